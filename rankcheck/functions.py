@@ -1,0 +1,95 @@
+"""Piecewise-linear functions of one variable, a batch at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from rankcheck.linalg import Array
+
+__all__ = ["PiecewiseLinear", "zigzag"]
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewiseLinear:
+    """The continuous function through the points (breakpoints[k], values[k]), linear in between.
+
+    Both arrays have shape (*B, K), K >= 2, or broadcast to it; the breakpoints ascend strictly
+    along the last axis. Before the first and after the last breakpoint the outer pieces go on, so
+    the function lives on all of R with the same Lipschitz constant.
+
+    Raises ValueError for other shapes. The order of the breakpoints is the caller's duty (this code
+    also runs on balls, and looks at no value); two equal ones give a slope of nan.
+    """
+
+    breakpoints: Array
+    values: Array
+
+    def __post_init__(self) -> None:
+        b, v = tuple(self.breakpoints.shape), tuple(self.values.shape)
+        if not b or not v or b[-1] != v[-1] or b[-1] < 2:
+            raise ValueError(
+                "a piecewise-linear function has as many values as breakpoints, two at least, "
+                f"along the last axis; received shapes {b} and {v}"
+            )
+        try:
+            torch.broadcast_shapes(b, v)
+        except RuntimeError:
+            raise ValueError(f"the batch axes of shapes {b} and {v} do not broadcast") from None
+
+    @classmethod
+    def from_slopes(cls, breakpoints: Array, slopes: Array, first: Array) -> PiecewiseLinear:
+        """The function with the given slopes (*B, K - 1) and value first (*B) at breakpoint 0."""
+        rises = slopes * (breakpoints[..., 1:] - breakpoints[..., :-1])
+        start = first.unsqueeze(-1) + 0 * rises[..., :1]
+        return cls(breakpoints, torch.cat((start, start + rises.cumsum(-1)), -1))
+
+    @property
+    def slopes(self) -> Array:
+        """The slopes of the K - 1 pieces, shape (*B, K - 1)."""
+        b, v = self.breakpoints, self.values
+        return (v[..., 1:] - v[..., :-1]) / (b[..., 1:] - b[..., :-1])
+
+    def __call__(self, x: Array) -> Array:
+        """The values at P points for each function: (*B, P), or broadcast to it, to (*B, P).
+
+        f(x) = v_0 + the sum over pieces of slope times the length of the piece that lies before x.
+        No term exceeds the rise of its piece, so rounding stays below K ulps of the variation.
+        """
+        b = self.breakpoints.unsqueeze(-2)
+        inner = b[..., 1:-1]
+        x = x.unsqueeze(-1) + 0 * b[..., :1]
+        reached = torch.cat((torch.minimum(x, inner), x), -1)
+        reached = torch.cat((reached[..., :1], torch.maximum(reached[..., 1:], inner)), -1)
+        rises = self.slopes.unsqueeze(-2) * (reached - b[..., :-1])
+        return self.values[..., :1] + rises.sum(-1)
+
+    def lipschitz(self) -> Array:
+        """The least Lipschitz constant, max |slope|, shape (*B)."""
+        return self.slopes.abs().amax(-1)
+
+    def slope_variation(self) -> Array:
+        """The total variation of the derivative, the sum of |jumps of the slope|, shape (*B)."""
+        s = self.slopes
+        return (s[..., 1:] - s[..., :-1]).abs().sum(-1)
+
+
+def zigzag(
+    radius: Array, lipschitz: Array, cells: int, signs: Array | None = None
+) -> PiecewiseLinear:
+    """The worst L-Lipschitz function for chords over cells of length h = R/cells.
+
+    It vanishes at the 2·cells + 1 multiples of h in [-R, R] and has slopes ±L, with a tooth of
+    height L·h/2 in each cell: upwards, or of the sign that signs (*B, 2·cells) gives. radius and
+    lipschitz have shape (*B), the breakpoints (*B, 4·cells + 1). Raises ValueError if cells < 1.
+    """
+    if cells < 1:
+        raise ValueError(f"a zigzag needs at least one cell on either side of 0; received {cells}")
+    steps = radius.new_ones(4 * cells + 1).cumsum(-1) - (2 * cells + 1)
+    breakpoints = radius.unsqueeze(-1) * steps / (2 * cells)
+    height = (lipschitz * radius / (2 * cells)).unsqueeze(-1)
+    teeth = height * (radius.new_ones(2 * cells) if signs is None else signs)
+    pairs = torch.stack((0 * teeth, teeth), -1)
+    values = pairs.reshape(*pairs.shape[:-2], 4 * cells)
+    return PiecewiseLinear(breakpoints, torch.cat((values, 0 * values[..., :1]), -1))

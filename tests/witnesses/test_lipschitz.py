@@ -1,0 +1,209 @@
+"""The Lipschitz approximator: each clause of the theorem, and what breaks when it is cut short."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck.functions import PiecewiseLinear, zigzag
+from rankcheck.witnesses.lipschitz import (
+    cells_as_drawn,
+    cells_needed,
+    interpolate,
+    lipschitz_approximator,
+    supremum_error,
+    supremum_error_bound,
+)
+
+ROUNDING = 1 + 1e-12
+RATIOS = [Fraction(r) for r in ("0.1", "0.3", "1", "1.001", "1.3", "2", "2.5", "4", "5.9", "12")]
+
+
+def number(x: float) -> torch.Tensor:
+    return torch.tensor(x, dtype=torch.float64)
+
+
+def random_lipschitz(seed: int, radius: float, lipschitz: float, steep: bool) -> PiecewiseLinear:
+    """A function on [-R, R] with slopes in [-L, L], or ±L."""
+    generator = torch.Generator().manual_seed(seed)
+    pieces = 1 + seed % 9
+    inner = torch.rand(pieces + 1, generator=generator, dtype=torch.float64).cumsum(-1)
+    breakpoints = radius * (2 * (inner - inner[0]) / (inner[-1] - inner[0]) - 1)
+    slopes = 2 * torch.rand(pieces, generator=generator, dtype=torch.float64) - 1
+    return PiecewiseLinear.from_slopes(
+        breakpoints, lipschitz * (slopes.sign() if steep else slopes), number(seed - 7.5)
+    )
+
+
+@pytest.mark.parametrize("steep", [True, False])
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_all_clauses_for_random_piecewise_linear_functions(ratio, steep):
+    radius, lipschitz = 1.75, 2.5
+    error = radius * lipschitz / float(ratio)
+    for seed in range(15):
+        f = random_lipschitz(seed, radius, lipschitz, steep)
+        N = lipschitz_approximator(f, radius, lipschitz, error)
+        assert supremum_error(f, N) <= error * ROUNDING
+        assert N.lipschitz() <= lipschitz * ROUNDING
+        assert N.width <= 2 * radius * lipschitz / error
+        assert N.alpha.abs().eq(1).all()
+        assert N.beta.abs().le(radius).all()
+        assert N.gamma.abs().le(2 * lipschitz * ROUNDING).all()
+        torch.testing.assert_close(N.offset, f(number(0).unsqueeze(0))[0])
+
+
+def test_the_width_for_every_ratio():
+    for numerator in range(1, 400):
+        ratio = Fraction(numerator, 17)
+        width = 2 * cells_needed(ratio, 1, 1)
+        assert width <= 2 * ratio
+        # Enough cells: none longer than 2ε/L, or a constant that is good enough.
+        assert (ratio <= width) if width else (ratio <= 1)
+    assert cells_needed(1, 1, 1) == 0
+    assert cells_needed(Fraction(13, 10), 1, 1) == 1
+
+
+def test_the_cells_as_drawn_are_too_many():
+    assert 2 * cells_as_drawn(Fraction(13, 10), 1, 1) == 4
+    assert 2 * cells_as_drawn(3, 1, 1) == 6
+    for ratio in RATIOS:
+        assert (2 * cells_as_drawn(ratio, 1, 1) > 2 * ratio) == (ratio.denominator > 1)
+
+
+def test_the_zigzag_is_tight_and_one_cell_less_fails():
+    radius, lipschitz, cells = 3.0, 2.0, 6
+    error = lipschitz * radius / cells / 2
+    f = zigzag(number(radius), number(lipschitz), cells)
+    N = lipschitz_approximator(f, radius, lipschitz, error)
+    assert N.width == 2 * cells
+    assert supremum_error(f, N).item() == pytest.approx(error, rel=1e-14)
+    for seed in range(20):
+        f = random_lipschitz(seed, radius, lipschitz, steep=True)
+        assert supremum_error(f, interpolate(f, number(radius), cells)) <= error * ROUNDING
+    # Three cells in the place of six, on the zigzag that is worst for three.
+    worst = zigzag(number(radius), number(lipschitz), 3)
+    assert supremum_error(worst, interpolate(worst, number(radius), 3)) > 1.9 * error
+
+
+def test_the_supremum_is_found_where_a_grid_misses_it():
+    f = PiecewiseLinear(
+        torch.tensor([-1.0, 0.3, 0.3001, 0.3002, 1.0], dtype=torch.float64),
+        torch.tensor([0.0, 0.0, 1.0, 0.0, 0.0], dtype=torch.float64),
+    )
+    N = interpolate(f, number(1.0), 2)
+    assert supremum_error(f, N).item() == pytest.approx(1, abs=1e-9)
+    grid = torch.linspace(-1, 1, 101, dtype=torch.float64)
+    assert (f(grid) - N(grid)).abs().max() < 0.1
+
+
+def test_supremum_error_against_a_dense_grid():
+    grid = torch.linspace(-2, 2, 40_001, dtype=torch.float64)
+    for seed in range(10):
+        f = random_lipschitz(seed, 2.0, 1.0, steep=False)
+        N = interpolate(f, number(2.0), 1 + seed % 4)
+        dense = (f(grid) - N(grid)).abs().max()
+        assert dense <= supremum_error(f, N) * ROUNDING + 1e-14
+        assert supremum_error(f, N) <= dense + 2 * 1e-4
+
+
+@pytest.mark.parametrize(
+    ("f", "lipschitz"),
+    [
+        (torch.sin, 1.0),
+        (lambda x: torch.cos(3 * x) + x / 2, 3.5),
+        (torch.abs, 1.0),
+        (lambda x: 0 * x + 5, 0.0),
+    ],
+)
+@pytest.mark.parametrize("error", [2.0, 0.31, 0.02])
+def test_callables_with_a_declared_constant(f, lipschitz, error):
+    radius = 1.5
+    N = lipschitz_approximator(f, radius, lipschitz, error)
+    grid = torch.linspace(-radius, radius, 5001, dtype=torch.float64)
+    seen = (f(grid) - N(grid)).abs().max()
+    bound = supremum_error_bound(f, N, lipschitz, 5001)
+    assert seen <= error * ROUNDING
+    assert seen <= bound * ROUNDING
+    assert bound <= error + lipschitz * 2 * radius / 5000 + 1e-12
+    assert N.width <= 2 * radius * lipschitz / error
+
+
+def test_the_bound_holds_on_a_coarse_grid():
+    f = zigzag(number(1.0), number(4.0), 4)
+    N = interpolate(f, number(1.0), 4)
+    exact = supremum_error(f, N)
+    # The grid of all knots sees no error at all; the bound knows better.
+    assert supremum_error_bound(f, N, 4.0, 9) >= exact
+
+
+def test_the_network_is_the_function_everywhere():
+    f = random_lipschitz(5, 2.0, 3.0, steep=True)
+    N = interpolate(f, number(2.0), 7)
+    net = N.network()
+    assert net.depth == 2
+    assert net.widths == (1, 14, 1)
+    x = torch.linspace(-9, 9, 301, dtype=torch.float64)
+    torch.testing.assert_close(net(x.unsqueeze(-1)).squeeze(-1), N(x))
+    # Lipschitz on all of R, by the network's own Jacobian.
+    slopes = net.jacobian(x.unsqueeze(-1) + 0.01)[:, 0, 0]
+    assert slopes.abs().max() <= 3 * ROUNDING
+    torch.testing.assert_close(slopes.abs().max(), N.lipschitz())
+    torch.testing.assert_close(slopes.unique_consecutive()[0], N.slopes()[0])
+    torch.testing.assert_close(slopes[-1], N.slopes()[-1])
+
+
+def test_no_unit_is_a_constant():
+    N = lipschitz_approximator(torch.cos, 0.5, 1, 0.5)
+    assert N.width == 0
+    assert N.lipschitz() == 0
+    x = torch.tensor([-0.5, 0.2], dtype=torch.float64)
+    assert N(x).tolist() == [1, 1]
+    assert N.network()(x.unsqueeze(-1)).squeeze(-1).tolist() == [1, 1]
+
+
+def test_batches_are_loops_and_gradients_pass():
+    generator = torch.Generator().manual_seed(3)
+    radius = 1 + torch.rand(4, generator=generator, dtype=torch.float64)
+    values = torch.randn(4, 6, generator=generator, dtype=torch.float64).requires_grad_()
+    breakpoints = radius.unsqueeze(-1) * torch.linspace(-1, 1, 6, dtype=torch.float64)
+    f = PiecewiseLinear(breakpoints, values)
+    N = interpolate(f, radius, 3)
+    errors = supremum_error(f, N)
+    assert errors.shape == (4,)
+    for i in range(4):
+        one = PiecewiseLinear(breakpoints[i], values[i])
+        alone = interpolate(one, radius[i], 3)
+        torch.testing.assert_close(errors[i], supremum_error(one, alone))
+        torch.testing.assert_close(N.gamma[i], alone.gamma)
+        torch.testing.assert_close(N.slopes()[i], alone.slopes())
+    errors.sum().backward()
+    assert values.grad is not None
+    assert values.grad.isfinite().all()
+    assert values.grad.abs().sum() > 0
+
+
+def test_the_cell_error_is_the_sharp_one():
+    """On a cell of length h with chord slope c the error is at most L h/2 - c² h/(2L), attained."""
+    L, h = 2.0, 0.5
+    for c in (0.0, 0.5, -1.25, 2.0):
+        peak = h * (L + c) / (2 * L)
+        f = PiecewiseLinear(
+            torch.tensor([-h, 0.0, max(peak, 1e-9), h + 1e-9], dtype=torch.float64),
+            torch.tensor([0.0, 0.0, L * peak, c * h], dtype=torch.float64),
+        )
+        error = supremum_error(f, interpolate(f, number(h), 1)).item()
+        assert error == pytest.approx(L * h / 2 - c * c * h / (2 * L), abs=1e-8)
+        assert error <= L * h / 2 + 1e-8
+
+
+def test_errors_state_the_rule():
+    with pytest.raises(ValueError, match=r"R > 0, L >= 0 and an error > 0.*error = 0"):
+        lipschitz_approximator(torch.sin, 1, 1, 0)
+    with pytest.raises(ValueError, match="R = -1"):
+        cells_needed(-1, 1, 1)
+    with pytest.raises(ValueError, match="at least 0; received -2"):
+        interpolate(torch.sin, number(1.0), -2)
+    with pytest.raises(ValueError, match="at least two points; received 1"):
+        supremum_error_bound(torch.sin, interpolate(torch.sin, number(1.0), 1), 1, 1)
+    assert math.isfinite(cells_needed(1e300, 1, 1))
