@@ -193,15 +193,13 @@ class Network:
     def map_arrays(self, function: Callable[[Array], Array]) -> Network:
         """The network with ``function`` applied to every weight, bias and array of slopes."""
         slope = self.slope if isinstance(self.slope, Number) else function(self.slope)
-        return self._with(map(function, self.weights), map(function, self.biases), slope)
-
-    def _with(
-        self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope | None = None
-    ) -> Network:
-        """A network of arrays that are known to be right, with this one's slope by default."""
         return Network.unchecked_slope(
-            tuple(weights), tuple(biases), self.slope if slope is None else slope
+            tuple(map(function, self.weights)), tuple(map(function, self.biases)), slope
         )
+
+    def with_parameters(self, weights: Iterable[Array], biases: Iterable[Array]) -> Network:
+        """A network of other arrays with this one's slope, which is not checked again."""
+        return Network.unchecked_slope(tuple(weights), tuple(biases), self.slope)
 
     def __getitem__(self, index: Any) -> Network:
         """The networks at an index of the batch axes."""
@@ -385,14 +383,14 @@ class Network:
         It computes f ∘ σ_a ∘ g, hence f ∘ g wherever g ≥ 0.
         """
         self._check_partner(g, self.widths[0] == g.widths[-1], "f after g: n_0 of f is n_L of g")
-        return self._with(g.weights + self.weights, g.biases + self.biases)
+        return self.with_parameters(g.weights + self.weights, g.biases + self.biases)
 
     def merged_after(self, g: Network) -> Network:
         """f ∘ g everywhere, of depth L_f + L_g − 1: g's last affine map merged with f's first."""
         self._check_partner(g, self.widths[0] == g.widths[-1], "f after g: n_0 of f is n_L of g")
         v, c = self.weights[0], self.biases[0]
         seam = (v @ g.biases[-1].unsqueeze(-1)).squeeze(-1) + c
-        return self._with(
+        return self.with_parameters(
             (*g.weights[:-1], v @ g.weights[-1], *self.weights[1:]),
             (*g.biases[:-1], seam, *self.biases[1:]),
         )
@@ -407,7 +405,7 @@ class Network:
         first = torch.cat((self.weights[0], g.weights[0]), -2)
         rest = map(block_diagonal, self.weights[1:], g.weights[1:])
         biases = (torch.cat(pair, -1) for pair in zip(self.biases, g.biases, strict=True))
-        return self._with((first, *rest), biases)
+        return self.with_parameters((first, *rest), biases)
 
     def add(self, g: Network) -> Network:
         """f + g, for equal depths L ≥ 2: block-diagonal, the last biases added.
@@ -419,7 +417,7 @@ class Network:
         )
         both = self.parallel(g)
         last = torch.cat((self.weights[-1], g.weights[-1]), -1)
-        return self._with(
+        return self.with_parameters(
             (*both.weights[:-1], last), (*both.biases[:-1], self.biases[-1] + g.biases[-1])
         )
 
