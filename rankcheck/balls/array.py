@@ -1,0 +1,348 @@
+"""`BallArray`: the array type that turns a claim body into a proof.
+
+A BallArray is an n-dimensional array of exact rationals and real balls with the shapes, the
+operators and the methods of a float64 `torch.Tensor`. torch hands every ``torch.*`` call that
+receives one to `BallArray.__torch_function__`, which looks the function up by name among the
+implementations of this package. What is not among them raises `NoBallForm`, and so does every
+conversion to floats: a proof cannot leak into rounding unnoticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import torch
+from flint import arb, ctx, fmpq
+
+from rankcheck.balls import numbers
+from rankcheck.balls.numbers import NoBallForm, Number, Undecided
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""Implementations by the ``__name__`` of the torch function or tensor method."""
+
+
+def implements(*names: str) -> Callable[[F], F]:
+    """Register a function under torch's names, and as a method where tensors have that method."""
+
+    def register(function: F) -> F:
+        for name in names:
+            FUNCTIONS[name] = function
+            if hasattr(torch.Tensor, name) and name not in vars(BallArray):
+                setattr(BallArray, name, function)
+        return function
+
+    return register
+
+
+def elementwise(function: Callable[..., Any], arguments: int = 1) -> Callable[..., Any]:
+    """Lift a function of numbers to object arrays."""
+    return np.frompyfunc(function, arguments, 1)
+
+
+class BallArray:
+    """An immutable array of exact rationals (`fmpq`) and real balls (`arb`).
+
+    Build one with `BallArray.exact` from instance data, with `balls` from anything that a body
+    writes. `elements` is the numpy object array of the numbers.
+    """
+
+    __slots__ = ("elements",)
+    __array_ufunc__ = None  # numpy's operators defer to ours
+    __array_priority__ = 1000
+
+    dtype: ClassVar[torch.dtype] = torch.float64
+    device: ClassVar[torch.device] = torch.device("cpu")
+    requires_grad: ClassVar[bool] = False
+    grad: ClassVar[None] = None
+    is_cuda: ClassVar[bool] = False
+    is_sparse: ClassVar[bool] = False
+
+    elements: np.ndarray
+
+    def __init__(self, elements: np.ndarray) -> None:
+        if not isinstance(elements, np.ndarray) or elements.dtype != object:
+            raise TypeError(
+                "BallArray(elements) takes a numpy object array of fmpq and arb; "
+                "BallArray.exact(data) and balls(data) convert other data"
+            )
+        self.elements = elements
+
+    @classmethod
+    def exact(cls, data: Any) -> BallArray:
+        """The array of the rational numbers that the entries of `data` are.
+
+        For instance data: each float is taken as exactly the dyadic number it is. Entries may be
+        ints, floats, Fractions, fmpq, arb; `data` a number, a nested sequence, a tensor, an array.
+        Raises ValueError for infinities and nan.
+        """
+        return cls(_convert(data, _exact_entry))
+
+    # What torch asks for.
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        implementation = FUNCTIONS.get(func.__name__)
+        if implementation is None:
+            raise NoBallForm(_name_of(func))
+        return implementation(*args, **kwargs) if kwargs else implementation(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(torch.Tensor, name):
+            raise AttributeError(f"BallArray has no attribute {name!r}")
+        raise NoBallForm(f"torch.Tensor.{name}")
+
+    # Shape.
+
+    @property
+    def shape(self) -> torch.Size:
+        return torch.Size(self.elements.shape)
+
+    @property
+    def ndim(self) -> int:
+        return self.elements.ndim
+
+    def dim(self) -> int:
+        return self.elements.ndim
+
+    def numel(self) -> int:
+        return self.elements.size
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
+
+    def __len__(self) -> int:
+        if not self.elements.ndim:
+            raise TypeError("len() of a 0-d array")
+        return len(self.elements)
+
+    def __iter__(self) -> Iterator[BallArray]:
+        if not self.elements.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (wrap(row) for row in self.elements)
+
+    # Operators. Comparisons give bool tensors, or raise Undecided.
+
+    def __add__(self, other: Any) -> BallArray:
+        return wrap(np.add(self.elements, balls(other).elements))
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> BallArray:
+        return wrap(np.multiply(self.elements, balls(other).elements))
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> BallArray:
+        return wrap(np.subtract(self.elements, balls(other).elements))
+
+    def __rsub__(self, other: Any) -> BallArray:
+        return wrap(np.subtract(balls(other).elements, self.elements))
+
+    def __truediv__(self, other: Any) -> BallArray:
+        return divide(self, other)
+
+    def __rtruediv__(self, other: Any) -> BallArray:
+        return divide(other, self)
+
+    def __pow__(self, other: Any) -> BallArray:
+        return FUNCTIONS["pow"](self, other)
+
+    def __rpow__(self, other: Any) -> BallArray:
+        return FUNCTIONS["pow"](other, self)
+
+    def __floordiv__(self, other: Any) -> BallArray:
+        return FUNCTIONS["floor_divide"](self, other)
+
+    def __rfloordiv__(self, other: Any) -> BallArray:
+        return FUNCTIONS["floor_divide"](other, self)
+
+    def __mod__(self, other: Any) -> BallArray:
+        return FUNCTIONS["remainder"](self, other)
+
+    def __rmod__(self, other: Any) -> BallArray:
+        return FUNCTIONS["remainder"](other, self)
+
+    def __matmul__(self, other: Any) -> BallArray:
+        return FUNCTIONS["matmul"](self, other)
+
+    def __rmatmul__(self, other: Any) -> BallArray:
+        return FUNCTIONS["matmul"](other, self)
+
+    def __neg__(self) -> BallArray:
+        return wrap(np.negative(self.elements))
+
+    def __pos__(self) -> BallArray:
+        return self
+
+    def __abs__(self) -> BallArray:
+        return FUNCTIONS["abs"](self)
+
+    def __lt__(self, other: Any) -> torch.Tensor:
+        return FUNCTIONS["lt"](self, other)
+
+    def __le__(self, other: Any) -> torch.Tensor:
+        return FUNCTIONS["le"](self, other)
+
+    def __gt__(self, other: Any) -> torch.Tensor:
+        return FUNCTIONS["gt"](self, other)
+
+    def __ge__(self, other: Any) -> torch.Tensor:
+        return FUNCTIONS["ge"](self, other)
+
+    def __eq__(self, other: Any) -> torch.Tensor:  # type: ignore[override]
+        return FUNCTIONS["eq"](self, other)
+
+    def __ne__(self, other: Any) -> torch.Tensor:  # type: ignore[override]
+        return FUNCTIONS["ne"](self, other)
+
+    __hash__ = object.__hash__
+
+    def __getitem__(self, index: Any) -> BallArray:
+        return FUNCTIONS["__getitem__"](self, index)
+
+    # In-place operators would silently rebind a name instead.
+
+    def _in_place(self, *_: Any) -> Any:
+        raise NoBallForm("an in-place operation", "ball arrays are immutable")
+
+    __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _in_place
+    __ifloordiv__ = __imod__ = __imatmul__ = _in_place
+
+    # No way back to floats but these, for reports.
+
+    def _leak(self, *_: Any, **__: Any) -> Any:
+        raise NoBallForm(
+            "conversion to Python or numpy numbers",
+            "the proof would end there; use midpoints(), radii(), lower(), upper() for reports",
+        )
+
+    item = tolist = numpy = _leak
+    __float__ = __int__ = __index__ = __complex__ = __array__ = _leak
+
+    def __bool__(self) -> bool:
+        raise NoBallForm("the truth value of a ball array", "compare it, or use torch.where")
+
+    def midpoints(self) -> torch.Tensor:
+        """float64 numbers near the midpoints (nan where nothing is known); no proof."""
+        return self._floats(_midpoint)
+
+    def radii(self) -> torch.Tensor:
+        """float64 radii so that midpoints() ± radii() contains every element."""
+        return self._floats(_radius)
+
+    def _floats(self, function: Callable[[Number], float]) -> torch.Tensor:
+        values = [function(x) for x in self.elements.ravel().tolist()]
+        return torch.tensor(values, dtype=torch.float64).reshape(self.elements.shape)
+
+    def lower(self) -> Any:
+        """Exact lower bounds: a Fraction if 0-d, else a numpy object array of Fractions."""
+        return np.frompyfunc(lambda x: numbers.bounds(x)[0], 1, 1)(self.elements)
+
+    def upper(self) -> Any:
+        """Exact upper bounds: a Fraction if 0-d, else a numpy object array of Fractions."""
+        return np.frompyfunc(lambda x: numbers.bounds(x)[1], 1, 1)(self.elements)
+
+    def is_exact(self) -> bool:
+        """Whether every element is one known rational number."""
+        return all(numbers.is_rational(x) for x in self.elements.ravel().tolist())
+
+    def describe(self, digits: int = 10) -> str:
+        """Nested lists of 3/4 and 1.414213562 ± 2e-39."""
+        if not self.elements.ndim:
+            return numbers.show(self.elements[()], digits)
+        return "[" + ", ".join(row.describe(digits) for row in self) + "]"
+
+    def __repr__(self) -> str:
+        return f"BallArray({self.describe()})"
+
+
+def wrap(result: Any) -> BallArray:
+    """A BallArray of an object array, or of the single number that numpy makes of a 0-d one."""
+    if type(result) is not np.ndarray:
+        scalar = np.empty((), dtype=object)
+        scalar[()] = result
+        result = scalar
+    return BallArray(result)
+
+
+def balls(data: Any) -> BallArray:
+    """Convert what meets a ball array in a body: numbers and tensors, by the rule of `exact`."""
+    if type(data) is BallArray:
+        return data
+    return BallArray(_convert(data, numbers.exact))
+
+
+def _exact_entry(value: Any) -> Number:
+    return numbers.dyadic(value) if isinstance(value, float) else numbers.exact(value)
+
+
+def _convert(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
+    if isinstance(data, BallArray):
+        return data.elements
+    if isinstance(data, torch.Tensor):
+        if data.is_complex() or data.dtype is torch.bfloat16:
+            raise TypeError(f"expected a real tensor of a numpy dtype, got {data.dtype}")
+        data = data.detach().cpu().numpy()
+    if isinstance(data, np.ndarray):
+        entries: Any = data.ravel()
+        # Narrow floats keep their type: it tells what a unit in the last place is.
+        entries = list(entries) if data.dtype in (np.float16, np.float32) else entries.tolist()
+        shape = data.shape
+    elif isinstance(data, (list, tuple)):
+        rows = [_convert(row, number) for row in data]
+        return np.stack(rows) if rows else np.empty(0, dtype=object)
+    else:
+        entries, shape = [data], ()
+    flat = np.empty(len(entries), dtype=object)
+    flat[:] = [number(x) for x in entries]
+    return flat.reshape(shape)
+
+
+def divide(a: Any, b: Any) -> BallArray:
+    x, y = balls(a).elements, balls(b).elements
+    try:
+        return wrap(np.true_divide(x, y))
+    except ZeroDivisionError:
+        return wrap(elementwise(numbers.divide, 2)(x, y))
+
+
+def full(shape: Sequence[int], value: Number) -> BallArray:
+    """The array of that shape with one value everywhere."""
+    result = np.empty(tuple(shape), dtype=object)
+    result[...] = value
+    return BallArray(result)
+
+
+def _midpoint(x: Number) -> float:
+    return float(x if isinstance(x, fmpq) else x.mid())
+
+
+def _radius(x: Number) -> float:
+    centre = _midpoint(x)
+    if not np.isfinite(centre) or not arb(x).is_finite():
+        return float("inf")
+    offset = x - numbers.dyadic(centre)
+    if isinstance(offset, fmpq) and offset == 0:
+        return 0.0
+    reach = arb(offset).abs_upper()
+    return 0.0 if reach == 0 else float(np.nextafter(float(reach), np.inf))
+
+
+def _name_of(func: Callable[..., Any]) -> str:
+    return torch.overrides.resolve_name(func) or getattr(func, "__name__", repr(func))
+
+
+def undecided(a: Number, relation: str, b: Number) -> Undecided:
+    return Undecided(
+        f"cannot decide {numbers.show(a)} {relation} {numbers.show(b)} at {ctx.prec} bits"
+    )

@@ -1,0 +1,300 @@
+"""torch's elementwise functions on balls."""
+
+# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from flint import arb, fmpq
+
+from rankcheck.balls import numbers
+from rankcheck.balls.array import (
+    BallArray,
+    balls,
+    divide,
+    elementwise,
+    implements,
+    undecided,
+    wrap,
+)
+from rankcheck.balls.numbers import ONE, ZERO, Number
+
+
+def pi() -> BallArray:
+    """π, at the current precision."""
+    return wrap(arb.pi())
+
+
+# Arithmetic.
+
+
+@implements("add", "__add__", "__radd__")
+def add(input: Any, other: Any, *, alpha: Any = 1) -> BallArray:
+    return balls(input) + (other if alpha == 1 else balls(other) * alpha)
+
+
+@implements("sub", "subtract", "__sub__")
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> BallArray:
+    return balls(input) - (other if alpha == 1 else balls(other) * alpha)
+
+
+@implements("rsub", "__rsub__")
+def rsub(input: Any, other: Any) -> BallArray:
+    return balls(other) - input
+
+
+@implements("mul", "multiply", "__mul__", "__rmul__")
+def mul(input: Any, other: Any) -> BallArray:
+    return balls(input) * other
+
+
+@implements("div", "divide", "true_divide", "__truediv__")
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> BallArray:
+    quotient = divide(input, other)
+    if rounding_mode is None:
+        return quotient
+    return floor(quotient) if rounding_mode == "floor" else trunc(quotient)
+
+
+@implements("__rtruediv__", "__rdiv__")
+def rdiv(input: Any, other: Any) -> BallArray:
+    return divide(other, input)
+
+
+@implements("floor_divide", "__floordiv__")
+def floor_divide(input: Any, other: Any) -> BallArray:
+    return floor(divide(input, other))
+
+
+@implements("__rfloordiv__")
+def rfloor_divide(input: Any, other: Any) -> BallArray:
+    return floor_divide(other, input)
+
+
+@implements("remainder", "__mod__")
+def remainder(input: Any, other: Any) -> BallArray:
+    return balls(input) - floor_divide(input, other) * other
+
+
+@implements("__rmod__")
+def rremainder(input: Any, other: Any) -> BallArray:
+    return remainder(other, input)
+
+
+_power = elementwise(numbers.power, 2)
+
+
+@implements("pow", "float_power", "__pow__")
+def power(input: Any, exponent: Any) -> BallArray:
+    if type(exponent) is int and exponent > 0:
+        return wrap(
+            elementwise(lambda x: numbers.integer_power(x, exponent))(balls(input).elements)
+        )
+    return wrap(_power(balls(input).elements, balls(exponent).elements))
+
+
+@implements("__rpow__")
+def rpow(input: Any, other: Any) -> BallArray:
+    return power(other, input)
+
+
+@implements("neg", "negative", "__neg__")
+def neg(input: Any) -> BallArray:
+    return -balls(input)
+
+
+@implements("positive")
+def positive(input: Any) -> BallArray:
+    return balls(input)
+
+
+@implements("reciprocal")
+def reciprocal(input: Any) -> BallArray:
+    return divide(1, input)
+
+
+@implements("square")
+def square(input: Any) -> BallArray:
+    return power(input, 2)
+
+
+# Functions of one number.
+
+
+def _unary(function: Callable[[Number], Number], *names: str) -> Callable[[Any], BallArray]:
+    ufunc = elementwise(function)
+
+    def apply(input: Any) -> BallArray:
+        return wrap(ufunc(balls(input).elements))
+
+    apply.__name__ = apply.__qualname__ = names[0]
+    return implements(*names)(apply)
+
+
+absolute = _unary(numbers.absolute, "abs", "absolute", "__abs__", "fabs")
+relu = _unary(lambda x: numbers.maximum(x, ZERO), "relu")
+sign = _unary(numbers.sign, "sign", "sgn")
+floor = _unary(numbers.floor, "floor")
+ceil = _unary(lambda x: -numbers.floor(-x), "ceil")
+trunc = _unary(lambda x: numbers.floor(x) if x >= 0 else -numbers.floor(-x), "trunc", "fix")
+sqrt = _unary(numbers.sqrt, "sqrt")
+rsqrt = _unary(lambda x: numbers.divide(ONE, numbers.sqrt(x)), "rsqrt")
+log = _unary(numbers.log, "log")
+log2 = _unary(lambda x: numbers.log(x) / arb(2).log(), "log2")
+log10 = _unary(lambda x: numbers.log(x) / arb(10).log(), "log10")
+log1p = _unary(lambda x: arb(x).log1p(), "log1p", "special_log1p")
+exp = _unary(lambda x: arb(x).exp(), "exp")
+exp2 = _unary(lambda x: numbers.power(fmpq(2), x), "exp2", "special_exp2")
+expm1 = _unary(lambda x: arb(x).expm1(), "expm1", "special_expm1")
+sin = _unary(lambda x: arb(x).sin(), "sin")
+cos = _unary(lambda x: arb(x).cos(), "cos")
+tan = _unary(lambda x: arb(x).tan(), "tan")
+asin = _unary(lambda x: arb(x).asin(), "asin", "arcsin")
+acos = _unary(lambda x: arb(x).acos(), "acos", "arccos")
+atan = _unary(lambda x: arb(x).atan(), "atan", "arctan")
+sinh = _unary(lambda x: arb(x).sinh(), "sinh")
+cosh = _unary(lambda x: arb(x).cosh(), "cosh")
+tanh = _unary(lambda x: arb(x).tanh(), "tanh")
+erf = _unary(lambda x: arb(x).erf(), "erf", "special_erf")
+sigmoid = _unary(lambda x: 1 / (1 + (-arb(x)).exp()), "sigmoid", "special_expit")
+digamma = _unary(lambda x: arb(x).digamma(), "digamma", "special_digamma", "special_psi")
+lgamma = _unary(
+    lambda x: arb(x).lgamma() if x > 0 else numbers.unknown(), "lgamma", "special_gammaln"
+)
+
+
+@implements("round")
+def round_(input: Any, *, decimals: int = 0) -> BallArray:
+    scale = 10**decimals if decimals >= 0 else divide(1, 10**-decimals)
+    return wrap(elementwise(numbers.round_half_even)((balls(input) * scale).elements)) / scale
+
+
+@implements("leaky_relu")
+def leaky_relu(input: Any, negative_slope: Any = 0.01, inplace: bool = False) -> BallArray:
+    """max(x, 0) + slope · min(x, 0), which needs no decision."""
+    x = balls(input)
+    return relu(x) + minimum(x, 0) * negative_slope
+
+
+# Functions of two.
+
+_maximum = elementwise(numbers.maximum, 2)
+_minimum = elementwise(numbers.minimum, 2)
+
+
+@implements("maximum", "fmax")
+def maximum(input: Any, other: Any) -> BallArray:
+    return wrap(_maximum(balls(input).elements, balls(other).elements))
+
+
+@implements("minimum", "fmin")
+def minimum(input: Any, other: Any) -> BallArray:
+    return wrap(_minimum(balls(input).elements, balls(other).elements))
+
+
+@implements("clamp", "clip")
+def clamp(input: Any, min: Any = None, max: Any = None) -> BallArray:
+    x = balls(input)
+    x = x if min is None else maximum(x, min)
+    return x if max is None else minimum(x, max)
+
+
+@implements("hypot")
+def hypot(input: Any, other: Any) -> BallArray:
+    return sqrt(square(input) + square(other))
+
+
+@implements("heaviside")
+def heaviside(input: Any, values: Any) -> BallArray:
+    jump = sign(input)
+    return where(jump == 0, values, relu(jump))
+
+
+# Selection: the condition is a decided bool tensor.
+
+
+@implements("where")
+def where(condition: Any, input: Any, other: Any) -> BallArray:
+    if not _is_mask(condition) and _is_mask(input):  # torch.Tensor.where(self, condition, other)
+        condition, input = input, condition
+    if not _is_mask(condition):
+        raise TypeError("where expects a bool tensor as its condition")
+    mask = np.asarray(condition)
+    return wrap(np.where(mask, balls(input).elements, balls(other).elements))
+
+
+@implements("masked_fill")
+def masked_fill(input: Any, mask: torch.Tensor, value: Any) -> BallArray:
+    return where(mask, value, input)
+
+
+def _is_mask(x: Any) -> bool:
+    return isinstance(x, torch.Tensor) and x.dtype is torch.bool
+
+
+# Comparisons: a bool tensor, or Undecided.
+
+
+def _comparison(
+    holds: Callable[..., Any], fails: Callable[..., Any], symbol: str, *names: str
+) -> Callable[[Any, Any], torch.Tensor]:
+    def compare(input: Any, other: Any) -> torch.Tensor:
+        x, y = balls(input).elements, balls(other).elements
+        yes = np.asarray(holds(x, y))
+        if not yes.all():
+            open_ = np.asarray(~yes & ~fails(x, y))
+            if open_.any():
+                x, y = np.broadcast_arrays(x, y)
+                raise undecided(x[open_][0], symbol, y[open_][0])
+        return torch.from_numpy(yes)
+
+    compare.__name__ = compare.__qualname__ = names[0]
+    return implements(*names)(compare)
+
+
+lt = _comparison(np.less, np.greater_equal, "<", "lt", "less", "__lt__")
+le = _comparison(np.less_equal, np.greater, "<=", "le", "less_equal", "__le__")
+gt = _comparison(np.greater, np.less_equal, ">", "gt", "greater", "__gt__")
+ge = _comparison(np.greater_equal, np.less, ">=", "ge", "greater_equal", "__ge__")
+eq = _comparison(np.equal, np.not_equal, "==", "eq", "__eq__")
+ne = _comparison(np.not_equal, np.equal, "!=", "ne", "not_equal", "__ne__")
+
+
+@implements("isfinite")
+def isfinite(input: Any) -> torch.Tensor:
+    """True, or Undecided where nothing is known: a ball never proves a value infinite."""
+    x = balls(input).elements
+    for number in x.ravel().tolist():
+        if not isinstance(number, fmpq) and not number.is_finite():
+            raise numbers.Undecided(f"whether {numbers.show(number)} is finite is not decidable")
+    return torch.ones(x.shape, dtype=torch.bool)
+
+
+@implements("isnan", "isinf")
+def isnan(input: Any) -> torch.Tensor:
+    return ~isfinite(input)
+
+
+# Decisions for certificates: they never raise.
+
+
+def provably_less(a: Any, b: Any) -> torch.Tensor:
+    """Where a < b is proved, elementwise; False where it is false or open."""
+    return torch.from_numpy(np.asarray(np.less(balls(a).elements, balls(b).elements)))
+
+
+def provably_leq(a: Any, b: Any) -> torch.Tensor:
+    """Where a ≤ b is proved, elementwise; False where it is false or open."""
+    return torch.from_numpy(np.asarray(np.less_equal(balls(a).elements, balls(b).elements)))
+
+
+def difference_bounds(a: Any, b: Any) -> tuple[Any, Any]:
+    """Exact (lower, upper) bounds of a − b: Fractions, or object arrays of them (see `lower`).
+
+    Raises Undecided where the difference is unbounded.
+    """
+    difference = balls(a) - b
+    return difference.lower(), difference.upper()

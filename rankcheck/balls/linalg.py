@@ -1,0 +1,347 @@
+"""torch's products, norms and matrix functions on balls, over any leading batch axes."""
+
+# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from rankcheck.balls import matrices, numbers
+from rankcheck.balls.array import BallArray, balls, divide, elementwise, full, implements, wrap
+from rankcheck.balls.elementwise import absolute, log, sign, sqrt, square
+from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
+from rankcheck.balls.reductions import Dims, amax, amin, sum_
+from rankcheck.balls.shapes import axis, diagonal
+
+FLINT_PRODUCT = 1000
+"""Multiplications from which a product of two matrices goes through flint's matrices."""
+
+
+# Products.
+
+
+@implements("matmul", "__matmul__", "mm", "bmm", "mv", "dot", "vdot", "linalg_matmul")
+def matmul(input: Any, other: Any) -> BallArray:
+    x, y = balls(input).elements, balls(other).elements
+    matrices_ = x.ndim == 2 == y.ndim and x.shape[1] == y.shape[0]
+    if matrices_ and x.size * y.shape[1] >= FLINT_PRODUCT:
+        return _flint_product(x, y)
+    product = np.matmul(x, y)
+    if x.shape[-1] == 0:
+        return full(np.shape(product), ZERO)
+    return wrap(product)
+
+
+def _flint_product(x: np.ndarray, y: np.ndarray) -> BallArray:
+    A, B = matrices.rational_matrix(x), matrices.rational_matrix(y)
+    if A is not None and B is not None:
+        return wrap(matrices.array(A * B))
+    return wrap(matrices.array(matrices.ball_matrix(x) * matrices.ball_matrix(y)))
+
+
+@implements("__rmatmul__")
+def rmatmul(input: Any, other: Any) -> BallArray:
+    return matmul(other, input)
+
+
+@implements("outer", "ger")
+def outer(input: Any, vec2: Any) -> BallArray:
+    return balls(input)[:, None] * balls(vec2)[None, :]
+
+
+@implements("inner")
+def inner(input: Any, other: Any) -> BallArray:
+    x, y = balls(input), balls(other)
+    return x * y if not x.ndim or not y.ndim else tensordot(x, y, ([-1], [-1]))
+
+
+@implements("tensordot")
+def tensordot(a: Any, b: Any, dims: Any = 2, out: None = None) -> BallArray:
+    x, y = balls(a).elements, balls(b).elements
+    return wrap(elementwise(numbers.exact)(np.tensordot(x, y, dims)))
+
+
+@implements("einsum")
+def einsum(equation: Any, *operands: Any) -> BallArray:
+    if not isinstance(equation, str):
+        raise NoBallForm("torch.einsum with lists of axes", "write the equation as a string")
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    result = np.einsum(equation, *(balls(x).elements for x in operands))
+    return wrap(elementwise(numbers.exact)(result))  # a sum of nothing is the int 0
+
+
+@implements("kron")
+def kron(input: Any, other: Any) -> BallArray:
+    return wrap(np.kron(balls(input).elements, balls(other).elements))
+
+
+@implements("linear")
+def linear(input: Any, weight: Any, bias: Any = None) -> BallArray:
+    y = matmul(input, balls(weight).mT)
+    return y if bias is None else y + bias
+
+
+@implements("addmm", "addmv", "baddbmm")
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> BallArray:
+    return balls(input) * beta + matmul(mat1, mat2) * alpha
+
+
+@implements("linalg_multi_dot", "chain_matmul")
+def multi_dot(tensors: Sequence[Any]) -> BallArray:
+    result = balls(tensors[0])
+    for factor in tensors[1:]:
+        result = matmul(result, factor)
+    return result
+
+
+@implements("linalg_vecdot")
+def vecdot(x: Any, y: Any, *, dim: int = -1) -> BallArray:
+    return sum_(balls(x) * y, dim)
+
+
+@implements("linalg_matrix_power", "matrix_power")
+def matrix_power(input: Any, n: int) -> BallArray:
+    base = balls(input)
+    if n < 0:
+        base, n = inv(base), -n
+    result = wrap(np.broadcast_to(matrices.identity(base.shape[-1]), base.shape))
+    for _ in range(n):
+        result = matmul(result, base)
+    return result
+
+
+@implements("trace")
+def trace(input: Any) -> BallArray:
+    return sum_(diagonal(input), -1)
+
+
+# Norms.
+
+
+@implements("linalg_vector_norm")
+def vector_norm(
+    x: Any, ord: Any = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> BallArray:
+    """(Σ|x|ᵖ)^{1/p} for every real p > 0, max |x| and min |x| for ±inf, the count for 0."""
+    x = balls(x)
+    if isinstance(ord, float) and math.isinf(ord):
+        extreme = amax if ord > 0 else amin
+        return extreme(absolute(x), () if dim is None else dim, keepdim)
+    p = numbers.exact(ord)
+    if p == 2:
+        return _nonnegative_sqrt(sum_(square(x), dim, keepdim))
+    if p == 1:
+        return sum_(absolute(x), dim, keepdim)
+    if p == 0:
+        return sum_(balls((x != 0).to(torch.float64)), dim, keepdim)
+    if not p > 0:
+        raise NoBallForm(f"a vector norm of order {ord}")
+    return _nonnegative(sum_(absolute(x) ** wrap(p), dim, keepdim)) ** wrap(ONE / p)
+
+
+_clip = elementwise(numbers.nonnegative)
+
+
+def _nonnegative(x: BallArray) -> BallArray:
+    return wrap(_clip(x.elements))
+
+
+def _nonnegative_sqrt(x: BallArray) -> BallArray:
+    return sqrt(_nonnegative(x))
+
+
+@implements("linalg_matrix_norm")
+def matrix_norm(
+    input: Any,
+    ord: Any = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> BallArray:
+    A = balls(input)
+    rows, columns = (axis(d, A.ndim) for d in dim)
+    if ord == "fro":
+        return vector_norm(A, 2, (rows, columns), keepdim)
+    if ord in (1, -1, math.inf, -math.inf):
+        summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = sum_(absolute(A), summed, keepdim=True)
+        result = (amax if ord > 0 else amin)(sums, kept, keepdim=True)
+    elif ord in ("nuc", 2, -2):
+        s = svdvals(wrap(np.moveaxis(A.elements, (rows, columns), (-2, -1))))
+        value = sum_(s, -1) if ord == "nuc" else s[..., 0] if ord == 2 else s[..., -1]
+        result = wrap(np.expand_dims(value.elements, (rows, columns)))
+    else:
+        raise NoBallForm(f"a matrix norm of order {ord!r}")
+    return result if keepdim else wrap(result.elements.squeeze((rows, columns)))
+
+
+@implements("linalg_norm")
+def linalg_norm(
+    input: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> BallArray:
+    A = balls(input)
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim)
+    matrix = A.ndim == 2 if dim is None else not isinstance(dim, int) and len(dim) == 2
+    if matrix:
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim)
+    return vector_norm(A, ord, dim, keepdim)
+
+
+@implements("norm")
+def norm(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> BallArray:
+    if p == "nuc":
+        return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
+    return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim)
+
+
+@implements("cdist")
+def cdist(x1: Any, x2: Any, p: Any = 2.0, compute_mode: Any = None) -> BallArray:
+    return vector_norm(balls(x1)[..., :, None, :] - balls(x2)[..., None, :, :], p, -1)
+
+
+# Functions of matrices.
+
+
+def _each(
+    function: Callable[[np.ndarray], Any], A: BallArray, shape: tuple[int, ...], dtype: Any = object
+) -> np.ndarray:
+    """Apply a function of one matrix to each of a batch; `shape` is that of its result."""
+    if A.ndim < 2:
+        raise ValueError(f"expected matrices, got an array of shape {tuple(A.shape)}")
+    result = np.empty((*A.shape[:-2], *shape), dtype=dtype)
+    for index in np.ndindex(A.shape[:-2]):
+        result[index] = function(A.elements[index])
+    return result
+
+
+def _square(A: BallArray) -> int:
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise ValueError(f"expected square matrices, got shape {tuple(A.shape)}")
+    return A.shape[-1]
+
+
+@implements("linalg_svdvals")
+def svdvals(A: Any, *, driver: Any = None) -> BallArray:
+    """Singular values, in descending order; zeros and multiplicities of rational matrices exact."""
+    A = balls(A)
+    return wrap(_each(matrices.singular_values, A, (min(A.shape[-2:], default=0),)))
+
+
+@implements("linalg_eigvalsh")
+def eigvalsh(A: Any, UPLO: str = "L") -> BallArray:
+    """Eigenvalues of symmetric matrices, in ascending order."""
+    A = balls(A) if UPLO.upper() == "L" else balls(A).mT
+    return wrap(_each(matrices.eigenvalues, A, (_square(A),)))
+
+
+@implements("linalg_det", "det")
+def det(A: Any) -> BallArray:
+    A = balls(A)
+    _square(A)
+    return wrap(_each(matrices.determinant, A, ()))
+
+
+class SignAndLog(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: BallArray
+    logabsdet: BallArray
+
+
+@implements("linalg_slogdet", "slogdet")
+def slogdet(A: Any) -> SignAndLog:
+    determinant = det(A)
+    return SignAndLog(sign(determinant), log(absolute(determinant)))
+
+
+@implements("logdet")
+def logdet(input: Any) -> BallArray:
+    return log(det(input))
+
+
+@implements("linalg_inv", "inverse")
+def inv(A: Any) -> BallArray:
+    A = balls(A)
+    n = _square(A)
+    return wrap(_each(lambda M: matrices.solve(M, matrices.identity(n)), A, (n, n)))
+
+
+@implements("linalg_solve")
+def solve(A: Any, B: Any, *, left: bool = True) -> BallArray:
+    A, B = balls(A), balls(B)
+    n = _square(A)
+    vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
+    if vector:
+        B = B[..., None]
+    if not left:
+        return solve(A.mT, B.mT).mT
+    batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    matrices_ = np.broadcast_to(A.elements, (*batch, n, n))
+    sides = np.broadcast_to(B.elements, (*batch, *B.shape[-2:]))
+    result = np.empty((*batch, n, B.shape[-1]), dtype=object)
+    for index in np.ndindex(batch):
+        result[index] = matrices.solve(matrices_[index], sides[index])
+    return wrap(result[..., 0] if vector else result)
+
+
+@implements("linalg_pinv", "pinverse")
+def pinv(A: Any, **tolerances: Any) -> BallArray:
+    _no_tolerance("torch.linalg.pinv", tolerances)
+    A = balls(A)
+    return wrap(_each(matrices.pseudo_inverse, A, (A.shape[-1], A.shape[-2])))
+
+
+@implements("linalg_matrix_rank")
+def matrix_rank(A: Any, **tolerances: Any) -> torch.Tensor:
+    _no_tolerance("torch.linalg.matrix_rank", tolerances)
+    return rank(A)
+
+
+def _no_tolerance(name: str, tolerances: dict[str, Any]) -> None:
+    if any(value not in (None, False) for value in tolerances.values()):
+        raise NoBallForm(f"{name} with a tolerance", "on balls a rank is the exact one")
+
+
+@implements("linalg_cholesky")
+def cholesky(A: Any, *, upper: bool = False) -> BallArray:
+    A = balls(A)
+    n = _square(A)
+    L = wrap(_each(matrices.cholesky, A, (n, n)))
+    return L.mT if upper else L
+
+
+@implements("linalg_cond")
+def cond(A: Any, p: Any = None) -> BallArray:
+    if p not in (None, 2):
+        return matrix_norm(A, p) * matrix_norm(inv(A), p)
+    s = svdvals(A)
+    return divide(s[..., 0], s[..., -1])
+
+
+# What `rankcheck.linalg` dispatches to.
+
+
+def singular_values(A: Any) -> BallArray:
+    """`svdvals`: shape (*B, min(m, n)), in descending order."""
+    return svdvals(A)
+
+
+def rank(A: Any) -> torch.Tensor:
+    """The exact ranks, int64 of shape (*B). Raises Undecided unless each matrix is exact, or of
+    provably full rank.
+    """
+    return torch.from_numpy(_each(matrices.rank, balls(A), (), np.int64))
+
+
+def log_pseudo_determinant(A: Any) -> BallArray:
+    """log of the product of the nonzero singular values, (*B); 0 for a zero matrix."""
+    return wrap(_each(matrices.log_pseudo_determinant, balls(A), ()))

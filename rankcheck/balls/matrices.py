@@ -1,0 +1,228 @@
+"""Exact linear algebra of one matrix, a 2-d object array of rationals and balls.
+
+A rational matrix A = N/d, N of integers, has the exact Gram matrix G = NNᵀ or NᵀN, whichever is
+smaller, and the exact characteristic polynomial of G. Zero singular values are its power of x, and
+multiplicities are those of its factors, so both are exact; what is rounded is only the isolated
+roots. A matrix with balls inside is a rational midpoint M and an error E with |E_ij| ≤ r_ij, and
+|s_i(M + E) − s_i(M)| ≤ ‖E‖_F ≤ ‖r‖_F (Weyl, Mirsky), for eigenvalues of symmetric matrices too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz_mat, fmpz_poly
+
+from rankcheck.balls import numbers
+from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, rational
+
+FACTORED_DEGREE = 8
+"""Up to this degree the polynomial is factored over the rationals, so rational roots are exact."""
+
+
+def rational_matrix(A: np.ndarray) -> fmpq_mat | None:
+    """A as rationals, or None if it is not known exactly."""
+    entries = A.ravel().tolist()
+    if not all(type(x) is fmpq for x in entries):
+        if not all(numbers.is_rational(x) for x in entries):
+            return None
+        entries = [rational(x) for x in entries]
+    return fmpq_mat(*A.shape, entries)
+
+
+def ball_matrix(A: np.ndarray) -> arb_mat:
+    return arb_mat(*A.shape, A.ravel().tolist())
+
+
+def array(M: fmpq_mat | arb_mat) -> np.ndarray:
+    flat = np.empty(M.nrows() * M.ncols(), dtype=object)
+    flat[:] = M.entries()
+    return flat.reshape(M.nrows(), M.ncols())
+
+
+def midpoint_and_error(A: np.ndarray) -> tuple[fmpq_mat, arb] | None:
+    """M rational and ε with ‖A − M‖_F ≤ ε for every matrix in A; None if A is unbounded."""
+    entries = A.ravel().tolist()
+    if not all(isinstance(x, fmpq) or x.is_finite() for x in entries):
+        return None
+    middle = [x if isinstance(x, fmpq) else x.mid().fmpq() for x in entries]
+    squares = sum((x.rad() ** 2 for x in entries if not isinstance(x, fmpq)), start=arb(0))
+    return fmpq_mat(*A.shape, middle), numbers.sqrt(squares).upper()
+
+
+# Spectra.
+
+
+def singular_values(A: np.ndarray) -> list[Number]:
+    """The min(m, n) singular values, in descending order."""
+    M = rational_matrix(A)
+    if M is not None:
+        return _rational_singular_values(M, FACTORED_DEGREE)
+    split = midpoint_and_error(A)
+    if split is None:
+        return [numbers.unknown() for _ in range(min(A.shape))]
+    values = _rational_singular_values(split[0], 0)
+    return [numbers.nonnegative(s + arb(0, split[1])) for s in values]
+
+
+def eigenvalues(A: np.ndarray) -> list[Number]:
+    """The eigenvalues of a symmetric matrix, in ascending order; its lower triangle is read."""
+    places = np.arange(len(A))
+    A = np.where(places <= places[:, None], A, A.T)
+    M = rational_matrix(A)
+    if M is not None:
+        return _rational_eigenvalues(M, FACTORED_DEGREE)
+    split = midpoint_and_error(A)
+    if split is None:
+        return [numbers.unknown() for _ in range(len(A))]
+    return [x + arb(0, split[1]) for x in _rational_eigenvalues(split[0], 0)]
+
+
+def _rational_singular_values(M: fmpq_mat, factored_degree: int) -> list[Number]:
+    N, d = M.numer_denom()
+    squares = _real_roots(_gram(N).charpoly(), factored_degree)
+    values = [numbers.sqrt(numbers.nonnegative(x)) / d for x in squares]
+    return numbers.sorted_numbers(values, descending=True)
+
+
+def _rational_eigenvalues(M: fmpq_mat, factored_degree: int) -> list[Number]:
+    N, d = M.numer_denom()
+    return numbers.sorted_numbers([x / d for x in _real_roots(N.charpoly(), factored_degree)])
+
+
+def _gram(N: fmpz_mat) -> fmpz_mat:
+    return N * N.transpose() if N.nrows() <= N.ncols() else N.transpose() * N
+
+
+def _real_roots(p: fmpz_poly, factored_degree: int) -> list[Number]:
+    """All roots, with multiplicity, of a polynomial that is known to have only real ones."""
+    degree = p.degree()
+    zeros = _order_at_zero(p)
+    p = p.right_shift(zeros)
+    roots = [ZERO] * zeros
+    factors = p.factor() if p.degree() <= factored_degree else p.factor_squarefree()
+    for factor, multiplicity in factors[1]:
+        for root in _simple_real_roots(factor):
+            roots += [root] * multiplicity
+    if len(roots) != degree:
+        raise ArithmeticError(f"found {len(roots)} real roots of a polynomial of degree {degree}")
+    return roots
+
+
+def _order_at_zero(p: fmpz_poly) -> int:
+    return next(k for k, c in enumerate(p.coeffs()) if c != 0)
+
+
+def _simple_real_roots(p: fmpz_poly) -> list[Number]:
+    """The roots of a squarefree polynomial with real roots, none of them zero."""
+    if p.degree() == 1:
+        return [fmpq(-p[0], p[1])]
+    if p.degree() == 2:
+        c, b, a = (fmpq(p[k]) for k in range(3))
+        root = numbers.sqrt(b * b - 4 * a * c)
+        # The sum of two numbers of one sign loses no digits; the other root is c/(a · this one).
+        larger = (-b - root if b >= 0 else -b + root) / (2 * a)
+        return [larger, c / (a * larger)]
+    return [z.real for z, _ in p.complex_roots() if z.imag.is_zero()]
+
+
+# Rank and determinants.
+
+
+def rank(A: np.ndarray) -> int:
+    """The rank; of a matrix with balls inside only where they prove it full."""
+    M = rational_matrix(A)
+    if M is not None:
+        return M.rank()
+    if _gram_determinant(A) > 0:
+        return min(A.shape)
+    raise Undecided(f"the rank of a {A.shape[0]} × {A.shape[1]} matrix of balls is not decidable")
+
+
+def log_pseudo_determinant(A: np.ndarray) -> Number:
+    """log of the product of the nonzero singular values: ½ log |c|, c the lowest coefficient of
+    the Gram matrix's characteristic polynomial. Zero for the zero matrix.
+    """
+    M = rational_matrix(A)
+    if M is not None:
+        N, d = M.numer_denom()
+        p = _gram(N).charpoly()
+        k = _order_at_zero(p)
+        return numbers.log(fmpq(abs(p[k]), d ** (2 * (p.degree() - k)))) / 2
+    determinant = _gram_determinant(A)
+    if determinant > 0:
+        return determinant.log() / 2
+    raise Undecided("a pseudo-determinant needs the rank, which these balls do not decide")
+
+
+def _gram_determinant(A: np.ndarray) -> arb:
+    M = ball_matrix(A)
+    if M.nrows() == M.ncols():
+        return M.det() ** 2
+    return (M * M.transpose() if M.nrows() < M.ncols() else M.transpose() * M).det()
+
+
+def determinant(A: np.ndarray) -> Number:
+    M = rational_matrix(A)
+    return ball_matrix(A).det() if M is None else M.det()
+
+
+# Inverses.
+
+
+def solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The X with AX = B. Raises LinAlgError if A is singular, Undecided if it may be."""
+    M, R = rational_matrix(A), rational_matrix(B)
+    if M is not None and M.rank() < M.nrows():
+        raise torch.linalg.LinAlgError("the matrix is singular")
+    if M is not None and R is not None:
+        return array(M.solve(R))
+    try:
+        return array(ball_matrix(A).solve(ball_matrix(B)))
+    except ZeroDivisionError as error:
+        raise Undecided("whether a matrix of balls is invertible is not decidable") from error
+
+
+def pseudo_inverse(A: np.ndarray) -> np.ndarray:
+    """Moore and Penrose's inverse, rational for a rational A.
+
+    From the full-rank factorisation A = CF (C the pivot columns, F the reduced row echelon form
+    without its zero rows), A⁺ = Fᵀ(FFᵀ)⁻¹(CᵀC)⁻¹Cᵀ. A matrix with balls must have provably full
+    rank.
+    """
+    M = rational_matrix(A)
+    if M is None:
+        rank(A)
+        wide = A.shape[0] <= A.shape[1]
+        B = A if wide else A.T
+        right = solve(B @ B.T, B).T
+        return right if wide else right.T
+    echelon, r = M.rref()
+    if r == 0:
+        return array(M.transpose())
+    F = array(echelon)[:r]
+    pivots = [int(np.flatnonzero(row != 0)[0]) for row in F]
+    C = A[:, pivots] if isinstance(A[0, 0], fmpq) else array(M)[:, pivots]
+    return F.T @ solve(F @ F.T, solve(C.T @ C, C.T))
+
+
+def cholesky(A: np.ndarray) -> np.ndarray:
+    """The lower triangular L with LLᵀ = A. Raises LinAlgError or Undecided unless A > 0."""
+    n = len(A)
+    L = np.full((n, n), ZERO, dtype=object)
+    for j in range(n):
+        pivot = A[j, j] - sum((L[j, k] ** 2 for k in range(j)), start=ZERO)
+        if not pivot > 0:
+            if pivot <= 0:
+                raise torch.linalg.LinAlgError("the matrix is not positive definite")
+            raise Undecided("whether a matrix of balls is positive definite is not decidable")
+        L[j, j] = numbers.sqrt(pivot)
+        for i in range(j + 1, n):
+            L[i, j] = (A[i, j] - sum((L[i, k] * L[j, k] for k in range(j)), start=ZERO)) / L[j, j]
+    return L
+
+
+def identity(n: int) -> np.ndarray:
+    result = np.full((n, n), ZERO, dtype=object)
+    np.fill_diagonal(result, ONE)
+    return result

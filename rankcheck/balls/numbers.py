@@ -1,0 +1,320 @@
+"""Real numbers that carry a proof: exact rationals (``fmpq``) and balls (``arb``).
+
+A ball is a set of reals, midpoint ± radius. Every function here maps numbers to a number that
+contains each value the function takes on them (the inclusion property of ball arithmetic:
+Johansson, *Arb: efficient arbitrary-precision midpoint-radius interval arithmetic*, 2017). Where the
+function is undefined or unbounded on part of a ball, the result is the ball that knows nothing
+(``arb.nan()``): no comparison with it is decidable, so nothing false can be proved from it, and a
+`torch.where` that does not select it is unharmed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import arb, ctx, fmpq, fmpz
+
+Number: TypeAlias = fmpq | arb
+
+DEFAULT_PRECISION = 128
+"""Bits of a ball's midpoint. Set on import, as python-flint's context is global to the process."""
+
+EXACT_FRACTION_BITS = 20
+"""A float whose fractional part needs at most this many bits is taken to mean itself."""
+
+FLOAT_ULPS = 4
+"""Any other float stands for all the reals within this many units in its last place."""
+
+ZERO = fmpq(0)
+ONE = fmpq(1)
+
+ctx.prec = DEFAULT_PRECISION
+
+
+class Undecided(ArithmeticError):
+    """Balls overlap, so that a comparison (or a rank, a rounding, an order) is not decidable."""
+
+
+class NoBallForm(NotImplementedError):
+    """The named operation has no form on balls; floats are never used in its place."""
+
+    def __init__(self, operation: str, hint: str = "") -> None:
+        self.operation = operation
+        super().__init__(f"{operation} has no ball form" + (f": {hint}" if hint else ""))
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Work with balls of `bits` bits inside the `with` block.
+
+    >>> with precision(256):
+    ...     half_pi = pi() / 2
+    """
+    if bits < 2:
+        raise ValueError(f"a precision is at least 2 bits, got {bits}")
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def unknown() -> arb:
+    """The ball that knows nothing."""
+    return arb.nan()
+
+
+def exact(value: Any) -> Number:
+    """Convert one number, as it is meant where a claim body writes it.
+
+    An int, a Fraction and a dyadic float of at most 20 fractional bits become that exact rational.
+    Any other float becomes a ball with a radius of 4 units in the last place: it stands for every
+    real that near, so `0.9` covers nine tenths and `2 / 3` covers two thirds.
+
+    Raises ValueError for an infinite or undefined float, TypeError for what is no real number.
+    """
+    if isinstance(value, (fmpq, arb)):
+        return value
+    if isinstance(value, (bool, int, np.bool_, np.integer, fmpz)):
+        return fmpq(int(value))
+    if isinstance(value, Fraction):
+        return fmpq(value.numerator, value.denominator)
+    if isinstance(value, (float, np.floating)):
+        rational = dyadic(value)
+        if int(rational.q) <= 1 << EXACT_FRACTION_BITS:
+            return rational
+        ulp = float(np.spacing(np.abs(value)))
+        return arb(float(value), FLOAT_ULPS * ulp)
+    raise TypeError(
+        f"expected an int, Fraction, float, fmpq or arb, got {type(value).__name__} {value!r}"
+    )
+
+
+def dyadic(value: float | np.floating[Any]) -> fmpq:
+    """The rational number that a float is. Raises ValueError for infinities and nan."""
+    value = float(value)
+    if not math.isfinite(value):
+        raise ValueError(f"expected a finite number, got {value}")
+    return fmpq(*value.as_integer_ratio())
+
+
+def is_rational(x: Number) -> bool:
+    """Whether x is one known rational number (an exact fmpq, or a finite ball of radius zero)."""
+    return isinstance(x, fmpq) or (x.is_exact() and x.is_finite())
+
+
+def rational(x: Number) -> fmpq:
+    """The rational number that x is known to be; `is_rational(x)` must hold."""
+    return x if isinstance(x, fmpq) else x.fmpq()
+
+
+def bounds(x: Number) -> tuple[Fraction, Fraction]:
+    """Exact rationals lower ≤ x ≤ upper. Raises Undecided for an unbounded ball."""
+    if isinstance(x, fmpq):
+        value = Fraction(int(x.p), int(x.q))
+        return value, value
+    if not x.is_finite():
+        raise Undecided(f"{x} has no finite bounds")
+    low, high = x.lower().fmpq(), x.upper().fmpq()
+    return Fraction(int(low.p), int(low.q)), Fraction(int(high.p), int(high.q))
+
+
+def up_to(upper: arb) -> arb:
+    """A ball around [0, upper] that reaches no negative number; `upper` is at least zero."""
+    if not upper.is_finite():
+        return unknown()
+    # A radius is rounded up to 30 bits; the midpoint is that rounded radius, so they cancel.
+    half = arb(0, (arb(upper) / 2).upper()).rad()
+    return arb(arb(0, half).rad(), half)
+
+
+def nonnegative(x: Number) -> Number:
+    """Intersect with [0, ∞): for a quantity that is known to be nonnegative."""
+    if isinstance(x, fmpq):
+        return x if x >= 0 else ZERO
+    if x >= 0 or x.is_nan():
+        return x
+    return ZERO if x <= 0 else up_to(x.upper())
+
+
+def hull(low: Number, high: Number) -> Number:
+    """A ball around [low, high], endpoints that are themselves numbers."""
+    if isinstance(low, fmpq) and isinstance(high, fmpq) and low == high:
+        return low
+    return arb(low).union(arb(high))
+
+
+# Piecewise linear functions need no decision to be enclosed.
+
+
+def absolute(x: Number) -> Number:
+    if isinstance(x, fmpq) or x >= 0:
+        return abs(x)
+    if x <= 0:
+        return -x
+    return up_to(x.abs_upper()) if x.is_finite() else unknown()
+
+
+def maximum(a: Number, b: Number) -> Number:
+    if a >= b:
+        return a
+    if b >= a:
+        return b
+    if isinstance(b, fmpq) and b == 0:
+        return nonnegative(a)
+    return arb(a).max(arb(b))
+
+
+def minimum(a: Number, b: Number) -> Number:
+    if a <= b:
+        return a
+    if b <= a:
+        return b
+    return arb(a).min(arb(b))
+
+
+# Arithmetic that can leave its domain.
+
+
+def divide(a: Number, b: Number) -> Number:
+    if isinstance(b, fmpq) and b == 0:
+        return unknown()
+    return a / b
+
+
+def sqrt(x: Number) -> Number:
+    if isinstance(x, fmpq):
+        if x < 0:
+            return unknown()
+        if x.p.is_square() and x.q.is_square():
+            return fmpq(x.p.isqrt(), x.q.isqrt())
+    if x > 0:
+        return arb(x).sqrt()
+    return up_to(x.upper().sqrt().upper()) if x >= 0 else unknown()
+
+
+def log(x: Number) -> Number:
+    if isinstance(x, fmpq) and x == 1:
+        return ZERO
+    return arb(x).log() if x > 0 else unknown()
+
+
+def power(base: Number, exponent: Number) -> Number:
+    """base ** exponent with torch's conventions: 0⁰ = 1, undefined for negative base otherwise.
+
+    Exact for integer exponents, and for rational ones when the root is rational.
+    """
+    if isinstance(exponent, fmpq):
+        if exponent.q == 1:
+            return integer_power(base, int(exponent.p))
+        if isinstance(base, fmpq):
+            root = _rational_root(base, int(exponent.q))
+            if root is not None:
+                return integer_power(root, int(exponent.p))
+    if base > 0:
+        return arb(base) ** arb(exponent)
+    if base == 0 and exponent > 0:
+        return ZERO
+    if base >= 0 and exponent > 0:  # the powers of [0, u] lie in [0, uᵉ]
+        return up_to((arb(base).upper() ** arb(exponent)).upper())
+    return unknown()
+
+
+def integer_power(base: Number, exponent: int) -> Number:
+    if exponent == 0:
+        return ONE
+    if isinstance(base, fmpq):
+        return unknown() if base == 0 and exponent < 0 else base**exponent
+    if exponent < 0:
+        return 1 / integer_power(base, -exponent)
+    if base > 0 or base < 0:
+        return base**exponent
+    # arb's own power goes through the logarithm, or loses the sign, around zero.
+    if not base.is_finite():
+        return unknown()
+    if base.is_zero():
+        return ZERO
+    largest = (base.abs_upper() ** exponent).upper()
+    return up_to(largest) if exponent % 2 == 0 else arb(0, largest)
+
+
+def _rational_root(x: fmpq, degree: int) -> fmpq | None:
+    if x < 0:
+        return None
+    top, bottom = _integer_root(x.p, degree), _integer_root(x.q, degree)
+    return None if top is None or bottom is None else fmpq(top, bottom)
+
+
+def _integer_root(x: fmpz, degree: int) -> fmpz | None:
+    if x <= 1:
+        return x
+    if degree >= x.bit_length():  # 1 < x < 2ᵈ
+        return None
+    root = x.root(degree)
+    return root if root**degree == x else None
+
+
+def sorted_numbers(row: Sequence[Number], descending: bool = False) -> list[Number]:
+    """Enclosures of the order statistics.
+
+    The i-th smallest of reals x_j in [l_j, u_j] lies between the i-th smallest l and the i-th
+    smallest u. A number whose own ends these are is kept as it is.
+    """
+    if all(isinstance(x, fmpq) for x in row):
+        return sorted(row, reverse=descending)
+    if not all(isinstance(x, fmpq) or x.is_finite() for x in row):
+        return [unknown() for _ in row]
+    by_middle = sorted(row, key=lambda x: x if isinstance(x, fmpq) else x.mid().fmpq())
+    if not all(a <= b for a, b in zip(by_middle, by_middle[1:], strict=False)):
+        ends = [bounds(x) for x in by_middle]
+        lows, highs = sorted(low for low, _ in ends), sorted(high for _, high in ends)
+        by_middle = [
+            x if own == (low, high) else hull(exact(low), exact(high))
+            for x, own, low, high in zip(by_middle, ends, lows, highs, strict=True)
+        ]
+    return by_middle[::-1] if descending else by_middle
+
+
+# Functions with jumps must be decided.
+
+
+def sign(x: Number) -> fmpq:
+    if x > 0:
+        return ONE
+    if x < 0:
+        return -ONE
+    if x == 0:
+        return ZERO
+    raise Undecided(f"the sign of {show(x)} is not decidable at {ctx.prec} bits")
+
+
+def floor(x: Number) -> fmpq:
+    if isinstance(x, fmpq):
+        return fmpq(x.floor())
+    low, high = bounds(x)
+    if math.floor(low) != math.floor(high):
+        raise Undecided(f"the floor of {show(x)} is not decidable at {ctx.prec} bits")
+    return fmpq(math.floor(low))
+
+
+def round_half_even(x: Number) -> fmpq:
+    low, high = bounds(x)
+    if round(low) != round(high):
+        raise Undecided(f"the rounding of {show(x)} is not decidable at {ctx.prec} bits")
+    return fmpq(round(low))
+
+
+def show(x: Number, digits: int = 10) -> str:
+    """A number as a person reads it: 3/4, or 1.414213562 ± 2e-39."""
+    if isinstance(x, fmpq):
+        text = str(x)
+        return text if len(text) <= 2 * digits else f"{float(x):.{digits}g}…"
+    if x.is_nan():
+        return "unknown"
+    return f"{x.mid().str(digits, radius=False)} ± {x.rad().str(1, radius=False)}"

@@ -1,0 +1,302 @@
+"""torch's reductions, scans and orders on balls.
+
+The largest of some balls, and the i-th largest, have enclosures without any decision; *which* one
+it is must be decided. So values never raise, and indices do where balls overlap.
+"""
+
+# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from flint import fmpq
+
+from rankcheck.balls import numbers
+from rankcheck.balls.array import BallArray, balls, divide, elementwise, implements, undecided, wrap
+from rankcheck.balls.elementwise import exp, log, maximum, minimum, sqrt, square
+from rankcheck.balls.numbers import ONE, ZERO
+from rankcheck.balls.shapes import axis
+
+Dims = int | Sequence[int] | None
+
+
+def _dims(dim: Dims, ndim: int) -> tuple[int, ...]:
+    if dim is None or (not isinstance(dim, int) and not len(dim)):
+        return tuple(range(ndim))
+    dims = tuple(axis(d, ndim) for d in ([dim] if isinstance(dim, int) else dim))
+    return dims if ndim else ()
+
+
+@implements("sum")
+def sum_(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> BallArray:
+    x = balls(input).elements
+    return wrap(np.sum(x, axis=_dims(dim, x.ndim), keepdims=keepdim, initial=ZERO))
+
+
+@implements("mean")
+def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> BallArray:
+    x = balls(input)
+    count = int(np.prod([x.shape[d] for d in _dims(dim, x.ndim)], dtype=int))
+    return divide(sum_(x, dim, keepdim), count)
+
+
+@implements("var")
+def var(input: Any, dim: Dims = None, *, correction: int = 1, keepdim: bool = False) -> BallArray:
+    x = balls(input)
+    count = int(np.prod([x.shape[d] for d in _dims(dim, x.ndim)], dtype=int))
+    squares = sum_(square(x - mean(x, dim, keepdim=True)), dim, keepdim)
+    return divide(squares, max(count - correction, 0))
+
+
+@implements("std")
+def std(input: Any, dim: Dims = None, *, correction: int = 1, keepdim: bool = False) -> BallArray:
+    return sqrt(var(input, dim, correction=correction, keepdim=keepdim))
+
+
+@implements("prod")
+def prod(
+    input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
+) -> BallArray:
+    x = balls(input).elements
+    return wrap(np.prod(x, axis=_dims(dim, x.ndim), keepdims=keepdim, initial=ONE))
+
+
+@implements("cumsum")
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> BallArray:
+    x = balls(input).elements
+    return wrap(np.add.accumulate(x, axis=dim)) if x.ndim else wrap(x)
+
+
+@implements("cumprod")
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> BallArray:
+    x = balls(input).elements
+    return wrap(np.multiply.accumulate(x, axis=dim)) if x.ndim else wrap(x)
+
+
+@implements("diff")
+def diff(input: Any, n: int = 1, dim: int = -1) -> BallArray:
+    return wrap(np.diff(balls(input).elements, n, dim))
+
+
+@implements("logsumexp", "special_logsumexp")
+def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> BallArray:
+    return log(sum_(exp(input), dim, keepdim))
+
+
+@implements("softmax")
+def softmax(input: Any, dim: int, **_: Any) -> BallArray:
+    powers = exp(input)
+    return powers / sum_(powers, dim, keepdim=True)
+
+
+# Largest and smallest.
+
+
+def _rows(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
+    """Move the reduced axes to the end and merge them."""
+    kept = [d for d in range(x.ndim) if d not in dims]
+    moved = x.transpose(*kept, *dims)
+    return (
+        moved.reshape(*(x.shape[d] for d in kept), -1)
+        if x.size
+        else moved.reshape(
+            *(x.shape[d] for d in kept), int(np.prod([x.shape[d] for d in dims], dtype=int))
+        )
+    )
+
+
+def _extreme(input: Any, dim: Dims, keepdim: bool, ufunc: Any) -> BallArray:
+    x = balls(input).elements
+    dims = _dims(dim, x.ndim)
+    rows = _rows(x, dims)
+    if not rows.shape[-1]:
+        raise IndexError("the largest or smallest of no elements is not defined")
+    values = wrap(ufunc.reduce(rows, axis=-1))
+    if keepdim:
+        values = wrap(np.expand_dims(values.elements, dims))
+    return values
+
+
+_maximum = elementwise(numbers.maximum, 2)
+_minimum = elementwise(numbers.minimum, 2)
+
+
+@implements("amax")
+def amax(input: Any, dim: Dims = (), keepdim: bool = False) -> BallArray:
+    return _extreme(input, dim, keepdim, _maximum)
+
+
+@implements("amin")
+def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> BallArray:
+    return _extreme(input, dim, keepdim, _minimum)
+
+
+class ValuesAndIndices:
+    """What `max(dim)`, `sort` and `topk` return: the indices are decided when asked for."""
+
+    def __init__(self, values: BallArray, indices: Callable[[], torch.Tensor]) -> None:
+        self.values = values
+        self._indices = indices
+
+    @property
+    def indices(self) -> torch.Tensor:
+        return self._indices()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.values, self.indices))
+
+    def __getitem__(self, index: int) -> Any:
+        return self.values if index in (0, -2) else (self.values, self.indices)[index]
+
+    def __len__(self) -> int:
+        return 2
+
+
+@implements("max")
+def max_(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    return _max_or_min(input, dim, keepdim, other, amax, argmax, maximum)
+
+
+@implements("min")
+def min_(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    return _max_or_min(input, dim, keepdim, other, amin, argmin, minimum)
+
+
+def _max_or_min(
+    input: Any, dim: Any, keepdim: bool, other: Any, extreme: Any, place: Any, binary: Any
+) -> Any:
+    if isinstance(dim, (torch.Tensor, BallArray)):
+        other, dim = dim, None
+    if other is not None:
+        return binary(input, other)
+    if dim is None:
+        return extreme(input)
+    return ValuesAndIndices(extreme(input, dim, keepdim), lambda: place(input, dim, keepdim))
+
+
+def _first_largest(row: np.ndarray) -> int:
+    best = 0
+    for i in range(1, len(row)):
+        if row[i] > row[best]:
+            best = i
+        elif not row[i] <= row[best]:
+            raise undecided(row[i], ">", row[best])
+    return best
+
+
+def _arg(input: Any, dim: int | None, keepdim: bool) -> torch.Tensor:
+    x = balls(input).elements
+    dims = _dims(dim, x.ndim)
+    rows = _rows(x, dims)
+    if not rows.shape[-1]:
+        raise IndexError("the place of the largest of no elements is not defined")
+    places = np.empty(rows.shape[:-1], dtype=np.int64)
+    for index in np.ndindex(places.shape):
+        places[index] = _first_largest(rows[index])
+    return torch.from_numpy(np.asarray(np.expand_dims(places, dims) if keepdim else places))
+
+
+@implements("argmax")
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> torch.Tensor:
+    """The first index of a largest element, where balls decide it."""
+    return _arg(input, dim, keepdim)
+
+
+@implements("argmin")
+def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> torch.Tensor:
+    """The first index of a smallest element, where balls decide it."""
+    return _arg(-balls(input), dim, keepdim)
+
+
+# Order.
+
+
+def _order(row: np.ndarray, descending: bool) -> list[int]:
+    """Stable sorting permutation, or Undecided."""
+
+    def key(i: int) -> fmpq:
+        x = row[i] if isinstance(row[i], fmpq) else row[i].mid().fmpq()
+        return -x if descending else x
+
+    order = sorted(range(len(row)), key=key)
+    for i, j in zip(order, order[1:], strict=False):
+        a, b = (row[j], row[i]) if descending else (row[i], row[j])
+        if not (a < b or (a <= b and i < j)):
+            raise undecided(a, "<", b)
+    return order
+
+
+def _along(x: np.ndarray, dim: int, function: Callable[[np.ndarray], Any], dtype: Any) -> Any:
+    """Apply a map of rows along one axis."""
+    if not x.ndim:
+        return _along(x.reshape(1), 0, function, dtype).reshape(())
+    rows = np.moveaxis(x, dim, -1)
+    result = np.empty(rows.shape, dtype=dtype)
+    for index in np.ndindex(rows.shape[:-1]):
+        result[index] = function(rows[index])
+    return np.moveaxis(result, -1, dim)
+
+
+@implements("argsort")
+def argsort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
+) -> torch.Tensor:
+    """The stable sorting permutation, where balls decide it."""
+    order = _along(balls(input).elements, dim, lambda row: _order(row, descending), np.int64)
+    return torch.from_numpy(np.ascontiguousarray(order))
+
+
+@implements("sort", "msort")
+def sort(
+    input: Any, dim: int = -1, descending: bool = False, stable: bool = False
+) -> ValuesAndIndices:
+    x = balls(input)
+    values = _along(
+        x.elements, dim, lambda row: numbers.sorted_numbers(row.tolist(), descending), object
+    )
+    return ValuesAndIndices(wrap(values), lambda: argsort(x, dim, descending))
+
+
+@implements("topk")
+def topk(
+    input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> ValuesAndIndices:
+    x = balls(input)
+    if x.ndim and k > x.shape[dim]:
+        raise IndexError(f"topk needs {k} elements, got {x.shape[dim]}")
+    take = (slice(None),) * axis(dim, x.ndim) + (slice(0, k),) if x.ndim else ()
+    both = sort(x, dim, largest)
+    return ValuesAndIndices(both.values[take], lambda: both.indices[take])
+
+
+# Bools and counts.
+
+
+def _nonzero(input: Any) -> torch.Tensor:
+    return balls(input) != 0
+
+
+@implements("any")
+def any_(input: Any, dim: Any = None, keepdim: bool = False) -> torch.Tensor:
+    mask = _nonzero(input)
+    return torch.any(mask) if dim is None else torch.any(mask, dim, keepdim)
+
+
+@implements("all")
+def all_(input: Any, dim: Any = None, keepdim: bool = False) -> torch.Tensor:
+    mask = _nonzero(input)
+    return torch.all(mask) if dim is None else torch.all(mask, dim, keepdim)
+
+
+@implements("count_nonzero")
+def count_nonzero(input: Any, dim: Any = None) -> torch.Tensor:
+    return torch.count_nonzero(_nonzero(input), dim)
+
+
+@implements("equal")
+def equal(input: Any, other: Any) -> bool:
+    x, y = balls(input), balls(other)
+    return x.shape == y.shape and bool(torch.all(x == y))

@@ -1,0 +1,473 @@
+"""torch's functions that move elements about: shapes, indexing, joining, new arrays."""
+
+# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from rankcheck.balls import numbers
+from rankcheck.balls.array import BallArray, balls, full, implements, wrap
+from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
+
+
+def sizes(arguments: Sequence[Any]) -> tuple[int, ...]:
+    """The ints of ``f(2, 3)`` or ``f((2, 3))``."""
+    if len(arguments) == 1 and not isinstance(arguments[0], (int, torch.Tensor)):
+        arguments = arguments[0]
+    return tuple(operator.index(n) for n in arguments)
+
+
+def axis(dim: int, ndim: int) -> int:
+    """A dimension counted from the front. Raises IndexError as torch does."""
+    if not -max(ndim, 1) <= dim < max(ndim, 1):
+        raise IndexError(f"dimension {dim} is out of range for an array of {ndim} dimensions")
+    return dim % max(ndim, 1)
+
+
+# Views.
+
+
+@implements("reshape", "view")
+def reshape(input: Any, *shape: Any) -> BallArray:
+    return wrap(balls(input).elements.reshape(sizes(shape)))
+
+
+@implements("view_as", "reshape_as")
+def reshape_as(input: Any, other: Any) -> BallArray:
+    return reshape(input, other.shape)
+
+
+@implements("flatten", "ravel")
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> BallArray:
+    x = balls(input)
+    if not x.ndim:
+        return reshape(x, 1)
+    start, end = axis(start_dim, x.ndim), axis(end_dim, x.ndim)
+    middle = math.prod(x.shape[start : end + 1])
+    return reshape(x, (*x.shape[:start], middle, *x.shape[end + 1 :]))
+
+
+@implements("unflatten")
+def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> BallArray:
+    x = balls(input)
+    dim = axis(dim, x.ndim)
+    if -1 in sizes:
+        known = -math.prod(sizes)
+        sizes = [x.shape[dim] // known if n == -1 else n for n in sizes]
+    return reshape(x, (*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
+
+
+@implements("unsqueeze")
+def unsqueeze(input: Any, dim: int) -> BallArray:
+    x = balls(input)
+    return wrap(np.expand_dims(x.elements, axis(dim, x.ndim + 1)))
+
+
+@implements("squeeze")
+def squeeze(input: Any, dim: int | Sequence[int] | None = None) -> BallArray:
+    x = balls(input)
+    dims = range(x.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    drop = {axis(d, x.ndim) for d in dims}
+    return reshape(x, tuple(n for i, n in enumerate(x.shape) if i not in drop or n != 1))
+
+
+@implements("broadcast_to", "expand")
+def expand(input: Any, *shape: Any) -> BallArray:
+    x = balls(input)
+    target = sizes(shape)
+    old = (1,) * (len(target) - x.ndim) + tuple(x.shape)
+    target = tuple(o if n == -1 else n for n, o in zip(target, old, strict=True))
+    return wrap(np.broadcast_to(x.elements, target))
+
+
+@implements("expand_as")
+def expand_as(input: Any, other: Any) -> BallArray:
+    return expand(input, other.shape)
+
+
+@implements("broadcast_tensors")
+def broadcast_tensors(*tensors: Any) -> list[Any]:
+    arrays = [balls(t) for t in _listed(tensors)]
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    return [expand(a, shape) for a in arrays]
+
+
+@implements("permute")
+def permute(input: Any, *dims: Any) -> BallArray:
+    return wrap(balls(input).elements.transpose(sizes(dims)))
+
+
+@implements("transpose", "swapaxes", "swapdims")
+def transpose(input: Any, dim0: int, dim1: int) -> BallArray:
+    x = balls(input)
+    return wrap(np.swapaxes(x.elements, dim0, dim1)) if x.ndim else x
+
+
+@implements("movedim", "moveaxis")
+def movedim(input: Any, source: Any, destination: Any) -> BallArray:
+    return wrap(np.moveaxis(balls(input).elements, source, destination))
+
+
+@implements("t")
+def t(input: Any) -> BallArray:
+    x = balls(input)
+    if x.ndim > 2:
+        raise ValueError(f"t expects at most 2 dimensions, got shape {tuple(x.shape)}")
+    return wrap(x.elements.T)
+
+
+@implements("adjoint")
+def adjoint(input: Any) -> BallArray:
+    return transpose(input, -2, -1)
+
+
+BallArray.mT = BallArray.mH = property(adjoint)  # type: ignore[attr-defined]
+BallArray.T = BallArray.H = property(t)  # type: ignore[attr-defined]
+
+
+# Joining and cutting.
+
+
+@implements("cat", "concat", "concatenate")
+def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None) -> BallArray:
+    return wrap(np.concatenate([balls(t).elements for t in tensors], dim if axis is None else axis))
+
+
+@implements("stack")
+def stack(tensors: Sequence[Any], dim: int = 0) -> BallArray:
+    return wrap(np.stack([balls(t).elements for t in tensors], dim))
+
+
+@implements("hstack", "column_stack")
+def hstack(tensors: Sequence[Any]) -> BallArray:
+    return wrap(np.hstack([balls(t).elements for t in tensors]))
+
+
+@implements("vstack", "row_stack")
+def vstack(tensors: Sequence[Any]) -> BallArray:
+    return wrap(np.vstack([balls(t).elements for t in tensors]))
+
+
+@implements("split", "split_with_sizes")
+def split(
+    input: Any, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[BallArray, ...]:
+    x = balls(input)
+    length = x.shape[dim]
+    lengths: Sequence[int]
+    if isinstance(split_size_or_sections, int):
+        step = split_size_or_sections
+        lengths = [min(step, length - i) for i in range(0, max(length, 1), max(step, 1))]
+    else:
+        lengths = split_size_or_sections
+        if sum(lengths) != length:
+            raise ValueError(f"split sizes must sum to {length}, got {list(lengths)}")
+    ends = np.cumsum(lengths)[:-1]
+    return tuple(wrap(part) for part in np.split(x.elements, ends, dim))
+
+
+@implements("chunk")
+def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[BallArray, ...]:
+    return split(input, max(-(-balls(input).shape[dim] // chunks), 1), dim)
+
+
+@implements("unbind")
+def unbind(input: Any, dim: int = 0) -> tuple[BallArray, ...]:
+    x = balls(input).elements
+    return tuple(wrap(part) for part in np.moveaxis(x, dim, 0))
+
+
+@implements("narrow")
+def narrow(input: Any, dim: int, start: int, length: int) -> BallArray:
+    x = balls(input)
+    dim = axis(dim, x.ndim)
+    return wrap(x.elements[(slice(None),) * dim + (slice(start, start + length),)])
+
+
+@implements("select")
+def select(input: Any, dim: int, index: int) -> BallArray:
+    x = balls(input)
+    return wrap(x.elements[(slice(None),) * axis(dim, x.ndim) + (index,)])
+
+
+@implements("flip")
+def flip(input: Any, *dims: Any) -> BallArray:
+    return wrap(np.flip(balls(input).elements, sizes(dims)))
+
+
+@implements("roll")
+def roll(input: Any, shifts: Any, dims: Any = None) -> BallArray:
+    return wrap(np.roll(balls(input).elements, shifts, dims))
+
+
+@implements("repeat")
+def repeat(input: Any, *counts: Any) -> BallArray:
+    return wrap(np.tile(balls(input).elements, sizes(counts)))
+
+
+@implements("tile")
+def tile(input: Any, *dims: Any) -> BallArray:
+    return wrap(np.tile(balls(input).elements, sizes(dims)))
+
+
+@implements("repeat_interleave")
+def repeat_interleave(input: Any, repeats: int, dim: int | None = None) -> BallArray:
+    return wrap(np.repeat(balls(input).elements, repeats, dim))
+
+
+@implements("pad")
+def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> BallArray:
+    if mode != "constant" or min(pad, default=0) < 0:
+        raise NoBallForm("torch.nn.functional.pad", "only nonnegative constant padding has")
+    x = balls(input)
+    widths = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
+    widths += [(0, 0)] * (x.ndim - len(widths))
+    shape = [n + before + after for n, (before, after) in zip(x.shape, widths[::-1], strict=True)]
+    result = full(shape, ZERO if value is None else numbers.exact(value)).elements
+    inside = tuple(slice(b, b + n) for n, (b, _) in zip(x.shape, widths[::-1], strict=True))
+    result[inside] = x.elements
+    return wrap(result)
+
+
+# Indexing.
+
+
+@implements("__getitem__")
+def getitem(input: Any, index: Any) -> BallArray:
+    """`input[index]` with torch's rules: an int selects first, and then tensors index what is left.
+
+    (numpy counts an int among the index arrays, which moves axes.)
+    """
+    x = balls(input).elements
+    items = [_index(item) for item in (index if isinstance(index, tuple) else (index,))]
+    if any(type(item) is int for item in items) and any(_is_array(item) for item in items):
+        first, items = _ints_first(items, x.ndim)
+        x = x[first]
+    return wrap(x[tuple(items)])
+
+
+def _index(item: Any) -> Any:
+    if isinstance(item, BallArray):
+        raise NoBallForm("indexing by a ball array")
+    if isinstance(item, (torch.Tensor, list)):
+        item = np.asarray(item)
+    if isinstance(item, np.ndarray) and item.size == 0 and item.dtype != bool:
+        item = item.astype(np.int64)
+    if isinstance(item, (np.ndarray, np.integer)) and item.ndim == 0 and item.dtype != bool:
+        return int(item)
+    return item
+
+
+def _is_array(item: Any) -> bool:
+    return isinstance(item, np.ndarray)
+
+
+def _ints_first(items: list[Any], ndim: int) -> tuple[tuple[Any, ...], list[Any]]:
+    """Split an index in two: the ints with full slices elsewhere, then everything else."""
+
+    def consumed(item: Any) -> int:
+        if item is None or item is Ellipsis or isinstance(item, bool):
+            return 0
+        return item.ndim if _is_array(item) and item.dtype == bool else 1
+
+    spare = ndim - sum(consumed(item) for item in items)
+    first: list[Any] = []
+    rest: list[Any] = []
+    for item in items:
+        if type(item) is int:
+            first.append(item)
+        else:
+            rest.append(item)
+            first += [slice(None)] * (spare if item is Ellipsis else consumed(item))
+    return tuple(first), rest
+
+
+@implements("index_select")
+def index_select(input: Any, dim: int, index: torch.Tensor) -> BallArray:
+    return wrap(np.take(balls(input).elements, np.atleast_1d(np.asarray(index)), dim))
+
+
+@implements("gather")
+def gather(input: Any, dim: int, index: torch.Tensor) -> BallArray:
+    x = balls(input)
+    places = list(np.indices(tuple(index.shape), sparse=True))
+    places[axis(dim, x.ndim)] = np.asarray(index)
+    return wrap(x.elements[tuple(places)])
+
+
+@implements("take_along_dim")
+def take_along_dim(input: Any, indices: torch.Tensor, dim: int | None = None) -> BallArray:
+    x = balls(input).elements
+    return wrap(
+        np.take_along_axis(x, np.asarray(indices), dim)
+        if dim is not None
+        else x.ravel()[np.asarray(indices)]
+    )
+
+
+@implements("masked_select")
+def masked_select(input: Any, mask: torch.Tensor) -> BallArray:
+    x, keep = np.broadcast_arrays(balls(input).elements, np.asarray(mask))
+    return wrap(x[keep])
+
+
+# Diagonals and triangles.
+
+
+@implements("diagonal", "linalg_diagonal")
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> BallArray:
+    return wrap(np.diagonal(balls(input).elements, offset, dim1, dim2))
+
+
+@implements("diag_embed")
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> BallArray:
+    x = balls(input)
+    size = x.shape[-1] + abs(offset)
+    result = full((*x.shape[:-1], size, size), ZERO).elements
+    places = np.arange(x.shape[-1])
+    result[..., places + max(-offset, 0), places + max(offset, 0)] = x.elements
+    return wrap(np.moveaxis(result, (-2, -1), (dim1, dim2)))
+
+
+@implements("diag")
+def diag(input: Any, diagonal: int = 0) -> BallArray:
+    x = balls(input)
+    if x.ndim not in (1, 2):
+        raise ValueError(f"diag expects 1 or 2 dimensions, got shape {tuple(x.shape)}")
+    return diag_embed(x, diagonal) if x.ndim == 1 else wrap(np.diagonal(x.elements, diagonal))
+
+
+def _triangle(input: Any, diagonal: int, side: Any) -> BallArray:
+    x = balls(input).elements
+    rows, columns = x.shape[-2:]
+    keep = side(np.arange(columns) - np.arange(rows)[:, None], diagonal)
+    return wrap(np.where(keep, x, full(x.shape, ZERO).elements))
+
+
+@implements("tril")
+def tril(input: Any, diagonal: int = 0) -> BallArray:
+    return _triangle(input, diagonal, np.less_equal)
+
+
+@implements("triu")
+def triu(input: Any, diagonal: int = 0) -> BallArray:
+    return _triangle(input, diagonal, np.greater_equal)
+
+
+@implements("block_diag")
+def block_diag(*tensors: Any) -> BallArray:
+    blocks = [np.atleast_2d(balls(t).elements) for t in _listed(tensors)]
+    rows, columns = (sum(b.shape[k] for b in blocks) for k in (0, 1))
+    result = full((rows, columns), ZERO).elements
+    row = column = 0
+    for block in blocks:
+        result[row : row + block.shape[0], column : column + block.shape[1]] = block
+        row, column = row + block.shape[0], column + block.shape[1]
+    return wrap(result)
+
+
+@implements("atleast_1d")
+def atleast_1d(input: Any) -> BallArray:
+    return wrap(np.atleast_1d(balls(input).elements))
+
+
+@implements("atleast_2d")
+def atleast_2d(input: Any) -> BallArray:
+    return wrap(np.atleast_2d(balls(input).elements))
+
+
+def _listed(tensors: Sequence[Any]) -> Sequence[Any]:
+    """The arrays of ``f(a, b)`` or ``f([a, b])``."""
+    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+
+
+# New arrays of the same kind; of bools or ints, they are plain tensors.
+
+
+def _new(shape: Sequence[int], value: Any, dtype: torch.dtype | None) -> Any:
+    if dtype is None or dtype.is_floating_point:
+        return full(shape, numbers.exact(value))
+    return torch.full(tuple(shape), value, dtype=dtype)
+
+
+@implements("new_zeros")
+def new_zeros(input: Any, *size: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
+    return _new(sizes(size), 0, dtype)
+
+
+@implements("new_ones")
+def new_ones(input: Any, *size: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
+    return _new(sizes(size), 1, dtype)
+
+
+@implements("new_full")
+def new_full(
+    input: Any, size: Any, fill_value: Any, dtype: torch.dtype | None = None, device: Any = None
+) -> Any:
+    return _new(sizes((size,)), fill_value, dtype)
+
+
+@implements("new_tensor")
+def new_tensor(input: Any, data: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
+    if dtype is None or dtype.is_floating_point:
+        return balls(data)
+    return torch.tensor(data, dtype=dtype)
+
+
+@implements("zeros_like")
+def zeros_like(input: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
+    return _new(input.shape, 0, dtype)
+
+
+@implements("ones_like")
+def ones_like(input: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
+    return _new(input.shape, 1, dtype)
+
+
+@implements("full_like")
+def full_like(input: Any, fill_value: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
+    return _new(input.shape, fill_value, dtype)
+
+
+def identity(n: int) -> BallArray:
+    """The n × n identity matrix."""
+    result = full((n, n), ZERO).elements
+    np.fill_diagonal(result, ONE)
+    return wrap(result)
+
+
+# Kinds of number and devices: there is one of each.
+
+
+@implements("detach", "clone", "contiguous", "double", "cpu", "type_as", "requires_grad_")
+def same(input: Any, *_: Any, **__: Any) -> BallArray:
+    return balls(input)
+
+
+@implements("to", "type")
+def to(input: Any, *args: Any, **kwargs: Any) -> BallArray:
+    for dtype in (*args, *kwargs.values()):
+        if isinstance(dtype, torch.dtype) and not dtype.is_floating_point:
+            raise NoBallForm(f"conversion to {dtype}")
+    return balls(input)
+
+
+@implements("is_floating_point")
+def is_floating_point(input: Any) -> bool:
+    return True
+
+
+@implements("is_complex")
+def is_complex(input: Any) -> bool:
+    return False
+
+
+@implements("numel", "nelement")
+def numel(input: Any) -> int:
+    return balls(input).numel()
