@@ -123,7 +123,8 @@ class LipschitzApproximator:
 
     def slopes(self) -> Array:
         """The slopes that N takes on R, from left to right: shape (*B, m); none without units."""
-        right, left = self.gamma.tensor_split(2, -1)
+        cells = self.width // 2
+        right, left = self.gamma[..., :cells], self.gamma[..., cells:]
         return torch.cat((-left.cumsum(-1).flip(-1), right.cumsum(-1)), -1)
 
     def lipschitz(self) -> Array:

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 import torch
 
+from rankcheck.balls import BallArray
 from rankcheck.functions import PiecewiseLinear, zigzag
 from rankcheck.witnesses.lipschitz import (
     cells_as_drawn,
@@ -207,3 +208,18 @@ def test_errors_state_the_rule():
     with pytest.raises(ValueError, match="at least two points; received 1"):
         supremum_error_bound(torch.sin, interpolate(torch.sin, number(1.0), 1), 1, 1)
     assert math.isfinite(cells_needed(1e300, 1, 1))
+
+
+def test_on_balls_the_clauses_are_exact():
+    radius, lipschitz = BallArray.exact(Fraction(3, 2)), BallArray.exact(2)
+    f = zigzag(radius, lipschitz, 3)
+    N = interpolate(f, radius, 3)
+    assert bool(supremum_error(f, N) == Fraction(1, 2))
+    assert bool(N.lipschitz() == 0)
+    # Slopes of ±2, ε = 1, ρ = RL/ε = 3: two cells of 2ε/L - that is, of length 3/4 <= 1.
+    coarse = interpolate(f, radius, cells_needed(Fraction(3, 2), 2, 1))
+    assert coarse.width == 4
+    assert bool(supremum_error(f, coarse) <= 1)
+    assert bool(coarse.lipschitz() <= 2)
+    x = BallArray.exact([[Fraction(1, 3)], [Fraction(-7, 5)], [9]])
+    assert bool((coarse.network()(x)[:, 0] == coarse(x[:, 0])).all())

@@ -1,0 +1,142 @@
+"""The identity-layer witness: its depth, its function on a box, its cost to the last unit."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.bounds import interval_bounds
+from rankcheck.networks import Network
+from rankcheck.witnesses.identity_layers import identity_layers, translate
+
+DIMENSION, K, OUTPUT = 3, 2, 4
+
+
+def random_pair(
+    seed: int, slope: float, depths: tuple[int, int] = (2, 3), batch: tuple[int, ...] = ()
+) -> tuple[Network, Network]:
+    generator = torch.Generator().manual_seed(seed)
+
+    def net(widths: list[int]) -> Network:
+        pairs = list(pairwise(widths))
+        weights = [
+            torch.randn(*batch, n, m, generator=generator, dtype=torch.float64) for m, n in pairs
+        ]
+        biases = [
+            torch.randn(*batch, n, generator=generator, dtype=torch.float64) for _, n in pairs
+        ]
+        return Network(tuple(weights), tuple(biases), slope)
+
+    g = net([DIMENSION, *[4] * (depths[0] - 1), K])
+    return net([K, *[5] * (depths[1] - 1), OUTPUT]), g
+
+
+def box(batch: tuple[int, ...] = ()) -> tuple[torch.Tensor, torch.Tensor]:
+    ones = torch.ones(*batch, DIMENSION, dtype=torch.float64)
+    return -ones, 2 * ones
+
+
+def points(batch: tuple[int, ...] = (), number: int = 200) -> torch.Tensor:
+    """Inner points and corners of the box."""
+    generator = torch.Generator().manual_seed(0)
+    share = torch.rand(*batch, number, DIMENSION, generator=generator, dtype=torch.float64)
+    return 3 * torch.cat((share, share.round()), -2) - 1
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3, -0.6])
+@pytest.mark.parametrize("depths", [(1, 1), (2, 3), (3, 1)])
+@pytest.mark.parametrize("extra", [0, 1, 6])
+def test_depth_function_and_cost(slope, depths, extra):
+    h, g = random_pair(extra, slope, depths)
+    lower, _ = interval_bounds(g, *box())
+    depth = sum(depths) + extra
+    net = identity_layers(h, g, depth, lower)
+    assert net.depth == depth
+    assert net.widths[g.depth : g.depth + extra + 1] == (K,) * (extra + 1)
+    x = points()
+    torch.testing.assert_close(net(x), h(g(x)), rtol=1e-11, atol=1e-11)
+    moved_h, moved_g = translate(h, g, lower)
+    assert net.cost().item() == pytest.approx(
+        (moved_g.cost() + extra * K + moved_h.cost()).item(), rel=1e-14
+    )
+
+
+def test_the_translated_pair_is_the_same_function_everywhere():
+    h, g = random_pair(3, 0.2)
+    moved_h, moved_g = translate(h, g, interval_bounds(g, *box())[0])
+    x = 50 * points()
+    torch.testing.assert_close(moved_h(moved_g(x)), h(g(x)))
+    assert (moved_g(points()) >= 0).all()
+    assert not (moved_g(x) >= 0).all()
+
+
+def test_cost_per_layer_tends_to_k():
+    h, g = random_pair(1, 0.0)
+    lower, _ = interval_bounds(g, *box())
+    excess = [identity_layers(h, g, n, lower).cost() - n * K for n in (5, 50, 500)]
+    for value in excess[1:]:
+        assert value.item() == pytest.approx(excess[0].item(), rel=1e-10)
+
+
+def test_without_the_translation_the_function_is_lost():
+    """The needs control: claim a lower bound of 0 that is not one."""
+    h, g = random_pair(4, 0.0)
+    assert interval_bounds(g, *box())[0].min() < 0
+    x = points()
+    assert (g(x) < 0).any()
+    untranslated = identity_layers(h, g, 8, torch.zeros(K, dtype=torch.float64))
+    assert (untranslated(x) - h(g(x))).abs().max() > 0.1
+
+
+def test_beyond_the_box_the_function_may_differ():
+    h, g = random_pair(4, 0.0)
+    net = identity_layers(h, g, 8, interval_bounds(g, *box())[0])
+    far = 50 * points()
+    assert (net(far) - h(g(far))).abs().max() > 0.1
+
+
+def test_a_positive_image_is_not_moved():
+    h, g = random_pair(2, 0.0)
+    moved_h, moved_g = translate(h, g, torch.tensor([0.5, -1.0], dtype=torch.float64))
+    shift = moved_g.biases[-1] - g.biases[-1]
+    torch.testing.assert_close(shift, torch.tensor([0.0, 1.0], dtype=torch.float64))
+    torch.testing.assert_close(moved_h.biases[0], h.biases[0] - h.weights[0][:, 1])
+
+
+def test_batches_are_loops():
+    h, g = random_pair(5, -0.3, batch=(2, 3))
+    lower, _ = interval_bounds(g, *box((2, 3)))
+    net = identity_layers(h, g, 9, lower)
+    x = points((2, 3), 7)
+    values, costs = net(x), net.cost()
+    torch.testing.assert_close(values, h(g(x)), rtol=1e-10, atol=1e-10)
+    one = identity_layers(h[1, 2], g[1, 2], 9, lower[1, 2])
+    torch.testing.assert_close(values[1, 2], one(x[1, 2]))
+    torch.testing.assert_close(costs[1, 2], one.cost())
+
+
+def test_errors_state_the_rule():
+    h, g = random_pair(0, 0.0)
+    lower = torch.zeros(K, dtype=torch.float64)
+    with pytest.raises(ValueError, match=r"not merged; received depth 4 < 2 \+ 3"):
+        identity_layers(h, g, 4, lower)
+    with pytest.raises(ValueError, match=r"lower has shape \(2,\), received \(3,\)"):
+        identity_layers(h, g, 6, torch.zeros(3, dtype=torch.float64))
+    with pytest.raises(
+        ValueError, match=r"n_0 of h is n_L of g.*\(2, 5, 5, 4\) and \(2, 5, 5, 4\)"
+    ):
+        identity_layers(h, h, 6, torch.zeros(OUTPUT, dtype=torch.float64))
+    with pytest.raises(ValueError, match="one slope"):
+        identity_layers(random_pair(0, 0.5)[0], g, 6, lower)
+
+
+def test_on_balls_the_function_and_the_cost_are_exact():
+    h, g = (net.map_arrays(BallArray.exact) for net in random_pair(7, 0.25))
+    low, high = (BallArray.exact(end) for end in box())
+    lower, _ = interval_bounds(g, low, high)
+    net = identity_layers(h, g, 7, lower)
+    x = BallArray.exact(points(number=2))
+    assert bool((net(x) == h(g(x))).all())
+    moved_h, moved_g = translate(h, g, lower)
+    assert bool(net.cost() == moved_g.cost() + 2 * K + moved_h.cost())
