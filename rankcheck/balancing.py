@@ -16,8 +16,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from rankcheck.balls import NoBallForm
 from rankcheck.linalg import Array, Number, frobenius_squared
 from rankcheck.networks import Network
+from rankcheck.scalars import scalar
 
 TOLERANCE = 1e-13
 """Sweeps end when |in − out| ≤ TOLERANCE·(in + out) at every neuron (or layer)."""
@@ -33,7 +35,8 @@ def layer_rescaling(net: Network, alphas: Sequence[Number | Array]) -> Network:
     weights, biases = [], []
     product = net.weights[0].new_ones(net.batch)
     for w, b, alpha in zip(net.weights, net.biases, alphas, strict=True):
-        factor = net.weights[0].new_ones(net.batch) * alpha
+        one = w.new_ones(net.batch)
+        factor = one * (scalar(alpha, w) if isinstance(alpha, Number) else alpha)
         product = product * factor
         weights.append(w * factor[..., None, None])
         biases.append(b * product[..., None])
@@ -89,8 +92,6 @@ def balance_neurons(net: Network) -> Network:
 
 def _require_floats(net: Network, name: str) -> None:
     if not isinstance(net.weights[0], Tensor):
-        from rankcheck.balls import NoBallForm
-
         raise NoBallForm(name)
 
 
@@ -146,7 +147,7 @@ def _balancing_scales(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
 
 def _alive(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
     """Hidden neurons that something enters and something leaves, the dead removed in a cascade."""
-    alive = []
+    alive: list[Tensor] = []
     for i in range(len(w) - 1):
         enter = w[i] if i == 0 else w[i] * alive[-1].unsqueeze(-2)
         alive.append(enter.sum(-1) + b[i] > 0)

@@ -19,16 +19,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from rankcheck.balls import BallArray
+from rankcheck import balls
 
-Array: TypeAlias = Union[Tensor, "BallArray"]
-"""A float64 tensor, or exact rationals and real balls that answer to the same operations."""
+Array: TypeAlias = Any
+"""A float64 tensor, or a BallArray: exact rationals and real balls with the same operations.
+
+To a type checker it is Any, as torch's stubs admit nothing but a Tensor where a function would
+dispatch on ``__torch_function__``.
+"""
 Number: TypeAlias = int | float | Fraction
 
 RANK_FACTOR = 8
@@ -62,8 +65,6 @@ def singular_values(A: Array) -> Array:
     fast but lose half of the digits of the small values.
     """
     if not isinstance(A, Tensor):
-        from rankcheck import balls
-
         return balls.singular_values(A)
     if A.ndim < 2:
         raise ValueError(f"a matrix has at least two axes, received shape {tuple(A.shape)}")
@@ -129,8 +130,6 @@ def _counted(A: Tensor, noise: float | Tensor) -> tuple[Tensor, Tensor]:
 def rank(A: Array, noise: float | Tensor = 0.0) -> Tensor:
     """rank A, an integer tensor of shape (*B): proved on balls, by the threshold τ in floats."""
     if not isinstance(A, Tensor):
-        from rankcheck import balls
-
         return balls.rank(A)
     return _counted(A, noise)[1].sum(-1)
 
@@ -162,8 +161,6 @@ def schatten_power(A: Array, q: Number | Tensor, noise: float | Tensor = 0.0) ->
         if q == 2:
             return frobenius_squared(A)
     if not isinstance(A, Tensor):
-        from rankcheck import balls
-
         return power(balls.singular_values(A), q).sum(-1)
     s, mask = _counted(A, noise)
     exponent = q.unsqueeze(-1) if isinstance(q, Tensor) else float(q)
@@ -180,8 +177,6 @@ def schatten_norm(A: Array, q: Number, noise: float | Tensor = 0.0) -> Array:
 def log_pseudo_determinant(A: Array, noise: float | Tensor = 0.0) -> Array:
     """log |A|_+ = Σ log s_i over the non-zero singular values, shape (*B); log |0|_+ = 0."""
     if not isinstance(A, Tensor):
-        from rankcheck import balls
-
         return balls.log_pseudo_determinant(A)
     return _counted(A, noise)[0].log().sum(-1)
 
