@@ -1,0 +1,44 @@
+"""How much is drawn and swept for a claim: the profiles quick, ci and deep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Numbers of instances for a claim of effort 1.
+
+    Attributes:
+        drawn: instances that Hypothesis draws.
+        batches: discrete shapes that are swept, one a batch.
+        size: instances in a batch.
+        single: instances swept one by one where a body cannot carry a batch axis.
+    """
+
+    name: str
+    drawn: int
+    batches: int
+    size: int
+    single: int
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile("quick", drawn=60, batches=24, size=512, single=60),
+        Profile("ci", drawn=150, batches=64, size=1024, single=150),
+        Profile("deep", drawn=1500, batches=600, size=2048, single=1500),
+    )
+}
+
+
+def profile(name: str) -> Profile:
+    """The profile of that name.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    if name not in PROFILES:
+        raise ValueError(f"a profile is one of {', '.join(PROFILES)}; received {name!r}")
+    return PROFILES[name]

@@ -1,0 +1,92 @@
+"""The documents that the claims come from, and the place of a statement in one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Document:
+    """A paper or a set of slides."""
+
+    key: str
+    authors: str
+    title: str
+    venue: str
+
+    def __str__(self) -> str:
+        return f"{self.authors}, {self.title}, {self.venue}"
+
+
+DOCUMENTS: dict[str, Document] = {
+    document.key: document
+    for document in (
+        Document(
+            "rank",
+            "A. Jacot",
+            "Implicit bias of large depth networks: a notion of rank for nonlinear functions",
+            "ICLR 2023",
+        ),
+        Document(
+            "bottleneck",
+            "A. Jacot",
+            "Bottleneck structure in learned features: low-dimension vs regularity tradeoff",
+            "NeurIPS 2023",
+        ),
+        Document(
+            "linear",
+            "S. Parkinson, G. Ongie, R. Willett",
+            "Linear layers in ReLU networks promote learning single-/multi-index models "
+            "(slides A: Finding low-rank functions using linear layers; slides B: SIAM MDS 2024)",
+            "arXiv:2305.15598",
+        ),
+        Document(
+            "separation",
+            "A. Daniely",
+            "Depth separation for neural networks",
+            "COLT 2017, as presented in slides by T. Kocák",
+        ),
+        Document(
+            "rankcheck",
+            "The rankcheck developers",
+            "Statements first written down here",
+            "this project",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a statement stands: the key of a document, and a locator in it."""
+
+    key: str
+    where: str
+
+    def __post_init__(self) -> None:
+        if not self.key or not self.where:
+            raise ValueError(
+                f"a source has a document and a place in it; received {self.key!r}, {self.where!r}"
+            )
+
+    @property
+    def document(self) -> Document | None:
+        """The document, if it is one of those that rankcheck knows."""
+        return DOCUMENTS.get(self.key)
+
+    def __str__(self) -> str:
+        return f"{self.key}, {self.where}"
+
+
+def paper(key: str, where: str) -> Source:
+    """A place in one of the documents that rankcheck knows.
+
+    Raises:
+        ValueError: if the key is not that of a known document. For one of your own use
+            `Source("Me 2027", "Thm 4")`.
+    """
+    if key not in DOCUMENTS:
+        raise ValueError(
+            f"the key of a document is one of {', '.join(DOCUMENTS)}; received {key!r}"
+        )
+    return Source(key, where)

@@ -1,0 +1,111 @@
+"""Matrices of given rank, orthogonal, with repeated singular values; rational in what is drawn.
+
+Rational constructions keep their hypotheses exactly: on balls a product of thin factors *has* the
+rank of its factors, and a product of reflections *is* orthogonal, where a float factorisation has
+neither. The building blocks are functions of a source; the families are made of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from rankcheck import linalg
+from rankcheck.instances.source import Source, instances
+
+#: What a drawn matrix may look like, the simplest first.
+STRUCTURES = ("dense", "zero", "low rank", "repeated singular values")
+
+
+def low_rank(source: Source, m: int, n: int, rank: int, bound: float = 3.0) -> Any:
+    """An m × n matrix of rank at most `rank`, as a product of factors with entries in ±bound."""
+    left = source.tensor(m, rank, low=-bound, high=bound)
+    right = source.tensor(rank, n, low=-bound, high=bound)
+    return left @ right
+
+
+def orthogonal(source: Source, n: int) -> Any:
+    """An n × n orthogonal matrix: a product of n Householder reflections, rational in the entries.
+
+    Where a drawn vector vanishes, the first unit vector takes its place.
+    """
+    vectors = source.tensor(n, n, low=-2.0, high=2.0)
+    identity = linalg.eye(n, like=vectors)
+    product = identity
+    for i in range(n):
+        v = vectors[..., i, :]
+        v = torch.where((v * v).sum(-1, keepdim=True) == 0, identity[0], v)
+        outer = v.unsqueeze(-1) * v.unsqueeze(-2)
+        product = product - 2 * (product @ outer) / (v * v).sum(-1)[..., None, None]
+    return product
+
+
+def semi_orthogonal(source: Source, n: int, k: int) -> Any:
+    """An n × k matrix with orthonormal columns, k ≤ n."""
+    return orthogonal(source, n)[..., :, :k]
+
+
+def positive(source: Source, *shape: int, low: float = 0.125, high: float = 4.0) -> Any:
+    """Positive entries, bounded away from zero."""
+    return source.tensor(*shape, low=low, high=high)
+
+
+def matrix(source: Source, m: int, n: int, bound: float = 8.0) -> Any:
+    """An m × n matrix: dense, zero, of low rank, or with repeated singular values.
+
+    The structure is drawn, so that each of the four is reached whatever the entries are.
+    """
+    structure = source.choice(STRUCTURES)
+    if structure == "low rank":
+        return low_rank(source, m, n, source.integer(1, min(m, n)), bound=bound**0.5)
+    if structure == "repeated singular values":
+        size = source.tensor(1, 1, low=-bound, high=bound)
+        if m >= n:
+            return size * semi_orthogonal(source, m, n)
+        return size * semi_orthogonal(source, n, m).mT
+    entries = source.tensor(m, n, low=-bound, high=bound)
+    return entries if structure == "dense" else 0 * entries
+
+
+@instances
+def matrices(
+    source: Source, *, rows: tuple[int, int] = (1, 4), columns: tuple[int, int] = (1, 4)
+) -> Any:
+    """One matrix of any structure."""
+    return matrix(source, source.integer(*rows), source.integer(*columns))
+
+
+@instances
+def matrix_pairs(source: Source, *, size: tuple[int, int] = (1, 4)) -> Any:
+    """Two matrices of one shape."""
+    m, n = source.integer(*size), source.integer(*size)
+    return matrix(source, m, n), matrix(source, m, n)
+
+
+@instances
+def chained_matrices(source: Source, *, size: tuple[int, int] = (1, 4)) -> Any:
+    """Two matrices that can be multiplied, A of shape m × k and B of shape k × n."""
+    m, k, n = source.integer(*size), source.integer(*size), source.integer(*size)
+    return matrix(source, m, k), matrix(source, k, n)
+
+
+@instances
+def orthogonal_blocks(source: Source, *, size: tuple[int, int] = (1, 3)) -> Any:
+    """Two matrices of one shape whose row spaces and whose column spaces are orthogonal."""
+    m, n = source.integer(*size), source.integer(*size)
+    p, q = source.integer(*size), source.integer(*size)
+    first, second = matrix(source, m, n), matrix(source, p, q)
+    return (
+        linalg.block_diagonal(first, first.new_zeros((*source.batch, p, q))),
+        linalg.block_diagonal(first.new_zeros((*source.batch, m, n)), second),
+    )
+
+
+@instances
+def partial_isometries(source: Source, *, size: tuple[int, int] = (1, 4)) -> Any:
+    """A matrix all of whose singular values are 0 or 1."""
+    m, n = source.integer(*size), source.integer(*size)
+    k = source.integer(0, min(m, n))
+    left, right = semi_orthogonal(source, m, k), semi_orthogonal(source, n, k)
+    return left @ right.mT
