@@ -1,0 +1,347 @@
+r"""Splitting a box into the cells on which no hidden neuron changes sign.
+
+**Method.** The cells after some neurons form a polyhedral complex, kept as a pool of vertices and
+the list of vertices of each cell. The next neuron is affine on every cell, so its signs at the
+vertices tell which cells it cuts. A cut cell gets a new vertex on each edge whose ends have
+opposite signs, and becomes two. Two vertices of a cell span an edge exactly when no third vertex of
+the cell satisfies all the constraints that are tight at both (Fukuda & Prodon, *Double description
+method revisited*, 1996); "constraints" are the faces of the box and the neurons done so far, which
+have one sign on each cell. Nothing here supposes general position: vertices of any degree,
+duplicated neurons, pairs ±x and neurons that vanish on a whole cell are all ordinary.
+
+All cells that a neuron cuts are split together, in numpy.
+
+**Numbers.** The combinatorics is exact; coordinates are rounded. With every float value y (a
+coordinate or a pre-activation at a vertex) goes a bound e on its error, and a sign counts as known
+when |y| > e. A sign that is not known so is decided in rational arithmetic (every float is a
+rational number), and the vertex gets its correctly rounded values. With u = 2⁻⁵³ and γ = (n + 4)u:
+
+* a layer of fan-in n: e(Wh + b) = |W|(e(h) + γ|h|) + γ|b|, and e(σ_a(z)) = e(z) + 2u|z|;
+* a vertex at the share t = p/(p + q) of the way from y₀ to y₁, where the neuron is p > 0 at one end
+  and −q < 0 at the other, with errors e_p < p and e_q < q:
+  |δt| ≤ 4u + (q·e_p + p·e_q)/((p + q)(p + q − e_p − e_q)) and
+  e(y) = max(e(y₀), e(y₁)) + |δt|(|y₁ − y₀| + e(y₀) + e(y₁)) + 4u(|y₀| + |y₁|).
+
+The bounds are raised by 2⁻²⁰ for their own rounding, and kept above 2⁻⁸⁰⁰ unless they are exactly
+zero, so that nothing underflows. Most signs need no numbers at all: between two vertices where a
+neuron is ≥ 0, it is ≥ 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from flint import fmpq
+
+from rankcheck.regions.exact import Floats, RationalVertices
+
+ZERO, POSITIVE, NEGATIVE, MIXED = 0, 1, 2, 3
+"""Codes of signs. The code of a cell is the bitwise or of the codes of its vertices."""
+
+UNIT = 2.0**-53
+RAISED = 1 + 2.0**-20
+TINY = 2.0**-400
+PAIRS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Complex:
+    """The cells of a box: vertices, and for each cell its vertices and its signs.
+
+    ``points`` (V, d) holds every vertex once, each coordinate within ``errors`` (V, d) of the true
+    one. Cell i has the vertices ``members[starts[i]:starts[i + 1]]``. ``patterns`` (R, H) tells for
+    each hidden neuron whether it is positive inside. ``tight`` (V, 2d + H) tells which faces of the
+    box and which hidden neurons vanish at a vertex (of equal or opposite neurons of a layer, only
+    the first is marked). ``decided`` counts the vertices that needed rational arithmetic.
+    """
+
+    points: Floats
+    errors: Floats
+    members: np.ndarray
+    starts: np.ndarray
+    patterns: np.ndarray
+    tight: np.ndarray
+    rationals: RationalVertices
+    decided: int
+
+
+def split_box(
+    weights: Sequence[Floats],
+    biases: Sequence[Floats],
+    slope: Fraction,
+    low: Floats,
+    high: Floats,
+    *,
+    exact: bool = False,
+) -> Complex:
+    """The cells of the box [low, high] for hidden layers ``weights``, ``biases``.
+
+    With ``exact`` every sign that needs numbers is decided in rational arithmetic.
+    """
+    work = _Splitting(weights, biases, slope, low, high, exact)
+    for layer in range(len(weights)):
+        work.enter(layer)
+        for neuron in work.distinct:
+            work.split(neuron)
+        work.leave()
+    return work.result()
+
+
+class _Splitting:
+    """The complex while it is split. Arrays of vertices have spare rows at the end."""
+
+    def __init__(
+        self,
+        weights: Sequence[Floats],
+        biases: Sequence[Floats],
+        slope: Fraction,
+        low: Floats,
+        high: Floats,
+        exact: bool,
+    ) -> None:
+        self.weights, self.biases, self.slope, self.exact = weights, biases, float(slope), exact
+        self.d = d = len(low)
+        upper = np.array(list(product((False, True), repeat=d)), dtype=bool).reshape(-1, d)
+        corners = np.where(upper, high, low)
+        self.rationals = RationalVertices(weights, biases, slope, corners)
+        self.count = len(corners)
+        self.constraints = 2 * d + sum(len(b) for b in biases)
+        self.tight = np.zeros((math.ceil(self.constraints / 64), self.count), dtype=np.uint64)
+        for axis in range(d):
+            self._mark(2 * axis, ~upper[:, axis])
+            self._mark(2 * axis + 1, upper[:, axis])
+        # Coordinates, then the pre-activations of the layer at hand, and bounds on their errors.
+        self.values = corners
+        self.errors = np.zeros_like(corners)
+        self.codes = np.zeros((self.count, 0), dtype=np.uint8)
+        self.members = np.arange(self.count)
+        self.sizes = np.array([self.count])
+        self.origin = np.zeros(1, dtype=np.intp)
+        self.patterns = np.zeros((1, 0), dtype=bool)
+        self.layer, self.first_bit, self.decided = -1, 2 * d, 0
+        self.distinct: list[int] = []
+
+    def _mark(self, bit: int, where: np.ndarray) -> None:
+        word, shift = divmod(bit, 64)
+        self.tight[word, : self.count] |= where.astype(np.uint64) << np.uint64(shift)
+
+    # Layers
+
+    def enter(self, layer: int) -> None:
+        """Pre-activations of the next layer at all vertices."""
+        W, b = self.weights[layer], self.biases[layer]
+        old, bound = self.values[: self.count], self.errors[: self.count]
+        h, e = old, bound
+        if layer > 0:
+            z = old[:, self.d :]
+            h = np.where(z > 0, z, self.slope * z)
+            e = bound[:, self.d :] + 2 * UNIT * np.abs(z)
+        # Numerical underflow: keep every factor that is not zero above TINY.
+        gamma = (W.shape[1] + 4) * UNIT
+        size = _at_least_tiny(e + gamma * np.abs(h))
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = h @ W.T + b
+            e = RAISED * (size @ _at_least_tiny(np.abs(W)).T + gamma * _at_least_tiny(np.abs(b)))
+        self.values = np.concatenate((old[:, : self.d], z), axis=1)
+        self.errors = np.concatenate((bound[:, : self.d], e), axis=1)
+        self.codes = np.full(z.shape, MIXED, dtype=np.uint8)
+        self.tight = self.tight[:, : self.count].copy()
+        self.layer = layer
+        self.first = _equal_up_to_sign(W, b)
+        self.distinct = [j for j, k in enumerate(self.first) if j == k]
+        self.origin = np.arange(len(self.sizes))
+        self._decide(0)
+
+    def leave(self) -> None:
+        """The signs of the layer on all cells, and the constraints that it adds."""
+        codes = np.bitwise_or.reduceat(self.codes[self.members], _starts(self.sizes)[:-1], axis=0)
+        self.patterns = np.concatenate((self.patterns[self.origin], codes == POSITIVE), axis=1)
+        self.first_bit += len(self.first)
+
+    def _decide(self, start: int) -> None:
+        """Signs of the vertices from ``start`` on; ``codes`` hold MIXED where they are not known.
+
+        Afterwards every pre-activation agrees with its code, beyond its error.
+        """
+        d, rows = self.d, slice(start, self.count)
+        codes = self.codes[rows]
+        z, e = self.values[rows, d:], self.errors[rows, d:]
+        seen = (z > e) * np.uint8(POSITIVE) | (z < -e) * np.uint8(NEGATIVE)
+        certain_zero = (codes == MIXED) & (e == 0) & (z == 0)
+        doubtful = (codes != ZERO) & (seen == ZERO) & ~certain_zero
+        if self.exact:
+            doubtful |= codes == MIXED
+        np.copyto(codes, seen, where=codes == MIXED)
+        for row in np.flatnonzero(doubtful.any(axis=1)).tolist():
+            self._correct(start + row)
+        zero = codes == ZERO
+        z[zero] = 0
+        e[zero] = 0
+
+    def _correct(self, vertex: int) -> None:
+        """Correctly rounded values, and exact signs, of one vertex."""
+        point = self.rationals.point(vertex)
+        z = self.rationals.preactivations(vertex, self.layer)
+        exact = [_nearest(y) for y in (*point, *z)]
+        self.values[vertex] = exact
+        self.errors[vertex] = [
+            0 if y == 0 else UNIT * abs(x) + TINY**2
+            for x, y in zip(exact, (*point, *z), strict=True)
+        ]
+        self.codes[vertex] = [POSITIVE if y > 0 else NEGATIVE if y < 0 else ZERO for y in z]
+        self.decided += 1
+
+    # One neuron
+
+    def split(self, neuron: int) -> None:
+        """Split every cell on which the neuron of this layer takes both signs."""
+        codes = self.codes[: self.count, neuron]
+        self._mark(self.first_bit + neuron, codes == ZERO)
+        code = codes[self.members]
+        cut = np.bitwise_or.reduceat(code, _starts(self.sizes)[:-1]) == MIXED
+        if not cut.any():
+            return
+        in_cut = np.repeat(cut, self.sizes)
+        members, code, sizes = self.members[in_cut], code[in_cut], self.sizes[cut]
+        cell = np.repeat(np.arange(len(sizes)), sizes)
+        u, v = self._edges(members, code, sizes, cell)
+        born = self._bear(members[u], members[v], neuron)
+        # The two halves of cell c are 2c, where the neuron is >= 0, and 2c + 1.
+        above, below, new = code != NEGATIVE, code != POSITIVE, cell[u]
+        half = np.concatenate((2 * cell[above], 2 * cell[below] + 1, 2 * new, 2 * new + 1))
+        vertex = np.concatenate((members[above], members[below], born, born))
+        self.members = np.concatenate(
+            (self.members[~in_cut], vertex[np.argsort(half, kind="stable")])
+        )
+        self.sizes = np.concatenate((self.sizes[~cut], np.bincount(half, minlength=2 * len(sizes))))
+        self.origin = np.concatenate((self.origin[~cut], np.repeat(self.origin[cut], 2)))
+
+    def _edges(
+        self, members: np.ndarray, code: np.ndarray, sizes: np.ndarray, cell: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Edges of the cells from a positive to a negative vertex, as positions in ``members``."""
+        tight = self.tight[:, members]
+        starts = _starts(sizes)
+        plus, minus = np.flatnonzero(code == POSITIVE), np.flatnonzero(code == NEGATIVE)
+        below = np.bincount(cell[minus], minlength=len(sizes))
+        first_below = _starts(below)
+        partners = below[cell[plus]]
+        found: list[tuple[np.ndarray, np.ndarray]] = []
+        for piece in _pieces(partners, PAIRS_AT_ONCE):
+            owner, other = _blocks(first_below[cell[plus[piece]]], partners[piece])
+            u, v = plus[piece][owner], minus[other]
+            common = tight[:, u] & tight[:, v]
+            enough = np.bitwise_count(common).sum(axis=0) >= self.d - 1
+            u, v, common = u[enough], v[enough], common[:, enough]
+            owner, third = _blocks(starts[cell[u]], sizes[cell[u]])
+            missing = np.bitwise_or.reduce(common[:, owner] & ~tight[:, third], axis=0)
+            edge = np.bincount(owner[missing == 0], minlength=len(u)) == 2
+            found.append((u[edge], v[edge]))
+        return np.concatenate([u for u, _ in found]), np.concatenate([v for _, v in found])
+
+    def _bear(self, u: np.ndarray, v: np.ndarray, neuron: int) -> np.ndarray:
+        """The vertices where the neuron vanishes between u (> 0) and v (< 0): one an edge."""
+        edges, index = np.unique(u * np.intp(self.count) + v, return_inverse=True)
+        u, v = edges // self.count, edges % self.count
+        start, self.count = self.count, self.count + len(edges)
+        self._reserve()
+        self.tight[:, start : self.count] = self.tight[:, u] & self.tight[:, v]
+        y0, y1, e0, e1 = self.values[u], self.values[v], self.errors[u], self.errors[v]
+        column = self.d + neuron
+        p, q, e_p, e_q = y0[:, column], -y1[:, column], e0[:, column], e1[:, column]
+        with np.errstate(all="ignore"):
+            t = p / (p + q)
+            shift = 4 * UNIT + (q * e_p + p * e_q) / ((p + q) * (p + q - e_p - e_q))
+            shift = np.where(shift <= 1, shift, 1.0)[:, None]  # not >, or nan would stay
+            step, size, error = y1 - y0, np.abs(y0) + np.abs(y1), np.maximum(e0, e1)
+            values = y0 + t[:, None] * step
+            errors = error + shift * (np.abs(step) + e0 + e1) + 4 * UNIT * size
+            errors = RAISED * errors + TINY**2 * ((size > 0) | (error > 0))
+        self.values[start : self.count], self.errors[start : self.count] = values, errors
+        codes = self.codes[u] | self.codes[v]
+        codes[:, [k for k, first in enumerate(self.first) if first == neuron]] = ZERO
+        self.codes[start : self.count] = codes
+        self.rationals.born(u, v, self.layer, neuron)
+        self._mark_rows(start, self.first_bit + neuron)
+        self._decide(start)
+        return start + index
+
+    def _mark_rows(self, start: int, bit: int) -> None:
+        word, shift = divmod(bit, 64)
+        self.tight[word, start : self.count] |= np.uint64(1) << np.uint64(shift)
+
+    def _reserve(self) -> None:
+        """Room for ``count`` vertices, doubled so that growth is cheap."""
+        have = len(self.values)
+        if self.count <= have:
+            return
+        spare = 2 * self.count - have
+        self.values = np.pad(self.values, ((0, spare), (0, 0)))
+        self.errors = np.pad(self.errors, ((0, spare), (0, 0)))
+        self.codes = np.pad(self.codes, ((0, spare), (0, 0)))
+        self.tight = np.pad(self.tight, ((0, 0), (0, spare)))
+
+    def result(self) -> Complex:
+        shifts = np.arange(64, dtype=np.uint64)[:, None]
+        bits = [(word[: self.count] >> shifts & np.uint64(1)).T for word in self.tight]
+        points = self.values[: self.count, : self.d].copy()
+        errors = self.errors[: self.count, : self.d].copy()
+        if self.exact:
+            for i in range(self.count):
+                points[i] = [_nearest(x) for x in self.rationals.point(i)]
+            errors = UNIT * np.abs(points)
+        return Complex(
+            points=points,
+            errors=errors,
+            members=self.members,
+            starts=_starts(self.sizes),
+            patterns=self.patterns,
+            tight=np.concatenate(bits, axis=1)[:, : self.constraints].astype(bool),
+            rationals=self.rationals,
+            decided=self.decided,
+        )
+
+
+def _equal_up_to_sign(W: Floats, b: Floats) -> list[int]:
+    """For each neuron the first one that is ± it."""
+    seen: dict[tuple[float, ...], int] = {}
+    first = []
+    for i, row in enumerate(np.column_stack((W, b)).tolist()):
+        leading = next((x for x in row if x != 0), 1.0)
+        first.append(seen.setdefault(tuple(math.copysign(x, x * leading) for x in row), i))
+    return first
+
+
+def _at_least_tiny(size: Floats) -> Floats:
+    return np.where(size == 0, 0.0, np.maximum(size, TINY))
+
+
+def _nearest(y: fmpq) -> float:
+    return int(y.p) / int(y.q)
+
+
+def _starts(sizes: np.ndarray) -> np.ndarray:
+    """Where each block starts, and where the last one ends."""
+    return np.concatenate(([0], np.cumsum(sizes)))
+
+
+def _blocks(starts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The indices of blocks, one after the other, and the block that each belongs to."""
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    return owner, np.arange(len(owner)) + (starts - _starts(sizes)[:-1])[owner]
+
+
+def _pieces(sizes: np.ndarray, limit: int) -> Iterator[slice]:
+    """Consecutive slices of blocks with about ``limit`` indices each."""
+    ends = np.cumsum(sizes)
+    if len(ends) == 0 or ends[-1] <= limit:
+        yield slice(0, len(sizes))
+        return
+    cuts = np.unique(np.searchsorted(ends, np.arange(limit, ends[-1], limit), side="right"))
+    for begin, end in zip((0, *cuts), (*cuts, len(sizes)), strict=True):
+        yield slice(begin, end)

@@ -1,0 +1,396 @@
+"""Regions against brute force over all patterns, and against proofs in rational arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise, product
+from math import prod
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull
+
+from rankcheck.networks import Network
+from rankcheck.regions import Regions, jacobian_rank, regions
+
+
+def random_network(widths, seed, slope=0.0, bits=None):
+    """Normal entries; with ``bits`` rounded to multiples of 2^-bits, so that many coincide."""
+    g = np.random.default_rng(seed)
+    weights = [g.standard_normal((m, n)) for n, m in pairwise(widths)]
+    biases = [0.5 * g.standard_normal(m) for m in widths[1:]]
+    if bits is not None:
+        weights = [np.round(w * 2**bits) / 2**bits for w in weights]
+        biases = [np.round(b * 2**bits) / 2**bits for b in biases]
+    return Network.of(weights, biases, slope)
+
+
+def with_duplicate(net):
+    """A first neuron twice, with half the outgoing weight each."""
+    W, V, *rest = net.weights
+    b, *others = net.biases
+    twice = torch.cat((W[:1], W)), torch.cat((V[:, :1] / 2, V[:, :1] / 2, V[:, 1:]), 1)
+    return Network((*twice, *rest), (torch.cat((b[:1], b)), *others), net.slope)
+
+
+def with_opposites(net):
+    """A first layer of pairs ±z, read back as z by the second."""
+    W, V, *rest = net.weights
+    b, *others = net.biases
+    pairs = torch.cat((W, -W)), torch.cat((V, -V), 1)
+    return Network((*pairs, *rest), (torch.cat((b, -b)), *others), net.slope)
+
+
+def with_identity(net):
+    """x = relu(x) - relu(-x) before the network: two lines through the box that bend nothing."""
+    W, *rest = net.weights
+    n = W.shape[1]
+    eye = torch.eye(n, dtype=torch.float64)
+    zero = torch.zeros(2 * n, dtype=torch.float64)
+    return Network(
+        (torch.cat((eye, -eye)), torch.cat((W, -W), 1), *rest), (zero, *net.biases), net.slope
+    )
+
+
+def with_identity_layer(net):
+    """The first activations once more: every hyperplane of the second layer is one of the first."""
+    n = net.widths[1]
+    eye, zero = torch.eye(n, dtype=torch.float64), torch.zeros(n, dtype=torch.float64)
+    return Network(
+        (net.weights[0], eye, *net.weights[1:]),
+        (net.biases[0], zero, *net.biases[1:]),
+        net.slope,
+    )
+
+
+# Oracles
+
+
+def by_linear_programmes(net, low, high, margin=1e-7):
+    """The patterns of all regions that hold a ball of radius ``margin``: one LP for each pattern.
+
+    A neuron that vanishes identically for the pattern has to be inactive in it.
+    """
+    d, hidden = net.widths[0], net.widths[1:-1]
+    found = set()
+    for bits in product((False, True), repeat=sum(hidden)):
+        A, c, rows, sides, consistent, left = np.eye(d), np.zeros(d), [], [], True, list(bits)
+        for W, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
+            A, c = W.numpy() @ A, W.numpy() @ c + b.numpy()
+            active, left = np.array(left[: len(c)]), left[len(c) :]
+            for a, offset, on in zip(A, c, active, strict=True):
+                sign, length = (1 if on else -1), np.linalg.norm(a)
+                if length < 1e-12:
+                    consistent &= offset > 1e-12 if on else offset < 1e-12
+                else:
+                    rows.append([*(-sign * a), length])
+                    sides.append(sign * offset)
+            scale = np.where(active, 1.0, float(net.slope))
+            A, c = scale[:, None] * A, scale * c
+        if consistent:
+            bounds = [(None, None)] * d + [(0, 1)]
+            box = np.column_stack((np.vstack((np.eye(d), -np.eye(d))), np.ones(2 * d)))
+            edge = np.repeat([high, -low], d)
+            answer = linprog(
+                [0] * d + [-1],
+                np.vstack((np.reshape(rows, (-1, d + 1)), box)),
+                np.concatenate((sides, edge)),
+                bounds=bounds,
+            )
+            if answer.status == 0 and -answer.fun > margin:
+                found.add(bits)
+    return found
+
+
+def patterns(cells: Regions):
+    rows = [tuple(row) for row in cells.patterns.tolist()]
+    assert len(set(rows)) == len(rows)
+    return set(rows)
+
+
+def signs(net, x):
+    """Hidden pre-activations at a rational point, in rational arithmetic."""
+    slope, signs = Fraction(net.slope), []
+    for W, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
+        z = [
+            sum((Fraction(w) * y for w, y in zip(row, x, strict=True)), Fraction(offset))
+            for row, offset in zip(W.tolist(), b.tolist(), strict=True)
+        ]
+        signs += z
+        x = [y if y >= 0 else slope * y for y in z]
+    return signs
+
+
+def prove_complete(net, cells: Regions, low, high):
+    """Distinct patterns; every vertex on the right side; volumes that fill the box: a proof.
+
+    So each cell lies in the closed region of its pattern, and no volume is left for another one.
+    """
+    patterns(cells)
+    assert sum(cells.exact_volume()) == prod([Fraction(high) - Fraction(low)] * net.widths[0])
+    for r, pattern in enumerate(cells.patterns.tolist()):
+        for on, z in zip(pattern, signs(net, cells.exact_interior(r)), strict=True):
+            assert (z > 0) == on
+        for vertex in cells.exact_vertices(r):
+            assert all(Fraction(low) <= x <= Fraction(high) for x in vertex)
+            for on, z in zip(pattern, signs(net, vertex), strict=True):
+                assert z == 0 or (z > 0) == on
+
+
+SMALL = [((1, 4, 3, 1), 0), ((2, 4, 4, 1), 1), ((3, 4, 3, 2), 2), ((2, 3, 2, 3, 1), 3)]
+
+
+@pytest.mark.parametrize(("widths", "seed"), SMALL)
+@pytest.mark.parametrize("slope", [0.0, -0.5])
+def test_patterns_are_those_of_brute_force(widths, seed, slope):
+    net = random_network(widths, seed, slope)
+    cells = regions(net, -1, 1)
+    assert patterns(cells) == by_linear_programmes(net, -1, 1)
+    assert cells.decided_exactly == 0
+
+
+SPECIAL = [with_duplicate, with_opposites, with_identity, with_identity_layer]
+
+
+@pytest.mark.parametrize("change", SPECIAL)
+@pytest.mark.parametrize("slope", [0.0, -0.25])
+def test_coinciding_hyperplanes_against_brute_force(change, slope):
+    net = change(random_network((2, 3, 2, 1), 5, slope, bits=2))
+    assert patterns(regions(net, -1, 1)) == by_linear_programmes(net, -1, 1)
+
+
+@pytest.mark.parametrize("change", SPECIAL)
+def test_coinciding_hyperplanes_are_proved_complete(change):
+    net = change(random_network((2, 6, 5, 1), 6, 0.0, bits=3))
+    prove_complete(net, regions(net, -2, 2), -2, 2)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_degenerate_vertices_are_proved_complete(seed):
+    """Entries in {-1, 0, 1}, no bias: dozens of hyperplanes through one point, dead neurons."""
+    net = random_network((3, 6, 5, 2), seed, 0.0, bits=0)
+    central = Network(net.weights, tuple(b * (seed % 2) for b in net.biases))
+    cells = regions(central, -1, 1)
+    prove_complete(central, cells, -1, 1)
+    exact = regions(central, -1, 1, exact=True)
+    assert patterns(cells) == patterns(exact)
+
+
+def test_general_position_is_proved_complete():
+    net = random_network((3, 5, 5, 1), 8, 0.125)
+    prove_complete(net, regions(net, -1, 1), -1, 1)
+
+
+def test_lines_in_general_position_with_duplicates_are_counted_by_zaslavsky():
+    """Eight tangents of a circle, none parallel: 1 + 8 + 28 = 37 regions, also when doubled."""
+    angle = 2.6 * np.arange(8)
+    directions = np.column_stack((np.cos(angle), np.sin(angle)))
+    once = Network.of([directions, np.ones((1, 8))], [np.full(8, 0.25), [0]])
+    assert len(regions(once, -16, 16)) == 37
+    for change in (with_duplicate, with_opposites):
+        assert len(regions(change(once), -16, 16)) == 37
+
+
+def test_opposite_pairs_before_a_second_layer():
+    net = with_opposites(random_network((2, 5, 5, 1), 12, bits=4))
+    plain = random_network((2, 5, 5, 1), 12, bits=4)
+    linear_first = Network(
+        (plain.weights[1] @ plain.weights[0], plain.weights[2]),
+        (plain.weights[1] @ plain.biases[0] + plain.biases[1], plain.biases[2]),
+    )
+    cells = regions(net, -4, 4)
+    # Five lines of the first layer and five of the second, all straight.
+    lines = np.concatenate((plain.weights[0].numpy(), linear_first.weights[0].numpy()))
+    offsets = np.concatenate((plain.biases[0].numpy(), linear_first.biases[0].numpy()))
+    arrangement = Network.of([lines, np.ones((1, 10))], [offsets, [0]])
+    assert len(cells) == len(regions(arrangement, -4, 4))
+    assert len(cells) > len(regions(linear_first, -4, 4))
+
+
+def test_rounding_that_moves_a_hyperplane_is_resolved_and_not_guessed():
+    """Two copies of a neuron, one times 3 in floats: its zero set is another line, by 1e-17."""
+    W, b = torch.tensor([[0.1, 0.7]], dtype=torch.float64), torch.tensor([0.3], dtype=torch.float64)
+    net = Network.of([torch.cat((W, 3 * W)), [[1.0, 1.0]]], [torch.cat((b, 3 * b)), [0.0]])
+    cells = regions(net, -1, 1)
+    assert cells.decided_exactly > 0
+    # The two lines cross: between the halves lie two needles.
+    assert len(cells) == 4
+    prove_complete(net, cells, -1, 1)
+    assert 0 < sorted(cells.exact_volume())[1] < 1e-14
+    true_multiple = Network.of([torch.cat((W, 4 * W)), [[1.0, 1.0]]], [torch.cat((b, 4 * b)), [0]])
+    assert len(regions(true_multiple, -1, 1)) == 2
+
+
+@pytest.mark.parametrize("widths", [(2, 12, 12, 1), (3, 8, 8, 2), (4, 7, 3), (1, 20, 20, 1)])
+@pytest.mark.parametrize("slope", [0.0, 0.5])
+def test_affine_maps_are_those_of_the_network(widths, slope):
+    net = random_network(widths, 3, slope)
+    cells = regions(net, -1, 1)
+    x = torch.from_numpy(cells.interior)
+    np.testing.assert_allclose(cells.jacobians, net.jacobian(x).numpy(), atol=1e-12)
+    values = np.einsum("rij,rj->ri", cells.jacobians, cells.interior) + cells.offsets
+    np.testing.assert_allclose(values, net(x).numpy(), atol=1e-12)
+    assert np.array_equal(np.concatenate([p.numpy() for p in net.pattern(x)], 1), cells.patterns)
+
+
+@pytest.mark.parametrize("widths", [(2, 10, 8, 1), (3, 8, 6, 1), (4, 8, 1)])
+def test_volumes_are_those_of_the_convex_hulls(widths):
+    net = random_network(widths, 4)
+    cells = regions(net, -1, 2)
+    volumes = cells.volume()
+    assert volumes.sum() == pytest.approx(3.0 ** widths[0], rel=1e-13)
+    large = np.flatnonzero(volumes > 1e-6)[:200]
+    hulls = [ConvexHull(cells.vertices(r)).volume for r in large]
+    np.testing.assert_allclose(volumes[large], hulls, rtol=1e-7)
+    assert len(large) > 20
+
+
+def test_volumes_of_degenerate_cells():
+    """A cube cut by all planes x_i = ± x_j: 24 cells of volume 1/3, many facets at each vertex."""
+    rows = [[1, 1, 0], [1, -1, 0], [1, 0, 1], [1, 0, -1], [0, 1, 1], [0, 1, -1]]
+    net = Network.of([rows, np.ones((1, 6))])
+    cells = regions(net, -1, 1)
+    assert len(cells) == 24
+    assert set(cells.exact_volume()) == {Fraction(1, 3)}
+    np.testing.assert_allclose(cells.volume(), 1 / 3, rtol=1e-14)
+
+
+def test_vertex_errors_enclose_the_true_vertices():
+    net = random_network((3, 9, 9, 1), 9)
+    cells = regions(net, -1, 1)
+    for r in range(0, len(cells), 10):
+        error = np.array(
+            [
+                [abs(float(Fraction(x) - y)) for x, y in zip(rounded, exact, strict=True)]
+                for rounded, exact in zip(
+                    cells.vertices(r).tolist(), cells.exact_vertices(r), strict=True
+                )
+            ]
+        )
+        begin, end = cells.cells.starts[r : r + 2]
+        assert (error <= cells.cells.errors[cells.cells.members[begin:end]] * (1 + 1e-9)).all()
+    assert cells.vertex_error < 1e-6
+
+
+def test_exact_arithmetic_gives_the_same_cells_and_rounds_vertices_correctly():
+    net = random_network((2, 8, 8, 1), 10, Fraction(1, 3))
+    floats, exact = regions(net, -1, 1), regions(net, -1, 1, exact=True)
+    assert patterns(floats) == patterns(exact)
+    assert exact.decided_exactly > 0
+    for r in range(0, len(exact), 5):
+        rounded = [[float(x) for x in row] for row in exact.exact_vertices(r)]
+        assert exact.vertices(r).tolist() == rounded
+
+
+def test_neurons_that_vanish_on_a_whole_region():
+    """Dead first layer, no second bias: the second layer is zero there, and counts as inactive."""
+    net = Network.of([[[1.0, 0.0], [0.0, 1.0]], [[1.0, -1.0]], [[1.0]]])
+    cells = regions(net, -1, 1)
+    assert patterns(cells) == {
+        (False, False, False),
+        (True, False, True),
+        (False, True, False),
+        (True, True, True),
+        (True, True, False),
+    }
+    assert patterns(cells) == by_linear_programmes(net, -1, 1)
+
+
+def test_a_network_without_hidden_layers_has_one_region():
+    net = Network.of([[[1.0, 2.0, 3.0]]], [[4.0]])
+    cells = regions(net, [0, 0, 0], [1, 2, 3])
+    assert len(cells) == 1
+    assert cells.patterns.shape == (1, 0)
+    assert cells.volume().tolist() == [6.0]
+    assert cells.jacobians.tolist() == [[[1.0, 2.0, 3.0]]]
+    assert cells.offsets.tolist() == [[4.0]]
+
+
+def test_boxes_differ_by_coordinate():
+    net = random_network((2, 6, 1), 11)
+    cells = regions(net, [-1, 0], [3, 0.5])
+    assert cells.volume().sum() == pytest.approx(2.0)
+    assert cells.interior.min(axis=0).tolist() >= [-1, 0]
+
+
+def test_many_cells_are_split_in_pieces(monkeypatch):
+    net = random_network((3, 10, 10, 1), 12)
+    whole = regions(net, -1, 1)
+    monkeypatch.setattr("rankcheck.regions.splitting.PAIRS_AT_ONCE", 50)
+    assert patterns(regions(net, -1, 1)) == patterns(whole)
+
+
+def test_more_than_64_constraints():
+    net = random_network((2, 40, 40, 1), 13)
+    cells = regions(net, -1, 1)
+    assert cells.volume().sum() == pytest.approx(4.0)
+    patterns(cells)
+    grid = np.random.default_rng(0).uniform(-1, 1, (4000, 2))
+    seen = np.concatenate([p.numpy() for p in net.pattern(torch.from_numpy(grid))], 1)
+    assert {tuple(row) for row in seen.tolist()} <= patterns(cells)
+
+
+# Jacobian rank
+
+
+def test_rank_is_a_maximum_over_all_regions():
+    """Full rank only in a sliver of width 2^-20 that sampling does not see."""
+    edge = 2.0**-20
+    net = Network.of([[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]]],
+                     [[0.0, -edge, 0.0], [0.0, 0.0]])  # fmt: skip
+    found = jacobian_rank(net, -1, 1)
+    proved = jacobian_rank(net, -1, 1, exact=True)
+    assert found.rank == proved.rank == 2
+    assert proved.gap == float("inf")
+    x, y = proved.point
+    assert 0 < x < Fraction(edge)
+    assert y > 0
+    # The other five regions have rank at most one.
+    J = regions(net, -1, 1).jacobians
+    assert sorted(np.linalg.matrix_rank(J)) == [0, 0, 1, 1, 1, 2]
+
+
+def test_exact_rank_sees_what_rounding_hides():
+    """[[1, 1], [1, 1 + 2^-52]] has rank 2; its second singular value is 1e-16."""
+    net = Network.of([[[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]])
+    assert jacobian_rank(net, -1, 1).rank == 1
+    assert jacobian_rank(net, -1, 1, exact=True).rank == 2
+    assert jacobian_rank(net, -1, 1).gap < 100
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.5])
+def test_rank_through_a_bottleneck(slope):
+    for k in (1, 2, 3):
+        net = random_network((3, 5, k, 5, 3), 20 + k, slope, bits=3)
+        assert jacobian_rank(net, -2, 2).rank == jacobian_rank(net, -2, 2, exact=True).rank <= k
+
+
+def test_exact_rank_agrees_with_the_largest_over_every_region():
+    net = random_network((3, 4, 4, 3), 30, bits=1)
+    cells = regions(net, -1, 1)
+    largest = max(cells.exact_jacobian(r).rank() for r in range(len(cells)))
+    assert jacobian_rank(net, -1, 1, exact=True).rank == largest
+
+
+# Errors
+
+
+def test_errors_say_the_rule():
+    net = random_network((2, 3, 1), 0)
+    with pytest.raises(ValueError, match="finite with low < high"):
+        regions(net, 1, 1)
+    with pytest.raises(ValueError, match="finite with low < high"):
+        regions(net, -np.inf, 1)
+    with pytest.raises(ValueError, match="without batch axes"):
+        regions(Network.of([torch.ones(5, 3, 2)]), -1, 1)
+    with pytest.raises(ValueError, match="pre-activations stay below"):
+        regions(Network.of([[[1e100]], [[1e100]]]), -1, 1)
+
+    class Balls:
+        weights = biases = (object(),)
+        slope = 0.0
+
+    with pytest.raises(TypeError, match="networks of floats"):
+        regions(Balls(), -1, 1)
