@@ -99,11 +99,11 @@ class _Reader:
 
     def entries(self) -> list[Entry]:
         declared = [pair for statement in self.tree.body for pair in self._declarations(statement)]
-        top = [call for call, _ in declared]
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Call) and self.meaning(node.func) in _DECLARING:
-                if not any(node is call for call in top):
-                    raise self._refusal("a claim stands at the top level of its file", node)
+        top = {id(call) for call, _ in declared}
+        calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
+        for call in calls:
+            if self.meaning(call.func) in _DECLARING and id(call) not in top:
+                raise self._refusal("a claim stands at the top level of its file", call)
         return [self._entry(call, function) for call, function in declared]
 
     def _declarations(
@@ -169,7 +169,7 @@ class _Reader:
         """The arguments by name; the id may come first without its name."""
         if len(call.args) > 1:
             raise self._refusal("a claim takes its id, and the rest by name", call.args[1])
-        arguments = {"id": argument for argument in call.args}
+        arguments = dict(zip(("id",), call.args, strict=False))
         for keyword in call.keywords:
             if keyword.arg is None:
                 raise self._refusal("a claim's arguments are written out, no **", keyword.value)
