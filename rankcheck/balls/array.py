@@ -283,7 +283,9 @@ def balls(data: Any) -> BallArray:
 
 
 def _exact_entry(value: Any) -> Number:
-    return numbers.dyadic(value) if isinstance(value, float) else numbers.exact(value)
+    return (
+        numbers.dyadic(value) if isinstance(value, (float, np.floating)) else numbers.exact(value)
+    )
 
 
 def _convert(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
@@ -324,7 +326,10 @@ def full(shape: Sequence[int], value: Number) -> BallArray:
 
 
 def _midpoint(x: Number) -> float:
-    return float(x if isinstance(x, fmpq) else x.mid())
+    try:
+        return float(x if isinstance(x, fmpq) else x.mid())
+    except OverflowError:
+        return float("inf") if x > 0 else float("-inf")
 
 
 def _radius(x: Number) -> float:

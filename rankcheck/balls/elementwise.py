@@ -111,6 +111,11 @@ def positive(input: Any) -> BallArray:
     return balls(input)
 
 
+@implements("addcmul")
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> BallArray:
+    return balls(input) + balls(tensor1) * tensor2 * value
+
+
 @implements("reciprocal")
 def reciprocal(input: Any) -> BallArray:
     return divide(1, input)
@@ -135,7 +140,6 @@ def _unary(function: Callable[[Number], Number], *names: str) -> Callable[[Any],
 
 
 absolute = _unary(numbers.absolute, "abs", "absolute", "__abs__", "fabs")
-relu = _unary(lambda x: numbers.maximum(x, ZERO), "relu")
 sign = _unary(numbers.sign, "sign", "sgn")
 floor = _unary(numbers.floor, "floor")
 ceil = _unary(lambda x: -numbers.floor(-x), "ceil")
@@ -172,6 +176,14 @@ def round_(input: Any, *, decimals: int = 0) -> BallArray:
     return wrap(elementwise(numbers.round_half_even)((balls(input) * scale).elements)) / scale
 
 
+_relu = elementwise(lambda x: numbers.maximum(x, ZERO))
+
+
+@implements("relu")
+def relu(input: Any, inplace: bool = False) -> BallArray:
+    return wrap(_relu(balls(input).elements))
+
+
 @implements("leaky_relu")
 def leaky_relu(input: Any, negative_slope: Any = 0.01, inplace: bool = False) -> BallArray:
     """max(x, 0) + slope · min(x, 0), which needs no decision."""
@@ -202,6 +214,16 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> BallArray:
     return x if max is None else minimum(x, max)
 
 
+@implements("clamp_min")
+def clamp_min(input: Any, min: Any) -> BallArray:
+    return maximum(input, min)
+
+
+@implements("clamp_max")
+def clamp_max(input: Any, max: Any) -> BallArray:
+    return minimum(input, max)
+
+
 @implements("hypot")
 def hypot(input: Any, other: Any) -> BallArray:
     return sqrt(square(input) + square(other))
@@ -218,12 +240,11 @@ def heaviside(input: Any, values: Any) -> BallArray:
 
 @implements("where")
 def where(condition: Any, input: Any, other: Any) -> BallArray:
-    if not _is_mask(condition) and _is_mask(input):  # torch.Tensor.where(self, condition, other)
-        condition, input = input, condition
+    if not _is_mask(condition) and _is_mask(input):
+        return where(input, condition, other)  # called as torch.Tensor.where
     if not _is_mask(condition):
         raise TypeError("where expects a bool tensor as its condition")
-    mask = np.asarray(condition)
-    return wrap(np.where(mask, balls(input).elements, balls(other).elements))
+    return wrap(np.where(np.asarray(condition), balls(input).elements, balls(other).elements))
 
 
 @implements("masked_fill")

@@ -16,9 +16,6 @@ from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz_mat, fmpz_poly
 from rankcheck.balls import numbers
 from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, rational
 
-FACTORED_DEGREE = 8
-"""Up to this degree the polynomial is factored over the rationals, so rational roots are exact."""
-
 
 def rational_matrix(A: np.ndarray) -> fmpq_mat | None:
     """A as rationals, or None if it is not known exactly."""
@@ -57,11 +54,11 @@ def singular_values(A: np.ndarray) -> list[Number]:
     """The min(m, n) singular values, in descending order."""
     M = rational_matrix(A)
     if M is not None:
-        return _rational_singular_values(M, FACTORED_DEGREE)
+        return _rational_singular_values(M)
     split = midpoint_and_error(A)
     if split is None:
         return [numbers.unknown() for _ in range(min(A.shape))]
-    values = _rational_singular_values(split[0], 0)
+    values = _rational_singular_values(split[0])
     return [numbers.nonnegative(s + arb(0, split[1])) for s in values]
 
 
@@ -71,41 +68,38 @@ def eigenvalues(A: np.ndarray) -> list[Number]:
     A = np.where(places <= places[:, None], A, A.T)
     M = rational_matrix(A)
     if M is not None:
-        return _rational_eigenvalues(M, FACTORED_DEGREE)
+        return _rational_eigenvalues(M)
     split = midpoint_and_error(A)
     if split is None:
         return [numbers.unknown() for _ in range(len(A))]
-    return [x + arb(0, split[1]) for x in _rational_eigenvalues(split[0], 0)]
+    return [x + arb(0, split[1]) for x in _rational_eigenvalues(split[0])]
 
 
-def _rational_singular_values(M: fmpq_mat, factored_degree: int) -> list[Number]:
+def _rational_singular_values(M: fmpq_mat) -> list[Number]:
     N, d = M.numer_denom()
-    squares = _real_roots(_gram(N).charpoly(), factored_degree)
+    squares = _real_roots(_gram(N).charpoly())
     values = [numbers.sqrt(numbers.nonnegative(x)) / d for x in squares]
     return numbers.sorted_numbers(values, descending=True)
 
 
-def _rational_eigenvalues(M: fmpq_mat, factored_degree: int) -> list[Number]:
+def _rational_eigenvalues(M: fmpq_mat) -> list[Number]:
     N, d = M.numer_denom()
-    return numbers.sorted_numbers([x / d for x in _real_roots(N.charpoly(), factored_degree)])
+    return numbers.sorted_numbers([x / d for x in _real_roots(N.charpoly())])
 
 
 def _gram(N: fmpz_mat) -> fmpz_mat:
     return N * N.transpose() if N.nrows() <= N.ncols() else N.transpose() * N
 
 
-def _real_roots(p: fmpz_poly, factored_degree: int) -> list[Number]:
-    """All roots, with multiplicity, of a polynomial that is known to have only real ones."""
-    degree = p.degree()
+def _real_roots(p: fmpz_poly) -> list[Number]:
+    """All roots, with multiplicity, of a monic integer polynomial that has only real ones."""
     zeros = _order_at_zero(p)
-    p = p.right_shift(zeros)
-    roots = [ZERO] * zeros
-    factors = p.factor() if p.degree() <= factored_degree else p.factor_squarefree()
-    for factor, multiplicity in factors[1]:
+    roots: list[Number] = [ZERO] * zeros
+    for factor, multiplicity in p.right_shift(zeros).factor_squarefree()[1]:
         for root in _simple_real_roots(factor):
             roots += [root] * multiplicity
-    if len(roots) != degree:
-        raise ArithmeticError(f"found {len(roots)} real roots of a polynomial of degree {degree}")
+    if len(roots) != p.degree():
+        raise ArithmeticError(f"found {len(roots)} real roots, not {p.degree()}, of {p}")
     return roots
 
 
@@ -114,16 +108,25 @@ def _order_at_zero(p: fmpz_poly) -> int:
 
 
 def _simple_real_roots(p: fmpz_poly) -> list[Number]:
-    """The roots of a squarefree polynomial with real roots, none of them zero."""
+    """The real roots of a squarefree polynomial as above, p(0) ≠ 0; the rational ones exactly."""
     if p.degree() == 1:
         return [fmpq(-p[0], p[1])]
     if p.degree() == 2:
         c, b, a = (fmpq(p[k]) for k in range(3))
         root = numbers.sqrt(b * b - 4 * a * c)
-        # The sum of two numbers of one sign loses no digits; the other root is c/(a · this one).
+        # A sum of numbers of one sign loses no digits; the product of the roots gives the other.
         larger = (-b - root if b >= 0 else -b + root) / (2 * a)
         return [larger, c / (a * larger)]
-    return [z.real for z, _ in p.complex_roots() if z.imag.is_zero()]
+    return [_integer_root(p, z.real) for z, _ in p.complex_roots() if z.imag.is_zero()]
+
+
+def _integer_root(p: fmpz_poly, root: arb) -> Number:
+    """The root in a ball, exactly if it is rational: of a monic polynomial, it is then an integer.
+
+    No other root is in the ball, as the balls of `complex_roots` are disjoint.
+    """
+    candidate = root.unique_fmpz()
+    return fmpq(candidate) if candidate is not None and p(candidate) == 0 else root
 
 
 # Rank and determinants.

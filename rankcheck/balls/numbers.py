@@ -1,9 +1,9 @@
 """Real numbers that carry a proof: exact rationals (``fmpq``) and balls (``arb``).
 
 A ball is a set of reals, midpoint ± radius. Every function here maps numbers to a number that
-contains each value the function takes on them (the inclusion property of ball arithmetic:
-Johansson, *Arb: efficient arbitrary-precision midpoint-radius interval arithmetic*, 2017). Where the
-function is undefined or unbounded on part of a ball, the result is the ball that knows nothing
+contains each value that the function takes on them (the inclusion property of ball arithmetic:
+Johansson, *Arb: efficient arbitrary-precision midpoint-radius interval arithmetic*, 2017). Where
+the function is undefined or unbounded on part of a ball, the result is the ball that knows nothing
 (``arb.nan()``): no comparison with it is decidable, so nothing false can be proved from it, and a
 `torch.where` that does not select it is unharmed.
 """
@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,6 +30,9 @@ EXACT_FRACTION_BITS = 20
 
 FLOAT_ULPS = 4
 """Any other float stands for all the reals within this many units in its last place."""
+
+EXACT_POWER_BITS = 1 << 20
+"""A power of a rational that would have more bits than this becomes a ball."""
 
 ZERO = fmpq(0)
 ONE = fmpq(1)
@@ -230,7 +234,11 @@ def integer_power(base: Number, exponent: int) -> Number:
     if exponent == 0:
         return ONE
     if isinstance(base, fmpq):
-        return unknown() if base == 0 and exponent < 0 else base**exponent
+        if base == 0 and exponent < 0:
+            return unknown()
+        if base.height_bits() * abs(exponent) <= EXACT_POWER_BITS:
+            return base**exponent
+        base = arb(base)
     if exponent < 0:
         return 1 / integer_power(base, -exponent)
     if base > 0 or base < 0:
@@ -271,7 +279,7 @@ def sorted_numbers(row: Sequence[Number], descending: bool = False) -> list[Numb
     if not all(isinstance(x, fmpq) or x.is_finite() for x in row):
         return [unknown() for _ in row]
     by_middle = sorted(row, key=lambda x: x if isinstance(x, fmpq) else x.mid().fmpq())
-    if not all(a <= b for a, b in zip(by_middle, by_middle[1:], strict=False)):
+    if not all(a <= b for a, b in pairwise(by_middle)):
         ends = [bounds(x) for x in by_middle]
         lows, highs = sorted(low for low, _ in ends), sorted(high for _, high in ends)
         by_middle = [

@@ -8,6 +8,7 @@ it is must be decided. So values never raise, and indices do where balls overlap
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -222,7 +223,7 @@ def _order(row: np.ndarray, descending: bool) -> list[int]:
         return -x if descending else x
 
     order = sorted(range(len(row)), key=key)
-    for i, j in zip(order, order[1:], strict=False):
+    for i, j in pairwise(order):
         a, b = (row[j], row[i]) if descending else (row[i], row[j])
         if not (a < b or (a <= b and i < j)):
             raise undecided(a, "<", b)

@@ -445,7 +445,7 @@ def identity(n: int) -> BallArray:
 # Kinds of number and devices: there is one of each.
 
 
-@implements("detach", "clone", "contiguous", "double", "cpu", "type_as", "requires_grad_")
+@implements("detach", "clone", "contiguous", "double", "cpu", "type_as")
 def same(input: Any, *_: Any, **__: Any) -> BallArray:
     return balls(input)
 
