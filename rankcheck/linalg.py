@@ -137,8 +137,8 @@ def rank(A: Array, noise: float | Tensor = 0.0) -> Tensor:
 def rank_gap(A: Array, noise: float | Tensor = 0.0) -> Tensor:
     """The factor by which τ could be raised or lowered without changing :func:`rank`, ≥ 1.
 
-    min(s_r/τ, τ/s_{r+1}) for r = rank A: near 1 the rank is a guess; infinite for the zero matrix,
-    and on balls.
+    min(s_r/τ, τ/s_{r+1}) for r = rank A: near 1 the rank is a guess. The rounding of one product
+    leaves τ/s_{r+1} between about ten and a thousand. Infinite for the zero matrix, and on balls.
     """
     if not isinstance(A, Tensor):
         return torch.full(A.shape[:-2], math.inf, dtype=torch.float64)

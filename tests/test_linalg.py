@@ -1,0 +1,230 @@
+"""Singular values, ranks and Schatten sums against LAPACK, closed forms and exact balls."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from rankcheck import linalg
+from rankcheck.balls import BallArray
+
+SHAPES = [(1, 1), (1, 4), (3, 1), (2, 2), (2, 5), (4, 2), (3, 3), (3, 5), (5, 5)]
+
+
+def matrices(*shape, seed=0, low=-16, high=17):
+    """Dyadic matrices: random quarters, so exact on balls as they stand."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(low, high, shape, generator=generator).double() / 4
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("scale", [1.0, 2.0**-400, 2.0**400])
+def test_singular_values_agree_with_lapack(shape, scale):
+    generator = torch.Generator().manual_seed(1)
+    A = torch.randn(500, *shape, dtype=torch.float64, generator=generator)
+    A[:100] *= torch.logspace(0, -12, shape[-1], dtype=torch.float64)  # ill-conditioned
+    A[100] = 0
+    A[101] = torch.eye(*shape)
+    A[102] = 1  # rank one
+    s = linalg.singular_values(A * scale)
+    oracle = torch.from_numpy(np.linalg.svd(A.numpy(), compute_uv=False)) * scale
+    assert s.shape == oracle.shape
+    assert (s.diff(dim=-1) <= 0).all()
+    assert ((s - oracle).abs() <= 4e-15 * oracle[..., :1]).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 5), (4, 2)])
+def test_small_singular_value_of_two_is_accurate_relative_to_the_first(shape):
+    """The Gram matrix would give s_2 no better than 1e-8·s_1 here."""
+    A = matrices(200, *shape, seed=2)
+    A[:, 1:] = A[:, :1] + 2.0**-30 * A[:, 1:]
+    s = linalg.singular_values(A)
+    proof = linalg.singular_values(BallArray.exact(A)).midpoints()
+    assert (proof[:, 1] < 1e-6 * proof[:, 0]).all()
+    assert ((s - proof).abs() <= 1e-15 * proof[:, :1]).all()
+
+
+@pytest.mark.parametrize("inner", [0, 1, 2, 3])
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (4, 4), (3, 5)])
+def test_rank_of_products(shape, inner):
+    m, n = shape
+    A = matrices(50, m, inner, seed=3) @ matrices(50, inner, n, seed=4)
+    ranks = linalg.rank(A)
+    assert ranks.dtype == torch.int64
+    exact = linalg.rank(BallArray.exact(A))
+    assert torch.equal(ranks, exact)
+    assert ranks.max() == min(m, n, inner)
+    assert (linalg.rank_gap(A) > 4).all()
+    # The same with factors that round: the tail is noise, and must not count.
+    generator = torch.Generator().manual_seed(5)
+    B = torch.randn(50, m, inner, dtype=torch.float64, generator=generator)
+    C = torch.randn(50, inner, n, dtype=torch.float64, generator=generator)
+    assert (linalg.rank(B @ C) == min(m, n, inner)).all()
+
+
+def test_rank_gap_measures_the_distance_to_another_decision():
+    threshold = linalg.RANK_FACTOR * 3 * torch.finfo(torch.float64).eps
+    A = torch.diag_embed(
+        torch.tensor([[1, 0.5, 4 * threshold], [1, 0.5, threshold / 8], [0, 0, 0]]).double()
+    )
+    assert linalg.rank(A).tolist() == [3, 2, 0]
+    gap = linalg.rank_gap(A)
+    torch.testing.assert_close(gap[:2], torch.tensor([4.0, 8.0]).double(), rtol=1e-6, atol=0)
+    assert gap[2] == math.inf
+    assert linalg.rank_gap(BallArray.exact(A)).tolist() == [math.inf] * 3
+
+
+def test_noise_raises_the_threshold():
+    A = torch.diag(torch.tensor([1.0, 1e-9, 0.0]).double()).expand(2, 3, 3)
+    noise = torch.tensor([0.0, 1e-8]).double()
+    assert linalg.rank(A, noise).tolist() == [2, 1]
+    assert linalg.schatten_power(A, Fraction(1, 50), noise)[1] == 1
+    assert linalg.pseudo_determinant(A, noise).tolist() == pytest.approx([1e-9, 1])
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 25), 0.5, 1, Fraction(4, 3), 2, 3])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_schatten_power_against_balls(shape, q):
+    A = matrices(4, *shape, seed=6)
+    A[1, -1] = A[1, 0]  # repeated row
+    A[2] = 0
+    if shape[0] == shape[1]:
+        A[3] = 3 * torch.eye(shape[0])
+    value = linalg.schatten_power(A, q)
+    proof = linalg.schatten_power(BallArray.exact(A), q).midpoints()
+    torch.testing.assert_close(value, proof, rtol=1e-13, atol=0)
+    norm = linalg.schatten_norm(A, q)
+    torch.testing.assert_close(norm, value ** (1 / float(q)), rtol=1e-13, atol=0)
+
+
+def test_schatten_power_takes_one_exponent_a_matrix():
+    A = matrices(5, 3, 3, seed=7)
+    q = torch.tensor([0.1, 0.5, 1, 2, 3]).double()
+    each = torch.stack([linalg.schatten_power(a, float(p)) for a, p in zip(A, q, strict=True)])
+    torch.testing.assert_close(linalg.schatten_power(A, q), each, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("q", [0, -1, Fraction(-1, 2)])
+def test_schatten_power_rejects_exponents(q):
+    with pytest.raises(ValueError, match="Schatten exponent is positive"):
+        linalg.schatten_power(torch.eye(2).double(), q)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("q", [0.3, 1, Fraction(5, 2)])
+def test_gradients_of_generic_matrices(shape, q):
+    generator = torch.Generator().manual_seed(8)
+    A = torch.randn(3, *shape, dtype=torch.float64, generator=generator, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda a: linalg.schatten_power(a, q), A)
+    assert torch.autograd.gradcheck(linalg.log_pseudo_determinant, A)
+    assert torch.autograd.gradcheck(linalg.pseudo_determinant, A)
+    assert torch.autograd.gradcheck(linalg.singular_values, A)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("q", [0.3, 1, 2.5])
+def test_gradient_at_repeated_singular_values(n, q):
+    """For A = sQ with Q orthogonal the gradient of ‖A‖_{S^q}^q is q s^{q−1} Q."""
+    generator = torch.Generator().manual_seed(9)
+    Q = torch.linalg.qr(torch.randn(6, n, n, dtype=torch.float64, generator=generator))[0]
+    Q[0] = torch.eye(n)
+    A = (1.5 * Q).requires_grad_()
+    (gradient,) = torch.autograd.grad(linalg.schatten_power(A, q).sum(), A)
+    torch.testing.assert_close(gradient, q * 1.5 ** (q - 1) * Q, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda A: linalg.schatten_power(A, Fraction(1, 25)),
+        lambda A: linalg.schatten_power(A, 1),
+        linalg.log_pseudo_determinant,
+        linalg.pseudo_determinant,
+        linalg.operator_norm,
+        linalg.nuclear_norm,
+        linalg.frobenius_squared,
+    ],
+)
+def test_gradients_are_finite_at_deficient_matrices(shape, function):
+    A = torch.zeros(4, *shape, dtype=torch.float64)
+    A[1, 0, 0] = 1
+    A[2] = 1
+    A[3] = torch.eye(*shape)
+    A.requires_grad_()
+    (gradient,) = torch.autograd.grad(function(A).sum(), A)
+    assert gradient.isfinite().all()
+
+
+def test_power_at_zero():
+    x = torch.tensor([0.0, 1.0, 4.0], dtype=torch.float64, requires_grad=True)
+    value = linalg.power(x, Fraction(1, 2))
+    assert value.tolist() == [0, 1, 2]
+    (gradient,) = torch.autograd.grad(value.sum(), x)
+    assert gradient.tolist() == [0, 0.5, 0.25]
+    assert linalg.power(x, torch.tensor([0.5, 2, 0.5]).double()).tolist() == [0, 1, 2]
+    assert linalg.power(torch.tensor([-2.0]).double(), 2).tolist() == [4]
+    exact = linalg.power(BallArray.exact([0, Fraction(9, 4)]), Fraction(1, 2))
+    assert exact.midpoints().tolist() == [0, 1.5]
+
+
+def test_pseudo_determinant_of_zero_is_the_empty_product():
+    zero = torch.zeros(3, 2, dtype=torch.float64)
+    assert linalg.pseudo_determinant(zero) == 1
+    assert linalg.log_pseudo_determinant(zero) == 0
+    assert linalg.pseudo_determinant(BallArray.exact(zero)).midpoints() == 1
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 4), (5, 2)])
+def test_norms(shape):
+    A = matrices(10, *shape, seed=10)
+    torch.testing.assert_close(linalg.operator_norm(A), torch.linalg.matrix_norm(A, 2))
+    torch.testing.assert_close(linalg.nuclear_norm(A), torch.linalg.matrix_norm(A, "nuc"))
+    torch.testing.assert_close(linalg.frobenius_squared(A), torch.linalg.matrix_norm(A) ** 2)
+    assert torch.equal(linalg.schatten_norm(A, math.inf), linalg.operator_norm(A))
+    s = linalg.singular_values(A)
+    torch.testing.assert_close(linalg.pseudo_determinant(A), s.prod(-1))
+
+
+def test_range_projection():
+    A = matrices(20, 4, 2, seed=11) @ matrices(20, 2, 3, seed=12)
+    A[0] = 0
+    P = linalg.range_projection(A)
+    torch.testing.assert_close(P @ A, A, rtol=1e-12, atol=1e-11)
+    torch.testing.assert_close(P @ P, P, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(P, P.mT, rtol=1e-12, atol=1e-12)
+    assert torch.equal(P.diagonal(dim1=-2, dim2=-1).sum(-1).round().long(), linalg.rank(A))
+    exact = BallArray.exact(A)
+    projection = linalg.range_projection(exact)
+    assert bool((projection @ exact == exact).all())
+    assert bool((projection @ projection == projection).all())
+    torch.testing.assert_close(projection.midpoints(), P, rtol=1e-12, atol=1e-12)
+
+
+def test_blocks_and_identities_follow_their_kind():
+    A, B = matrices(2, 1, 3, seed=13), matrices(2, 2, 1, seed=14)
+    blocks = linalg.block_diagonal(A, B)
+    assert torch.equal(blocks[1], torch.block_diag(A[1], B[1]))
+    exact = linalg.block_diagonal(BallArray.exact(A), BallArray.exact(B))
+    assert torch.equal(exact.midpoints(), blocks)
+    assert torch.equal(linalg.eye(2, A), torch.eye(2).double())
+    assert torch.equal(linalg.eye(2, BallArray.exact(A)).midpoints(), torch.eye(2).double())
+    with pytest.raises(ValueError, match="equal batch axes, received"):
+        linalg.block_diagonal(A, B[0])
+
+
+def test_a_vector_is_no_matrix():
+    with pytest.raises(ValueError, match=r"at least two axes, received shape \(3,\)"):
+        linalg.singular_values(torch.ones(3).double())
+
+
+def test_the_gram_matrix_would_not_do():
+    """Why not its eigenvalues: s^{1/25} magnifies the errors of 1e-8·s_1 that they bring."""
+    A = torch.diag(torch.tensor([1.0, 0.5, 1e-10]).double())
+    A = A @ torch.tensor([[1.0, 2, 3], [0, 1, 4], [5, 6, 0]]).double()
+    exact = linalg.schatten_power(BallArray.exact(A), Fraction(1, 25)).midpoints()
+    gram = torch.linalg.eigvalsh(A.mT @ A).clamp(min=0).sqrt()
+    assert abs((gram**0.04).sum() - exact) > 1e-3
+    torch.testing.assert_close(linalg.schatten_power(A, Fraction(1, 25)), exact, rtol=1e-7, atol=0)
