@@ -102,7 +102,7 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
     worst: Judgement | None = None
     open_entry = ""
     for number, relation in enumerate(relations):
-        lhs, rhs = _flat(relation.lhs), _flat(relation.rhs)
+        lhs, rhs = balls.balls(relation.lhs).reshape(-1), balls.balls(relation.rhs).reshape(-1)
         asserted = relation.asserted.reshape(-1)
         lower, upper = balls.difference_bounds(lhs, rhs)
         for entry in range(lhs.shape[0]):
@@ -141,7 +141,3 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
 def _is_equality(reach: Fraction, lhs: BallArray, rhs: BallArray) -> bool:
     size = max(abs(Fraction(float(side.midpoints()))) for side in (lhs, rhs))
     return reach <= tolerances.EQUALITY_ON_BALLS * max(size, Fraction(1, 2**60))
-
-
-def _flat(side: BallArray) -> BallArray:
-    return side.reshape(-1)

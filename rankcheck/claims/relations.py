@@ -7,7 +7,8 @@ what to do about a violation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 import torch
@@ -72,14 +73,24 @@ class Relation:
         return ~(self.excess <= self.tolerance) & self.asserted
 
     def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:
-        """The derived mutant: a bound tightened, an identity moved, by a small factor."""
+        """The derived mutant: a bound tightened by a small factor of itself, an identity moved.
+
+        An identity moves by that factor of what it compares, `scale` included: so `x = 0` can fail.
+        """
         if self.exact:
-            rhs = self.rhs - 1 if self.kind == "leq" else self.rhs + 1
-        else:
-            rhs = self.rhs - by * self.rhs.abs() if self.kind == "leq" else self.rhs * (1 + by)
-        return Relation(
-            self.kind, self.lhs, rhs, self.scale, self.error, self.terms, self.where, self.label
-        )
+            return replace(self, rhs=self.rhs - 1 if self.kind == "leq" else self.rhs + 1)
+        if self.kind == "leq":
+            return replace(self, rhs=self.rhs - by * self.rhs.abs())
+        size = torch.maximum(self.lhs.abs(), self.rhs.abs())
+        if self.scale is not None:
+            size = torch.maximum(size, torch.as_tensor(self.scale).abs())
+        return replace(self, rhs=self.rhs + by * size)
+
+    def over(self, batch: tuple[int, ...]) -> Relation:
+        """The same relation with sides that carry the batch axes, where they are constants."""
+        if self.lhs.ndim >= len(batch):
+            return self
+        return replace(self, lhs=self.lhs.expand(batch), rhs=self.rhs.expand(batch))
 
 
 def leq(
@@ -95,7 +106,7 @@ def leq(
     """Assert `lhs <= rhs`; see `Relation` for the keywords and `tolerances` for the band.
 
     Raises:
-        TypeError: if neither side is an array.
+        TypeError: if neither side is an array, nor both an integer.
         ValueError: if the shapes do not broadcast.
     """
     return _relation("leq", lhs, rhs, label, where, scale, error, terms)
@@ -114,7 +125,7 @@ def eq(
     """Assert `lhs == rhs`; see `Relation` for the keywords and `tolerances` for the band.
 
     Raises:
-        TypeError: if neither side is an array.
+        TypeError: if neither side is an array, nor both an integer.
         ValueError: if the shapes do not broadcast.
     """
     return _relation("eq", lhs, rhs, label, where, scale, error, terms)
@@ -134,9 +145,12 @@ def _relation(
     if like is None:
         like = next((side for side in (lhs, rhs) if isinstance(side, torch.Tensor)), None)
     if like is None:
-        raise TypeError(
-            f"a relation compares arrays; received {type(lhs).__name__} and {type(rhs).__name__}"
-        )
+        if not (isinstance(lhs, int) and isinstance(rhs, int)):
+            raise TypeError(
+                "a relation compares arrays, or two integers; "
+                f"received {type(lhs).__name__} and {type(rhs).__name__}"
+            )
+        like = lhs = torch.tensor(lhs)
     lhs, rhs = _as_array(lhs, like), _as_array(rhs, like)
     try:
         shape = torch.broadcast_shapes(tuple(lhs.shape), tuple(rhs.shape))
@@ -153,7 +167,8 @@ def _as_array(side: Array, like: Array) -> Array:
         return balls(side)
     if isinstance(side, torch.Tensor):
         return side
-    return torch.as_tensor(float(side), dtype=like.dtype, device=like.device)
+    dtype = torch.float64 if isinstance(side, float | Fraction) else like.dtype
+    return torch.as_tensor(float(side) if dtype.is_floating_point else side, dtype=dtype, device=like.device)
 
 
 def _widen(condition: torch.Tensor, like: Array) -> torch.Tensor:

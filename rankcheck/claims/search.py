@@ -103,7 +103,8 @@ def evaluate(
     Raises:
         Rejected: if the source has no batch axis and the instance is outside the hypotheses.
     """
-    return claim.relations(family(source), **dials)
+    instance = family(source)
+    return tuple(relation.over(source.batch) for relation in claim.relations(instance, **dials))
 
 
 def excess(relations: tuple[Relation, ...], batch: tuple[int, ...]) -> torch.Tensor:

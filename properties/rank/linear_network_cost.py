@@ -1,0 +1,75 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.instances.matrices import matrix, orthogonal, positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, schatten_power
+
+
+def product(factors):
+    """W_L ··· W_1 of (W_1, ..., W_L)."""
+    result = factors[0]
+    for factor in factors[1:]:
+        result = factor @ result
+    return result
+
+
+@instances
+def factorisations(source: Source):
+    """Any factors W_1..W_L whose shapes chain."""
+    depth = source.integer(1, 5)
+    widths = [source.integer(1, 4) for _ in range(depth + 1)]
+    return ([matrix(source, n, m) for m, n in zip(widths[:-1], widths[1:], strict=True)],)
+
+
+@instances
+def balanced_factorisations(source: Source):
+    """W_ℓ = U_ℓ T U_{ℓ-1}ᵀ with orthogonal U_ℓ and a diagonal T ≥ 0: singular values t_i^L."""
+    depth, n = source.integer(1, 5), source.integer(1, 4)
+    zeros = source.integer(0, n - 1)
+    alive = torch.arange(n) < n - zeros
+    scales = positive(source, n, high=2.0)
+    scales = torch.diag_embed(torch.where(alive, scales, 0 * scales))
+    rotations = [orthogonal(source, n) for _ in range(depth + 1)]
+    return (
+        [out @ scales @ into.mT for into, out in zip(rotations[:-1], rotations[1:], strict=True)],
+    )
+
+
+@claim(
+    "rank.linear-network-cost",
+    kind="bound",
+    title="No factorisation into L layers is cheaper than L times the Schatten quasi-norm",
+    source=paper("rank", "§1, Prop. 7"),
+    instances=factorisations(),
+    tight=balanced_factorisations(),
+    mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
+)
+def test_linear_network_cost(factors, *, exponent=2):
+    r"""$L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L} \le \sum_\ell \|W_\ell\|_F^2$ for every factorisation."""
+    L = len(factors)
+    cost = sum(frobenius_squared(factor) for factor in factors)
+    size = product([frobenius_squared(factor)[..., None, None] for factor in factors])
+    noise = size[..., 0, 0].sqrt() * 2.0**-46 if isinstance(size, torch.Tensor) else 0.0
+    return leq(L * schatten_power(product(factors), Fraction(exponent, L), noise), cost)
+
+
+@claim(
+    "rank.balanced-factorisation-cost",
+    kind="identity",
+    title="A balanced factorisation costs exactly L times the Schatten quasi-norm",
+    source=paper("rank", "§1, Prop. 7"),
+    instances=balanced_factorisations(),
+    mutants={"exponent 2/(L+1)": {"layers": 1}},
+)
+def test_balanced_factorisation_cost(factors, *, layers=0):
+    r"""$\sum_\ell \|W_\ell\|_F^2 = L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L}$ for
+    $W_\ell = U_\ell S^{1/L} U_{\ell-1}^\top$: the minimum is attained.
+    """
+    L = len(factors)
+    cost = sum(frobenius_squared(factor) for factor in factors)
+    A = product(factors)
+    noise = 1e-13 * frobenius_squared(A).sqrt() if isinstance(A, torch.Tensor) else 0.0
+    return eq(cost, L * schatten_power(A, Fraction(2, L + layers), noise), terms=2**14)

@@ -1,0 +1,86 @@
+from rankcheck import claim, eq, leq, paper
+from rankcheck.balancing import balance_layers, layer_imbalances, layer_rescaling
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.networks import network
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared
+
+
+@instances
+def rescaled_networks(source: Source):
+    """A network, a point, factors α_1..α_L > 0 with Πα = 1, and one factor r for one layer ℓ."""
+    net = network(source, depth=(2, 5))
+    x = source.tensor(net.widths[0])
+    alphas = [positive(source, low=0.25) for _ in range(net.depth - 1)]
+    product = alphas[0]
+    for alpha in alphas[1:]:
+        product = product * alpha
+    return net, x, (*alphas, 1 / product), positive(source, low=0.25), source.integer(1, net.depth)
+
+
+def biases_by_their_own_factor(net, alphas):
+    """The rescaling that forgets the factors of the layers before."""
+    shape = (..., None)
+    return net.with_parameters(
+        [w * a[..., None, None] for w, a in zip(net.weights, alphas, strict=True)],
+        [b * a[shape] for b, a in zip(net.biases, alphas, strict=True)],
+    )
+
+
+@claim(
+    "rank.weak-balancedness",
+    kind="identity",
+    title="Rescaling layers keeps the function; the derivative of the cost along it",
+    source=paper("rank", "Prop. 12"),
+    instances=rescaled_networks(),
+    mutants={"biases scaled by their own layer": {"rescaling": biases_by_their_own_factor}},
+    witness="rankcheck.balancing.layer_rescaling",
+)
+def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescaling):
+    r"""With $W_\ell \to \alpha_\ell W_\ell$, $b_\ell \to (\alpha_1 \cdots \alpha_\ell) b_\ell$ and
+    $\prod \alpha_\ell = 1$ the function is unchanged. With the single factor $\alpha_\ell = r$,
+    $\|\theta(r)\|^2 - \|\theta\|^2 = (r^2 - 1)(\|W_\ell\|^2 + \sum_{j \ge \ell} \|b_j\|^2)$: so the
+    derivative in $\log \alpha_\ell$ at 1 is $2(\|W_\ell\|^2 + \sum_{j \ge \ell} \|b_j\|^2)$.
+
+    The finite difference is exact, and says more than the derivative.
+    """
+    moved = rescaling(net, alphas)
+    factors = [r if index == layer else 1 for index in range(1, net.depth + 1)]
+    once = rescaling(net, [0 * r + factor for factor in factors])
+    slope = frobenius_squared(net.weights[layer - 1])
+    slope = slope + sum((b * b).sum(-1) for b in net.biases[layer - 1 :])
+    scale = once.cost() + net.cost()
+    return (
+        eq(moved(x), net(x), scale=network_scale(net, x), label="the function"),
+        eq(once.cost() - net.cost(), (r * r - 1) * slope, scale=scale, label="the cost"),
+    )
+
+
+@claim(
+    "rank.balanced-layers",
+    kind="bound",
+    title="At the least cost over layer rescalings, consecutive layers are in balance",
+    source=paper("rank", "Prop. 12"),
+    instances=rescaled_networks(),
+    mutants={"balanced on the wrong side": {"balance": lambda net: net}},
+    witness="rankcheck.balancing.balance_layers",
+    no_ball="the balancing factors are irrational: they come from a float solver",
+)
+def test_balanced_layers(net, x, alphas, r, layer, *, balance=balance_layers):
+    r"""At the minimum over $\alpha$ with $\prod \alpha_\ell = 1$:
+    $\|W_\ell\|_F^2 + \|b_\ell\|^2 = \|W_{\ell+1}\|_F^2$ for $\ell < L$, the function is unchanged, and
+    no other rescaling is cheaper.
+    """
+    least = balance(net)
+    cost = least.cost()
+    return (
+        eq(
+            layer_imbalances(least),
+            0 * layer_imbalances(least),
+            scale=cost.unsqueeze(-1),
+            label="the balance",
+        ),
+        eq(least(x), net(x), scale=network_scale(net, x), label="the function"),
+        leq(cost, layer_rescaling(net, alphas).cost(), label="the minimum"),
+    )

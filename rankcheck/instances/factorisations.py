@@ -1,0 +1,73 @@
+"""Functions f = h ∘ g through R^k on a box, as pairs of networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from rankcheck.bounds import interval_bounds
+from rankcheck.instances.matrices import positive, semi_orthogonal
+from rankcheck.instances.networks import Range, Slopes, network, slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network
+
+
+def factorisation(
+    source: Source,
+    *,
+    inner: Range = (1, 3),
+    depth: Range = (1, 3),
+    width: Range = (1, 4),
+    slopes: Slopes = "any",
+) -> tuple[Network, Network]:
+    """Networks h and g of one slope with g: R^d → R^k and h: R^k → R^m, k drawn from `inner`."""
+    k = source.integer(*inner)
+    g = network(source, depth=depth, width=width, outputs=k, slopes=slopes, bound=3.0)
+    h = network(source, depth=depth, width=width, inputs=k, slopes="relu", bound=3.0)
+    return Network(h.weights, h.biases, g.slope), g
+
+
+def box(source: Source, dimension: int) -> tuple[Any, Any]:
+    """The corners low ≤ high of a box in [-4, 4]^d; a side may have length zero."""
+    centre = source.tensor(dimension, low=-2.0, high=2.0)
+    radius = source.tensor(dimension, low=0.0, high=2.0)
+    return centre - radius, centre + radius
+
+
+def point_in(source: Source, low: Any, high: Any) -> Any:
+    """A point of the box, corners and faces included."""
+    at = source.tensor(low.shape[-1], low=0.0, high=1.0)
+    return low + at * (high - low)
+
+
+@instances
+def factorised_functions(
+    source: Source, *, extra: Range = (0, 12), slopes: Slopes = "any"
+) -> tuple[Network, Network, Any, int, Any]:
+    """h, g, a lower bound of g on a box, a depth L ≥ L_g + L_h, and a point of the box."""
+    h, g = factorisation(source, slopes=slopes)
+    low, high = box(source, g.widths[0])
+    lower, _ = interval_bounds(g, low, high)
+    depth = h.depth + g.depth + source.integer(*extra)
+    return h, g, lower, depth, point_in(source, low, high)
+
+
+@instances
+def unbounded_functions(source: Source) -> tuple[Network, Network, Any, int, Any]:
+    """The same with a point outside the box for which the lower bound was taken."""
+    h, g, _, depth, x = factorised_functions().build(source)
+    return h, g, torch.relu(g(x)) + 1, max(depth, h.depth + g.depth + 1), x
+
+
+@instances
+def isometries_in_the_orthant(source: Source) -> tuple[Network, Network, Any, int, Any]:
+    """h and g linear, with orthonormal columns and rows, at a point with g > 0: s_i(Jf) = 1."""
+    k = source.integer(1, 3)
+    into = semi_orthogonal(source, k + source.integer(0, 1), k)
+    out = semi_orthogonal(source, k + source.integer(0, 1), k)
+    y = positive(source, k)
+    g = Network((into.mT,), (into.new_zeros((*source.batch, k)),), slope(source))
+    h = Network((out,), (out.new_zeros(out.shape[:-1]),), g.slope)
+    x = (into @ y.unsqueeze(-1)).squeeze(-1)
+    return h, g, 0 * y, 2 + source.integer(0, 12), x
