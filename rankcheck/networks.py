@@ -11,7 +11,7 @@ All arrays carry the same leading batch axes, one network for each, and are torc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class PartialJacobians(NamedTuple):
     outer: tuple[Array, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Network:
     """A batch of networks of one shape.
 
@@ -56,15 +56,21 @@ class Network:
 
     weights: tuple[Array, ...]
     biases: tuple[Array, ...]
-    slope: Slope = 0.0
+    slope: Slope
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", tuple(self.weights))
-        object.__setattr__(self, "biases", tuple(self.biases))
-        self._check_arrays()
+    def __init__(
+        self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope = 0.0
+    ) -> None:
+        self._set(weights, biases, slope)
         inside = abs(self.slope) < 1
         if not (inside if isinstance(inside, bool) else inside.all()):
-            raise ValueError(f"the slope lies in (-1, 1), received {self.slope}")
+            raise ValueError(f"the slope lies in (-1, 1), received {slope}")
+
+    def _set(self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope) -> None:
+        object.__setattr__(self, "weights", tuple(weights))
+        object.__setattr__(self, "biases", tuple(biases))
+        object.__setattr__(self, "slope", slope)
+        self._check_arrays()
 
     def _check_arrays(self) -> None:
         weights, biases = self.weights, self.biases
@@ -101,14 +107,11 @@ class Network:
 
     @classmethod
     def unchecked_slope(
-        cls, weights: Sequence[Array], biases: Sequence[Array], slope: Slope
+        cls, weights: Iterable[Array], biases: Iterable[Array], slope: Slope
     ) -> Network:
         """A network whose slope may lie outside (−1, 1): for controls that drop that hypothesis."""
         net = object.__new__(cls)
-        for name, value in (("weights", tuple(weights)), ("biases", tuple(biases))):
-            object.__setattr__(net, name, value)
-        object.__setattr__(net, "slope", slope)
-        net._check_arrays()
+        net._set(weights, biases, slope)
         return net
 
     @classmethod
@@ -173,17 +176,27 @@ class Network:
         """The network with ``function`` applied to every weight, bias and array of slopes."""
         slope = self.slope if isinstance(self.slope, Number) else function(self.slope)
         return Network.unchecked_slope(
-            tuple(map(function, self.weights)), tuple(map(function, self.biases)), slope
+            map(function, self.weights), map(function, self.biases), slope
         )
 
     def with_parameters(self, weights: Iterable[Array], biases: Iterable[Array]) -> Network:
         """A network of other arrays with this one's slope, which is not checked again."""
-        return Network.unchecked_slope(tuple(weights), tuple(biases), self.slope)
+        return Network.unchecked_slope(weights, biases, self.slope)
 
     def __getitem__(self, index: Any) -> Network:
-        """The networks at an index of the batch axes."""
-        if not self.batch:
-            raise IndexError("a single network has no batch axis to index")
+        """The networks at an index of the leading batch axes: ints, slices, tensors, or a tuple.
+
+        Raises:
+            IndexError: the index reaches beyond the batch axes, or has an ellipsis.
+        """
+        parts = index if isinstance(index, tuple) else (index,)
+        masks = [p.ndim for p in parts if isinstance(p, Tensor) and p.dtype == torch.bool]
+        if Ellipsis in [p for p in parts if not isinstance(p, Tensor)] or (
+            len(parts) - len(masks) + sum(masks) > len(self.batch)
+        ):
+            raise IndexError(
+                f"an index of a network addresses its batch axes {self.batch}, received {index}"
+            )
         return self.map_arrays(lambda array: array[index])
 
     def detach(self) -> Network:

@@ -75,7 +75,7 @@ def jacobians(net: Network, X: Array) -> Array:
 
 
 def gram(net: Network, X: Tensor, biases: bool = False, block: int = 128) -> Tensor:
-    """Θ(X, X) for N points, symmetric, shape (*B, N·d_out, N·d_out), rows (n, i) in that order.
+    """Θ(X, X) for N points, exactly symmetric, shape (*B, N·d_out, N·d_out), rows (n, i) in that order.
 
     X has shape (*B, N, n_0). Computed in blocks of ``block`` points, those on and below the
     diagonal only, so that the partial sums stay in the processor's cache.
@@ -94,7 +94,8 @@ def gram(net: Network, X: Tensor, biases: bool = False, block: int = 128) -> Ten
 
     def tile(i: int, j: int) -> Tensor:
         pairs = [(a[i] @ a[j].mT, g[i] @ g[j].mT) for a, g in zip(features, outer, strict=True)]
-        return _sum_of_products([(_repeat(a, d), g) for a, g in pairs])
+        total = _sum_of_products([(_repeat(a, d), g) for a, g in pairs])
+        return (total + total.mT) / 2 if i == j else total  # a product with itself rounds unevenly
 
     number = len(features[0])
     tiles = {(i, j): tile(i, j) for i in range(number) for j in range(i + 1)}
