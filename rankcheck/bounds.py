@@ -55,6 +55,8 @@ def _through_affine(W: Array, b: Array, low: Array, high: Array) -> tuple[Array,
 
 
 def _through_activation(low: Array, high: Array, slope: Number | Array) -> tuple[Array, Array]:
+    up: Number | Array
+    down: Number | Array
     if isinstance(slope, Number):
         up, down = max(slope, 0), max(-slope, 0)
     else:

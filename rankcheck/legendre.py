@@ -33,11 +33,13 @@ __all__ = [
     "legendre",
     "legendre_table",
     "log_multiplicity",
+    "monomials",
     "multiplicity",
     "orthonormal_table",
     "project",
     "quadrature",
     "sphere",
+    "stereographic",
 ]
 
 
@@ -177,6 +179,33 @@ def sphere(d: int, n: int, generator: torch.Generator | None = None) -> Tensor:
     _validate(d, 0)
     points = torch.randn(n, d, generator=generator, dtype=torch.float64)
     return points / torch.linalg.vector_norm(points, dim=-1, keepdim=True)
+
+
+def stereographic(u: Array) -> Array:
+    r"""The point $(2u, |u|^2 - 1)/(|u|^2 + 1)$ of S^{d-1}: from shape (*, d - 1) to (*, d).
+
+    Rational and smooth, so it is exact on balls and carries gradients. Every point but the pole
+    (0, ..., 0, 1) is reached.
+    """
+    square = (u * u).sum(-1, keepdim=True)
+    return torch.cat((2 * u, square - 1), -1) / (square + 1)
+
+
+def monomials(d: int, n: int) -> tuple[Fraction, ...]:
+    """The coefficients of P_{d,n} in the powers 1, t, ..., t^n, exactly.
+
+    Raises ValueError unless d >= 2 and n >= 0.
+    """
+    _validate(d, n)
+    before, current = [Fraction(1)], [Fraction(0), Fraction(1)]
+    if n == 0:
+        return tuple(before)
+    for k in range(2, n + 1):
+        raised = [Fraction(0), *((2 * k + d - 4) * c for c in current)]
+        lowered = [(k - 1) * c for c in before] + [Fraction(0)] * 2
+        following = [(a - b) / (k + d - 3) for a, b in zip(raised, lowered, strict=True)]
+        before, current = current, following
+    return tuple(current)
 
 
 def _validate(d: int, n: int) -> None:

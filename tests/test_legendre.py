@@ -16,11 +16,13 @@ from rankcheck.legendre import (
     legendre,
     legendre_table,
     log_multiplicity,
+    monomials,
     multiplicity,
     orthonormal_table,
     project,
     quadrature,
     sphere,
+    stereographic,
 )
 
 GRID = torch.linspace(-1, 1, 101, dtype=torch.float64)
@@ -181,6 +183,29 @@ def test_multiplicities_beyond_doubles():
     number = multiplicity(520, 520)
     assert number > 10**308
     assert log_multiplicity(520, 520) == pytest.approx(float(mpmath.log(number)), rel=1e-15)
+
+
+def test_monomials_are_the_polynomial():
+    assert list(map(float, monomials(3, 2))) == [-0.5, 0, 1.5]
+    assert list(map(int, monomials(2, 3))) == [0, -3, 0, 4]
+    for d in (2, 3, 8):
+        for n in range(9):
+            coefficients = monomials(d, n)
+            assert sum(coefficients) == 1
+            value = sum(float(c) * GRID**k for k, c in enumerate(coefficients))
+            torch.testing.assert_close(value, legendre(d, n, GRID), atol=1e-11, rtol=0)
+
+
+def test_stereographic_points_lie_on_the_sphere():
+    generator = torch.Generator().manual_seed(2)
+    for d in (2, 3, 6):
+        u = 3 * torch.randn(5, 4, d - 1, generator=generator, dtype=torch.float64)
+        x = stereographic(u)
+        assert x.shape == (5, 4, d)
+        torch.testing.assert_close((x * x).sum(-1), torch.ones(5, 4, dtype=torch.float64))
+        torch.testing.assert_close(x[..., :-1] / (1 - x[..., -1:]), u)
+    exact = stereographic(BallArray.exact([[Fraction(1, 3), -2]]))
+    assert bool(((exact * exact).sum(-1) == 1).all())
 
 
 def test_project_recovers_coefficients():

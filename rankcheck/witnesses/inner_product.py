@@ -1,0 +1,197 @@
+r"""Daniely's network of depth three for a function of the inner product of two unit vectors.
+
+For $f: [-1, 1] \to \mathbb R$ with Lipschitz constant L, and $x, x' \in S^{d-1}$,
+
+$$\langle x, x' \rangle = \sum_{i=1}^d \tfrac12 (x_i + x'_i)^2 - 1 .$$
+
+*Depth two.* $q(t) = t^2/2$ is 2-Lipschitz on [-2, 2]. Its approximator $N_q$ with error δ/d
+(:mod:`rankcheck.witnesses.lipschitz` with R = L = 2) has at most 8d/δ units, so
+
+$$N_i(x, x') = \sum_i N_q(x_i + x'_i) - 1$$
+
+has error at most δ on $S^{d-1} \times S^{d-1}$ and width at most $8d^2/\delta$.
+
+*Depth three.* With δ = ε/(2L) the width of N_i is at most $16 d^2 L/\varepsilon$. Let $N_f$
+approximate f on [-1, 1] with error ε/2: at most 4L/ε units. Then $N_F = N_f \circ N_i$ (the last
+map of N_i merged with the first of N_f) satisfies
+
+$$|N_F - f(\langle x, x' \rangle)| \le L\,|N_i - \langle x, x' \rangle| + \varepsilon/2
+  \le \varepsilon .$$
+
+N_i may leave [-1, 1]; N_f is L-Lipschitz on all of R, so the first step holds there too.
+
+*Weights.* Layer 1: entries 0, ±1, biases in [-2, 0]. Layer 2: entries ±γ with |γ| at most 4 (chords
+of q have slopes at most 2), biases ±1 + β with β in [-1, 0], so at most 2. Layer 3: entries at most
+2L, bias f(0). All of them are at most max(4, 2L, |f(0)|).
+
+Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Inner product
+approximation" and "Inner product function approximation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import torch
+
+from rankcheck.legendre import sphere
+from rankcheck.linalg import Array, Number, eye
+from rankcheck.networks import Network
+from rankcheck.scalars import scalar
+from rankcheck.witnesses.lipschitz import cells_needed, interpolate
+
+__all__ = [
+    "DepthThree",
+    "adversarial_pairs",
+    "depth_three",
+    "depth_three_cells",
+    "depth_three_network",
+    "inner_product_cells",
+    "inner_product_network",
+    "largest_parameter",
+    "pair_with_sum",
+]
+
+
+def inner_product_cells(d: int, error: Number) -> int:
+    """The cells of N_q on either side of 0 for a network N_i of the given error.
+
+    Raises ValueError unless d >= 1 and the error is > 0.
+    """
+    if d < 1:
+        raise ValueError(f"the sphere S^(d-1) needs d >= 1; received d = {d}")
+    return cells_needed(2, 2, Fraction(error) / d)
+
+
+def inner_product_network(d: int, cells: int, like: Array) -> Network:
+    """N_i as a ReLU network of depth two and widths (2d, 2·d·cells, 1), without batch axes.
+
+    Its input is (x, x') in one vector; like, any array, lends its kind and device. The error is at
+    most d·h²/8 with h = 2/cells: N_q is the chord of a parabola of curvature 1.
+    """
+    q = interpolate(lambda t: t * t / 2, scalar(2, like), cells)
+    units = q.width
+    both = torch.cat((eye(d, like), eye(d, like)), -1)
+    first = (both.unsqueeze(1) * q.alpha.unsqueeze(-1)).reshape(d * units, 2 * d)
+    ones = like.new_ones((d, 1))
+    return Network(
+        (first, (ones * q.gamma).reshape(1, d * units)),
+        ((ones * q.beta).reshape(d * units), (d * q.offset - 1).reshape(1)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DepthThree:
+    """N_F = outer ∘ inner: N_i on (x, x'), widths (2d, m_1, 1), then N_f, widths (1, m_2, 1).
+
+    outer may carry batch axes *B (one function f for each); inner has none.
+    """
+
+    inner: Network
+    outer: Network
+
+    def network(self) -> Network:
+        """N_F as one network of depth three, widths (2d, m_1, m_2, 1), batch axes *B.
+
+        Its middle matrix has m_1·m_2 entries (and rank one: evaluating the two halves is cheaper).
+        """
+        batch = self.outer.batch
+        inner = self.inner.map_arrays(lambda a: a.expand(*batch, *a.shape))
+        return self.outer.merged_after(inner)
+
+    def __call__(self, x: Array, other: Array) -> Array:
+        """N_F(x, x') for P pairs, the same for all functions: (P, d) twice to (*B, P)."""
+        t = self.inner(torch.cat((x, other), -1))
+        return self.outer(t.expand(*self.outer.batch, *t.shape)).squeeze(-1)
+
+
+def depth_three(
+    f: Callable[[Array], Array], d: int, inner_cells: int, outer_cells: int, radius: Array
+) -> DepthThree:
+    """N_F from numbers of cells; radius is an array of ones (*B), the batch axes of f.
+
+    f maps points (*B, P) to values (*B, P). The error is at most ε when the cells are
+    `depth_three_cells(L, d, ε)` or more.
+    """
+    return DepthThree(
+        inner_product_network(d, inner_cells, radius),
+        interpolate(f, radius, outer_cells).network(),
+    )
+
+
+def depth_three_cells(lipschitz: Number, d: int, error: Number) -> tuple[int, int]:
+    """The cells (of N_q, of N_f) on either side of 0: widths 2d·first <= 16d²L/ε, 2·second <= 4L/ε.
+
+    Raises ValueError unless L > 0, d >= 1 and the error is > 0.
+    """
+    L, eps = Fraction(lipschitz), Fraction(error)
+    if L <= 0:
+        raise ValueError(f"the Lipschitz constant is > 0; received {lipschitz}")
+    return inner_product_cells(d, eps / (2 * L)), cells_needed(1, L, eps / 2)
+
+
+def depth_three_network(
+    f: Callable[[Array], Array], d: int, lipschitz: Number, error: Number
+) -> DepthThree:
+    """N_F for one f that is declared to be L-Lipschitz on [-1, 1], in float64."""
+    one = torch.ones((), dtype=torch.float64)
+    return depth_three(f, d, *depth_three_cells(lipschitz, d, error), one)
+
+
+def largest_parameter(net: Network) -> Array:
+    """The largest absolute value of a weight or a bias, shape (*B)."""
+    largest = 0 * net.biases[-1].sum(-1)
+    for W, b in zip(net.weights, net.biases, strict=True):
+        if 0 not in W.shape:
+            largest = torch.maximum(largest, W.abs().amax((-2, -1)))
+            largest = torch.maximum(largest, b.abs().amax(-1))
+    return largest
+
+
+def pair_with_sum(s: Array, u: Array) -> tuple[Array, Array]:
+    r"""Unit vectors x, x' with x + x' = s, for |s| <= 2: $s/2 \pm w$, w orthogonal to s.
+
+    w has the direction of the part of u that is orthogonal to s (u must not be parallel to s) and
+    norm $\sqrt{1 - |s|^2/4}$; ⟨x, x'⟩ = |s|²/2 - 1. Shapes (*, d), d >= 2.
+    """
+    square = (s * s).sum(-1, keepdim=True)
+    along = (s * u).sum(-1, keepdim=True) / torch.where(square > 0, square, 1 + 0 * square)
+    w = u - along * s
+    w = w * torch.sqrt((1 - square / 4) / (w * w).sum(-1, keepdim=True))
+    return s / 2 + w, s / 2 - w
+
+
+def adversarial_pairs(
+    d: int, inner_cells: int, outer_cells: int, number: int, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pairs of unit vectors where the two halves of N_F err most, and least: (P, d) twice.
+
+    number pairs of each kind: x' = x; x' = -x; x' orthogonal to x; independent ones; all x_i + x'_i
+    at knots of N_q; all at the middles of its cells; ⟨x, x'⟩ at middles of the cells of N_f. With
+    them the axes and the diagonal, aligned and opposite. d >= 2, float64.
+    """
+
+    def draw() -> torch.Tensor:
+        return sphere(d, number, generator)
+
+    def clipped(s: torch.Tensor) -> torch.Tensor:
+        norm = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
+        return s * torch.clamp(1.99 / norm.clamp(min=1e-9), max=1)
+
+    diagonal = torch.full((1, d), d**-0.5, dtype=torch.float64)
+    special = torch.cat((torch.eye(d, dtype=torch.float64), diagonal))
+    x = draw()
+    pairs = [(x, x), (x, -x), (special, special), (special, -special), (draw(), draw())]
+    pairs.append(pair_with_sum(2**0.5 * draw(), draw()))
+    h = 2 / max(inner_cells, 1)
+    for shift in (0.0, 0.5):
+        s = 0.9 * (draw() + draw())
+        pairs.append(pair_with_sum(clipped((torch.floor(s / h) + shift) * h), draw()))
+    # ⟨x, x'⟩ + 1 = |s|²/2 at the middles of cells of length 1 / outer_cells.
+    cell = torch.arange(number, dtype=torch.float64) % max(2 * outer_cells, 1)
+    length = torch.sqrt(2 * (cell + 0.5) / max(outer_cells, 1)).unsqueeze(-1)
+    pairs.append(pair_with_sum(clipped(length * draw()), draw()))
+    first, second = zip(*pairs, strict=True)
+    return torch.cat(first), torch.cat(second)

@@ -1,0 +1,182 @@
+"""The inner-product network and the network of depth three, where they err most."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.functions import PiecewiseLinear, zigzag
+from rankcheck.legendre import stereographic
+from rankcheck.witnesses.inner_product import (
+    adversarial_pairs,
+    depth_three,
+    depth_three_cells,
+    depth_three_network,
+    inner_product_cells,
+    inner_product_network,
+    largest_parameter,
+    pair_with_sum,
+)
+
+LIKE = torch.zeros((), dtype=torch.float64)
+ROUNDING = 1 + 1e-10
+PI_ABOVE = Fraction(math.nextafter(math.pi, 4))
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def dot(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return (x * y).sum(-1)
+
+
+@pytest.mark.parametrize("d", [2, 3, 7, 20])
+@pytest.mark.parametrize("error", [1.0, 0.3, 0.05])
+def test_inner_product_error_and_width(d, error):
+    cells = inner_product_cells(d, error)
+    net = inner_product_network(d, cells, LIKE)
+    assert net.depth == 2
+    assert net.widths == (2 * d, 2 * d * cells, 1)
+    assert net.widths[1] <= 8 * d**2 / error
+    x, y = adversarial_pairs(d, cells, 1, 50, generator())
+    gap = net(torch.cat((x, y), -1)).squeeze(-1) - dot(x, y)
+    assert gap.abs().max() <= error
+    # The parabola lies below its chords, by h²/8 in the middle of a cell.
+    assert gap.min() >= -1e-12
+    assert gap.max() <= d * (2 / cells) ** 2 / 8 * ROUNDING
+    assert largest_parameter(net) <= 4
+
+
+def test_inner_product_error_is_attained_at_the_middles():
+    d, cells = 4, 6
+    h = 2 / cells
+    s = torch.tensor([[0.5, -1.5, 2.5, 0.5]], dtype=torch.float64) * h
+    x, y = pair_with_sum(s, torch.ones(1, d, dtype=torch.float64))
+    net = inner_product_network(d, cells, LIKE)
+    gap = net(torch.cat((x, y), -1)).item() - dot(x, y).item()
+    assert gap == pytest.approx(d * h * h / 8, rel=1e-12)
+    # At knots there is no error at all.
+    x, y = pair_with_sum(2 * s, torch.ones(1, d, dtype=torch.float64))
+    gap = net(torch.cat((x, y), -1)).item() - dot(x, y).item()
+    assert abs(gap) < 1e-14
+
+
+def test_pairs_have_their_sum():
+    s = torch.tensor([[0.0, 0.0, 0.0], [1.0, -1.0, 0.5], [2.0, 0.0, 0.0]], dtype=torch.float64)
+    u = torch.tensor([0.3, 1.0, -0.2], dtype=torch.float64).expand(3, 3)
+    x, y = pair_with_sum(s, u)
+    torch.testing.assert_close(x + y, s)
+    ones = torch.ones(3, dtype=torch.float64)
+    torch.testing.assert_close(dot(x, x), ones)
+    torch.testing.assert_close(dot(y, y), ones)
+    torch.testing.assert_close(dot(x, y), dot(s, s) / 2 - 1)
+
+
+@pytest.mark.parametrize("d", [2, 3, 8])
+def test_adversarial_pairs_lie_on_the_sphere(d):
+    x, y = adversarial_pairs(d, 5, 7, 30, generator())
+    for points in (x, y):
+        torch.testing.assert_close(dot(points, points), torch.ones(len(x), dtype=torch.float64))
+    products = dot(x, y)
+    assert products.max() == pytest.approx(1)
+    assert products.min() == pytest.approx(-1)
+
+
+@pytest.mark.parametrize(("d", "error"), [(2, 0.2), (3, 0.5)])
+def test_the_oscillating_example(d, error):
+    lipschitz = PI_ABOVE * d**3
+
+    def f(t: torch.Tensor) -> torch.Tensor:
+        return torch.sin(math.pi * d**3 * t)
+
+    built = depth_three_network(f, d, lipschitz, error)
+    net = built.network()
+    assert net.depth == 3
+    assert net.widths[1] <= 16 * math.pi * d**5 / error
+    assert net.widths[2] <= 4 * math.pi * d**3 / error
+    assert largest_parameter(net) <= 2 * math.pi * d**3
+    cells = depth_three_cells(lipschitz, d, error)
+    x, y = adversarial_pairs(d, *cells, 20, generator())
+    gap = (net(torch.cat((x, y), -1)).squeeze(-1) - f(dot(x, y))).abs()
+    assert gap.max() <= error
+    torch.testing.assert_close(net(torch.cat((x, y), -1)).squeeze(-1), built(x, y))
+
+
+def test_the_outer_network_works_outside_the_interval():
+    """Aligned pairs at the middles of cells: N_i exceeds 1, where f is not even defined."""
+    d, cells = 3, 4
+    built = depth_three(lambda t: 5 * t, d, cells, 3, torch.ones((), dtype=torch.float64))
+    x = torch.tensor([[0.25, 0.25, math.sqrt(1 - 2 / 16)]], dtype=torch.float64)
+    inner = built.inner(torch.cat((x, x), -1)).item()
+    assert inner > 1.01
+    assert built(x, x).item() == pytest.approx(5 * inner, rel=1e-12)
+
+
+def test_random_piecewise_linear_functions_in_a_batch():
+    d, lipschitz, error = 3, 2.0, 0.4
+    inner_cells, outer_cells = depth_three_cells(lipschitz, d, error)
+    slopes = lipschitz * (2 * torch.rand(20, 7, generator=generator(), dtype=torch.float64) - 1)
+    f = PiecewiseLinear.from_slopes(
+        torch.linspace(-1, 1, 8, dtype=torch.float64),
+        slopes.sign() * lipschitz,
+        torch.zeros(20, dtype=torch.float64),
+    )
+    built = depth_three(f, d, inner_cells, outer_cells, torch.ones(20, dtype=torch.float64))
+    x, y = adversarial_pairs(d, inner_cells, outer_cells, 20, generator(1))
+    gap = built(x, y) - f(dot(x, y).expand(20, -1))
+    assert gap.shape == (20, len(x))
+    assert gap.abs().max() <= error
+    net = built.network()
+    assert net.batch == (20,)
+    bound = torch.maximum(
+        torch.tensor(4.0), f(torch.zeros(20, 1, dtype=torch.float64)).abs().amax()
+    )
+    assert (largest_parameter(net) <= bound * ROUNDING).all()
+    pairs = torch.cat((x, y), -1)
+    torch.testing.assert_close(net(pairs.expand(20, *pairs.shape)).squeeze(-1), built(x, y))
+
+
+def test_too_few_outer_cells_fail():
+    """A zigzag over the cells of half as many: the error is near twice what is allowed."""
+    d, lipschitz, error = 2, 3.0, 0.25
+    inner_cells, outer_cells = depth_three_cells(lipschitz, d, error)
+    one = torch.ones((), dtype=torch.float64)
+    f = zigzag(one, lipschitz * one, outer_cells // 2)
+    x, y = adversarial_pairs(d, inner_cells, outer_cells // 2, 60, generator())
+    exact = f(dot(x, y))
+    short = depth_three(f, d, inner_cells, outer_cells // 2, one)
+    enough = depth_three(f, d, inner_cells, outer_cells, one)
+    assert (enough(x, y) - exact).abs().max() <= error
+    assert (short(x, y) - exact).abs().max() > 0.9 * error
+
+
+@pytest.mark.parametrize("lipschitz", [Fraction(1, 5), 1, Fraction(7, 3), 40])
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_widths_keep_within_their_bounds(d, lipschitz):
+    for error in (Fraction(1, 10), Fraction(3, 7), 1, 9):
+        inner_cells, outer_cells = depth_three_cells(lipschitz, d, error)
+        assert 2 * d * inner_cells <= 16 * d * d * Fraction(lipschitz) / error
+        assert 2 * outer_cells <= 4 * Fraction(lipschitz) / error
+
+
+def test_on_balls_the_error_is_exact():
+    x = stereographic(BallArray.exact([[Fraction(1, 3), 2], [0, 1]]))
+    y = stereographic(BallArray.exact([[-1, Fraction(1, 2)], [0, 1]]))
+    one = BallArray.exact(1)
+    f = zigzag(one, 2 * one, 3)
+    cells = depth_three_cells(2, 3, Fraction(1, 2))
+    built = depth_three(f, 3, *cells, one)
+    gap = (built(x, y) - f((x * y).sum(-1))).abs()
+    assert bool((gap <= Fraction(1, 2)).all())
+    pairs = torch.cat((x, y), -1)
+    assert bool((built.inner(pairs).squeeze(-1) >= (x * y).sum(-1)).all())
+
+
+def test_errors_state_the_rule():
+    with pytest.raises(ValueError, match="d >= 1; received d = 0"):
+        inner_product_cells(0, 1)
+    with pytest.raises(ValueError, match="> 0; received -1"):
+        depth_three_cells(-1, 2, 1)
