@@ -75,10 +75,10 @@ def jacobians(net: Network, X: Array) -> Array:
 
 
 def gram(net: Network, X: Tensor, biases: bool = False, block: int = 128) -> Tensor:
-    """Θ(X, X) for N points, exactly symmetric, shape (*B, N·d_out, N·d_out), rows (n, i) in that order.
+    """Θ(X, X) for the N points X (*B, N, n_0), exactly symmetric, shape (*B, N·d_out, N·d_out).
 
-    X has shape (*B, N, n_0). Computed in blocks of ``block`` points, those on and below the
-    diagonal only, so that the partial sums stay in the processor's cache.
+    Rows and columns run over (point, output), the output fastest. Computed in tiles of ``block``
+    points, small enough for the processor's cache, and only on and below the diagonal.
     """
     if X.ndim != len(net.batch) + 2:
         raise ValueError(
