@@ -1,7 +1,8 @@
+from fractions import Fraction
+
 from rankcheck import claim, leq, paper
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
-from fractions import Fraction
 
 
 @claim(

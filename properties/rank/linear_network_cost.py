@@ -1,4 +1,5 @@
 from fractions import Fraction
+from itertools import pairwise
 
 import torch
 
@@ -21,7 +22,7 @@ def factorisations(source: Source):
     """Any factors W_1..W_L whose shapes chain."""
     depth = source.integer(1, 5)
     widths = [source.integer(1, 4) for _ in range(depth + 1)]
-    return ([matrix(source, n, m) for m, n in zip(widths[:-1], widths[1:], strict=True)],)
+    return ([matrix(source, n, m) for m, n in pairwise(widths)],)
 
 
 @instances
@@ -34,7 +35,7 @@ def balanced_factorisations(source: Source):
     scales = torch.diag_embed(torch.where(alive, scales, 0 * scales))
     rotations = [orthogonal(source, n) for _ in range(depth + 1)]
     return (
-        [out @ scales @ into.mT for into, out in zip(rotations[:-1], rotations[1:], strict=True)],
+        [out @ scales @ into.mT for into, out in pairwise(rotations)],
     )
 
 

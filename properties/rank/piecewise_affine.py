@@ -35,7 +35,9 @@ def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
     for here, there in zip(net.pattern(x), net.pattern(y), strict=True):
         same = same & (here == there).all(-1)
     step = (jacobian(net, x) @ (y - x).unsqueeze(-1)).squeeze(-1)
-    return eq(net(y), net(x) + step, where=same, scale=network_scale(net, x) + network_scale(net, y))
+    return eq(
+        net(y), net(x) + step, where=same, scale=network_scale(net, x) + network_scale(net, y)
+    )
 
 
 def net_without_masks(net):

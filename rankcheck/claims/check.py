@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -182,13 +182,13 @@ def _mutants(claim: Claim, run: _Run, profile: Profile, seed: int) -> Mutants:
     assert claim.instances is not None
     survivors: list[str] = []
     total = len(claim.mutants)
-    derived = claim.loose is None and claim.kind != "conjecture"
-    if derived:
+    if claim.kind != "conjecture":
         tallies = (run.tight, run.swept, run.drawn)
         seen = {number: what for tally in tallies for number, what in tally.seen.items()}
         killed = {number for tally in tallies for number in tally.killed}
-        total += len(seen)
-        for number, (kind, label) in sorted(seen.items()):
+        sharp = {n: what for n, what in seen.items() if claim.loose_because(what[1]) is None}
+        total += len(sharp)
+        for number, (kind, label) in sorted(sharp.items()):
             if number not in killed:
                 change = "bound 2 % stronger" if kind == "leq" else "one side 2 % off"
                 survivors.append(f"{change}{f' ({label})' if label else ''}")
@@ -235,7 +235,9 @@ def _row(claim: Claim, verdict: Verdict, run: _Run | None = None, **values: Any)
         source=None
         if claim.source is None
         else {"key": claim.source.key, "where": claim.source.where},
-        loose=claim.loose,
+        loose="; ".join(f"{label}: {why}" for label, why in claim.loose.items())
+        if isinstance(claim.loose, Mapping)
+        else claim.loose,
         file=str(claim.file),
         **values,
     )

@@ -49,7 +49,8 @@ class Claim:
         tight: a family on which both sides agree.
         needs: by hypothesis, a family without it that breaks the claim.
         mutants: by name, settings of the body's dials that make the claim false.
-        loose: why no derived mutant can be killed (the bound is known not to be sharp).
+        loose: why no derived mutant can be killed (the bound is known not to be sharp): a reason,
+            or reasons by the label of a relation.
         witness: in words or as a dotted name, the construction that proves it.
         no_batch: why the body cannot carry a batch axis, or None.
         no_ball: which operation has no ball form, or None.
@@ -68,7 +69,7 @@ class Claim:
     tight: Instances | None = None
     needs: Mapping[str, Need] = field(default_factory=dict)
     mutants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    loose: str | None = None
+    loose: str | Mapping[str, str] | None = None
     witness: str | None = None
     no_batch: str | None = None
     no_ball: str | None = None
@@ -117,6 +118,10 @@ class Claim:
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         }
 
+    def loose_because(self, label: str) -> str | None:
+        """Why the relation of that label is known not to be sharp, if it is."""
+        return self.loose.get(label) if isinstance(self.loose, Mapping) else self.loose
+
     @property
     def statement_hash(self) -> str:
         """SHA-256 of id, statement, body and generator: what a certificate attests."""
@@ -164,7 +169,7 @@ def claim(
     tight: Instances | None = None,
     needs: Mapping[str, Instances | Need] | None = None,
     mutants: Mapping[str, Mapping[str, Any]] | None = None,
-    loose: str | None = None,
+    loose: str | Mapping[str, str] | None = None,
     witness: str | None = None,
     no_batch: str | None = None,
     no_ball: str | None = None,

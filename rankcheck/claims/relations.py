@@ -141,9 +141,9 @@ def _relation(
     error: Array | None,
     terms: int,
 ) -> Relation:
-    like = next((side for side in (lhs, rhs) if isinstance(side, BallArray)), None)
+    like: Array | None = next((s for s in (lhs, rhs) if isinstance(s, BallArray)), None)
     if like is None:
-        like = next((side for side in (lhs, rhs) if isinstance(side, torch.Tensor)), None)
+        like = next((s for s in (lhs, rhs) if isinstance(s, torch.Tensor)), None)
     if like is None:
         if not (isinstance(lhs, int) and isinstance(rhs, int)):
             raise TypeError(
@@ -168,7 +168,9 @@ def _as_array(side: Array, like: Array) -> Array:
     if isinstance(side, torch.Tensor):
         return side
     dtype = torch.float64 if isinstance(side, float | Fraction) else like.dtype
-    return torch.as_tensor(float(side) if dtype.is_floating_point else side, dtype=dtype, device=like.device)
+    return torch.as_tensor(
+        float(side) if dtype.is_floating_point else side, dtype=dtype, device=like.device
+    )
 
 
 def _widen(condition: torch.Tensor, like: Array) -> torch.Tensor:

@@ -60,7 +60,8 @@ def choices(record: Record) -> list[int | float]:
     flat: list[int | float] = []
     for choice in record.choices:
         if isinstance(choice, Integer):
-            flat.append(choice.value)
+            # Hypothesis draws nothing from a range of one integer.
+            flat += [choice.value] if choice.low < choice.high else []
         else:
             flat.extend(choice.values.reshape(-1).tolist())
     return flat

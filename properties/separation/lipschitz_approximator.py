@@ -1,0 +1,103 @@
+import math
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.functions import PiecewiseLinear, zigzag
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.scalars import scalar
+from rankcheck.witnesses.lipschitz import cells_as_drawn, cells_needed, interpolate, supremum_error
+
+
+@instances
+def lipschitz_functions(source: Source):
+    """A piecewise-linear f, L-Lipschitz on [−R, R], R, L, and ρ = RL/ε, a rational number.
+
+    The slopes are L times numbers in [−1, 1].
+    """
+    ratio = Fraction(source.integer(1, 40), 8) * source.choice((1, 25))
+    radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
+    pieces = source.integer(1, 8)
+    lengths = positive(source, pieces)
+    ends = torch.cat((0 * lengths[..., :1], lengths.cumsum(-1)), -1)
+    breakpoints = radius.unsqueeze(-1) * (2 * ends / ends[..., -1:] - 1)
+    slopes = lipschitz.unsqueeze(-1) * source.tensor(pieces, low=-1.0, high=1.0)
+    return (
+        PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor()),
+        radius,
+        lipschitz,
+        ratio,
+    )
+
+
+@instances
+def zigzags(source: Source):
+    """Where ρ = 2n, the functions on which the error is exactly ε: a tooth of slope ±L in each cell."""
+    cells = source.integer(1, 5)
+    radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
+    return zigzag(radius, lipschitz, cells), radius, lipschitz, Fraction(2 * cells)
+
+
+@instances
+def too_steep(source: Source):
+    """A zigzag of slope 2L where L is declared."""
+    f, radius, lipschitz, ratio = zigzags()(source)
+    return f, radius, lipschitz / 2, ratio
+
+
+def cells(ratio):
+    """The number of cells on either side of 0 that the theorem takes."""
+    return cells_needed(ratio, 1, 1)
+
+
+def one_cell_fewer(ratio):
+    """Cells that are too long."""
+    return max(cells_needed(ratio, 1, 1) - 1, 0)
+
+
+def as_drawn(ratio):
+    """Cells of length ε/L, as on the slide: too many."""
+    return cells_as_drawn(ratio, 1, 1)
+
+
+@claim(
+    "separation.lipschitz-approximator",
+    kind="construction",
+    title="A Lipschitz function of one variable as a network of one hidden layer",
+    source=paper("separation", "slide: Lipschitz function approximation"),
+    instances=lipschitz_functions(),
+    tight=zigzags(),
+    needs={"f is L-Lipschitz": too_steep()},
+    mutants={
+        "one cell fewer": {"cells_for": one_cell_fewer},
+        "cells of length ε/L, as drawn": {"cells_for": as_drawn},
+    },
+    witness="rankcheck.witnesses.lipschitz",
+)
+def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells):
+    r"""For $f: [-R, R] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$ there is
+    $N(x) = f(0) + \sum_{i \le m} \gamma_i\,\mathrm{relu}(\alpha_i x + \beta_i)$ with
+    $\sup_{[-R,R]} |f - N| \le \varepsilon$, $N$ $L$-Lipschitz on $\mathbb R$, $m \le 2RL/\varepsilon$,
+    $\alpha_i = \pm 1$, $|\beta_i| \le R$ and $|\gamma_i| \le 2L$: six clauses.
+
+    $f$ is piecewise linear, so the supremum is attained at a breakpoint of $f$ or of $N$, and taken
+    there. Smooth $f$ are unit tests of the witness.
+    """
+    network = interpolate(f, radius, cells_for(ratio))
+    error = radius * lipschitz / scalar(ratio, radius)
+    scale = f.values.abs().amax(-1) + radius * lipschitz
+    clauses = (
+        leq(supremum_error(f, network), error, scale=scale, label="the error"),
+        leq(network.lipschitz(), lipschitz, scale=scale / radius, label="the Lipschitz constant"),
+        leq(network.width, math.floor(2 * ratio), label="the width"),
+    )
+    if network.width == 0:
+        return clauses
+    return (
+        *clauses,
+        eq(network.alpha.abs(), torch.ones_like(network.alpha), label="the inner weights"),
+        leq(network.beta.abs().amax(-1), radius, label="the biases"),
+        leq(network.gamma.abs().amax(-1), 2 * lipschitz, scale=scale / radius, label="the jumps"),
+    )
