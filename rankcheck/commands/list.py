@@ -1,0 +1,38 @@
+"""List claims: id, kind, place in the document, title; read from their files, nothing is run.
+
+A SELECTOR is one of `rankcheck verify`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+
+from rankcheck.claims.selection import select
+from rankcheck.faces import index
+
+HELP = "list claims with kind, source and title"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `rankcheck list`."""
+    parser.add_argument("selectors", metavar="SELECTOR", nargs="*", help="all claims by default")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="all that is known, as JSON")
+    form.add_argument("--markdown", action="store_true", help="the index by document, as Markdown")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the chosen form; lines are cut to the terminal, and whole elsewhere."""
+    entries = select(args.selectors)
+    if args.json:
+        print(json.dumps([entry.to_json() for entry in entries], indent=2, ensure_ascii=False))
+    elif args.markdown:
+        print(index.markdown(entries), end="")
+    else:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        for line in index.lines(entries, width):
+            print(line)
+    return 0

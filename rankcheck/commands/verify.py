@@ -1,0 +1,97 @@
+"""Verify claims: sweep and draw their instances, break their controls, replay their certificates.
+
+A SELECTOR is the id of a claim, a prefix of ids (`rank`), a glob (`*-as-printed`), or a file, a
+folder or FILE::NAME with claims of your own. Without one, all of rankcheck's claims are verified.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rankcheck.claims import ledger
+from rankcheck.claims.profiles import PROFILES, profile
+from rankcheck.claims.selection import select
+from rankcheck.claims.verify import Settings, default_workers
+from rankcheck.claims.verify import run as verify
+from rankcheck.errors import InputError
+from rankcheck.faces import table
+from rankcheck.faces.live import Display, display
+
+HELP = "verify claims; the main job"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `rankcheck verify`."""
+    parser.add_argument("selectors", metavar="SELECTOR", nargs="*", help="all claims by default")
+    add_settings(parser)
+    parser.add_argument("--workers", metavar="N", type=int, help="processes (default: the cores)")
+    parser.add_argument("--json", metavar="FILE", help="write the ledger; - for standard output")
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """The arguments that make `Settings`."""
+    parser.add_argument(
+        "--profile",
+        default="quick",
+        metavar="|".join(PROFILES),
+        help="how much is drawn and swept (default quick)",
+    )
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
+
+
+def settings(args: argparse.Namespace) -> Settings:
+    """The settings that were given.
+
+    Raises:
+        InputError: if the profile is unknown.
+    """
+    try:
+        return Settings(profile(args.profile), args.seed)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def run(args: argparse.Namespace) -> int:
+    """Verify, show, write; 1 if a row is not as expected."""
+    chosen = settings(args)
+    entries = select(args.selectors)
+    workers = default_workers(len(entries)) if args.workers is None else args.workers
+    if workers < 1:
+        raise InputError(f"a run has at least one worker; received --workers {workers}")
+    path = None if args.json in (None, "-") else Path(args.json)
+    if path is not None:
+        try:
+            ledger.check_writable(path)
+        except ValueError as error:
+            raise InputError(str(error)) from error
+    shown = display(sys.stderr if args.json == "-" else sys.stdout, len(entries))
+    try:
+        with shown:
+            rows = verify(entries, chosen, workers=workers, watcher=shown)
+    except KeyboardInterrupt:
+        _conclude(shown, chosen)
+        shown.say(f"interrupted: {len(entries) - len(shown.rows)} claims are left")
+        raise
+    _conclude(shown, chosen)
+    found = ledger.ledger(
+        rows, profile=chosen.profile.name, seed=chosen.seed, seconds=shown.seconds
+    )
+    if path is not None:
+        try:
+            ledger.write_json(path, found)
+        except OSError as error:
+            raise InputError(f"the ledger cannot be written to {path}: {error.strerror}") from error
+        shown.say(f"ledger: {path}")
+    elif args.json == "-":
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    return 0 if all(row.expected for row in rows) else 1
+
+
+def _conclude(shown: Display, chosen: Settings) -> None:
+    """What is to be said of the rows that are not as expected, and the sum."""
+    for message in table.messages(shown.rows):
+        shown.say(f"\n{message}")
+    shown.say("\n" + table.total(shown.rows, shown.seconds, chosen.profile.name, chosen.seed))

@@ -1,0 +1,1 @@
+"""What people see of a ledger: tables, progress, the generated index."""
