@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +13,9 @@ from flint import fmpq, fmpq_mat
 
 from rankcheck.regions.exact import Floats, rational, rational_matrix
 from rankcheck.regions.splitting import Complex
+from rankcheck.regions.triangulation import triangulate
+
+REGIONS_AT_ONCE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,29 +98,36 @@ class Regions:
 
     @cached_property
     def _affine(self) -> Floats:
-        """(n_L, R, d + 1): Jf beside f − Jf·x. One matrix product a layer, for all regions."""
-        count, d = len(self), len(self.low)
-        identity = np.eye(d, d + 1)[:, None, :]
-        state = np.broadcast_to(identity, (d, count, d + 1))
+        """(R, n_L, d + 1): Jf beside f − Jf·x."""
+        pieces = [
+            self._affine_maps(self.patterns[begin : begin + REGIONS_AT_ONCE])
+            for begin in range(0, len(self), REGIONS_AT_ONCE)
+        ]
+        return np.concatenate(pieces)
+
+    def _affine_maps(self, patterns: np.ndarray) -> Floats:
+        """One matrix product a layer for all patterns; on the way (n_l, R, d + 1)."""
+        count, d = len(patterns), len(self.low)
+        state = np.broadcast_to(np.eye(d, d + 1)[:, None, :], (d, count, d + 1))
         done = 0
         for layer, (W, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             if layer > 0:
-                active = self.patterns[:, done : done + len(state)].T[..., None]
+                active = patterns[:, done : done + len(state)].T[..., None]
                 state = np.where(active, state, float(self.slope) * state)
                 done += len(state)
             state = (W @ state.reshape(len(state), -1)).reshape(len(b), count, d + 1)
             state[..., d] += b[:, None]
-        return state
+        return state.transpose(1, 0, 2)
 
     @property
     def jacobians(self) -> Floats:
         """Jf on each region, shape (R, n_L, d)."""
-        return self._affine[..., :-1].transpose(1, 0, 2)
+        return self._affine[..., :-1]
 
     @property
     def offsets(self) -> Floats:
         """f(x) − Jf·x on each region, shape (R, n_L)."""
-        return self._affine[..., -1].T
+        return self._affine[..., -1]
 
     def exact_jacobian(self, region: int) -> fmpq_mat:
         """Jf on one region over the rationals, n_L × d."""
@@ -141,82 +152,43 @@ class Regions:
 
     # Volumes
 
-    @cached_property
-    def simplices(self) -> tuple[np.ndarray, np.ndarray]:
-        """A triangulation of every region: of which region (T,), and its d + 1 vertices (T, d + 1).
+    def simplices(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """A triangulation of every region, in pieces of some thousand regions each.
 
-        Vertices are rows of ``cells.points``. Each face is a cone from its first vertex over its
-        facets that do not contain it (Cohen & Hickey 1979), for all regions at once. A facet is the
-        set of vertices of the face at which some further constraint is tight; sets of lower
-        dimension run out of vertices before they reach d + 1.
+        Yields the region of each simplex, (T,), and its d + 1 vertices, (T, d + 1), which are rows
+        of ``cells.points``.
         """
-        tight = self.cells.tight
-        of_vertex, constraint = np.nonzero(tight)
-        first = np.searchsorted(of_vertex, np.arange(len(tight) + 1))
-        members, starts = self.cells.members, self.cells.starts
-        chain = np.empty((len(self), 0), dtype=np.intp)
-        region = np.arange(len(self))
-        for dimension in range(len(self.low), 0, -1):
-            apex = members[starts[:-1]]
-            chain = np.column_stack((chain, apex))
-            # (face, vertex, constraint tight there but not at the apex of the face)
-            face = np.repeat(np.arange(len(apex)), np.diff(starts))
-            number = np.diff(first)[members]
-            entry = np.repeat(np.arange(len(members)), number)
-            offset = np.arange(len(entry)) - np.repeat(np.cumsum(number) - number, number)
-            bit = constraint[first[members[entry]] + offset]
-            keep = ~tight[apex[face[entry]], bit]
-            entry, bit = entry[keep], bit[keep]
-            key = face[entry] * tight.shape[1] + bit
-            order = np.argsort(key, kind="stable")
-            key, vertex, face = key[order], members[entry[order]], face[entry[order]]
-            begins = np.flatnonzero(np.diff(key, prepend=-1))
-            sizes = np.diff(begins, append=len(key))
-            face = face[begins]
-            # A face of this dimension needs as many vertices; each is counted once.
-            enough = sizes >= dimension
-            once = _first_of_each(face, tight, vertex, begins) & enough
-            taken = np.repeat(once, sizes)
-            members, sizes, face = vertex[taken], sizes[once], face[once]
-            starts = np.concatenate(([0], np.cumsum(sizes)))
-            chain, region = chain[face], region[face]
-        return region, np.column_stack((chain, members[starts[:-1]]))
+        for begin in range(0, len(self), REGIONS_AT_ONCE):
+            end = min(begin + REGIONS_AT_ONCE, len(self))
+            starts = self.cells.starts[begin : end + 1]
+            used, members = np.unique(
+                self.cells.members[starts[0] : starts[-1]], return_inverse=True
+            )
+            tight = self.cells.tight[:, used]
+            region, corners = triangulate(members, starts - starts[0], tight, len(self.low))
+            yield region + begin, used[corners]
 
     def volume(self) -> Floats:
         """The d-dimensional volume of each region, shape (R,). They add up to that of the box."""
-        region, corners = self.simplices
-        points = self.cells.points[corners]
-        edges = points[:, 1:] - points[:, :1]
-        content = np.abs(np.linalg.det(edges)) / math.factorial(len(self.low))
-        return np.bincount(region, weights=content, minlength=len(self))
+        volumes = np.zeros(len(self))
+        for region, corners in self.simplices():
+            points = self.cells.points[corners]
+            edges = points[:, 1:] - points[:, :1]
+            content = np.abs(np.linalg.det(edges)) / math.factorial(len(self.low))
+            volumes += np.bincount(region, weights=content, minlength=len(self))
+        return volumes
 
     def exact_volume(self) -> list[Fraction]:
         """The volume of each region as a rational."""
-        region, corners = self.simplices
         d, point = len(self.low), self.cells.rationals.point
         volumes = [fmpq(0)] * len(self)
-        for r, simplex in zip(region.tolist(), corners.tolist(), strict=True):
-            origin, *others = map(point, simplex)
-            edges = [x - o for other in others for x, o in zip(other, origin, strict=True)]
-            volumes[r] += abs(fmpq_mat(d, d, edges).det()) / math.factorial(d)
+        for region, corners in self.simplices():
+            for r, simplex in zip(region.tolist(), corners.tolist(), strict=True):
+                origin, *others = map(point, simplex)
+                edges = [x - o for other in others for x, o in zip(other, origin, strict=True)]
+                volumes[r] += abs(fmpq_mat(d, d, edges).det()) / math.factorial(d)
         return _fractions(volumes)
 
 
 def _fractions(numbers: list[fmpq]) -> list[Fraction]:
     return [Fraction(int(x.p), int(x.q)) for x in numbers]
-
-
-def _first_of_each(
-    face: np.ndarray, tight: np.ndarray, vertex: np.ndarray, begins: np.ndarray
-) -> np.ndarray:
-    """Which sets of vertices of a face are new: two are equal when all constraints tight on one
-    are tight on the other, as each holds every vertex of the face where its constraint is tight.
-    """
-    if len(begins) == 0:
-        return np.zeros(0, dtype=bool)
-    closure = np.packbits(np.bitwise_and.reduceat(tight[vertex], begins, axis=0), axis=1)
-    rows = np.column_stack((face[:, None].view(np.uint8).reshape(len(face), -1), closure))
-    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
-    once = np.zeros(len(begins), dtype=bool)
-    once[np.unique(keys, return_index=True)[1]] = True
-    return once

@@ -55,9 +55,10 @@ class Complex:
 
     ``points`` (V, d) holds every vertex once, each coordinate within ``errors`` (V, d) of the true
     one. Cell i has the vertices ``members[starts[i]:starts[i + 1]]``. ``patterns`` (R, H) tells for
-    each hidden neuron whether it is positive inside. ``tight`` (V, 2d + H) tells which faces of the
-    box and which hidden neurons vanish at a vertex (of equal or opposite neurons of a layer, only
-    the first is marked). ``decided`` counts the vertices that needed rational arithmetic.
+    each hidden neuron whether it is positive inside. ``tight`` (words, V) has a bit, 64 to a word,
+    for each of the 2d faces of the box and each of the H hidden neurons: set where it vanishes at
+    the vertex (of equal or opposite neurons of a layer, only the first is marked). ``decided``
+    counts the vertices that needed rational arithmetic.
     """
 
     points: Floats
@@ -93,7 +94,12 @@ def split_box(
 
 
 class _Splitting:
-    """The complex while it is split. Arrays of vertices have spare rows at the end."""
+    """The complex while it is split.
+
+    Vertices 0..count−1 and cells 0..len−1 are rows of arrays with spare room at the end. Cell i has
+    the vertices ``members[starts[i]:starts[i] + sizes[i]]``; the members of cells that have been
+    split stay behind until the end of the layer.
+    """
 
     def __init__(
         self,
@@ -110,8 +116,8 @@ class _Splitting:
         corners = np.where(upper, high, low)
         self.rationals = RationalVertices(weights, biases, slope, corners)
         self.count = len(corners)
-        self.constraints = 2 * d + sum(len(b) for b in biases)
-        self.tight = np.zeros((math.ceil(self.constraints / 64), self.count), dtype=np.uint64)
+        words = math.ceil((2 * d + sum(map(len, biases))) / 64)
+        self.tight = np.zeros((words, self.count), dtype=np.uint64)
         for axis in range(d):
             self._mark(2 * axis, ~upper[:, axis])
             self._mark(2 * axis + 1, upper[:, axis])
@@ -120,15 +126,14 @@ class _Splitting:
         self.errors = np.zeros_like(corners)
         self.codes = np.zeros((self.count, 0), dtype=np.uint8)
         self.members = np.arange(self.count)
-        self.sizes = np.array([self.count])
-        self.origin = np.zeros(1, dtype=np.intp)
+        self.starts, self.sizes = np.array([0]), np.array([self.count])
         self.patterns = np.zeros((1, 0), dtype=bool)
         self.layer, self.first_bit, self.decided = -1, 2 * d, 0
         self.distinct: list[int] = []
 
-    def _mark(self, bit: int, where: np.ndarray) -> None:
+    def _mark(self, bit: int, where: np.ndarray, start: int = 0) -> None:
         word, shift = divmod(bit, 64)
-        self.tight[word, : self.count] |= where.astype(np.uint64) << np.uint64(shift)
+        self.tight[word, start : self.count] |= where.astype(np.uint64) << np.uint64(shift)
 
     # Layers
 
@@ -154,13 +159,19 @@ class _Splitting:
         self.layer = layer
         self.first = _equal_up_to_sign(W, b)
         self.distinct = [j for j, k in enumerate(self.first) if j == k]
-        self.origin = np.arange(len(self.sizes))
         self._decide(0)
+        self.cell_codes = np.bitwise_or.reduceat(self.codes[self.members], self.starts, axis=0)
+        self.origin = np.arange(len(self.sizes))
+        self.cells, self.used = len(self.sizes), len(self.members)
 
     def leave(self) -> None:
         """The signs of the layer on all cells, and the constraints that it adds."""
-        codes = np.bitwise_or.reduceat(self.codes[self.members], _starts(self.sizes)[:-1], axis=0)
-        self.patterns = np.concatenate((self.patterns[self.origin], codes == POSITIVE), axis=1)
+        n = self.cells
+        self.sizes = self.sizes[:n].copy()
+        _, living = _blocks(self.starts[:n], self.sizes)
+        self.members, self.starts = self.members[living], _starts(self.sizes)[:-1]
+        positive = self.cell_codes[:n] == POSITIVE
+        self.patterns = np.concatenate((self.patterns[self.origin[:n]], positive), axis=1)
         self.first_bit += len(self.first)
 
     def _decide(self, start: int) -> None:
@@ -200,26 +211,33 @@ class _Splitting:
 
     def split(self, neuron: int) -> None:
         """Split every cell on which the neuron of this layer takes both signs."""
-        codes = self.codes[: self.count, neuron]
-        self._mark(self.first_bit + neuron, codes == ZERO)
-        code = codes[self.members]
-        cut = np.bitwise_or.reduceat(code, _starts(self.sizes)[:-1]) == MIXED
-        if not cut.any():
+        self._mark(self.first_bit + neuron, self.codes[: self.count, neuron] == ZERO)
+        cut = np.flatnonzero(self.cell_codes[: self.cells, neuron] == MIXED)
+        if len(cut) == 0:
             return
-        in_cut = np.repeat(cut, self.sizes)
-        members, code, sizes = self.members[in_cut], code[in_cut], self.sizes[cut]
-        cell = np.repeat(np.arange(len(sizes)), sizes)
+        sizes = self.sizes[cut]
+        cell, entries = _blocks(self.starts[cut], sizes)
+        members = self.members[entries]
+        code = self.codes[members, neuron]
         u, v = self._edges(members, code, sizes, cell)
         born = self._bear(members[u], members[v], neuron)
-        # The two halves of cell c are 2c, where the neuron is >= 0, and 2c + 1.
+        # Cell c becomes its half 2c, where the neuron is >= 0; the half 2c + 1 is a new cell.
         above, below, new = code != NEGATIVE, code != POSITIVE, cell[u]
         half = np.concatenate((2 * cell[above], 2 * cell[below] + 1, 2 * new, 2 * new + 1))
         vertex = np.concatenate((members[above], members[below], born, born))
-        self.members = np.concatenate(
-            (self.members[~in_cut], vertex[np.argsort(half, kind="stable")])
-        )
-        self.sizes = np.concatenate((self.sizes[~cut], np.bincount(half, minlength=2 * len(sizes))))
-        self.origin = np.concatenate((self.origin[~cut], np.repeat(self.origin[cut], 2)))
+        vertex = vertex[np.argsort(half, kind="stable")]
+        sizes = np.bincount(half, minlength=2 * len(cut))
+        starts = _starts(sizes)[:-1]
+        codes = np.bitwise_or.reduceat(self.codes[vertex], starts, axis=0)
+        self.members = _with_room(self.members, self.used + len(vertex))
+        self.members[self.used : self.used + len(vertex)] = vertex
+        halves = starts + self.used, sizes, np.repeat(self.origin[cut], 2), codes
+        self.used += len(vertex)
+        begin, self.cells = self.cells, self.cells + len(cut)
+        for name, values in zip(("starts", "sizes", "origin", "cell_codes"), halves, strict=True):
+            array = _with_room(getattr(self, name), self.cells)
+            array[cut], array[begin : self.cells] = values[::2], values[1::2]
+            setattr(self, name, array)
 
     def _edges(
         self, members: np.ndarray, code: np.ndarray, sizes: np.ndarray, cell: np.ndarray
@@ -249,7 +267,10 @@ class _Splitting:
         edges, index = np.unique(u * np.intp(self.count) + v, return_inverse=True)
         u, v = edges // self.count, edges % self.count
         start, self.count = self.count, self.count + len(edges)
-        self._reserve()
+        self.values = _with_room(self.values, self.count)
+        self.errors = _with_room(self.errors, self.count)
+        self.codes = _with_room(self.codes, self.count)
+        self.tight = _with_room(self.tight.T, self.count).T
         self.tight[:, start : self.count] = self.tight[:, u] & self.tight[:, v]
         y0, y1, e0, e1 = self.values[u], self.values[v], self.errors[u], self.errors[v]
         column = self.d + neuron
@@ -267,28 +288,11 @@ class _Splitting:
         codes[:, [k for k, first in enumerate(self.first) if first == neuron]] = ZERO
         self.codes[start : self.count] = codes
         self.rationals.born(u, v, self.layer, neuron)
-        self._mark_rows(start, self.first_bit + neuron)
+        self._mark(self.first_bit + neuron, np.ones(len(edges), dtype=bool), start)
         self._decide(start)
         return start + index
 
-    def _mark_rows(self, start: int, bit: int) -> None:
-        word, shift = divmod(bit, 64)
-        self.tight[word, start : self.count] |= np.uint64(1) << np.uint64(shift)
-
-    def _reserve(self) -> None:
-        """Room for ``count`` vertices, doubled so that growth is cheap."""
-        have = len(self.values)
-        if self.count <= have:
-            return
-        spare = 2 * self.count - have
-        self.values = np.pad(self.values, ((0, spare), (0, 0)))
-        self.errors = np.pad(self.errors, ((0, spare), (0, 0)))
-        self.codes = np.pad(self.codes, ((0, spare), (0, 0)))
-        self.tight = np.pad(self.tight, ((0, 0), (0, spare)))
-
     def result(self) -> Complex:
-        shifts = np.arange(64, dtype=np.uint64)[:, None]
-        bits = [(word[: self.count] >> shifts & np.uint64(1)).T for word in self.tight]
         points = self.values[: self.count, : self.d].copy()
         errors = self.errors[: self.count, : self.d].copy()
         if self.exact:
@@ -301,7 +305,7 @@ class _Splitting:
             members=self.members,
             starts=_starts(self.sizes),
             patterns=self.patterns,
-            tight=np.concatenate(bits, axis=1)[:, : self.constraints].astype(bool),
+            tight=self.tight[:, : self.count].copy(),
             rationals=self.rationals,
             decided=self.decided,
         )
@@ -323,6 +327,15 @@ def _at_least_tiny(size: Floats) -> Floats:
 
 def _nearest(y: fmpq) -> float:
     return int(y.p) / int(y.q)
+
+
+def _with_room(array: np.ndarray, rows: int) -> np.ndarray:
+    """The array, or a copy with twice ``rows`` rows if it has fewer."""
+    if rows <= len(array):
+        return array
+    longer = np.zeros((2 * rows, *array.shape[1:]), dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:
