@@ -1,0 +1,75 @@
+"""Instances per second of rank.jacobian-bounds-cost by `draw` and by `batch`, in one run.
+
+    python benchmarks/drivers.py [--seconds S]
+
+Both drivers run the whole path of a test on one thread: generate the instance, evaluate the body,
+hold the sides against each other. The last line is the singular values alone, of batches of 4 × 4
+matrices by LAPACK: what a sweep of this claim cannot beat unless most instances are smaller.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from rankcheck.claims import loader
+from rankcheck.claims.profiles import Profile
+from rankcheck.claims.search import Tally, draw, sweep
+from rankcheck.claims.selection import select
+
+
+def rate(work: Callable[[int], int], seconds: float) -> float:
+    """Instances per second of `work(round) -> instances`, over at least `seconds`."""
+    work(0)
+    done, start = 0, time.perf_counter()
+    turn = 1
+    while (elapsed := time.perf_counter() - start) < seconds:
+        done += work(turn)
+        turn += 1
+    return done / elapsed
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=6.0, help="for each line of the table")
+    seconds = parser.parse_args().seconds
+    torch.set_num_threads(1)
+    (claim,) = loader.load(select(["rank.jacobian-bounds-cost"]))
+
+    def drawn(turn: int) -> int:
+        tally = Tally()
+        draw(claim, claim.instances, 200, turn, tally)
+        return tally.evaluated
+
+    def swept(size: int) -> Callable[[int], int]:
+        def work(turn: int) -> int:
+            tally = Tally()
+            sweep(claim, claim.instances, Profile("", 0, 20, size, 0), turn, tally)
+            return tally.evaluated
+
+        return work
+
+    matrices = torch.randn(50_000, 4, 4, dtype=torch.float64)
+
+    def singular_values(turn: int) -> int:
+        torch.linalg.svdvals(matrices)
+        return len(matrices)
+
+    base = rate(drawn, seconds)
+    lines = [("draw (Hypothesis)", base)]
+    lines += [(f"batch of {size:,}", rate(swept(size), seconds)) for size in (512, 4096, 16384)]
+    lines.append(("singular values alone, 4 × 4", rate(singular_values, seconds)))
+    table = Table("driver", "instances/s", "against draw")
+    for name, value in lines:
+        table.add_row(name, f"{value:,.0f}", f"{value / base:,.0f}×")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
