@@ -319,10 +319,19 @@ def round_half_even(x: Number) -> fmpq:
 
 
 def show(x: Number, digits: int = 10) -> str:
-    """A number as a person reads it: 3/4, or 1.414213562 ± 2e-39."""
+    """A number as a person reads it: 3/4, or 1.414213562… ± 6e-39, an ellipsis for cut digits."""
     if isinstance(x, fmpq):
         text = str(x)
-        return text if len(text) <= 2 * digits else f"{float(x):.{digits}g}…"
-    if x.is_nan():
+        return text if len(text) <= 2 * digits else _decimal(arb(x), digits)
+    if not x.is_finite():
         return "unknown"
-    return f"{x.mid().str(digits, radius=False)} ± {x.rad().str(1, radius=False)}"
+    if x.is_exact():
+        return _decimal(x, digits)
+    return f"{_decimal(x, digits)} ± {x.rad().str(1, radius=False)}"
+
+
+def _decimal(x: arb, digits: int) -> str:
+    text = x.mid().str(digits, radius=False)
+    if x != arb(text):
+        return text + "…"
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text

@@ -247,7 +247,7 @@ def argsort(
 ) -> torch.Tensor:
     """The stable sorting permutation, where balls decide it."""
     order = _along(balls(input).elements, dim, lambda row: _order(row, descending), np.int64)
-    return torch.from_numpy(np.ascontiguousarray(order))
+    return torch.from_numpy(np.array(order))
 
 
 @implements("sort", "msort")

@@ -1,0 +1,297 @@
+"""Numbers are enclosed: against mpmath at 400 bits, at random points of random balls."""
+
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from flint import arb, ctx, fmpq
+
+from rankcheck.balls import BallArray, Undecided, balls, exact, numbers, pi, precision
+
+ORACLE_BITS = 400
+
+
+def contains(number, value, slack_bits=ORACLE_BITS - 40):
+    """Whether an mpf, right to about `slack_bits` bits, lies in a number."""
+    value = Fraction(*map(int, mpmath.libmp.to_rational(mpmath.mpf(value)._mpf_)))
+    slack = Fraction(1, 2**slack_bits) * (1 + abs(value))
+    low, high = numbers.bounds(number)
+    return low - slack <= value <= high + slack
+
+
+def random_cases(seed, count, low=-4, high=4):
+    """Balls (and rationals), each with a rational point inside."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        middle = fmpq(rng.randint(low * 16, high * 16), rng.choice([1, 3, 8, 16, 48]))
+        if rng.random() < 0.3:
+            yield middle, middle
+            continue
+        radius = fmpq(rng.randint(1, 64), rng.choice([64, 512, 2**40]))
+        where = fmpq(rng.randint(-8, 8), 8)
+        yield arb(middle, arb(radius)), middle + where * radius
+
+
+def to_mpf(x):
+    return mpmath.mpf(int(x.p)) / int(x.q)
+
+
+UNARY = {
+    "exp": (mpmath.exp, None),
+    "expm1": (mpmath.expm1, None),
+    "log": (mpmath.log, lambda t: t > 0),
+    "log2": (lambda t: mpmath.log(t, 2), lambda t: t > 0),
+    "log10": (mpmath.log10, lambda t: t > 0),
+    "log1p": (mpmath.log1p, lambda t: t > -1),
+    "sqrt": (mpmath.sqrt, lambda t: t >= 0),
+    "rsqrt": (lambda t: 1 / mpmath.sqrt(t), lambda t: t > 0),
+    "square": (lambda t: t * t, None),
+    "reciprocal": (lambda t: 1 / t, lambda t: t != 0),
+    "abs": (abs, None),
+    "neg": (lambda t: -t, None),
+    "relu": (lambda t: max(t, 0), None),
+    "sin": (mpmath.sin, None),
+    "cos": (mpmath.cos, None),
+    "tan": (mpmath.tan, None),
+    "asin": (mpmath.asin, lambda t: abs(t) <= 1),
+    "acos": (mpmath.acos, lambda t: abs(t) <= 1),
+    "atan": (mpmath.atan, None),
+    "sinh": (mpmath.sinh, None),
+    "cosh": (mpmath.cosh, None),
+    "tanh": (mpmath.tanh, None),
+    "erf": (mpmath.erf, None),
+    "sigmoid": (lambda t: 1 / (1 + mpmath.exp(-t)), None),
+    "lgamma": (mpmath.loggamma, lambda t: t > 0),
+    "digamma": (mpmath.digamma, lambda t: t > 0),
+}
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_enclose_their_values(name):
+    oracle, domain = UNARY[name]
+    known = 0
+    with mpmath.workprec(ORACLE_BITS):
+        for number, point in random_cases(name, 150):
+            if domain is not None and not domain(point):
+                continue
+            result = getattr(torch, name)(BallArray(np.array([number], dtype=object))).elements[0]
+            if isinstance(result, arb) and not result.is_finite():
+                continue  # part of the ball lies outside of the domain
+            known += 1
+            assert contains(result, oracle(to_mpf(point))), (number, point, result)
+    assert known > 10
+
+
+@pytest.mark.parametrize("name", ["log", "sqrt", "rsqrt", "log1p", "asin", "acos", "lgamma"])
+def test_outside_of_its_domain_a_function_knows_nothing(name):
+    for outside in (fmpq(-5, 2), arb(-2.5, 0.25), arb(-1, 3)):
+        result = getattr(torch, name)(BallArray(np.array([outside], dtype=object)))
+        with pytest.raises(Undecided):
+            _ = result < 10**9
+        with pytest.raises(Undecided):
+            _ = result == 0
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "add", "sub", "mul", "div", "hypot"])
+def test_functions_of_two_numbers_enclose_their_values(name):
+    oracles = {
+        "maximum": max,
+        "minimum": min,
+        "add": lambda s, t: s + t,
+        "sub": lambda s, t: s - t,
+        "mul": lambda s, t: s * t,
+        "div": lambda s, t: s / t,
+        "hypot": mpmath.hypot,
+    }
+    cases = zip(random_cases(name, 200), random_cases(name + "!", 200), strict=True)
+    known = 0
+    with mpmath.workprec(ORACLE_BITS):
+        for (a, s), (b, t) in cases:
+            x, y = (BallArray(np.array([number], dtype=object)) for number in (a, b))
+            result = getattr(torch, name)(x, y).elements[0]
+            if t == 0 and name == "div":
+                assert result.is_nan()
+            elif isinstance(result, fmpq) or result.is_finite():
+                known += 1
+                assert contains(result, oracles[name](to_mpf(s), to_mpf(t)))
+    assert known > 100
+
+
+EXPONENTS = [0, 1, 2, 3, 7, -1, -2, Fraction(1, 2), Fraction(2, 3), Fraction(-3, 2), Fraction(9, 4)]
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_powers_enclose_their_values(exponent):
+    whole = Fraction(exponent).denominator == 1
+    known = 0
+    with mpmath.workprec(ORACLE_BITS):
+        for number, point in random_cases(str(exponent), 200):
+            if (not whole and point < 0) or (exponent < 0 and point == 0):
+                continue
+            result = (BallArray(np.array([number], dtype=object)) ** exponent).elements[0]
+            if isinstance(result, arb) and not result.is_finite():
+                continue
+            known += 1
+            value = mpmath.power(
+                to_mpf(point), mpmath.mpf(exponent.numerator) / exponent.denominator
+            )
+            assert contains(result, value), (number, point, result)
+    assert known > 30
+
+
+def test_powers_with_ball_exponents():
+    with mpmath.workprec(ORACLE_BITS):
+        cases = zip(random_cases(1, 100, low=0), random_cases(2, 100, -2, 3), strict=True)
+        known = 0
+        for (a, s), (b, t) in cases:
+            if s < 0 or (s == 0 and t <= 0):
+                continue
+            result = numbers.power(a, b)
+            if isinstance(result, fmpq) or result.is_finite():
+                known += 1
+                assert contains(result, mpmath.power(to_mpf(s), to_mpf(t)))
+        assert known > 50
+
+
+def test_even_powers_and_roots_of_balls_around_zero_stay_nonnegative():
+    around_zero = BallArray(np.array([arb(0, 1), arb(0.25, 0.5), arb(-3, 5)], dtype=object))
+    for nonnegative in (
+        around_zero**2,
+        around_zero.abs(),
+        around_zero.relu(),
+        around_zero.square(),
+    ):
+        assert (nonnegative >= 0).all()
+        for root in (nonnegative.sqrt(), nonnegative ** Fraction(2, 5)):
+            assert (root >= 0).all()
+            assert (root <= 10).all()
+    cubes = zip((around_zero**3).elements, [(-1, 1), (-(0.25**3), 0.75**3), (-512, 8)], strict=True)
+    for cube, (low, high) in cubes:
+        assert numbers.bounds(cube)[0] <= low < high <= numbers.bounds(cube)[1]
+
+
+def test_rational_arithmetic_is_exact():
+    x = BallArray.exact([Fraction(1, 3), Fraction(4, 9), 0, 2])
+    assert (x + x).elements.tolist() == [fmpq(2, 3), fmpq(8, 9), 0, 4]
+    assert (x * Fraction(3, 4) / 7 - 1).is_exact()
+    assert (x**3).elements.tolist() == [fmpq(1, 27), fmpq(64, 729), 0, 8]
+    assert BallArray.exact([Fraction(4, 9), 0, 1]).sqrt().elements.tolist() == [fmpq(2, 3), 0, 1]
+    root = BallArray.exact([Fraction(8, 27), 0, 1]) ** Fraction(2, 3)
+    assert root.elements.tolist() == [fmpq(4, 9), 0, 1]
+    assert not x.sqrt().is_exact()
+    assert BallArray.exact(1).log().is_exact()
+
+
+def test_huge_powers_become_balls():
+    assert isinstance(numbers.integer_power(fmpq(3, 2), 10**7), arb)
+    assert numbers.integer_power(fmpq(3, 2), 10**7) > 10**6
+    assert numbers.integer_power(fmpq(-3, 2), 10**7 + 1) < -(10**6)
+
+
+@pytest.mark.parametrize("value", [0, 3, -7, True, Fraction(2, 3), 0.5, -1.375, 2.0**-20, 1e300])
+def test_exact_numbers(value):
+    number = exact(value)
+    assert isinstance(number, fmpq)
+    assert Fraction(int(number.p), int(number.q)) == Fraction(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        (0.9, Fraction(9, 10)),
+        (2 / 3, Fraction(2, 3)),
+        (-0.1, Fraction(-1, 10)),
+        (1e-9, Fraction(1, 10**9)),
+        (0.1 + 0.2, Fraction(3, 10)),
+        (2.0**-21, Fraction(1, 2**21)),
+        (np.float32(0.9), Fraction(9, 10)),
+    ],
+)
+def test_other_floats_stand_for_the_reals_near_them(value, meant):
+    low, high = numbers.bounds(exact(value))
+    assert low < meant < high
+    four_ulps = 4 * Fraction(float(np.spacing(np.abs(value))))
+    assert low <= Fraction(float(value)) - four_ulps < Fraction(float(value)) + four_ulps <= high
+    assert high - low < four_ulps * Fraction(201, 100)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_infinities_are_refused(value):
+    with pytest.raises(ValueError, match="finite"):
+        exact(value)
+    with pytest.raises(ValueError, match="finite"):
+        BallArray.exact([1.0, value])
+
+
+def test_what_is_no_real_number_is_refused():
+    for value in ("1", 1j, None):
+        with pytest.raises(TypeError, match="expected"):
+            exact(value)
+    with pytest.raises(TypeError, match="real tensor"):
+        balls(torch.ones(2, dtype=torch.complex128))
+
+
+def test_instance_data_is_taken_as_the_dyadic_numbers_it_is():
+    for dtype in (torch.float64, torch.float32):
+        data = torch.tensor([0.1, 0.9, 1e-30], dtype=dtype)
+        x = BallArray.exact(data)
+        assert x.is_exact()
+        assert [Fraction(v) for v in data.tolist()] == x.lower().tolist() == x.upper().tolist()
+    assert not balls(torch.tensor([0.1], dtype=torch.float64)).is_exact()
+    assert BallArray.exact(0.1).shape == ()
+    assert BallArray.exact([[1, 2.5], [Fraction(1, 3), 0]]).shape == (2, 2)
+    assert BallArray.exact(torch.zeros(2, 0, 3)).shape == (2, 0, 3)
+    with pytest.raises(TypeError, match="object array"):
+        BallArray(np.ones(2))
+
+
+def test_precision_is_a_context():
+    assert ctx.prec == 128
+    coarse: Any = pi().elements[()]
+    with precision(300):
+        fine: Any = pi().elements[()]
+    with pytest.raises(RuntimeError), precision(64):
+        raise RuntimeError
+    assert ctx.prec == 128
+    assert fine.rad() < coarse.rad()
+    assert coarse.contains(fine)
+    with pytest.raises(ValueError, match="2 bits"), precision(1):
+        pass
+
+
+def test_sorted_numbers_enclose_the_order_statistics():
+    rng = random.Random(5)
+    for descending in (False, True):
+        for size in (0, 1, 2, 3, 5, 8):
+            for _ in range(20):
+                cases = list(random_cases(rng.random(), size))
+                row = [number for number, _ in cases]
+                order = sorted((Fraction(int(t.p), int(t.q)) for _, t in cases), reverse=descending)
+                for number, value in zip(
+                    numbers.sorted_numbers(row, descending), order, strict=True
+                ):
+                    low, high = numbers.bounds(number)
+                    assert low <= value <= high
+
+
+def test_floor_and_round_are_exact_or_undecided():
+    x = BallArray.exact([Fraction(5, 2), Fraction(7, 2), Fraction(-5, 2), Fraction(-1, 3), 4])
+    for name in ("floor", "ceil", "round", "trunc", "sign"):
+        expected = getattr(torch, name)(torch.tensor([2.5, 3.5, -2.5, -1 / 3, 4]))
+        assert (getattr(torch, name)(x) == expected).all()
+    ball = BallArray(np.array([arb(2.25, 0.125)], dtype=object))
+    assert (ball.floor() == 2).all()
+    assert (ball.round() == 2).all()
+    assert ball.floor().is_exact()
+    straddling: Any = BallArray(np.array([arb(2, 0.125)], dtype=object))
+    assert (straddling.round() == 2).all()
+    for name in ("floor", "ceil"):
+        with pytest.raises(Undecided, match="floor"):
+            getattr(straddling, name)()
+    with pytest.raises(Undecided, match="sign"):
+        torch.sign(straddling - 2)
