@@ -60,9 +60,10 @@ def _guarded_power(x: Tensor, q: float | Tensor) -> Tensor:
 def singular_values(A: Array) -> Array:
     """s_1 ≥ s_2 ≥ ..., shape (*B, min(m, n)), each to within a few ε·s_1.
 
-    One row or column: a norm. Two: closed form after one Gram-Schmidt step, 3 to 10 times as fast
-    as LAPACK on large batches. More: LAPACK; the eigenvalues of the Gram matrix would be twice as
-    fast but lose half of the digits of the small values.
+    One row or column: a norm. Two: closed form after one Gram-Schmidt step, 3 to 7 times as fast
+    as LAPACK on large batches. More: LAPACK. The eigenvalues of the Gram matrix would be twice as
+    fast but lose half of the digits of the small values; Jacobi rotations of a whole batch at once
+    were no faster from 4 × 4 on. ``benchmarks/networks.py`` measures.
     """
     if not isinstance(A, Tensor):
         return balls.singular_values(A)
@@ -171,7 +172,9 @@ def schatten_norm(A: Array, q: Number, noise: float | Tensor = 0.0) -> Array:
     """‖A‖_{S^q} = (Σ s_i^q)^{1/q}, shape (*B), for 0 < q ≤ ∞ (a quasi-norm below 1)."""
     if q == math.inf:
         return operator_norm(A)
-    return power(schatten_power(A, q, noise), 1 / Fraction(q))
+    # A float stays one: on balls it stands for the numbers near it, a Fraction only for itself.
+    inverse = 1 / q if isinstance(q, float) else 1 / Fraction(q)
+    return power(schatten_power(A, q, noise), inverse)
 
 
 def log_pseudo_determinant(A: Array, noise: float | Tensor = 0.0) -> Array:

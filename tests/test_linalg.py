@@ -99,6 +99,14 @@ def test_schatten_power_against_balls(shape, q):
     torch.testing.assert_close(norm, value ** (1 / float(q)), rtol=1e-13, atol=0)
 
 
+def test_a_float_exponent_stands_for_its_neighbours_on_balls():
+    """0.3 is three tenths as well, so the norm of [[4]] is 4 up to the width of that set."""
+    norm = linalg.schatten_norm(BallArray.exact([[4]]), 0.3)
+    assert norm.lower() < 4 < norm.upper()
+    assert 1e-17 < norm.radii() < 1e-13
+    assert linalg.schatten_norm(BallArray.exact([[4]]), Fraction(3, 10)).radii() < 1e-17
+
+
 def test_schatten_power_takes_one_exponent_a_matrix():
     A = matrices(5, 3, 3, seed=7)
     q = torch.tensor([0.1, 0.5, 1, 2, 3]).double()
