@@ -1,0 +1,158 @@
+"""Φ_L: the certified solver against torch's L-BFGS, in one run.
+
+    python benchmarks/phi.py
+
+Three Markdown tables. Solver: 200 instances (K ≤ 12, D ≤ 8, L ≤ 20) and K = 200, D = 50, one at a
+time, against L-BFGS on the same objective; ``excess`` is how far L-BFGS ends above the lower end of
+the bracket. Batches: microseconds an instance in batches of 10 000. Sandwich: how wide the printed
+bounds are. One thread.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from statistics import mean, median
+
+import torch
+from torch import Tensor
+
+from rankcheck.costs import phi_lower, phi_upper
+from rankcheck.phi import PhiBracket, phi
+
+Instance = tuple[Tensor, Tensor, int]
+SEED = 20240611
+
+
+def draw(generator: torch.Generator, batch: tuple[int, ...], K: int, D: int, L: int) -> Instance:
+    """Gaussian weights, outer weights over an order of magnitude or two."""
+    W = torch.randn(*batch, K, D, generator=generator, dtype=torch.float64)
+    a = torch.randn(2, *batch, K, generator=generator, dtype=torch.float64)
+    return W, a[0] * a[1].exp(), L
+
+
+def by_lbfgs(W: Tensor, a: Tensor, L: int) -> float:
+    """Φ_L by torch's L-BFGS with a strong Wolfe search, from the λ of the path norm."""
+    B, q = a.unsqueeze(-1) * W, 2 / (L - 1)
+    u = (torch.linalg.vector_norm(B, dim=-1).log() / 2).requires_grad_()
+    optimiser = torch.optim.LBFGS(
+        [u],
+        max_iter=500,
+        tolerance_grad=1e-9,
+        tolerance_change=1e-15,
+        line_search_fn="strong_wolfe",
+    )
+
+    def objective() -> Tensor:
+        s = torch.linalg.svdvals(B / u.exp().unsqueeze(-1))
+        return s.pow(q).sum().log() / q + torch.logsumexp(2 * u, -1) / 2
+
+    def closure() -> Tensor:
+        optimiser.zero_grad()
+        value = objective()
+        value.backward()
+        return value
+
+    optimiser.step(closure)
+    with torch.no_grad():
+        return float((2 / L * objective()).exp())
+
+
+def timed(call: Callable[[], object], repeats: int = 1) -> tuple[float, object]:
+    """The least time of some repeats in milliseconds, and the last result."""
+    best, result = float("inf"), None
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = call()
+        best = min(best, 1e3 * (time.perf_counter() - start))
+    return best, result
+
+
+def compare(name: str, instances: list[Instance]) -> list[str]:
+    """One line: both solvers on each instance alone."""
+    here, there, gaps, excess, iterations = [], [], [], [], []
+    for W, a, L in instances:
+        milliseconds, bracket = timed(lambda W=W, a=a, L=L: phi(W, a, L))  # type: ignore[misc]
+        assert isinstance(bracket, PhiBracket)
+        slow, value = timed(lambda W=W, a=a, L=L: by_lbfgs(W, a, L))  # type: ignore[misc]
+        assert isinstance(value, float)
+        here.append(milliseconds)
+        there.append(slow)
+        gaps.append(float(bracket.gap))
+        excess.append(value / float(bracket.lower) - 1)
+        iterations.append(int(bracket.iterations))
+    return [
+        name,
+        f"{median(here):.2f}",
+        f"{median(there):.1f}",
+        f"{median(there) / median(here):.0f}",
+        f"{max(iterations)}",
+        f"{median(gaps):.0e} / {max(gaps):.0e}",
+        f"{median(excess):.0e} / {max(excess):.0e}",
+    ]
+
+
+def table(columns: list[str], rows: list[list[str]]) -> None:
+    print("| " + " | ".join(columns) + " |")
+    print("|---|" + "--:|" * (len(columns) - 1))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    generator = torch.Generator().manual_seed(SEED)
+    shapes = random.Random(SEED)
+    small = [
+        draw(generator, (), shapes.randint(1, 12), shapes.randint(1, 8), shapes.randint(2, 20))
+        for _ in range(200)
+    ]
+    large = [draw(generator, (), 200, 50, L) for L in (3, 5, 10, 20)]
+    phi(*small[0])  # torch loads LAPACK on first use
+    table(
+        [
+            "one at a time",
+            "here (ms)",
+            "L-BFGS (ms)",
+            "ratio",
+            "decompositions ≤",
+            "gap: median / max",
+            "excess: median / max",
+        ],
+        [compare("200 small", small), compare("K = 200, D = 50", large)],
+    )
+
+    rows = []
+    for K, D, L in [(2, 2, 5), (4, 4, 5), (6, 4, 10), (8, 8, 10), (12, 8, 20)]:
+        W, a, _ = draw(generator, (10_000,), K, D, L)
+        milliseconds, bracket = timed(lambda W=W, a=a, L=L: phi(W, a, L), repeats=3)  # type: ignore[misc]
+        assert isinstance(bracket, PhiBracket)
+        rows.append(
+            [
+                f"{K}, {D}, {L}",
+                f"{milliseconds / 10:.1f}",
+                f"{float(bracket.iterations.double().mean()):.1f}",
+                f"{float(bracket.converged.double().mean()):.4f}",
+                f"{float(bracket.gap.median()):.0e} / {float(bracket.gap.max()):.0e}",
+            ]
+        )
+    table(["10 000 at once: K, D, L", "µs each", "decompositions", "converged", "gap"], rows)
+
+    low, high = [], []
+    for W, a, L in small:
+        value = float(phi(W, a, L).upper)
+        low.append(value / float(phi_lower(W, a, L)))
+        high.append(float(phi_upper(W, a, L)) / value)
+    table(
+        ["200 small", "least", "median", "mean", "most"],
+        [
+            [name, *(f"{f(ratios):.3f}" for f in (min, median, mean, max))]
+            for name, ratios in (("Φ / lower bound", low), ("upper bound / Φ", high))
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()
