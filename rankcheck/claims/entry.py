@@ -37,7 +37,7 @@ class Entry:
     tight: str | None = None
     needs: Mapping[str, str] = field(default_factory=dict)
     mutants: Mapping[str, str] = field(default_factory=dict)
-    loose: str | None = None
+    loose: str | Mapping[str, str] | None = None
     witness: str | None = None
     no_batch: str | None = None
     no_ball: str | None = None

@@ -128,6 +128,7 @@ class _Reader:
             raise self._refusal("a claim has an id", call)
         id_ = self._text(arguments, "id") or ""
         kind = self.meaning(call.func)
+        loose: str | Mapping[str, str] | None
         if function is None:
             name, line = id_, call.lineno
             statement = inspect.cleandoc(self._text(arguments, "statement") or "")
@@ -137,7 +138,7 @@ class _Reader:
                 kind = self._text(arguments, "kind") or ""
             name, line = function.name, function.decorator_list[0].lineno
             statement = ast.get_docstring(function) or ""
-            loose = self._text(arguments, "loose")
+            loose = self._reasons(arguments, "loose")
         if not statement:
             raise self._refusal(f"{id_}: a claim states its mathematics in its docstring", call)
         source = self._source(arguments.get("source", _NONE))
@@ -191,6 +192,21 @@ class _Reader:
                 return text
             case node:
                 raise self._refusal(f"the {name} of a claim is a literal text", node)
+
+    def _reasons(
+        self, arguments: Mapping[str, ast.expr], name: str
+    ) -> str | Mapping[str, str] | None:
+        """A literal text, or literal texts by name."""
+        match self._value(arguments, name):
+            case ast.Dict(keys=keys, values=values):
+                texts = {
+                    key.value: value.value
+                    for key, value in zip(keys, values, strict=True)
+                    if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)
+                }
+                if len(texts) == len(keys):
+                    return texts
+        return self._text(arguments, name)
 
     def _number(self, arguments: Mapping[str, ast.expr], name: str, *, default: float) -> float:
         match self._value(arguments, name):

@@ -39,7 +39,8 @@ def current() -> Session:
     return _current
 
 
-def begin(session: Session | None) -> None:
-    """Make this the running session, or end the running one."""
+def begin(session: Session | None) -> Session | None:
+    """Make this the running session, or end the running one; gives the one before."""
     global _current
-    _current = session
+    previous, _current = _current, session
+    return previous

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rankcheck.claims.catalogue import by_document, project_folder
 from rankcheck.claims.entry import Entry
@@ -33,7 +33,7 @@ def page(entry: Entry) -> str:
         "witness": entry.witness,
         **{f"needs {name}": control for name, control in entry.needs.items()},
         **{f"mutant {name}": control for name, control in entry.mutants.items()},
-        "reason" if entry.kind == "cited" else "loose": entry.loose,
+        "reason" if entry.kind == "cited" else "loose": _loose(entry),
         "one at a time": entry.no_batch,
         "not in balls": entry.no_ball,
         "errata": entry.errata,
@@ -75,6 +75,12 @@ def _source(entry: Entry) -> str | None:
         return None
     document = entry.source.document
     return f"{entry.source.where} of {document or entry.source.key}"
+
+
+def _loose(entry: Entry) -> str | None:
+    if isinstance(entry.loose, Mapping):
+        return "; ".join(f"{label}: {why}" for label, why in entry.loose.items())
+    return entry.loose
 
 
 def _field(name: str, text: str) -> str:

@@ -18,6 +18,8 @@ HEADINGS = {
     "mutants": ">",
     "sec": ">",
 }
+#: What a row says of an identity.
+_EQUAL = "equal to "
 #: How the sum speaks of a verdict, in this order.
 _SUMMED = {
     "holds": "hold",
@@ -48,7 +50,10 @@ def best(row: Row) -> str:
     """The best ratio lhs / rhs of a bound; how closely an identity was seen to hold."""
     if row.best_ratio is not None:
         return f"{row.best_ratio:.4f}"
-    return row.tight.removeprefix("equal to ") if row.tight and row.tight[:5] == "equal" else ""
+    if row.tight is None or not row.tight.startswith(_EQUAL):
+        return ""
+    deviation = row.tight.removeprefix(_EQUAL)
+    return "exact" if float(deviation) == 0 else deviation
 
 
 def count(number: int) -> str:
