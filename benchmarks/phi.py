@@ -129,16 +129,30 @@ def main() -> None:
         W, a, _ = draw(generator, (10_000,), K, D, L)
         milliseconds, bracket = timed(lambda W=W, a=a, L=L: phi(W, a, L), repeats=3)  # type: ignore[misc]
         assert isinstance(bracket, PhiBracket)
+        some = [timed(lambda i=i, W=W, a=a, L=L: by_lbfgs(W[i], a[i], L))[0] for i in range(20)]  # type: ignore[misc]
         rows.append(
             [
                 f"{K}, {D}, {L}",
                 f"{milliseconds / 10:.1f}",
+                f"{1e3 * median(some):.0f}",
+                f"{1e4 * median(some) / milliseconds:.0f}",
                 f"{float(bracket.iterations.double().mean()):.1f}",
                 f"{float(bracket.converged.double().mean()):.4f}",
                 f"{float(bracket.gap.median()):.0e} / {float(bracket.gap.max()):.0e}",
             ]
         )
-    table(["10 000 at once: K, D, L", "µs each", "decompositions", "converged", "gap"], rows)
+    table(
+        [
+            "10 000 at once: K, D, L",
+            "µs each",
+            "L-BFGS (µs)",
+            "ratio",
+            "decompositions",
+            "converged",
+            "gap: median / max",
+        ],
+        rows,
+    )
 
     low, high = [], []
     for W, a, L in small:
