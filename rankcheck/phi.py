@@ -292,15 +292,15 @@ class _Spectrum(NamedTuple):
         slope = torch.where(near, h * (total / 2) ** (h - 1), secant)
         kappa = (sh.unsqueeze(-1) + sh.unsqueeze(-2) - total * slope) / self.T.unsqueeze(-1)
 
-        def hessian(x: Tensor) -> Tensor:
-            X = U.mT @ (x.unsqueeze(-1) * U)
-            curved = ((U @ (kappa * X)) * U).sum(-1)
-            first = 2 * p * x - curved - 2 * h * p * (p * x).sum(-1, keepdim=True)
-            return first + 2 * square * (x - (square * x).sum(-1, keepdim=True))
+        diagonal = (2 * (p + square)).unsqueeze(-1)
+        outer = torch.stack((math.sqrt(2 * h) * p, math.sqrt(2) * square), -1)
 
-        weight = p + square
-        weight = torch.where(weight > 0, weight, 1.0)
-        residual = p - square
+        def hessian(x: Tensor) -> Tensor:
+            curved = ((U @ (kappa * (U.mT @ (x * U)))) * U).sum(-1, keepdim=True)
+            return diagonal * x - curved - outer @ (outer.mT @ x)
+
+        weight = torch.where(diagonal > 0, diagonal / 2, 1.0)
+        residual = (p - square).unsqueeze(-1)
         x, step, ratio = torch.zeros_like(residual), residual / weight / 1.5, 1 / 3
         for _ in range(steps):
             x = x + step
@@ -308,7 +308,7 @@ class _Spectrum(NamedTuple):
             following = 1 / (6 - ratio)
             step = following * ratio * step + 4 * following * residual / weight
             ratio = following
-        return x + step
+        return (x + step).squeeze(-1)
 
 
 def _divergence(p: Tensor, square: Tensor, doubt: float | Tensor = 0.0) -> Tensor:
@@ -328,37 +328,41 @@ def _solve(rows: _Rows, L: int, tolerance: float, max_iterations: int) -> tuple[
     iterations = torch.zeros(len(solution), dtype=torch.long, device=solution.device)
     pending = torch.arange(len(solution), device=solution.device)
     for accurate in (False, True):
-        here, u = rows.take(pending), solution[pending]
-        fallback, best = u, u.new_full((len(u),), math.inf)
-        coarse = [pending[:0]]
-        for _ in range(max_iterations):
+        here, u, coarse = rows.take(pending), solution[pending], []
+        point, fallback, best = u, u, u.new_full((len(u),), math.inf)
+        for count in range(1, max_iterations + 1):
             if not len(pending):
                 break
             spectrum = _Spectrum.at(here, u, h, accurate)
             square = here.square(u)
             F = spectrum.T.squeeze(-1).log() / (2 * h)
-            divergence = _divergence(spectrum.p, square)
             noise = EPS * (spectrum.condition if accurate else spectrum.condition**2)
-            worse = (best + 1e-12 + noise < F) | F.isnan()
-            solution[pending[~worse]] = u[~worse]
-            iterations[pending] += 1
+            worse = ~(best + 1e-12 + noise >= F)
+            back = worse.unsqueeze(-1)
+            point, best = torch.where(back, point, u), torch.fmin(best, F)
 
+            divergence = _divergence(spectrum.p, square)
             closed = divergence <= tolerance * L
-            stalled = ~closed & (divergence <= (8 * noise) ** 2)
-            if not accurate:
-                coarse.append(pending[stalled])
-            going = (~closed & ~stalled).nonzero()[:, 0]
+            ended = closed | (divergence <= (8 * noise) ** 2)
+            going = (~ended).nonzero()[:, 0]
+            if len(going) < len(pending) or count == max_iterations:
+                out = torch.ones_like(ended) if count == max_iterations else ended
+                solution[pending[out]] = torch.where(ended.unsqueeze(-1), u, point)[out]
+                iterations[pending[out]] += count
+                coarse.append(pending[out & ~closed])
+                if bool(out.all()):
+                    break
 
             descent = (u + spectrum.p.clamp_min(1e-300).log() / 2) / 2
             step = spectrum.newton_direction(square, h, CHEBYSHEV_STEPS)
             length = step.abs().amax(-1, keepdim=True)
             newton = u + step * (LONGEST_STEP / length.clamp_min(LONGEST_STEP))
-            back = worse.unsqueeze(-1)
-            u = _on_sphere(torch.where(back, fallback, newton), here.active)[going]
-            fallback = torch.where(back, fallback, descent)[going]
-            best = torch.minimum(best, F)[going]
-            pending, here = pending[going], here.take(going)
-        pending = torch.cat((*coarse, pending))
+            u = _on_sphere(torch.where(back, fallback, newton), here.active)
+            fallback = torch.where(back, fallback, descent)
+            if len(going) < len(pending):
+                pending, here = pending[going], here.take(going)
+                u, point, fallback, best = u[going], point[going], fallback[going], best[going]
+        pending = torch.cat(coarse) if coarse else pending[:0]
     return solution, iterations
 
 
