@@ -46,8 +46,8 @@ def _through_affine(W: Array, b: Array, low: Array, high: Array) -> tuple[Array,
     lowest = _apply(W_plus, low) - _apply(W_minus, high) + b
     highest = _apply(W_plus, high) - _apply(W_minus, low) + b
     if isinstance(W, Tensor):
-        # 2(n + 3) operations on each sum, each off by half an ulp of the sum of sizes at most;
-        # twice that covers the rounding of the margin itself.
+        # Each end is a sum of 2n + 1 terms, off by at most (n + 2)/2 ulps of the sum of sizes; four
+        # times that also covers the activation before it and the rounding of the margin itself.
         size = _apply(W.abs(), torch.maximum(low.abs(), high.abs())) + b.abs()
         margin = 2 * (W.shape[-1] + 3) * torch.finfo(W.dtype).eps * size
         return lowest - margin, highest + margin

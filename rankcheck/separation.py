@@ -138,7 +138,7 @@ def neuron_coefficients(
     """
     if m <= degree:
         raise ValueError(f"degrees up to {degree} need m > degree nodes; received m = {m}")
-    t, weight = quadrature(d, m)
+    t, weight = (array.to(w.device) for array in quadrature(d, m))
     first, second = _norm(w)[..., None, None] * t.unsqueeze(-1), _norm(other)[..., None, None] * t
     values = torch.relu(first + second + b[..., None, None])
     basis = orthonormal_table(d, degree, t) * weight.unsqueeze(-1)
