@@ -5,6 +5,7 @@
 BallArray([5, 0])
 """
 
+from rankcheck.balls import creation, indexing  # noqa: F401 - they register implementations
 from rankcheck.balls.array import BallArray, balls
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values

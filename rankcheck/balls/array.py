@@ -218,6 +218,9 @@ class BallArray:
     __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _in_place
     __ifloordiv__ = __imod__ = __imatmul__ = _in_place
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> BallArray:
+        return self
+
     # No way back to floats but these, for reports.
 
     def _leak(self, *_: Any, **__: Any) -> Any:
@@ -327,7 +330,7 @@ def full(shape: Sequence[int], value: Number) -> BallArray:
 
 def _midpoint(x: Number) -> float:
     try:
-        return float(x if isinstance(x, fmpq) else x.mid())
+        return int(x.p) / int(x.q) if isinstance(x, fmpq) else float(x.mid())
     except OverflowError:
         return float("inf") if x > 0 else float("-inf")
 

@@ -31,7 +31,7 @@ def pi() -> BallArray:
 # Arithmetic.
 
 
-@implements("add", "__add__", "__radd__")
+@implements("add", "__add__")
 def add(input: Any, other: Any, *, alpha: Any = 1) -> BallArray:
     return balls(input) + (other if alpha == 1 else balls(other) * alpha)
 
@@ -41,12 +41,12 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> BallArray:
     return balls(input) - (other if alpha == 1 else balls(other) * alpha)
 
 
-@implements("rsub", "__rsub__")
+@implements("rsub")
 def rsub(input: Any, other: Any) -> BallArray:
     return balls(other) - input
 
 
-@implements("mul", "multiply", "__mul__", "__rmul__")
+@implements("mul", "multiply", "__mul__")
 def mul(input: Any, other: Any) -> BallArray:
     return balls(input) * other
 
@@ -59,29 +59,14 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> BallArra
     return floor(quotient) if rounding_mode == "floor" else trunc(quotient)
 
 
-@implements("__rtruediv__", "__rdiv__")
-def rdiv(input: Any, other: Any) -> BallArray:
-    return divide(other, input)
-
-
 @implements("floor_divide", "__floordiv__")
 def floor_divide(input: Any, other: Any) -> BallArray:
     return floor(divide(input, other))
 
 
-@implements("__rfloordiv__")
-def rfloor_divide(input: Any, other: Any) -> BallArray:
-    return floor_divide(other, input)
-
-
 @implements("remainder", "__mod__")
 def remainder(input: Any, other: Any) -> BallArray:
     return balls(input) - floor_divide(input, other) * other
-
-
-@implements("__rmod__")
-def rremainder(input: Any, other: Any) -> BallArray:
-    return remainder(other, input)
 
 
 _power = elementwise(numbers.power, 2)
@@ -94,11 +79,6 @@ def power(input: Any, exponent: Any) -> BallArray:
             elementwise(lambda x: numbers.integer_power(x, exponent))(balls(input).elements)
         )
     return wrap(_power(balls(input).elements, balls(exponent).elements))
-
-
-@implements("__rpow__")
-def rpow(input: Any, other: Any) -> BallArray:
-    return power(other, input)
 
 
 @implements("neg", "negative", "__neg__")
@@ -170,6 +150,19 @@ lgamma = _unary(
 )
 
 
+_clip = elementwise(numbers.nonnegative)
+
+
+def nonnegative(x: BallArray) -> BallArray:
+    """What is known to be nonnegative, as a sum of squares is, though its ball reaches below."""
+    return wrap(_clip(x.elements))
+
+
+def root_of_squares(x: BallArray) -> BallArray:
+    """The square root of what is known to be nonnegative."""
+    return sqrt(nonnegative(x))
+
+
 @implements("round")
 def round_(input: Any, *, decimals: int = 0) -> BallArray:
     scale = 10**decimals if decimals >= 0 else divide(1, 10**-decimals)
@@ -226,7 +219,7 @@ def clamp_max(input: Any, max: Any) -> BallArray:
 
 @implements("hypot")
 def hypot(input: Any, other: Any) -> BallArray:
-    return sqrt(square(input) + square(other))
+    return root_of_squares(square(input) + square(other))
 
 
 @implements("heaviside")

@@ -12,7 +12,7 @@ import torch
 
 from rankcheck.balls import matrices, numbers
 from rankcheck.balls.array import BallArray, balls, divide, elementwise, full, implements, wrap
-from rankcheck.balls.elementwise import absolute, log, sign, sqrt, square
+from rankcheck.balls.elementwise import absolute, log, nonnegative, root_of_squares, sign, square
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
 from rankcheck.balls.shapes import axis, diagonal
@@ -41,11 +41,6 @@ def _flint_product(x: np.ndarray, y: np.ndarray) -> BallArray:
     if A is not None and B is not None:
         return wrap(matrices.array(A * B))
     return wrap(matrices.array(matrices.ball_matrix(x) * matrices.ball_matrix(y)))
-
-
-@implements("__rmatmul__")
-def rmatmul(input: Any, other: Any) -> BallArray:
-    return matmul(other, input)
 
 
 @implements("outer", "ger")
@@ -91,7 +86,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return balls(input) * beta + matmul(mat1, mat2) * alpha
 
 
-@implements("linalg_multi_dot", "chain_matmul")
+@implements("linalg_multi_dot")
 def multi_dot(tensors: Sequence[Any]) -> BallArray:
     result = balls(tensors[0])
     for factor in tensors[1:]:
@@ -134,25 +129,14 @@ def vector_norm(
         return extreme(absolute(x), () if dim is None else dim, keepdim)
     p = numbers.exact(ord)
     if p == 2:
-        return _nonnegative_sqrt(sum_(square(x), dim, keepdim))
+        return root_of_squares(sum_(square(x), dim, keepdim))
     if p == 1:
         return sum_(absolute(x), dim, keepdim)
     if p == 0:
         return sum_(balls((x != 0).to(torch.float64)), dim, keepdim)
     if not p > 0:
         raise NoBallForm(f"a vector norm of order {ord}")
-    return _nonnegative(sum_(absolute(x) ** wrap(p), dim, keepdim)) ** wrap(ONE / p)
-
-
-_clip = elementwise(numbers.nonnegative)
-
-
-def _nonnegative(x: BallArray) -> BallArray:
-    return wrap(_clip(x.elements))
-
-
-def _nonnegative_sqrt(x: BallArray) -> BallArray:
-    return sqrt(_nonnegative(x))
+    return nonnegative(sum_(absolute(x) ** wrap(p), dim, keepdim)) ** wrap(ONE / p)
 
 
 @implements("linalg_matrix_norm")

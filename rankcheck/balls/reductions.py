@@ -7,6 +7,7 @@ it is must be decided. So values never raise, and indices do where balls overlap
 # ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -17,7 +18,7 @@ from flint import fmpq
 
 from rankcheck.balls import numbers
 from rankcheck.balls.array import BallArray, balls, divide, elementwise, implements, undecided, wrap
-from rankcheck.balls.elementwise import exp, log, maximum, minimum, sqrt, square
+from rankcheck.balls.elementwise import exp, log, maximum, minimum, root_of_squares, square
 from rankcheck.balls.numbers import ONE, ZERO
 from rankcheck.balls.shapes import axis
 
@@ -40,21 +41,21 @@ def sum_(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = No
 @implements("mean")
 def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> BallArray:
     x = balls(input)
-    count = int(np.prod([x.shape[d] for d in _dims(dim, x.ndim)], dtype=int))
+    count = math.prod(x.shape[d] for d in _dims(dim, x.ndim))
     return divide(sum_(x, dim, keepdim), count)
 
 
 @implements("var")
 def var(input: Any, dim: Dims = None, *, correction: int = 1, keepdim: bool = False) -> BallArray:
     x = balls(input)
-    count = int(np.prod([x.shape[d] for d in _dims(dim, x.ndim)], dtype=int))
+    count = math.prod(x.shape[d] for d in _dims(dim, x.ndim))
     squares = sum_(square(x - mean(x, dim, keepdim=True)), dim, keepdim)
     return divide(squares, max(count - correction, 0))
 
 
 @implements("std")
 def std(input: Any, dim: Dims = None, *, correction: int = 1, keepdim: bool = False) -> BallArray:
-    return sqrt(var(input, dim, correction=correction, keepdim=keepdim))
+    return root_of_squares(var(input, dim, correction=correction, keepdim=keepdim))
 
 
 @implements("prod")
@@ -99,14 +100,8 @@ def softmax(input: Any, dim: int, **_: Any) -> BallArray:
 def _rows(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
     """Move the reduced axes to the end and merge them."""
     kept = [d for d in range(x.ndim) if d not in dims]
-    moved = x.transpose(*kept, *dims)
-    return (
-        moved.reshape(*(x.shape[d] for d in kept), -1)
-        if x.size
-        else moved.reshape(
-            *(x.shape[d] for d in kept), int(np.prod([x.shape[d] for d in dims], dtype=int))
-        )
-    )
+    size = math.prod(x.shape[d] for d in dims)
+    return x.transpose(*kept, *dims).reshape(*(x.shape[d] for d in kept), size)
 
 
 def _extreme(input: Any, dim: Dims, keepdim: bool, ufunc: Any) -> BallArray:
@@ -250,7 +245,7 @@ def argsort(
     return torch.from_numpy(np.array(order))
 
 
-@implements("sort", "msort")
+@implements("sort")
 def sort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesAndIndices:

@@ -1,4 +1,4 @@
-"""torch's functions that move elements about: shapes, indexing, joining, new arrays."""
+"""torch's functions that move elements about: views, joining and cutting, diagonals."""
 
 # ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 
 from rankcheck.balls import numbers
 from rankcheck.balls.array import BallArray, balls, full, implements, wrap
-from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
+from rankcheck.balls.numbers import ZERO, NoBallForm
 
 
 def sizes(arguments: Sequence[Any]) -> tuple[int, ...]:
@@ -144,7 +144,7 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> BallArray:
     return wrap(np.stack([balls(t).elements for t in tensors], dim))
 
 
-@implements("hstack", "column_stack")
+@implements("hstack")
 def hstack(tensors: Sequence[Any]) -> BallArray:
     return wrap(np.hstack([balls(t).elements for t in tensors]))
 
@@ -235,92 +235,15 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
     return wrap(result)
 
 
-# Indexing.
-
-
-@implements("__getitem__")
-def getitem(input: Any, index: Any) -> BallArray:
-    """`input[index]` with torch's rules: an int selects first, and then tensors index what is left.
-
-    (numpy counts an int among the index arrays, which moves axes.)
-    """
-    x = balls(input).elements
-    items = [_index(item) for item in (index if isinstance(index, tuple) else (index,))]
-    if any(type(item) is int for item in items) and any(_is_array(item) for item in items):
-        first, items = _ints_first(items, x.ndim)
-        x = x[first]
-    return wrap(x[tuple(items)])
-
-
-def _index(item: Any) -> Any:
-    if isinstance(item, BallArray):
-        raise NoBallForm("indexing by a ball array")
-    if isinstance(item, (torch.Tensor, list)):
-        item = np.asarray(item)
-    if isinstance(item, np.ndarray) and item.size == 0 and item.dtype != bool:
-        item = item.astype(np.int64)
-    if isinstance(item, (np.ndarray, np.integer)) and item.ndim == 0 and item.dtype != bool:
-        return int(item)
-    return item
-
-
-def _is_array(item: Any) -> bool:
-    return isinstance(item, np.ndarray)
-
-
-def _ints_first(items: list[Any], ndim: int) -> tuple[tuple[Any, ...], list[Any]]:
-    """Split an index in two: the ints with full slices elsewhere, then everything else."""
-
-    def consumed(item: Any) -> int:
-        if item is None or item is Ellipsis or isinstance(item, bool):
-            return 0
-        return item.ndim if _is_array(item) and item.dtype == bool else 1
-
-    spare = ndim - sum(consumed(item) for item in items)
-    first: list[Any] = []
-    rest: list[Any] = []
-    for item in items:
-        if type(item) is int:
-            first.append(item)
-        else:
-            rest.append(item)
-            first += [slice(None)] * (spare if item is Ellipsis else consumed(item))
-    return tuple(first), rest
-
-
-@implements("index_select")
-def index_select(input: Any, dim: int, index: torch.Tensor) -> BallArray:
-    return wrap(np.take(balls(input).elements, np.atleast_1d(np.asarray(index)), dim))
-
-
-@implements("gather")
-def gather(input: Any, dim: int, index: torch.Tensor) -> BallArray:
-    x = balls(input)
-    places = list(np.indices(tuple(index.shape), sparse=True))
-    places[axis(dim, x.ndim)] = np.asarray(index)
-    return wrap(x.elements[tuple(places)])
-
-
-@implements("take_along_dim")
-def take_along_dim(input: Any, indices: torch.Tensor, dim: int | None = None) -> BallArray:
-    x = balls(input).elements
-    return wrap(
-        np.take_along_axis(x, np.asarray(indices), dim)
-        if dim is not None
-        else x.ravel()[np.asarray(indices)]
-    )
-
-
-@implements("masked_select")
-def masked_select(input: Any, mask: torch.Tensor) -> BallArray:
-    x, keep = np.broadcast_arrays(balls(input).elements, np.asarray(mask))
-    return wrap(x[keep])
-
-
 # Diagonals and triangles.
 
 
-@implements("diagonal", "linalg_diagonal")
+@implements("linalg_diagonal")
+def matrix_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> BallArray:
+    return diagonal(A, offset, dim1, dim2)
+
+
+@implements("diagonal")
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> BallArray:
     return wrap(np.diagonal(balls(input).elements, offset, dim1, dim2))
 
@@ -385,89 +308,3 @@ def atleast_2d(input: Any) -> BallArray:
 def _listed(tensors: Sequence[Any]) -> Sequence[Any]:
     """The arrays of ``f(a, b)`` or ``f([a, b])``."""
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-
-
-# New arrays of the same kind; of bools or ints, they are plain tensors.
-
-
-def _new(shape: Sequence[int], value: Any, dtype: torch.dtype | None) -> Any:
-    if dtype is None or dtype.is_floating_point:
-        return full(shape, numbers.exact(value))
-    return torch.full(tuple(shape), value, dtype=dtype)
-
-
-@implements("new_zeros")
-def new_zeros(input: Any, *size: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
-    return _new(sizes(size), 0, dtype)
-
-
-@implements("new_ones")
-def new_ones(input: Any, *size: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
-    return _new(sizes(size), 1, dtype)
-
-
-@implements("new_full")
-def new_full(
-    input: Any, size: Any, fill_value: Any, dtype: torch.dtype | None = None, device: Any = None
-) -> Any:
-    return _new(sizes((size,)), fill_value, dtype)
-
-
-@implements("new_tensor")
-def new_tensor(input: Any, data: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
-    if dtype is None or dtype.is_floating_point:
-        return balls(data)
-    return torch.tensor(data, dtype=dtype)
-
-
-@implements("zeros_like")
-def zeros_like(input: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
-    return _new(input.shape, 0, dtype)
-
-
-@implements("ones_like")
-def ones_like(input: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
-    return _new(input.shape, 1, dtype)
-
-
-@implements("full_like")
-def full_like(input: Any, fill_value: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
-    return _new(input.shape, fill_value, dtype)
-
-
-def identity(n: int) -> BallArray:
-    """The n × n identity matrix."""
-    result = full((n, n), ZERO).elements
-    np.fill_diagonal(result, ONE)
-    return wrap(result)
-
-
-# Kinds of number and devices: there is one of each.
-
-
-@implements("detach", "clone", "contiguous", "double", "cpu", "type_as")
-def same(input: Any, *_: Any, **__: Any) -> BallArray:
-    return balls(input)
-
-
-@implements("to", "type")
-def to(input: Any, *args: Any, **kwargs: Any) -> BallArray:
-    for dtype in (*args, *kwargs.values()):
-        if isinstance(dtype, torch.dtype) and not dtype.is_floating_point:
-            raise NoBallForm(f"conversion to {dtype}")
-    return balls(input)
-
-
-@implements("is_floating_point")
-def is_floating_point(input: Any) -> bool:
-    return True
-
-
-@implements("is_complex")
-def is_complex(input: Any) -> bool:
-    return False
-
-
-@implements("numel", "nelement")
-def numel(input: Any) -> int:
-    return balls(input).numel()

@@ -53,6 +53,20 @@ PLACES = torch.tensor([2, 0, 1])
 ELEMENTWISE = {
     "operators": lambda x: ((1 - x) * 2 + x / 4, 3 / (x.abs() + 1), -x, +x, abs(x), 2 + x, 2 * x),
     "tensor operators": lambda x: (V + x, V - x, V * x, x - V, V / (x.abs() + 1), x > V, x <= V),
+    "more tensor operators": lambda x: (
+        V // (x.abs() + 1),
+        V % (x.abs() + 1),
+        V.abs() ** (x.abs() + 1),
+        V.double().sub(x, alpha=2),
+        torch.rsub(x, V),
+        torch.rsub(x, 1),
+        torch.eq(V, x),
+        torch.ne(V, x),
+        torch.lt(V, x),
+        V.le(x),
+        V.gt(x),
+        V.ge(x),
+    ),
     "numpy numbers": lambda x: (np.float64(0.5) * x, x + np.int64(3)),
     "functions": lambda x: (torch.add(x, x, alpha=2), torch.sub(x, 1), torch.mul(x, 2), x.neg()),
     "division": lambda x: (torch.div(x, 2), x // 3, x % 3, 7 % (x.abs() + 1), x.remainder(2)),
@@ -75,7 +89,7 @@ ELEMENTWISE = {
     "reciprocals": lambda x: ((x.abs() + 1).reciprocal(), (x.abs() + 1).rsqrt()),
     "rounding": lambda x: (x.floor(), x.ceil(), x.round(), x.trunc(), torch.round(x, decimals=1)),
     "signs": lambda x: (x.sign(), x.abs(), torch.heaviside(x, torch.tensor(0.5).double())),
-    "relu": lambda x: (x.relu(), torch.relu(x), functional.relu(x), x.clamp_min(0)),
+    "relu": lambda x: (x.relu(), torch.relu(x), functional.relu(x), x.clamp_min(0), x.clamp_max(1)),
     "leaky relu": lambda x: functional.leaky_relu(x, 0.25),
     "clamps": lambda x: (x.clamp(-1, 2), torch.clamp(x, min=0), x.clamp(max=1), x.clip(0, 1)),
     "clamps by arrays": lambda x: (torch.clamp(x, min=x / 2), x.clamp(max=V)),
@@ -106,8 +120,23 @@ SHAPES = {
         x.is_floating_point(),
         torch.numel(x),
     ),
-    "kinds": lambda x: (x.detach(), x.clone(), x.contiguous(), x.to(V), x.double(), x.to(x.dtype)),
-    "reshape": lambda x: (x.reshape(6, -1), torch.reshape(x, (4, 6)), x.view(24), x.view((2, 12))),
+    "kinds": lambda x: (
+        torch.is_complex(x),
+        torch.positive(x),
+        x.detach(),
+        x.clone(),
+        x.contiguous(),
+        x.to(V),
+        x.double(),
+        x.to(x.dtype),
+    ),
+    "reshape": lambda x: (
+        x.reshape(6, -1),
+        torch.reshape(x, (4, 6)),
+        x.view(24),
+        x.view((2, 12)),
+        x.view_as(X),
+    ),
     "flatten": lambda x: (x.flatten(), x.flatten(1), torch.flatten(x, 0, 1), SCALAR.flatten() * x),
     "unflatten": lambda x: (x.unflatten(2, (2, 2)), torch.unflatten(x, -1, (2, -1))),
     "squeeze": lambda x: (x[:1].squeeze(), x[:1, :, :1].squeeze(-1), x[:1, :, :1].squeeze((0, 2))),
@@ -119,8 +148,22 @@ SHAPES = {
         x[0].expand_as(x),
     ),
     "broadcast": lambda x: torch.broadcast_tensors(x[:, :1], x[:, :, :1]),
-    "repeat": lambda x: (x.repeat(2, 1, 3), x[0].repeat(2, 1, 1), x.repeat_interleave(2, 1)),
-    "transpose": lambda x: (x.mT, x[0].T, x[0].t(), x.transpose(0, -1), torch.swapaxes(x, 0, 1)),
+    "repeat": lambda x: (
+        x.repeat(2, 1, 3),
+        x[0].repeat(2, 1, 1),
+        x.repeat_interleave(2, 1),
+        x.tile(2),
+        torch.tile(x[0], (2, 1, 3)),
+    ),
+    "transpose": lambda x: (
+        x.mT,
+        x[0].T,
+        x[0].t(),
+        x.mH,
+        x.adjoint(),
+        x.transpose(0, -1),
+        torch.swapaxes(x, 0, 1),
+    ),
     "permute": lambda x: (x.permute(2, 0, 1), x.permute((1, 0, 2)), torch.movedim(x, 0, -1)),
     "cat": lambda x: (
         torch.cat((x, x), -1),
@@ -128,10 +171,15 @@ SHAPES = {
         torch.concat([x, x]),
     ),
     "stack": lambda x: (torch.stack((x, -x)), torch.stack([x, X], -1), torch.stack([x, x], dim=1)),
-    "hstack": lambda x: (torch.hstack([x, x]), torch.vstack([x[0, 0], x[0, 1]])),
+    "hstack": lambda x: (
+        torch.hstack([x, x]),
+        torch.hstack([x[0, 0], V]),
+        torch.vstack([x[0, 0], x[0, 1]]),
+    ),
     "split": lambda x: (x.split(2, -1), torch.split(x, [1, 3], dim=2), x.chunk(2, 1), x.unbind(1)),
     "flip": lambda x: (x.flip(0), x.flip((0, 2)), torch.flip(x, [-1]), x.flip(0, 1)),
     "roll": lambda x: (x.roll(1), torch.roll(x, 2, -1), x.roll((1, 2), (0, 1))),
+    "at least": lambda x: (torch.atleast_1d(x[0, 0, 0]), torch.atleast_2d(x[0, 0])),
     "narrow": lambda x: (x.narrow(1, 1, 2), x.select(2, -1)),
     "iteration": lambda x: [row * 2 for row in x],
     "pad": lambda x: (functional.pad(x, (1, 2)), functional.pad(x, (0, 1, 2, 0), value=1.5)),
@@ -144,6 +192,7 @@ SHAPES = {
     "diagonals": lambda x: (
         x[0].diagonal(),
         torch.diagonal(x, 1, -2, -1),
+        torch.linalg.diagonal(x, offset=1),
         torch.diag_embed(x),
         x.diag_embed(1),
         torch.diag_embed(x, -2, 0, 2),
@@ -238,7 +287,7 @@ def test_the_same_code_gives_the_same(name):
 
 
 OF_FIXED_SHAPE = {"tensor operators", "clamps by arrays", "extremes", "comparisons", "masks"}
-OF_FIXED_SHAPE |= {"where of a tensor"}
+OF_FIXED_SHAPE |= {"where of a tensor", "more tensor operators"}
 
 
 @pytest.mark.parametrize("name", sorted(ELEMENTWISE.keys() - OF_FIXED_SHAPE))

@@ -1,0 +1,89 @@
+"""New arrays of the kind of a ball array, and conversions between kinds, of which there is one."""
+
+# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from rankcheck.balls import numbers
+from rankcheck.balls.array import BallArray, balls, full, implements
+from rankcheck.balls.numbers import NoBallForm
+from rankcheck.balls.shapes import sizes
+
+
+def _new(shape: Sequence[int], value: Any, dtype: torch.dtype | None) -> Any:
+    """A ball array; of bools or ints, a plain tensor."""
+    if dtype is None or dtype.is_floating_point:
+        return full(shape, numbers.exact(value))
+    return torch.full(tuple(shape), value, dtype=dtype)
+
+
+@implements("new_zeros")
+def new_zeros(input: Any, *size: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
+    return _new(sizes(size), 0, dtype)
+
+
+@implements("new_ones")
+def new_ones(input: Any, *size: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
+    return _new(sizes(size), 1, dtype)
+
+
+@implements("new_full")
+def new_full(
+    input: Any, size: Any, fill_value: Any, dtype: torch.dtype | None = None, device: Any = None
+) -> Any:
+    return _new(sizes((size,)), fill_value, dtype)
+
+
+@implements("new_tensor")
+def new_tensor(input: Any, data: Any, dtype: torch.dtype | None = None, device: Any = None) -> Any:
+    if dtype is None or dtype.is_floating_point:
+        return balls(data)
+    return torch.tensor(data, dtype=dtype)
+
+
+@implements("zeros_like")
+def zeros_like(input: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
+    return _new(input.shape, 0, dtype)
+
+
+@implements("ones_like")
+def ones_like(input: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
+    return _new(input.shape, 1, dtype)
+
+
+@implements("full_like")
+def full_like(input: Any, fill_value: Any, dtype: torch.dtype | None = None, **_: Any) -> Any:
+    return _new(input.shape, fill_value, dtype)
+
+
+@implements("detach", "clone", "contiguous", "double", "cpu", "type_as")
+def same(input: Any, *_: Any, **__: Any) -> BallArray:
+    return balls(input)
+
+
+@implements("to")
+def to(input: Any, *args: Any, **kwargs: Any) -> BallArray:
+    for target in (*args, *kwargs.values()):
+        dtype = target.dtype if isinstance(target, torch.Tensor) else target
+        if isinstance(dtype, torch.dtype) and not dtype.is_floating_point:
+            raise NoBallForm(f"conversion to {dtype}")
+    return balls(input)
+
+
+@implements("is_floating_point")
+def is_floating_point(input: Any) -> bool:
+    return True
+
+
+@implements("is_complex")
+def is_complex(input: Any) -> bool:
+    return False
+
+
+@implements("numel", "nelement")
+def numel(input: Any) -> int:
+    return balls(input).numel()
