@@ -199,10 +199,11 @@ class _Reader:
         """A literal text, or literal texts by name."""
         match self._value(arguments, name):
             case ast.Dict(keys=keys, values=values):
+                pairs = [
+                    (_string(key), _string(value)) for key, value in zip(keys, values, strict=True)
+                ]
                 texts = {
-                    key.value: value.value
-                    for key, value in zip(keys, values, strict=True)
-                    if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)
+                    key: value for key, value in pairs if key is not None and value is not None
                 }
                 if len(texts) == len(keys):
                     return texts
@@ -229,13 +230,13 @@ class _Reader:
             case ast.Constant(value=None):
                 return {}
             case ast.Dict(keys=keys, values=values):
-                named = {
-                    key.value: ast.unparse(value)
+                named = [
+                    (_string(key), ast.unparse(value))
                     for key, value in zip(keys, values, strict=True)
-                    if isinstance(key, ast.Constant) and isinstance(key.value, str)
-                }
-                if len(named) == len(keys):
-                    return named
+                ]
+                controls = {key: value for key, value in named if key is not None}
+                if len(controls) == len(keys):
+                    return controls
         raise self._refusal(
             f"the {name} of a claim are written {{'name': ...}}, each name once", arguments[name]
         )
@@ -263,3 +264,10 @@ class _Reader:
         text = " ".join(ast.unparse(received).split())
         shown = text if len(text) <= 80 else text[:77] + "..."
         return CatalogueError(f"{self._at(received)}: {rule}; received {shown}")
+
+
+def _string(node: ast.expr | None) -> str | None:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+    return None
