@@ -58,6 +58,7 @@ __all__ = [
     "unit_sizes",
     "winning_depth",
     "winning_threshold",
+    "winning_threshold_by_gradients",
 ]
 
 
@@ -254,12 +255,27 @@ def winning_threshold(W: Array, a: Array, W_high: Array, a_high: Array) -> Array
     is 0, and so is T; for r ≥ R there is none, and the result is nan (on balls, unknown), so that
     L > T holds for no L. Where the s_i are equal the two ends cross at L = T.
     """
-    high = a_high.unsqueeze(-1) * W_high
+    return _winning_threshold(W, a, a_high.unsqueeze(-1) * W_high, by_gradients=False)
+
+
+def winning_threshold_by_gradients(W: Array, a: Array, root: Array) -> Array:
+    r"""As :func:`winning_threshold`, with MV(g; q)^{2/L} as the lower end of the other function g.
+
+    ``root`` (*B, N, D) is a factor of its C_g, as :func:`rankcheck.index.egop_root` gives it: so T
+    depends on g alone, not on a network for it. As MV(g; q)^{2/L} = (Σ σ_i^q)^{(L−1)/L} is at least
+    R^{(L−1)/L} |C_g^{1/2}|_+^{2/(RL)}, T is larger than there by log R / log(R/r). Shape (*B).
+    """
+    return _winning_threshold(W, a, root, by_gradients=True)
+
+
+def _winning_threshold(W: Array, a: Array, high: Array, *, by_gradients: bool) -> Array:
     path, r, R = path_norm(W, a), unit_rank(W, a), rank(high)
     count, count_high = torch.where(r > 0, r, 1) + 0 * path, torch.where(R > 0, R, 1) + 0 * path
     excess = torch.where(r > 0, path, path.new_ones(path.shape)) / count
-    mean = log_pseudo_determinant(high) / count_high
-    threshold = 2 * (excess.log() - mean) / (count_high / count).log()
+    margin = 2 * (excess.log() - log_pseudo_determinant(high) / count_high)
+    if by_gradients:
+        margin = margin + count_high.log()
+    threshold = margin / (count_high / count).log()
     none = path.new_zeros(path.shape)
     return torch.where(r < R, torch.where(r > 0, threshold, none), none / none)
 
