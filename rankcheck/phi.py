@@ -19,9 +19,9 @@ functions), x a direction, X_ij = Σ_k x_k v_ki v_kj. Perturbation theory gives
 so by Cauchy and Schwarz T'² ≤ q² (Σ s_i^h)(Σ s_i^h X_ii²) ≤ T T'', for every q > 0: log T is
 convex, and so is log Σ e^{2u}. The gradient of F is g = λ² − p for ‖λ‖ = 1.
 
-**Descent.** For h ≤ 1 the trace of an h-th power is concave, hence below its tangent: with
-λ' in place of λ, T(λ') ≤ T(λ) (1 − h + h Σ_k p_k λ_k²/λ'_k²). The right-hand side is least, and at
-most T(λ), at λ'_k² ∝ λ_k √p_k: the monotone fixed point. Where they lower F further, Newton steps
+**Descent.** For h ≤ 1, T = tr(Bᵀ D_λ^{-2} B)^h is concave in the numbers λ_k^{-2}, hence below its
+tangent: T(μ) ≤ T(λ) (1 − h + h Σ_k p_k λ_k²/μ_k²). On the sphere the right-hand side is least, and
+at most T(λ), at μ_k² ∝ λ_k √p_k: the monotone fixed point. Where they lower F further, Newton steps
 are taken in its place; as 0 ≼ ∇² log‖M‖_{S^q} ≼ 2 D_p (for h ≤ 1, Ψ_ij ≤ s_i^h + s_j^h), a
 diagonal scaling brings the Newton matrix close to [1, 2], and a few Chebyshev steps solve it
 without forming it.
@@ -41,7 +41,8 @@ singular value is off by τ at most. With η = τ(M)/s_r(M) ≤ 1/16, the Gram m
 lie within factors (1 ± η)² of each other in the Loewner order, which t ↦ t^{h−1} reverses; p_k,
 computed as Σ_i s_i^{q−2} (m_k·v_i)² over its sum, is off by a factor of at most
 ((1 + η)/(1 − η))^4 ≤ 1 + 12 η, and |p_k − λ_k²| is enlarged by as much. Where η > 1/16 the
-certificate says nothing, and the lower end is max(‖B‖_{S^{2/L}}^{2/L}, path^{2/L}).
+certificate says nothing, and ‖B‖_{S^{2/L}}^{2/L} stands in for it. The lower end is never below
+path^{2/L} either.
 
 Columns are first reduced to m = min(K, D) by an orthonormal basis V of the row space. As
 s_i(D_v^{-1} B V) ≤ s_i(D_v^{-1} B) for every v and whatever V is, the lower end does not depend on
@@ -406,14 +407,13 @@ def _bracket(
         return full.reshape((*batch, *shape))
 
     upper = above + margin - rows.cosine.log()
-    # log_scale is exact to an ulp, which the margin counts
     lower, upper = ((2 / L * (F + rows.log_scale)).exp() for F in (proved, upper))
     lam = torch.where(rows.active, u.exp(), 0.0)
     closed = (divergence <= tolerance * L) & (eta <= 1 / 16)
     return PhiBracket(
         spread(lower, 0.0),
         spread(upper, 0.0),
-        spread(lam, K**-0.5 if K else 0.0, K),
+        spread(lam, K**-0.5, K),
         spread(iterations, 0),
         spread(closed, True),
     )
