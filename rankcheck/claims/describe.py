@@ -2,40 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import torch
+from flint import fmpq
 
 from rankcheck.balls import BallArray
+from rankcheck.balls.numbers import Number, show
 from rankcheck.claims.claim import Claim
 
 
 def describe_instance(claim: Claim, instance: tuple[Any, ...]) -> str:
-    """The parts of an instance under the names that the body gives them."""
-    return "; ".join(
-        describe_part(name, part) for name, part in zip(claim.parameters, instance, strict=True)
-    )
+    """The parts of an instance under the names that the body gives them.
+
+    The text depends on nothing but the instance, so that two runs can compare it.
+    """
+    parts = zip(claim.parameters, instance, strict=True)
+    return ", ".join(describe_part(name, part) for name, part in parts)
 
 
 def describe_part(name: str, part: Any) -> str:
     """One part of an instance: `x = [1, -1/2]`, or what a network says of itself."""
-    describe = getattr(part, "describe", None)
-    if describe is not None and not isinstance(part, BallArray):
-        return str(describe())
-    return f"{name} = {describe_number(part)}"
+    describe = None if isinstance(part, BallArray) else getattr(part, "describe", None)
+    return f"{name} = {describe_value(part)}" if describe is None else str(describe())
 
 
-def describe_number(value: Any) -> str:
-    """A number, an array or a sequence of them, exactly: floats with all their digits."""
-    if isinstance(value, BallArray):
-        return value.describe()
-    if isinstance(value, torch.Tensor):
-        return describe_number(value.detach().tolist())
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(describe_number(item) for item in value) + "]"
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    if isinstance(value, int | Fraction | str | bool):
-        return str(value)
-    return repr(value)
+def describe_value(value: Any) -> str:
+    """A number, an array, or a structure of them, with all digits: rationals, and floats as such.
+
+    A ball that is no rational is rounded; an instance has such entries only where its generator
+    makes them from others.
+    """
+    match value:
+        case BallArray():
+            return _nested(value.elements, _number)
+        case torch.Tensor():
+            return describe_value(value.detach().tolist())
+        case bool() | str() | None:
+            return str(value)
+        case float():
+            exact = value.is_integer() and abs(value) < 2**53
+            return str(int(value)) if exact else repr(value)
+        case int() | Fraction():
+            return str(value)
+        case Mapping():
+            return "{" + ", ".join(f"{k}: {describe_value(v)}" for k, v in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(describe_value, value)) + "]"
+    if callable(getattr(value, "describe", None)):
+        return str(value.describe())
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = (f"{f.name}={describe_value(getattr(value, f.name))}" for f in fields(value))
+        return f"{type(value).__name__}({', '.join(parts)})"
+    # Not repr: that of a plain object has its address in it.
+    return getattr(value, "__qualname__", type(value).__qualname__)
+
+
+def approximately(value: Fraction, digits: int = 6) -> str:
+    """A rational of any size, rounded to what a person reads: `0.1`, `3.3e+4999`."""
+    context = Context(prec=digits)
+    rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{rounded.normalize(context):g}"
+
+
+def middle(ball: BallArray) -> Fraction:
+    """The midpoint of a ball."""
+    return (ball.lower() + ball.upper()) / 2
+
+
+def _nested(elements: np.ndarray, text: Any) -> str:
+    if elements.ndim == 0:
+        return str(text(elements[()]))
+    return "[" + ", ".join(_nested(np.asarray(row), text) for row in elements) + "]"
+
+
+def _number(number: Number) -> str:
+    return str(number) if isinstance(number, fmpq) else show(number)

@@ -3,25 +3,34 @@
 The generator and the body run again on the recorded numbers, exactly: every float is the dyadic
 rational that it is, and what is not rational is enclosed by a ball. A hypothesis that the generator
 re-checks (`Source.require`) or that a relation carries (`where`) is decided exactly too.
+
+A violation counts as proved only where the lower end of the ball of `lhs - rhs` is positive, in an
+entry in which the relation is provably asserted. Whatever stands in the way of that (balls that
+overlap, an operation without a ball form, a body that leaves ball arithmetic) leaves the instance
+suspected, and never makes it a counterexample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
+
+import torch
 
 from rankcheck import balls
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.claims import tolerances
-from rankcheck.claims.claim import Claim
+from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.relations import Relation
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances, Rejected, ReplaySource
+from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource
 
 #: Precisions that are tried, in bits, until the balls decide.
 PRECISIONS = (128, 256, 512, 1024, 2048)
+#: Sides smaller than this are zero as far as equality is concerned.
+NEARLY_ZERO = Fraction(1, 2**60)
 
 Finding = Literal["genuine", "satisfied", "outside", "suspected"]
 
@@ -33,11 +42,13 @@ class Judgement:
     Attributes:
         finding: `genuine` (a violation is proved), `satisfied` (there is none, or equality to
             within 2⁻⁸⁰), `outside` (the instance breaks a hypothesis), `suspected` (not decided).
+        bits: the precision at which it was decided.
         reason: why, where nothing is proved.
         relation: which relation of the body is violated, its kind, and what the body calls it.
-        lhs, rhs: its two sides as balls, at the entry with the largest proved excess.
+        lhs, rhs: its two sides as balls, at the entry with the largest proved violation; of a
+            suspected one, at an entry that the balls leave open, if it came to that.
         excess: a proved lower bound of the violation.
-        bits: the precision at which it was decided.
+        relative_excess: the same relative to the larger side.
     """
 
     finding: Finding
@@ -49,6 +60,7 @@ class Judgement:
     lhs: BallArray | None = None
     rhs: BallArray | None = None
     excess: Fraction = Fraction(0)
+    relative_excess: Fraction = Fraction(0)
 
 
 def exact_instance(family: Instances, record: Record) -> tuple[Any, ...]:
@@ -72,13 +84,19 @@ def judge(
     dials: Mapping[str, Any] | None = None,
     precisions: tuple[int, ...] = PRECISIONS,
 ) -> Judgement:
-    """Decide a recorded instance in ball arithmetic, with more bits until it is decided."""
+    """Decide a recorded instance in ball arithmetic, with more bits until it is decided.
+
+    Raises:
+        ReplayError: if the record does not fit the generator.
+        ClaimError: if the body returns anything but relations.
+        TypeError: if the claim has no instances.
+    """
     family = family or claim.instances
     if family is None:
         raise TypeError(f"{claim.id} is cited: it has no instances")
     if claim.no_ball is not None:
         return Judgement("suspected", 0, f"no ball form: {claim.no_ball}")
-    reason = ""
+    undecided = Judgement("suspected", 0, "no precision was tried")
     for bits in precisions:
         with balls.precision(bits):
             try:
@@ -88,56 +106,69 @@ def judge(
                 return Judgement("outside", bits, str(rejected))
             except NoBallForm as missing:
                 return Judgement("suspected", bits, f"no ball form: {missing}")
-            except Undecided as undecided:
-                reason = f"undecided at {bits} bits: {undecided}"
+            except Undecided as reason:
+                undecided = Judgement("suspected", bits, f"undecided at {bits} bits: {reason}")
                 continue
+            except (ClaimError, ReplayError):
+                raise
+            except Exception as error:
+                # The floats went through: what a body does on balls alone is no counterexample,
+                # and must not hide one either.
+                failure = f"it fails on balls, with {type(error).__name__}: {error}"
+                return Judgement("suspected", bits, failure)
         if decided.finding != "suspected":
             return decided
-        reason = decided.reason
-    return Judgement("suspected", precisions[-1], reason)
+        undecided = decided
+    return undecided
 
 
 def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
     """Hold every entry of every relation against its proved bounds."""
     worst: Judgement | None = None
-    open_entry = ""
+    doubt: Judgement | None = None
     for number, relation in enumerate(relations):
-        lhs, rhs = balls.balls(relation.lhs).reshape(-1), balls.balls(relation.rhs).reshape(-1)
-        asserted = relation.asserted.reshape(-1)
-        lower, upper = balls.difference_bounds(lhs, rhs)
-        for entry in range(lhs.shape[0]):
-            if not bool(asserted[entry]):
+        if isinstance(relation.lhs, torch.Tensor) and relation.lhs.is_floating_point():
+            raise NoBallForm(
+                f"the relation {relation.label or number + 1}", "its sides are floats, not balls"
+            )
+        for lhs, rhs in _asserted(relation):
+            entry = Judgement(
+                "suspected",
+                bits,
+                f"the balls of its sides do not decide it at {bits} bits",
+                number,
+                relation.kind,
+                relation.label,
+                lhs,
+                rhs,
+            )
+            try:
+                low, high = balls.difference_bounds(lhs, rhs)
+                size = _size(lhs, rhs)
+            except Undecided:
+                doubt = entry
                 continue
-            low, high = lower[entry], upper[entry]
             if relation.kind == "eq" and high < 0:
                 low, high = -high, -low
             if low > 0:
-                if worst is None or low > worst.excess:
-                    worst = Judgement(
-                        "genuine",
-                        bits,
-                        "",
-                        number,
-                        relation.kind,
-                        relation.label,
-                        lhs[entry],
-                        rhs[entry],
-                        low,
+                if worst is None or low / size > worst.relative_excess:
+                    worst = replace(
+                        entry, finding="genuine", reason="", excess=low, relative_excess=low / size
                     )
                 continue
-            reach = max(abs(low), abs(high)) if relation.kind == "eq" else high
-            if reach > 0 and not _is_equality(reach, lhs[entry], rhs[entry]):
-                open_entry = (
-                    f"the balls of {relation.label or 'the sides'} overlap at {bits} bits, "
-                    f"by as much as {float(reach):.3g}"
-                )
-    if worst is not None:
-        return worst
-    if open_entry:
-        return Judgement("suspected", bits, open_entry)
-    return Judgement("satisfied", bits)
+            reach = max(-low, high) if relation.kind == "eq" else high
+            if reach > tolerances.EQUALITY_ON_BALLS * max(size, NEARLY_ZERO):
+                doubt = entry
+    return worst or doubt or Judgement("satisfied", bits)
 
 
-def _is_equality(reach: Fraction, lhs: BallArray, rhs: BallArray) -> bool:
-    size = max(abs(Fraction(float(side.midpoints()))) for side in (lhs, rhs))
-    return reach <= tolerances.EQUALITY_ON_BALLS * max(size, Fraction(1, 2**60))
+def _asserted(relation: Relation) -> Iterator[tuple[BallArray, BallArray]]:
+    """The two sides, entry by entry, where the relation is asserted."""
+    lhs, rhs = balls.balls(relation.lhs).reshape(-1), balls.balls(relation.rhs).reshape(-1)
+    for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
+        yield lhs[entry], rhs[entry]
+
+
+def _size(lhs: BallArray, rhs: BallArray) -> Fraction:
+    """The larger side, in absolute value and bounded from above."""
+    return max(abs(end) for side in (lhs, rhs) for end in (side.lower(), side.upper()))

@@ -8,73 +8,139 @@ from pathlib import Path
 from rankcheck import balls
 from rankcheck.claims import certificates
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.describe import describe_instance
+from rankcheck.claims.describe import approximately, describe_instance, middle
 from rankcheck.claims.judge import Judgement, exact_instance
-from rankcheck.claims.search import Violation
-from rankcheck.claims.small import smallest
+from rankcheck.claims.relations import Relation
+from rankcheck.claims.search import Violation, evaluate
+from rankcheck.claims.small import BUDGET, make_small
 from rankcheck.instances.source import ReplaySource
 
+#: Instances whose text is longer are left to the certificate.
+READABLE = 2000
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Found:
-    """A reported violation: the message, whether it is proved, and the certificate if it is."""
+    """A reported violation.
+
+    Attributes:
+        genuine: whether it is proved.
+        message: what a person needs to know.
+        certificate: its file, if it is proved.
+        smallest: the violation in its smallest form, and
+        worst: in the form with the largest violation relative to the sides.
+    """
 
     genuine: bool
     message: str
-    certificate: str | None = None
+    certificate: str | None
+    smallest: Violation
+    worst: Violation
 
 
-def report_violation(claim: Claim, violation: Violation, folder: Path) -> Found:
-    """Make a violation small, leave its certificate if it is proved, and say it in mathematics."""
-    violation = smallest(claim, violation)
-    judgement = violation.judgement
-    if judgement.finding == "genuine":
-        path = certificates.write(folder, claim, violation)
-        return Found(True, _genuine(claim, violation, path), str(path))
-    return Found(False, _suspected(claim, violation))
+def report_violation(
+    claim: Claim, violation: Violation, folder: Path, *, budget: float = BUDGET
+) -> Found:
+    """Make a violation small, leave its certificate if it is proved, and say it in mathematics.
 
+    Args:
+        folder: where the certificate is left.
+        budget: seconds for making it small.
 
-def _genuine(claim: Claim, violation: Violation, path: Path) -> str:
-    judgement = violation.judgement
-    with balls.precision(judgement.bits):
-        instance = exact_instance(violation.family, violation.record)
-    certified = f"certified, {judgement.bits}-bit balls"
-    return "\n".join(
-        [
-            f"{claim.id} is false: {sides(judgement)} ({certified})",
-            f"  {describe_instance(claim, instance)}",
-            f"  claimed: {claim.statement}",
-            f"  certificate: {path}      rankcheck replay {path}",
-        ]
+    Raises:
+        OSError: if the certificate cannot be written.
+    """
+    if violation.judgement.finding != "genuine":
+        return Found(False, suspected_message(claim, violation), None, violation, violation)
+    small = make_small(claim, violation, budget)
+    path = certificates.write(
+        folder, claim, small.smallest, small.worst if small.worst is not small.smallest else None
     )
+    message = genuine_message(claim, small.smallest, small.worst, path)
+    if small.left_out is not None:
+        message += f"\n  it may not be the smallest: {small.left_out}"
+    return Found(True, message, str(path), small.smallest, small.worst)
+
+
+def genuine_message(claim: Claim, smallest: Violation, worst: Violation, path: Path) -> str:
+    """A proved violation: both sides, the instance, the statement, and how to replay it."""
+    judgement = smallest.judgement
+    assert judgement.lhs is not None
+    assert judgement.rhs is not None
+    sides_ = f"lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
+    tolerance = _tolerance(claim, smallest)
+    lines = [
+        f"{claim.id} is false: {sides(judgement)} (certified, {judgement.bits}-bit balls)",
+        f"  {_instance(claim, smallest)}",
+        f"  claimed: {claim.statement}",
+        f"  exactly: {sides_}" + (f"; tolerance in floats {tolerance:.2g}" if tolerance else ""),
+    ]
+    if worst is not smallest:
+        lines.append(f"  at worst: {sides(worst.judgement)} (in the certificate as well)")
+    lines.append(f"  certificate: {path}      rankcheck replay {path}")
+    return "\n".join(lines)
+
+
+def suspected_message(claim: Claim, violation: Violation) -> str:
+    """A violation that is not proved: both figures, in floats and in balls, and why not."""
+    judgement = violation.judgement
+    source = ReplaySource(violation.record)
+    instance = violation.family(source)
+    relation, entry = _worst(claim.relations(instance))
+    lhs, rhs, tolerance = (
+        float(side.reshape(-1)[entry]) for side in (relation.lhs, relation.rhs, relation.tolerance)
+    )
+    sign = ">" if relation.kind == "leq" else "!="
+    label = f"{relation.label}: " if relation.label else ""
+    lines = [
+        f"{claim.id} is suspected false: {label}lhs {lhs:.17g} {sign} rhs {rhs:.17g} by "
+        f"{abs(lhs - rhs):.6g} in floats (tolerance {tolerance:.3g})",
+        f"  not certified: {judgement.reason}",
+    ]
+    if judgement.lhs is not None and judgement.rhs is not None:
+        lines.append(
+            f"  in balls: lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
+        )
+    text = describe_instance(claim, instance)
+    return "\n".join([*lines, f"  {_readable(text)}", f"  claimed: {claim.statement}"])
 
 
 def sides(judgement: Judgement) -> str:
-    """`lhs 1 > rhs 9/10 by 1/10`, rounded to what a person reads."""
+    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded to what a person reads."""
     assert judgement.lhs is not None
     assert judgement.rhs is not None
-    lhs, rhs = (float(side.midpoints()) for side in (judgement.lhs, judgement.rhs))
+    lhs, rhs = (approximately(middle(side)) for side in (judgement.lhs, judgement.rhs))
     label = f"{judgement.label}: " if judgement.label else ""
     relation = ">" if judgement.kind == "leq" else "!="
-    return f"{label}lhs {lhs:.6g} {relation} rhs {rhs:.6g} by {float(judgement.excess):.6g}"
+    return f"{label}lhs {lhs} {relation} rhs {rhs} by {approximately(judgement.excess)}"
 
 
-def _suspected(claim: Claim, violation: Violation) -> str:
-    source = ReplaySource(violation.record)
-    instance = violation.family(source)
-    relations = claim.relations(instance)
-    worst = max(relations, key=lambda r: float((r.excess - r.tolerance).max()))
-    entry = int((worst.excess - worst.tolerance).reshape(-1).argmax())
-    lhs, rhs, tolerance = (
-        float(side.reshape(-1)[entry]) for side in (worst.lhs, worst.rhs, worst.tolerance)
-    )
-    sign = ">" if worst.kind == "leq" else "!="
-    label = f"{worst.label}: " if worst.label else ""
-    return "\n".join(
-        [
-            f"{claim.id} is suspected false: {label}lhs {lhs:.17g} {sign} rhs {rhs:.17g} by "
-            f"{abs(lhs - rhs):.6g} (tolerance {tolerance:.3g}; {violation.judgement.reason})",
-            f"  {describe_instance(claim, instance)}",
-            f"  claimed: {claim.statement}",
-        ]
-    )
+def _instance(claim: Claim, violation: Violation) -> str:
+    with balls.precision(violation.judgement.bits):
+        return _readable(
+            describe_instance(claim, exact_instance(violation.family, violation.record))
+        )
+
+
+def _readable(text: str) -> str:
+    return text if len(text) <= READABLE else f"{text[:READABLE]} … ({len(text)} characters)"
+
+
+def _tolerance(claim: Claim, violation: Violation) -> float | None:
+    """The numerical band of the relation that is violated; None where it has none."""
+    relations = evaluate(claim, violation.family, ReplaySource(violation.record), {})
+    relation = relations[violation.judgement.relation]
+    return None if relation.exact else float(relation.tolerance.max())
+
+
+def _worst(relations: tuple[Relation, ...]) -> tuple[Relation, int]:
+    """The relation and the entry that float arithmetic finds furthest beyond the tolerance."""
+    best: tuple[float, Relation, int] | None = None
+    for relation in relations:
+        beyond = (relation.excess - relation.tolerance).double().nan_to_num(nan=float("inf"))
+        beyond = beyond.masked_fill(~relation.asserted, -float("inf")).reshape(-1)
+        entry = int(beyond.argmax())
+        if best is None or float(beyond[entry]) > best[0]:
+            best = (float(beyond[entry]), relation, entry)
+    assert best is not None
+    return best[1], best[2]

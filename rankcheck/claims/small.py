@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.judge import Judgement, judge
-from rankcheck.claims.search import Violation
+from rankcheck.claims.judge import PRECISIONS, judge
+from rankcheck.claims.search import Violation, evaluate, excess
 from rankcheck.instances.record import Record
 from rankcheck.instances.shrink import shrink
+from rankcheck.instances.source import Rejected, ReplaySource
 
 #: The share of the relative violation that a smaller instance has to keep.
-KEEP = 0.5
+KEEP = Fraction(1, 2)
+#: Seconds for making one counterexample small.
+BUDGET = 5.0
+#: A candidate is judged with as many bits as the violation took, and at least with these.
+BITS = 256
 
 
-def relative_excess(judgement: Judgement) -> float:
-    """The proved violation relative to the larger side."""
-    assert judgement.lhs is not None
-    assert judgement.rhs is not None
-    size = max(abs(float(side.midpoints())) for side in (judgement.lhs, judgement.rhs))
-    return float(judgement.excess) / size
+@dataclass(frozen=True, eq=False)
+class Small:
+    """A violation in its smallest and in its worst form.
+
+    Attributes:
+        worst: the one of the largest violation relative to the sides.
+        left_out: why Hypothesis took no part, if so.
+    """
+
+    smallest: Violation
+    worst: Violation
+    left_out: str | None = None
 
 
-def smallest(claim: Claim, violation: Violation) -> Violation:
-    """The smallest instance that still violates the claim by half as much, re-certified.
+def make_small(claim: Claim, violation: Violation, budget: float = BUDGET) -> Small:
+    """The smallest instance that still violates the claim by half as much, certified anew.
 
-    Only a proved violation is made small: one that is merely suspected would drift to where the
-    floats are worst.
+    Candidates are put into the body in floats first, and to the balls only where they violate the
+    claim clearly. Only a proved violation is made small: one that is merely suspected would drift
+    to where the floats are worst.
+
+    Args:
+        budget: seconds.
     """
     if violation.judgement.finding != "genuine":
-        return violation
-    least = KEEP * relative_excess(violation.judgement)
+        return Small(violation, violation)
+    family, judgement = violation.family, violation.judgement
+    least = KEEP * judgement.relative_excess
+    precisions = tuple(bits for bits in PRECISIONS if bits <= max(BITS, judgement.bits))
 
-    def interesting(record: Record) -> bool:
-        judgement = judge(claim, record, family=violation.family)
-        return judgement.finding == "genuine" and relative_excess(judgement) >= least
+    def violates(record: Record) -> bool:
+        found = judge(claim, record, family=family, precisions=precisions)
+        return found.finding == "genuine" and found.relative_excess >= least
 
-    record = shrink(violation.family, violation.record, interesting)
-    return Violation(record, violation.family, judge(claim, record, family=violation.family))
+    def seems_to(record: Record) -> bool:
+        try:
+            relations = evaluate(claim, family, ReplaySource(record), {})
+        except (Rejected, ArithmeticError, RuntimeError, ValueError):
+            # Out at the edge, where a hypothesis or an operation ends, nothing is simpler.
+            return False
+        return float(least) <= float(excess(relations, ())) < float("inf")
+
+    shrunk = shrink(family, violation.record, violates, screen=seems_to, budget=budget)
+    smallest = Violation(
+        shrunk.record, family, judge(claim, shrunk.record, family=family, precisions=precisions)
+    )
+    both = (violation, smallest)
+    return Small(smallest, max(both, key=lambda v: v.judgement.relative_excess), shrunk.left_out)

@@ -8,20 +8,13 @@ certificate names, beside the certificate, in a folder above it, or in the worki
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from rankcheck.claims.catalogue import project
 from rankcheck.claims.entry import Entry
 from rankcheck.claims.loader import load
-from rankcheck.claims.reading import read_file
 from rankcheck.claims.selection import select
-from rankcheck.errors import InputError
 
 HELP = "prove a counterexample again, from its file"
-#: So many folders above a certificate are searched for the file of its claim.
-ABOVE = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,14 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replay them all; 1 if one fails."""
-    from rankcheck.claims.certificates import CertificateError, read
+    """Replay them all; 1 if one does not refute the claim for which it was written."""
+    from rankcheck.claims.certificates import find, read
 
-    try:
-        certificates = {path: read(path) for path in args.certificates}
-    except CertificateError as error:
-        raise InputError(str(error)) from error
-    entries = {path: _entry(path, data, args.claims) for path, data in certificates.items()}
+    certificates = {path: read(path) for path in args.certificates}
+    elsewhere = None if args.claims is None else select([args.claims])
+    entries = {path: find(path, data, elsewhere) for path, data in certificates.items()}
     proved = [_replay(path, entry) for path, entry in entries.items()]
     return 0 if all(proved) else 1
 
@@ -56,29 +47,15 @@ def _replay(path: Path, entry: Entry) -> bool:
         print(f"not proved: {error}")
         return False
     judgement = replayed.judgement
+    if not replayed.refuted:
+        print(
+            f"not proved: {claim.id} has another text now than when {path} was written "
+            f"({entry.place}), and its instance does not refute that: {judgement.finding} "
+            f"{judgement.reason}".rstrip()
+        )
+        return False
     print(f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)")
-    print(f"  {replayed.data['instance']}")
+    print(f"  {replayed.instance}")
     if replayed.changed:
         print(f"  but the claim has another text now than when {path} was written: {entry.place}")
     return not replayed.changed
-
-
-def _entry(path: Path, data: Mapping[str, Any], selector: str | None) -> Entry:
-    for entry in _candidates(path, data["file"], selector):
-        if entry.id == data["claim"]:
-            return entry
-    raise InputError(
-        f"{path} refutes {data['claim']} of {data['file']}, which is not near it; "
-        "say where it is: rankcheck replay --claims FILE CERTIFICATE"
-    )
-
-
-def _candidates(path: Path, name: str, selector: str | None) -> Iterator[Entry]:
-    if selector is not None:
-        yield from select([selector])
-        return
-    yield from project()
-    for folder in (*path.resolve().parents[: ABOVE + 1], Path.cwd()):
-        near = folder / Path(name).name
-        if near.is_file():
-            yield from read_file(near)

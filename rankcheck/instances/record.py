@@ -7,6 +7,7 @@ certificate, as exact numbers: a float is a dyadic rational, written `p/q`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -107,6 +108,9 @@ class Record:
         return cls(tuple(_choice(item) for item in data))
 
 
+_RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
+
+
 def exact_text(value: float) -> str:
     """A float as the rational number that it is: `-3/4`."""
     return str(Fraction(value))
@@ -118,7 +122,8 @@ def exact_float(text: object) -> float:
     Raises:
         ValueError: if it is not one.
     """
-    if not isinstance(text, str) or len(text) > 2500:
+    # No exponents: "1e999999999" is short, and the integer that it means is not.
+    if not isinstance(text, str) or len(text) > 2500 or not _RATIONAL.fullmatch(text):
         raise ValueError(f"a number is written as a rational, like '-3/4'; received {text!r:.80}")
     try:
         exact = Fraction(text)

@@ -1,0 +1,148 @@
+"""Handing a recorded instance to Hypothesis, which shrinks it.
+
+This is the one module that relies on what Hypothesis does not promise: that the choices of an
+instance, saved under the secondary key of its example database, are replayed first and then shrunk.
+Choices that do not fit are dropped there without a word, so what Hypothesis sees first is held
+against what it was given; `tests/instances/test_shrink.py` has a canary for each detail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import unittest
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from hypothesis import HealthCheck, Phase, find, reject, settings
+from hypothesis import strategies as st
+from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
+from hypothesis.errors import NoSuchExample, Unsatisfiable
+from hypothesis.internal.conjecture.engine import BUFFER_SIZE
+
+from rankcheck.instances.record import Integer, Record
+from rankcheck.instances.shrink.clock import Clock
+from rankcheck.instances.shrink.crop import size
+from rankcheck.instances.shrink.entries import cost
+from rankcheck.instances.source import SMALLEST, DrawSource, Instances, Rejected
+
+_KEY = b"rankcheck"
+
+
+class HandoverError(RuntimeError):
+    """Hypothesis does not replay what it was handed: an error of rankcheck, not of its user."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shrunk:
+    """The smallest record that was found, and why Hypothesis took no part in it, if so."""
+
+    record: Record
+    left_out: str | None = None
+
+
+class _Stop(BaseException):
+    """Leaves Hypothesis from within its test; it takes every `Exception` for a finding."""
+
+
+def hand_over(
+    family: Instances, record: Record, interesting: Callable[[Record], bool], clock: Clock
+) -> Shrunk:
+    """The simplest interesting record that Hypothesis finds from this one, which is interesting.
+
+    Raises:
+        HandoverError: if the first record that Hypothesis sees is another.
+    """
+    encoded = choices_to_bytes(choices(record))
+    if len(encoded) > BUFFER_SIZE:
+        return Shrunk(
+            record,
+            f"Hypothesis shrinks what it encodes in {BUFFER_SIZE} bytes; this instance takes "
+            f"{len(encoded)}",
+        )
+    if any(bool(((t != 0) & (t.abs() < SMALLEST)).any()) for t in record.tensors):
+        return Shrunk(
+            record, f"Hypothesis draws no entries below {SMALLEST}; this instance has some"
+        )
+    trial = _Trial(record, interesting, clock)
+    database = InMemoryExampleDatabase()
+    # Saved under the key itself it would be replayed, but not shrunk.
+    database.save(_KEY + b".secondary", encoded)
+    # A seed, and `derandomize` beside a database, would make Hypothesis leave the database aside;
+    # inherited, `derandomize` does not.
+    quietly = settings(
+        settings(derandomize=True),
+        max_examples=2,
+        database=database,
+        deadline=None,
+        phases=(Phase.reuse, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    # However it ends: what was seen is in the trial.
+    with contextlib.suppress(NoSuchExample, Unsatisfiable, unittest.SkipTest, _Stop):
+        find(_drawn(family), trial, settings=quietly, database_key=_KEY)
+    if not trial.replayed:
+        raise HandoverError(
+            f"Hypothesis replays the instance that it is handed first; it saw {trial.first}"
+        )
+    return Shrunk(trial.best)
+
+
+class _Trial:
+    """The predicate that Hypothesis calls; remembers the simplest record for which it held."""
+
+    def __init__(self, record: Record, interesting: Callable[[Record], bool], clock: Clock) -> None:
+        self.best = record
+        self.replayed = False
+        self.first = "nothing"
+        self._interesting = interesting
+        self._clock = clock
+        self._complexity = complexity(record)
+
+    def __call__(self, record: Record) -> bool:
+        if not self.replayed:
+            self.first = f"the choices {choices(record)!r:.200}"
+            if choices(record) != choices(self.best):
+                raise _Stop
+            self.replayed = True
+            return True
+        if self._clock.over():
+            raise _Stop
+        if not self._interesting(record):
+            return False
+        simplicity = complexity(record)
+        if simplicity < self._complexity:
+            self.best, self._complexity = record, simplicity
+        return True
+
+
+def complexity(record: Record) -> tuple[float, ...]:
+    """Records are compared by their size, their non-zero entries, and the cost of these."""
+    entries = torch.cat([tensor.reshape(-1) for tensor in record.tensors] or [torch.zeros(0)])
+    return (*size(record), float((entries != 0).sum()), cost(entries.double()))
+
+
+def choices(record: Record) -> list[int | float]:
+    """The choices that `DrawSource` would draw for this record, in order."""
+    flat: list[int | float] = []
+    for choice in record.choices:
+        if isinstance(choice, Integer):
+            flat.append(choice.value)
+        else:
+            # A zero of negative sign lies outside [0, 1] for Hypothesis.
+            flat.extend((choice.values.detach().reshape(-1) + 0.0).tolist())
+    return flat
+
+
+def _drawn(family: Instances) -> st.SearchStrategy[Record]:
+    @st.composite
+    def drawn(draw: Any) -> Record:
+        source = DrawSource(draw)
+        try:
+            family(source)
+        except Rejected:
+            reject()
+        return source.record
+
+    return drawn()
