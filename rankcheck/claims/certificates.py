@@ -113,6 +113,8 @@ def write(folder: Path, claim: Claim, violation: Violation, worst: Violation | N
         OSError: if it cannot be written.
     """
     own = claim.file.resolve().is_relative_to(project_folder())
+    # What is kept under version control, beside its claim, is free of the paths of a machine.
+    kept = own or folder.resolve() == stored_path(claim).parent.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     data = {
         "schema": SCHEMA,
@@ -120,7 +122,7 @@ def write(folder: Path, claim: Claim, violation: Violation, worst: Violation | N
         # From the certificate's folder, so that both can move; and for a certificate that moves
         # alone. rankcheck's own claims are found by their id.
         "file": Path(os.path.relpath(claim.file.resolve(), folder.resolve())).as_posix(),
-        "path": "" if own else str(claim.file.resolve()),
+        "path": "" if kept else str(claim.file.resolve()),
         "statement": claim.statement,
         "statement_sha256": claim.statement_hash,
         "smallest": _section(claim, violation),

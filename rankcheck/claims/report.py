@@ -9,6 +9,7 @@ from rankcheck import balls
 from rankcheck.claims import certificates
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.describe import approximately, describe_instance, middle
+from rankcheck.claims.entry import shown_path
 from rankcheck.claims.judge import Judgement, exact_instance
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.search import Violation, evaluate
@@ -77,7 +78,8 @@ def genuine_message(claim: Claim, smallest: Violation, worst: Violation, path: P
     ]
     if worst is not smallest:
         lines.append(f"  at worst: {sides(worst.judgement)} (in the certificate as well)")
-    lines.append(f"  certificate: {path}      rankcheck replay {path}")
+    shown = shown_path(path)
+    lines.append(f"  certificate: {shown}      rankcheck replay {shown}")
     return "\n".join(lines)
 
 
