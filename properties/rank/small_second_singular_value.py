@@ -1,0 +1,28 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.linalg import power, singular_values
+
+
+@claim(
+    "rank.small-second-singular-value",
+    kind="bound",
+    title="A network whose cost per layer is near one has a small second singular value",
+    source=paper("rank", "after Prop. 3"),
+    instances=networks_at_points(),
+    tight=balanced_linear_networks(equal=True),
+    mutants={"exponent 0.98 L/2": {"exponent": Fraction(49, 100)}},
+)
+def test_small_second_singular_value(net, x, *, exponent=Fraction(1, 2)):
+    r"""$s_k(Jf(x)) \le \left(\frac{\|\theta\|^2}{kL}\right)^{L/2}$ for every $k$; so
+    $\|\theta\|^2/L \le 1 + c/L$ gives $s_2 \le ((1 + c/L)/2)^{L/2}$.
+    """
+    J = net.jacobian(x)
+    s = singular_values(J)
+    k = torch.arange(1, s.shape[-1] + 1, dtype=torch.float64, device=x.device)
+    bound = power(net.cost().unsqueeze(-1) / (k * net.depth), net.depth * exponent)
+    noise = net.jacobian_noise(x).unsqueeze(-1) if isinstance(x, torch.Tensor) else None
+    return leq(s, bound, error=noise)
