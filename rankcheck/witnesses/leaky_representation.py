@@ -1,0 +1,45 @@
+r"""A ReLU network as a network with any slope $a \in (-1, 1)$, by twice the hidden units.
+
+$$\max(0, z) = \frac{\sigma_a(z) + a\,\sigma_a(-z)}{1 - a^2},$$
+
+so each hidden unit z becomes the two units z and −z, read with weights 1 and a, over 1 − a². (In
+print the sign before a is minus, which gives (1 + a²)/(1 − a²) at z = 1.)
+
+Used by rank.leaky-representation; the identity is rank.relu-from-leaky. Source: A. Jacot, *Implicit
+bias of large depth networks*, Corollary 1.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from rankcheck.linalg import Array, Number
+from rankcheck.networks import Network
+from rankcheck.witnesses.deepen import matrix_slope
+
+__all__ = ["leaky_representation"]
+
+
+def leaky_representation(net: Network, slope: Number | Array, *, sign: int = 1) -> Network:
+    """The network of widths (n_0, 2n_1, ..., 2n_{L−1}, n_L) and the given slope equal to net.
+
+    Args:
+        net: ReLU networks, of slope 0.
+        slope: a in (−1, 1), a number or an array (*B).
+        sign: of the coefficient a; −1 is the formula as printed.
+
+    Raises:
+        ValueError: net has another slope, or a lies outside (−1, 1).
+    """
+    if not (isinstance(net.slope, Number) and net.slope == 0):
+        raise ValueError(f"the network to represent has slope 0, received {net.slope}")
+    a = matrix_slope(slope, net.weights[0])
+    weights, biases = [], []
+    for layer, (W, b) in enumerate(zip(net.weights, net.biases, strict=True), 1):
+        if layer > 1:
+            W = torch.cat((W, sign * a * W), -1) / (1 - a * a)
+        if layer < net.depth:
+            W, b = torch.cat((W, -W), -2), torch.cat((b, -b), -1)
+        weights.append(W)
+        biases.append(b)
+    return Network(tuple(weights), tuple(biases), slope)

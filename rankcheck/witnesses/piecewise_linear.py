@@ -1,0 +1,136 @@
+r"""A piecewise-linear function of n variables as a ReLU network of depth ⌈log2(n+1)⌉ + 1.
+
+Every function with finitely many linear pieces has the form (Wang & Sun 2005)
+
+$$f(x) = \sum_j s_j \max_{i \in S_j} \ell_i(x), \qquad \ell_i(x) = \langle c_i, x\rangle + d_i,\quad
+  |S_j| \le n + 1,\ s_j = \pm 1,$$
+
+and a maximum of K affine functions is a tree of maxima of two,
+
+$$\max(p, q) = [p - q]_+ + [q]_+ - [-q]_+ ,$$
+
+one hidden layer for each of its ⌈log2 K⌉ levels; at a level where their number is odd, the last one
+passes as $[p]_+ - [-p]_+$. All weights after the first layer are 0 and ±1, ±2, so on integers (and
+dyadics, while they fit) the network equals f to the last bit.
+
+Used by rank.piecewise-linear-depth. Source: A. Jacot, *Implicit bias of large depth networks*,
+Corollary 1, after R. Arora, A. Basu, P. Mianjy, A. Mukherjee, *Understanding deep neural networks
+with rectified linear units*, Theorem 2.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from rankcheck.linalg import Array
+from rankcheck.networks import Network
+from rankcheck.witnesses.deepen import deepen
+
+__all__ = ["MaxForm", "least_depth", "max_network"]
+
+
+@dataclass(frozen=True, eq=False)
+class MaxForm:
+    """f(x) = Σ_j signs_j max_i (gradients_ji·x + offsets_ji), into R^m.
+
+    Args:
+        gradients: (*B, J, K, n): J terms of K pieces each. A term of fewer repeats one of them.
+        offsets: (*B, J, K).
+        signs: (*B, m, J), any numbers.
+
+    Raises:
+        ValueError: the shapes do not fit, or J or K is zero.
+    """
+
+    gradients: Array
+    offsets: Array
+    signs: Array
+
+    def __post_init__(self) -> None:
+        *batch, terms, pieces, _ = self.gradients.shape
+        if (
+            terms * pieces == 0
+            or tuple(self.offsets.shape) != (*batch, terms, pieces)
+            or self.signs.ndim != len(batch) + 2
+            or tuple(self.signs.shape) != (*batch, self.signs.shape[-2], terms)
+        ):
+            raise ValueError(
+                "gradients, offsets and signs have shapes (*B, J, K, n), (*B, J, K) and "
+                f"(*B, m, J) with J, K >= 1; received {tuple(self.gradients.shape)}, "
+                f"{tuple(self.offsets.shape)} and {tuple(self.signs.shape)}"
+            )
+
+    def __call__(self, x: Array) -> Array:
+        """f at points (*B, n) or (*B, N, n): (*B, m) or (*B, N, m)."""
+        many = x.ndim == self.gradients.ndim - 1
+        points = x if many else x.unsqueeze(-2)
+        # (*B, J, K, N)
+        pieces = self.gradients @ points.mT.unsqueeze(-3) + self.offsets.unsqueeze(-1)
+        values = (self.signs @ pieces.amax(-2)).mT
+        return values if many else values.squeeze(-2)
+
+
+def least_depth(pieces: int) -> int:
+    """⌈log2 K⌉ + 1, the depth of the network for maxima of K pieces."""
+    return math.ceil(math.log2(pieces)) + 1
+
+
+def max_network(form: MaxForm, depth: int | None = None) -> Network:
+    """The ReLU network of the given depth (by default the least) that equals f everywhere.
+
+    Raises ValueError if depth < least_depth(K).
+    """
+    *batch, terms, pieces, n = form.gradients.shape
+    if depth is not None and depth < least_depth(pieces):
+        raise ValueError(
+            f"maxima of {pieces} pieces take depth {least_depth(pieces)}, received depth {depth}"
+        )
+    weights: list[Array] = []
+    values = None
+    left = pieces
+    while left > 1:
+        units, read = _level(left, form.signs)
+        if values is None:
+            first = units @ form.gradients
+            weights.append(first.reshape(*batch, terms * units.shape[0], n))
+            first_bias = (units @ form.offsets.unsqueeze(-1)).reshape(*batch, -1)
+        else:
+            weights.append(_for_each_term(units @ values, form))
+        values, left = read, math.ceil(left / 2)
+    if values is None:
+        W = form.signs @ form.gradients.squeeze(-2)
+        net = Network((W,), ((form.signs @ form.offsets).squeeze(-1),))
+    else:
+        weights.append(form.signs @ _for_each_term(values, form))
+        zeros = [w.new_zeros(w.shape[:-1]) for w in weights[1:]]
+        net = Network(tuple(weights), (first_bias, *zeros))
+    return net if depth is None else deepen(net, depth)
+
+
+def _level(count: int, like: Array) -> tuple[torch.Tensor, torch.Tensor]:
+    """What a level of the tree computes of ``count`` values, and how to read ⌈count/2⌉ maxima.
+
+    Units p − q, q, −q for each pair and r, −r for the one that is left: (units, count); and
+    (⌈count/2⌉, units).
+    """
+    pairs, odd = divmod(count, 2)
+    units = torch.zeros(3 * pairs + 2 * odd, count, dtype=torch.float64, device=like.device)
+    read = torch.zeros(pairs + odd, len(units), dtype=torch.float64, device=like.device)
+    for i in range(pairs):
+        units[3 * i : 3 * i + 3, 2 * i : 2 * i + 2] = units.new_tensor([[1, -1], [0, 1], [0, -1]])
+        read[i, 3 * i : 3 * i + 3] = read.new_tensor([1, 1, -1])
+    if odd:
+        units[-2:, -1] = units.new_tensor([1, -1])
+        read[-1, -2:] = read.new_tensor([1, -1])
+    return units, read
+
+
+def _for_each_term(matrix: torch.Tensor, form: MaxForm) -> Array:
+    """Block-diagonal, one copy of the constant matrix for each term, on the batch of the form."""
+    *batch, _, terms = form.signs.shape
+    one = torch.eye(terms, dtype=matrix.dtype, device=matrix.device)
+    blocks = torch.kron(one, matrix)
+    return form.signs.new_zeros((*batch, *blocks.shape)) + blocks

@@ -1,0 +1,124 @@
+r"""A function through $\mathbb R^1$ that fits any N points with distinct inputs.
+
+*To a line.* $g(x) = \langle u, x \rangle - \min_i \langle u, x_i \rangle$ for a direction u with
+$\langle u, x_i \rangle$ distinct: among the $u_t = (1, t, t^2, \dots, t^{n-1})$ one of any
+$(n-1)N(N-1)/2 + 1$ serves, as each difference $x_i - x_j \ne 0$ is orthogonal to at most n − 1 of
+them. Depth 1, and $g \ge 0$ on the convex hull of the inputs.
+
+*From the line.* With $0 = \tau_1 < \dots < \tau_N$ the values of g, $y_1, \dots, y_N$ in that
+order, slopes $s_k = (y_{k+1} - y_k)/(\tau_{k+1} - \tau_k)$ and $s_0 = s_N = 0$,
+
+$$h(\tau) = y_1 + \sum_{k=1}^N \frac{s_k - s_{k-1}}{1 - a}\,
+  \bigl(\sigma_a(\tau - \tau_k) + a\,\tau_k\bigr)$$
+
+is linear between the knots and constant outside them: σ_a has a kink of 1 − a, and what it does
+left of all knots cancels, as $\sum_k (s_k - s_{k-1}) = 0$. Depth 2, any slope a.
+
+So f = h∘g is a network of depth L ≥ 3 through identity layers
+(:mod:`rankcheck.witnesses.identity_layers`, with lower bound 0), or of depth 2 merged. On the hull
+its Jacobians are $s_k u^\top$ only.
+
+Used by rank.rank-one-interpolant and rank.travelling-salesman. Source: A. Jacot, *Implicit bias of
+large depth networks*, Proposition 2/8, Theorem 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import torch
+
+from rankcheck.linalg import Array, Number
+from rankcheck.networks import Network
+from rankcheck.witnesses.deepen import matrix_slope
+
+__all__ = ["RankOneInterpolant", "rank_one_interpolant", "separating_direction"]
+
+
+@dataclass(frozen=True, eq=False)
+class RankOneInterpolant:
+    """f = h∘g with f(x_i) = y_i.
+
+    Attributes:
+        g: (*B) networks R^n → R of depth 1, ≥ 0 on the convex hull of the inputs.
+        h: (*B) networks R → R^m of depth 2.
+        knots: (*B, N), the values g(x_i), ascending from 0.
+        slopes: (*B, N − 1, m), the slopes of h between the knots.
+    """
+
+    g: Network
+    h: Network
+    knots: Array
+    slopes: Array
+
+    def network(self) -> Network:
+        """f as one network of depth 2, the two affine maps at the seam merged."""
+        return self.h.merged_after(self.g)
+
+    def jacobians(self) -> Array:
+        """Every value of Jf inside the convex hull of the inputs, shape (*B, N − 1, m, n)."""
+        return self.slopes.unsqueeze(-1) * self.g.weights[0].unsqueeze(-3)
+
+
+def rank_one_interpolant(
+    x: Array, y: Array, slope: Number | Array = 0, direction: Array | None = None
+) -> RankOneInterpolant:
+    """The interpolant of the points (x_i, y_i), x of shape (*B, N, n) and y of shape (*B, N, m).
+
+    ``direction`` u, of shape (*B, n), is found by :func:`separating_direction` unless it is given;
+    the projections ⟨u, x_i⟩ have to be distinct, as is not checked (two equal ones give slopes of
+    nan). Raises ValueError for shapes that do not fit.
+    """
+    if x.ndim < 2 or y.ndim != x.ndim or x.shape[:-1] != y.shape[:-1] or x.shape[-2] == 0:
+        raise ValueError(
+            "inputs and outputs have shapes (*B, N, n) and (*B, N, m) with N >= 1; "
+            f"received {tuple(x.shape)} and {tuple(y.shape)}"
+        )
+    u = separating_direction(x) if direction is None else direction
+    line = (x @ u.unsqueeze(-1)).squeeze(-1)
+    order = line.argsort(-1)
+    line = line.gather(-1, order)
+    values = y.gather(-2, order.unsqueeze(-1).expand(y.shape))
+    first, knots = line[..., :1], line - line[..., :1]
+    rises = values[..., 1:, :] - values[..., :-1, :]
+    slopes = rises / (knots[..., 1:] - knots[..., :-1]).unsqueeze(-1)
+    flat = values.new_zeros((*values.shape[:-2], 1, values.shape[-1]))
+    kinks = torch.cat((slopes, flat), -2) - torch.cat((flat, slopes), -2)
+    a = matrix_slope(slope, x)
+    outgoing = kinks.mT / (1 - a)
+    bias = values[..., 0, :] + (a * (outgoing @ knots.unsqueeze(-1))).squeeze(-1)
+    ones = x.new_ones((*knots.shape, 1))
+    return RankOneInterpolant(
+        g=Network((u.unsqueeze(-2),), (-first,), slope),
+        h=Network((ones, outgoing), (-knots, bias), slope),
+        knots=knots,
+        slopes=slopes,
+    )
+
+
+def separating_direction(x: Array) -> Array:
+    """The u_t, of shape (*B, n), whose projections of the inputs (*B, N, n) lie furthest apart.
+
+    Of t = 0, 1, −1, 2, ..., so many that one separates any N distinct points, the one with the
+    largest min_{i<j} ⟨u, x_i − x_j⟩² / ‖u‖². Ties go to the first.
+    """
+    *_, N, n = x.shape
+    count = (n - 1) * N * (N - 1) // 2 + 1
+    candidates = torch.tensor(
+        [[_alternating(k) ** power for power in range(n)] for k in range(count)],
+        dtype=torch.float64,
+        device=x.device,
+    )
+    pairs = list(combinations(range(N), 2))
+    if not pairs:
+        return x.new_zeros((*x.shape[:-2], n)) + candidates[0]
+    line = x @ candidates.mT
+    distances = line[..., [i for i, _ in pairs], :] - line[..., [j for _, j in pairs], :]
+    scores = (distances * distances).amin(-2) / (candidates * candidates).sum(-1)
+    return x.new_zeros((*x.shape[:-2], n)) + candidates[scores.argmax(-1)]
+
+
+def _alternating(k: int) -> int:
+    """0, 1, −1, 2, −2, ..."""
+    return (k + 1) // 2 if k % 2 else -(k // 2)

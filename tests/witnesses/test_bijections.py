@@ -1,0 +1,81 @@
+"""Piecewise-linear bijections, their inverses, and linear maps between them."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.networks import Network
+from rankcheck.regions import jacobian_rank
+from rankcheck.witnesses.bijections import conjugate, inverse
+
+
+def bijection(d, depth, slope, batch=(), seed=0):
+    """Unit triangular matrices with small integers: invertible, with integer inverses."""
+    g = torch.Generator().manual_seed(seed)
+
+    def matrix():
+        entries = torch.randint(-1, 2, (2, *batch, d, d), generator=g).double()
+        one = torch.eye(d, dtype=torch.float64)
+        return (entries[0].tril(-1) + one) @ (entries[1].triu(1) + one)
+
+    return Network(
+        tuple(matrix() for _ in range(depth)),
+        tuple(torch.randint(-2, 3, (*batch, d), generator=g).double() for _ in range(depth)),
+        slope,
+    )
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_both_ways_are_the_identity(d, depth):
+    psi = bijection(d, depth, 0.5, batch=(3,))
+    back = inverse(psi)
+    assert back.widths == psi.widths
+    assert back.slope == psi.slope
+    x = torch.randn(3, 50, d, generator=torch.Generator().manual_seed(1)).double()
+    torch.testing.assert_close(back(psi(x)), x, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(psi(back(x)), x, rtol=1e-9, atol=1e-9)
+
+
+def test_exactly_on_rationals():
+    psi = bijection(3, 3, Fraction(2, 3)).map_arrays(BallArray.exact)
+    x = BallArray.exact(torch.randn(5, 3, generator=torch.Generator().manual_seed(1)).double())
+    assert bool((inverse(psi)(psi(x)) == x).all())
+    assert bool((psi(inverse(psi)(x)) == x).all())
+
+
+def test_a_batch_of_slopes():
+    psi = bijection(2, 3, torch.tensor([0.25, 0.5, 0.75], dtype=torch.float64), batch=(3,))
+    x = torch.randn(3, 20, 2, generator=torch.Generator().manual_seed(1)).double()
+    torch.testing.assert_close(inverse(psi)(psi(x)), x, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_rank_of_a_linear_map_in_disguise(rank):
+    phi, psi = bijection(2, 2, 0.5, seed=2), bijection(3, 2, 0.5, seed=3)
+    g = torch.Generator().manual_seed(rank)
+    U = torch.randint(-2, 3, (3, rank), generator=g).double() + torch.eye(3, rank).double() * 5
+    V = torch.randint(-2, 3, (rank, 2), generator=g).double() + torch.eye(rank, 2).double() * 5
+    A, b = U @ V, torch.tensor([1.0, -2.0, 0.0], dtype=torch.float64)
+    net = conjugate(psi, A, phi, b)
+    x = torch.randn(20, 2, generator=g).double()
+    torch.testing.assert_close(net(x), psi(phi(x) @ A.mT + b), rtol=1e-12, atol=1e-12)
+    assert net.depth == 3
+    assert jacobian_rank(net, -1, 1, exact=True).rank == rank
+
+
+def test_what_is_no_bijection():
+    with pytest.raises(ValueError, match="slope > 0, received 0"):
+        inverse(bijection(2, 2, 0))
+    with pytest.raises(ValueError, match="layers of one width"):
+        inverse(Network.of([[[1.0, 2.0]]]))
+    with pytest.raises(torch.linalg.LinAlgError):
+        inverse(Network.of([[[1.0, 2.0], [2.0, 4.0]]]))
+
+
+def test_an_affine_map_needs_no_slope():
+    A = bijection(3, 1, 0)
+    x = torch.ones(3, dtype=torch.float64)
+    torch.testing.assert_close(inverse(A)(A(x)), x)

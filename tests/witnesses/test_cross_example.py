@@ -1,0 +1,122 @@
+"""The cross example: formula, network, regions, and the value no g can avoid to take twice."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.networks import Network
+from rankcheck.regions import jacobian_rank, regions
+from rankcheck.witnesses.cross_example import (
+    cross,
+    cross_as_printed,
+    cross_network,
+    equal_values,
+)
+from rankcheck.witnesses.leaky_representation import leaky_representation
+
+
+def grid():
+    axis = torch.arange(-8.0, 9, dtype=torch.float64) / 4
+    return torch.cartesian_prod(axis, axis)
+
+
+def by_hand(x, y):
+    m = min(abs(x), abs(y))
+    return [m if x > 0 else -m, m if y > 0 else -m]
+
+
+def test_formula():
+    expected = torch.tensor([by_hand(x, y) for x, y in grid().tolist()], dtype=torch.float64)
+    assert torch.equal(cross(grid()), expected)
+
+
+def test_the_network_equals_the_formula_to_the_last_bit():
+    net = cross_network()
+    assert net.widths == (2, 4, 6, 2)
+    assert torch.equal(net(grid()), cross(grid()))
+    x = torch.randn(1000, 2, generator=torch.Generator().manual_seed(0)).double()
+    torch.testing.assert_close(net(x), cross(x), rtol=0, atol=1e-14)
+    exact = BallArray.exact(grid() / 3)
+    assert bool((cross_network(exact)(exact) == cross(exact)).all())
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.5, -0.5])
+def test_jacobian_rank_is_one_everywhere(slope):
+    net = cross_network() if slope == 0 else leaky_representation(cross_network(), slope)
+    found = jacobian_rank(net, -1, 1, exact=slope == 0)
+    assert found.rank == 1
+    cells = regions(net, -1, 1)
+    distinct = {tuple(map(tuple, J)) for J in cells.jacobians.round(9).tolist()}
+    assert len(distinct) == 4
+    assert len(cells) == 8
+
+
+def test_it_is_the_identity_on_the_cross():
+    t = torch.arange(-8.0, 9, dtype=torch.float64).unsqueeze(-1) / 4
+    for arm in ([1.0, 1.0], [1.0, -1.0]):
+        points = t * torch.tensor(arm, dtype=torch.float64)
+        assert torch.equal(cross(points), points)
+
+
+def test_the_printed_map_jumps():
+    edge = Fraction(1, 2**20)
+    above = cross_as_printed(torch.tensor([1.0, float(edge)], dtype=torch.float64))
+    below = cross_as_printed(torch.tensor([1.0, -float(edge)], dtype=torch.float64))
+    assert above.tolist() == [1.0, 1.0]
+    assert below.tolist() == [1.0, -1.0]
+
+
+def functions(batch, seed):
+    g = torch.Generator().manual_seed(seed)
+    widths = (2, 6, 6, 1)
+    shapes = list(zip(widths[1:], widths[:-1], strict=True))
+    return Network(
+        tuple(torch.randn(*batch, m, n, generator=g, dtype=torch.float64) for m, n in shapes),
+        tuple(torch.randn(*batch, m, generator=g, dtype=torch.float64) for m, _ in shapes),
+    )
+
+
+def assert_enclosed(g, found):
+    value, low, high = (g(p.unsqueeze(-2)) for p in (found.point, found.low, found.high))
+    # Near the value, g is evaluated up to rounding.
+    assert (torch.minimum(low, high) - value).max() < 1e-12
+    assert (value - torch.maximum(low, high)).max() < 1e-12
+    for p in (found.low, found.high):
+        assert torch.equal(p.abs()[..., 0], p.abs()[..., 1])
+    # On another arm, so not the same point.
+    same = (torch.sign(found.high) == torch.sign(found.point)).all(-1)
+    assert not same.any()
+
+
+def test_every_function_takes_some_value_twice_on_the_cross():
+    g = functions((500,), 0)
+    found = equal_values(g, g.biases[-1][..., 0])
+    assert_enclosed(g, found)
+    assert (found.high - found.low).abs().max() <= 2.0**-40
+
+
+@pytest.mark.parametrize(
+    "g",
+    [
+        lambda x: x[..., :1],
+        lambda x: x[..., 1:],
+        lambda x: -x[..., :1] + 3 * x[..., 1:],
+        lambda x: x[..., :1].abs(),
+        lambda x: 0 * x[..., :1] + 2,
+        lambda x: -(x * x).sum(-1, keepdim=True),
+        lambda x: 3 * x[..., :1] + 2 * x[..., 1:] + 7 * (x[..., :1] * x[..., 1:]),
+    ],
+)
+def test_special_functions(g):
+    assert_enclosed(g, equal_values(g, torch.zeros((), dtype=torch.float64)))
+
+
+def test_on_rationals():
+    g = functions((), 1).map_arrays(BallArray.exact)
+    found = equal_values(g, BallArray.exact(0), steps=10)
+    value, low, high = (
+        g(p.unsqueeze(-2)).squeeze(-2) for p in (found.point, found.low, found.high)
+    )
+    assert bool(((low - value) * (high - value) <= 0).all())

@@ -1,0 +1,60 @@
+"""Deeper networks of the same function."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.networks import Network
+from rankcheck.witnesses.deepen import deepen
+
+
+def integers(generator, *shape):
+    return torch.randint(-3, 4, shape, generator=generator).double()
+
+
+def network(widths, slope=0, batch=(), seed=0):
+    g = torch.Generator().manual_seed(seed)
+    shapes = list(zip(widths[1:], widths[:-1], strict=True))
+    return Network(
+        tuple(integers(g, *batch, m, n) for m, n in shapes),
+        tuple(integers(g, *batch, m) for m, _ in shapes),
+        slope,
+    )
+
+
+@pytest.mark.parametrize("depth", [2, 3, 6])
+def test_relu_networks_keep_every_bit(depth):
+    net = network((3, 4, 2), batch=(5,))
+    x = integers(torch.Generator().manual_seed(1), 5, 40, 3) / 2**10
+    deep = deepen(net, depth)
+    assert deep.depth == depth
+    assert deep.widths == (3, 4, *[4] * (depth - 2), 2)
+    assert torch.equal(deep(x), net(x))
+
+
+@pytest.mark.parametrize("slope", [Fraction(1, 3), Fraction(-9, 10)])
+def test_any_slope_on_rationals(slope):
+    net = network((2, 3, 2), slope).map_arrays(BallArray.exact)
+    x = BallArray.exact(torch.arange(-6.0, 6).reshape(6, 2) / 4)
+    for depth in (2, 3, 5):
+        assert bool((deepen(net, depth)(x) == net(x)).all())
+
+
+def test_a_batch_of_slopes():
+    slopes = torch.tensor([0.0, 0.5, -0.75], dtype=torch.float64)
+    net = network((2, 3, 2), slopes, batch=(3,))
+    x = torch.randn(3, 10, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    torch.testing.assert_close(deepen(net, 4)(x), net(x), rtol=1e-13, atol=1e-13)
+
+
+def test_an_affine_map_becomes_a_network_of_any_depth():
+    net = network((3, 2), Fraction(1, 2))
+    x = torch.eye(3, dtype=torch.float64)
+    torch.testing.assert_close(deepen(net, 4)(x), net(x), rtol=1e-14, atol=1e-14)
+
+
+def test_no_network_gets_shallower():
+    with pytest.raises(ValueError, match="received depth 1 < 2"):
+        deepen(network((1, 1, 1)), 1)

@@ -1,0 +1,90 @@
+"""Inner dimensions of compositions, sums and affine maps."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.networks import Network
+from rankcheck.regions import jacobian_rank
+from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
+
+
+def network(widths, slope, batch, seed):
+    g = torch.Generator().manual_seed(seed)
+    shapes = list(zip(widths[1:], widths[:-1], strict=True))
+    return Network(
+        tuple(torch.randint(-2, 3, (*batch, m, n), generator=g).double() for m, n in shapes),
+        tuple(torch.randint(-2, 3, (*batch, m), generator=g).double() for m, _ in shapes),
+        slope,
+    )
+
+
+def factorisation(n, k, m, slope=0, depths=(2, 2), batch=(), seed=0):
+    outer = network((k, *[3] * (depths[0] - 1), m), slope, batch, seed)
+    return Factorisation(outer, network((n, *[4] * (depths[1] - 1), k), slope, batch, seed + 50))
+
+
+def points(*shape):
+    return torch.randint(-8, 9, shape, generator=torch.Generator().manual_seed(9)).double() / 4
+
+
+@pytest.mark.parametrize(("k1", "k2"), [(1, 2), (2, 1), (2, 2), (3, 1)])
+@pytest.mark.parametrize("slope", [0, 0.5])
+def test_composition(k1, k2, slope):
+    f1 = factorisation(2, k1, 3, slope, batch=(4,), seed=1)
+    f2 = factorisation(3, k2, 2, slope, batch=(4,), seed=2)
+    f = compose(f1, f2)
+    x = points(4, 30, 3)
+    assert f.dimension == min(k1, k2)
+    assert torch.equal(f(x), f1(f2(x)))
+    assert torch.equal(f.network()(x), f1(f2(x)))
+
+
+@pytest.mark.parametrize("depths", [((1, 1), (1, 1)), ((2, 1), (1, 3)), ((3, 2), (2, 2))])
+@pytest.mark.parametrize("slope", [0, 0.5])
+def test_sum(depths, slope):
+    f1 = factorisation(3, 1, 2, slope, depths[0], (4,), seed=3)
+    f2 = factorisation(3, 2, 2, slope, depths[1], (4,), seed=4)
+    f = add(f1, f2)
+    x = points(4, 30, 3)
+    assert f.dimension == 3
+    torch.testing.assert_close(f(x), f1(x) + f2(x), rtol=1e-13, atol=1e-11)
+    if slope == 0:
+        assert torch.equal(f.network()(x), f1(x) + f2(x))
+
+
+def test_sum_on_rationals():
+    f1, f2 = (factorisation(2, k, 2, Fraction(1, 3), seed=k) for k in (1, 2))
+    x = BallArray.exact(points(5, 2))
+    f1, f2 = (
+        Factorisation(f.outer.map_arrays(BallArray.exact), f.inner.map_arrays(BallArray.exact))
+        for f in (f1, f2)
+    )
+    assert bool((add(f1, f2)(x) == f1(x) + f2(x)).all())
+    assert bool((compose(f1, f2)(x) == f1(f2(x))).all())
+
+
+def test_affine():
+    U, V, b = points(4, 3, 2), points(4, 2, 5), points(4, 3)
+    f = affine(U, V, b, 0.5)
+    x = points(4, 10, 5)
+    assert f.dimension == 2
+    assert torch.equal(f(x), x @ (U @ V).mT + b.unsqueeze(-2))
+    assert torch.equal(f.network().weights[0], U @ V)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_jacobian_rank_is_below_the_inner_dimension(seed):
+    f1, f2 = factorisation(3, 1, 3, seed=seed), factorisation(3, 1, 3, seed=seed + 10)
+    for f, k in ((f1, 1), (add(f1, f2), 2), (compose(f1, f2), 1)):
+        assert jacobian_rank(f.network(), -1, 1, exact=True).rank <= k == f.dimension
+
+
+def test_parts_that_do_not_fit():
+    f = factorisation(3, 2, 2)
+    with pytest.raises(ValueError, match="outputs of the inner one"):
+        Factorisation(f.outer, network((3, 4), 0, (), 0))
+    with pytest.raises(ValueError, match="batch axes"):
+        Factorisation(f.outer, network((3, 2), 0, (5,), 0))
