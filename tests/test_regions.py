@@ -210,6 +210,13 @@ def test_degenerate_vertices_are_proved_complete(seed):
     assert patterns(cells) == patterns(exact)
 
 
+def test_a_steep_slope_is_proved_complete():
+    """Slopes outside (-1, 1) are controls of other claims; the regions are right for them too."""
+    net = random_network((2, 5, 5, 1), 8)
+    steep = Network.unchecked_slope(net.weights, net.biases, -3.0)
+    prove_complete(steep, regions(steep, -1, 1), -1, 1)
+
+
 def test_general_position_is_proved_complete():
     net = random_network((3, 5, 5, 1), 8, 0.125)
     prove_complete(net, regions(net, -1, 1), -1, 1)

@@ -68,7 +68,7 @@ def regions(
     size = np.maximum(np.abs(low), np.abs(high))
     for W, b in zip(weights, biases, strict=True):
         with np.errstate(over="ignore"):
-            size = np.abs(W) @ size + np.abs(b)
+            size = (np.abs(W) @ size + np.abs(b)) * max(1.0, abs(float(slope)))
         if not (size < LARGEST).all():
             raise ValueError(f"pre-activations stay below {LARGEST} on the box, received {size}")
     cells = split_box(weights[:-1], biases[:-1], slope, low, high, exact=exact)

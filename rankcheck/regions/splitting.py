@@ -16,7 +16,8 @@ coordinate or a pre-activation at a vertex) goes a bound e on its error, and a s
 when |y| > e. A sign that is not known so is decided in rational arithmetic (every float is a
 rational number), and the vertex gets its correctly rounded values. With u = 2⁻⁵³ and γ = (n + 4)u:
 
-* a layer of fan-in n: e(Wh + b) = |W|(e(h) + γ|h|) + γ|b|, and e(σ_a(z)) = e(z) + 2u|z|;
+* a layer of fan-in n: e(Wh + b) = |W|(e(h) + γ|h|) + γ|b|, and
+  e(σ_a(z)) = max(1, |a|)(e(z) + 2u|z|);
 * a vertex at the share t = p/(p + q) of the way from y₀ to y₁, where the neuron is p > 0 at one end
   and −q < 0 at the other, with errors e_p < p and e_q < q:
   |δt| ≤ 4u + (q·e_p + p·e_q)/((p + q)(p + q − e_p − e_q)) and
@@ -145,7 +146,8 @@ class _Splitting:
         if layer > 0:
             z = old[:, self.d :]
             h = np.where(z > 0, z, self.slope * z)
-            e = bound[:, self.d :] + 2 * UNIT * np.abs(z)
+            steepest = max(1.0, abs(self.slope))
+            e = steepest * (bound[:, self.d :] + 2 * UNIT * np.abs(z))
         # Numerical underflow: keep every factor that is not zero above TINY.
         gamma = (W.shape[1] + 4) * UNIT
         size = _at_least_tiny(e + gamma * np.abs(h))
