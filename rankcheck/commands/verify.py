@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
             rows = verify(entries, chosen, workers=workers, watcher=shown)
     except KeyboardInterrupt:
         _conclude(shown, chosen)
-        shown.say(f"interrupted: {len(entries) - len(shown.rows)} claims are left")
+        left = len(entries) - len(shown.rows)
+        shown.say(f"interrupted: {left} claim{'s' * (left != 1)} left")
         raise
     _conclude(shown, chosen)
     found = ledger.ledger(

@@ -128,7 +128,7 @@ def _table(rows: list[Row]) -> Table:
     from rich.text import Text
 
     shown = Table(
-        box=None, pad_edge=False, padding=(0, 2, 0, 0), caption_justify="left", header_style="bold"
+        box=None, pad_edge=False, padding=(0, 1, 0, 0), caption_justify="left", header_style="bold"
     )
     for heading, side in table.HEADINGS.items():
         shown.add_column(

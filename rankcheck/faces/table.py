@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rankcheck.claims.ledger import Row
 
-#: The columns, with their alignment.
+#: The columns, with their alignment: 100 characters for the longest ids.
 HEADINGS = {
     "claim": "<",
     "kind": "<",
@@ -15,7 +15,7 @@ HEADINGS = {
     "drawn": ">",
     "swept": ">",
     "best": ">",
-    "mutants": ">",
+    "killed": ">",
     "sec": ">",
 }
 #: What a row says of an identity.
@@ -73,7 +73,7 @@ def lines(rows: Iterable[Row]) -> list[str]:
 
 
 def _line(line: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(
+    return " ".join(
         f"{cell:{side}{width}}"
         for cell, side, width in zip(line, HEADINGS.values(), widths, strict=True)
     )
