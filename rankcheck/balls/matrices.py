@@ -39,12 +39,12 @@ def array(M: fmpq_mat | arb_mat) -> np.ndarray:
 
 def midpoint_and_error(A: np.ndarray) -> tuple[fmpq_mat, arb] | None:
     """M rational and ε with ‖A − M‖_F ≤ ε for every matrix in A; None if A is unbounded."""
-    entries = A.ravel().tolist()
-    if not all(isinstance(x, fmpq) or x.is_finite() for x in entries):
+    entries = [numbers.midpoint_and_error(x) for x in A.ravel().tolist()]
+    bounded = [entry for entry in entries if entry is not None]
+    if len(bounded) < len(entries):
         return None
-    middle = [x if isinstance(x, fmpq) else x.mid().fmpq() for x in entries]
-    squares = sum((x.rad() ** 2 for x in entries if not isinstance(x, fmpq)), start=arb(0))
-    return fmpq_mat(*A.shape, middle), numbers.sqrt(squares).upper()
+    squares = sum((error**2 for _, error in bounded), start=arb(0))
+    return fmpq_mat(*A.shape, [middle for middle, _ in bounded]), numbers.sqrt(squares).upper()
 
 
 # Spectra.

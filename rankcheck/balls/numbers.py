@@ -34,6 +34,9 @@ FLOAT_ULPS = 4
 EXACT_POWER_BITS = 1 << 20
 """A power of a rational that would have more bits than this becomes a ball."""
 
+LARGEST_EXPONENT = 1 << 16
+"""Balls reach far beyond 2^±65536; rationals of that size would exhaust the memory."""
+
 ZERO = fmpq(0)
 ONE = fmpq(1)
 
@@ -109,8 +112,8 @@ def dyadic(value: float | np.floating[Any]) -> fmpq:
 
 
 def is_rational(x: Number) -> bool:
-    """Whether x is one known rational number (an exact fmpq, or a finite ball of radius zero)."""
-    return isinstance(x, fmpq) or (x.is_exact() and x.is_finite())
+    """Whether x is one known rational number (an fmpq, or a ball of radius zero)."""
+    return isinstance(x, fmpq) or (x.is_exact() and _has_rational_midpoint(x))
 
 
 def rational(x: Number) -> fmpq:
@@ -118,15 +121,40 @@ def rational(x: Number) -> fmpq:
     return x if isinstance(x, fmpq) else x.fmpq()
 
 
+def midpoint_and_error(x: Number) -> tuple[fmpq, arb] | None:
+    """A rational and a bound of its distance from every value in x; None for an unbounded x."""
+    if isinstance(x, fmpq):
+        return x, arb(0)
+    if not x.is_finite():
+        return None
+    if _has_rational_midpoint(x):
+        return x.mid().fmpq(), x.rad()
+    return ZERO, x.abs_upper()
+
+
+def _has_rational_midpoint(x: arb) -> bool:
+    return x.is_finite() and abs(x.mid().man_exp()[1]) <= LARGEST_EXPONENT
+
+
 def bounds(x: Number) -> tuple[Fraction, Fraction]:
-    """Exact rationals lower ≤ x ≤ upper. Raises Undecided for an unbounded ball."""
+    """Exact rationals lower ≤ x ≤ upper. Raises Undecided for a ball too wide to have them."""
     if isinstance(x, fmpq):
         value = Fraction(int(x.p), int(x.q))
         return value, value
     if not x.is_finite():
-        raise Undecided(f"{x} has no finite bounds")
-    low, high = x.lower().fmpq(), x.upper().fmpq()
-    return Fraction(int(low.p), int(low.q)), Fraction(int(high.p), int(high.q))
+        raise Undecided(f"nothing bounds {show(x)}")
+    (low, low_exponent), (high, high_exponent) = x.lower().man_exp(), x.upper().man_exp()
+    return _floor(int(low), int(low_exponent)), -_floor(-int(high), int(high_exponent))
+
+
+def _floor(mantissa: int, exponent: int) -> Fraction:
+    """mantissa · 2^exponent, rounded down to a multiple of 2^-65536."""
+    if exponent > LARGEST_EXPONENT:
+        raise Undecided(f"the bounds of a number lie beyond 2^{LARGEST_EXPONENT}")
+    if exponent >= 0:
+        return Fraction(mantissa << exponent)
+    shift = max(-exponent - LARGEST_EXPONENT, 0)
+    return Fraction(mantissa >> shift, 1 << (-exponent - shift))
 
 
 def up_to(upper: arb) -> arb:
@@ -145,13 +173,6 @@ def nonnegative(x: Number) -> Number:
     if x >= 0 or x.is_nan():
         return x
     return ZERO if x <= 0 else up_to(x.upper())
-
-
-def hull(low: Number, high: Number) -> Number:
-    """A ball around [low, high], endpoints that are themselves numbers."""
-    if isinstance(low, fmpq) and isinstance(high, fmpq) and low == high:
-        return low
-    return arb(low).union(arb(high))
 
 
 # Piecewise linear functions need no decision to be enclosed.
@@ -278,15 +299,20 @@ def sorted_numbers(row: Sequence[Number], descending: bool = False) -> list[Numb
         return sorted(row, reverse=descending)
     if not all(isinstance(x, fmpq) or x.is_finite() for x in row):
         return [unknown() for _ in row]
-    by_middle = sorted(row, key=lambda x: x if isinstance(x, fmpq) else x.mid().fmpq())
+    by_middle = sorted(row, key=middle)
     if not all(a <= b for a, b in pairwise(by_middle)):
-        ends = [bounds(x) for x in by_middle]
+        ends = [(arb(x).lower(), arb(x).upper()) for x in by_middle]
         lows, highs = sorted(low for low, _ in ends), sorted(high for _, high in ends)
         by_middle = [
-            x if own == (low, high) else hull(exact(low), exact(high))
-            for x, own, low, high in zip(by_middle, ends, lows, highs, strict=True)
+            x if own_low == low and own_high == high else low.union(high)
+            for x, (own_low, own_high), low, high in zip(by_middle, ends, lows, highs, strict=True)
         ]
     return by_middle[::-1] if descending else by_middle
+
+
+def middle(x: Number) -> arb:
+    """An exact number near x, to sort by."""
+    return arb(x).mid()
 
 
 # Functions with jumps must be decided.
@@ -321,8 +347,8 @@ def round_half_even(x: Number) -> fmpq:
 def show(x: Number, digits: int = 10) -> str:
     """A number as a person reads it: 3/4, or 1.414213562… ± 6e-39, an ellipsis for cut digits."""
     if isinstance(x, fmpq):
-        text = str(x)
-        return text if len(text) <= 2 * digits else _decimal(arb(x), digits)
+        text = str(x) if x.height_bits() <= 8 * digits else ""
+        return text if 0 < len(text) <= 2 * digits else _decimal(arb(x), digits)
     if not x.is_finite():
         return "unknown"
     if x.is_exact():

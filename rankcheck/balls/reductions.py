@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from flint import fmpq
 
 from rankcheck.balls import numbers
 from rankcheck.balls.array import BallArray, balls, divide, elementwise, implements, undecided, wrap
@@ -213,11 +212,7 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> torch.T
 def _order(row: np.ndarray, descending: bool) -> list[int]:
     """Stable sorting permutation, or Undecided."""
 
-    def key(i: int) -> fmpq:
-        x = row[i] if isinstance(row[i], fmpq) else row[i].mid().fmpq()
-        return -x if descending else x
-
-    order = sorted(range(len(row)), key=key)
+    order = sorted(range(len(row)), key=lambda i: numbers.middle(row[i]), reverse=descending)
     for i, j in pairwise(order):
         a, b = (row[j], row[i]) if descending else (row[i], row[j])
         if not (a < b or (a <= b and i < j)):

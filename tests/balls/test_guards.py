@@ -1,5 +1,6 @@
 """What must not pass silently: open comparisons, floats, operations without a form on balls."""
 
+import copy
 import math
 import re
 from fractions import Fraction
@@ -251,7 +252,35 @@ def test_midpoints_and_radii_contain_the_elements():
         assert Fraction(m) - Fraction(r) <= low <= high <= Fraction(m) + Fraction(r)
 
 
+def test_numbers_of_any_size_are_handled():
+    # exp(exp(40)) has 10^17 binary digits: as a rational it would end the process.
+    huge = exact([40, 50]).exp().exp()
+    tiny = 1 / huge
+    assert (huge > 10**300).all()
+    assert (tiny > 0).all()
+    assert (tiny < Fraction(1, 10**300)).all()
+    assert tiny.lower().tolist() == [0, 0]
+    assert tiny.upper().tolist() == [Fraction(1, 2**65536)] * 2
+    assert (-tiny).lower().tolist() == [-Fraction(1, 2**65536)] * 2
+    assert huge.midpoints().tolist() == [math.inf, math.inf]
+    assert 0 < tiny.radii().max() < 1e-300
+    assert "e+" in huge.describe()
+    assert provably_less(*huge.sort().values).item()
+    assert huge.argsort(descending=True).tolist() == [1, 0]
+    for operation in (torch.floor, torch.round):
+        with pytest.raises(Undecided, match="2\\^65536"):
+            operation(huge)
+    with pytest.raises(Undecided, match="2\\^65536"):
+        huge.upper()
+    spectrum = torch.linalg.svdvals(torch.diag(tiny))
+    assert (spectrum >= 0).all()
+    assert (spectrum < Fraction(1, 10**300)).all()
+    assert (torch.linalg.svdvals(torch.diag(huge)) >= 0).all()
+    assert exact(Fraction(10**4000, 3)).describe() == "3.333333333e+3999…"
+
+
 def test_elements_are_rationals_and_balls_only():
     x = exact([[1, 2], [3, 4]]) * pi()
     assert all(isinstance(e, (fmpq, arb)) for e in x.elements.ravel())
-    assert hash(x) == hash(x)
+    assert copy.deepcopy({"x": x})["x"] is x
+    assert x in {x}
