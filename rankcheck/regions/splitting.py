@@ -31,7 +31,7 @@ neuron is ≥ 0, it is ≥ 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -40,6 +40,7 @@ import numpy as np
 from flint import fmpq
 
 from rankcheck.regions.exact import Floats, RationalVertices
+from rankcheck.regions.ragged import blocks, pieces, starts_of, with_room
 
 ZERO, POSITIVE, NEGATIVE, MIXED = 0, 1, 2, 3
 """Codes of signs. The code of a cell is the bitwise or of the codes of its vertices."""
@@ -170,8 +171,8 @@ class _Splitting:
         """The signs of the layer on all cells, and the constraints that it adds."""
         n = self.cells
         self.sizes = self.sizes[:n].copy()
-        _, living = _blocks(self.starts[:n], self.sizes)
-        self.members, self.starts = self.members[living], _starts(self.sizes)[:-1]
+        _, living = blocks(self.starts[:n], self.sizes)
+        self.members, self.starts = self.members[living], starts_of(self.sizes)[:-1]
         positive = self.cell_codes[:n] == POSITIVE
         self.patterns = np.concatenate((self.patterns[self.origin[:n]], positive), axis=1)
         self.first_bit += len(self.first)
@@ -218,7 +219,7 @@ class _Splitting:
         if len(cut) == 0:
             return
         sizes = self.sizes[cut]
-        cell, entries = _blocks(self.starts[cut], sizes)
+        cell, entries = blocks(self.starts[cut], sizes)
         members = self.members[entries]
         code = self.codes[members, neuron]
         u, v = self._edges(members, code, sizes, cell)
@@ -229,15 +230,15 @@ class _Splitting:
         vertex = np.concatenate((members[above], members[below], born, born))
         vertex = vertex[np.argsort(half, kind="stable")]
         sizes = np.bincount(half, minlength=2 * len(cut))
-        starts = _starts(sizes)[:-1]
+        starts = starts_of(sizes)[:-1]
         codes = np.bitwise_or.reduceat(self.codes[vertex], starts, axis=0)
-        self.members = _with_room(self.members, self.used + len(vertex))
+        self.members = with_room(self.members, self.used + len(vertex))
         self.members[self.used : self.used + len(vertex)] = vertex
         halves = starts + self.used, sizes, np.repeat(self.origin[cut], 2), codes
         self.used += len(vertex)
         begin, self.cells = self.cells, self.cells + len(cut)
         for name, values in zip(("starts", "sizes", "origin", "cell_codes"), halves, strict=True):
-            array = _with_room(getattr(self, name), self.cells)
+            array = with_room(getattr(self, name), self.cells)
             array[cut], array[begin : self.cells] = values[::2], values[1::2]
             setattr(self, name, array)
 
@@ -246,19 +247,19 @@ class _Splitting:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Edges of the cells from a positive to a negative vertex, as positions in ``members``."""
         tight = self.tight[:, members]
-        starts = _starts(sizes)
+        starts = starts_of(sizes)
         plus, minus = np.flatnonzero(code == POSITIVE), np.flatnonzero(code == NEGATIVE)
         below = np.bincount(cell[minus], minlength=len(sizes))
-        first_below = _starts(below)
+        first_below = starts_of(below)
         partners = below[cell[plus]]
         found: list[tuple[np.ndarray, np.ndarray]] = []
-        for piece in _pieces(partners, PAIRS_AT_ONCE):
-            owner, other = _blocks(first_below[cell[plus[piece]]], partners[piece])
+        for piece in pieces(partners, PAIRS_AT_ONCE):
+            owner, other = blocks(first_below[cell[plus[piece]]], partners[piece])
             u, v = plus[piece][owner], minus[other]
             common = tight[:, u] & tight[:, v]
             enough = np.bitwise_count(common).sum(axis=0) >= self.d - 1
             u, v, common = u[enough], v[enough], common[:, enough]
-            owner, third = _blocks(starts[cell[u]], sizes[cell[u]])
+            owner, third = blocks(starts[cell[u]], sizes[cell[u]])
             missing = np.bitwise_or.reduce(common[:, owner] & ~tight[:, third], axis=0)
             edge = np.bincount(owner[missing == 0], minlength=len(u)) == 2
             found.append((u[edge], v[edge]))
@@ -269,10 +270,10 @@ class _Splitting:
         edges, index = np.unique(u * np.intp(self.count) + v, return_inverse=True)
         u, v = edges // self.count, edges % self.count
         start, self.count = self.count, self.count + len(edges)
-        self.values = _with_room(self.values, self.count)
-        self.errors = _with_room(self.errors, self.count)
-        self.codes = _with_room(self.codes, self.count)
-        self.tight = _with_room(self.tight.T, self.count).T
+        self.values = with_room(self.values, self.count)
+        self.errors = with_room(self.errors, self.count)
+        self.codes = with_room(self.codes, self.count)
+        self.tight = with_room(self.tight.T, self.count).T
         self.tight[:, start : self.count] = self.tight[:, u] & self.tight[:, v]
         y0, y1, e0, e1 = self.values[u], self.values[v], self.errors[u], self.errors[v]
         column = self.d + neuron
@@ -305,7 +306,7 @@ class _Splitting:
             points=points,
             errors=errors,
             members=self.members,
-            starts=_starts(self.sizes),
+            starts=starts_of(self.sizes),
             patterns=self.patterns,
             tight=self.tight[:, : self.count].copy(),
             rationals=self.rationals,
@@ -329,34 +330,3 @@ def _at_least_tiny(size: Floats) -> Floats:
 
 def _nearest(y: fmpq) -> float:
     return int(y.p) / int(y.q)
-
-
-def _with_room(array: np.ndarray, rows: int) -> np.ndarray:
-    """The array, or a copy with twice ``rows`` rows if it has fewer."""
-    if rows <= len(array):
-        return array
-    longer = np.zeros((2 * rows, *array.shape[1:]), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
-
-
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    """Where each block starts, and where the last one ends."""
-    return np.concatenate(([0], np.cumsum(sizes)))
-
-
-def _blocks(starts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The indices of blocks, one after the other, and the block that each belongs to."""
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    return owner, np.arange(len(owner)) + (starts - _starts(sizes)[:-1])[owner]
-
-
-def _pieces(sizes: np.ndarray, limit: int) -> Iterator[slice]:
-    """Consecutive slices of blocks with about ``limit`` indices each."""
-    ends = np.cumsum(sizes)
-    if len(ends) == 0 or ends[-1] <= limit:
-        yield slice(0, len(sizes))
-        return
-    cuts = np.unique(np.searchsorted(ends, np.arange(limit, ends[-1], limit), side="right"))
-    for begin, end in zip((0, *cuts), (*cuts, len(sizes)), strict=True):
-        yield slice(begin, end)

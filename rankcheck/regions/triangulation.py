@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankcheck.regions.ragged import blocks, starts_of
+
 
 def triangulate(
     members: np.ndarray, starts: np.ndarray, tight: np.ndarray, dimension: int
@@ -28,10 +30,8 @@ def triangulate(
         chain = np.column_stack((chain, apex))
         # Entries (face, vertex, constraint tight at the vertex but not at the apex of the face).
         face = np.repeat(np.arange(len(apex)), np.diff(starts))
-        count = np.diff(first)[members]
-        entry = np.repeat(np.arange(len(members)), count)
-        offset = np.arange(len(entry)) - np.repeat(np.cumsum(count) - count, count)
-        bit = constraint[first[members[entry]] + offset]
+        entry, position = blocks(first[members], np.diff(first)[members])
+        bit = constraint[position]
         keep = ~numbers[apex[face[entry]], bit]
         entry, bit = entry[keep], bit[keep]
         # Sets of vertices of one face with one tight constraint.
@@ -48,7 +48,7 @@ def triangulate(
             _common(tight, members, starts[:-1])[:, face],
         )
         members = vertex[np.repeat(facet, sizes)]
-        starts = np.concatenate(([0], np.cumsum(sizes[facet])))
+        starts = starts_of(sizes[facet])
         chain, polytope = chain[face[facet]], polytope[face[facet]]
     return polytope, np.column_stack((chain, members[starts[:-1]]))
 
