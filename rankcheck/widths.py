@@ -26,6 +26,8 @@ weights of at most max(4, 2πd³) (:mod:`rankcheck.witnesses.inner_product`), le
 d >= 15.
 
 Numbers are computed in balls with more bits than N_{d,n} has, so the integers are exact.
+`separation_table` gives both widths for any dimensions, as integers and logarithms ready to plot:
+the two curves cross between d = 43 and d = 44, and from d = 73 on $d^{d/4} \le r \le d^{d/2}$.
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ from rankcheck.oscillation import ball_like
 
 __all__ = [
     "SeparationRow",
+    "allowed_norms",
+    "allowed_norms_as_printed",
     "crossover",
     "depth_three_width",
     "depth_two_bound",
@@ -53,9 +57,11 @@ __all__ = [
     "depth_two_bound_sharper",
     "depth_two_width",
     "growth_exponent",
+    "guaranteed_error",
     "log10_depth_two_bound",
     "separation_table",
     "slides_error",
+    "slides_error_like",
 ]
 
 T = TypeVar("T")
@@ -65,6 +71,11 @@ Bound = Callable[[int, arb], arb]
 def slides_error() -> float:
     """1/(50e²π²), the error at which the slides compare the two depths: 2.74e-4."""
     return 1 / (50 * math.e**2 * math.pi**2)
+
+
+def slides_error_like(like: Array) -> Array:
+    """The same of like's kind, without axes."""
+    return ball_like(1 / (50 * _e_pi() ** 2), like)
 
 
 def _derived(d: int, root: arb) -> arb:
@@ -81,6 +92,10 @@ def _sharper(d: int, root: arb) -> arb:
 
 def _e_pi() -> arb:
     return arb(1).exp() * arb.pi()
+
+
+def _norms(bound: Bound, d: int, root: arb) -> arb:
+    return bound(d, root) * 4**d * (1 + arb(4 * d).sqrt()) / root
 
 
 def _evaluate(bound: Bound, d: int, finish: Callable[[arb], T]) -> T:
@@ -109,6 +124,30 @@ def depth_two_bound_as_printed(d: int, like: Array) -> Array:
 def depth_two_bound_sharper(d: int, like: Array) -> Array:
     """The bound from ‖P_nF‖² >= 1/(5eπ) and the L² norm of neurons; squared error 1/(10eπ)."""
     return _evaluate(_sharper, d, partial(ball_like, like=like))
+
+
+def allowed_norms(d: int, like: Array) -> Array:
+    r"""$r B^2 (1 + \sqrt{4d})/\sqrt{N_{d,d^2}}$ at r = the derived bound, without axes.
+
+    That is what the norms of r neurons may add up to; below τ/4 at every d, so a double holds it.
+    """
+    return _evaluate(partial(_norms, _derived), d, partial(ball_like, like=like))
+
+
+def allowed_norms_as_printed(d: int, like: Array) -> Array:
+    """The same at the number of neurons on the slide."""
+    return _evaluate(partial(_norms, _printed), d, partial(ball_like, like=like))
+
+
+def guaranteed_error(d: int, norms: Array) -> Array:
+    r"""What the main theorem leaves of the squared error of a network: the shape of norms.
+
+    $\tau(\tau - 2(\text{norms} + B/\sqrt{N_{d,d^2}}))$, where norms is that of all neurons together
+    over $\sqrt{N_{d,d^2}}$, B = 2^d bounds the output bias, and τ = 1/(5eπ) is below $\|P_nF\|$.
+    """
+    bias = _evaluate(lambda d, root: 2**d / root, d, partial(ball_like, like=norms))
+    tau = ball_like(1 / (5 * _e_pi()), norms)
+    return tau * (tau - 2 * (norms + bias))
 
 
 def depth_two_width(d: int) -> int:

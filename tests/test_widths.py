@@ -10,6 +10,8 @@ import torch
 from rankcheck.balls import BallArray
 from rankcheck.legendre import multiplicity
 from rankcheck.widths import (
+    allowed_norms,
+    allowed_norms_as_printed,
     crossover,
     depth_three_width,
     depth_two_bound,
@@ -17,9 +19,11 @@ from rankcheck.widths import (
     depth_two_bound_sharper,
     depth_two_width,
     growth_exponent,
+    guaranteed_error,
     log10_depth_two_bound,
     separation_table,
     slides_error,
+    slides_error_like,
 )
 
 LIKE = torch.zeros((), dtype=torch.float64)
@@ -105,3 +109,27 @@ def test_on_balls_the_bound_is_an_enclosure():
         depth_two_bound(1, LIKE)
     with pytest.raises(ValueError, match="an error > 0"):
         depth_three_width(3, 0.0)
+
+
+def test_the_bound_is_where_the_theorem_guarantees_the_error():
+    """At the derived width τ²/2 is left, at the printed one less, where it is the larger of the two."""
+    error = slides_error_like(BALL)
+    assert error.midpoints().item() == pytest.approx(slides_error(), rel=1e-15)
+    for d in (2, 9, 10, 300, 1000):
+        left = guaranteed_error(d, allowed_norms(d, BALL))
+        assert abs((left / error).midpoints().item() - 1) < 1e-30
+        narrower = guaranteed_error(d, allowed_norms(d, BALL) / 2)
+        assert bool(narrower > error) == (d >= 9)
+    for d in (9, 10, 19):
+        assert bool(guaranteed_error(d, allowed_norms_as_printed(d, BALL)) < error)
+    # By hand at d = 10: norms of 10^-3·√N beside a bias of 2^10.
+    tau, root = 1 / (5 * math.e * math.pi), math.sqrt(multiplicity(10, 100))
+    left = guaranteed_error(10, torch.tensor(1e-3, dtype=torch.float64)).item()
+    assert left == pytest.approx(tau * (tau - 2 * (1e-3 + 1024 / root)), rel=1e-13)
+
+
+def test_the_width_lies_between_powers_of_d():
+    for d in (73, 100, 500, 1000):
+        assert d**d <= depth_two_width(d) ** 4
+        assert depth_two_width(d) ** 2 <= d**d
+    assert depth_two_width(72) ** 4 < 72**72

@@ -1,0 +1,62 @@
+"""Unit vectors, and pairs of them where the networks of the separation err most.
+
+Stereographic points are rational in what is drawn, so on balls their length *is* one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from rankcheck.instances.source import Source
+from rankcheck.legendre import stereographic
+from rankcheck.witnesses.inner_product import pair_with_sum
+
+#: How the second vector of a pair may lie to the first; the last two fix x + x' on a grid.
+POSITIONS = ("independent", "aligned", "opposite", "knots", "middles")
+#: Below this, two vectors count as parallel.
+PARALLEL = 2.0**-12
+
+
+def unit_vectors(source: Source, *shape: int) -> Any:
+    """Points of S^{d-1}, shape (*batch, *shape) with d the last axis; all but the pole (0, ..., 1).
+
+    Raises ValueError unless d >= 2.
+    """
+    if not shape or shape[-1] < 2:
+        raise ValueError(f"unit vectors have a last axis of at least 2; received shape {shape}")
+    return stereographic(source.tensor(*shape[:-1], shape[-1] - 1, low=-3.0, high=3.0))
+
+
+def unit_pair(source: Source, d: int, cells: int) -> tuple[Any, Any]:
+    """Two unit vectors x, x' (*batch, d) in a drawn position.
+
+    In the last two positions every x_i + x'_i is a multiple of h = 2/cells, or such a multiple plus
+    h/2: the knots and the middles of the cells of the network for the inner product.
+    """
+    position = source.choice(POSITIONS)
+    if position == "knots":
+        return pair_on_grid(source, d, cells, middles=False)
+    if position == "middles":
+        return pair_on_grid(source, d, cells, middles=True)
+    x = unit_vectors(source, d)
+    if position == "independent":
+        return x, unit_vectors(source, d)
+    return x, (x if position == "aligned" else -x)
+
+
+def pair_on_grid(source: Source, d: int, cells: int, *, middles: bool) -> tuple[Any, Any]:
+    """Unit vectors whose sum has all its entries at multiples of h = 2/cells, plus h/2 if asked.
+
+    Needs cells >= d, so that a sum this short is not longer than 2.
+    """
+    steps = source.tensor(d, low=-1.0, high=1.0) * cells / (2 * (math.isqrt(d - 1) + 1))
+    total = (torch.floor(steps) + (0.5 if middles else 0.0)) * 2 / cells
+    signs = torch.tensor([(-1.0) ** i for i in range(d)], dtype=torch.float64, device=total.device)
+    across = source.tensor(d, low=0.25, high=2.0) * signs
+    square = (total * total).sum(-1)
+    rest = (across * across).sum(-1) * square - (across * total).sum(-1) ** 2
+    source.require((rest > PARALLEL * square) | (square == 0), "the sum is not parallel to u")
+    return pair_with_sum(total, across)
