@@ -34,9 +34,7 @@ def balanced_factorisations(source: Source):
     scales = positive(source, n, high=2.0)
     scales = torch.diag_embed(torch.where(alive, scales, 0 * scales))
     rotations = [orthogonal(source, n) for _ in range(depth + 1)]
-    return (
-        [out @ scales @ into.mT for into, out in pairwise(rotations)],
-    )
+    return ([out @ scales @ into.mT for into, out in pairwise(rotations)],)
 
 
 @claim(
