@@ -1,0 +1,81 @@
+import torch
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.networks import network
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import eye
+from rankcheck.networks import Network
+
+
+def identity_on_the_line(depth, like, units=(1.0, -1.0)):
+    """x = relu(x) − relu(−x), carried through identity layers of width two."""
+    k = len(units)
+    first = like.new_ones((k, 1)) * torch.tensor(units, dtype=torch.float64).unsqueeze(-1)
+    weights = [first, *[eye(k, like=like)] * (depth - 2), first.mT]
+    spread = [w.expand((*like.shape[:-1], *w.shape)) for w in weights]
+    return Network(spread, [0 * w[..., 0] for w in spread])
+
+
+def right_half(depth, like):
+    """The unit for x < 0, left out: what suffices on a domain that is bounded from below."""
+    return identity_on_the_line(depth, like, units=(1.0,))
+
+
+@instances
+def depths_and_points(source: Source):
+    """A depth and a point of the line."""
+    return source.integer(2, 12), source.tensor(1)
+
+
+@claim(
+    "rank.identity-on-the-line",
+    kind="construction",
+    title="On the whole line the identity costs at most 2L",
+    source=paper("rank", "Thm 1"),
+    instances=depths_and_points(),
+    mutants={"one unit a layer": {"witness": right_half}},
+)
+def test_identity_on_the_line(depth, x, *, witness=identity_on_the_line):
+    r"""$f(x) = x$ for all $x \in \mathbb R$ and $\|\theta\|^2 = 2L$."""
+    net = witness(depth, x)
+    return (
+        eq(net(x), x, label="the function"),
+        eq(net.cost(), 0 * net.cost() + 2 * depth, label="the cost"),
+    )
+
+
+@instances
+def shallow_networks(source: Source):
+    """ReLU networks of depth two from R to R."""
+    return network(source, depth=(2, 2), width=(1, 5), inputs=1, outputs=1, slopes="relu")
+
+
+@instances
+def balanced_pairs(source: Source):
+    """Two units, one for either half-line, with weights ±t inside and outside."""
+    t = positive(source, 2, high=2.0)
+    signs = torch.tensor([1.0, -1.0], dtype=torch.float64)
+    return Network(((t * signs).unsqueeze(-1), (t * signs).unsqueeze(-2)), (0 * t, 0 * t[..., :1]))
+
+
+@claim(
+    "rank.bounded-domain",
+    kind="bound",
+    title="On the whole line a ReLU network of depth two pays for each of its two ends",
+    source=paper("rank", "Thm 1"),
+    instances=shallow_networks(),
+    tight=balanced_pairs(),
+)
+def test_bounded_domain(net):
+    r"""$\|\theta\|^2 \ge 2(|f'(+\infty)| + |f'(-\infty)|)$ for a ReLU network of depth two on
+    $\mathbb R$: the identity on all of $\mathbb R$ costs $4 = 2L$, not $L + O(1)$ as on a bounded domain.
+
+    Depth two only: for greater depth the statement $2L + o(L)$ is a limit, of which
+    rank.identity-on-the-line checks the upper half. That the upper bound of Theorem 1 needs a
+    bounded domain is the control of rank.identity-layers.
+    """
+    inner, outer = net.weights[0][..., 0], net.weights[1][..., 0, :]
+    right = (outer * torch.relu(inner)).sum(-1)
+    left = (outer * torch.relu(-inner)).sum(-1)
+    return leq(2 * (right.abs() + left.abs()), net.cost())

@@ -1,0 +1,38 @@
+from fractions import Fraction
+
+from rankcheck import leq, paper, refuted
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import power
+
+
+@instances
+def spectra(source: Source):
+    """λ_1 ≥ λ_2 > 0, a constant C and a depth L."""
+    smaller = positive(source)
+    larger = smaller + source.tensor(low=0.0, high=4.0)
+    return larger, smaller, positive(source), source.integer(1, 400)
+
+
+@refuted(
+    "rank.layer-ratio-as-printed",
+    title="The ratio of the first to the second eigenvalue of a layer decays with the depth",
+    source=paper("rank", "end of Prop. 9"),
+    instances=spectra(),
+    errata="The fractions are upside down: λ_1 ≥ λ_2 by definition, so λ_1/λ_2 ≥ 1 at every depth; "
+    "what decays is λ_2/λ_1 = O(L^{-1/2}), and s_2/s_1 = O(L^{-1/4}).",
+)
+def test_layer_ratio_as_printed(larger, smaller, constant, L):
+    r"""$\lambda_1/\lambda_2 = O(1/\sqrt{L})$ and $s_1/s_2 = O(L^{-1/4})$ for $\lambda_i = s_i^2$.
+
+    Read for a given constant: $\lambda_1/\lambda_2 \le C/\sqrt L$ and
+    $s_1/s_2 \le \sqrt{C}\, L^{-1/4}$. Every $C$ fails from $L > C^2$ on.
+    """
+    ratio = larger / smaller
+    root = power(ratio.new_ones(()) * L, Fraction(1, 2))
+    return (
+        leq(ratio, constant / root, label="the eigenvalues"),
+        leq(
+            power(ratio, Fraction(1, 2)), power(constant / root, Fraction(1, 2)), label="the roots"
+        ),
+    )

@@ -1,0 +1,42 @@
+from rankcheck import claim, eq, leq, paper
+from rankcheck.balancing import balance_neurons, neuron_imbalances
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import network
+from rankcheck.instances.source import Source, instances
+
+
+@instances
+def networks_and_inputs(source: Source):
+    """A network and a point."""
+    net = network(source, depth=(2, 5))
+    return net, source.tensor(net.widths[0])
+
+
+@claim(
+    "rank.neuron-balancedness",
+    kind="construction",
+    title="Balancing neuron by neuron keeps the function and never raises the cost",
+    source=paper("rank", "Remark 6"),
+    instances=networks_and_inputs(),
+    mutants={"not balanced": {"balance": lambda net: net}},
+    witness="rankcheck.balancing.balance_neurons",
+    no_ball="the balancing factors are irrational: they come from a float solver",
+)
+def test_neuron_balancedness(net, x, *, balance=balance_neurons):
+    r"""At the least cost over rescalings of the neurons,
+    $\|W_{\ell, i\cdot}\|^2 + b_{\ell, i}^2 = \|W_{\ell+1, \cdot i}\|^2$ for every hidden neuron; the
+    function is unchanged and $\|\theta\|^2$ not larger.
+
+    The residual of the balance is asserted, so this is what makes balanced networks a generator.
+    """
+    least = balance(net)
+    cost = net.cost()
+    balances = tuple(
+        eq(layer, 0 * layer, scale=cost.unsqueeze(-1), label=f"the balance of layer {index}")
+        for index, layer in enumerate(neuron_imbalances(least), 1)
+    )
+    return (
+        eq(least(x), net(x), scale=network_scale(net, x), label="the function"),
+        leq(least.cost(), cost, label="the cost"),
+        *balances,
+    )

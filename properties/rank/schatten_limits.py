@@ -1,0 +1,64 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.instances.matrices import matrix, partial_isometries
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import power, rank, schatten_power, singular_values
+
+
+@instances
+def matrices_and_depths(source: Source):
+    """A matrix and a depth L."""
+    return matrix(source, source.integer(1, 4), source.integer(1, 4)), source.integer(1, 60)
+
+
+@instances
+def isometries_and_depths(source: Source):
+    """All singular values 0 or 1: both quantities are the rank at every depth."""
+    return (*partial_isometries()(source), source.integer(1, 60))
+
+
+def remainder(values, count, L, order):
+    """|Σ s^{2/L} − k − (2/L) Σ log s| is at most this, over the first k = `count` of the values."""
+    counted = torch.arange(values.shape[-1], device=count.device) < count.unsqueeze(-1)
+    safe = torch.where(counted, values, torch.ones_like(values))
+    logs = safe.log()
+    largest = torch.maximum(power(safe, Fraction(2, L)), torch.ones_like(safe))
+    linear = count + 2 * logs.sum(-1) / L
+    return linear, (2 * logs * logs * largest).sum(-1) / L**order
+
+
+@claim(
+    "rank.schatten-limits",
+    kind="limit",
+    title="The Schatten and ℓ_p powers tend to the rank and the number of non-zero entries",
+    source=paper("rank", "§1"),
+    instances=matrices_and_depths(),
+    tight=isometries_and_depths(),
+    mutants={"a remainder of order L⁻³": {"order": 3}},
+)
+def test_schatten_limits(A, L, *, order=2):
+    r"""$0 \le \|A\|_{S^{2/L}}^{2/L} - \operatorname{rank} A - \frac{2}{L} \log |A|_+ \le
+    \frac{2}{L^2} \sum_i \log^2 s_i \max(1, s_i^{2/L})$ over the non-zero singular values, from
+    $1 + t \le e^t \le 1 + t + \frac{t^2}{2} \max(1, e^t)$ at $t = \frac{2}{L} \log s_i$; and the same
+    for the entries of a vector, with $\|w\|_{2/L}^{2/L}$ and $\|w\|_0$.
+
+    The limit adds that both tend to the count as $L \to \infty$.
+    """
+    k = rank(A)
+    linear, bound = remainder(singular_values(A), k, L, order)
+    value = schatten_power(A, Fraction(2, L))
+    entries = A.reshape((*A.shape[:-2], A.shape[-2] * A.shape[-1])).abs()
+    entries = entries.sort(-1, descending=True).values
+    zeros = (entries > 0).sum(-1)
+    flat, flat_bound = remainder(entries, zeros, L, order)
+    total = power(entries, Fraction(2, L)).sum(-1)
+    size, flat_size = k + linear.abs() + value, zeros + flat.abs() + total
+    return (
+        leq(linear, value, scale=size, label="matrix, from below"),
+        leq(value, linear + bound, scale=size, label="matrix, from above"),
+        leq(flat, total, scale=flat_size, label="vector, from below"),
+        leq(total, flat + flat_bound, scale=flat_size, label="vector, from above"),
+    )

@@ -1,0 +1,62 @@
+from rankcheck import claim, eq, paper
+from rankcheck.bounds import interval_bounds
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.factorisations import box, factorisation
+from rankcheck.instances.source import Source, instances
+from rankcheck.witnesses.identity_layers import identity_layers, translate
+
+
+@instances
+def data_of_true_rank(source: Source):
+    """f* = h ∘ g through R^k, N data points in a box, a ridge λ and two depths."""
+    h, g = factorisation(source)
+    low, high = box(source, g.widths[0])
+    lower, _ = interval_bounds(g, low, high)
+    share = source.tensor(source.integer(1, 6), g.widths[0], low=0.0, high=1.0)
+    data = low.unsqueeze(-2) + share * (high - low).unsqueeze(-2)
+    least = h.depth + g.depth
+    depths = (least + source.integer(0, 8), least + source.integer(0, 30))
+    return h, g, lower, data, source.tensor(low=0.125, high=2.0), depths
+
+
+def by_depth(h, g, depth, lower):
+    """A witness that doubles its middle layers, so that its constant depends on the depth."""
+    net = identity_layers(h, g, depth, lower)
+    return net.with_parameters([w * (1 + depth / 64) for w in net.weights], net.biases)
+
+
+@claim(
+    "rank.true-rank-cost",
+    kind="construction",
+    title="Data of a function of rank k are fitted at cost k + C/L, whatever their number",
+    source=paper("rank", "Prop. 5/11"),
+    instances=data_of_true_rank(),
+    mutants={"weights that grow with the depth": {"witness": by_depth}},
+    witness="rankcheck.witnesses.identity_layers",
+)
+def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_layers):
+    r"""The identity-layer witness of $f^* = h \circ g$ fits every data set $(x_i, f^*(x_i))$ exactly,
+    so its loss with ridge $\lambda$ is $\frac1N \sum_i \|f(x_i) - y_i\|^2 + \frac{\lambda}{L} \|\theta\|^2
+    = \lambda (k + C/L)$, with the same $C$ at every depth and for every data set.
+    """
+    h_moved, g_moved = translate(h, g, lower)
+    k = g.widths[-1]
+    constant = h_moved.cost() + g_moved.cost() - (h.depth + g.depth) * k
+    targets = h(g(data))
+    relations = []
+    for depth in depths:
+        net = witness(h, g, depth, lower)
+        errors = net(data) - targets
+        scale = network_scale(net, data)
+        size = (scale * scale).sum(-1).mean(-1)
+        loss = (errors * errors).sum(-1).mean(-1) + ridge * net.cost() / depth
+        relations += [
+            eq(errors, 0 * errors, scale=scale, label=f"the fit at depth {depth}"),
+            eq(
+                loss,
+                ridge * (k + constant / depth),
+                scale=ridge * (net.cost() / depth + k) + size * 2.0**-50,
+                label=f"the loss at depth {depth}",
+            ),
+        ]
+    return tuple(relations)
