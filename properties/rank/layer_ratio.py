@@ -8,10 +8,10 @@ from rankcheck.linalg import power
 
 @instances
 def spectra(source: Source):
-    """λ_1 ≥ λ_2 > 0, a constant C and a depth L."""
+    """λ_1 ≥ λ_2 > 0, a constant C in [1, 8] and a depth L > 64, where every such C fails."""
     smaller = positive(source)
     larger = smaller + source.tensor(low=0.0, high=4.0)
-    return larger, smaller, positive(source), source.integer(1, 400)
+    return larger, smaller, source.tensor(low=1.0, high=8.0), source.integer(65, 400)
 
 
 @refuted(
@@ -26,7 +26,7 @@ def test_layer_ratio_as_printed(larger, smaller, constant, L):
     r"""$\lambda_1/\lambda_2 = O(1/\sqrt{L})$ and $s_1/s_2 = O(L^{-1/4})$ for $\lambda_i = s_i^2$.
 
     Read for a given constant: $\lambda_1/\lambda_2 \le C/\sqrt L$ and
-    $s_1/s_2 \le \sqrt{C}\, L^{-1/4}$. Every $C$ fails from $L > C^2$ on.
+    $s_1/s_2 \le \sqrt{C}\, L^{-1/4}$. Whatever $C$ is, every spectrum breaks it from $L > C^2$ on.
     """
     ratio = larger / smaller
     root = power(ratio.new_ones(()) * L, Fraction(1, 2))
