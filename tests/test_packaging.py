@@ -1,0 +1,96 @@
+"""What is installed: the claims travel inside the package, and work from an empty directory."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from rankcheck import __version__
+from rankcheck.claims.catalogue import claim_files, project_folder
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    [path] = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Run the command of the installed wheel in an empty directory."""
+    site = tmp_path_factory.mktemp("site")
+    empty = tmp_path_factory.mktemp("empty")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+
+    def run(*arguments: str):
+        command = [sys.executable, "-m", "rankcheck.cli", *arguments]
+        environment = {**os.environ, "PYTHONPATH": str(site)}
+        done = subprocess.run(command, cwd=empty, env=environment, capture_output=True, text=True)
+        assert done.stderr == ""
+        return done
+
+    return run, site
+
+
+def test_the_wheel_holds_the_package_alone(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert {name.split("/")[0] for name in names} == {
+        "rankcheck",
+        f"rankcheck-{__version__}.dist-info",
+    }
+    assert "rankcheck/py.typed" in names
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_claims_and_certificates_travel_with_the_wheel(wheel):
+    folder = project_folder()
+    files = [*claim_files(folder), *folder.rglob("_*.py"), *folder.rglob("*.json")]
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert len(files) > 10
+    for path in files:
+        assert f"rankcheck/_properties/{path.relative_to(folder).as_posix()}" in names
+
+
+def test_the_wheel_works_in_an_empty_directory(installed):
+    run, site = installed
+    listed = run("list")
+    here = subprocess.run(
+        [sys.executable, "-m", "rankcheck.cli", "list"], capture_output=True, text=True, check=True
+    )
+    assert listed.returncode == 0
+    assert listed.stdout == here.stdout
+    shown = run("show", "rank.jacobian-bounds-cost").stdout
+    assert f"file: {site}/rankcheck/_properties/rank/jacobian_bounds_cost.py:" in shown
+    verified = run("verify", "rank.jacobian-bounds-cost", "rank.relu-from-leaky-as-printed")
+    assert verified.returncode == 0, verified.stdout
+    assert "2 claims: 1 hold, 1 refuted by certificate" in verified.stdout
+
+
+def test_ci_is_one_file():
+    link = ROOT / "CI.yml"
+    assert link.is_symlink()
+    assert link.readlink() == Path(".github/workflows/CI.yml")
+    assert ".ci/run" in link.read_text(encoding="utf-8")
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_tools_are_pinned_once():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    for tool in ("ruff", "mypy"):
+        pins = [need for extra in extras.values() for need in extra if re.match(rf"{tool}\b", need)]
+        assert len(pins) == 1
+        assert "==" in pins[0]
