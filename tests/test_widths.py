@@ -112,7 +112,7 @@ def test_on_balls_the_bound_is_an_enclosure():
 
 
 def test_the_bound_is_where_the_theorem_guarantees_the_error():
-    """At the derived width τ²/2 is left, at the printed one less, where it is the larger of the two."""
+    """τ²/2 is left at the derived width, and less at the printed one where that is larger."""
     error = slides_error_like(BALL)
     assert error.midpoints().item() == pytest.approx(slides_error(), rel=1e-15)
     for d in (2, 9, 10, 300, 1000):

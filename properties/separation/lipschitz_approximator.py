@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import claim, eq, leq, paper, refuted
 from rankcheck.functions import PiecewiseLinear, zigzag
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
@@ -17,7 +17,7 @@ def lipschitz_functions(source: Source):
 
     The slopes are L times numbers in [−1, 1].
     """
-    ratio = Fraction(source.integer(1, 40), 8) * source.choice((1, 25))
+    ratio = Fraction(source.integer(1, 40), 8) * source.choice((1, 8))
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
     pieces = source.integer(1, 8)
     lengths = positive(source, pieces)
@@ -74,6 +74,7 @@ def as_drawn(ratio):
         "one cell fewer": {"cells_for": one_cell_fewer},
         "cells of length ε/L, as drawn": {"cells_for": as_drawn},
     },
+    loose={"the biases": "the last unit starts one cell before R"},
     witness="rankcheck.witnesses.lipschitz",
 )
 def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells):
@@ -88,7 +89,9 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
     network = interpolate(f, radius, cells_for(ratio))
     error = radius * lipschitz / scalar(ratio, radius)
     scale = f.values.abs().amax(-1) + radius * lipschitz
+    origin = f(0 * radius.unsqueeze(-1)).squeeze(-1)
     clauses = (
+        eq(network.offset, origin, scale=scale, label="the value at 0"),
         leq(supremum_error(f, network), error, scale=scale, label="the error"),
         leq(network.lipschitz(), lipschitz, scale=scale / radius, label="the Lipschitz constant"),
         leq(network.width, math.floor(2 * ratio), label="the width"),
@@ -101,3 +104,19 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
         leq(network.beta.abs().amax(-1), radius, label="the biases"),
         leq(network.gamma.abs().amax(-1), 2 * lipschitz, scale=scale / radius, label="the jumps"),
     )
+
+
+@refuted(
+    "separation.lipschitz-width-as-drawn",
+    title="The width of the approximator with cells of length ε/L, as drawn on the slide",
+    source=paper("separation", "slide: Lipschitz function approximation - proof"),
+    instances=lipschitz_functions(),
+    errata="Cells of length ε/L take 2⌈RL/ε⌉ units, more than 2RL/ε unless RL/ε is a whole number "
+    "(RL/ε = 1.3: 4 > 2.6). Cells of length 2ε/L are as good and few enough.",
+    corrected_by="separation.lipschitz-approximator",
+)
+def test_lipschitz_width_as_drawn(f, radius, lipschitz, ratio):
+    r"""The network that interpolates $f$ at the ends of cells of length $\varepsilon/L$ on either side
+    of 0 has at most $2RL/\varepsilon$ units.
+    """
+    return leq(interpolate(f, radius, cells_as_drawn(ratio, 1, 1)).width, math.floor(2 * ratio))
