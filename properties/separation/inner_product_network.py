@@ -1,0 +1,96 @@
+import math
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.spheres import pair_on_grid, unit_pair
+from rankcheck.scalars import scalar
+from rankcheck.witnesses.inner_product import (
+    inner_product_cells,
+    inner_product_network,
+    largest_parameter,
+)
+
+
+def dimension_and_error(source: Source):
+    """d ≥ 2 and δ ≤ 2, a rational number."""
+    return source.integer(2, 6), Fraction(source.integer(1, 8), source.choice((4, 8, 40)))
+
+
+@instances
+def pairs_of_unit_vectors(source: Source):
+    """d, δ, and unit vectors: aligned, opposite, with sums at knots or between them, or none."""
+    d, error = dimension_and_error(source)
+    return d, error, *unit_pair(source, d, inner_product_cells(d, error))
+
+
+@instances
+def sums_between_knots(source: Source):
+    """Every x_i + x'_i in the middle of a cell, where the chord of the parabola errs most."""
+    d, error = dimension_and_error(source)
+    return d, error, *pair_on_grid(source, d, inner_product_cells(d, error), middles=True)
+
+
+@instances
+def long_vectors(source: Source):
+    """Unit vectors times 5/4."""
+    d, error = dimension_and_error(source)
+    x, other = unit_pair(source, d, inner_product_cells(d, error))
+    return d, error, 5 * x / 4, 5 * other / 4
+
+
+def half_the_cells(d, cells, like):
+    """The network with half as many cells."""
+    return inner_product_network(d, cells // 2, like)
+
+
+def without_the_constant(d, cells, like):
+    """The network without the −1 of the polarisation."""
+    net = inner_product_network(d, cells, like)
+    return net.with_parameters(net.weights, (net.biases[0], net.biases[1] + 1))
+
+
+@claim(
+    "separation.inner-product-network",
+    kind="construction",
+    title="The inner product of two unit vectors as a network of one hidden layer",
+    source=paper("separation", "slide: Inner product approximation"),
+    instances=pairs_of_unit_vectors(),
+    tight=sums_between_knots(),
+    needs={"x and x′ are unit vectors": long_vectors()},
+    mutants={
+        "half the cells": {"witness": half_the_cells},
+        "without the −1": {"witness": without_the_constant},
+    },
+    loose={
+        "the error": "a parabola is flatter than what is 2-Lipschitz: the error is δ²/(8d)",
+        "the width": "cells twice as long as those of the slides take half the units",
+        "the weights": "biases approach −2 from above as the cells become short",
+    },
+    witness="rankcheck.witnesses.inner_product",
+)
+def test_inner_product_network(d, delta, x, other, *, witness=inner_product_network):
+    r"""$\langle x, x' \rangle = \sum_i \frac12 (x_i + x'_i)^2 - 1$ on $S^{d-1} \times S^{d-1}$, so the
+    sum of $d$ approximators of $t^2/2$ on $[-2, 2]$ (2-Lipschitz) with error $\delta/d$, minus 1,
+    errs by at most $\delta$. Its width is at most $8d^2/\delta$, that is $16d^2L/\varepsilon$ for
+    $\delta = \varepsilon/(2L)$; all weights and biases are at most 2.
+
+    With $n$ cells on $[0, 2]$ the error is at most $d/(2n^2)$, which is reached.
+    """
+    cells = inner_product_cells(d, delta)
+    net = witness(d, cells, x)
+    joined = torch.cat((x, other), -1)
+    inner = (x * other).sum(-1)
+    error = (net(joined).squeeze(-1) - inner).abs()
+    scale = network_scale(net, joined).squeeze(-1)
+    polarised = ((x + other) ** 2).sum(-1) / 2 - 1
+    return (
+        eq(polarised, inner, scale=polarised + 2, label="the polarisation"),
+        leq(error, scalar(Fraction(d, 2 * cells**2), x), scale=scale, label="chords of a parabola"),
+        leq(error, scalar(delta, x), scale=scale, label="the error"),
+        leq(net.widths[1], math.floor(8 * d * d / delta), label="the width"),
+        leq(largest_parameter(net), scalar(2, x), label="the weights"),
+    )
