@@ -14,7 +14,7 @@ from rich.console import Console
 
 from rankcheck import cli
 from rankcheck.claims import registry
-from rankcheck.claims.catalogue import project
+from rankcheck.claims.catalogue import project, project_folder
 from rankcheck.claims.ledger import Mutants, Row
 from rankcheck.claims.loader import load
 from rankcheck.claims.profiles import PROFILES
@@ -95,6 +95,7 @@ def command(capsys):
         try:
             code = cli.main([str(argument) for argument in arguments])
         except SystemExit as stopped:  # argparse
+            assert isinstance(stopped.code, int)
             code = stopped.code
         out, err = capsys.readouterr()
         return code, out, err
@@ -137,6 +138,19 @@ def test_a_false_conjecture_exits_1_with_its_certificate(file, command, tmp_path
     code, out, err = command("replay", certificate)
     assert (code, err) == (0, "")
     assert re.match(r"t\.small is false: lhs .* \(proved again, \d+-bit balls\)", out)
+
+
+def test_the_readme_is_true(file, command, tmp_path):
+    file()
+    readme = (project_folder().parent / "README.md").read_text(encoding="utf-8")
+    [conjecture] = re.findall(
+        r"```python\n(from rankcheck import conjecture.*?)```", readme, re.DOTALL
+    )
+    [answer] = re.findall(r"```\n(mine\.ten-percent-better is false.*?)```", readme, re.DOTALL)
+    (tmp_path / "my_conjectures.py").write_text(conjecture, encoding="utf-8")
+    code, out, err = command("verify", "my_conjectures.py")
+    assert (code, err) == (1, "")
+    assert answer in out
 
 
 def test_replay_finds_the_claim_or_says_how(file, command, tmp_path):
@@ -334,8 +348,9 @@ def test_quick_answers_need_no_torch(arguments):
 
 def test_a_closed_pipe_is_no_traceback():
     code = "from rankcheck.cli import main; raise SystemExit(main(['list', '--json']))"
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
