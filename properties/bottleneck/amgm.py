@@ -1,0 +1,37 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.instances.matrices import matrices, positive, semi_orthogonal
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, rank
+
+
+@instances
+def scaled_partial_isometries(source: Source):
+    """Matrices with k equal non-zero singular values, 1 ≤ k ≤ min(m, n)."""
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    k = source.integer(1, min(m, n))
+    size = positive(source, 1, 1)
+    return size * semi_orthogonal(source, m, k) @ semi_orthogonal(source, n, k).mT
+
+
+@claim(
+    "bottleneck.amgm",
+    kind="bound",
+    title="The squared norm of a matrix of rank k is at least k times the mean of its determinant",
+    source=paper("bottleneck", "proof of Thm 16"),
+    instances=matrices(),
+    tight=scaled_partial_isometries(),
+    mutants={"exponent 2.04/k": {"exponent": Fraction(51, 25)}},
+)
+def test_amgm(A, *, exponent=2):
+    r"""$\|A\|_F^2 \ge k\,|A|_+^{2/k}$ with $k = \operatorname{rank} A \ge 1$: the arithmetic mean of the
+    squared singular values is at least their geometric mean.
+    """
+    k = rank(A)
+    count = log_pseudo_determinant(A) * 0 + k
+    safe = torch.where(k > 0, count, torch.ones_like(count))
+    mean = torch.exp(log_pseudo_determinant(A) * exponent.numerator / exponent.denominator / safe)
+    return leq(count * mean, frobenius_squared(A))

@@ -1,0 +1,142 @@
+import torch
+
+from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import networks_at_points, networks_with_inputs
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import eye, operator_norm
+from rankcheck.networks import Network
+from rankcheck.ntk import ntk, ntk_trace
+
+#: The step of a difference quotient in one parameter.
+STEP = 2.0**-20
+
+
+def perturbed(net, biases):
+    """The networks with one parameter moved by STEP, weights first, biases if asked for."""
+    groups = (net.weights, net.biases) if biases else (net.weights,)
+    for kind, arrays in enumerate(groups):
+        for index, array in enumerate(arrays):
+            for entry in range(array[(0,) * len(net.batch)].numel()):
+                unit = torch.zeros(array.shape[len(net.batch) :], dtype=torch.float64)
+                unit.view(-1)[entry] = STEP
+                moved = list(arrays)
+                moved[index] = array + unit.to(array.device)
+                parts = [net.weights, net.biases]
+                parts[kind] = moved
+                yield net.with_parameters(*parts)
+
+
+def squared_sensitivities(net, x, biases):
+    """Σ over parameters of ‖∂f/∂θ‖² by difference quotients, and where they are exact."""
+    value, patterns = net(x), net.pattern(x)
+    total = 0 * value.sum(-1)
+    inside = torch.ones(net.batch, dtype=torch.bool, device=x.device)
+    for other in perturbed(net, biases):
+        quotient = (other(x) - value) / STEP
+        total = total + (quotient * quotient).sum(-1)
+        for here, there in zip(patterns, other.pattern(x), strict=True):
+            inside = inside & (here == there).all(-1)
+    return total, inside
+
+
+@claim(
+    "bottleneck.ntk-trace",
+    kind="identity",
+    title="The trace of the tangent kernel, layer by layer",
+    source=paper("bottleneck", "§4, proof of Thm 16"),
+    instances=networks_at_points(depth=(1, 3), width=(1, 3)),
+    mutants={"the biases left out, as printed": {"with_biases": False}},
+    witness="rankcheck.ntk.ntk_trace",
+    effort=0.5,
+)
+def test_ntk_trace(net, x, *, with_biases=True):
+    r"""$\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2\,
+    \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$ over the weights, and with $\|\alpha_{\ell-1}\|^2 + 1$ in place of
+    $\|\alpha_{\ell-1}\|^2$ over weights and biases.
+
+    Against $\sum_\theta \|\partial f/\partial\theta\|^2$ by difference quotients, which are exact where the
+    step does not change the activation pattern: $f$ is affine in each single parameter.
+    """
+    relations = []
+    for biases in (False, True):
+        sensitivities, inside = squared_sensitivities(net, x, biases)
+        trace = ntk_trace(net, x, biases and with_biases)
+        rounding = (network_scale(net, x) / STEP).sum(-1) * (1 + trace.abs())
+        relations.append(
+            eq(
+                trace,
+                sensitivities,
+                where=inside,
+                error=rounding * 2.0**-44,
+                label="weights and biases" if biases else "weights",
+            )
+        )
+    return tuple(relations)
+
+
+@refuted(
+    "bottleneck.ntk-trace-as-printed",
+    title="The trace of the tangent kernel without the biases that the parameters contain",
+    source=paper("bottleneck", "§4, proof of Thm 16"),
+    instances=networks_at_points(depth=(1, 3), width=(1, 3)),
+    errata="θ holds the biases, so ‖α‖² has to be ‖α‖² + 1 in each layer. The bound on the activations "
+    "survives: the terms left out are not negative.",
+    corrected_by="bottleneck.ntk-trace",
+)
+def test_ntk_trace_as_printed(net, x):
+    r"""$\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2\,
+    \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$ for $\Theta$ over all parameters $\theta = (W, b)$.
+    """
+    return eq(ntk_trace(net, x, biases=True), ntk_trace(net, x, biases=False))
+
+
+def gram(net, points):
+    """Θ(X, X) over the weights, shape (*B, N d, N d), from its blocks."""
+    N = points.shape[-2]
+    rows = [
+        torch.cat([ntk(net, points[..., i, :], points[..., j, :]) for j in range(N)], -1)
+        for i in range(N)
+    ]
+    return torch.cat(rows, -2)
+
+
+@instances
+def isotropic_kernels(source: Source):
+    """f(x) = x on one point: Θ(x, x) = ‖x‖² I."""
+    d = source.integer(1, 4)
+    points = source.tensor(1, d)
+    identity = eye(d, like=points).expand((*source.batch, d, d))
+    return Network((identity,), (points.new_zeros((*source.batch, d)),)), points
+
+
+@claim(
+    "bottleneck.ntk-operator-norm",
+    kind="bound",
+    title="The mean trace of the tangent kernel is at most the output dimension times its norm",
+    source=paper("bottleneck", "§4 (corrected)"),
+    instances=networks_with_inputs(depth=(1, 3), width=(1, 3), points=(1, 3)),
+    tight=isotropic_kernels(),
+)
+def test_ntk_operator_norm(net, points):
+    r"""$\frac1N \operatorname{tr} \Theta(X, X) \le d_{out}\,\|\Theta(X, X)\|_{op}$ for $N$ points."""
+    kernel = gram(net, points)
+    trace = torch.diagonal(kernel, dim1=-2, dim2=-1).sum(-1)
+    return leq(trace / points.shape[-2], net.widths[-1] * operator_norm(kernel))
+
+
+@refuted(
+    "bottleneck.ntk-operator-norm-as-printed",
+    title="A bound on the norm of the tangent kernel bounds its trace, times the output dimension",
+    source=paper("bottleneck", "§4"),
+    instances=networks_with_inputs(depth=(1, 3), width=(1, 3), points=(1, 3)),
+    errata="d_out stands on the wrong side: tr Θ(X,X)/N ≤ d_out ‖Θ(X,X)‖_op.",
+    corrected_by="bottleneck.ntk-operator-norm",
+)
+def test_ntk_operator_norm_as_printed(net, points):
+    r"""$\frac1N \|\Theta(X, X)\|_{op} \le cL$ implies
+    $\frac1N d_{out} \operatorname{tr} \Theta(X, X) \le cL$: here at the least such $c$.
+    """
+    kernel = gram(net, points)
+    trace = torch.diagonal(kernel, dim1=-2, dim2=-1).sum(-1)
+    return leq(net.widths[-1] * trace, operator_norm(kernel))

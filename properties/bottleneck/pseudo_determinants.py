@@ -1,0 +1,95 @@
+import torch
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.instances.matrices import chained_matrices, semi_orthogonal
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
+
+
+@instances
+def meeting_factors(source: Source):
+    """A and B of rank k with (ker A)^⊥ = Im B: A = P S Qᵀ, B = Q T Rᵀ with the same k columns Q."""
+    k = source.integer(1, 3)
+    m, n, p = (source.integer(k, k + 1) for _ in range(3))
+    S, T = source.tensor(k, k, low=-2.0, high=2.0), source.tensor(k, k, low=-2.0, high=2.0)
+    S, T = S + 5 * torch.eye(k, dtype=torch.float64), T + 5 * torch.eye(k, dtype=torch.float64)
+    Q = semi_orthogonal(source, n, k)
+    return semi_orthogonal(source, m, k) @ S @ Q.mT, Q @ T @ semi_orthogonal(source, p, k).mT
+
+
+@claim(
+    "bottleneck.pseudo-determinant-product",
+    kind="identity",
+    title="Pseudo-determinants multiply where the image of one matrix is what the other keeps",
+    source=paper("bottleneck", "proof of Thm 15"),
+    instances=meeting_factors(),
+    needs={"(ker A)^⊥ = Im B": chained_matrices(size=(1, 3))},
+)
+def test_pseudo_determinant_product(A, B):
+    r"""$\log |AB|_+ = \log |A|_+ + \log |B|_+$ when $(\ker A)^\perp = \operatorname{Im} B$.
+
+    The control lets $A$ and $B$ be anything: $A = (1\ 0)$, $B = (1, 1)^\top$ has $1 \ne \sqrt 2$.
+    """
+    noise = frobenius_squared(A).sqrt() * frobenius_squared(B).sqrt()
+    noise = noise * 2.0**-44 if isinstance(noise, torch.Tensor) else 0.0
+    product = log_pseudo_determinant(A @ B, noise)
+    parts = (log_pseudo_determinant(A), log_pseudo_determinant(B))
+    return eq(product, parts[0] + parts[1], scale=1 + parts[0].abs() + parts[1].abs(), terms=2**12)
+
+
+@instances
+def masked_subspaces(source: Source):
+    """Orthonormal bases P, Q (n × k) of two subspaces, and a diagonal D with |d_i| ≤ 1.
+
+    The compression PᵀDQ is kept away from singularity by taking Q near P.
+    """
+    n = source.integer(1, 4)
+    k = source.integer(1, n)
+    return (
+        semi_orthogonal(source, n, k),
+        semi_orthogonal(source, n, k),
+        source.tensor(n, low=-1.0, high=1.0),
+    )
+
+
+@instances
+def equal_subspaces(source: Source):
+    """The same subspace twice, under the identity: all singular values are one."""
+    n = source.integer(1, 4)
+    P = semi_orthogonal(source, n, source.integer(1, n))
+    return P, P, 0 * P[..., 0] + 1
+
+
+@instances
+def steep_masks(source: Source):
+    """The same with entries of D between 3/2 and 4."""
+    P, Q, _ = masked_subspaces()(source)
+    return P, P, source.tensor(Q.shape[-2], low=1.5, high=4.0)
+
+
+@claim(
+    "bottleneck.masked-projection",
+    kind="bound",
+    title="A masked projection loses in the determinant at least what it loses in the norm",
+    source=paper("bottleneck", "proof of Thm 15"),
+    instances=masked_subspaces(),
+    tight=equal_subspaces(),
+    needs={"|D| ≤ 1": steep_masks()},
+)
+def test_masked_projection(P, Q, d):
+    r"""$\|P^\top D Q\|_F^2 - 2 \log |\det P^\top D Q| \ge k$ for orthonormal $P, Q$ ($n \times k$), hence
+    $-2 \log |PDQ| \ge k - \|PDQ\|_F^2$; and with $|D| \le 1$ every singular value is at most one, so
+    $\|P^\top D Q\|_F^2 \le k$.
+
+    Where the compression is singular the left side is infinite, and nothing is asserted.
+    """
+    M = P.mT @ (d.unsqueeze(-1) * Q)
+    k = M.shape[-1]
+    determinant = torch.linalg.det(M)
+    regular = determinant.abs() > 2.0**-30
+    safe = torch.where(regular, determinant.abs(), torch.ones_like(determinant))
+    norm = frobenius_squared(M)
+    return (
+        leq(0 * norm + k, norm - 2 * safe.log(), where=regular, label="the determinant"),
+        leq(norm, 0 * norm + k, label="the norm"),
+    )
