@@ -1,0 +1,106 @@
+import math
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.spheres import unit_vectors
+from rankcheck.scalars import pi, scalar
+from rankcheck.witnesses.inner_product import depth_three, depth_three_cells, largest_parameter
+
+#: Pairs of points in an instance: networks are built once for all of them.
+PAIRS = 8
+#: Above and below π, for numbers of cells and of units.
+PI_ABOVE, PI_BELOW = Fraction(355, 113), Fraction(333, 106)
+
+
+def sine(d):
+    """t ↦ sin(πd³t)."""
+    return lambda t: torch.sin(d**3 * pi(t) * t)
+
+
+@instances
+def pairs_of_points(source: Source):
+    """d, ε, and eight pairs of unit vectors: drawn, and the first of them aligned and opposite."""
+    d, error = source.integer(2, 5), Fraction(1, source.integer(1, 3))
+    x, other = unit_vectors(source, PAIRS, d), unit_vectors(source, PAIRS - 2, d)
+    return d, error, x, torch.cat((x[..., :1, :], -x[..., 1:2, :], other), -2)
+
+
+@instances
+def neighbouring_numbers(source: Source):
+    """d, s, and s plus a step."""
+    d, s = source.integer(2, 100), source.tensor(low=-1.0, high=1.0)
+    return d, s, s + source.tensor(low=-1.0, high=1.0) * scalar(Fraction(1, d**3), s)
+
+
+@instances
+def next_to_zero(source: Source):
+    """d, 0, and a number next to it, where the sine is steepest."""
+    d, s = source.integer(2, 100), source.tensor(low=-1.0, high=1.0)
+    return d, 0 * s, (s + 2) * scalar(Fraction(1, 2**15 * d**3), s)
+
+
+def too_few_cells(f, d, inner_cells, outer_cells, radius):
+    """N_f with a fourth of its cells."""
+    return depth_three(f, d, inner_cells, outer_cells // 4, radius)
+
+
+@claim(
+    "separation.sine-lipschitz",
+    kind="bound",
+    title="sin(πd³t) is πd³-Lipschitz",
+    source=paper("separation", "slide: Example"),
+    instances=neighbouring_numbers(),
+    tight=next_to_zero(),
+)
+def test_sine_lipschitz(d, s, t):
+    r"""$|\sin(\pi d^3 s) - \sin(\pi d^3 t)| \le \pi d^3\,|s - t|$."""
+    f = sine(d)
+    return leq((f(s) - f(t)).abs(), d**3 * pi(s) * (s - t).abs(), scale=d**3 * s.abs() + 1)
+
+
+@claim(
+    "separation.oscillating-example",
+    kind="construction",
+    title="The oscillating example as a network of depth three and width 16πd⁵/ε",
+    source=paper("separation", "slide: Example"),
+    instances=pairs_of_points(),
+    mutants={"a fourth of the cells of N_f": {"witness": too_few_cells}},
+    loose={
+        "the error": "a sine is smooth: chords of length ε/L err by ε²/8",
+        "the first width": "cells twice as long as those of the slides take half the units",
+        "the second width": "the same",
+        "the weights": "a jump of 2L between neighbouring chords does not occur",
+    },
+    witness="rankcheck.witnesses.inner_product",
+    no_batch="the first layer has 16d⁵ units: an instance has eight pairs of points instead",
+    effort=0.3,
+)
+def test_oscillating_example(d, error, x, other, *, witness=depth_three):
+    r"""$f(t) = \sin(\pi d^3 t)$ is $\pi d^3$-Lipschitz, so $N_F$ is within $\varepsilon$ of
+    $F(x, x') = \sin(\pi d^3 \langle x, x' \rangle)$ with hidden widths at most $16\pi d^5/\varepsilon$
+    and $4\pi d^3/\varepsilon$, and weights and biases at most $\max(4, 2\pi d^3)$.
+
+    Built for $d = 2, \dots, 5$ (up to 235 620 units); numbers of cells are those of a rational number
+    above $\pi$, widths are held against one below.
+    """
+    cells = depth_three_cells(PI_ABOVE * d**3, d, error)
+    f = sine(d)
+    pair = witness(f, d, *cells, x.new_ones(()))
+    joined = torch.cat((x, other), -1)
+    near, exact = pair.inner(joined), (x * other).sum(-1, keepdim=True)
+    gap = (pair.outer(near) - f(exact)).squeeze(-1).abs()
+    # A slip of N_i is multiplied by up to πd³.
+    scale = d**3 * 4 * network_scale(pair.inner, joined).squeeze(-1)
+    largest = torch.maximum(largest_parameter(pair.inner), largest_parameter(pair.outer))
+    first = math.floor(16 * PI_BELOW * d**5 / error)
+    second = math.floor(4 * PI_BELOW * d**3 / error)
+    return (
+        leq(gap, scalar(error, x), scale=scale, label="the error"),
+        leq(pair.inner.widths[1], first, label="the first width"),
+        leq(pair.outer.widths[1], second, label="the second width"),
+        leq(largest, 2 * d**3 * pi(x), label="the weights"),
+    )
