@@ -1,0 +1,59 @@
+"""Hunting the guarded conjectures under pytest: `pytest --hunt SECONDS`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rankcheck.claims.check import ClaimFalse
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.ledger import Row, Verdict
+from rankcheck.hunt.run import Hunt, hunt
+
+#: The ledger's word for what a hunt for a conjecture ends with.
+VERDICTS: dict[str, Verdict] = {
+    "genuine": "failed",
+    "potential": "undecided",
+    "none": "guarded",
+    "gave_up": "undecided",
+}
+
+
+def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".rankcheck")) -> Row:
+    """Hunt a conjecture; its row in the ledger, if it still stands.
+
+    Args:
+        seconds: the budget.
+        folder: where the certificate of a counterexample is left.
+
+    Raises:
+        ClaimFalse: if a counterexample is found, with the statement, both sides, the instance as
+            numbers and the certificate; also if one is suspected, or nothing could be hunted.
+    """
+    __tracebackhide__ = True
+    row = row_of(hunt(claim, seconds, seed, folder=folder))
+    if not row.expected:
+        raise ClaimFalse("\n".join(row.messages))
+    return row
+
+
+def row_of(found: Hunt) -> Row:
+    """The row of a hunt in the ledger."""
+    claim = found.claim
+    verdict = VERDICTS[found.verdict]
+    return Row(
+        id=claim.id,
+        title=claim.title,
+        kind=claim.kind,
+        verdict=verdict,
+        source=None
+        if claim.source is None
+        else {"key": claim.source.key, "where": claim.source.where},
+        swept=found.instances,
+        rejected=found.rejected,
+        cleared=found.cleared,
+        tight=None if found.margin is None else f"least margin {found.margin:.3g}",
+        certificate=found.certificate,
+        seconds=found.seconds,
+        file=str(claim.file),
+        messages=() if verdict == "guarded" else (found.message,),
+    )

@@ -1,0 +1,167 @@
+r"""Which shards a hunt runs: rounds of a fixed number, chosen by what the rounds before found.
+
+A round depends on the seed and on the outcomes of earlier rounds, taken in the order of their keys:
+not on the clock, nor on who ran them. The first round scouts: shapes of the tight family, shapes of
+the claim's family that tight instances fit into, and shapes at random. Each later round deepens the
+search at a few known shapes and scouts some more, half of them neighbours of the best known.
+
+Shapes are the arms of a bandit: with $m$ the least margin seen at a shape (cut off at ±1) and $n$
+its deep visits of $N$, the shapes with the largest $-m + c \sqrt{\log(1 + N) / (1 + n)}$ are next.
+So more is spent where margins are small, and every shape gets some.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rankcheck.claims.claim import Claim
+from rankcheck.hunt.arena import Shape
+from rankcheck.hunt.points import ShapedSource
+from rankcheck.hunt.shard import Outcome, Shard
+from rankcheck.hunt.strategies.base import Strategy
+from rankcheck.hunt.transplant import fitted
+from rankcheck.instances.record import Integer
+from rankcheck.instances.source import Rejected, seed_of
+
+#: Shapes in the first round: of the tight family, and at random.
+TIGHT, RANDOM = 6, 16
+#: New shapes in a later round.
+NEW = 6
+#: The round from which late strategies are used.
+LATE = 2
+#: Every so many rounds the tight family is sampled again.
+TIGHT_AGAIN = 4
+#: How much curiosity counts against promise.
+CURIOSITY = 0.25
+#: Tries to find a shape that is new.
+TRIES = 8
+
+
+@dataclass
+class Arm:
+    """What is known of a shape."""
+
+    shape: Shape
+    least: list[float] = field(default_factory=list)
+    deep: int = 0
+
+    @property
+    def promise(self) -> float:
+        """Between -1 and 1, large where margins are small: the mean over the relations."""
+        if not self.least:
+            return -1.0
+        return sum(-min(1.0, max(-1.0, margin)) for margin in self.least) / len(self.least)
+
+
+class Plan:
+    """The rounds of a hunt."""
+
+    def __init__(self, claim: Claim, strategies: Sequence[Strategy], seed: int) -> None:
+        self._claim = claim
+        self._seed = seed
+        self._strategies = {
+            stage: [s for s in strategies if s.stage == stage]
+            for stage in ("scout", "deepen", "late")
+        }
+        self._arms: dict[Shape, Arm] = {}
+
+    @property
+    def shapes(self) -> int:
+        """How many shapes have been looked at."""
+        return len(self._arms)
+
+    def round(self, number: int) -> list[Shard]:
+        """The shards of a round; the rounds before have been taken in."""
+        chosen = self._first() if number == 0 else self._later(number)
+        return [
+            Shard(number, index, name, shape, seed_of(self._seed, self._claim.id, number, index))
+            for index, (name, shape) in enumerate(chosen)
+        ]
+
+    def take(self, shard: Shard, outcome: Outcome) -> None:
+        """Take an outcome in."""
+        arm = self._arms.setdefault(shard.shape, Arm(shard.shape))
+        if outcome.least:
+            known = arm.least or [math.inf] * len(outcome.least)
+            arm.least = [min(pair) for pair in zip(known, outcome.least, strict=True)]
+
+    def _first(self) -> list[tuple[str, Shape]]:
+        tight = self._new("tight", TIGHT, 0) if self._claim.tight is not None else []
+        fits = (fitted(self._claim, shape, self._seed) for shape in tight)
+        shapes = [shape for shape in dict.fromkeys(fits) if shape is not None]
+        shapes += [shape for shape in self._new("instances", RANDOM, 0) if shape not in shapes]
+        scouts = self._strategies["scout"]
+        return [(s.name, shape) for group in (tight, shapes) for s in scouts for shape in group]
+
+    def _later(self, number: int) -> list[tuple[str, Shape]]:
+        chosen: list[tuple[str, Shape]] = []
+        deep = self._strategies["deepen"] + (self._strategies["late"] if number >= LATE else [])
+        for strategy in deep:
+            chosen += [(strategy.name, shape) for shape in self._promising(strategy.visits)]
+        new = self._neighbours(NEW // 2, number)
+        new += [s for s in self._new("instances", NEW - len(new), number) if s not in new]
+        scouts = self._strategies["scout"]
+        chosen += [(s.name, shape) for shape in new for s in scouts]
+        if number % TIGHT_AGAIN == 0 and self._claim.tight is not None:
+            chosen += [(s.name, shape) for shape in self._new("tight", 2, number) for s in scouts]
+        return chosen
+
+    def _promising(self, count: int) -> list[Shape]:
+        """The shapes that are next to be searched deeply, and note that they were."""
+        arms = [arm for arm in self._arms.values() if arm.shape.family == "instances"]
+        total = sum(arm.deep for arm in arms)
+
+        def score(arm: Arm) -> float:
+            return arm.promise + CURIOSITY * math.sqrt(math.log(1 + total) / (1 + arm.deep))
+
+        chosen = sorted(arms, key=score, reverse=True)[:count]
+        for arm in chosen:
+            arm.deep += 1
+        return [arm.shape for arm in chosen]
+
+    def _new(self, family: str, count: int, number: int) -> list[Shape]:
+        """Up to so many shapes that were not looked at yet, at random."""
+        found: list[Shape] = []
+        for index in range(TRIES * count):
+            if len(found) == count:
+                break
+            seed = seed_of(self._seed, self._claim.id, "shape", family, number, index)
+            shape = self._drawn(Shape("tight" if family == "tight" else "instances", ()), seed)
+            if shape is not None and shape not in self._arms and shape not in found:
+                found.append(shape)
+        return found or self._known(family, count)
+
+    def _known(self, family: str, count: int) -> list[Shape]:
+        """All shapes are known: those that were looked at first, again."""
+        return [arm.shape for arm in self._arms.values() if arm.shape.family == family][:count]
+
+    def _neighbours(self, count: int, number: int) -> list[Shape]:
+        """New shapes that differ by one step of one integer from the best known."""
+        arms = [arm for arm in self._arms.values() if arm.shape.family == "instances" and arm.least]
+        arms.sort(key=lambda arm: -arm.promise)
+        found: list[Shape] = []
+        for index in range(TRIES * count):
+            if len(found) == count or not arms:
+                break
+            seed = seed_of(self._seed, self._claim.id, "neighbour", number, index)
+            integers = list(arms[index % min(len(arms), 4)].shape.integers)
+            if not integers:
+                break
+            integers[seed % len(integers)] += 1 if (seed >> 20) % 2 else -1
+            shape = self._drawn(Shape("instances", tuple(integers)), seed)
+            if shape is not None and shape not in self._arms and shape not in found:
+                found.append(shape)
+        return found
+
+    def _drawn(self, template: Shape, seed: int) -> Shape | None:
+        """The shape that the generator makes of a template, whose rest it draws."""
+        single = self._claim.no_batch is not None
+        source = ShapedSource(template.integers, seed, None if single else 1)
+        try:
+            template.of(self._claim)(source)
+        except Rejected:
+            return None
+        drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))
+        return Shape(template.family, drawn)

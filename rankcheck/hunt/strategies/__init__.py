@@ -1,0 +1,15 @@
+"""The stages of a hunt, each a strategy: see `base` for the interface, `STANDARD` for ours."""
+
+from __future__ import annotations
+
+from rankcheck.hunt.strategies.base import Strategy
+from rankcheck.hunt.strategies.corpus import Corpus
+from rankcheck.hunt.strategies.descend import Descend
+from rankcheck.hunt.strategies.evolve import Evolve
+from rankcheck.hunt.strategies.perturb import Perturb
+from rankcheck.hunt.strategies.screen import Screen
+
+#: In the order in which a shape meets them.
+STANDARD: tuple[Strategy, ...] = (Corpus(), Screen(), Descend(), Perturb(), Evolve())
+
+__all__ = ["STANDARD", "Corpus", "Descend", "Evolve", "Perturb", "Screen", "Strategy"]

@@ -1,0 +1,17 @@
+"""Structured points: zeros, identities, permutations, rank one, ends of ranges, repetitions."""
+
+from __future__ import annotations
+
+from rankcheck.hunt.arena import Arena
+from rankcheck.hunt.strategies.base import Stage
+
+
+class Corpus:
+    """A sample of structured points."""
+
+    name = "corpus"
+    stage: Stage = "scout"
+    visits = 0
+
+    def search(self, arena: Arena, seed: int) -> None:
+        arena.sample(seed, structured=True)

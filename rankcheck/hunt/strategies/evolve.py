@@ -1,0 +1,112 @@
+"""CMA-ES on the margin: for margins without a gradient, or with a misleading one.
+
+The entries of an instance are one vector, each in units of its range. A population is measured as
+one batch; the margin of one relation is minimised, from the best point of a sample.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+
+from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.strategies.base import Stage
+from rankcheck.hunt.strategies.starts import starts, tidy
+from rankcheck.instances.record import Entries, Record
+from rankcheck.instances.source import seed_of
+
+POPULATION, GENERATIONS = 32, 60
+SINGLE_POPULATION, SINGLE_GENERATIONS = 8, 15
+#: Beyond so many entries the covariance is kept diagonal.
+DIAGONAL = 100
+#: The first step, in units of the range of an entry.
+SIGMA = 0.15
+
+
+class Evolve:
+    """CMA-ES from the best point of a sample."""
+
+    name = "evolve"
+    stage: Stage = "late"
+    visits = 1
+
+    def search(self, arena: Arena, seed: int) -> None:
+        begin = starts(arena, seed, 16)
+        if begin is None:
+            return
+        relations = begin.margins.relative.shape[0]
+        relation = seed_of(seed, "relation") % relations
+        order = begin.margins.relative[relation].argsort(stable=True)
+        one = begin.select(order[:1].cpu())
+        found = evolve(arena, one, relation, seed_of(seed, "evolve"))
+        if found is not None:
+            arena.offer(found)
+
+
+def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | None:
+    """The best population of a run from one instance."""
+    from cma import CMAEvolutionStrategy
+
+    space = _Space(start.record)
+    population = POPULATION if arena.batched else SINGLE_POPULATION
+    generator = np.random.default_rng(seed)
+    options: dict[str, Any] = {
+        "bounds": [[0.0] * space.entries, [1.0] * space.entries],
+        "popsize": population,
+        "CMA_diagonal": space.entries > DIAGONAL,
+        "verbose": -9,
+        "seed": math.nan,  # the global generator of numpy is left alone
+        "randn": lambda *shape: generator.standard_normal(shape),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        strategy = CMAEvolutionStrategy(space.flat(start.record), SIGMA, options)
+        best, least = None, math.inf
+        for _ in range(GENERATIONS if arena.batched else SINGLE_GENERATIONS):
+            points = strategy.ask()
+            record = space.records(np.asarray(points), arena.device)
+            with torch.no_grad():
+                sample = Sample(record, arena.measure(record))
+            values = sample.margins.relative[relation].cpu()
+            if float(values.min()) < least or best is None:
+                best, least = sample, float(values.min())
+            if arena.offer(sample):
+                return sample
+            worst = values[values < torch.inf]
+            limit = float(worst.max()) + 1.0 if len(worst) else 1.0
+            strategy.tell(points, values.clamp(max=limit).tolist())
+            if strategy.stop():
+                break
+    return best
+
+
+class _Space:
+    """Records of one shape as points of a unit cube."""
+
+    def __init__(self, record: Record) -> None:
+        self._like = record
+        self._ranges = [c for c in record.choices if isinstance(c, Entries)]
+        self._sizes = [math.prod(c.shape) for c in self._ranges]
+        self.entries = sum(self._sizes)
+
+    def flat(self, record: Record) -> np.ndarray[Any, Any]:
+        """The point of the first instance of a record."""
+        parts = [
+            (t[0].detach().cpu().reshape(-1) - c.low) / (c.high - c.low)
+            for t, c in zip(record.tensors, self._ranges, strict=True)
+        ]
+        return torch.cat(parts).clamp(0, 1).numpy()
+
+    def records(self, points: np.ndarray[Any, Any], device: torch.device | str) -> Record:
+        """The records of points, as a batch."""
+        flat = torch.as_tensor(points, dtype=torch.float64, device=device)
+        pieces = flat.split(self._sizes, 1)
+        tensors = [
+            (c.low + piece * (c.high - c.low)).clamp(c.low, c.high).reshape(-1, *c.shape)
+            for piece, c in zip(pieces, self._ranges, strict=True)
+        ]
+        return tidy(self._like.with_tensors(tensors))

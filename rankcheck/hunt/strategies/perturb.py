@@ -1,0 +1,180 @@
+"""Perturbations of the best points, slight and structured, generation after generation.
+
+The parents are the best of a sample; where the claim has a tight family, its instances too, carried
+over into the family of the claim (`transplant`). A child differs from its parent by noise of any
+size, or by a change of structure: an entry is zeroed, negated, rounded or put at an end of its
+range, two rows are exchanged or made equal, a tensor is scaled, is made equal to another of its
+shape, or comes from another parent. So discrete margins are searched that have no gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+
+from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.strategies.base import Stage
+from rankcheck.hunt.strategies.starts import starts, tidy, together, wide
+from rankcheck.hunt.transplant import transplanted
+from rankcheck.instances.record import Entries, Record
+from rankcheck.instances.source import seed_of
+
+PARENTS, CHILDREN, GENERATIONS = 24, 192, 30
+SINGLE_PARENTS, SINGLE_CHILDREN, SINGLE_GENERATIONS = 6, 12, 3
+
+
+class Perturb:
+    """A search by small changes, from the best points of a sample and from tight instances."""
+
+    name = "perturb"
+    stage: Stage = "deepen"
+    visits = 3
+
+    def search(self, arena: Arena, seed: int) -> None:
+        parents = SINGLE_PARENTS if not arena.batched else PARENTS
+        begin = starts(arena, seed, parents)
+        if begin is None:
+            return
+        if arena.claim.tight is not None:
+            tight = transplanted(arena, seed_of(seed, "tight"), parents)
+            begin = begin if tight is None else together([tight, begin])
+        perturb(arena, begin, seed_of(seed, "perturb"))
+
+
+def perturb(arena: Arena, parents: Sample, seed: int) -> None:
+    """Offer all children; the best of parents and children are the next parents."""
+    generator = torch.Generator().manual_seed(seed)
+    children = CHILDREN if arena.batched else SINGLE_CHILDREN
+    relations = parents.margins.relative.shape[0]
+    count = len(parents)
+    for generation in range(GENERATIONS if arena.batched else SINGLE_GENERATIONS):
+        record = tidy(_Children(parents.record, children, generator).record())
+        with torch.no_grad():
+            born = Sample(record, arena.measure(record))
+        if arena.offer(born):
+            return
+        # Of equals the newest goes first: on a plateau this is what moves.
+        everyone = together([born, parents])
+        margin = everyone.margins.relative[generation % relations]
+        order = margin.argsort(stable=True).cpu()
+        parents = everyone.select(order[:count])
+
+
+class _Children:
+    """A batch of changed copies of some parents."""
+
+    def __init__(self, parents: Record, count: int, generator: torch.Generator) -> None:
+        self._generator = generator
+        self._count = count
+        self._like = parents
+        number = parents.tensors[0].shape[0]
+        self._device = parents.tensors[0].device
+        mother = self._below(number)
+        self._father = [t[self._below(number).to(t.device)].clone() for t in parents.tensors]
+        self._tensors = [t[mother.to(t.device)].clone() for t in parents.tensors]
+        self._ranges = [c for c in parents.choices if isinstance(c, Entries)]
+
+    def record(self) -> Record:
+        """The children: each gets one to three changes."""
+        for _ in range(3):
+            self._change()
+        tensors = [t.clamp(c.low, c.high) for t, c in zip(self._tensors, self._ranges, strict=True)]
+        return self._like.with_tensors(tensors)
+
+    def _change(self) -> None:
+        which = self._below(len(self._tensors))
+        kind = self._below(len(_CHANGES) + 3)  # the last three leave the child as it is
+        for index, entry in enumerate(self._ranges):
+            values = self._tensors[index]
+            if not values[0].numel():
+                continue
+            for number, change in enumerate(_CHANGES):
+                chosen = ((which == index) & (kind == number)).to(values.device)
+                if number == 0:  # noise on everything
+                    chosen = (kind == number).to(values.device)
+                if bool(chosen.any()):
+                    changed = change(self, index, values, entry)
+                    mask = wide(chosen, values)
+                    values = torch.where(mask, changed, values)
+            self._tensors[index] = values
+
+    def _uniform(self, *shape: int) -> torch.Tensor:
+        made = torch.rand(self._count, *shape, dtype=torch.float64, generator=self._generator)
+        return made.to(self._device)
+
+    def _below(self, limit: int) -> torch.Tensor:
+        made = torch.rand(self._count, dtype=torch.float64, generator=self._generator)
+        return (made * limit).long().clamp(max=limit - 1)
+
+    def _one(self, values: torch.Tensor) -> torch.Tensor:
+        """A mask of one entry of each instance."""
+        entries = math.prod(values.shape[1:])
+        at = self._below(entries).to(values.device)
+        return torch.nn.functional.one_hot(at, entries).bool().reshape(values.shape)
+
+    # Changes, each of the shape of the values
+
+    def _noise(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        normal = torch.randn(values.shape, dtype=torch.float64, generator=self._generator)
+        size = wide(10 ** (-4 * self._uniform()), values)
+        return values + normal.to(values.device) * size
+
+    def _zero(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        return torch.where(self._one(values), 0.0, values)
+
+    def _negate(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        return torch.where(self._one(values), -values, values)
+
+    def _integer(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        step = wide(torch.floor(3 * self._uniform()) - 1, values)
+        return torch.where(self._one(values), torch.round(values) + step, values)
+
+    def _end(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        return torch.where(self._one(values), entry.high if index % 2 else entry.low, values)
+
+    def _rounded(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        return torch.round(values)
+
+    def _scaled(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        return values * wide(torch.exp2(4 * self._uniform() - 2), values)
+
+    def _equal_rows(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        if values.ndim < 2 or values.shape[-1 if values.ndim == 2 else -2] < 2:
+            return -values
+        axis = -1 if values.ndim == 2 else -2
+        rolled = values.roll(1, axis)
+        size = values.shape[axis]
+        first = torch.arange(size, device=values.device) == 0
+        return torch.where(first if axis == -1 else first[:, None], rolled, values)
+
+    def _rolled(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        return values.roll(1, -1 if values.ndim == 2 else -2) if values.ndim > 1 else -values
+
+    def _repeated(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        for offset in range(1, len(self._tensors)):
+            other = self._tensors[index - offset]
+            if other.shape == values.shape:
+                return other
+        return values
+
+    def _crossed(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
+        return self._father[index]
+
+
+_C = _Children
+_CHANGES: tuple[Callable[[_Children, int, torch.Tensor, Entries], torch.Tensor], ...] = (
+    _C._noise,
+    _C._noise,
+    _C._zero,
+    _C._negate,
+    _C._integer,
+    _C._end,
+    _C._rounded,
+    _C._scaled,
+    _C._equal_rows,
+    _C._rolled,
+    _C._repeated,
+    _C._crossed,
+)

@@ -1,0 +1,17 @@
+"""Batched screening: random entries of mixed kinds."""
+
+from __future__ import annotations
+
+from rankcheck.hunt.arena import Arena
+from rankcheck.hunt.strategies.base import Stage
+
+
+class Screen:
+    """A random sample."""
+
+    name = "screen"
+    stage: Stage = "scout"
+    visits = 0
+
+    def search(self, arena: Arena, seed: int) -> None:
+        arena.sample(seed)

@@ -1,0 +1,71 @@
+"""Points to start from, and what strategies do with batches of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.margins import Margins
+from rankcheck.instances.record import Entries, Record
+from rankcheck.instances.source import SMALLEST, seed_of
+
+#: An instance of more entries than this is large: a batch has fewer of them.
+LARGE, LARGE_BATCH = 200, 16
+
+
+def starts(arena: Arena, seed: int, count: int) -> Sample | None:
+    """Half the best of a random and a structured sample, half any of their instances.
+
+    None where the shape has no entries to move, or no instance is inside the hypotheses.
+    """
+    random = arena.sample(seed_of(seed, "random"))
+    structured = arena.sample(seed_of(seed, "structured"), structured=True)
+    parts = [part for part in (random, structured) if entries(part.record)]
+    if not parts:
+        return None
+    count = count if entries(parts[0].record) <= LARGE else min(count, LARGE_BATCH)
+    inside = [part.select(part.margins.valid.nonzero().reshape(-1)) for part in parts]
+    # A point of equality has nowhere to go: half of the batch is there for variety.
+    share = max(1, count // (2 * len(parts)))
+    chosen = [piece for part in inside for piece in (part.best(share), part.first(share))]
+    chosen = [piece for piece in chosen if len(piece)]
+    return together(chosen) if chosen else None
+
+
+def entries(record: Record) -> int:
+    """The number of entries of an instance of a batch."""
+    return sum(math.prod(tensor.shape[1:]) for tensor in record.tensors)
+
+
+def together(samples: Sequence[Sample]) -> Sample:
+    """Samples of one shape as one."""
+    columns = zip(*(sample.record.tensors for sample in samples), strict=True)
+    record = samples[0].record.with_tensors([torch.cat(column) for column in columns])
+    each = [sample.margins for sample in samples]
+    return Sample(
+        record,
+        Margins(
+            torch.cat([m.relative for m in each], 1),
+            torch.cat([m.steady for m in each], 1),
+            torch.cat([m.beyond for m in each]),
+            torch.cat([m.valid for m in each]),
+        ),
+    )
+
+
+def tidy(record: Record) -> Record:
+    """Entries too small for a source to draw become zero, where zero is in their range."""
+    tensors = []
+    for choice in record.choices:
+        if isinstance(choice, Entries):
+            dust = (choice.values.abs() < SMALLEST) & (choice.low <= 0 <= choice.high)
+            tensors.append(torch.where(dust, 0.0, choice.values))
+    return record.with_tensors(tensors)
+
+
+def wide(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """Values of shape (B) with the trailing axes of `like`."""
+    return values.reshape(-1, *(1 for _ in like.shape[1:]))

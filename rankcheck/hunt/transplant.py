@@ -1,0 +1,148 @@
+"""Carrying tight instances over into the family of their claim, where they can be perturbed.
+
+A generator hands most of its tensors on as parts of the instance: a weight matrix, a point. Which
+part a tensor becomes is seen from one instance of the family, in which all entries differ. Then the
+parts of a tight instance of the same shape are put in the place of those tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.hunt.arena import Arena, Sample, Shape
+from rankcheck.hunt.points import ShapedSource
+from rankcheck.instances.record import Entries, Integer, Record
+from rankcheck.instances.source import ReplaySource, seed_of
+
+#: Shapes of the tight family that are looked through for one that fits.
+TRIED = 200
+#: Of a long range of an integer, so many values are tried.
+VALUES = 12
+
+
+def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
+    """Tight instances as records of the arena's shape; None where no shape of theirs fits."""
+    tight = arena.claim.tight
+    if tight is None or not arena.batched or arena.shape.family == "tight":
+        return None
+    record, where, sizes = _places(arena, seed)
+    if all(place is None for place in where):
+        return None
+    for integers, parts in _tight_shapes(arena.claim):
+        if parts == sizes:
+            source = ShapedSource(integers, seed, count, arena.device)
+            made = _record(record, where, list(leaves(tight(source))), count)
+            with torch.no_grad():
+                return Sample(made, arena.measure(made))
+    return None
+
+
+@lru_cache(maxsize=16)
+def _tight_shapes(claim: Claim) -> list[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
+    """Shapes of the tight family, and those of the parts of their instances."""
+    found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for attempt in range(TRIED):
+        instance, source = _instance(claim, Shape("tight", ()), seed_of("tight", attempt))
+        found.setdefault(source.record.integers, _sizes(instance))
+    return list(found.items())
+
+
+def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
+    """A shape of the claim's family whose instances have parts like those of a tight shape.
+
+    The integers are found one after the other: of each the value that brings most parts to the
+    shapes that they are to have.
+    """
+    wanted = _sizes(_instance(claim, tight, seed)[0])
+    shape = Shape("instances", ())
+    position = 0
+    while True:
+        instance, source = _instance(claim, shape, seed)
+        drawn = [c for c in source.record.choices if isinstance(c, Integer)]
+        if position >= len(drawn):
+            return shape if _sizes(instance) == wanted else None
+        known = source.record.integers
+        choice = drawn[position]
+        values = range(choice.low, min(choice.high, choice.low + VALUES - 1) + 1)
+        tried = [
+            Shape("instances", (*known[:position], value, *known[position + 1 :]))
+            for value in values
+        ]
+        scores = [_alike(_sizes(_instance(claim, one, seed)[0]), wanted) for one in tried]
+        shape = Shape("instances", tried[scores.index(max(scores))].integers[: position + 1])
+        position += 1
+
+
+def _instance(claim: Claim, shape: Shape, seed: int) -> tuple[tuple[Any, ...], ShapedSource]:
+    source = ShapedSource(shape.integers, seed, 1)
+    return shape.of(claim)(source), source
+
+
+def _sizes(instance: tuple[Any, ...]) -> list[tuple[int, ...]]:
+    """The shapes of the parts of a batch of instances, less the batch axis."""
+    return [tuple(part.shape[1:]) for part in leaves(instance)]
+
+
+def _alike(sizes: list[tuple[int, ...]], wanted: list[tuple[int, ...]]) -> tuple[bool, int]:
+    """Whether there are as many parts, and how many of the first ones have the right shape."""
+    same = 0
+    for one, other in zip(sizes, wanted, strict=False):
+        if one != other:
+            break
+        same += 1
+    return len(sizes) == len(wanted), same
+
+
+def leaves(value: Any) -> Iterator[torch.Tensor]:
+    """The floating tensors of an instance, in the order of its structure."""
+    if isinstance(value, torch.Tensor):
+        if value.is_floating_point():
+            yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from leaves(item)
+    elif is_dataclass(value):
+        for item in fields(value):
+            yield from leaves(getattr(value, item.name))
+
+
+def _places(arena: Arena, seed: int) -> tuple[Record, list[int | None], list[tuple[int, ...]]]:
+    """A record of the shape, by tensor the part that it becomes, and the shapes of the parts."""
+    source = ShapedSource(arena.shape.integers, seed, 1, arena.device)
+    arena.family(source)
+    generator = torch.Generator().manual_seed(seed)
+    distinct = [
+        c.low
+        + (c.high - c.low)
+        * torch.rand((1, *c.shape), dtype=torch.float64, generator=generator).to(arena.device)
+        for c in source.record.choices
+        if isinstance(c, Entries)
+    ]
+    record = source.record.with_tensors(distinct)
+    parts = list(leaves(arena.family(ReplaySource(record, batch=(1,)))))
+    where: list[int | None] = []
+    for tensor in record.tensors:
+        same = [i for i, part in enumerate(parts) if _equal(part, tensor)]
+        where.append(same[0] if same else None)
+    return record, where, [tuple(part.shape[1:]) for part in parts]
+
+
+def _equal(part: torch.Tensor, tensor: torch.Tensor) -> bool:
+    return part.shape == tensor.shape and part.numel() > 0 and bool((part == tensor).all())
+
+
+def _record(
+    record: Record, where: list[int | None], parts: list[torch.Tensor], count: int
+) -> Record:
+    ranges = [c for c in record.choices if isinstance(c, Entries)]
+    tensors = [
+        (t.expand(count, *t.shape[1:]) if place is None else parts[place]).clamp(c.low, c.high)
+        for t, place, c in zip(record.tensors, where, ranges, strict=True)
+    ]
+    return record.with_tensors([t.detach().clone() for t in tensors])
