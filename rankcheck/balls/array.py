@@ -286,9 +286,8 @@ def balls(data: Any) -> BallArray:
 
 
 def _exact_entry(value: Any) -> Number:
-    return (
-        numbers.dyadic(value) if isinstance(value, (float, np.floating)) else numbers.exact(value)
-    )
+    is_float = isinstance(value, (float, np.floating))
+    return numbers.dyadic(value) if is_float else numbers.exact(value)
 
 
 def _convert(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
@@ -337,7 +336,7 @@ def _midpoint(x: Number) -> float:
 
 def _radius(x: Number) -> float:
     centre = _midpoint(x)
-    if not np.isfinite(centre) or not arb(x).is_finite():
+    if not np.isfinite(centre):
         return float("inf")
     offset = x - numbers.dyadic(centre)
     if isinstance(offset, fmpq) and offset == 0:

@@ -159,6 +159,19 @@ def test_spectra_of_balls_enclose_those_of_every_matrix_inside(radius):
                     assert numbers.bounds(x)[1] >= numbers.bounds(y)[1]
 
 
+@pytest.mark.parametrize("bits", [4, 20])
+def test_low_precision_makes_no_integers_of_irrational_roots(bits):
+    # These roots, near 2^48, come in balls that contain one integer, and it is not the root.
+    rng = random.Random(24)
+    for _ in range(30):
+        A = exact([[rng.randint(-(2**24), 2**24) for _ in range(3)] for _ in range(3)])
+        with precision(bits):
+            coarse = torch.linalg.eigvalsh(A @ A.mT).elements.tolist()
+        for number, sharper in zip(coarse, torch.linalg.eigvalsh(A @ A.mT).elements, strict=True):
+            low, high = numbers.bounds(sharper)
+            assert numbers.bounds(number)[0] <= low < high <= numbers.bounds(number)[1]
+
+
 def test_schatten_sums_of_nearly_singular_balls_are_enclosed():
     A = exact([[1, 2], [2, 4]]) * pi() / pi()
     total = (torch.linalg.svdvals(A) ** Fraction(2, 5)).sum(-1)

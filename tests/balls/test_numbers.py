@@ -175,6 +175,17 @@ def test_even_powers_and_roots_of_balls_around_zero_stay_nonnegative():
         assert numbers.bounds(cube)[0] <= low < high <= numbers.bounds(cube)[1]
 
 
+@pytest.mark.parametrize("exponent", [Fraction(2, 3), 0.9, Fraction(-1, 2), -1, -2])
+def test_powers_outside_of_their_domain_know_nothing(exponent):
+    bases = [arb(-1, 3), arb(0, 1), fmpq(0)] + [fmpq(-2), arb(-2, 1)] * (exponent not in (-1, -2))
+    for base in bases:
+        if exponent > 0 and base == 0:
+            continue
+        power = BallArray(np.array([base], dtype=object)) ** exponent
+        with pytest.raises(Undecided):
+            _ = power < 10**9
+
+
 def test_rational_arithmetic_is_exact():
     x = BallArray.exact([Fraction(1, 3), Fraction(4, 9), 0, 2])
     assert (x + x).elements.tolist() == [fmpq(2, 3), fmpq(8, 9), 0, 4]
@@ -243,6 +254,8 @@ def test_instance_data_is_taken_as_the_dyadic_numbers_it_is():
         assert x.is_exact()
         assert [Fraction(v) for v in data.tolist()] == x.lower().tolist() == x.upper().tolist()
     assert not balls(torch.tensor([0.1], dtype=torch.float64)).is_exact()
+    single = balls(torch.tensor([0.1], dtype=torch.float32))
+    assert single.lower()[0] < Fraction(1, 10) < single.upper()[0]
     assert BallArray.exact(0.1).shape == ()
     assert BallArray.exact([[1, 2.5], [Fraction(1, 3), 0]]).shape == (2, 2)
     assert BallArray.exact(torch.zeros(2, 0, 3)).shape == (2, 0, 3)
