@@ -19,7 +19,7 @@ from rankcheck.linalg import Array
 
 
 class HomogeneousForm(NamedTuple):
-    """$\\sigma(x) = c\\,\\sigma_a(b x)$: slope a, outer sign c, inner factor b, each of shape (*B)."""
+    """$\\sigma(x) = c\\,\\sigma_a(b x)$: slope a, outer sign c, inner factor b, each `(*B)`."""
 
     slope: Array
     sign: Array
