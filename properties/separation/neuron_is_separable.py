@@ -1,0 +1,65 @@
+import torch
+
+from rankcheck import claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.spheres import unit_vectors
+from rankcheck.networks import Network
+
+
+def neuron(source: Source, d: int):
+    """One hidden neuron on (x, x'): widths 2d, 1, 1."""
+    weights = (source.tensor(1, 2 * d), source.tensor(1, 1))
+    return Network(weights, (source.tensor(1), source.tensor(1)))
+
+
+def reflected(x, normal):
+    """x reflected along the vector `normal`, and x itself where that vanishes."""
+    square = (normal * normal).sum(-1, keepdim=True)
+    along = (x * normal).sum(-1, keepdim=True) / torch.where(square == 0, 1 + 0 * square, square)
+    return x - 2 * along * normal
+
+
+def orthogonal_part(u, v):
+    """u times |v|² less its part along v; 0 where u and v are so nearly parallel that it is lost."""
+    length = (v * v).sum(-1, keepdim=True)
+    part = u * length - v * (u * v).sum(-1, keepdim=True)
+    lost = (part * part).sum(-1, keepdim=True) <= 2**-20 * (u * u).sum(-1, keepdim=True) * length**2
+    return torch.where(lost, 0 * part, part)
+
+
+@instances
+def neurons_at_reflected_points(source: Source):
+    """A neuron, a pair of points, and the pair reflected along vectors orthogonal to v and v'."""
+    d = source.integer(2, 6)
+    net = neuron(source, d)
+    v, w = net.weights[0][..., 0, :d], net.weights[0][..., 0, d:]
+    first, second = source.tensor(d), source.tensor(d)
+    x, other = unit_vectors(source, d), unit_vectors(source, d)
+    moved = reflected(x, orthogonal_part(first, v)), reflected(other, orthogonal_part(second, w))
+    return net, x, other, *moved
+
+
+@instances
+def neurons_at_other_points(source: Source):
+    """A neuron and two pairs of points that have nothing to do with each other."""
+    d = source.integer(2, 6)
+    return neuron(source, d), *(unit_vectors(source, d) for _ in range(4))
+
+
+@claim(
+    "separation.neuron-is-separable",
+    kind="identity",
+    title="A neuron is a separable function",
+    source=paper("separation", "slide: Separable functions"),
+    instances=neurons_at_reflected_points(),
+    needs={"the inner products with v and v′ are the same": neurons_at_other_points()},
+)
+def test_neuron_is_separable(net, x, other, moved, other_moved):
+    r"""$\sigma(\langle v, x \rangle + \langle v', x' \rangle + b)$ depends on
+    $(\langle v, x \rangle, \langle v', x' \rangle)$ only: it takes the same value at points of
+    $S \times S$ at which these agree, as at images under reflections that fix $v$ and $v'$.
+    """
+    before, after = torch.cat((x, other), -1), torch.cat((moved, other_moved), -1)
+    scale = torch.maximum(network_scale(net, before), network_scale(net, after))
+    return eq(net(before), net(after), scale=scale)
