@@ -12,6 +12,7 @@ import torch
 
 from rankcheck.claims import certificates, session, tolerances
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.entry import shown_path
 from rankcheck.claims.judge import judge
 from rankcheck.claims.ledger import Mutants, Row, Verdict
 from rankcheck.claims.profiles import PROFILES, Profile
@@ -71,14 +72,16 @@ def _verify_refuted(claim: Claim) -> Row:
     try:
         replayed = certificates.replay(path, claim=claim)
     except certificates.CertificateError as error:
-        return _row(claim, "failed", certificate=str(path), messages=(f"{claim.id}: {error}",))
+        return _row(
+            claim, "failed", certificate=shown_path(path), messages=(f"{claim.id}: {error}",)
+        )
     if replayed.changed:
         message = (
             f"{claim.id}: the claim has changed since its counterexample was certified; "
             f"look at both, then write the certificate anew: {path}"
         )
-        return _row(claim, "failed", certificate=str(path), messages=(message,))
-    return _row(claim, "refuted", certificate=str(path), corrected_by=claim.corrected_by)
+        return _row(claim, "failed", certificate=shown_path(path), messages=(message,))
+    return _row(claim, "refuted", certificate=shown_path(path), corrected_by=claim.corrected_by)
 
 
 @dataclass
@@ -238,6 +241,6 @@ def _row(claim: Claim, verdict: Verdict, run: _Run | None = None, **values: Any)
         loose="; ".join(f"{label}: {why}" for label, why in claim.loose.items())
         if isinstance(claim.loose, Mapping)
         else claim.loose,
-        file=str(claim.file),
+        file=shown_path(claim.file),
         **values,
     )

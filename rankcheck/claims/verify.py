@@ -110,7 +110,7 @@ def undecided(entry: Entry | Claim, reason: str) -> Row:
         kind=entry.kind,
         verdict="undecided",
         source=None if source is None else {"key": source.key, "where": source.where},
-        file=str(entry.file),
+        file=shown_path(entry.file),
         messages=(f"{entry.id} is undecided: {reason}",),
     )
 
