@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from rankcheck.claims.entry import Entry
 from rankcheck.claims.ledger import Row
@@ -32,6 +33,19 @@ class _Worker:
     connection: Connection
     ready: bool = False
     index: int | None = None
+
+    def hear(self) -> tuple[str, Any]:
+        """What the worker says: an event and what goes with it."""
+        try:
+            return self.connection.recv()
+        except (EOFError, OSError):
+            return "died", None
+
+    def take(self, index: int) -> None:
+        """Let the worker verify a claim."""
+        self.index = index
+        with suppress(OSError):  # it has just died, which will be heard
+            self.connection.send(index)
 
     def end(self) -> str:
         """How the process has ended, which closed its pipe."""
@@ -72,10 +86,7 @@ def spread(
         while len(rows) < len(entries):
             heard = wait([worker.connection for worker in team])
             for worker in [worker for worker in team if worker.connection in heard]:
-                try:
-                    event, value = worker.connection.recv()
-                except (EOFError, OSError):
-                    event, value = "died", None
+                event, value = worker.hear()
                 if event == "refused":
                     raise LoadError(value)
                 if event == "died":
@@ -96,9 +107,8 @@ def spread(
                     finish(worker, value)
                 worker.ready = True
                 if waiting:
-                    worker.index = waiting.popleft()
-                    worker.connection.send(worker.index)
-                    watcher.started(entries[worker.index])
+                    watcher.started(entries[waiting[0]])
+                    worker.take(waiting.popleft())
     finally:
         for worker in team:
             worker.stop()
