@@ -58,7 +58,13 @@ class Record:
         return tuple(choice.values for choice in self.choices if isinstance(choice, Entries))
 
     def with_tensors(self, tensors: Sequence[torch.Tensor]) -> Record:
-        """The same record with other entries, in the same order and shapes."""
+        """The same record with other entries, in the same order and shapes.
+
+        Raises:
+            ValueError: if there are more or fewer tensors than the record has.
+        """
+        if len(tensors) != len(self.tensors):
+            raise ValueError(f"a record takes {len(self.tensors)} tensors; received {len(tensors)}")
         left = iter(tensors)
         changed = tuple(
             choice
@@ -66,8 +72,6 @@ class Record:
             else Entries(next(left), choice.shape, choice.low, choice.high)
             for choice in self.choices
         )
-        if next(left, None) is not None:
-            raise ValueError(f"a record takes {len(self.tensors)} tensors; received {len(tensors)}")
         return Record(changed)
 
     def instance(self, index: int) -> Record:

@@ -162,7 +162,7 @@ class BatchSource(Source):
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         values = _mixture(self.batch, math.prod(shape), low, high, self._generator)
-        return values.reshape(*self.batch, *shape).to(self._device)
+        return values.reshape((*self.batch, *shape)).to(self._device)
 
 
 class ReplaySource(Source):

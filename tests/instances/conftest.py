@@ -1,0 +1,75 @@
+"""Instances of a family from each driver, and their parts side by side."""
+
+import random
+
+import pytest
+import torch
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+
+from rankcheck.balls import BallArray
+from rankcheck.instances.source import BatchSource, DrawSource, Rejected, seed_of
+from rankcheck.networks import Network
+
+
+@pytest.fixture
+def drawn():
+    """`drawn(family, n)`: n sources after Hypothesis drew from them; None where it rejected."""
+
+    def draws(family, count, seed=0):
+        seen = []
+
+        @st.composite
+        def instance(draw):
+            source = DrawSource(draw)
+            try:
+                built = family(source)
+            except Rejected:
+                return None
+            return source, built
+
+        def look(pair):
+            seen.append(pair)
+            return False
+
+        quietly = settings(
+            max_examples=count,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        with pytest.raises(NoSuchExample):
+            find(instance(), look, settings=quietly, random=random.Random(seed))
+        return seen
+
+    return draws
+
+
+@pytest.fixture
+def swept():
+    """`swept(family, n, size)`: n batches, as pairs of a source and what it was built into."""
+
+    def sweep(family, count, size=64, seed=0):
+        for index in range(count):
+            source = BatchSource(seed_of("tests", seed, index), size)
+            yield source, family(source)
+
+    return sweep
+
+
+@pytest.fixture
+def arrays():
+    """`arrays(instance)`: the arrays of an instance in order, networks taken apart."""
+
+    def flat(part):
+        if isinstance(part, Network):
+            slope = [] if isinstance(part.slope, int | float) else [part.slope]
+            return [*part.weights, *part.biases, *slope]
+        if isinstance(part, torch.Tensor | BallArray):
+            return [part]
+        if isinstance(part, list | tuple):
+            return [array for item in part for array in flat(item)]
+        return []
+
+    return flat

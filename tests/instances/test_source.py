@@ -1,0 +1,274 @@
+"""One generator, four drivers: each has to give the same instance for the same choices."""
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.instances.factorisations import factorised_functions, isometries_in_the_orthant
+from rankcheck.instances.matrices import (
+    chained_matrices,
+    matrices,
+    matrix_pairs,
+    orthogonal_blocks,
+    partial_isometries,
+)
+from rankcheck.instances.networks import (
+    balanced_linear_networks,
+    networks_at_points,
+    networks_with_inputs,
+)
+from rankcheck.instances.record import Entries, Integer, Record
+from rankcheck.instances.source import (
+    SMALLEST,
+    BatchSource,
+    Rejected,
+    ReplayError,
+    ReplaySource,
+    instances,
+    over_batch,
+    seed_of,
+)
+
+FAMILIES = [
+    matrices(),
+    matrix_pairs(),
+    chained_matrices(),
+    orthogonal_blocks(),
+    partial_isometries(),
+    networks_at_points(),
+    networks_at_points(slopes="negative", biases=False),
+    networks_with_inputs(),
+    balanced_linear_networks(),
+    factorised_functions(),
+    isometries_in_the_orthant(),
+]
+every_family = pytest.mark.parametrize("family", FAMILIES, ids=repr)
+
+
+def same(record, other):
+    return record.integers == other.integers and all(
+        torch.equal(a, b) for a, b in zip(record.tensors, other.tensors, strict=True)
+    )
+
+
+@every_family
+def test_hardly_any_instance_is_rejected(family, drawn, swept):
+    draws = drawn(family, 150)
+    assert len(draws) > 100
+    assert sum(pair is None for pair in draws) < 0.05 * len(draws)
+    valid = torch.cat([source.valid for source, _ in swept(family, 40)])
+    assert valid.double().mean() > 0.95
+
+
+@every_family
+def test_drawing_and_replaying_give_the_same_instance(family, drawn, arrays):
+    draws = [pair for pair in drawn(family, 60) if pair is not None]
+    for source, instance in draws:
+        record = Record.from_json(source.record.to_json())
+        replay = ReplaySource(record)
+        again = family(replay)
+        replay.finish()
+        assert same(replay.record, source.record)
+        assert all(torch.equal(a, b) for a, b in zip(arrays(again), arrays(instance), strict=True))
+
+
+@every_family
+def test_an_instance_of_a_batch_replays_alone(family, swept, arrays):
+    for source, batch in swept(family, 12, size=5):
+        for index in torch.arange(5)[source.valid].tolist():
+            record = Record.from_json(source.record.instance(index).to_json())
+            replay = ReplaySource(record)
+            alone = family(replay)
+            replay.finish()
+            assert same(replay.record, record)
+            for a, b in zip(arrays(alone), arrays(batch), strict=True):
+                # Products of a batch may be summed in another order.
+                torch.testing.assert_close(a, b[index], rtol=1e-13, atol=1e-13)
+
+
+@every_family
+def test_a_batch_of_records_replays_as_a_batch(family, swept, arrays):
+    for source, batch in swept(family, 6, size=7):
+        chosen = torch.tensor([4, 0])
+        replay = ReplaySource(source.record.select(chosen), batch=(2,))
+        for a, b in zip(arrays(family(replay)), arrays(batch), strict=True):
+            torch.testing.assert_close(a, b[chosen], rtol=1e-13, atol=1e-13)
+
+
+@every_family
+def test_the_exact_instance_is_that_of_the_floats(family, drawn, arrays):
+    for source, instance in [pair for pair in drawn(family, 25) if pair is not None]:
+        replay = ReplaySource(source.record, BallArray.exact)
+        exact = family(replay)
+        replay.finish()
+        for a, b in zip(arrays(exact), arrays(instance), strict=True):
+            size = max(1.0, float(b.abs().max())) if b.numel() else 1.0
+            torch.testing.assert_close(a.midpoints() / size, b / size, rtol=1e-10, atol=1e-10)
+
+
+@every_family
+def test_seeds_decide_batches(family, arrays):
+    def batch(seed, size=6):
+        source = BatchSource(seed, size)
+        return source.record.integers, arrays(family(source)), source.record
+
+    _, first, record = batch(5)
+    _, second, record_again = batch(5)
+    assert same(record, record_again)
+    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+    assert any(not same(record, batch(seed)[2]) for seed in range(6, 10))
+
+
+@every_family
+def test_gradients_reach_the_recorded_tensors(family, swept, arrays):
+    finite = 0
+    for source, _ in swept(family, 8, size=4):
+        record = source.record.detach()
+        leaves = record.with_tensors([t.clone().requires_grad_() for t in record.tensors])
+        replay = ReplaySource(leaves, batch=(4,))
+        parts = [a for a in arrays(family(replay)) if a.requires_grad]
+        if not parts:
+            continue  # zeroed entries: nothing depends on what was drawn
+        sum(part.sum() for part in parts).backward()
+        grads = [t.grad for t in leaves.tensors if t.grad is not None]
+        assert all(bool(torch.isfinite(g).all()) for g in grads)
+        finite += bool(grads)
+    assert finite >= 4
+
+
+def test_batches_do_not_depend_on_the_process():
+    assert seed_of("a", 1, None) == 2784993719396867276
+    assert seed_of("a", 1) != seed_of("a1")
+    source = BatchSource(3, 2)
+    assert source.integer(0, 10**6) == 249523
+    assert len({BatchSource(seed, None).integer(0, 10**9) for seed in range(50)}) == 50
+
+
+@instances
+def entries(source, *, count=64, low=-8.0, high=8.0):
+    return source.tensor(count, low=low, high=high)
+
+
+def test_entries_of_a_batch_are_of_mixed_kinds(swept):
+    values = torch.cat([x for _, (x,) in swept(entries(), 20)])
+    whole = (values == values.round()).all(-1)
+    signs = (values.abs() <= 1).all(-1) & whole
+    zero = (values == 0).all(-1)
+    sparse = ((values == 0).double().mean(-1) > 0.25) & ~whole
+    for kind in (zero, signs & ~zero, whole & ~signs, sparse, ~whole & ~sparse):
+        assert 0.02 < kind.double().mean() < 0.9
+    assert values.abs().max() <= 8
+    assert bool(((values == 0) | (values.abs() >= SMALLEST)).all())
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-8, 8), (0, 1), (0.125, 4), (-4, -0.5), (-1, 0), (-63 / 64, 63 / 64)]
+)
+def test_entries_stay_in_their_range(low, high, drawn, swept):
+    family = entries(count=5, low=low, high=high)
+    values = torch.cat([x.reshape(-1) for _, (x,) in swept(family, 30)])
+    values = torch.cat((values, *(x for _, (x,) in drawn(family, 100))))
+    assert low <= values.min()
+    assert values.max() <= high
+    assert values.unique().numel() > 50
+
+
+def test_a_batch_without_an_axis_has_none():
+    source = BatchSource(1, None)
+    assert source.batch == ()
+    net, x = networks_at_points()(source)
+    assert net.batch == ()
+    assert x.shape == (net.widths[0],)
+    assert all(c.values.shape == c.shape for c in source.record.choices if isinstance(c, Entries))
+
+
+def test_requirements_reject_alone_and_mark_in_a_batch():
+    @instances
+    def positive(source):
+        x = source.tensor(2)
+        source.require((x > 0), "both are positive")
+        return x
+
+    record = Record((Entries(torch.tensor([1.0, -1.0]).double(), (2,), -8.0, 8.0),))
+    with pytest.raises(Rejected, match="both are positive"):
+        positive()(ReplaySource(record))
+    batch = Record((Entries(torch.tensor([[1.0, -1.0], [1.0, 2.0]]).double(), (2,), -8.0, 8.0),))
+    source = ReplaySource(batch, batch=(2,))
+    positive()(source)
+    assert source.valid.tolist() == [False, True]
+    assert source.reasons == {"both are positive": 1}
+
+
+def test_an_exact_requirement_is_decided_exactly():
+    @instances
+    def apart(source):
+        x = source.tensor()
+        source.require((x + 2**60) - 2**60 == 0, "x is zero, up to rounding")
+        return x
+
+    record = Record((Entries(torch.tensor(1e-3).double(), (), -8.0, 8.0),))
+    apart()(ReplaySource(record))
+    with pytest.raises(Rejected, match="up to rounding"):
+        apart()(ReplaySource(record, BallArray.exact))
+
+
+def test_what_cannot_be_drawn():
+    source = BatchSource(0, 3)
+    with pytest.raises(ValueError, match="low <= high; received 2, 1"):
+        source.integer(2, 1)
+    with pytest.raises(ValueError, match="low < high; received 1, 1"):
+        source.tensor(low=1, high=1)
+    with pytest.raises(ValueError, match="finite range"):
+        source.tensor(high=float("inf"))
+    with pytest.raises(ValueError, match="non-empty"):
+        source.choice(())
+    assert source.record.choices == ()
+
+
+def test_a_record_that_does_not_fit():
+    one = Record((Integer(2, 0, 3), Entries(torch.zeros(2).double(), (2,), -1.0, 1.0)))
+
+    def replay():
+        return ReplaySource(one)
+
+    with pytest.raises(ReplayError, match=r"asks for an integer in \[3, 4\], .* has the integer 2"):
+        replay().integer(3, 4)
+    with pytest.raises(ReplayError, match=r"a tensor of shape \(2,\), .* has the integer 2"):
+        replay().tensor(2)
+    source = replay()
+    source.integer(0, 3)
+    with pytest.raises(ReplayError, match=r"shape \(3,\), but the record has a tensor of shape"):
+        source.tensor(3)
+    source = replay()
+    source.integer(0, 3)
+    with pytest.raises(ReplayError, match=r"entries in \[1.0, 2.0\]"):
+        source.tensor(2, low=1.0, high=2.0)
+    source = replay()
+    source.integer(0, 3)
+    with pytest.raises(ReplayError, match="asks for nothing more"):
+        source.finish()
+    source = replay()
+    source.integer(0, 3)
+    source.tensor(2)
+    source.finish()
+    with pytest.raises(ReplayError, match="but the record is at its end"):
+        source.tensor(2)
+
+
+def test_over_batch_reduces_what_lies_behind_the_batch():
+    x = torch.arange(12.0).reshape(2, 3, 2)
+    assert over_batch(x, (2,), torch.amax).tolist() == [5.0, 11.0]
+    assert over_batch(x, (2, 3), torch.amax).shape == (2, 3)
+    assert over_batch(x[0, 0], (2,), torch.amax).tolist() == [0.0, 1.0]
+    assert over_batch(torch.tensor(3.0), (2,), torch.amax).tolist() == [3.0, 3.0]
+    assert float(over_batch(x, (), torch.amax)) == 11.0
+
+
+def test_families_carry_their_options():
+    family = networks_at_points(depth=(2, 3))
+    assert family.name == "networks_at_points(depth=(2, 3))"
+    assert repr(family) == family.name
+    assert networks_at_points.__doc__ == family.origin.__doc__
+    for seed in range(20):
+        net, _ = family(BatchSource(seed, None))
+        assert net.depth in (2, 3)
