@@ -1,0 +1,86 @@
+from fractions import Fraction
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.instances.source import Source, instances
+from rankcheck.oscillation import (
+    distance_lower_bound,
+    sign_change_lower_bound,
+    sine_coefficients,
+    sine_energy,
+    sine_tail,
+)
+
+
+@instances
+def polynomials(source: Source):
+    """d ≥ 2, m, k < m, and the deviation of a polynomial of degree k from the best one."""
+    d = source.integer(2, source.choice((4, 60)))
+    m = source.integer(1, 16)
+    k = source.integer(0, m - 1)
+    return d, m, k, source.tensor(k + 1) * source.choice((0, 1))
+
+
+@instances
+def polynomials_on_the_interval(source: Source):
+    """A real frequency m ≥ 1 (in fourths), k < m, and a deviation from the best polynomial."""
+    m = Fraction(source.integer(4, 48), 4)
+    k = source.integer(0, int(m) - 1)
+    return m, k, source.tensor(k + 1) * source.choice((0, 1))
+
+
+def distance(d, q, deviation):
+    """∫ (sin(π√q t) − p)² dμ_d, p the best polynomial plus a deviation, in the Legendre basis."""
+    best = sine_coefficients(d, q, deviation.shape[-1] - 1, deviation)
+    p = best + deviation
+    return sine_energy(d, q, deviation) - (2 * best * p).sum(-1) + (p * p).sum(-1)
+
+
+@claim(
+    "separation.polynomial-lower-bound",
+    kind="bound",
+    title="No polynomial of degree k < m is near sin(π√d m t), in every dimension",
+    source=paper("separation", "slide: Example, Lemma"),
+    instances=polynomials(),
+    mutants={"twenty times as much": {"times": 20}},
+    loose={"the bound": "the best polynomial errs by 15.1 (d = 2) times the bound and more"},
+    witness="rankcheck.oscillation",
+)
+def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
+    r"""For $s(t) = \sin(\pi\sqrt d\,m\,t)$, a whole number $m$, and every polynomial $p$ of degree
+    $k < m$: $\int (s - p)^2\,d\mu_d \ge \frac{m-k}{4e\pi m}$, for every $d \ge 2$ ($d_0 = 2$ serves).
+
+    The distance is in the Legendre basis, with Bessel functions for the coefficients of $s$; it is
+    least at the projection, where it is the energy of $s$ beyond degree $k$.
+    """
+    q = d * m * m
+    value = distance(d, q, deviation)
+    size = (deviation * deviation).sum(-1)
+    tail = sine_tail(d, q, k + 1, deviation)
+    return (
+        eq(value, tail + size, scale=1 + size, label="the best polynomial"),
+        leq(
+            times * distance_lower_bound(m, k, deviation), value, scale=1 + size, label="the bound"
+        ),
+    )
+
+
+@claim(
+    "separation.sign-changes",
+    kind="bound",
+    title="A polynomial of degree k misses the sign of a sine on m − k half periods",
+    source=paper("separation", "slide: Example, proof of the Lemma"),
+    instances=polynomials_on_the_interval(),
+    mutants={"more than twice as much": {"times": 2.25}},
+    loose="the best polynomial errs by twice the bound (m = 1, k = 0) and more",
+    witness="rankcheck.oscillation",
+)
+def test_sign_changes(m, k, deviation, *, times=1):
+    r"""$\int_{-1}^1 (\sin(\pi m x) - p(x))^2\,dx \ge \frac{\lfloor m \rfloor - k}{2m}$ for real
+    $m \ge 1$ and every polynomial $p$ of degree $k < m$: on the slide for whole $m$.
+
+    $dx$ on $[-1, 1]$ is twice $\mu_3$; the distance is least at the projection.
+    """
+    size = (deviation * deviation).sum(-1)
+    value = 2 * distance(3, m * m, deviation)
+    lower = sign_change_lower_bound(m, k, deviation)
+    return leq(times * lower, value, scale=1 + size)
