@@ -242,6 +242,16 @@ def test_selectors(file, monkeypatch):
     assert [entry.id for entry in select(["./rank"])] == ["t.a", "t.b"]
 
 
+def test_a_broken_neighbour_does_not_matter(file, monkeypatch):
+    path = file(TRUE.format(id="t.a", name="test_a"), "own/mine.py")
+    file("1 +", "broken/bad.py")
+    monkeypatch.setattr(catalogue, "project_folder", lambda: path.parent.parent / "broken")
+    assert [entry.id for entry in select([str(path)])] == ["t.a"]
+    for selectors in ([], ["rank"], [str(path), "rank"]):
+        with pytest.raises(CatalogueError, match=r"bad\.py:\d+: a claim file is Python"):
+            select(selectors)
+
+
 def test_a_prefix_ends_at_a_word(file):
     entries = read_file(file(TRUE.format(id="rankcheck.a", name="test_a")))
     assert matching(entries, "rank") == []

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rankcheck.claims import catalogue
-from rankcheck.claims.entry import Entry, shown_path
+from rankcheck.claims.entry import CatalogueError, Entry, shown_path
 from rankcheck.errors import InputError
 
 
@@ -27,7 +27,7 @@ def select(selectors: Sequence[str] = ()) -> list[Entry]:
         SelectionError: if a selector selects nothing.
         CatalogueError: if a file cannot be read, or an id is used twice.
     """
-    own = catalogue.project()
+    own = _own(selectors)
     if not selectors:
         return own
     chosen: list[Entry] = []
@@ -36,6 +36,16 @@ def select(selectors: Sequence[str] = ()) -> list[Entry]:
         chosen += by_id or _of_path(selector, own)
     catalogue.unique([*own, *chosen])
     return catalogue.unique(chosen)
+
+
+def _own(selectors: Sequence[str]) -> list[Entry]:
+    """rankcheck's claims; none if they cannot be read and nobody asks for them."""
+    try:
+        return catalogue.project()
+    except CatalogueError:
+        if selectors and all(map(_is_path, selectors)):
+            return []
+        raise
 
 
 def matching(entries: Sequence[Entry], selector: str) -> list[Entry]:
