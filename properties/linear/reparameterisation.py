@@ -1,0 +1,119 @@
+from fractions import Fraction
+from itertools import pairwise
+
+import torch
+
+from rankcheck import Network, claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.costs import balanced_factors, least_linear_layers_cost, linear_layers_cost
+from rankcheck.index import two_layer_network
+from rankcheck.instances.matrices import matrix
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import power, singular_values
+
+
+@instances
+def linear_layers(source: Source):
+    """Factors W_1..W_{L−1}, b, a, c of a network with L − 1 linear layers, and a point."""
+    widths = [source.integer(1, 4) for _ in range(source.integer(1, 5) + 1)]
+    factors = [matrix(source, n, m, bound=3.0) for m, n in pairwise(widths)]
+    K, D = widths[-1], widths[0]
+    return factors, source.tensor(K), source.tensor(K), source.tensor(), source.tensor(D)
+
+
+@instances
+def units_and_depths(source: Source):
+    """A two-layer network W, b, a, c, a depth L, and a point."""
+    K, D = source.integer(1, 4), source.integer(1, 4)
+    W, b, a, c = matrix(source, K, D), source.tensor(K), source.tensor(K), source.tensor()
+    return W, b, a, c, source.integer(2, 7), source.tensor(D)
+
+
+def product(factors):
+    """W_{L−1} ··· W_1 of (W_1, ..., W_{L−1})."""
+    result = factors[0]
+    for factor in factors[1:]:
+        result = factor @ result
+    return result
+
+
+def linear(z):
+    """No activation."""
+    return z
+
+
+def layer_by_layer(factors, b, a, c, x, activation=linear):
+    """aᵀ[W_{L−1}(··· (W_1 x)) + b]_+ + c, one layer after the other."""
+    for W in factors[:-1]:
+        x = activation((W @ x.unsqueeze(-1)).squeeze(-1))
+    z = (factors[-1] @ x.unsqueeze(-1)).squeeze(-1) + b
+    return (a * torch.relu(z)).sum(-1) + c
+
+
+def size(factors, b, a, c, x):
+    """What is summed on the way, whatever cancels."""
+    biases = [W.new_zeros(W.shape[:-1]) for W in factors[:-1]]
+    net = Network((*factors, a.unsqueeze(-2)), (*biases, b, c.unsqueeze(-1)))
+    return network_scale(net, x).squeeze(-1)
+
+
+@claim(
+    "linear.reparameterisation",
+    kind="identity",
+    title="Linear layers in front of a ReLU layer are one layer",
+    source=paper("linear", "slides A and B"),
+    instances=linear_layers(),
+    mutants={"ReLU between the layers": {"activation": torch.relu}},
+)
+def test_reparameterisation(factors, b, a, c, x, *, activation=linear):
+    r"""$a^\top [W_{L-1} \cdots W_1 x + b]_+ + c$, one layer after the other, is the two-layer network
+    $a^\top [W x + b]_+ + c$ with $W = W_{L-1} \cdots W_1$.
+    """
+    net = two_layer_network(product(factors), b, a, c)
+    deep = layer_by_layer(factors, b, a, c, x, activation)
+    return eq(deep, net(x).squeeze(-1), scale=size(factors, b, a, c, x))
+
+
+def rounding(W, q):
+    """How far the rounding of the singular values, 2⁻⁴⁶ s_1 each, moves Σ s_i^q."""
+    s = singular_values(W)
+    relative = 2.0**-46 * s[..., :1] / torch.where(s > 0, s, torch.ones_like(s))
+    return (power(s, q) * relative.clamp(max=1.0)).sum(-1)
+
+
+def last_two_merged(W, n):
+    """n factors of W: those of a balanced factorisation into n + 1, the last two merged."""
+    *first, before, last = balanced_factors(W, n + 1)
+    return (*first, last @ before)
+
+
+@claim(
+    "linear.layers-are-free",
+    kind="construction",
+    title="Every two-layer function is one of L layers, at every L, at the least cost",
+    source=paper("linear", "slides A, Linear layers; slides B, Why care about linear layers?"),
+    instances=units_and_depths(),
+    mutants={
+        "ReLU between the layers": {"activation": torch.relu},
+        "layers that are not balanced": {"witness": last_two_merged},
+    },
+    witness="rankcheck.costs.balanced_factors",
+    no_ball="singular vectors are irrational: the factors come from a float SVD",
+)
+def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=balanced_factors):
+    r"""For every $W = U S V^\top$ and $L \ge 2$ the layers $S^{1/(L-1)} V^\top$, $S^{1/(L-1)}$, ...,
+    $U S^{1/(L-1)}$ compute $a^\top[Wx + b]_+ + c$, and cost
+    $\frac1L \|a\|^2 + \frac{L-1}L \|W\|_{S^q}^q$, $q = 2/(L-1)$: the capacity is the same at every
+    depth (with linear.reparameterisation), the cost is not.
+
+    Slides A say that linear layers increase the capacity; slides B say the opposite and are right.
+    """
+    factors = witness(W, L - 1)
+    scale = size(factors, b, a, c, x)
+    two = two_layer_network(W, b, a, c)(x).squeeze(-1)
+    cost, error = least_linear_layers_cost(W, a, L), rounding(W, Fraction(2, L - 1))
+    return (
+        eq(layer_by_layer(factors, b, a, c, x, activation), two, scale=scale, label="the function"),
+        eq(linear_layers_cost(factors, a), cost, error=error, label="the cost"),
+        eq(len(factors) + 1, L, label="the depth"),
+    )
