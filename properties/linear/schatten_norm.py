@@ -1,0 +1,78 @@
+import math
+from fractions import Fraction
+
+from rankcheck import claim, leq, paper
+from rankcheck.instances.matrices import matrix, orthogonal_blocks, positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, schatten_norm, schatten_power
+
+#: Exponents of norms, and of quasi-norms.
+NORMS = (*map(Fraction, (1, 2, "3/2", 3, "7/3")), math.inf)
+QUASI_NORMS = (Fraction(1, 2), Fraction(2, 3), Fraction(1, 4), Fraction(9, 10), Fraction(1, 8))
+
+
+def exponent(source: Source, norms: bool):
+    """An exponent q ≥ 1, or one below."""
+    return source.choice(NORMS if norms else QUASI_NORMS)
+
+
+@instances
+def pairs(source: Source, *, norms: bool):
+    """Two matrices of one shape, and an exponent."""
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    return matrix(source, m, n), matrix(source, m, n), exponent(source, norms)
+
+
+@instances
+def parallel_pairs(source: Source, *, norms: bool):
+    """A matrix and a positive multiple of it."""
+    A = matrix(source, source.integer(1, 4), source.integer(1, 4))
+    return A, positive(source, 1, 1) * A, exponent(source, norms)
+
+
+@instances
+def blocks(source: Source, *, norms: bool):
+    """Two matrices with orthogonal rows and orthogonal columns."""
+    return *orthogonal_blocks().build(source), exponent(source, norms)
+
+
+def rounding(A, B):
+    """What may be missing to the rank of A + B: A and B are rounded products, and may cancel."""
+    return 2.0**-46 * (frobenius_squared(A) + frobenius_squared(B)).sqrt()
+
+
+@claim(
+    "linear.schatten-norm",
+    kind="bound",
+    title="The Schatten norms satisfy the triangle inequality for q ≥ 1",
+    source=paper("linear", "slides A, Expressions for R_L"),
+    instances=pairs(norms=True),
+    tight=parallel_pairs(norms=True),
+    needs={"q ≥ 1": pairs(norms=False)},
+    mutants={"the norm of the sum of an exponent 2 % smaller": {"smaller": Fraction(51, 50)}},
+)
+def test_schatten_norm(A, B, q, *, smaller=1):
+    r"""$\|A + B\|_{S^q} \le \|A\|_{S^q} + \|B\|_{S^q}$ for $q \in [1, \infty]$, and not for $q < 1$."""
+    total = schatten_norm(A + B, q / smaller, rounding(A, B))
+    return leq(total, schatten_norm(A, q) + schatten_norm(B, q))
+
+
+@claim(
+    "linear.schatten-quasi-norm",
+    kind="bound",
+    title="For q < 1 the q-th powers of the Schatten quasi-norms satisfy it",
+    source=paper("linear", "slides A, Expressions for R_L"),
+    instances=pairs(norms=False),
+    tight=blocks(norms=False),
+    needs={"q ≤ 1": pairs(norms=True)},
+    mutants={
+        "the exponent on the left 2 % larger": {"factor": Fraction(51, 50)},
+        "the exponent on the left 2 % smaller": {"factor": Fraction(49, 50)},
+    },
+)
+def test_schatten_quasi_norm(A, B, q, *, factor=1):
+    r"""$\|A + B\|_{S^q}^q \le \|A\|_{S^q}^q + \|B\|_{S^q}^q$ for $q \in (0, 1]$, and not for $q > 1$;
+    equal where the rows of $A$ are orthogonal to those of $B$, and the columns too.
+    """
+    total = schatten_power(A + B, q * factor, rounding(A, B))
+    return leq(total, schatten_power(A, q) + schatten_power(B, q))
