@@ -1,0 +1,65 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.instances.matrices import matrix, orthogonal, positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import power, rank, schatten_power, singular_values
+from rankcheck.scalars import scalar
+
+EXPONENTS = (1, Fraction(1, 2), Fraction(2, 3), *(Fraction(1, 2**n) for n in range(2, 12)))
+
+
+@instances
+def matrices_and_exponents(source: Source):
+    """A matrix and an exponent q, at least 2⁻¹¹."""
+    return matrix(source, source.integer(1, 4), source.integer(1, 4)), source.choice(EXPONENTS)
+
+
+@instances
+def multiples_of_isometries(source: Source):
+    """A matrix whose non-zero singular values are equal, and an exponent."""
+    n = source.integer(1, 4)
+    r = source.integer(1, n)
+    left, right = orthogonal(source, n), orthogonal(source, n)
+    size = positive(source, 1, 1, low=0.5)
+    return size * left[..., :r] @ right[..., :r].mT, source.choice(EXPONENTS)
+
+
+@claim(
+    "linear.schatten-rank-limit",
+    kind="limit",
+    title="The power of a Schatten quasi-norm tends to the rank, between two rates",
+    source=paper("linear", "slides A, Fact"),
+    instances=matrices_and_exponents(),
+    tight=multiples_of_isometries(),
+    mutants={
+        "exponents of both ends 2 % larger": {"factor": Fraction(51, 50)},
+        "exponents of both ends 2 % smaller": {"factor": Fraction(49, 50)},
+        "a rate of q^1.02": {"order": Fraction(51, 50)},
+    },
+)
+def test_schatten_rank_limit(M, q, *, factor=1, order=1):
+    r"""With $r = \operatorname{rank} M$ and the non-zero singular values $s_i$, for every $q > 0$,
+    $r\,|M|_+^{q/r} \le \|M\|_{S^q}^q \le r\,\|M\|_{op}^q$, equal where the $s_i$ are, and
+    $\bigl|\|M\|_{S^q}^q - r\bigr| \le q \max(1, \|M\|_{op})^q \sum_i |\log s_i|$.
+
+    The limit $q \to 0$ adds that all three tend to $r$. The least $q$ in the sweep is $2^{-11}$.
+    """
+    r, s = rank(M), singular_values(M)
+    ones = torch.ones_like(s)
+    s = torch.where(torch.arange(s.shape[-1], device=s.device) < r.unsqueeze(-1), s, ones)
+    logs, count = s.log(), ones[..., 0] * r
+    largest = torch.where(r > 0, s[..., 0], ones[..., 0])
+    mean = logs.sum(-1) / torch.where(r > 0, count, ones[..., 0])
+    exponent = scalar(Fraction(q) * factor, s)
+    lower, upper = count * torch.exp(mean * exponent), count * torch.exp(largest.log() * exponent)
+    value = schatten_power(M, q)
+    rate = power(scalar(q, s), order) * logs.abs().sum(-1)
+    steepest = power(torch.maximum(largest, ones[..., 0]), q)
+    return (
+        leq(lower, value, label="from below"),
+        leq(value, upper, label="from above"),
+        leq((value - count).abs(), rate * steepest, scale=value + count, label="the rate"),
+    )
