@@ -1,9 +1,9 @@
 r"""Which shards a hunt runs: rounds of a fixed number, chosen by what the rounds before found.
 
 A round depends on the seed and on the outcomes of earlier rounds, taken in the order of their keys:
-not on the clock, nor on who ran them. The first round scouts: shapes of the tight family, shapes of
-the claim's family that tight instances fit into, and shapes at random. Each later round deepens the
-search at a few known shapes and scouts some more, half of them neighbours of the best known.
+not on the clock, nor on who ran them. The first round scouts: shapes of the tight family, and
+shapes at random. Each later round deepens the search at a few known shapes and scouts some more:
+neighbours of the best known, random ones, in the second round those that tight instances fit into.
 
 Shapes are the arms of a bandit: with $m$ the least margin seen at a shape (cut off at ±1) and $n$
 its deep visits of $N$, the shapes with the largest $-m + c \sqrt{\log(1 + N) / (1 + n)}$ are next.
@@ -26,7 +26,7 @@ from rankcheck.instances.record import Integer
 from rankcheck.instances.source import Rejected, seed_of
 
 #: Shapes in the first round: of the tight family, and at random.
-TIGHT, RANDOM = 6, 16
+TIGHT, RANDOM = 4, 16
 #: New shapes in a later round.
 NEW = 6
 #: The round from which late strategies are used.
@@ -89,24 +89,30 @@ class Plan:
 
     def _first(self) -> list[tuple[str, Shape]]:
         tight = self._new("tight", TIGHT, 0) if self._claim.tight is not None else []
-        fits = (fitted(self._claim, shape, self._seed) for shape in tight)
-        shapes = [shape for shape in dict.fromkeys(fits) if shape is not None]
-        shapes += [shape for shape in self._new("instances", RANDOM, 0) if shape not in shapes]
-        scouts = self._strategies["scout"]
-        return [(s.name, shape) for group in (tight, shapes) for s in scouts for shape in group]
+        return self._scouted(tight) + self._scouted(self._new("instances", RANDOM, 0))
 
     def _later(self, number: int) -> list[tuple[str, Shape]]:
         chosen: list[tuple[str, Shape]] = []
+        if number == 1:
+            chosen += self._scouted(self._fitted())
         deep = self._strategies["deepen"] + (self._strategies["late"] if number >= LATE else [])
         for strategy in deep:
             chosen += [(strategy.name, shape) for shape in self._promising(strategy.visits)]
         new = self._neighbours(NEW // 2, number)
         new += [s for s in self._new("instances", NEW - len(new), number) if s not in new]
-        scouts = self._strategies["scout"]
-        chosen += [(s.name, shape) for shape in new for s in scouts]
+        chosen += self._scouted(new)
         if number % TIGHT_AGAIN == 0 and self._claim.tight is not None:
-            chosen += [(s.name, shape) for shape in self._new("tight", 2, number) for s in scouts]
+            chosen += self._scouted(self._new("tight", 2, number))
         return chosen
+
+    def _scouted(self, shapes: Sequence[Shape]) -> list[tuple[str, Shape]]:
+        return [(s.name, shape) for s in self._strategies["scout"] for shape in shapes]
+
+    def _fitted(self) -> list[Shape]:
+        """Shapes of the claim's family that instances of the known tight shapes fit into."""
+        tight = [arm.shape for arm in self._arms.values() if arm.shape.family == "tight"]
+        fits = (fitted(self._claim, shape, self._seed) for shape in tight)
+        return [s for s in dict.fromkeys(fits) if s is not None and s not in self._arms]
 
     def _promising(self, count: int) -> list[Shape]:
         """The shapes that are next to be searched deeply, and note that they were."""

@@ -63,7 +63,8 @@ class Hunt:
         verdict: `genuine`, a counterexample is proved; `potential`, one that lies outside the
             numerical band cannot be proved or cleared; `none`, the budget is spent; `gave_up`, too
             few instances lay inside the hypotheses to say anything.
-        margin: the least margin that was seen (`rankcheck.hunt.margins`), negative if genuine.
+        margin: the least margin that was seen (`rankcheck.hunt.margins`): that of the violation
+            where one was found.
         instances, rejected: evaluations inside and outside the hypotheses.
         cleared: violations in floats that ball arithmetic showed to be rounding.
         shapes, rounds: how many discrete shapes were looked at, in how many rounds.
@@ -311,8 +312,7 @@ class _Run:
         )
 
     def _shown_margin(self) -> float | None:
-        if self._genuine():
-            assert self._found is not None
+        if self._found is not None:
             return -self._found[1].violation
         return self._margin if self._margin < math.inf else None
 
@@ -360,7 +360,17 @@ class _Run:
         record = Record.from_json(finding.record)
         violation = Violation(record, family, judge(self._claim, record, family=family))
         begin = time.perf_counter()
-        found = report_violation(self._claim, violation, folder)
+        try:
+            found = report_violation(self._claim, violation, folder)
+        except OSError as error:
+            raise HuntError(
+                f"a certificate is left where writing is allowed; {folder}: {error.strerror}"
+            ) from error
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise HuntError(
+                f"a body does with one instance what it does with a batch; {self._claim.id} raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
         self._stages["shrink"] = round(time.perf_counter() - begin, 4)
         return Hunt(
             verdict="genuine" if found.genuine else "potential",

@@ -24,6 +24,8 @@ from rankcheck.instances.source import ReplaySource, seed_of
 TRIED = 200
 #: Of a long range of an integer, so many values are tried.
 VALUES = 12
+#: The integers behind one that is tried are drawn so often; how often all of it is tried.
+RESTS, ATTEMPTS = 4, 4
 
 
 def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
@@ -57,26 +59,31 @@ def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
     """A shape of the claim's family whose instances have parts like those of a tight shape.
 
     The integers are found one after the other: of each the value that brings most parts to the
-    shapes that they are to have.
+    shapes that they are to have, with the best of some ways to draw the rest.
     """
     wanted = _sizes(_instance(claim, tight, seed)[0])
-    shape = Shape("instances", ())
-    position = 0
+    attempts = (_fit(claim, wanted, seed_of(seed, attempt)) for attempt in range(ATTEMPTS))
+    return next((shape for shape in attempts if shape is not None), None)
+
+
+def _fit(claim: Claim, wanted: list[tuple[int, ...]], seed: int) -> Shape | None:
+    found: tuple[int, ...] = ()
     while True:
-        instance, source = _instance(claim, shape, seed)
-        drawn = [c for c in source.record.choices if isinstance(c, Integer)]
-        if position >= len(drawn):
-            return shape if _sizes(instance) == wanted else None
-        known = source.record.integers
-        choice = drawn[position]
-        values = range(choice.low, min(choice.high, choice.low + VALUES - 1) + 1)
-        tried = [
-            Shape("instances", (*known[:position], value, *known[position + 1 :]))
-            for value in values
-        ]
-        scores = [_alike(_sizes(_instance(claim, one, seed)[0]), wanted) for one in tried]
-        shape = Shape("instances", tried[scores.index(max(scores))].integers[: position + 1])
-        position += 1
+        instance, source = _instance(claim, Shape("instances", found), seed)
+        drawn = [choice for choice in source.record.choices if isinstance(choice, Integer)]
+        if len(found) >= len(drawn):
+            return Shape("instances", found) if _sizes(instance) == wanted else None
+        choice = drawn[len(found)]
+        tried = range(choice.low, min(choice.high, choice.low + VALUES - 1) + 1)
+
+        def score(value: int, known: tuple[int, ...] = found) -> tuple[bool, int]:
+            shape = Shape("instances", (*known, value))
+            return max(
+                _alike(_sizes(_instance(claim, shape, seed_of(seed, rest))[0]), wanted)
+                for rest in range(RESTS)
+            )
+
+        found = (*found, max(tried, key=score))
 
 
 def _instance(claim: Claim, shape: Shape, seed: int) -> tuple[tuple[Any, ...], ShapedSource]:

@@ -1,0 +1,19 @@
+"""The claims of `statements.py`, by the last part of their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rankcheck.claims import registry
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.loader import import_file
+
+
+@pytest.fixture(scope="session")
+def hunted() -> Callable[[str], Claim]:
+    """`hunted("easy")` is the claim hunted.easy."""
+    import_file(Path(__file__).with_name("statements.py"))
+    return lambda name: registry.get(f"hunted.{name}")

@@ -1,0 +1,141 @@
+"""Claims that the tests of the hunter hunt, also in worker processes that import this file."""
+
+import math
+
+import torch
+
+from rankcheck import conjecture, eq, leq
+from rankcheck.instances.matrices import matrices
+from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.instances.source import instances
+from rankcheck.linalg import frobenius_squared, nuclear_norm, rank, schatten_power
+
+
+@instances
+def generic(source, *, size=3, count=1):
+    """Square matrices in coordinates in which no simple point is simple."""
+    made = tuple(source.tensor(size, size, low=-2.0, high=2.0) for _ in range(count))
+    shift = torch.sin(7 + 3 * torch.arange(size * size, dtype=torch.float64)).reshape(size, size)
+    return tuple(entries + shift.to(entries.device) for entries in made)
+
+
+@instances
+def numbers(source, *, low=-4.0, high=4.0, count=1):
+    """Numbers."""
+    return tuple(source.tensor(low=low, high=high) for _ in range(count))
+
+
+@instances
+def never(source):
+    """A family without instances."""
+    x = source.tensor()
+    source.require(x > 100, "x > 100")
+    return x
+
+
+@conjecture("hunted.easy", instances=matrices())
+def test_easy(A):
+    r"""$\|A\|_* \le 0.9 \|A\|_F$."""
+    return leq(nuclear_norm(A), 0.9 * frobenius_squared(A).sqrt())
+
+
+@conjecture("hunted.generic", instances=generic())
+def test_generic(A):
+    r"""$\|A\|_* \le 0.9999 \sqrt 3 \|A\|_F$ in generic coordinates: for a descent."""
+    return leq(nuclear_norm(A), 0.9999 * math.sqrt(3) * frobenius_squared(A).sqrt())
+
+
+@conjecture(
+    "hunted.deep",
+    instances=networks_at_points(depth=(1, 5), width=(1, 3)),
+    tight=balanced_linear_networks(),
+)
+def test_deep(net, x):
+    r"""$(1 + (L - 3)/50) \|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$: false from depth 4 on."""
+    L = net.depth
+    return leq((0.94 + 0.02 * L) * schatten_power(net.jacobian(x), 2 / L), net.cost() / L)
+
+
+@conjecture("hunted.true", instances=generic())
+def test_true(A):
+    r"""$\|A\|_* \le \sqrt 3 \|A\|_F$; tight at multiples of orthogonal matrices."""
+    three = frobenius_squared(0 * A) + 3
+    return leq(nuclear_norm(A), three.sqrt() * frobenius_squared(A).sqrt())
+
+
+@conjecture("hunted.true-identity", instances=numbers(count=2))
+def test_true_identity(x, y):
+    r"""$(x + y)(x - y) = x^2 - y^2$."""
+    return eq((x + y) * (x - y), x * x - y * y, scale=x * x + y * y)
+
+
+@conjecture("hunted.careless", instances=numbers(count=2))
+def test_careless(x, y):
+    r"""$(x + 10^6)^2 - x^2 - 2 \cdot 10^6 x = 10^{12}$, with a tolerance that is far too small."""
+    big = 1000000
+    lhs = ((x + big) ** 2 - x * x - 2 * big * x - big**2) * big
+    return leq(lhs, 0 * x, where=y > -5)
+
+
+@conjecture("hunted.single", instances=generic(), no_batch="for the test")
+def test_single(A):
+    r"""$\|A\|_* \le 0.97 \sqrt 3 \|A\|_F$, one matrix at a time."""
+    assert A.ndim == 2
+    return leq(nuclear_norm(A), 0.97 * math.sqrt(3) * frobenius_squared(A).sqrt())
+
+
+@conjecture("hunted.no-ball", instances=numbers(), no_ball="for the test")
+def test_no_ball(x):
+    r"""$x \le 1$."""
+    return leq(x, 0 * x + 1)
+
+
+@conjecture("hunted.empty", instances=never())
+def test_empty(x):
+    r"""$x \le 0$ for $x$ in the empty set."""
+    return leq(x, 0 * x)
+
+
+@conjecture("hunted.discrete", instances=generic(size=4))
+def test_discrete(A):
+    r"""At most thirteen of the entries of a 4 by 4 matrix are positive: no gradient."""
+    count = (A > 0.75).sum((-2, -1))
+    return leq(count, torch.full_like(count, 13))
+
+
+@conjecture("hunted.two-relations", instances=generic(count=2))
+def test_two_relations(A, B):
+    r"""An identity, and a bound that is false."""
+    return (
+        eq(
+            frobenius_squared(A + B) + frobenius_squared(A - B),
+            2 * frobenius_squared(A) + 2 * frobenius_squared(B),
+            label="parallelogram",
+        ),
+        leq(nuclear_norm(A), 0.99 * math.sqrt(3) * frobenius_squared(A).sqrt(), label="norms"),
+    )
+
+
+@conjecture("hunted.broken", instances=numbers())
+def test_broken(x):
+    r"""A body with a mistake."""
+    return leq(torch.cat(x), x)
+
+
+@conjecture("hunted.only-in-batches", instances=numbers())
+def test_only_in_batches(x):
+    r"""A body that takes the batch for a vector."""
+    return leq(x @ x, -1 - x * x)
+
+
+@conjecture("hunted.ranks", instances=matrices(rows=(2, 4), columns=(2, 4)))
+def test_ranks(A):
+    r"""$\operatorname{rank} A \le 2$."""
+    k = rank(A)
+    return leq(k, torch.full_like(k, 2))
+
+
+@conjecture("hunted.whole", instances=instances(lambda source: source.integer(0, 60))())
+def test_whole(n):
+    r"""$n \ne 17$, for whole numbers."""
+    return leq(torch.tensor(int(n == 17)), torch.tensor(0))

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from rankcheck import eq, leq
+from rankcheck.hunt.margins import Margins, margins, stack
+
+
+def of(*relations, batch=None, valid=None):
+    size = relations[0].lhs.shape[0] if batch is None else batch
+    return margins(relations, torch.ones(size, dtype=torch.bool) if valid is None else valid)
+
+
+def slow(lhs, rhs, kind, scale=0.0):
+    """The margin of one entry, by its definition."""
+    size = max(abs(lhs), abs(rhs), scale)
+    if size == 0:
+        return math.inf
+    return (rhs - lhs if kind == "leq" else -abs(lhs - rhs)) / size
+
+
+def test_the_margin_is_what_it_is_defined_to_be():
+    values = [-2.0, -0.5, 0.0, 1.0, 3.0]
+    pairs = [(a, b) for a in values for b in values]
+    lhs, rhs = (torch.tensor(side, dtype=torch.float64) for side in zip(*pairs, strict=True))
+    for make in (leq, eq):
+        for scale in (None, 2.5):
+            found = of(make(lhs, rhs, scale=None if scale is None else 0 * lhs + scale))
+            wanted = [slow(a, b, make.__name__, scale or 0.0) for a, b in pairs]
+            assert found.relative[0].tolist() == pytest.approx(wanted)
+            assert found.steady[0].tolist() == pytest.approx(wanted)
+
+
+def test_an_instance_has_the_least_margin_of_its_entries_and_a_row_for_each_relation():
+    rhs = torch.tensor([[4.0, 2.0], [1.0, 8.0]], dtype=torch.float64)
+    found = of(leq(torch.ones_like(rhs), rhs), leq(torch.zeros(2, dtype=torch.float64), rhs[:, 0]))
+    assert found.relative.tolist() == [[0.5, 0.0], [1.0, 1.0]]
+    assert found.least.tolist() == [0.5, 0.0]
+
+
+def test_what_is_not_asserted_or_not_valid_has_no_margin():
+    one, two = torch.ones(3, dtype=torch.float64), 2 * torch.ones(3, dtype=torch.float64)
+    where = torch.tensor([True, False, True])
+    found = of(leq(two, one, where=where), valid=torch.tensor([True, True, False]))
+    assert found.relative.tolist() == [[-0.5, math.inf, math.inf]]
+    assert found.valid.tolist() == [True, False, False]
+    assert found.beyond.tolist() == [0.5, -math.inf, -math.inf]
+
+
+def test_a_side_that_is_no_number_has_no_margin_but_lies_beyond():
+    lhs = torch.tensor([math.nan, math.inf, 1.0], dtype=torch.float64)
+    found = of(leq(lhs, torch.ones_like(lhs)))
+    assert found.relative.tolist() == [[math.inf, math.inf, 0.0]]
+    assert found.beyond[0] == math.inf
+    assert found.beyond[2] == -math.inf
+
+
+def test_equality_within_the_tolerance_lies_not_beyond():
+    one = torch.ones(2, dtype=torch.float64)
+    found = of(leq(one + torch.tensor([1e-15, 1e-9]), one))
+    assert found.beyond[0] == -math.inf
+    assert found.beyond[1] == pytest.approx(1e-9)
+
+
+def test_integers_have_margins_in_units_of_the_larger_one():
+    lhs, rhs = torch.tensor([3, 0, 0]), torch.tensor([2, 0, 4])
+    assert of(leq(lhs, rhs)).relative.tolist() == [[pytest.approx(-1 / 3), 0.0, 1.0]]
+
+
+def test_the_two_gradients_differ_where_the_unit_moves():
+    x = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+    found = of(leq(x, 3 * x), leq(-x, 0 * x))
+    gradients = [
+        float(torch.autograd.grad(margin.sum(), x, retain_graph=True)[0])
+        for pair in zip(found.relative, found.steady, strict=True)
+        for margin in pair
+    ]
+    # -x <= 0 is always relatively 1 away from failing; its numerator is not.
+    assert gradients == pytest.approx([0, 1 / 3, 0, 1 / 2])
+
+
+def test_instances_measured_one_by_one_stack_to_a_batch():
+    lhs = torch.tensor([[1.0, 5.0], [2.0, 0.5], [math.nan, 0.0]], dtype=torch.float64)
+    rhs = torch.full_like(lhs, 2.0)
+    whole = of(leq(lhs, rhs), eq(lhs[:, 0], rhs[:, 0]))
+    valid = torch.tensor(True)
+    single = [margins((leq(a, b), eq(a[0], b[0])), valid) for a, b in zip(lhs, rhs, strict=True)]
+    for name in ("relative", "steady", "beyond", "valid"):
+        assert torch.equal(getattr(stack(single), name), getattr(whole, name))
+    index = torch.tensor([2, 0])
+    assert isinstance(whole.select(index), Margins)
+    assert torch.equal(whole.select(index).beyond, whole.beyond[index])

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankcheck.hunt.points import ShapedSource, StructuredSource
+
+
+def structured(*shape, low=-8.0, high=8.0, seed=0, size=512):
+    return StructuredSource((), seed, size).tensor(*shape, low=low, high=high)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(-8, 8), (0, 1), (-3, 0), (0.5, 0.75), (-2, -1), (-1, 3)]
+)
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (3, 2), (2, 2, 3), (0, 3)])
+def test_entries_lie_in_their_range_and_have_their_shape(shape, low, high):
+    values = structured(*shape, low=float(low), high=float(high))
+    assert values.shape == (512, *shape)
+    assert values.dtype == torch.float64
+    assert bool(((values >= low) & (values <= high)).all())
+
+
+def is_orthogonal(A):
+    square = (A.mT @ A - torch.eye(A.shape[-1], dtype=A.dtype)).abs().amax((-2, -1)) < 1e-12
+    return square & ((A != 0).sum((-2, -1)) == A.shape[-1] ** 2)
+
+
+@pytest.mark.parametrize(
+    ("what", "holds"),
+    [
+        ("zero", lambda A: (A == 0).all(-1).all(-1)),
+        ("identity", lambda A: (torch.eye(3, dtype=A.dtype) == A).all(-1).all(-1)),
+        ("ones", lambda A: (A == 1).all(-1).all(-1)),
+        (
+            "multiple of the identity, not by a power of two",
+            lambda A: (
+                ((A[:, :1, :1] * torch.eye(3, dtype=A.dtype) == A).all(-1).all(-1))
+                & (torch.frexp(A[:, 0, 0])[0].abs() != 0.5)
+                & (A[:, 0, 0] != 0)
+            ),
+        ),
+        (
+            "diagonal of rank two",
+            lambda A: (
+                (A.count_nonzero((1, 2)) == 2)
+                & (torch.diagonal(A, dim1=1, dim2=2).count_nonzero(1) == 2)
+            ),
+        ),
+        (
+            "rank one, dense",
+            lambda A: (torch.linalg.matrix_rank(A) == 1) & (A.count_nonzero((1, 2)) == 9),
+        ),
+        ("orthogonal, dense", is_orthogonal),
+        ("one entry", lambda A: A.count_nonzero((1, 2)) == 1),
+        ("signs", lambda A: (A.abs() == 1).all(-1).all(-1) & (torch.linalg.matrix_rank(A) == 3)),
+        ("opposite rows", lambda A: (A[:, 0] == -A[:, 2]).all(-1) & (A[:, 0] != 0).any(-1)),
+        ("ends of the range", lambda A: (A.abs() == 8).all(-1).all(-1)),
+    ],
+)
+def test_matrices_reach_every_structure(what, holds):
+    assert bool(holds(structured(3, 3)).any()), what
+
+
+def test_a_permutation_with_signs_is_reached():
+    A = structured(3, 3)
+    one = (A.count_nonzero(1) == 1).all(-1) & (A.count_nonzero(2) == 1).all(-1)
+    moved = torch.diagonal(A, dim1=1, dim2=2).count_nonzero(1) < 3
+    assert bool((one & moved & (A.abs().amax((1, 2)) == 1)).any())
+
+
+def test_tensors_repeat_each_other_and_share_their_scale():
+    source = StructuredSource((), 0, 512)
+    first, second = source.tensor(2, 2), source.tensor(2, 2)
+    dense = (first != 0).all(-1).all(-1)
+    assert bool((dense & (first == second).all(-1).all(-1)).any())
+    assert bool((dense & (first == -second).all(-1).all(-1)).any())
+    scale = first[:, 0, 0]
+    eye = scale[:, None, None] * torch.eye(2, dtype=torch.float64)
+    both = (first == eye).all(-1).all(-1) & (second == eye).all(-1).all(-1)
+    assert bool((both & (scale != 0) & (scale != 1)).any())
+
+
+def test_scalars_reach_the_ends_of_their_range():
+    values = structured(low=-0.25, high=3.0)
+    for wanted in (0.0, 1.0, -0.25, 3.0, 0.5):
+        assert bool((values == wanted).any())
+
+
+@pytest.mark.parametrize("make", [ShapedSource, StructuredSource])
+def test_the_same_seed_gives_the_same_points(make):
+    def drawn(seed):
+        source = make((3,), seed, 16)
+        return source.integer(0, 9), source.tensor(source.integer(1, 4), 2), source.tensor()
+
+    assert str(drawn(1)) == str(drawn(1))
+    assert str(drawn(1)) != str(drawn(2))
+
+
+def test_a_shape_is_followed_clamped_and_completed():
+    source = ShapedSource((7, -3), 0, None)
+    assert [source.integer(0, 9), source.integer(0, 9)] == [7, 0]
+    drawn = {ShapedSource((), seed, None).integer(0, 9) for seed in range(60)}
+    assert drawn == set(range(10))
+
+
+def test_one_instance_has_no_batch_axis():
+    assert StructuredSource((), 0, None).tensor(2, 3).shape == (2, 3)

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from rankcheck import eq, leq
+from rankcheck.claims.claim import Claim
+from rankcheck.hunt.arena import Arena, HuntError, OutOfTime, Sample, Shape
+from rankcheck.hunt.margins import margins
+from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Evolve, Perturb, Screen, Strategy
+from rankcheck.hunt.strategies.descend import descend
+from rankcheck.hunt.strategies.starts import entries, starts, tidy, together
+from rankcheck.instances.record import Entries, Integer, Record
+from rankcheck.instances.source import instances
+
+
+def claim_of(body, family, **attributes):
+    """A claim that no registry knows."""
+    body.__doc__ = "A statement."
+    return Claim(
+        id="hunted.local", kind="conjecture", body=body, instances=family, title="", source=None,
+        statement="A statement.", **attributes,
+    )  # fmt: skip
+
+
+@instances
+def vectors(source, *, size=3, low=-4.0, high=4.0):
+    return source.tensor(size, low=low, high=high)
+
+
+def arena_of(body, family=None, **attributes):
+    return Arena(claim_of(body, family or vectors(), **attributes), Shape("instances", ()))
+
+
+def sample_of(arena, values):
+    """A sample of given points of the family of vectors."""
+    record = Record((Entries(torch.tensor(values, dtype=torch.float64), (3,), -4.0, 4.0),))
+    return Sample(record, arena.measure(record))
+
+
+# The arena
+
+
+def test_samples_are_counted_and_their_least_margins_kept(hunted):
+    arena = Arena(hunted("two-relations"), Shape("instances", ()))
+    sample = arena.sample(0, 100)
+    assert (arena.tally.evaluated, arena.tally.rejected) == (100, 0)
+    believed = torch.where(sample.margins.beyond == -math.inf, sample.margins.relative, math.inf)
+    assert arena.tally.least == tuple(believed.amin(1).tolist())
+    arena.sample(1, 50, structured=True)
+    assert arena.tally.evaluated == 150
+
+
+def test_singles_and_batches_measure_alike(hunted):
+    single, batch = (
+        Arena(claim_of(hunted("single").body, hunted("generic").instances, no_batch=why),
+              Shape("instances", ())) for why in ("for the test", None)
+    )  # fmt: skip
+    single.claim.body.__doc__ = "A statement."
+    sample = single.sample(0, 5)
+    assert len(sample) == 5
+    assert single.tally.evaluated == 5
+    with pytest.raises(HuntError, match=r"AssertionError"):  # the body takes one matrix at a time
+        batch.measure(sample.record)
+
+
+def test_only_the_worst_violations_are_kept_and_nan_comes_last():
+    def body(x):
+        """A statement."""
+        return leq(torch.where(x[..., 0] > 3, math.nan, x[..., 0]), 0 * x[..., 0] + 1)
+
+    arena = arena_of(body)
+    arena.offer(sample_of(arena, [[a, 0.0, 0.0] for a in (4, 2, 0, 1.5, 3, 2.5, 1.25, 2.25, 2.75)]))
+    assert [float(record.tensors[0][0]) for _, record in arena.offers] == [
+        3, 2.75, 2.5, 2.25, 2, 1.5,
+    ]  # fmt: skip
+    arena.offers.clear()
+    assert arena.offer(sample_of(arena, [[4.0, 0, 0], [0.0, 0, 0]])) == 1
+    assert arena.offers[0][0] == math.inf
+
+
+def test_a_spent_budget_stops_the_arena():
+    arena = Arena(
+        claim_of(lambda x: leq(x, x), vectors()), Shape("instances", ()), until=time.time() - 1
+    )
+    with pytest.raises(OutOfTime):
+        arena.sample(0)
+
+
+def test_a_body_that_raises_is_the_users_to_mend(hunted):
+    with pytest.raises(HuntError, match=r"hunted\.broken raised TypeError at the shape \(\)"):
+        Arena(hunted("broken"), Shape("instances", ())).sample(0)
+
+
+def test_an_instance_outside_the_hypotheses_counts_as_rejected(hunted):
+    arena = Arena(hunted("empty"), Shape("instances", ()))
+    sample = arena.sample(0, 10)
+    assert arena.tally.evaluated == 0
+    assert arena.tally.rejected == 10
+    assert starts(arena, 0, 8) is None
+    assert not sample.margins.valid.any()
+
+
+# Where strategies start
+
+
+def test_half_of_the_starts_are_the_best_and_half_are_any(hunted):
+    arena = Arena(hunted("true"), Shape("instances", ()))
+    begin = starts(arena, 3, 16)
+    random, structured = Arena(arena.claim, arena.shape), Arena(arena.claim, arena.shape)
+    from rankcheck.instances.source import seed_of
+
+    samples = [
+        random.sample(seed_of(3, "random")),
+        structured.sample(seed_of(3, "structured"), structured=True),
+    ]
+    wanted = [s.margins.relative[0].sort().values[:4] for s in samples]
+    got = begin.margins.relative[0]
+    assert torch.equal(got[:4], wanted[0])
+    assert torch.equal(got[8:12], wanted[1])
+    assert torch.equal(got[4:8], samples[0].margins.relative[0, :4])
+
+
+def test_dust_becomes_zero_only_where_zero_is_in_range():
+    values = torch.tensor([[1e-9, 1.0]], dtype=torch.float64)
+    record = Record(
+        (Entries(values, (2,), -1.0, 1.0), Integer(1, 0, 2), Entries(values, (2,), 1e-12, 1.0))
+    )
+    assert [t.tolist() for t in tidy(record).tensors] == [[[0.0, 1.0]], [[1e-9, 1.0]]]
+    assert entries(record) == 4
+
+
+# Descent
+
+
+def test_a_descent_finds_what_a_screen_does_not(hunted):
+    arena = Arena(hunted("generic"), Shape("instances", ()))
+    Screen().search(arena, 0)
+    assert not arena.offers
+    Descend().search(arena, 0)
+    assert arena.offers
+
+
+def test_a_descent_converges_to_the_equality_of_a_true_bound_and_offers_nothing(hunted):
+    arena = Arena(hunted("true"), Shape("instances", ()))
+    Descend().search(arena, 0)
+    assert not arena.offers
+    assert 0 <= arena.tally.least[0] + 1e-12 < 1e-5
+
+
+def test_entries_stay_in_their_range_and_the_best_point_counts():
+    def body(x):
+        """The least margin, -1, lies at the corner (4, 4, 4)."""
+        return leq(x.sum(-1), 6 + 0 * x[..., 0])
+
+    arena = arena_of(body)
+    found = descend(arena, sample_of(arena, [[0.0, 1.0, 2.0]] * 8), 0)
+    assert bool((found.record.tensors[0] <= 4).all())
+    assert found.margins.relative.min() < -0.4
+
+
+def test_a_gradient_that_is_not_a_number_stops_its_instance_alone():
+    def body(x):
+        """The gradient of |x - x_0|^(1/2) at zero is infinite, times zero is none."""
+        kink = torch.sqrt((x[..., 0] - 1).abs()) * 0
+        return leq(x[..., 1] + kink, 10 + 0 * x[..., 0])
+
+    arena = arena_of(body)
+    start = sample_of(arena, [[1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    found = descend(arena, start, 0)
+    assert bool(found.record.tensors[0].isfinite().all())
+    assert found.record.tensors[0][0, 1] == 0
+    assert found.record.tensors[0][1, 1] > 0.05
+
+
+def test_a_descent_that_leaves_the_hypothesis_does_not_count():
+    def body(x):
+        """False only beyond x_0 = 2, where nothing is asserted."""
+        return leq(x[..., 0], 2 + 0 * x[..., 0], where=x[..., 0] <= 1.5)
+
+    arena = arena_of(body)
+    found = descend(arena, sample_of(arena, [[0.0, 0.0, 0.0]] * 16), 0)
+    assert bool(found.margins.valid.all())
+    assert bool((found.record.tensors[0][:, 0] <= 1.5).all())
+    assert found.record.tensors[0][:, 0].max() > 1.25
+    assert arena.offer(found) == 0
+
+
+def test_a_tight_relation_does_not_hide_another():
+    def body(x):
+        """The first relation is always an equality."""
+        return eq(x[..., 0], x[..., 0]), leq(x[..., 1], 3 + 0 * x[..., 0])
+
+    arena = arena_of(body)
+    Descend().search(arena, 0)
+    assert arena.offers
+
+
+def test_a_relation_that_is_asserted_nowhere_is_not_aimed_at():
+    def body(x):
+        never = torch.zeros(x.shape[:-1], dtype=torch.bool)
+        return leq(x[..., 0], -9 + 0 * x[..., 0], where=never), leq(x[..., 1], 3 + 0 * x[..., 0])
+
+    arena = arena_of(body)
+    found = descend(arena, sample_of(arena, [[0.0, 0.0, 0.0]] * 2), 1)
+    assert bool((found.margins.relative[1] < 1).all())
+
+
+def test_without_a_gradient_a_descent_ends_at_once(hunted):
+    arena = Arena(hunted("discrete"), Shape("instances", ()))
+    begin = starts(arena, 0, 8)
+    before = arena.tally.evaluated
+    assert descend(arena, begin, 0) is None
+    assert arena.tally.evaluated - before <= 8 * 5
+
+
+# Without gradients
+
+
+def test_evolution_finds_what_a_sample_does_not(hunted):
+    arena = Arena(hunted("generic"), Shape("instances", ()))
+    Evolve().search(arena, 1)
+    assert arena.offers
+
+
+def test_evolution_leaves_the_global_generator_alone(hunted):
+    np.random.seed(3)  # noqa: NPY002 -- the one that cma would seed
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    Evolve().search(Arena(hunted("true"), Shape("instances", ())), 1)
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+def test_perturbations_climb_a_discrete_margin():
+    def body(x):
+        """At most five entries are large: the odds of a random instance are below 10⁻⁶."""
+        count = (x > 3.5).sum(-1)
+        return leq(count, torch.full_like(count, 5))
+
+    family = vectors(size=8)
+    arena = Arena(claim_of(body, family), Shape("instances", ()))
+    sample = arena.sample(0, 2000)
+    assert bool((sample.margins.least > 0).all())
+    Perturb().search(arena, 0)
+    assert arena.offers
+
+
+def test_perturbations_keep_entries_in_their_range():
+    seen = []
+
+    def body(x):
+        seen.append((float(x.min()), float(x.max())))
+        return leq(x.sum(-1), 100 + 0 * x[..., 0])
+
+    Perturb().search(Arena(claim_of(body, vectors(low=0.5, high=2.0)), Shape("instances", ())), 0)
+    assert min(low for low, _ in seen) >= 0.5
+    assert max(high for _, high in seen) <= 2.0
+
+
+# All of them
+
+
+@pytest.mark.parametrize("strategy", STANDARD, ids=lambda strategy: strategy.name)
+@pytest.mark.parametrize("name", ["generic", "single", "discrete", "two-relations", "whole"])
+def test_a_strategy_is_a_function_of_its_seed(hunted, strategy, name):
+    def searched(seed):
+        arena = Arena(hunted(name), Shape("instances", (5,) if name == "whole" else ()))
+        torch.manual_seed(int(time.time() * 1000) % 2**31)  # must not matter
+        strategy.search(arena, seed)
+        return arena.tally, [(beyond, record.to_json()) for beyond, record in arena.offers]
+
+    assert isinstance(strategy, Strategy)
+    assert searched(1) == searched(1)
+
+
+@pytest.mark.parametrize("strategy", [Corpus(), Screen(), Descend(), Perturb(), Evolve()])
+def test_strategies_do_not_break_a_true_statement(hunted, strategy):
+    for name in ("true", "true-identity"):
+        arena = Arena(hunted(name), Shape("instances", ()))
+        strategy.search(arena, 7)
+        assert not arena.offers
+
+
+def test_samples_of_one_shape_join(hunted):
+    arena = Arena(hunted("two-relations"), Shape("instances", ()))
+    first, second = arena.sample(0, 3), arena.sample(1, 4)
+    both = together([first, second])
+    again = margins(
+        arena.claim.relations(arena.family(_replay(both.record))), torch.ones(7, dtype=torch.bool)
+    )
+    assert torch.equal(both.margins.relative, again.relative)
+
+
+def _replay(record):
+    from rankcheck.instances.source import ReplaySource
+
+    return ReplaySource(record, batch=(record.tensors[0].shape[0],))

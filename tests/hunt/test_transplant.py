@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck import leq
+from rankcheck.hunt.arena import Arena, Shape
+from rankcheck.hunt.points import ShapedSource
+from rankcheck.hunt.strategies import Perturb
+from rankcheck.hunt.transplant import fitted, leaves, transplanted
+from rankcheck.instances.source import BatchSource, ReplaySource, instances
+from rankcheck.linalg import schatten_power
+from rankcheck.networks import Network
+
+from .test_strategies import claim_of
+
+
+def test_the_parts_of_an_instance_are_found_in_its_structure():
+    one = torch.ones(1, 2, 2, dtype=torch.float64)
+    net = Network((one, 2 * one), (one[..., 0], one[..., 1]), 0.5)
+    parts = list(leaves((net, [one[..., 0]], 3, torch.tensor([1]), "text")))
+    assert [tuple(part.shape) for part in parts] == [(1, 2, 2)] * 2 + [(1, 2)] * 3
+
+
+def tight_and_fitted(claim, seed):
+    source = BatchSource(seed, 1)
+    net = claim.tight(source)[0]
+    return net, fitted(claim, Shape("tight", source.record.integers), seed)
+
+
+def test_a_tight_shape_fits_where_the_family_has_room_for_it(hunted):
+    claim = hunted("deep")
+    for seed in range(12):
+        net, shape = tight_and_fitted(claim, seed)
+        if net.depth > 5 or max(net.widths) > 3:
+            assert shape is None
+        else:
+            assert claim.instances(ShapedSource(shape.integers, seed, 1))[0].widths == net.widths
+
+
+def test_tight_networks_are_carried_over_and_stay_tight(hunted):
+    claim = hunted("deep")
+    shape = next(shape for seed in range(12) if (shape := tight_and_fitted(claim, seed)[1]))
+    sample = transplanted(Arena(claim, shape), 0, 5)
+    net, x = claim.instances(ReplaySource(sample.record, batch=(5,)))
+    # Networks of least cost for their map.
+    least = schatten_power(net.jacobian(x), Fraction(2, net.depth))
+    assert torch.allclose(net.cost() / net.depth, least)
+
+
+@instances
+def squares(source):
+    x = source.tensor(2)
+    return x * x
+
+
+@instances
+def pairs(source):
+    return source.tensor(2)
+
+
+def test_what_a_generator_computes_is_not_carried_over():
+    claim = claim_of(lambda x: (_ for _ in ()), squares(), tight=pairs())
+    arena = Arena(claim, Shape("instances", ()))
+    assert transplanted(arena, 0, 3) is None
+
+
+def test_perturbing_a_tight_instance_breaks_a_bound_that_is_false_beside_it():
+    """A bound that is broken in a disc of radius 1/1000 around a tight point that is not simple."""
+
+    def body(x):
+        far = (x[..., 0] - 0.7853981) ** 2 + (x[..., 1] - 0.318309) ** 2
+        return leq(torch.where(far < 1e-6, 1 + far, 0 * far), 1 + 0 * far, where=x[..., 0] > -9)
+
+    @instances
+    def near(source):
+        x = source.tensor(2)
+        return 0 * x + torch.tensor([0.7853981, 0.318309], dtype=torch.float64)
+
+    without = Arena(claim_of(body, pairs()), Shape("instances", ()))
+    Perturb().search(without, 0)
+    assert not without.offers
+    arena = Arena(claim_of(body, pairs(), tight=near()), Shape("instances", ()))
+    Perturb().search(arena, 0)
+    assert arena.offers
