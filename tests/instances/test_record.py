@@ -55,7 +55,7 @@ def test_empty_tensors_keep_their_shape():
     ],
 )  # fmt: skip
 def test_what_is_no_float(text):
-    with pytest.raises(ValueError, match="a number (is written|of a record)"):
+    with pytest.raises(ValueError, match=r"a number (is written|of a record)"):
         exact_float(text)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from rankcheck.instances.record import Record
 from rankcheck.instances.shrink.clock import Clock
-from rankcheck.instances.shrink.crop import crop
+from rankcheck.instances.shrink.cropping import crop
 from rankcheck.instances.shrink.entries import simplify_entries
 from rankcheck.instances.shrink.handover import HandoverError, Shrunk, hand_over
 from rankcheck.instances.source import Instances

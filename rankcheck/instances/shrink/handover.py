@@ -18,12 +18,12 @@ import torch
 from hypothesis import HealthCheck, Phase, find, reject, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
-from hypothesis.errors import NoSuchExample, Unsatisfiable
+from hypothesis.errors import HypothesisException
 from hypothesis.internal.conjecture.engine import BUFFER_SIZE
 
 from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.shrink.clock import Clock
-from rankcheck.instances.shrink.crop import size
+from rankcheck.instances.shrink.cropping import size
 from rankcheck.instances.shrink.entries import cost
 from rankcheck.instances.source import SMALLEST, DrawSource, Instances, Rejected
 
@@ -80,7 +80,7 @@ def hand_over(
         suppress_health_check=list(HealthCheck),
     )
     # However it ends: what was seen is in the trial.
-    with contextlib.suppress(NoSuchExample, Unsatisfiable, unittest.SkipTest, _Stop):
+    with contextlib.suppress(HypothesisException, unittest.SkipTest, _Stop):
         find(_drawn(family), trial, settings=quietly, database_key=_KEY)
     if not trial.replayed:
         raise HandoverError(
@@ -99,14 +99,15 @@ class _Trial:
         self._interesting = interesting
         self._clock = clock
         self._complexity = complexity(record)
+        self._start = choices(record)
 
     def __call__(self, record: Record) -> bool:
-        if not self.replayed:
-            self.first = f"the choices {choices(record)!r:.200}"
-            if choices(record) != choices(self.best):
-                raise _Stop
+        if choices(record) == self._start:
             self.replayed = True
             return True
+        if not self.replayed:
+            self.first = f"the choices {choices(record)!r:.200}"
+            raise _Stop
         if self._clock.over():
             raise _Stop
         if not self._interesting(record):
