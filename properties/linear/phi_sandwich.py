@@ -1,45 +1,22 @@
-import torch
+from fractions import Fraction
 
 from rankcheck import claim, eq, leq, paper
 from rankcheck.costs import (
+    path_norm,
     path_norm_lambda,
     phi,
     phi_at,
     phi_lower,
     phi_upper,
+    unit_rank,
 )
-from rankcheck.instances.matrices import matrix, positive, semi_orthogonal
-from rankcheck.instances.source import Source, instances
-
-
-@instances
-def units_with_scales(source: Source):
-    """Weights W (K × D), outer weights a (K), a depth L ≥ 2, and λ > 0 (K)."""
-    K, D = source.integer(1, 5), source.integer(1, 4)
-    W, a = matrix(source, K, D), source.tensor(K)
-    return W, a, source.integer(2, 8), positive(source, K)
-
-
-@instances
-def orthogonal_units(source: Source):
-    """Orthogonal rows w_k of length t_k^L, a_k = 1, and λ_k = t_k: the least Φ_L for these rows.
-
-    Half of the time all t_k are one, where the upper end is reached as well.
-    """
-    K = source.integer(1, 4)
-    D = source.integer(K, 4)
-    L = source.integer(2, 6)
-    t = positive(source, K, low=0.5, high=2.0)
-    if source.integer(0, 1) == 1:
-        t = 0 * t + 1
-    rows = semi_orthogonal(source, D, K).mT
-    return t.unsqueeze(-1) ** L * rows, 0 * t + 1, L, t
+from rankcheck.instances.units import orthogonal_units, units_with_scales
+from rankcheck.linalg import power, schatten_power
 
 
 def uniform_lambda(W, a):
-    """λ = (1, ..., 1)/√K: not where the path norm is attained."""
-    ones = torch.ones_like(a)
-    return ones / ones.shape[-1] ** 0.5
+    """λ = (1, ..., 1): not where the path norm is attained."""
+    return 0 * a + 1
 
 
 @claim(
@@ -49,10 +26,17 @@ def uniform_lambda(W, a):
     source=paper("linear", "slides A, Lemma"),
     instances=units_with_scales(),
     tight=orthogonal_units(),
-    mutants={"the upper end at a uniform λ": {"best": uniform_lambda}},
+    mutants={
+        "the upper end at a uniform λ": {"best": uniform_lambda},
+        "the lower end with exponent 2.04/L": {"below": Fraction(51, 25)},
+        "the lower end with exponent 1.96/L": {"below": Fraction(49, 25)},
+        "the path norm with exponent 2.04/L": {"above": Fraction(51, 25)},
+        "the path norm with exponent 1.96/L": {"above": Fraction(49, 25)},
+        "the rank with exponent 0.98 (L − 2)/L": {"of_rank": Fraction(49, 50)},
+    },
     witness="rankcheck.costs.path_norm_lambda",
 )
-def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda):
+def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, of_rank=1):
     r"""$\|D_a W\|_{S^{2/L}}^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ at *every* $\lambda > 0$,
     $\|\lambda\| = 1$, $q = 2/(L-1)$; and at $\lambda_k^2 \propto |a_k| \|w_k\|$ the right side is at
     most $\operatorname{rank}(D_a W)^{(L-2)/L} (\sum_k |a_k| \|w_k\|)^{2/L}$. So
@@ -60,9 +44,13 @@ def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda):
 
     No solver takes part: the infimum itself is linear.phi-solved.
     """
+    path = path_norm(W, a)
+    lower = schatten_power(a.unsqueeze(-1) * W, Fraction(below, L))
+    count = power(0 * path + unit_rank(W, a), Fraction(L - 2, L) * of_rank)
+    upper = count * power(path, Fraction(above, L))
     return (
-        leq(phi_lower(W, a, L), phi_at(W, a, L, lam), label="the lower end, at every λ"),
-        leq(phi_at(W, a, L, best(W, a)), phi_upper(W, a, L), label="the upper end"),
+        leq(lower, phi_at(W, a, L, lam), label="the lower end, at every λ"),
+        leq(phi_at(W, a, L, best(W, a)), upper, label="the upper end"),
     )
 
 

@@ -7,7 +7,7 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, schatten_norm, schatten_power
 
 #: Exponents of norms, and of quasi-norms.
-NORMS = (*map(Fraction, (1, 2, "3/2", 3, "7/3")), math.inf)
+NORMS = (Fraction(1), Fraction(2), Fraction(3, 2), Fraction(3), Fraction(7, 3), math.inf)
 QUASI_NORMS = (Fraction(1, 2), Fraction(2, 3), Fraction(1, 4), Fraction(9, 10), Fraction(1, 8))
 
 

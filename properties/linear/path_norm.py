@@ -1,0 +1,69 @@
+from fractions import Fraction
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.costs import path_norm, path_norm_lambda, phi_at
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.spheres import unit_vectors
+from rankcheck.instances.units import parallel_units, signs, units_with_scales
+from rankcheck.linalg import power
+
+
+@instances
+def balanced_units(source: Source):
+    """Rows of any direction and of length t_k², a_k = ±1, and λ_k = t_k; L is 2."""
+    K, D = source.integer(1, 5), source.integer(2, 4)
+    t = positive(source, K, low=0.5, high=2.0)
+    rows = (t * t).unsqueeze(-1) * unit_vectors(source, K, D)
+    return rows, signs(source, K), 2, t
+
+
+def unsquared(W, a):
+    """λ_k ∝ |a_k| ‖w_k‖, where it has to be the square root."""
+    lam = path_norm_lambda(W, a)
+    return lam * lam
+
+
+@claim(
+    "linear.path-norm",
+    kind="identity",
+    title="Φ_2 is the path norm",
+    source=paper("linear", "slides A, Definition (Path Norm)"),
+    instances=units_with_scales(),
+    tight=balanced_units(),
+    mutants={
+        "λ_k ∝ |a_k| ‖w_k‖": {"best": unsquared},
+        "exponent 1.02": {"exponent": Fraction(51, 50)},
+        "exponent 0.98": {"exponent": Fraction(49, 50)},
+    },
+    witness="rankcheck.costs.path_norm_lambda",
+)
+def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
+    r"""$\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: below $\|D_\lambda^{-1} D_a W\|_F$ at every $\lambda > 0$
+    with $\|\lambda\| = 1$, and equal to it at $\lambda_k^2 \propto |a_k| \|w_k\|$. The depth that is
+    drawn plays no part.
+    """
+    path = power(path_norm(W, a), exponent)
+    return (
+        eq(phi_at(W, a, 2, best(W, a)), path, label="attained"),
+        leq(path, phi_at(W, a, 2, lam), label="at every λ"),
+    )
+
+
+@claim(
+    "linear.phi-above-path",
+    kind="bound",
+    title="No depth makes a function cheaper than a power of its path norm",
+    source=paper("linear", "slides B, Theorem"),
+    instances=units_with_scales(depths=(2, 12)),
+    tight=parallel_units(),
+    mutants={
+        "exponent 2.04/L": {"exponent": Fraction(51, 25)},
+        "exponent 1.96/L": {"exponent": Fraction(49, 25)},
+    },
+)
+def test_phi_above_path(W, a, L, lam, *, exponent=2):
+    r"""$(\sum_k |a_k| \|w_k\|)^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$, $q = 2/(L-1)$, at every
+    $\lambda > 0$, $\|\lambda\| = 1$; equal at rank one, at the scales of the path norm.
+    """
+    return leq(power(path_norm(W, a), Fraction(exponent, L)), phi_at(W, a, L, lam))

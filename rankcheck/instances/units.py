@@ -1,0 +1,190 @@
+r"""Two-layer functions h(x) = Σ_k a_k [w_k·x + b_k]_+: units with scales, and units with points.
+
+W (*B, K, D), b and a (*B, K); B = D_aW has the rows a_k w_k. Everything is rational in what is
+drawn, so that ranks, laws and hypotheses are exact on balls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from rankcheck.instances.matrices import matrix, positive, semi_orthogonal
+from rankcheck.instances.networks import Range
+from rankcheck.instances.source import Source, instances
+from rankcheck.legendre import stereographic
+
+#: Depths at which an error of 2 % in an exponent 2/(L − 1) shows, as Σ s_i^q is nearly a rank.
+DEEP = (200, 256)
+
+
+def away_from_zero(source: Source, *shape: int, least: float = 0.125, high: float = 4.0) -> Any:
+    """Entries with least ≤ |entry| ≤ high; what is drawn smaller than that becomes 1."""
+    entries = source.tensor(*shape, low=-high, high=high)
+    return torch.where(entries.abs() < least, entries.new_ones(()), entries)
+
+
+def law(source: Source, n: int, *, everywhere: bool = False) -> Any:
+    """Probabilities of n points, (*batch, n): squares of rationals that sum to 1.
+
+    With `everywhere` none is smaller than (2.5/(1 + 16(n − 1)))²; otherwise some may be zero.
+    """
+    if n == 1:
+        return source.tensor(1, low=0.0, high=1.0) * 0 + 1
+    low, high = (1.25, 4.0) if everywhere else (-3.0, 3.0)
+    root = stereographic(source.tensor(n - 1, low=low, high=high))
+    return root * root
+
+
+def depth(source: Source, shallow: Range = (2, 8)) -> int:
+    """A depth L ≥ 2, small as a rule."""
+    return source.choice((*range(shallow[0], shallow[1] + 1), *DEEP))
+
+
+# Units with scales
+
+
+@instances
+def units_with_scales(
+    source: Source, *, units: Range = (1, 5), inputs: Range = (1, 4), depths: Range = (2, 8)
+) -> tuple[Any, Any, int, Any]:
+    """Weights W (K × D), outer weights a (K), a depth L ≥ 2, and λ > 0 (K)."""
+    K, D = source.integer(*units), source.integer(*inputs)
+    W, a = matrix(source, K, D), source.tensor(K)
+    return W, a, source.integer(*depths), positive(source, K)
+
+
+@instances
+def orthogonal_units(source: Source) -> tuple[Any, Any, int, Any]:
+    """Orthogonal rows w_k of length t_k^L, a_k = 1, and λ_k = t_k: the least Φ_L for these rows.
+
+    Half of the time all t_k are one, where the upper end of the sandwich is reached as well.
+    """
+    K = source.integer(1, 4)
+    D = source.integer(K, 4)
+    L = source.integer(2, 6)
+    t = positive(source, K, low=0.5, high=2.0)
+    if source.integer(0, 1) == 1:
+        t = 0 * t + 1
+    rows = semi_orthogonal(source, D, K).mT
+    return t.unsqueeze(-1) ** L * rows, 0 * t + 1, L, t
+
+
+@instances
+def parallel_units(source: Source) -> tuple[Any, Any, int, Any]:
+    """Rows w_k = t_k² v of one direction, a_k = ±1, and λ_k = t_k: the scales of the path norm."""
+    K, D = source.integer(1, 4), source.integer(1, 4)
+    L = source.integer(2, 8)
+    t = positive(source, K, low=0.5, high=2.0)
+    v = away_from_zero(source, D)
+    a = signs(source, K)
+    return (t * t).unsqueeze(-1) * v.unsqueeze(-2), a, L, t
+
+
+def signs(source: Source, *shape: int) -> Any:
+    """Entries ±1."""
+    entries = source.tensor(*shape, low=-1.0, high=1.0)
+    one = entries.new_ones(())
+    return torch.where(entries < 0, -one, one)
+
+
+# Units with points
+
+
+@instances
+def units_at_points(
+    source: Source, *, units: Range = (1, 5), inputs: Range = (1, 4), points: Range = (1, 5)
+) -> tuple[Any, Any, Any, Any, Any, int, Any]:
+    """W, b, a; points x (N × D) of probabilities p (N); a depth L ≥ 2, and λ > 0 (K).
+
+    At a kink the Jacobian of `Network` counts the unit as active, as one of the one-sided ones.
+    """
+    K, D, N = source.integer(*units), source.integer(*inputs), source.integer(*points)
+    W, b, a = matrix(source, K, D), source.tensor(K), source.tensor(K)
+    x, p = source.tensor(N, D), law(source, N)
+    return W, b, a, x, p, depth(source), positive(source, K)
+
+
+@instances
+def aligned_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, int, Any]:
+    """Parallel units of one sign, all active at every point, at the scales of the path norm.
+
+    The gradient is v Σ t_k² everywhere: index rank one, and every cost is that of one unit.
+    """
+    W, _, L, t = parallel_units().build(source)
+    N = source.integer(1, 3)
+    x, p = source.tensor(N, W.shape[-1]), law(source, N)
+    least = (x @ W.mT).amin(-2)
+    return W, 1 - least, 0 * t + 1, x, p, L, t
+
+
+@instances
+def separate_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, int, Any]:
+    """K orthonormal units times t, the k-th active at the k-th point alone, where u_k² is its mass.
+
+    ∇f(x_k) = a_k w_k with |a_k| = t/u_k, so that C_f^{1/2} has K equal singular values t. λ is that
+    of the path norm, but for its scale. Deep networks are among them: for large L the mixed
+    variation of such a function is nearly its cost.
+    """
+    K = source.integer(1, 4)
+    D = source.integer(K, 4)
+    rows = semi_orthogonal(source, D, K).mT
+    t = positive(source, 1, low=0.5, high=2.0)
+    u = 0 * t + 1 if K == 1 else stereographic(source.tensor(K - 1, low=1.25, high=2.0))
+    half = rows.new_zeros((K,)) - 0.5
+    # w_k·x_j = 1 for j = k and 0 otherwise
+    return rows, half.expand((*source.batch, K)), t / u, rows, u * u, depth(source), 1 + 0 * u
+
+
+@instances
+def units_on_a_line(
+    source: Source, *, units: Range = (1, 4), inputs: Range = (1, 4)
+) -> tuple[Any, Any, Any, Any, Any]:
+    """Units with distinct hyperplanes, and a law on points between them: W, b, a, x, p.
+
+    Finitely many distinct hyperplanes are crossed by some line at distinct points; here it is the
+    first coordinate axis. Unit k bends at τ_1 < ... < τ_K (w_k1 ≠ 0, b_k = −w_k1 τ_k), and x holds
+    the K + 1 points (ξ, 0, ..., 0) with ξ below, between and above the τ_k, each of positive mass.
+    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k.
+    """
+    K, D = source.integer(*units), source.integer(*inputs)
+    W, a = crossing_rows(source, K, D), source.tensor(K)
+    bends = breakpoints(source, K)
+    x = on_the_line(between(bends), D)
+    return W, -W[..., 0] * bends, a, x, law(source, K + 1, everywhere=True)
+
+
+def crossing_rows(source: Source, K: int, D: int) -> Any:
+    """K rows w_k in R^D with |w_k1| ≥ 1/8, of any rank: left · right with right_·1 = e_1."""
+    rank = source.integer(1, min(K, D))
+    left, right = away_from_zero(source, K, 1), away_from_zero(source, 1, 1) * 0 + 1
+    if rank > 1:
+        left = torch.cat((left, source.tensor(K, rank - 1, low=-2.0, high=2.0)), -1)
+        right = torch.cat((right, right.new_zeros((*source.batch, rank - 1, 1))), -2)
+    if D > 1:
+        right = torch.cat((right, source.tensor(rank, D - 1, low=-2.0, high=2.0)), -1)
+    return left @ right
+
+
+def breakpoints(source: Source, K: int) -> Any:
+    """τ_1 < ... < τ_K with gaps of at least 1/8, (*batch, K)."""
+    first = source.tensor(1, low=-4.0, high=4.0)
+    if K == 1:
+        return first
+    gaps = positive(source, K - 1, high=2.0)
+    return torch.cat((first, first + gaps.cumsum(-1)), -1)
+
+
+def between(bends: Any) -> Any:
+    """A number below, between each two of, and above the breakpoints: (*B, K) to (*B, K + 1)."""
+    below, above = bends[..., :1] - 1, bends[..., -1:] + 1
+    return torch.cat((below, (bends[..., 1:] + bends[..., :-1]) / 2, above), -1)
+
+
+def on_the_line(positions: Any, D: int) -> Any:
+    """The points (ξ, 0, ..., 0) of R^D: (*B, N) to (*B, N, D)."""
+    if D == 1:
+        return positions.unsqueeze(-1)
+    rest = positions.new_zeros((*positions.shape, D - 1))
+    return torch.cat((positions.unsqueeze(-1), rest), -1)
