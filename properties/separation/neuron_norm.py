@@ -1,0 +1,126 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Instances, Source, instances
+from rankcheck.instances.spheres import unit_vectors
+from rankcheck.linalg import power
+from rankcheck.scalars import square_root
+from rankcheck.separation import (
+    neuron_coefficients,
+    neuron_norm_bound,
+    neuron_second_moment,
+    neuron_supremum,
+)
+from rankcheck.spherical import sphere_rule
+
+
+@instances
+def neurons(source: Source, *, high: int):
+    """d, B, and w, w', b and an output weight with entries of at most B in size."""
+    d, size = source.integer(2, high), positive(source)
+    w, other = (size.unsqueeze(-1) * source.tensor(d, low=-1.0, high=1.0) for _ in range(2))
+    b, output = (size * source.tensor(low=-1.0, high=1.0) for _ in range(2))
+    return d, size, w, other, b, output
+
+
+@instances
+def largest_neurons(source: Source, *, high: int):
+    """All entries of w and w' are ±B, b and the output weight are B."""
+    d, size = source.integer(2, high), positive(source)
+    w, other = (
+        size.unsqueeze(-1) * torch.where(source.tensor(d) >= 0, 1.0, -1.0) for _ in range(2)
+    )
+    return d, size, w, other, size, size
+
+
+@instances
+def larger_neurons(source: Source, *, high: int):
+    """Entries of size 2B."""
+    d, size, *entries = largest_neurons(high=high)(source)
+    return d, size / 2, *entries
+
+
+@instances
+def with_points(source: Source, *, family: Instances):
+    """The neurons of a family, and a point of S × S."""
+    neuron = family(source)
+    return *neuron, unit_vectors(source, neuron[0]), unit_vectors(source, neuron[0])
+
+
+def bound(d, size):
+    """B(1 + √(4d))."""
+    return size * neuron_norm_bound(d, 1, size)
+
+
+def of_one_sphere(d, size):
+    """B(1 + √d): the bound for a neuron on one sphere."""
+    return size * (1 + square_root(d, size))
+
+
+@claim(
+    "separation.neuron-norm",
+    kind="bound",
+    title="A neuron with weights of at most B is at most B²(1 + √(4d)) on S × S",
+    source=paper("separation", "slide: Example - conclusion"),
+    instances=with_points(family=neurons(high=12)),
+    tight=with_points(family=largest_neurons(high=12)),
+    needs={"all weights are at most B": with_points(family=larger_neurons(high=12))},
+    mutants={"the bound for one sphere": {"largest": of_one_sphere}},
+)
+def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=bound):
+    r"""$|u\,\sigma(\langle w, x \rangle + \langle w', x' \rangle + b)| \le
+    |u|\,[\|w\| + \|w'\| + b]_+ \le B^2 (1 + \sqrt{4d})$ on $S^{d-1} \times S^{d-1}$ if no entry of
+    $w$, $w'$, $b$, $u$ exceeds $B$ in size, since $\|w\|, \|w'\| \le B\sqrt d$. With $B = 2^d$ it is
+    the $2^{2d}(1 + \sqrt{4d})$ of the slides, which bounds the $L^2$ norm too.
+
+    The maximum is at $x = w/\|w\|$, $x' = w'/\|w'\|$.
+    """
+    lengths = [power((a * a).sum(-1), Fraction(1, 2)) for a in (w, other)]
+    first, second = (
+        a / torch.where(length == 0, 1 + 0 * length, length).unsqueeze(-1)
+        for a, length in zip((w, other), lengths, strict=True)
+    )
+
+    def neuron(point, other_point):
+        return torch.relu((w * point).sum(-1) + (other * other_point).sum(-1) + b)
+
+    supremum = neuron_supremum(w, other, b)
+    scale = lengths[0] + lengths[1] + b.abs()
+    return (
+        leq(neuron(x, y), supremum, scale=scale, label="at a point"),
+        eq(neuron(first, second), supremum, scale=scale, label="where it is reached"),
+        leq(output.abs() * supremum, size * largest(d, size), label="the bound"),
+    )
+
+
+@claim(
+    "separation.neuron-second-moment",
+    kind="bound",
+    title="The L² norm of a neuron is at most √3·B, before its output weight",
+    source=paper("separation", "slide: Example - conclusion"),
+    instances=neurons(high=5),
+    tight=largest_neurons(high=5),
+    needs={"all weights are at most B": larger_neurons(high=5)},
+    no_ball="points of the rules are zeros of polynomials, computed in floats",
+)
+def test_neuron_second_moment(d, size, w, other, b, output):
+    r"""With $z = \langle w, x \rangle + \langle w', x' \rangle + b$ on $S^{d-1} \times S^{d-1}$:
+    $E[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2 \le 3B^2$, which is less than the square of the
+    maximum by a factor of order $d$, and gives a sharper width (rankcheck.widths).
+
+    $E z^2$ by a rule on the sphere that is exact for squares; $E[z]_+^2$ by Gauss quadrature over
+    the two inner products, whose own measure satisfies the inequality as well.
+    """
+    moment = neuron_second_moment(w, other, b)
+    points, weights = (array.to(w.device) for array in sphere_rule(d, 2))
+    z = (w @ points.mT).unsqueeze(-1) + (other @ points.mT).unsqueeze(-2) + b[..., None, None]
+    square = (z * z * weights * weights.unsqueeze(-1)).sum((-2, -1))
+    _, norm = neuron_coefficients(d, w, other, b, 0, 8)
+    return (
+        eq(square, moment, label="the second moment"),
+        leq(norm * norm, moment, label="the norm"),
+        leq(moment, 3 * size * size, label="the bound"),
+    )
