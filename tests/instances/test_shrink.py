@@ -1,5 +1,6 @@
 """Making instances small; and a canary for each thing that Hypothesis does not promise."""
 
+import itertools
 import random
 import time
 import unittest
@@ -45,7 +46,7 @@ def stacks(source, *, depth=(1, 6), width=(1, 6)):
     """Layers of drawn widths: dropping one drops an integer and a tensor."""
     layers = source.integer(*depth)
     widths = [source.integer(*width) for _ in range(layers + 1)]
-    return tuple(source.tensor(n, m) for m, n in zip(widths[:-1], widths[1:], strict=True))
+    return tuple(source.tensor(n, m) for m, n in itertools.pairwise(widths))
 
 
 def single(family, seed, **shape):
@@ -63,6 +64,16 @@ def build(family, record):
 
 def always(_):
     return True
+
+
+def noting(seen, predicate):
+    """The predicate, and a list of what it was asked."""
+
+    def noted(value):
+        seen.append(value)
+        return predicate(value)
+
+    return noted
 
 
 # What Hypothesis does with an instance that it is handed.
@@ -111,9 +122,8 @@ def saved_under(key):
 
 def test_canary_the_secondary_key_is_replayed_and_shrunk():
     seen = []
-    found = run_find(
-        saved_under(b"k.secondary"), b"k", lambda v: seen.append(v) or v[0] >= 1000, PAIR
-    )
+    large = noting(seen, lambda v: v[0] >= 1000)
+    found = run_find(saved_under(b"k.secondary"), b"k", large, PAIR)
     assert seen[0] == START
     assert found == (1000, 0.0)
 
@@ -130,7 +140,7 @@ def test_canary_a_seed_leaves_the_database_aside():
 def test_canary_runs_are_the_same():
     def run():
         seen = []
-        run_find(saved_under(b"k.secondary"), b"k", lambda v: seen.append(v) or v[0] % 7 == 3, PAIR)
+        run_find(saved_under(b"k.secondary"), b"k", noting(seen, lambda v: v[0] % 7 == 3), PAIR)
         return seen
 
     assert run() == run()
@@ -140,7 +150,7 @@ def test_canary_choices_that_do_not_fit_are_dropped_without_a_word():
     database = InMemoryExampleDatabase()
     database.save(b"k.secondary", choices_to_bytes((10**7, 3.0)))
     seen = []
-    run_find(database, b"k", lambda v: seen.append(v) or True, PAIR)
+    run_find(database, b"k", noting(seen, always), PAIR)
     assert seen[0] != (10**7, 3.0)
 
 
@@ -162,6 +172,7 @@ def test_canary_the_size_of_the_buffer():
 
     assert over(fits).left_out is None
     large = over(BUFFER_SIZE // per_float + 1)
+    assert large.left_out is not None
     assert "in 8192 bytes; this instance takes" in large.left_out
 
 
@@ -212,7 +223,9 @@ def test_zeros_of_negative_sign_and_dust():
     family = vectors(size=2, low=0.0, high=1.0)
     assert hand_over(family, record, always, Clock(FOREVER)).left_out is None
     dusty = Record((Entries(torch.tensor([2.0**-30, 0.5]).double(), (2,), 0.0, 1.0),))
-    assert "no entries below" in hand_over(family, dusty, always, Clock(FOREVER)).left_out
+    left_out = hand_over(family, dusty, always, Clock(FOREVER)).left_out
+    assert left_out is not None
+    assert "no entries below" in left_out
 
 
 # In the domain.
@@ -241,7 +254,7 @@ def test_tensors_are_cropped_and_padded():
     assert cropping.fitted(A, (4,)).tolist() == [0, 1, 2, 3]
     assert cropping.fitted(A, (2, 2, 2)).tolist() == [[[0, 1], [2, 3]], [[4, 5], [0, 0]]]
     assert cropping.fitted(torch.tensor(2.0), (2,)).tolist() == [2, 0]
-    assert cropping.fitted(A, ()).tolist() == 0
+    assert float(cropping.fitted(A, ())) == 0
 
 
 def test_cropped_records_fit_their_generator():
@@ -249,9 +262,9 @@ def test_cropped_records_fit_their_generator():
     for family in (stacks(), arrays(size=(1, 7)), networks_at_points(), orthogonal_blocks()):
         for seed in range(10):
             record = single(family, seed)
-            seen = []
-            cropping.crop(family, record, lambda r, s=seen: s.append(r) or rng.random() < 0.2,
-                      Clock(FOREVER))  # fmt: skip
+            seen: list[Record] = []
+            sometimes = noting(seen, lambda _: rng.random() < 0.2)
+            cropping.crop(family, record, sometimes, Clock(FOREVER))
             for candidate in seen:
                 build(family, candidate)
                 assert cropping.size(candidate) < cropping.size(record) or candidate is record
@@ -263,12 +276,8 @@ def test_64_by_64_comes_down_to_its_corner():
         values = torch.randn(64, 64, dtype=torch.float64).clamp(-4, 4)
         values[place] = 7.3
         record = record_of(arrays(), [64, 64, values.tolist()])
-        calls = []
-
-        def has_large(candidate, calls=calls):
-            calls.append(candidate)
-            return bool((candidate.tensors[0] > 7).any())
-
+        calls: list[Record] = []
+        has_large = noting(calls, lambda candidate: bool((candidate.tensors[0] > 7).any()))
         found = shrink(arrays(), record, has_large)
         assert found.left_out is None
         assert found.record.integers == (1, 1)
@@ -279,9 +288,7 @@ def test_64_by_64_comes_down_to_its_corner():
 def test_a_layer_goes_with_its_tensors():
     """Of six layers one must stay, whichever it is."""
     shapes = [3, 2, 4, 3, 2, 5, 1]
-    layers = [
-        (torch.ones(n, m) * 0.5).tolist() for m, n in zip(shapes[:-1], shapes[1:], strict=True)
-    ]
+    layers = [(torch.ones(n, m) * 0.5).tolist() for m, n in itertools.pairwise(shapes)]
     for kept in range(6):
         marked = [[list(row) for row in layer] for layer in layers]
         marked[kept][0][0] = 7.0
@@ -302,9 +309,7 @@ def test_two_layers_that_belong_together_stay_together():
 
     def large_product(candidate):
         tensors = build(stacks(), candidate)
-        return any(
-            float((b @ a).abs().max()) >= 20 for a, b in zip(tensors[:-1], tensors[1:], strict=True)
-        )
+        return any(float((b @ a).abs().max()) >= 20 for a, b in itertools.pairwise(tensors))
 
     found = shrink(stacks(), record, large_product)
     assert found.record.integers == (2, 1, 1, 1)
@@ -395,6 +400,7 @@ def test_a_large_record_is_made_small_without_hypothesis():
     found = shrink(
         family, record, lambda r: float(r.tensors[0].diagonal().abs().sum()) >= 10, budget=3.0
     )
+    assert found.left_out is not None
     assert "8192 bytes" in found.left_out
     kept = found.record.tensors[0]
     assert float(kept.diagonal().abs().sum()) >= 10

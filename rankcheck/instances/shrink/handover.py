@@ -81,7 +81,7 @@ def hand_over(
     )
     # However it ends: what was seen is in the trial.
     with contextlib.suppress(HypothesisException, unittest.SkipTest, _Stop):
-        find(_drawn(family), trial, settings=quietly, database_key=_KEY)
+        find(_drawn(family, trial), trial, settings=quietly, database_key=_KEY)
     if not trial.replayed:
         raise HandoverError(
             f"Hypothesis replays the instance that it is handed first; it saw {trial.first}"
@@ -108,14 +108,18 @@ class _Trial:
         if not self.replayed:
             self.first = f"the choices {choices(record)!r:.200}"
             raise _Stop
-        if self._clock.over():
-            raise _Stop
+        self.go_on()
         if not self._interesting(record):
             return False
         simplicity = complexity(record)
         if simplicity < self._complexity:
             self.best, self._complexity = record, simplicity
         return True
+
+    def go_on(self) -> None:
+        """Leave Hypothesis if the time is over; most of its attempts end before they are whole."""
+        if self.replayed and self._clock.over():
+            raise _Stop
 
 
 def complexity(record: Record) -> tuple[float, ...]:
@@ -136,9 +140,10 @@ def choices(record: Record) -> list[int | float]:
     return flat
 
 
-def _drawn(family: Instances) -> st.SearchStrategy[Record]:
+def _drawn(family: Instances, trial: _Trial) -> st.SearchStrategy[Record]:
     @st.composite
     def drawn(draw: Any) -> Record:
+        trial.go_on()
         source = DrawSource(draw)
         try:
             family(source)
