@@ -121,7 +121,7 @@ def saved_under(key):
 
 
 def test_canary_the_secondary_key_is_replayed_and_shrunk():
-    seen = []
+    seen: list[object] = []
     large = noting(seen, lambda v: v[0] >= 1000)
     found = run_find(saved_under(b"k.secondary"), b"k", large, PAIR)
     assert seen[0] == START
@@ -139,7 +139,7 @@ def test_canary_a_seed_leaves_the_database_aside():
 
 def test_canary_runs_are_the_same():
     def run():
-        seen = []
+        seen: list[object] = []
         run_find(saved_under(b"k.secondary"), b"k", noting(seen, lambda v: v[0] % 7 == 3), PAIR)
         return seen
 
@@ -149,7 +149,7 @@ def test_canary_runs_are_the_same():
 def test_canary_choices_that_do_not_fit_are_dropped_without_a_word():
     database = InMemoryExampleDatabase()
     database.save(b"k.secondary", choices_to_bytes((10**7, 3.0)))
-    seen = []
+    seen: list[object] = []
     run_find(database, b"k", noting(seen, always), PAIR)
     assert seen[0] != (10**7, 3.0)
 
