@@ -1,0 +1,155 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.corrections import distortion, excess
+from rankcheck.instances.cones import (
+    linear_maps_on_cones,
+    nonnegative_isometry,
+    planar_domain,
+    triangular,
+)
+from rankcheck.instances.matrices import semi_orthogonal
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
+from rankcheck.scalars import scalar
+from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
+
+
+@instances
+def images_outside_the_orthant(source: Source):
+    """A map of the cone {Vy : y >= 0} onto all of its plane, and a point that it takes outside."""
+    V, into, _ = planar_domain(source, (2, 3))
+    k = V.shape[-1]
+    Q = semi_orthogonal(source, k, k)
+    R = triangular(source, k, low=0.5, high=2.0, above=2.0)
+    signs = torch.where(torch.arange(k) == 0, 1.0, -1.0)
+    out = nonnegative_isometry(source, k, Q) @ Q.mT
+    x = (V @ V.new_ones((*V.shape[:-2], k, 1))).squeeze(-1)
+    return Q @ (R * signs) @ V.mT, V, into, out, source.integer(2, 8), 0, x
+
+
+def one_kernel(depth):
+    """p_ℓ = 1/2 for all ℓ: the function is right, and the whole way is made at the ends."""
+    return (Fraction(1, 2),) * (depth - 1)
+
+
+@claim(
+    "bottleneck.linear-on-cone",
+    kind="construction",
+    title="A linear map on a completely positive cone, at kL + 2 log|A|_+ and O(1/L) more",
+    source=paper("bottleneck", "Thm 3.3"),
+    instances=linear_maps_on_cones(),
+    tight=linear_maps_on_cones(diagonal=(1.0, 1.0 + 2**-20), above=0.0),
+    needs={"A takes the domain to a completely positive set": images_outside_the_orthant()},
+    mutants={
+        "one kernel for all layers": {"shares": one_kernel},
+        "two fifths of the rate": {"rate": Fraction(2, 5)},
+    },
+    witness="rankcheck.witnesses.cone",
+)
+def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_shares, rate=1):
+    r"""Let $A$ have rank $k$, and let $P_{\operatorname{Im} A^T} \Omega$ and $A \Omega$ be completely
+    positive. The network with the kernels $K_p = (1 - p) P_{\operatorname{Im} A^T} + p A^T A$ at
+    $p = \ell / L$ equals $A$ on $\Omega$ for every slope, and
+    $$2 \log |A|_+ \le \|\theta\|^2 - kL
+      \le 2 \log |A|_+ + \frac1L \sum_{i \le k} \Bigl( s_i - \frac{1}{s_i} \Bigr)^2.$$
+
+    The limit adds: with bottleneck.regularity-bound, $R^{(1)}(x \mapsto Ax; \Omega) = 2 \log |A|_+$.
+    """
+    net = cone_network(A, V, into, out, shares(L), slope)
+    k = V.shape[-1]
+    log_det, more = 2 * log_pseudo_determinant(A), excess(net, k)
+    size = net.cost() + k * L
+    value = (A @ x.unsqueeze(-1)).squeeze(-1)
+    entries = network_scale(net, x.abs() + 1)  # x is computed, from entries of size one
+    return (
+        eq(net(x), value, scale=entries, label="the function"),
+        leq(log_det, more, scale=size, label="from below"),
+        leq(
+            more,
+            log_det + distortion(A) * scalar(Fraction(rate, L), A),
+            scale=size,
+            label="from above",
+        ),
+    )
+
+
+def printed_shares(depth):
+    """The kernels of the printed proof, p K_in + (1 − p) K_out: the ends are swapped."""
+    return tuple(1 - p for p in interpolated_shares(depth))
+
+
+@refuted(
+    "bottleneck.linear-on-cone-as-printed",
+    title="The kernels of the printed proof, with their ends swapped",
+    source=paper("bottleneck", "proof of Thm 11.3"),
+    instances=linear_maps_on_cones(depth=(2, 8)),
+    errata="K_p = p K_in + (1 - p) K_out starts at K_0 = AᵀA, although α_0 = x has the kernel of the "
+    "identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at the ends "
+    "cost 2(‖A‖_F² - k). The roles of p and 1 - p are to be exchanged.",
+    corrected_by="bottleneck.linear-on-cone",
+)
+def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):
+    r"""With the kernels $K_p = p P_{\operatorname{Im} A^T} + (1 - p) A^T A$ at $p = \ell / L$ the
+    network has $\|\theta\|^2 = kL + 2 \log |A|_+ + O(1/L)$; with the rate of the true one,
+    $$\|\theta\|^2 - kL \le 2 \log |A|_+ + \frac1L \sum_i (s_i - 1/s_i)^2.$$
+    """
+    net = cone_network(A, V, into, out, printed_shares(L), slope)
+    more = excess(net, V.shape[-1])
+    return leq(more, 2 * log_pseudo_determinant(A) + distortion(A) / L, scale=net.cost())
+
+
+@instances
+def nonnegative_pairs(source: Source):
+    """B, C that are non-negative on the cone {Gy : y >= 0}, a share t in [0, 1], a point Gy."""
+    n = source.integer(1, 4)
+    G = triangular(source, n, low=0.5, high=2.0, above=2.0)
+    up, down = source.integer(1, 3), source.integer(1, 3)
+    dual = torch.linalg.inv(G)
+    B = source.tensor(up, n, low=0.0) @ dual
+    C = source.tensor(down, n, low=0.0) @ dual
+    y = source.tensor(n, low=0.0)
+    return B, C, source.tensor(low=0.0, high=1.0), (G @ y.unsqueeze(-1)).squeeze(-1)
+
+
+@instances
+def signed_pairs(source: Source):
+    """Pairs of which one takes a point of the domain outside the orthant."""
+    B, C, t, x = nonnegative_pairs()(source)
+    return -B, C, t, x
+
+
+def without_roots(B, C, t):
+    """The blocks weighted by t and 1 − t in place of their roots."""
+    return torch.cat((t[..., None, None] * B, (1 - t)[..., None, None] * C), -2)
+
+
+@claim(
+    "bottleneck.convex-kernels",
+    kind="construction",
+    title="Convex combinations of completely positive kernels are completely positive",
+    source=paper("bottleneck", "proof of Thm 11.3"),
+    instances=nonnegative_pairs(),
+    needs={"both factors are non-negative on the domain": signed_pairs()},
+    mutants={"weights in place of their roots": {"stack": without_roots}},
+    loose={"the orthant": "a sign, of which nothing is equal to zero but zero itself"},
+    witness="rankcheck.witnesses.cone.stack_kernels",
+)
+def test_convex_kernels(B, C, t, x, *, stack=stack_kernels):
+    r"""For $Bx \ge 0$ and $Cx \ge 0$ on $\Omega$ and $t \in [0, 1]$: the matrix
+    $M = (\sqrt{t} B; \sqrt{1-t} C)$ has $Mx \ge 0$ on $\Omega$, and
+    $M^T M = t B^T B + (1 - t) C^T C$.
+    """
+    M = stack(B, C, t)
+    share = t[..., None, None]
+    kernel = share * (B.mT @ B) + (1 - share) * (C.mT @ C)
+    size = (frobenius_squared(B) + frobenius_squared(C))[..., None, None]
+    value = (M @ x.unsqueeze(-1)).squeeze(-1)
+    reach = (M.abs() @ x.abs().unsqueeze(-1)).squeeze(-1)
+    return (
+        eq(M.mT @ M, kernel, scale=size, label="the kernel"),
+        leq(-value, 0 * value, scale=reach, label="the orthant"),
+    )

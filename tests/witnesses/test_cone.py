@@ -1,0 +1,85 @@
+"""Interpolated kernels: the hidden representations, the cost against an integral, the errors."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.networks import Network
+from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
+
+
+def tensor(rows):
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+A = tensor([[2.0, 1.0, 0.0], [0.0, 0.5, 0.0]])
+BASIS = tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+INTO = BASIS.mT
+OUT = tensor([[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]])
+
+
+def on_a_cone(depth: int, slope: float = 0.0) -> Network:
+    return cone_network(A, BASIS, INTO, OUT, interpolated_shares(depth), slope)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.5, -0.7])
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_the_network_is_the_map_on_the_cone(depth, slope):
+    net = on_a_cone(depth, slope)
+    x = tensor([[1.0, 2.0, -3.0], [0.0, 1.0, 5.0], [4.0, 0.0, 0.0]])
+    assert net.depth == depth
+    torch.testing.assert_close(net(x), x @ A.mT)
+
+
+def test_hidden_kernels_are_those_of_the_interpolation():
+    net = on_a_cone(5)
+    x = tensor([[1.0, 2.0, 0.0], [3.0, 0.5, 0.0]])
+    for layer, alpha in enumerate(net.activations(x)[1:], 1):
+        p = layer / 5
+        expected = x @ ((1 - p) * (BASIS @ BASIS.mT) + p * (A.mT @ A)) @ x.mT
+        torch.testing.assert_close(alpha @ alpha.mT, expected)
+
+
+def test_the_function_is_lost_outside_the_cone():
+    x = tensor([-1.0, 2.0, 0.0])
+    assert (on_a_cone(3)(x) - A @ x).abs().max() > 0.1
+
+
+def test_the_cost_is_a_riemann_sum_of_the_logarithm():
+    """Independently: Σ_i Σ_ℓ (κ_ℓ/κ_{ℓ−1}), κ_ℓ = 1 + (ℓ/L)(s_i² − 1)."""
+    squares = torch.linalg.eigvalsh(A @ A.mT).tolist()
+    for depth in (1, 4, 64):
+        kernels = [[1 + (j / depth) * (s - 1) for j in range(depth + 1)] for s in squares]
+        cost = sum(k[j + 1] / k[j] for k in kernels for j in range(depth))
+        assert on_a_cone(depth).cost().item() == pytest.approx(cost, rel=1e-12)
+    limit = sum(math.log(s) for s in squares)
+    excess = [on_a_cone(n).cost().item() - 2 * n - limit for n in (64, 128)]
+    assert 1.9 < excess[0] / excess[1] < 2.1
+
+
+def test_swapped_shares_cost_two_jumps():
+    """From K_0 = AᵀA in print: 2(‖A‖² − k) − 2 log|A|_+ in the limit."""
+    depth = 4000
+    swapped = tuple(1 - p for p in interpolated_shares(depth))
+    net = cone_network(tensor([[2.0]]), *[tensor([[1.0]])] * 3, swapped)
+    assert net.cost().item() - depth == pytest.approx(2 * 3 - 2 * math.log(2), abs=4e-3)
+
+
+def test_stacked_kernels_and_exactness_on_balls():
+    B, C = tensor([[1.0, 2.0]]), tensor([[3.0, -1.0], [0.0, 1.0]])
+    t = tensor(0.25)
+    M = stack_kernels(B, C, t)
+    torch.testing.assert_close(M.mT @ M, 0.25 * B.mT @ B + 0.75 * C.mT @ C)
+    net = cone_network(*map(BallArray.exact, (A, BASIS, INTO, OUT)), interpolated_shares(3))
+    excess = net.cost() - 6 - torch.linalg.det(BallArray.exact(A[:, :2] @ A[:, :2].mT)).log()
+    assert bool(excess > 0)
+
+
+def test_errors_state_the_rule():
+    with pytest.raises(ValueError, match=r"equal batch axes and columns; .*\(2, 3\) and \(3, 2\)"):
+        stack_kernels(A, A.mT, tensor(0.5))
+    with pytest.raises(ValueError, match=r"shares lie in \[0, 1\], received \[Fraction\(3, 2\)\]"):
+        cone_network(A, BASIS, INTO, OUT, (Fraction(3, 2),))
