@@ -1,0 +1,37 @@
+from rankcheck import claim, leq, paper
+from rankcheck.corrections import cost_expansion, expansion_remainder, linear_cost
+from rankcheck.instances.matrices import matrix, semi_orthogonal
+from rankcheck.instances.source import Source, instances
+
+
+@instances
+def linear_maps_at_depths(source: Source):
+    """A matrix of any structure, or one with singular values within 1/32 of one; a depth."""
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    if source.integer(0, 1) == 0:
+        return matrix(source, m, n), source.integer(1, 24)
+    k = min(m, n)
+    s = 1 + source.tensor(k, low=-1.0, high=1.0) / 32
+    left, right = semi_orthogonal(source, m, k), semi_orthogonal(source, n, k)
+    return (left * s.unsqueeze(-2)) @ right.mT, source.integer(1, 24)
+
+
+@claim(
+    "bottleneck.cost-expansion",
+    kind="limit",
+    title="The cost of a linear map: rank, log-determinant and second correction, with a remainder",
+    source=paper("bottleneck", "§3"),
+    instances=linear_maps_at_depths(),
+)
+def test_cost_expansion(A, L):
+    r"""$$L \sum_i s_i^{2/L} = L \operatorname{rank} A + 2 \log |A|_+
+      + \frac{1}{2L} \|\log_+ A^T A\|_F^2 + r, \qquad
+      |r| \le \frac{4}{3 L^2} \sum_i |\log s_i|^3 \max(1, s_i^{2/L}).$$
+
+    The remainder is Lagrange's, and sharp as $s_i \to 1$. The limit adds:
+    $R^{(0)} = \operatorname{rank} A$, $R^{(1)} = 2 \log |A|_+$ and
+    $R^{(2)} = \frac12 \|\log_+ A^T A\|_F^2$ for a linear map that is represented by linear layers.
+    """
+    cost, expansion = linear_cost(A, L), cost_expansion(A, L)
+    size = cost + expansion.abs() + expansion_remainder(A, 1)
+    return leq((cost - expansion).abs(), expansion_remainder(A, L), scale=size)
