@@ -1,0 +1,140 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.corrections import excess, secant_cost
+from rankcheck.instances.factorisations import factorised_functions, unbounded_functions
+from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
+from rankcheck.instances.networks import slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import log_pseudo_determinant, power, rank
+from rankcheck.networks import Network
+from rankcheck.witnesses.identity_layers import translate
+
+
+@instances
+def chained_networks(source: Source):
+    """f, g of one slope with g >= 0 on a box, and a point of the box."""
+    h, g, lower, _, x = factorised_functions(extra=(0, 1))(source)
+    return (*translate(h, g, lower), x)
+
+
+@instances
+def chained_isometries(source: Source):
+    """g and f linear, almost isometries, at a point with g > 0: nothing is lost in either bound."""
+    k = source.integer(1, 3)
+    into = semi_orthogonal(source, k + source.integer(0, 1), k)
+    stretch = torch.diag_embed(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
+    zero = stretch.new_zeros((*source.batch, k))
+    g = Network((stretch @ into.mT,), (zero,), slope(source))
+    f = Network((orthogonal(source, k) @ stretch,), (zero,), g.slope)
+    y = positive(source, k)
+    return f, g, (into @ y.unsqueeze(-1)).squeeze(-1)
+
+
+@instances
+def signed_seams(source: Source):
+    """f, g and a point at which the last output of g is negative."""
+    h, g, _, _, x = unbounded_functions()(source)
+    down = g(x).abs() + 1
+    return h, g.with_parameters(g.weights, (*g.biases[:-1], g.biases[-1] - down)), x
+
+
+@claim(
+    "bottleneck.composition",
+    kind="construction",
+    title="The excess cost is subadditive under composition, for g in the positive orthant",
+    source=paper("bottleneck", "Thm 3.1"),
+    instances=chained_networks(),
+    tight=chained_isometries(),
+    needs={"g takes values in the positive orthant": signed_seams()},
+    mutants={"the seam merged into one layer": {"concatenate": Network.merged_after}},
+    witness="rankcheck.networks.Network.after",
+)
+def test_composition(f, g, x, *, concatenate=Network.after):
+    r"""For $g(\Omega)$ in the positive orthant the concatenated network computes $f \circ g$, and
+    for every $k$, $\|\theta\|^2 - kL$ is the sum of $\|\theta_f\|^2 - k L_f$ and
+    $\|\theta_g\|^2 - k L_g$. With $k = \operatorname{rank} J(f \circ g)(x)$ the sum is at least
+    $2 \log |J(f \circ g)(x)|_+$.
+
+    The limit adds: where $R^{(0)}(f \circ g) = R^{(0)}(f) = R^{(0)}(g) = k$, taking the least
+    networks, $R^{(1)}(f \circ g) \le R^{(1)}(f) + R^{(1)}(g)$.
+    """
+    net = concatenate(f, g)
+    J = f.jacobian(g(x)) @ g.jacobian(x)
+    noise = net.jacobian_noise(x)
+    k = rank(J, noise)
+    together = excess(f, k) + excess(g, k)
+    size = f.cost() + g.cost() + k * net.depth
+    return (
+        eq(net(x), f(g(x)), scale=network_scale(net, x), label="the function"),
+        eq(excess(net, k), together, scale=size, label="the excess"),
+        leq(2 * log_pseudo_determinant(J, noise), together, scale=size, label="the Jacobian"),
+    )
+
+
+@instances
+def multiples_on_an_interval(source: Source):
+    """f(x) = px, g(x) = qx and the domain [−r, r] of g; a slope."""
+    p, q, r = source.tensor(), source.tensor(), positive(source)
+    return p, q, r, slope(source)
+
+
+@refuted(
+    "bottleneck.composition-as-printed",
+    title="The cost of a composition is at most the sum of the costs, at finite depth",
+    source=paper("bottleneck", "proof of Thm 11.1"),
+    instances=multiples_on_an_interval(),
+    errata="Between the two networks stands an activation: the concatenated network computes f∘g only "
+    "where g ≥ 0. On [-1, 1] the identity costs 1 at depth 1, but at least 2√2 > 2 at depth 2. The "
+    "statement on R^(1) survives: bottleneck.composition-without-positivity.",
+    corrected_by="bottleneck.composition",
+)
+def test_composition_as_printed(p, q, r, a):
+    r"""$R(f \circ g; \Omega, L_1 + L_2) \le R(f; g(\Omega), L_1) + R(g; \Omega, L_2)$, here for
+    $f(x) = px$, $g(x) = qx$ on $[-r, r]$ and $L_1 = L_2 = 1$, where the right side is at most
+    $p^2 + q^2$ and the left at least the cost of a secant (bottleneck.secant-cost).
+    """
+    return leq(secant_cost(2 * r * (p * q).abs(), r, a), p * p + q * q)
+
+
+@instances
+def two_layers_on_an_interval(source: Source):
+    """A network of depth two with one input, and r > 0."""
+    units, outputs = source.integer(1, 4), source.integer(1, 2)
+    W, V = source.tensor(units, 1), source.tensor(outputs, units)
+    net = Network((W, V), (source.tensor(units), source.tensor(outputs)), slope(source))
+    return net, positive(source)
+
+
+@instances
+def cheapest_secants(source: Source):
+    r"""One unit $x \mapsto v \sigma_a(wx + b)$, $w : b = (1 + a) r : (1 - a)$, $v^2 = w^2 + b^2$."""
+    a = slope(source)
+    r = 2 + positive(source)
+    a = a / 4 if not isinstance(a, float) else a
+    w, b = (1 + a) * r, 1 - a + 0 * r
+    v = power(w * w + b * b, Fraction(1, 2))
+    weights = (w[..., None, None], v[..., None, None])
+    return Network(weights, (b.unsqueeze(-1), 0 * b.unsqueeze(-1)), a), r
+
+
+@claim(
+    "bottleneck.secant-cost",
+    kind="bound",
+    title="What a network of depth two pays for the secant of its function on an interval",
+    source=paper("bottleneck", "Thm 11.1 (corrected)"),
+    instances=two_layers_on_an_interval(),
+    tight=cheapest_secants(),
+)
+def test_secant_cost(net, r):
+    r"""Depth two, slope $a$, one input, $r > 0$:
+    $$\|\theta\|^2 \ge \frac{2 \|f(r) - f(-r)\|}{\sqrt{(1 + a)^2 r^2 + (1 - a)^2}}.$$
+    """
+    x = r.unsqueeze(-1)
+    rise = net(x) - net(-x)
+    size = network_scale(net, x).sum(-1)
+    length = power((rise * rise).sum(-1), Fraction(1, 2))
+    return leq(secant_cost(length, r, net.slope), net.cost(), scale=size)
