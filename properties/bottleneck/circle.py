@@ -1,0 +1,56 @@
+from rankcheck import claim, eq, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import network
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import rank
+from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, point, tangent
+
+STEPS = 24
+
+
+@instances
+def functions_on_the_circle(source: Source):
+    """A continuous piecewise-linear g: R² → R, and a point of the circle by its parameter."""
+    g = network(source, depth=(1, 3), width=(1, 4), inputs=2, outputs=1)
+    return g, source.tensor(low=-1.0, high=1.0)
+
+
+def an_arc_anywhere(g, steps):
+    """No bisection: an arc that is as short, over which the difference need not change its sign."""
+    zero = 0 * g.biases[-1][..., 0]
+    return zero, zero + 2.0 ** (1 - steps)
+
+
+@claim(
+    "bottleneck.circle",
+    kind="construction",
+    title="The circle has dimension one for Jacobians, and two for bottlenecks",
+    source=paper("bottleneck", "§3.3.1"),
+    instances=functions_on_the_circle(),
+    mutants={"without bisection": {"bracket": an_arc_anywhere}},
+    loose={"the change of sign": "a sign: the product of the ends is at most zero"},
+    witness="rankcheck.witnesses.circle",
+    effort=0.5,
+)
+def test_circle(g, m, *, bracket=antipodal_bracket):
+    r"""On the unit circle: the identity restricted to a tangent is the projection onto a line, so
+    $\operatorname{rank}_J(id) = 1$; and each continuous $g: \mathbb R^2 \to \mathbb R$ takes two
+    antipodes, at distance 2, to one value, so no $h \circ g$ through $\mathbb R^1$ is the identity:
+    $\operatorname{rank}_{BN}(id) = 2$.
+
+    The antipodes are enclosed in an arc of parameters of length $2^{-23}$ over which
+    $g(x) - g(-x)$ changes its sign; continuity does the rest. Checked for piecewise-linear $g$.
+    """
+    t = tangent(m).unsqueeze(-1)
+    projection = t @ t.mT
+    low, high = bracket(g, STEPS)
+    start, end = antipodal_difference(g, low), antipodal_difference(g, high)
+    x = point(low)
+    scale = network_scale(g, x)[..., 0]
+    return (
+        eq(rank(projection), 0 * rank(projection) + 1, label="the tangent"),
+        eq(projection @ t, t, label="the tangent is kept"),
+        leq(start * end, 0 * start, scale=scale * scale, label="the change of sign"),
+        eq(high - low, 0 * start + 2.0 ** (1 - STEPS), label="the arc"),
+        eq(((x - -x) ** 2).sum(-1), 0 * start + 4, label="two points"),
+    )
