@@ -1,0 +1,183 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import Network, claim, eq, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.corrections import excess, linear_cost
+from rankcheck.instances.cones import nonnegative_isometry
+from rankcheck.instances.matrices import positive, semi_orthogonal
+from rankcheck.instances.networks import clear_of_boundaries, network, slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import power
+from rankcheck.offsets import offset_cost, offset_squares
+from rankcheck.witnesses.constants import constant_network, least_constant_cost
+from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity
+
+
+@instances
+def networks_along_directions(source: Source):
+    """A network, a point, and an orthonormal basis of some directions there (all, or fewer)."""
+    net = network(source, depth=(1, 4), width=(1, 3))
+    n = net.widths[0]
+    x = source.tensor(n)
+    tangent = semi_orthogonal(source, n, source.integer(1, n))
+    return clear_of_boundaries(source, net, x), x, tangent
+
+
+def offset_domain(source: Source, heights):
+    """A plane's basis V, O = NVᵀ, a unit vector e ⊥ V, and a point of the cone beside c_0 e."""
+    k = source.integer(1, 3)
+    Q = semi_orthogonal(source, k + 1 + source.integer(0, 1), k + 1)
+    V, e = Q[..., :k], Q[..., k]
+    O = nonnegative_isometry(source, k, V) @ V.mT  # noqa: E741
+    y = positive(source, k)
+    return V, O, e, (V @ y.unsqueeze(-1)).squeeze(-1) + heights[..., :1] * e
+
+
+@instances
+def witnesses_along_their_planes(source: Source):
+    """The identity beside an offset, on the inside of its cone, along the plane."""
+    heights = source.tensor(source.integer(2, 6), low=0.0, high=2.0)
+    V, O, e, x = offset_domain(source, heights)  # noqa: E741
+    return offset_identity(O, e, heights, slope(source)), x, V
+
+
+@claim(
+    "bottleneck.offset-bound",
+    kind="bound",
+    title="A network pays for the part of its values that its Jacobian does not span",
+    source=paper("rankcheck", "rankcheck.offsets"),
+    instances=networks_along_directions(),
+    tight=witnesses_along_their_planes(),
+)
+def test_offset_bound(net, x, tangent):
+    r"""Let $T$ be a space of directions at $x$ and $u_\ell$ the squared distance of $\alpha_\ell(x)$
+    from $J\alpha_\ell(x) T$, with $\alpha_L = f$. Then
+    $$\|\theta\|^2 \ge L \|Jf(x)|_T\|_{S^{2/L}}^{2/L} + \sum_{\ell=1}^L \frac{u_\ell}{1+u_{\ell-1}}.$$
+
+    Sharpens rank.jacobian-bounds-cost; the proof stands in `rankcheck.offsets`.
+    """
+    J = net.jacobian(x) @ tangent
+    slopes = linear_cost(J, net.depth, net.jacobian_noise(x))
+    return leq(slopes + offset_cost(offset_squares(net, x, tangent)), net.cost())
+
+
+@instances
+def offset_domains(source: Source):
+    """A planar cone, a unit vector e beside it, a height c in (0, 2], a depth, a slope, a point."""
+    c = positive(source, low=0.125, high=2.0)
+    V, O, e, x = offset_domain(source, c.unsqueeze(-1))  # noqa: E741
+    return V, O, e, c, source.integer(3, 8), slope(source), x
+
+
+def no_height_in_between(c, depth):
+    """The chain that falls to zero at once and returns in the last layer."""
+    return torch.stack((c, *[0 * c] * (depth - 1), c), -1)
+
+
+def staying_up(c, depth):
+    """The chain that stays where it is."""
+    return torch.stack([c] * (depth + 1), -1)
+
+
+@claim(
+    "bottleneck.identity-offset",
+    kind="limit",
+    title="The identity beside an offset costs kL and the price of a constant",
+    source=paper("bottleneck", "Prop. 12, the case that its proof passes over"),
+    instances=offset_domains(),
+    mutants={
+        "no height before the last": {"heights": no_height_in_between},
+        "a height that stays": {"heights": staying_up},
+    },
+    witness="rankcheck.witnesses.planar_identity.offset_identity",
+)
+def test_identity_offset(V, O, e, c, L, a, x, *, heights=cheapest_heights):  # noqa: E741
+    r"""Let $\Omega = c e + \Omega_0$ with $\Omega_0$ planar of dimension $k$, completely positive
+    and orthogonal to the unit vector $e$, like $\{1\} \times [0, 1]$, and $0 < c \le 2$. The witness
+    is the identity on $\Omega$ for every slope, and at every depth $L \ge 3$
+    $$\|\theta\|^2 = kL + R(c), \qquad R(c) = c^2 \ (c \le 1), \quad 2c - 1 \ (c \ge 1).$$
+
+    Every network that is the identity on $\Omega$ has $\|\theta\|^2 \ge kL + R(c) - R(c)/(L - R(c))$,
+    by bottleneck.offset-bound along $\Omega$ and bottleneck.offset-chains. So the limit adds
+    $R^{(1)}(id; \Omega) = R(c) > 0$: a domain is to be planar, and not only affinely planar, for
+    $R^{(1)}(id; \Omega) = 0$.
+    """
+    net = offset_identity(O, e, heights(c, L), a)
+    k = V.shape[-1]
+    scale = network_scale(net, x.abs() + 1)
+    return (
+        eq(net(x), x, scale=scale, label="the function"),
+        eq(excess(net, k), least_constant_cost(c), scale=net.cost() + k * L, label="the cost"),
+    )
+
+
+@instances
+def chains(source: Source):
+    """c_0, ..., c_L with c_L = c_0 in (0, 2]: drawn, or those of the witness."""
+    L = source.integer(4, 128)
+    c = positive(source, low=0.125, high=2.0)
+    if source.integer(0, 1) == 0:
+        return cheapest_heights(c, L)
+    inner = source.tensor(L - 1, low=0.0, high=2.0)
+    return torch.cat((c.unsqueeze(-1), inner, c.unsqueeze(-1)), -1)
+
+
+@claim(
+    "bottleneck.offset-chains",
+    kind="bound",
+    title="A chain of heights that returns to where it began costs a constant, up to O(1/L)",
+    source=paper("rankcheck", "rankcheck.offsets"),
+    instances=chains(),
+)
+def test_offset_chains(c):
+    r"""For $u_0 = u_L = c^2$, $0 < c \le 2$, any $u_1, \dots, u_{L-1} \ge 0$, and $L > R = R(c)$:
+    $$\sum_{\ell=1}^L \frac{u_\ell}{1 + u_{\ell-1}} \ge R - \frac{R}{L - R}.$$
+
+    With $m = \min u_\ell$ the sum is at least $R - m$, since
+    $R(\sqrt t) \le R(\sqrt s) + t/(1+s)$ for $t \le 4$, and at least $Lm/(1 + m)$, by the inequality
+    of the means; one of the two is enough.
+    """
+    u = c * c
+    L = c.shape[-1] - 1
+    total = offset_cost(u.unbind(-1))
+    R = least_constant_cost(c[..., 0])
+    return leq(R - R / (L - R), total)
+
+
+@instances
+def networks_at_the_origin(source: Source):
+    """A network of any depth and slope."""
+    return network(source, depth=(1, 5), width=(1, 3))
+
+
+@instances
+def cheapest_constants(source: Source):
+    """The witness for a constant of size at most 2, behind some zero layers."""
+    net = constant_network(source.tensor(low=-2.0, high=2.0))
+    zero = [(0 * net.weights[0], 0 * net.biases[0])] * source.integer(0, 3)
+    weights, biases = [w for w, _ in zero], [b for _, b in zero]
+    return Network((*weights, *net.weights), (*biases, *net.biases), slope(source))
+
+
+@claim(
+    "bottleneck.constant-cost",
+    kind="bound",
+    title="What a network of any depth has to pay for its value at the origin",
+    source=paper("rankcheck", "rankcheck.offsets"),
+    instances=networks_at_the_origin(),
+    tight=cheapest_constants(),
+    witness="rankcheck.witnesses.constants",
+)
+def test_constant_cost(net):
+    r"""$\|\theta\|^2 \ge R(\min(\|f(0)\|, 2))$ with $R(c) = c^2$ for $c \le 1$ and $2c - 1$ for
+    $1 \le c \le 2$, at every depth: so $R(c; \Omega, L) = R(c)$ for the constant $c$ on
+    $\Omega \ni 0$ at every $L \ge 2$, and $R^{(0)} = 0$, $R^{(1)} = R(c)$.
+
+    Beyond 2 deeper networks are cheaper than those of depth two (rank.constant-cost).
+    """
+    value = net(net.weights[0].new_zeros((*net.batch, net.widths[0])))
+    square = (value * value).sum(-1)
+    size = power(torch.minimum(square, 0 * square + 4), Fraction(1, 2))
+    return leq(least_constant_cost(size), net.cost())

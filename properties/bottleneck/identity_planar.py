@@ -1,0 +1,71 @@
+from rankcheck import Network, claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.cones import planar_domain
+from rankcheck.instances.matrices import positive, semi_orthogonal
+from rankcheck.instances.networks import slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import eye
+from rankcheck.witnesses.planar_identity import planar_identity
+
+
+@instances
+def planar_domains(source: Source):
+    """O with OᵀO the projection on a plane, a depth, a slope, and a point of the plane's cone."""
+    V, into, x = planar_domain(source)
+    return V, into, source.integer(1, 8), slope(source), x
+
+
+@instances
+def outside_the_cone(source: Source):
+    """A point of the plane at which a coordinate of Ox is negative."""
+    V, into, _ = planar_domain(source)
+    y = -positive(source, V.shape[-1])
+    return V, into, source.integer(2, 8), 0, (V @ y.unsqueeze(-1)).squeeze(-1)
+
+
+@instances
+def outside_the_plane(source: Source):
+    """A point at distance of at least 1/8 from the plane."""
+    k = source.integer(1, 2)
+    Q = semi_orthogonal(source, k + 1, k + 1)
+    V = Q[..., :k]
+    y = positive(source, k + 1)
+    return V, V.mT, source.integer(1, 8), slope(source), (Q @ y.unsqueeze(-1)).squeeze(-1)
+
+
+def identities_in_the_middle(O, depth, slope):  # noqa: E741
+    """The witness with the identity of the hidden space in place of the projection onto Im O."""
+    net = planar_identity(O, depth, slope)
+    middle = eye(O.shape[-2], O).expand(*O.shape[:-2], *[O.shape[-2]] * 2)
+    weights = [net.weights[0], *[middle] * (depth - 2), net.weights[-1]][:depth]
+    return Network(weights, net.biases, net.slope)
+
+
+@claim(
+    "bottleneck.identity-planar",
+    kind="construction",
+    title="The identity on a planar, completely positive domain costs exactly kL",
+    source=paper("bottleneck", "Prop. 5/12"),
+    instances=planar_domains(),
+    needs={
+        "the domain is completely positive": outside_the_cone(),
+        "the domain is planar": outside_the_plane(),
+    },
+    mutants={"identities in the middle": {"witness": identities_in_the_middle}},
+    witness="rankcheck.witnesses.planar_identity",
+)
+def test_identity_planar(V, O, L, a, x, *, witness=planar_identity):  # noqa: E741
+    r"""Let $\Omega$ span a space of dimension $k$, and $O \Omega \ge 0$ with
+    $O^T O = P_{\operatorname{span} \Omega}$. Then $W_1 = O$, $W_\ell = O O^T$, $W_L = O^T$ is the
+    identity on $\Omega$ for every slope and has $\|\theta\|^2 = kL$ at every depth.
+
+    The limit adds nothing: no correction is left, and $R^{(1)}(id; \Omega) = 0$ with
+    bottleneck.identity-nonnegative.
+    """
+    net = witness(O, L, a)
+    k = V.shape[-1]
+    scale = network_scale(net, x.abs() + 1)
+    return (
+        eq(net(x), x, scale=scale, label="the function"),
+        eq(net.cost(), 0 * net.cost() + k * L, label="the cost"),
+    )
