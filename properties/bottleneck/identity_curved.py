@@ -1,0 +1,116 @@
+import torch
+
+from rankcheck import Network, claim, leq, paper
+from rankcheck.corrections import excess
+from rankcheck.instances.cones import triangular
+from rankcheck.instances.matrices import positive, semi_orthogonal
+from rankcheck.instances.networks import networks_with_inputs, slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, range_projection, rank
+from rankcheck.planes import angle_cost, best_last_layer, pull_back
+
+
+@instances
+def last_layers(source: Source):
+    """W of rank r, and orthonormal bases of two k-planes in its image."""
+    r = source.integer(1, 4)
+    k = source.integer(1, r)
+    Q = semi_orthogonal(source, r + source.integer(0, 1), r)
+    W = Q @ triangular(source, r, low=0.25, high=2.0, above=2.0)
+    return W, Q @ semi_orthogonal(source, r, k), Q @ semi_orthogonal(source, r, k)
+
+
+@instances
+def least_last_layers(source: Source):
+    """Two planes with drawn principal angles, and the last layer that is best for them."""
+    k = source.integer(1, 2)
+    Q = semi_orthogonal(source, 2 * k + source.integer(0, 1), 2 * k)
+    near, far = Q[..., :k], Q[..., k:]
+    t = source.tensor(k, low=2.0**-6, high=0.375)
+    cosine, sine = ((1 - t * t) / (1 + t * t)).unsqueeze(-2), (2 * t / (1 + t * t)).unsqueeze(-2)
+    W = best_last_layer(near, far, cosine.squeeze(-2), sine.squeeze(-2))
+    return W, cosine * near + sine * far, cosine * near - sine * far
+
+
+@instances
+def planes_outside_the_image(source: Source):
+    """W and planes of which one is orthogonal to the image of W in a direction."""
+    Q = semi_orthogonal(source, 3, 3)
+    W = Q[..., :1] @ Q[..., :1].mT
+    t = source.tensor(1, low=0.25, high=1.0)
+    cosine, sine = ((1 - t * t) / (1 + t * t))[..., None], (2 * t / (1 + t * t))[..., None]
+    return W, Q[..., :1], cosine * Q[..., :1] + sine * Q[..., 1:2]
+
+
+@claim(
+    "bottleneck.identity-curved",
+    kind="bound",
+    title="Two different tangent planes make the last layer cost more than kL",
+    source=paper("bottleneck", "Prop. 5/12"),
+    instances=last_layers(),
+    tight=least_last_layers(),
+    needs={"the image of W contains both planes": planes_outside_the_image()},
+    witness="rankcheck.planes.best_last_layer",
+)
+def test_identity_curved(W, S, T):
+    r"""For two planes of dimension $k$ with principal angles $\theta_i$, and every $W$ whose image
+    contains both,
+    $$\|W\|_F^2 - k + \max(2 \log |W^+ P_S|_+, 2 \log |W^+ P_T|_+)
+      \ge \sum_{i \le k} \log(1 + \sin \theta_i),$$
+    and this is the least value (also over $\|W\|_F^2 = k$, where the scale of $W$ is best). So for
+    two tangent planes $T_x \ne T_y$ of $\Omega$ it is positive.
+
+    The limit adds: $R^{(1)}(id; \Omega) \ge \sum_i \log(1 + \sin \theta_i) > 0$
+    (bottleneck.two-tangent-planes is the same for networks). In print there is no value.
+    """
+    k = S.shape[-1]
+    first, second = (2 * log_pseudo_determinant(pull_back(W, U)) for U in (S, T))
+    price = frobenius_squared(W)
+    angles = angle_cost(S @ S.mT, T @ T.mT)
+    size = price + k + first.abs() + second.abs()
+    return leq(angles, price - k + torch.maximum(first, second), scale=size)
+
+
+@instances
+def planar_networks(source: Source):
+    """Linear networks, almost isometries, at two points: one plane, and nothing is lost."""
+    k, L = source.integer(1, 2), source.integer(1, 4)
+    into, out = semi_orthogonal(source, k + 1, k), semi_orthogonal(source, k + 1, k)
+    stretch = torch.diag_embed(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
+    weights = [stretch] * L
+    weights[0], weights[-1] = weights[0] @ into.mT, out @ weights[-1]
+    if L == 1:
+        weights = [out @ stretch @ into.mT]
+    zero = [w.new_zeros(w.shape[:-1]) for w in weights]
+    x = positive(source, 2, k) @ into.mT
+    return Network(weights, zero, slope(source)), x
+
+
+@claim(
+    "bottleneck.two-tangent-planes",
+    kind="bound",
+    title="Where the image of a function is bent, its networks cost more",
+    source=paper("bottleneck", "Prop. 12, for every network"),
+    instances=networks_with_inputs(depth=(1, 4), width=(1, 3), points=(2, 2)),
+    tight=planar_networks(),
+)
+def test_two_tangent_planes(net, x):
+    r"""For two points with $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = k$, and the
+    principal angles $\theta_i$ between $\operatorname{Im} Jf(x)$ and $\operatorname{Im} Jf(y)$:
+    $$\|\theta\|^2 - kL \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + \sum_{i \le k} \log(1 + \sin\theta_i).$$
+
+    The first $L - 1$ layers cost at least $k(L-1) + 2 \log |A|_+$ at either point, with
+    $A = J\alpha_{L-1}$ on the row space of $Jf$ and $|A|_+ \ge |W_L^+ Jf|_+$; the rest is
+    bottleneck.identity-curved. No Lipschitz constant is needed (compare bottleneck.two-jacobians).
+    The tight family is planar: layers before the last have to bend as well, which is not counted. In
+    minimising over networks the excess at $\theta > 0$ was twice the sum over the angles at least.
+    """
+    J, noise = net.jacobian(x), net.jacobian_noise(x)
+    k = rank(J, noise)
+    log_det = log_pseudo_determinant(J, noise)
+    P = range_projection(J)
+    angles = angle_cost(P[..., 0, :, :], P[..., 1, :, :])
+    more = excess(net, k[..., 0])
+    size = net.cost() + k[..., 0] * net.depth + log_det.abs().sum(-1)
+    both = k[..., 0] == k[..., 1]
+    return leq(log_det.sum(-1) + angles, more, scale=size, where=both)

@@ -1,0 +1,62 @@
+r"""Principal angles between two planes of one dimension, and what a last layer pays for them.
+
+For k-planes S and T with principal angles $\theta_1, \dots, \theta_k \in [0, \pi/2]$ and any matrix
+W whose image contains both,
+
+$$\|W\|_F^2 - k + \log |W^+ P_S|_+ + \log |W^+ P_T|_+ \ge \sum_i \log(1 + \sin \theta_i).$$
+
+*Proof.* With $M = WW^T$ and an orthonormal basis U of S,
+$2 \log |W^+ P_S|_+ = \log\det U^T M^{-1} U$ (on the image), which is convex in M, as
+$(U^T M^{-1} U)^{-1}$ is concave. So M may be averaged over the orthogonal maps that exchange S and
+T or turn pairs of principal vectors round, and is then diagonal in the bisectors of these pairs,
+with entries c_i, d_i. The left side becomes at least
+$\sum_i (c_i + d_i - 1 + \log(\cos^2(\theta_i/2) / c_i + \sin^2(\theta_i/2) / d_i))$, whose least
+value is attained at $c_i + d_i = 1$, $c_i : d_i = \cos(\theta_i/2) : \sin(\theta_i/2)$.
+
+A maximum is no smaller than a mean, so this is the least value of
+$\|W\|_F^2 - k + \max(2 \log |W^+ P_S|_+, 2 \log |W^+ P_T|_+)$, too, where both are equal.
+
+Source: A. Jacot, *Bottleneck structure in learned features*, Proposition 12, which says that the
+least value is positive; its value is worked out here.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from rankcheck.linalg import RANK_FACTOR, Array, eye, power, singular_values
+
+__all__ = ["angle_cost", "best_last_layer", "pull_back"]
+
+
+def angle_cost(P: Array, Q: Array) -> Array:
+    """Σ log(1 + sin θ_i) for the orthogonal projections P and Q (*B, n, n) onto planes of one rank.
+
+    The singular values of (1 − P) Q are the sines and zeros. Shape (*B).
+    """
+    identity = eye(P.shape[-1], P)
+    return (1 + singular_values((identity - P) @ Q)).log().sum(-1)
+
+
+def pull_back(W: Array, U: Array) -> Array:
+    """W⁺U, shape (*B, w, k), for W (*B, n, w) and U (*B, n, k): rational for rational arrays."""
+    if isinstance(W, Tensor):
+        rounding = RANK_FACTOR * max(W.shape[-2:]) * torch.finfo(W.dtype).eps
+        return torch.linalg.pinv(W, rtol=rounding) @ U
+    return torch.linalg.pinv(W) @ U
+
+
+def best_last_layer(near: Array, far: Array, cosine: Array, sine: Array) -> Array:
+    """The W (*B, n, 2k) at which the bound above is attained, for planes given by their bisectors.
+
+    Args:
+        near, far: (*B, n, k), orthonormal together: the planes are spanned by the vectors
+            cos(θ_i/2) near_i ± sin(θ_i/2) far_i.
+        cosine, sine: (*B, k), of θ_i/2 in [0, π/4].
+    """
+    total = cosine + sine
+    roots = power(torch.cat((cosine / total, sine / total), -1), Fraction(1, 2))
+    return torch.cat((near, far), -1) * roots.unsqueeze(-2)
