@@ -27,7 +27,7 @@ class Found:
     Attributes:
         genuine: whether it is proved.
         message: what a person needs to know.
-        certificate: its file, if it is proved.
+        certificate: its file, if it is proved and could be written.
         smallest: the violation in its smallest form, and
         worst: in the form with the largest violation relative to the sides.
     """
@@ -48,23 +48,27 @@ def report_violation(
         folder: where the certificate is left.
         budget: seconds for making it small.
 
-    Raises:
-        OSError: if the certificate cannot be written.
+    A certificate that cannot be written takes nothing from the proof: the message says so.
     """
     if violation.judgement.finding != "genuine":
         return Found(False, suspected_message(claim, violation), None, violation, violation)
     small = make_small(claim, violation, budget)
-    path = certificates.write(
-        folder, claim, small.smallest, small.worst if small.worst is not small.smallest else None
-    )
-    message = genuine_message(claim, small.smallest, small.worst, path)
+    worst = small.worst if small.worst is not small.smallest else None
+    try:
+        path = certificates.write(folder, claim, small.smallest, worst)
+        left = f"certificate: {shown_path(path)}      rankcheck replay {shown_path(path)}"
+    except OSError as error:
+        path, left = None, f"no certificate: {folder} cannot be written to ({error.strerror})"
+    message = genuine_message(claim, small.smallest, small.worst, left)
     if small.left_out is not None:
         message += f"\n  it may not be the smallest: {small.left_out}"
-    return Found(True, message, str(path), small.smallest, small.worst)
+    return Found(
+        True, message, None if path is None else str(path), small.smallest, small.worst
+    )
 
 
-def genuine_message(claim: Claim, smallest: Violation, worst: Violation, path: Path) -> str:
-    """A proved violation: both sides, the instance, the statement, and how to replay it."""
+def genuine_message(claim: Claim, smallest: Violation, worst: Violation, left: str) -> str:
+    """A proved violation: both sides, the instance, the statement, and what is left of it."""
     judgement = smallest.judgement
     assert judgement.lhs is not None
     assert judgement.rhs is not None
@@ -78,9 +82,7 @@ def genuine_message(claim: Claim, smallest: Violation, worst: Violation, path: P
     ]
     if worst is not smallest:
         lines.append(f"  at worst: {sides(worst.judgement)} (in the certificate as well)")
-    shown = shown_path(path)
-    lines.append(f"  certificate: {shown}      rankcheck replay {shown}")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"  {left}"])
 
 
 def suspected_message(claim: Claim, violation: Violation) -> str:

@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rankcheck.claims.entry import shown_path
 from rankcheck.claims.loader import load
 from rankcheck.claims.selection import select
 from rankcheck.commands.verify import add_settings, settings
@@ -43,16 +44,19 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"one claim is certified at a time; {args.claim!r} selects {names}")
     [claim] = load(entries)
     folder = args.folder or certify.folder_of(claim)
+    if args.choices is None:
+        violation = certify.from_search(claim, chosen.profile, chosen.seed)
+        found = report.report_violation(claim, violation, folder)
+        if found.certificate is None:
+            raise InputError(f"a certificate cannot be written to {folder}")
+        print(found.message)
+        return 0
+    violation = certify.from_choices(claim, _choices(args.choices))
     try:
-        if args.choices is not None:
-            violation = certify.from_choices(claim, _choices(args.choices))
-            path = certificates.write(folder, claim, violation)
-            print(report.genuine_message(claim, violation, violation, path))
-        else:
-            violation = certify.from_search(claim, chosen.profile, chosen.seed)
-            print(report.report_violation(claim, violation, folder).message)
+        path = certificates.write(folder, claim, violation)
     except OSError as error:
         raise InputError(f"a certificate cannot be written to {folder}: {error}") from error
+    print(report.genuine_message(claim, violation, violation, f"certificate: {shown_path(path)}"))
     return 0
 
 

@@ -119,6 +119,8 @@ def _journal(claim: Claim, args: argparse.Namespace) -> Path:
         if not path.exists():
             raise InputError(f"a hunt goes on from a journal that exists; received {path}")
     elif args.journal is None:
+        if FOLDER.exists() and not FOLDER.is_dir():
+            raise InputError(f"certificates and journals are left in a folder; {FOLDER} is a file")
         path.unlink(missing_ok=True)
     elif path.exists():
         raise InputError(f"a journal that exists is gone on from with --resume; received {path}")
