@@ -1,0 +1,100 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.costs import path_norm, path_norm_lambda, phi_at
+from rankcheck.index import egop_root, two_layer_network
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.units import (
+    between,
+    breakpoints,
+    law,
+    on_the_line,
+    signs,
+    units_on_a_line,
+)
+from rankcheck.linalg import eye, power, rank
+
+
+@instances
+def units_and_depths(source: Source):
+    """Units with distinct hyperplanes, a law that charges all regions on a line, a depth L ≥ 2."""
+    return *units_on_a_line().build(source), source.integer(2, 8)
+
+
+@instances
+def orthogonal_units_on_a_line(source: Source):
+    """The same with orthogonal w_k of one length: all singular values are equal.
+
+    The w_k are the rows of a reflection v ↦ v − 2⟨u, v⟩u/|u|² that has no zero in its first column.
+    """
+    K = source.integer(1, 3)
+    u = positive(source, 1, low=0.5, high=1.0)
+    if K > 1:
+        u = torch.cat((u, positive(source, K - 1, low=1.25, high=2.0)), -1)
+    outer = u.unsqueeze(-1) * u.unsqueeze(-2)
+    W = eye(K, like=u) - 2 * outer / (u * u).sum(-1)[..., None, None]
+    W = positive(source, 1, 1, low=0.5, high=2.0) * W
+    bends = breakpoints(source, K)
+    x, p = on_the_line(between(bends), K), law(source, K + 1, everywhere=True)
+    return W, -W[..., 0] * bends, signs(source, K), x, p, source.integer(2, 8)
+
+
+@instances
+def a_region_without_mass(source: Source):
+    """Orthogonal units, without mass in the region below all bends, or in the one above."""
+    W, b, a, x, p, L = orthogonal_units_on_a_line().build(source)
+    end = source.choice((0, x.shape[-2] - 1))
+    alive = torch.arange(x.shape[-2], device=p.device) != end
+    return W, b, a, x, torch.where(alive, p, 0 * p), L
+
+
+@instances
+def split_units(source: Source):
+    """The same units, and each once more with −7/8 of its outer weight."""
+    W, b, a, x, p, L = units_and_depths().build(source)
+    return torch.cat((W, W), -2), torch.cat((b, b), -1), torch.cat((a, -0.875 * a), -1), x, p, L
+
+
+@claim(
+    "linear.path-norm-upper",
+    kind="bound",
+    title="A function of index rank r costs at most what its path norm costs at rank r",
+    source=paper("linear", "slides B, Theorem"),
+    instances=units_and_depths(),
+    tight=orthogonal_units_on_a_line(),
+    needs={
+        "every region has positive mass": a_region_without_mass(),
+        "the units have distinct hyperplanes": split_units(),
+    },
+    mutants={
+        "the path norm with exponent 2.04/L": {"exponent": Fraction(51, 25)},
+        "the path norm with exponent 1.96/L": {"exponent": Fraction(49, 25)},
+        "the rank with exponent 0.98 (L − 2)/L": {"factor": Fraction(49, 50)},
+    },
+    witness="rankcheck.costs.path_norm_lambda",
+)
+def test_path_norm_upper(W, b, a, x, p, L, *, exponent=2, factor=1):
+    r"""$R_L(h) \le \operatorname{rank}_I(h)^{(L-2)/L} R_2(h)^{2/L}$, for units with distinct
+    hyperplanes and a law with mass in every region: the left side is below the cost of the units
+    at $\lambda_k^2 \propto |a_k| \|w_k\|$.
+
+    The right side is read off gradients of $h$: the rank of their law, and
+    $R_2(h) = \sum_k \|\nabla h(x_k) - \nabla h(x_{k-1})\|$ along a line that crosses each hyperplane
+    once. That sum is the path norm of these units, and no other network for $h$ has a smaller one,
+    as each needs units for the jump of $\nabla h$ at every hyperplane.
+    """
+    net = two_layer_network(W, b, a)
+    gradients = net.jacobian(x).squeeze(-2)
+    index_rank = rank(egop_root(gradients, p), net.jacobian_noise(x).amax(-1))
+    jumps = gradients[..., 1:, :] - gradients[..., :-1, :]
+    cost_of_two = power((jumps * jumps).sum(-1), Fraction(1, 2)).sum(-1)
+    count = power(0 * cost_of_two + index_rank, Fraction(L - 2, L) * factor)
+    upper = count * power(cost_of_two, Fraction(exponent, L))
+    scale = (a.abs().unsqueeze(-1) * W.abs()).sum((-2, -1))
+    return (
+        leq(phi_at(W, a, L, path_norm_lambda(W, a)), upper, label="the cost"),
+        eq(cost_of_two, path_norm(W, a), scale=scale, label="the path norm"),
+    )
