@@ -1,0 +1,60 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.costs import path_norm, total_variation_of_derivative
+from rankcheck.index import two_layer_network
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.units import away_from_zero, breakpoints
+from rankcheck.linalg import power
+
+
+@instances
+def units_in_one_variable(source: Source):
+    """Units with the breakpoints τ_1 < ... < τ_K, and τ: W (K × 1), b, a, c, τ."""
+    K = source.integer(1, 6)
+    W, a, c = away_from_zero(source, K, 1), source.tensor(K), source.tensor()
+    bends = breakpoints(source, K)
+    return W, -W[..., 0] * bends, a, c, bends
+
+
+@instances
+def units_that_bend_together(source: Source):
+    """The same, and each unit once more, turned round and with −a_k: the two bends cancel."""
+    W, b, a, c, bends = units_in_one_variable().build(source)
+    return torch.cat((W, -W), -2), torch.cat((b, -b), -1), torch.cat((a, -a), -1), c, bends
+
+
+@claim(
+    "linear.one-dimensional-cost",
+    kind="identity",
+    title="In one variable the path norm is the total variation of the derivative",
+    source=paper("linear", "slides B, Effect of weight decay (Savarese et al. 2019)"),
+    instances=units_in_one_variable(),
+    needs={"the breakpoints are distinct": units_that_bend_together()},
+    mutants={
+        "exponent 1.02": {"exponent": Fraction(51, 50)},
+        "exponent 0.98": {"exponent": Fraction(49, 50)},
+    },
+)
+def test_one_dimensional_cost(W, b, a, c, bends, *, exponent=1):
+    r"""$\sum_k |a_k| |w_k| = \int |f''|$ for $f(x) = \sum_k a_k [w_k x + b_k]_+ + c$ of one variable with
+    distinct breakpoints.
+
+    The right side twice: from the slopes of the active units beside each breakpoint, and from
+    values of $f$ alone, as the jumps of its difference quotients between breakpoints.
+    """
+    path = power(path_norm(W, a), exponent)
+    net = two_layer_network(W, b, a, c)
+    ends = torch.cat((bends[..., :1] - 1, bends, bends[..., -1:] + 1), -1)
+    f = net(ends.unsqueeze(-1)).squeeze(-1)
+    lengths = ends[..., 1:] - ends[..., :-1]
+    slopes = (f[..., 1:] - f[..., :-1]) / lengths
+    variation = (slopes[..., 1:] - slopes[..., :-1]).abs().sum(-1)
+    scale = (network_scale(net, ends.unsqueeze(-1)).sum((-2, -1)) / lengths.amin(-1)).abs()
+    return (
+        eq(path, total_variation_of_derivative(W, b, a), label="by the active units"),
+        eq(path, variation, scale=scale, label="by values of f"),
+    )
