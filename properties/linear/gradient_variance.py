@@ -1,0 +1,48 @@
+from fractions import Fraction
+
+from rankcheck import claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.index import egop
+from rankcheck.instances.networks import clear_of_boundaries, network
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.units import law
+from rankcheck.linalg import power
+
+
+@instances
+def functions_and_directions(source: Source):
+    """A two-layer ReLU network, points inside its regions, their probabilities, a direction v."""
+    net = network(source, depth=(2, 2), outputs=1, slopes="relu")
+    N, D = source.integer(1, 4), net.widths[0]
+    x = source.tensor(N, D)
+    return clear_of_boundaries(source, net, x), x, law(source, N), source.tensor(D)
+
+
+@claim(
+    "linear.gradient-variance",
+    kind="identity",
+    title="The EGOP matrix is the mean square of directional derivatives",
+    source=paper("linear", "slides B, EGOP"),
+    instances=functions_and_directions(),
+    mutants={
+        "exponent 2.04": {"exponent": Fraction(51, 25)},
+        "exponent 1.96": {"exponent": Fraction(49, 25)},
+    },
+)
+def test_gradient_variance(net, x, p, v, *, exponent=2):
+    r"""$v^\top C_f v = \mathbb E[(v^\top \nabla f(X))^2]$ for every $v$, here for laws with finitely many
+    atoms.
+
+    The right side is made of values of $f$ alone: $v^\top \nabla f(x) = (f(x + tv) - f(x))/t$ for a
+    step $t$ so short that no unit changes sign.
+    """
+    C = egop(net.jacobian(x).squeeze(-2), p)
+    left = (v.unsqueeze(-2) @ C @ v.unsqueeze(-1)).squeeze(-1).squeeze(-1)
+    z = net.preactivations(x)[0].abs()
+    speed = (net.weights[0] @ v.unsqueeze(-1)).squeeze(-1).abs().unsqueeze(-2)
+    t = 1 / (2 * (speed / z).sum(-1) + 1)
+    ahead = x + t.unsqueeze(-1) * v.unsqueeze(-2)
+    slope = (net(ahead) - net(x)).squeeze(-1) / t
+    right = (p * power(slope.abs(), exponent)).sum(-1)
+    size = network_scale(net, x.abs() + v.abs().unsqueeze(-2)).squeeze(-1) / t
+    return eq(left, right, scale=(p * slope.abs() * size).sum(-1) + left)
