@@ -1,0 +1,135 @@
+import torch
+
+from rankcheck import claim, eq, paper, refuted
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.costs import unit_rank
+from rankcheck.index import egop, egop_gaussian, egop_root, index_rank, two_layer_network
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.units import law, units_on_a_line
+from rankcheck.linalg import range_projection, rank, singular_values
+
+#: A point whose pre-activations are all at least this lies inside an activation region.
+CLEAR = 2.0**-10
+
+
+@instances
+def units_and_moves(source: Source):
+    """Units with distinct hyperplanes, a law that charges all regions on a line, and a move v."""
+    W, b, a, x, p = units_on_a_line().build(source)
+    return W, b, a, x, p, source.tensor(W.shape[-1], low=-2.0, high=2.0)
+
+
+@instances
+def a_region_without_mass(source: Source):
+    """The same without mass in the region below all bends, or in the one above."""
+    W, b, a, x, p, v = units_and_moves().build(source)
+    end = source.choice((0, x.shape[-2] - 1))
+    alive = torch.arange(x.shape[-2], device=p.device) != end
+    return W, b, a, x, torch.where(alive, p, 0 * p), v
+
+
+@instances
+def cancelling_units(source: Source):
+    """The same, and each unit once more with the opposite outer weight."""
+    W, b, a, x, p, v = units_and_moves().build(source)
+    return torch.cat((W, W), -2), torch.cat((b, b), -1), torch.cat((a, -a), -1), x, p, v
+
+
+def only_the_last(gradients, p):
+    """The gradient at one point, in place of their law."""
+    return egop_root(gradients[..., -1:, :], p[..., -1:])
+
+
+@claim(
+    "linear.index-rank",
+    kind="identity",
+    title="The index rank is the rank of the weights, and its range the principal subspace",
+    source=paper("linear", "slides A, Mixed-Variation Functions; slides B, EGOP"),
+    instances=units_and_moves(),
+    needs={
+        "every region has positive mass": a_region_without_mass(),
+        "the units have distinct hyperplanes": cancelling_units(),
+    },
+    mutants={"the gradient at one point": {"root_of": only_the_last}},
+)
+def test_index_rank(W, b, a, x, p, v, *, root_of=egop_root):
+    r"""For units with distinct hyperplanes whose activation regions all have positive mass,
+    $\operatorname{rank} C_h = \operatorname{rank} D_aW$; and $h(x + u) = h(x)$ at the points of the
+    law for every $u \perp \operatorname{range} C_h$.
+
+    A line meets the hyperplanes one after the other (coordinates are chosen so that it is the first
+    axis), and the law has mass in each of its intervals: neighbouring gradients differ by
+    $\pm a_k w_k$. The rank in floats is that of the root $A$, $A^\top A = C_h$; on balls both are
+    proved. `index_rank` of $C_h$ itself is part of linear.index-rank-gaussian.
+    """
+    net = two_layer_network(W, b, a)
+    root = root_of(net.jacobian(x).squeeze(-2), p)
+    u = v - (range_projection(root.mT) @ v.unsqueeze(-1)).squeeze(-1)
+    moved = x + u.unsqueeze(-2)
+    scale = network_scale(net, x.abs() + v.abs().unsqueeze(-2)).squeeze(-1)
+    return (
+        eq(rank(root, net.jacobian_noise(x).amax(-1)), unit_rank(W, a), label="the rank"),
+        # The projection errs by the condition number of the root.
+        eq(net(moved).squeeze(-1), net(x).squeeze(-1), scale=scale, terms=2**20, label="the range"),
+    )
+
+
+@instances
+def units_under_a_gaussian(source: Source):
+    """Up to three units with distinct hyperplanes, and the middle of their bends on the line."""
+    W, b, a, x, _ = units_on_a_line(units=(1, 3)).build(source)
+    return W, b, a, (x[..., 0, :] + x[..., -1, :]) / 2
+
+
+@claim(
+    "linear.index-rank-gaussian",
+    kind="identity",
+    title="Under a Gaussian the index rank is the rank of the weights",
+    source=paper("linear", "slides A, Mixed-Variation Functions"),
+    instances=units_under_a_gaussian(),
+    no_ball="orthant probabilities are floats: Owen's T function",
+)
+def test_index_rank_gaussian(W, b, a, mean):
+    r"""$\operatorname{rank} C_h = \operatorname{rank} D_aW$ for units with distinct hyperplanes and
+    $x \sim N(\mathrm{mean}, I)$, a law of full support, with $C_h$ in closed form.
+
+    Held where $D_aW$ has a condition number below $2^{10}$: $C_h$ squares it, and what is left after
+    that can be told from rounding.
+    """
+    s = singular_values(a.unsqueeze(-1) * W)
+    r = unit_rank(W, a)
+    kept = torch.arange(s.shape[-1], device=s.device) < r.unsqueeze(-1)
+    last = torch.where(kept, s, s[..., :1]).amin(-1)
+    return eq(index_rank(egop_gaussian(W, b, a, mean)), r, where=s[..., 0] < 2**10 * last)
+
+
+@instances
+def units_with_a_law(source: Source):
+    """Units with distinct hyperplanes, and any law on points inside their regions."""
+    W, b, a, *_ = units_on_a_line().build(source)
+    N = source.integer(1, 4)
+    x, p = source.tensor(N, W.shape[-1]), law(source, N)
+    z = two_layer_network(W, b, a).preactivations(x)[0]
+    source.require(z.abs() >= CLEAR, "the points lie inside activation regions")
+    return W, b, a, x, p
+
+
+@refuted(
+    "linear.index-rank-as-printed",
+    title="The index rank is the rank of the weights whatever the law",
+    source=paper("linear", "slides A, Mixed-Variation Functions"),
+    instances=units_with_a_law(),
+    errata="rank(f) = rank(C_f) needs a law with mass in every activation region: a unit that is "
+    "inactive on the support does not count. So [x_1]_+ + [x_2 − 5]_+ has rank(C_f) = 1 on [−1, 1]².",
+    corrected_by="linear.index-rank",
+)
+def test_index_rank_as_printed(W, b, a, x, p):
+    r"""$\operatorname{rank} C_f = \min_\theta \operatorname{rank} D_aW$, over the networks $\theta$
+    for $f$, whatever the law of $x$.
+
+    For distinct hyperplanes every network for $f$ has units on all of them, so the minimum is
+    $\operatorname{rank} D_aW$ of the one at hand. The law has atoms inside regions; small balls
+    around them, with a density, give the same $C_f$.
+    """
+    gradients = two_layer_network(W, b, a).jacobian(x).squeeze(-2)
+    return eq(rank(egop(gradients, p)), unit_rank(W, a))
