@@ -3,16 +3,18 @@ r"""Which shards a hunt runs: rounds of a fixed number, chosen by what the round
 A round depends on the seed and on the outcomes of earlier rounds, taken in the order of their keys:
 not on the clock, nor on who ran them. The first round scouts: shapes of the tight family, and
 shapes at random. Each later round deepens the search at a few known shapes and scouts some more:
-neighbours of the best known, random ones, in the second round those that tight instances fit into.
+neighbours of the best known, random ones, and now and then some that tight instances fit into.
 
-Shapes are the arms of a bandit: with $m$ the least margin seen at a shape (cut off at ±1) and $n$
-its deep visits of $N$, the shapes with the largest $-m + c \sqrt{\log(1 + N) / (1 + n)}$ are next.
-So more is spent where margins are small, and every shape gets some.
+Shapes are the arms of a bandit, for each strategy: with $m$ the least margin seen at a shape (cut
+off at ±1) and $n$ the visits of the strategy to it, of $N$ in all, two thirds of the visits go to
+the shapes with the largest $-m + c \sqrt{\log(1 + N) / (1 + n)}$, the others to those that have
+waited longest. So more is spent where margins are small, and every shape gets some.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -27,8 +29,9 @@ from rankcheck.instances.source import Rejected, seed_of
 
 #: Shapes in the first round: of the tight family, and at random.
 TIGHT, RANDOM = 4, 16
-#: New shapes in a later round.
-NEW = 6
+#: New shapes in a later round, while fewer wait for their first deep visit; and tight shapes that
+#: others are fitted to.
+NEW, WAITING, FITS = 6, 24, 1
 #: The round from which late strategies are used.
 LATE = 2
 #: Every so many rounds the tight family is sampled again.
@@ -45,7 +48,7 @@ class Arm:
 
     shape: Shape
     least: list[float] = field(default_factory=list)
-    deep: int = 0
+    visits: Counter[str] = field(default_factory=Counter)
 
     @property
     def promise(self) -> float:
@@ -93,38 +96,47 @@ class Plan:
 
     def _later(self, number: int) -> list[tuple[str, Shape]]:
         chosen: list[tuple[str, Shape]] = []
-        if number == 1:
-            chosen += self._scouted(self._fitted())
+        if number % TIGHT_AGAIN == 1:
+            chosen += self._scouted(self._fitted(number))
         deep = self._strategies["deepen"] + (self._strategies["late"] if number >= LATE else [])
         for strategy in deep:
-            chosen += [(strategy.name, shape) for shape in self._promising(strategy.visits)]
+            chosen += [(strategy.name, shape) for shape in self._visited(strategy)]
         new = self._neighbours(NEW // 2, number)
-        new += [s for s in self._new("instances", NEW - len(new), number) if s not in new]
+        if sum(not arm.visits for arm in self._arms.values()) < WAITING:
+            new += [s for s in self._new("instances", NEW - len(new), number) if s not in new]
         chosen += self._scouted(new)
         if number % TIGHT_AGAIN == 0 and self._claim.tight is not None:
-            chosen += self._scouted(self._new("tight", 2, number))
+            chosen += self._scouted(self._new("tight", FITS, number))
         return chosen
 
     def _scouted(self, shapes: Sequence[Shape]) -> list[tuple[str, Shape]]:
         return [(s.name, shape) for s in self._strategies["scout"] for shape in shapes]
 
-    def _fitted(self) -> list[Shape]:
-        """Shapes of the claim's family that instances of the known tight shapes fit into."""
+    def _fitted(self, number: int) -> list[Shape]:
+        """Shapes of the claim's family that instances of the latest tight shapes fit into."""
+        if self._claim.no_batch is not None:
+            return []
         tight = [arm.shape for arm in self._arms.values() if arm.shape.family == "tight"]
-        fits = (fitted(self._claim, shape, self._seed) for shape in tight)
+        fits = (fitted(self._claim, shape, seed_of(self._seed, number)) for shape in tight[-FITS:])
         return [s for s in dict.fromkeys(fits) if s is not None and s not in self._arms]
 
-    def _promising(self, count: int) -> list[Shape]:
-        """The shapes that are next to be searched deeply, and note that they were."""
+    def _visited(self, strategy: Strategy) -> list[Shape]:
+        """The shapes that a strategy visits next, and note that it did."""
+        name = strategy.name
         arms = [arm for arm in self._arms.values() if arm.shape.family == "instances"]
-        total = sum(arm.deep for arm in arms)
+        arms = [arm for arm in arms if arm.least] or arms
+        total = sum(arm.visits[name] for arm in arms)
 
         def score(arm: Arm) -> float:
-            return arm.promise + CURIOSITY * math.sqrt(math.log(1 + total) / (1 + arm.deep))
+            doubt = math.sqrt(math.log(1 + total) / (1 + arm.visits[name]))
+            return arm.promise + CURIOSITY * doubt
 
-        chosen = sorted(arms, key=score, reverse=True)[:count]
+        patient = strategy.visits // 3
+        chosen = sorted(arms, key=score, reverse=True)[: strategy.visits - patient]
+        waiting = [arm for arm in arms if not arm.visits[name] and arm not in chosen]
+        chosen += waiting[:patient]
         for arm in chosen:
-            arm.deep += 1
+            arm.visits[name] += 1
         return [arm.shape for arm in chosen]
 
     def _new(self, family: str, count: int, number: int) -> list[Shape]:

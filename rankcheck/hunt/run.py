@@ -29,7 +29,8 @@ Verdict = Literal["genuine", "potential", "none", "gave_up"]
 
 #: Where less than this share of the instances lies inside the hypotheses, a hunt has seen nothing.
 INSIDE = 0.05
-#: Without any instance inside the hypotheses after so many rounds there will be none.
+#: Without an instance inside the hypotheses after so many rounds there will be none; and if then
+#: nothing but operations without a ball form stands in the way of a proof, it will stay there.
 HOPELESS = 4
 
 
@@ -247,7 +248,8 @@ class _Run:
         """Whether there is no further round."""
         if self._found is not None and (self._found[1].genuine or self._claim.no_ball is not None):
             return True
-        hopeless = self.rounds >= HOPELESS and self._instances == 0
+        formless = self._found is not None and "no ball form" in self._found[1].reason
+        hopeless = self.rounds >= HOPELESS and (self._instances == 0 or formless)
         spent = self._budget is not None and self.seconds >= self._budget
         return self._cut or hopeless or spent or (rounds is not None and self.rounds >= rounds)
 

@@ -23,9 +23,9 @@ from rankcheck.instances.source import ReplaySource, seed_of
 #: Shapes of the tight family that are looked through for one that fits.
 TRIED = 200
 #: Of a long range of an integer, so many values are tried.
-VALUES = 12
+VALUES = 8
 #: The integers behind one that is tried are drawn so often; how often all of it is tried.
-RESTS, ATTEMPTS = 4, 4
+RESTS, ATTEMPTS = 3, 3
 
 
 def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
@@ -58,12 +58,20 @@ def _tight_shapes(claim: Claim) -> list[tuple[tuple[int, ...], list[tuple[int, .
 def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
     """A shape of the claim's family whose instances have parts like those of a tight shape.
 
-    The integers are found one after the other: of each the value that brings most parts to the
-    shapes that they are to have, with the best of some ways to draw the rest.
+    The integers are found one after the other: of each the value that brings most axes of the parts
+    to the length that they are to have, with the rest drawn in some ways.
     """
     wanted = _sizes(_instance(claim, tight, seed)[0])
-    attempts = (_fit(claim, wanted, seed_of(seed, attempt)) for attempt in range(ATTEMPTS))
-    return next((shape for shape in attempts if shape is not None), None)
+    best: tuple[int, Shape | None] = (0, None)
+    for attempt in range(ATTEMPTS):
+        shape = _fit(claim, wanted, seed_of(seed, attempt))
+        if shape is not None:
+            # The more parts are handed on as they were drawn, the more of them can be perturbed.
+            carried = len(set(_places(Arena(claim, shape), seed)[1]) - {None})
+            best = max(best, (carried, shape), key=lambda pair: pair[0])
+            if carried == len(wanted):
+                break
+    return best[1]
 
 
 def _fit(claim: Claim, wanted: list[tuple[int, ...]], seed: int) -> Shape | None:
@@ -78,10 +86,11 @@ def _fit(claim: Claim, wanted: list[tuple[int, ...]], seed: int) -> Shape | None
 
         def score(value: int, known: tuple[int, ...] = found) -> tuple[bool, int]:
             shape = Shape("instances", (*known, value))
-            return max(
+            alike = [
                 _alike(_sizes(_instance(claim, shape, seed_of(seed, rest))[0]), wanted)
                 for rest in range(RESTS)
-            )
+            ]
+            return any(number for number, _ in alike), sum(same for _, same in alike)
 
         found = (*found, max(tried, key=score))
 
@@ -97,12 +106,9 @@ def _sizes(instance: tuple[Any, ...]) -> list[tuple[int, ...]]:
 
 
 def _alike(sizes: list[tuple[int, ...]], wanted: list[tuple[int, ...]]) -> tuple[bool, int]:
-    """Whether there are as many parts, and how many of the first ones have the right shape."""
-    same = 0
-    for one, other in zip(sizes, wanted, strict=False):
-        if one != other:
-            break
-        same += 1
+    """Whether there are as many parts, and how many of their axes are of the right length."""
+    pairs = zip(sizes, wanted, strict=False)
+    same = sum(a == b for one, other in pairs for a, b in zip(one, other, strict=False))
     return len(sizes) == len(wanted), same
 
 

@@ -5,6 +5,7 @@ import math
 import torch
 
 from rankcheck import conjecture, eq, leq
+from rankcheck.balls import NoBallForm
 from rankcheck.instances.matrices import matrices
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import instances
@@ -139,3 +140,24 @@ def test_ranks(A):
 def test_whole(n):
     r"""$n \ne 17$, for whole numbers."""
     return leq(torch.tensor(int(n == 17)), torch.tensor(0))
+
+
+@instances
+def numbers_of_two_kinds(source):
+    """A number, and its kind."""
+    kind = source.integer(0, 1)
+    return source.tensor(low=-4.0, high=4.0), kind
+
+
+@conjecture("hunted.half-ball", instances=numbers_of_two_kinds())
+def test_half_ball(x, kind):
+    r"""$x \le 3$ for the first kind, which has no ball form, and $x \le 3.999$ for the second."""
+    if kind == 0 and not isinstance(x, torch.Tensor):
+        raise NoBallForm("a function of the first kind")
+    return leq(x, 0 * x + (3 if kind == 0 else 3.999))
+
+
+@conjecture("hunted.no-form", instances=numbers())
+def test_no_form(x):
+    r"""$x \le 3$, with a function that has no ball form."""
+    return leq(torch.erfinv(x / 8), 0 * x)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rankcheck.hunt.arena import Shape
+from rankcheck.hunt.journal import Journal, JournalError
+from rankcheck.hunt.shard import Finding, Outcome, Shard
+
+HEAD = {"claim": "hunted.easy", "statement_sha256": "ab", "seed": 3, "strategies": ["corpus"]}
+FOUND = Finding([{"integer": 1, "low": 0, "high": 2}], True, 0.25)
+
+
+def shard(index):
+    return Shard(0, index, "corpus", Shape("instances", (1, 2)), 10 + index)
+
+
+def written(path):
+    journal = Journal(path, HEAD)
+    journal.add(shard(0), Outcome(5, 1, 0, (0.5,)), 1.5)
+    journal.add(shard(1), Outcome(7, 0, 2, (), FOUND), 2.5)
+    journal.close()
+    return path
+
+
+def test_a_journal_gives_back_what_it_was_given(tmp_path):
+    journal = Journal(written(tmp_path / "new folder" / "j.jsonl"), HEAD)
+    assert len(journal) == 2
+    assert journal.get(shard(0)) == Outcome(5, 1, 0, (0.5,))
+    assert journal.get(shard(1)) == Outcome(7, 0, 2, (), FOUND)
+    assert journal.get(shard(2)) is None
+    assert journal.seconds == 2.5
+    journal.close()
+
+
+def test_a_line_that_was_cut_off_is_dropped_and_written_over(tmp_path):
+    path = written(tmp_path / "j.jsonl")
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    for cut in (1, 20, len(lines[2]) - 1):
+        path.write_bytes(whole[: len(whole) - cut])
+        journal = Journal(path, HEAD)
+        assert len(journal) == 1
+        journal.add(shard(1), Outcome(7, 0, 2, (), FOUND), 2.5)
+        journal.close()
+        assert path.read_bytes() == whole
+
+
+def test_a_head_that_was_cut_off_is_written_again(tmp_path):
+    path = tmp_path / "j.jsonl"
+    whole = written(path).read_bytes()
+    path.write_bytes(whole[:9])
+    Journal(path, HEAD).close()
+    assert path.read_bytes() == whole.splitlines(keepends=True)[0]
+
+
+@pytest.mark.parametrize(
+    "name_and_value", [("claim", "hunted.other"), ("statement_sha256", "cd"), ("seed", 4)]
+)
+def test_the_journal_of_another_hunt_is_refused(tmp_path, name_and_value):
+    name, value = name_and_value
+    path = written(tmp_path / "j.jsonl")
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match=f"{name} {value!r}.* has {HEAD[name]!r}"):
+        Journal(path, {**HEAD, name: value})
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (1, b"{}"),
+        (2, b"{"),
+        (2, b"[]"),
+        (2, b'{"shard":"x","seconds":1}'),
+        (2, b"null"),
+        (1, b"[1]"),
+    ],
+)
+def test_a_malformed_journal_is_refused_and_left_alone(tmp_path, line, text):
+    path = written(tmp_path / "j.jsonl")
+    lines = path.read_bytes().splitlines()
+    lines[line - 1] = text
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match="journal"):
+        Journal(path, HEAD)
+    assert path.read_bytes() == before
+
+
+def test_an_outcome_with_other_fields_is_refused(tmp_path):
+    path = written(tmp_path / "j.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[1]["outcome"]["surprise"] = 1
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(JournalError, match="line 2"):
+        Journal(path, HEAD)
+
+
+@pytest.mark.parametrize("text", ["a letter", "a letter\nof two lines\n", "{}\n"])
+def test_a_file_that_is_no_journal_is_not_written_over(tmp_path, text):
+    path = tmp_path / "letter.txt"
+    path.write_text(text)
+    with pytest.raises(JournalError):
+        Journal(path, HEAD)
+    assert path.read_text() == text
+
+
+def test_a_journal_that_cannot_be_written_is_an_error(tmp_path):
+    with pytest.raises(JournalError, match="can be read and written"):
+        Journal(tmp_path, HEAD)

@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from rankcheck.claims import certificates
+from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt
+from rankcheck.hunt.journal import Journal
+
+
+def told(found: Hunt) -> dict:
+    """All that a hunt says, less what depends on the clock and the folder."""
+    data = found.to_json()
+    return {
+        k: v for k, v in data.items() if k not in ("seconds", "stages", "message", "certificate")
+    }
+
+
+def test_a_counterexample_is_certified_and_made_small(hunted, tmp_path):
+    claim = hunted("generic")
+    found = hunt(claim, 30, folder=tmp_path)
+    assert found.verdict == "genuine"
+    assert found.strategy == "descend"
+    assert found.margin == -float(found.violation.judgement.relative_excess) < 0
+    for violation in (found.violation, found.smallest, found.worst):
+        assert violation.judgement.finding == "genuine"
+    assert found.smallest.judgement.relative_excess >= found.violation.judgement.relative_excess / 2
+    replayed = certificates.replay(tmp_path / "hunted.generic.json", claim=claim)
+    assert not replayed.changed
+    assert found.certificate == str(tmp_path / "hunted.generic.json")
+    assert found.message.startswith("hunted.generic is false: lhs ")
+    assert set(found.stages) == {"corpus", "screen", "descend", "shrink"}
+
+
+@pytest.mark.parametrize(
+    "name", ["easy", "deep", "single", "discrete", "two-relations", "ranks", "whole"]
+)
+def test_false_statements_fall(hunted, tmp_path, name):
+    assert hunt(hunted(name), 30, folder=tmp_path).verdict == "genuine"
+
+
+@pytest.mark.parametrize("name", ["true", "true-identity"])
+def test_true_statements_stand_at_equality(hunted, tmp_path, name):
+    found = hunt(hunted(name), 60, rounds=3, folder=tmp_path)
+    assert found.verdict == "none"
+    assert abs(found.margin) < 1e-4
+    assert found.rounds == 3
+    assert found.certificate is None
+    assert "no counterexample in" in found.message
+    assert not list(tmp_path.iterdir())
+
+
+def test_rounding_is_cleared_and_does_not_end_the_hunt(hunted, tmp_path):
+    found = hunt(hunted("careless"), 60, rounds=3, folder=tmp_path)
+    assert found.verdict == "none"
+    assert found.cleared > 10
+    assert found.rounds == 3
+    assert found.margin == 0
+
+
+def test_what_cannot_be_certified_is_potential(hunted, tmp_path):
+    found = hunt(hunted("no-ball"), 30, folder=tmp_path)
+    assert found.verdict == "potential"
+    assert found.certificate is None
+    assert found.margin == -0.75
+    assert "suspected" in found.message
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_genuine_finding_outranks_a_potential_one(hunted, tmp_path):
+    seen: list[Progress] = []
+    found = hunt(hunted("half-ball"), 30, 2, folder=tmp_path, on_progress=seen.append)
+    assert found.verdict == "genuine"
+    assert found.violation.record.integers == (1,)
+    assert "potential" in [progress.found for progress in seen]
+
+
+def test_a_hunt_that_no_ball_can_end_is_not_spun_out(hunted, tmp_path):
+    found = hunt(hunted("no-form"), 60, folder=tmp_path)
+    assert found.verdict == "potential"
+    assert "not certified: no ball form: " in found.message
+    assert found.rounds == 4
+
+
+def test_without_instances_the_hunt_gives_up(hunted, tmp_path):
+    found = hunt(hunted("empty"), 30, folder=tmp_path)
+    assert found.verdict == "gave_up"
+    assert found.margin is None
+    assert found.instances == 0
+    assert found.rejected > 1000
+    assert found.seconds < 20
+    assert (
+        found.message
+        == f"hunted.empty: gave up, 0 of {found.rejected} instances lie inside the hypotheses"
+    )
+
+
+def test_the_same_rounds_give_the_same_result(hunted, tmp_path):
+    for name in ("generic", "true", "careless"):
+        first, again = (hunt(hunted(name), 60, 5, rounds=2, folder=tmp_path) for _ in range(2))
+        assert told(first) == told(again)
+    other = hunt(hunted("true"), 60, 6, rounds=2, folder=tmp_path)
+    assert told(other) != told(hunt(hunted("true"), 60, 5, rounds=2, folder=tmp_path))
+
+
+def test_a_hunt_goes_on_from_its_journal_to_the_same_end(hunted, tmp_path):
+    claim, path = hunted("true"), tmp_path / "j.jsonl"
+    whole = hunt(claim, None, rounds=3, folder=tmp_path)
+    hunt(claim, None, rounds=3, folder=tmp_path, journal=path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for kept in (1, 5, len(lines) - 2, len(lines)):
+        path.write_bytes(b"".join(lines[:kept]) + b'{"shard":"cut o')
+        again = hunt(claim, None, rounds=3, folder=tmp_path, journal=path)
+        assert told(again) == told(whole)
+        assert len(path.read_bytes().splitlines()) == len(lines)
+
+
+def test_a_finished_hunt_is_not_hunted_again(hunted, tmp_path):
+    claim, path = hunted("generic"), tmp_path / "j.jsonl"
+    first = hunt(claim, 30, folder=tmp_path, journal=path)
+    size = path.stat().st_size
+
+    class Tired:
+        name, stage, visits = "corpus", "scout", 0
+
+        def search(self, arena, seed):
+            raise AssertionError("nothing is left to do")
+
+    tired = [Tired(), *STANDARD[1:]]
+    again = hunt(claim, 30, folder=tmp_path, journal=path, strategies=tired)
+    assert told(again) == told(first)
+    assert path.stat().st_size == size
+
+
+def test_interrupting_keeps_what_was_finished(hunted, tmp_path):
+    claim, path, shards = hunted("true"), tmp_path / "j.jsonl", []
+
+    def stop(progress: Progress) -> None:
+        shards.append(progress)
+        if len(shards) == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hunt(claim, 60, folder=tmp_path, journal=path, on_progress=stop)
+    head = {
+        "claim": claim.id, "statement_sha256": claim.statement_hash, "seed": 0,
+        "strategies": [s.name for s in STANDARD],
+    }  # fmt: skip
+    journal = Journal(path, head)
+    assert len(journal) == 7
+    journal.close()
+
+
+def test_the_seconds_of_a_journal_count_towards_the_budget(hunted, tmp_path):
+    claim, path = hunted("true"), tmp_path / "j.jsonl"
+    hunt(claim, None, rounds=2, folder=tmp_path, journal=path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[-1]["seconds"] = 59.0
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert hunt(claim, 58, folder=tmp_path, journal=path).seconds >= 59
+    assert hunt(claim, 58, folder=tmp_path, journal=path).rounds == 0
+
+
+def test_a_budget_ends_a_hunt_in_the_middle_of_a_shard(hunted, tmp_path):
+    class Endless:
+        name, stage, visits = "endless", "scout", 0
+
+        def search(self, arena, seed):
+            while True:
+                arena.sample(seed, 16)
+
+    found = hunt(hunted("true"), 0.5, strategies=[Endless()], folder=tmp_path)
+    assert found.verdict == "none"
+    assert 0.5 <= found.seconds < 3
+    assert found.instances > 0
+
+
+def test_progress_is_told_after_each_shard(hunted, tmp_path):
+    seen: list[Progress] = []
+    found = hunt(hunted("deep"), 60, 1, rounds=2, folder=tmp_path, on_progress=seen.append)
+    assert [p.instances for p in seen] == sorted(p.instances for p in seen)
+    assert seen[-1].instances == found.instances
+    assert seen[-1].found == "genuine"
+    assert seen[-1].budget == 60
+
+
+def test_a_strategy_of_ones_own_takes_part(hunted, tmp_path):
+    class Guess:
+        """Knows the answer."""
+
+        name, stage, visits = "guess", "scout", 0
+
+        def search(self, arena: Arena, seed: int) -> None:
+            sample = arena.sample(seed, 4)
+            shift = torch.sin(7 + 3 * torch.arange(9, dtype=torch.float64)).reshape(3, 3)
+            x = torch.eye(3, dtype=torch.float64) - shift
+            record = sample.record.with_tensors([x.expand(4, 3, 3)])
+            arena.offer(replace(sample, record=record, margins=arena.measure(record)))
+
+    found = hunt(hunted("generic"), 30, strategies=[Guess()], folder=tmp_path)
+    assert found.strategy == "guess"
+    assert found.instances == 8
+    assert math.isclose(found.margin, -1e-4, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rule"),
+    [
+        ({"budget": 0}, "positive number of seconds; received 0"),
+        ({"budget": math.nan}, "positive number of seconds; received nan"),
+        ({"budget": None}, "a budget or a number of rounds; received neither"),
+        ({"workers": 0}, "at least one worker; received 0"),
+        ({"executor": "slurm"}, "dask://host:port; received 'slurm'"),
+        ({"executor": 3}, "received 3"),
+        ({"strategies": []}, "names that differ"),
+        ({"strategies": [STANDARD[0], STANDARD[0]]}, r"received \['corpus', 'corpus'\]"),
+        ({"device": "warp"}, "received 'warp'"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(hunted, tmp_path, arguments, rule):
+    with pytest.raises(HuntError, match=rule):
+        hunt(hunted("easy"), **{"budget": 5, "folder": tmp_path, **arguments})
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_said_to_be(hunted):
+    with pytest.raises(HuntError, match="one that torch can use here; received 'cuda'"):
+        hunt(hunted("easy"), 5, device="cuda")
+
+
+def test_what_is_no_claim_is_refused(tmp_path):
+    with pytest.raises(HuntError, match="a claim, or the test of one"):
+        hunt(len, 5)  # type: ignore[arg-type]
+
+
+def test_a_test_function_stands_for_its_claim(hunted, tmp_path):
+    def test() -> None: ...
+
+    test.claim = hunted("easy")  # type: ignore[attr-defined]
+    assert hunt(test, 30, folder=tmp_path).verdict == "genuine"
+
+
+def test_a_body_that_raises_ends_the_hunt(hunted, tmp_path):
+    with pytest.raises(HuntError, match=r"hunted\.broken raised TypeError"):
+        hunt(hunted("broken"), 5, folder=tmp_path)
+    with pytest.raises(HuntError, match=r"hunted\.only-in-batches raised RuntimeError"):
+        hunt(hunted("only-in-batches"), 1, folder=tmp_path)
+
+
+def test_the_result_is_plain_json(hunted, tmp_path):
+    for name in ("generic", "no-ball", "empty", "true"):
+        data = hunt(hunted(name), 30, rounds=2, folder=tmp_path).to_json()
+        assert json.loads(json.dumps(data, allow_nan=False)) == data
+        assert data["claim"] == f"hunted.{name}"

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+
+from rankcheck.claims.judge import judge
+from rankcheck.claims.loader import LoadError
+from rankcheck.hunt.arena import Arena, HuntError, Shape
+from rankcheck.hunt.shard import Outcome, Shard, Target, rounded, run_shard
+from rankcheck.hunt.strategies import STANDARD
+from rankcheck.instances.record import Record
+
+HERE = Shape("instances", ())
+
+
+def shard(strategy="descend", seed=0, shape=HERE):
+    return Shard(1, 2, strategy, shape, seed)
+
+
+def test_a_shard_is_a_function_of_its_key(hunted):
+    def found(**changes):
+        outcome = run_shard(hunted("generic"), STANDARD, shard(**changes))
+        return replace(outcome, seconds=0.0)
+
+    assert found() == found()
+    assert found() != found(seed=1)
+
+
+def test_the_key_says_all_of_a_shard():
+    assert shard(shape=Shape("tight", (3, 1)), seed=5).key == "1.2 descend tight(3,1) 5"
+
+
+def test_a_genuine_finding_is_one(hunted):
+    claim = hunted("generic")
+    outcome = run_shard(claim, STANDARD, shard())
+    assert outcome.found.genuine
+    record = Record.from_json(outcome.found.record)
+    judgement = judge(claim, record)
+    assert judgement.finding == "genuine"
+    assert float(judgement.relative_excess) == outcome.found.violation > 0
+    assert outcome.least[0] >= -1e-12  # what lies beyond is not a margin but a finding
+
+
+def test_what_balls_clear_counts_as_equality_and_is_not_found(hunted):
+    outcome = run_shard(hunted("careless"), STANDARD, shard("screen"))
+    assert outcome.found is None
+    assert outcome.cleared > 0
+    assert outcome.least[0] == 0
+
+
+def test_what_balls_cannot_decide_is_suspected(hunted):
+    outcome = run_shard(hunted("no-ball"), STANDARD, shard("corpus"))
+    assert not outcome.found.genuine
+    assert "no ball form" in outcome.found.reason
+    assert outcome.found.violation == 0.75  # 4 against 1
+
+
+def test_outcomes_go_through_json(hunted):
+    for name in ("generic", "no-ball", "empty", "two-relations"):
+        outcome = run_shard(hunted(name), STANDARD, shard("screen"))
+        assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+    odd = Outcome(least=(math.inf, 0.1))
+    assert Outcome.from_json(json.loads(json.dumps(odd.to_json(), allow_nan=False))) == odd
+
+
+def test_a_shard_that_is_cut_off_says_so(hunted):
+    outcome = run_shard(hunted("true"), STANDARD, shard(), until=time.time() - 1)
+    assert outcome.cut
+    assert outcome.evaluated == 0
+    assert not run_shard(hunted("true"), STANDARD, shard("screen"), until=time.time() + 60).cut
+
+
+def test_an_unknown_strategy_is_an_error(hunted):
+    with pytest.raises(HuntError, match=r"received 'guess'"):
+        run_shard(hunted("true"), STANDARD, shard("guess"))
+
+
+def test_instances_are_rounded_while_they_keep_their_violation(hunted):
+    claim = hunted("no-ball")
+    arena = Arena(claim, HERE)
+    record = arena.sample(0, 1).record.instance(0)
+
+    def kept(x):
+        one = record.with_tensors([torch.tensor(x, dtype=torch.float64)])
+        return float(rounded(arena, one, 1 - 1 / x).tensors[0])
+
+    assert kept(3.141592) == 3.0
+    assert kept(1.3) == pytest.approx(1.296875)  # a multiple of 1/64
+    assert kept(1 + 1e-8) == 1 + 1e-8  # no grid keeps it
+
+
+def test_a_target_finds_its_claim_in_this_process_or_in_its_file(hunted):
+    claim = hunted("easy")
+    target = Target.of(claim)
+    assert target.load() is claim
+    with pytest.raises(HuntError, match=r"is one with another text"):
+        replace(target, statement_hash="0").load()
+    with pytest.raises(HuntError, match=r"is none"):
+        replace(target, id="hunted.unknown").load()
+    with pytest.raises((LoadError, OSError)):
+        replace(target, id="hunted.unknown", file="/nowhere/at_all.py").load()
