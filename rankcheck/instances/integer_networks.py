@@ -1,0 +1,89 @@
+"""Networks of integers, for ranks over all linear regions that are exact.
+
+Sums and products of small integers and dyadic slopes are not rounded, so two hyperplanes that
+coincide in a construction (a composition, a parallel sum) coincide in floating point, and a matrix
+has the rank that it was given. One network at a time: their regions carry no batch axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from rankcheck import linalg
+from rankcheck.instances.networks import Range, network
+from rankcheck.instances.source import Source
+from rankcheck.networks import Network
+
+#: Slopes that keep integers dyadic, the simplest first.
+DYADIC_SLOPES = (0.0, 0.5, -0.5, 0.25)
+
+
+def integer_network(
+    source: Source,
+    *,
+    depth: Range = (1, 3),
+    width: Range = (1, 3),
+    inputs: int | None = None,
+    outputs: int | None = None,
+    slope: float | None = None,
+    bound: float = 3.0,
+) -> Network:
+    """A network with integer weights and biases; its slope is drawn from `DYADIC_SLOPES`.
+
+    The arguments are those of :func:`rankcheck.instances.networks.network`; ``slope`` fixes it.
+    """
+    net = network(
+        source,
+        depth=depth,
+        width=width,
+        inputs=inputs,
+        outputs=outputs,
+        slopes="relu",
+        bound=bound,
+    )
+    a = source.choice(DYADIC_SLOPES) if slope is None else slope
+    return Network([w.round() for w in net.weights], [b.round() for b in net.biases], a)
+
+
+def integer_box(source: Source, dimension: int) -> tuple[Any, Any]:
+    """The corners low < high of a box whose corners are integers in [-4, 4]."""
+    centre = source.tensor(dimension, low=-2.0, high=2.0).round()
+    radius = source.tensor(dimension, low=1.0, high=2.0).round()
+    return centre - radius, centre + radius
+
+
+def unimodular(source: Source, n: int) -> Any:
+    """An n × n matrix of integers with determinant ±1, so that its inverse is one of integers.
+
+    A product of a lower and an upper triangular matrix with ±1 on the diagonals.
+    """
+    entries = source.tensor(2, n, n, low=-2.0, high=2.0).round()
+    drawn = source.tensor(n, low=-1.0, high=1.0)
+    signs = torch.diag_embed(torch.where(drawn < 0, 0 * drawn - 1, 0 * drawn + 1))
+    identity = linalg.eye(n, like=entries)
+    lower = entries[..., 0, :, :].tril(-1) + identity
+    upper = entries[..., 1, :, :].triu(1) + identity
+    return lower @ signs @ upper
+
+
+def integer_factors(source: Source, m: int, n: int, rank: int) -> tuple[Any, Any]:
+    """Factors U (m × rank) and V (rank × n) of an integer matrix of exactly that rank ≥ 1.
+
+    U ends with the rows of the identity and V begins with its columns; rank ≤ min(m, n).
+    """
+    left = source.tensor(m - rank, rank, low=-3.0, high=3.0).round()
+    right = source.tensor(rank, n - rank, low=-3.0, high=3.0).round()
+    block = linalg.eye(rank, like=left).expand(*source.batch, rank, rank)
+    return torch.cat((left, block), -2), torch.cat((block, right), -1)
+
+
+def integer_bijection(
+    source: Source, n: int, *, depth: Range = (1, 3), slope: float = 0.5
+) -> Network:
+    """A piecewise-linear bijection of R^n: unimodular layers and a slope that is not zero."""
+    layers = source.integer(*depth)
+    weights = [unimodular(source, n) for _ in range(layers)]
+    biases = [source.tensor(n, low=-3.0, high=3.0).round() for _ in weights]
+    return Network(weights, biases, slope)
