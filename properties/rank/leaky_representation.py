@@ -1,0 +1,56 @@
+from rankcheck import claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import STEEPEST, network
+from rankcheck.instances.source import Source, instances
+from rankcheck.witnesses.leaky_representation import leaky_representation
+
+
+@instances
+def relu_networks(source: Source):
+    """A ReLU network, a slope a in (−1, 1), and a point."""
+    net = network(source, slopes="relu")
+    return net, source.tensor(low=-STEEPEST, high=STEEPEST), source.tensor(net.widths[0])
+
+
+def sign_as_printed(net, slope):
+    """The second unit of each pair with −a, as in print."""
+    return leaky_representation(net, slope, sign=-1)
+
+
+def last_layer_too(widths):
+    """Twice every width but the first."""
+    return (widths[0], *(2 * n for n in widths[1:]))
+
+
+def hidden_doubled(widths):
+    """Twice every hidden width."""
+    return (widths[0], *(2 * n for n in widths[1:-1]), widths[-1])
+
+
+@claim(
+    "rank.leaky-representation",
+    kind="construction",
+    title="A ReLU network as a leaky one, by twice the hidden units",
+    source=paper("rank", "Cor. 1"),
+    instances=relu_networks(),
+    mutants={
+        "the sign as printed": {"witness": sign_as_printed},
+        "the outputs doubled too": {"doubled": last_layer_too},
+    },
+    witness="rankcheck.witnesses.leaky_representation",
+)
+def test_leaky_representation(
+    net, slope, x, *, witness=leaky_representation, doubled=hidden_doubled
+):
+    r"""For every ReLU network $f$ and every $a \in (-1, 1)$ there is a network with activation
+    $\sigma_a$, of the same depth and of widths $(n_0, 2n_1, \dots, 2n_{L-1}, n_L)$, that equals $f$.
+
+    Up to rounding, which grows like $(1 - a^2)^{-L}$; exactly on rationals. That all pieces of the
+    witness are the identity of rank.relu-from-leaky is what makes it right beyond the points drawn.
+    """
+    leaky = witness(net, slope)
+    widths = zip(leaky.widths, doubled(net.widths), strict=True)
+    return (
+        eq(leaky(x), net(x), scale=network_scale(leaky, x), label="the function"),
+        *(eq(got, stated, label=f"width {layer}") for layer, (got, stated) in enumerate(widths)),
+    )

@@ -1,0 +1,103 @@
+import torch
+
+from rankcheck import claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import STEEPEST
+from rankcheck.instances.source import Source, instances
+from rankcheck.witnesses.deepen import deepen
+from rankcheck.witnesses.leaky_representation import leaky_representation
+from rankcheck.witnesses.piecewise_linear import MaxForm, max_network
+
+
+def max_form(source: Source, bound: float = 4.0) -> MaxForm:
+    """Σ_j s_j max of n + 1 affine functions of n variables, s_j = ±1 for each of m outputs."""
+    n, terms, outputs = source.integer(1, 4), source.integer(1, 4), source.integer(1, 2)
+    gradients = source.tensor(terms, n + 1, n, low=-bound, high=bound)
+    offsets = source.tensor(terms, n + 1, low=-bound, high=bound)
+    signs = [[source.choice((1.0, -1.0)) for _ in range(terms)] for _ in range(outputs)]
+    return MaxForm(
+        gradients, offsets, gradients.new_zeros((*source.batch, outputs, terms)) + _tensor(signs)
+    )
+
+
+def _tensor(rows):
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+@instances
+def piecewise_linear_functions(source: Source):
+    """A function of n variables, layers beyond the least depth, a slope, and a point."""
+    form = max_form(source)
+    x = source.tensor(form.gradients.shape[-1])
+    return form, source.integer(0, 3), source.tensor(low=-STEEPEST, high=STEEPEST), x
+
+
+@instances
+def integer_functions(source: Source):
+    """The same with integers throughout, so that nothing is rounded; the slope is dyadic."""
+    form, extra, _, x = piecewise_linear_functions()(source)
+    whole = MaxForm(form.gradients.round(), form.offsets.round(), form.signs)
+    return whole, extra, source.choice((0.0, 0.5, -0.5)), x.round()
+
+
+def minima(form, depth=None):
+    """The tree that takes minima."""
+    return max_network(MaxForm(-form.gradients, -form.offsets, -form.signs), depth)
+
+
+def one_layer_more(form, depth=None):
+    """A tree with a level too many."""
+    net = max_network(form)
+    return deepen(net, net.depth + 1 if depth is None else depth)
+
+
+@claim(
+    "rank.piecewise-linear-depth",
+    kind="construction",
+    title="A piecewise-linear function of n variables as a network of depth ⌈log2(n+1)⌉ + 1",
+    source=paper("rank", "Cor. 1"),
+    instances=piecewise_linear_functions(),
+    mutants={
+        "minima for maxima": {"witness": minima},
+        "a layer more than stated": {"witness": one_layer_more},
+    },
+    witness="rankcheck.witnesses.piecewise_linear",
+)
+def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
+    r"""$f = \sum_j s_j \max_{i \in S_j} \ell_i$ with $|S_j| \le n + 1$ affine functions of $n$ variables
+    and $s_j = \pm 1$ is a ReLU network of depth $\lceil \log_2(n+1) \rceil + 1$, and one of every larger
+    depth; with twice the hidden units, also a network of any slope $a \in (-1, 1)$.
+
+    Every function with finitely many linear pieces has this form (Wang & Sun 2005), which is cited
+    and not checked; that less depth may do is not excluded.
+    """
+    net = witness(form)
+    n = form.gradients.shape[-1]
+    deeper = witness(form, net.depth + extra)
+    leaky = leaky_representation(deeper, slope)
+    f = form(x)
+    return (
+        eq(net.depth, n.bit_length() + 1, label="the least depth"),
+        eq(deeper.depth, net.depth + extra, label="a larger depth"),
+        eq(net(x), f, scale=network_scale(net, x), label="the function"),
+        eq(deeper(x), f, scale=network_scale(deeper, x), label="the function, deeper"),
+        eq(leaky(x), f, scale=network_scale(leaky, x), label="the function, leaky"),
+    )
+
+
+@claim(
+    "rank.piecewise-linear-on-integers",
+    kind="construction",
+    title="The network of maxima equals its function to the last bit where the arithmetic is exact",
+    source=paper("rank", "Cor. 1"),
+    instances=integer_functions(),
+    mutants={"minima for maxima": {"witness": minima}},
+    witness="rankcheck.witnesses.piecewise_linear",
+)
+def test_piecewise_linear_on_integers(form, extra, slope, x, *, witness=max_network):
+    r"""With integer coefficients the ReLU network of $f = \sum_j s_j \max_i \ell_i$ equals $f$ at every
+    integer point *in floating point*, at every depth: its weights behind the first layer are 0, ±1
+    and ±2. No tolerance is allowed.
+    """
+    net = witness(form, witness(form).depth + extra)
+    return eq(net(x), form(x), terms=0)
