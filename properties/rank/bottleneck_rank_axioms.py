@@ -1,0 +1,105 @@
+from rankcheck import claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.integer_networks import integer_factors
+from rankcheck.instances.networks import network, slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import rank
+from rankcheck.networks import Network
+from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
+
+
+def factorised(source: Source, inputs: int, outputs: int, like: Network | None = None):
+    """A factorisation of R^inputs → R^outputs through R^k, of drawn k, or of the slope of another."""
+    k = source.integer(1, 3)
+    g = network(source, depth=(1, 2), width=(1, 3), inputs=inputs, outputs=k, bound=2.0)
+    h = network(source, depth=(1, 2), width=(1, 3), inputs=k, outputs=outputs, bound=2.0)
+    a = g.slope if like is None else like.slope
+    return Factorisation(Network(h.weights, h.biases, a), Network(g.weights, g.biases, a))
+
+
+@instances
+def three_factorisations(source: Source):
+    """f and e: R^p → R^q, g: R^n → R^p, each through a dimension of its own, and points."""
+    n, p, q = source.integer(1, 3), source.integer(1, 3), source.integer(1, 3)
+    f = factorised(source, p, q)
+    g = factorised(source, n, p, f.inner)
+    e = factorised(source, p, q, f.inner)
+    return f, g, e, source.tensor(n), source.tensor(p)
+
+
+def through_the_larger(f, g):
+    """The composition, cut where the inner dimension is the larger of the two."""
+    if f.dimension <= g.dimension:
+        return Factorisation(f.network().merged_after(g.outer), g.inner)
+    return Factorisation(f.outer, f.inner.merged_after(g.network()))
+
+
+def inner_parts_only(f, e):
+    """The sum with the outer part of f also for e: right only where the two agree."""
+    return add(f, Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f)
+
+
+@claim(
+    "rank.bottleneck-rank-axioms",
+    kind="construction",
+    title="Factorisations of compositions and sums, of the least dimension that the parts allow",
+    source=paper("rank", "Prop. 1, properties 1-3"),
+    instances=three_factorisations(),
+    mutants={
+        "through the larger dimension": {"composed": through_the_larger},
+        "the sum of a function with itself": {"summed": inner_parts_only},
+    },
+    witness="rankcheck.witnesses.factorisations",
+)
+def test_bottleneck_rank_axioms(f, g, e, x, y, *, composed=compose, summed=add):
+    r"""From $f = h_1 \circ g_1$ through $\mathbb R^k$ and $g = h_2 \circ g_2$ through $\mathbb R^m$:
+    $f \circ g$ factors through $\mathbb R^{\min(k, m)}$; and with $e$ through $\mathbb R^l$, $f + e$
+    factors through $\mathbb R^{k + l}$. So
+    $\operatorname{rank}_{BN}(f \circ g) \le \min$ and $\operatorname{rank}_{BN}(f + e) \le$ the sum.
+
+    Property 4 is rank.bottleneck-rank-of-affine-maps.
+    """
+    both, total = composed(f, g), summed(f, e)
+    scale, size = network_scale(both.network(), x), network_scale(total.network(), y)
+    return (
+        eq(both.dimension, min(f.dimension, g.dimension), label="the dimension of a composition"),
+        eq(both(x), f(g(x)), scale=scale, label="a composition"),
+        eq(both.network()(x), f(g(x)), scale=scale, label="a composition, as one network"),
+        eq(total.dimension, f.dimension + e.dimension, label="the dimension of a sum"),
+        eq(total(y), f(y) + e(y), scale=size, label="a sum"),
+        eq(total.network()(y), f(y) + e(y), scale=size, label="a sum, as one network"),
+    )
+
+
+@instances
+def affine_maps(source: Source):
+    """Factors of a matrix of known rank, an offset, a slope, and a point."""
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    U, V = integer_factors(source, m, n, source.integer(1, min(m, n)))
+    return U, V, source.tensor(m), slope(source), source.tensor(n)
+
+
+def without_offset(U, V, b, slope):
+    """The linear part alone."""
+    return affine(U, V, 0 * b, slope)
+
+
+@claim(
+    "rank.bottleneck-rank-of-affine-maps",
+    kind="construction",
+    title="An affine map factors through the rank of its matrix",
+    source=paper("rank", "Prop. 1, property 4"),
+    instances=affine_maps(),
+    mutants={"the offset forgotten": {"witness": without_offset}},
+    witness="rankcheck.witnesses.factorisations",
+)
+def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=affine):
+    r"""$x \mapsto Ax + b$ with $A = UV$ factors through $\mathbb R^{\operatorname{rank} A}$. It does
+    through no smaller dimension, as its Jacobian has that rank (rank.jacobian-below-bottleneck).
+    """
+    f, A = witness(U, V, b, slope), U @ V
+    value = (A @ x.unsqueeze(-1)).squeeze(-1) + b
+    return (
+        eq(rank(A), f.dimension, label="the dimension"),
+        eq(f(x), value, scale=network_scale(f.network(), x), label="the function"),
+    )

@@ -1,0 +1,61 @@
+from rankcheck import claim, leq, paper
+from rankcheck.instances.integer_networks import (
+    integer_bijection,
+    integer_box,
+    integer_factors,
+    integer_network,
+)
+from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network
+from rankcheck.regions import jacobian_rank
+from rankcheck.witnesses.factorisations import Factorisation
+
+
+@instances
+def functions_through_a_bottleneck(source: Source):
+    """f = h ∘ g through R^k, k, and a box."""
+    k = source.integer(1, 2)
+    g = integer_network(source, depth=(1, 2), width=(1, 4), outputs=k)
+    h = integer_network(source, depth=(1, 2), width=(1, 4), inputs=k, slope=g.slope)
+    return Factorisation(h, g), k, integer_box(source, g.widths[0])
+
+
+@instances
+def of_full_rank(source: Source):
+    """h a bijection of R^k before an injective linear map, g a linear map onto R^k."""
+    k = source.integer(1, 2)
+    psi = integer_bijection(source, k, depth=(1, 2))
+    U, V = integer_factors(source, k + source.integer(0, 2), k + source.integer(0, 1), k)
+    onto = Network((V,), (0 * V[..., 0],), psi.slope)
+    into = Network((U,), (0 * U[..., 0],), psi.slope)
+    return Factorisation(into.merged_after(psi), onto), k, integer_box(source, V.shape[-1])
+
+
+@instances
+def through_one_dimension_more(source: Source):
+    """The same functions through R^{k+1}, said to go through R^k."""
+    f, k, box = of_full_rank()(source)
+    return f, k - 1, box
+
+
+@claim(
+    "rank.jacobian-below-bottleneck",
+    kind="bound",
+    title="The Jacobian rank is at most the inner dimension of every factorisation",
+    source=paper("rank", "Prop. 1/6"),
+    instances=functions_through_a_bottleneck(),
+    tight=of_full_rank(),
+    needs={"f factors through R^k": through_one_dimension_more()},
+    witness="rankcheck.witnesses.factorisations",
+    no_batch="the linear regions of a network are listed one network at a time",
+    no_ball="linear regions are those of float weights; ranks over them are proved in rationals",
+    effort=0.6,
+)
+def test_jacobian_below_bottleneck(f, k, box):
+    r"""$\operatorname{rank}_J(f; \Omega) \le k$ for every $f = h \circ g$ through $\mathbb R^k$; so
+    $\operatorname{rank}_J \le \operatorname{rank}_{BN}$.
+
+    Over *all* linear regions in a box Ω, of integer networks, listed and ranked in rational
+    arithmetic. That the inequality can be strict is rank.cross-example.
+    """
+    return leq(jacobian_rank(f.network(), *box, exact=True).rank, k)

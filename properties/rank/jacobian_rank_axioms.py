@@ -1,0 +1,129 @@
+import operator
+
+import torch
+
+from rankcheck import claim, eq, leq, paper
+from rankcheck.bounds import interval_bounds
+from rankcheck.instances.integer_networks import integer_box, integer_factors, integer_network
+from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network
+from rankcheck.regions import jacobian_rank
+from rankcheck.witnesses.deepen import deepen
+
+
+def proved_rank(net, box):
+    """rank_J over all linear regions in a box, in rational arithmetic."""
+    return jacobian_rank(net, *box, exact=True).rank
+
+
+def around(net, box):
+    """A box with integer corners that contains the image of a box."""
+    low, high = interval_bounds(net, *box)
+    return low.floor() - 1, high.ceil() + 1
+
+
+@instances
+def three_networks(source: Source):
+    """g: R^n → R^m, and f, e: R^m → R^p of one depth; a box, and one that contains g of it."""
+    m = source.integer(1, 3)
+    g = integer_network(source, depth=(1, 2), outputs=m)
+    f = integer_network(source, depth=(2, 2), inputs=m, slope=g.slope)
+    e = integer_network(source, depth=(2, 2), inputs=m, outputs=f.widths[-1], slope=g.slope)
+    box = integer_box(source, g.widths[0])
+    return f, g, e, box, around(g, box)
+
+
+@instances
+def elsewhere(source: Source):
+    """f = [y − 8]_+ and g = wx + 16 > 8; the box for f is one where f vanishes."""
+    w = source.tensor(1, 1, low=1.0, high=3.0).round()
+    one, none = 0 * w + 1, 0 * w[0]
+    f = Network((one, one), (none - 8, none))
+    g = Network((w,), (none + 16,))
+    return f, g, f, (none - 2, none + 2), (none - 2, none + 2)
+
+
+@instances
+def independent_networks(source: Source):
+    """g = id + b on R^2; f is the first coordinate, e the second, each through a hidden unit."""
+    b = source.tensor(2, low=-1.0, high=1.0).round()
+    unit = b.new_zeros(2, 1, 2)
+    unit[0, 0, 0] = unit[1, 0, 1] = 1
+    f, e = (Network((row, row.mT), (0 * b[:1], 0 * b)) for row in unit)
+    g = Network((unit.squeeze(1),), (b,))
+    box = (b - 2, b + 2)
+    return f, g, e, box, around(g, box)
+
+
+@claim(
+    "rank.jacobian-rank-axioms",
+    kind="bound",
+    title="The Jacobian rank of a composition and of a sum",
+    source=paper("rank", "Prop. 1, properties 1-3"),
+    instances=three_networks(),
+    tight=independent_networks(),
+    needs={"the domain of f contains g(Ω)": elsewhere()},
+    mutants={"the larger of two ranks for a sum": {"total": max}},
+    no_batch="the linear regions of a network are listed one network at a time",
+    no_ball="linear regions are those of float weights; ranks over them are proved in rationals",
+    effort=0.4,
+)
+def test_jacobian_rank_axioms(f, g, e, box, image, *, total=operator.add):
+    r"""For $g(\Omega) \subset \Omega'$:
+    $\operatorname{rank}_J(f \circ g; \Omega) \le \min\{\operatorname{rank}_J(f; \Omega'),
+    \operatorname{rank}_J(g; \Omega)\}$, and
+    $\operatorname{rank}_J(f + e; \Omega') \le \operatorname{rank}_J(f; \Omega') +
+    \operatorname{rank}_J(e; \Omega')$. All of them are integers.
+
+    Over *all* linear regions of integer networks in boxes, listed and ranked in rational arithmetic.
+    Property 4 is rank.jacobian-rank-of-affine-maps.
+    """
+    rank_f, rank_e = proved_rank(f, image), proved_rank(e, image)
+    whole = proved_rank(f.merged_after(g), box)
+    return (
+        leq(whole, rank_f, label="a composition, its outer part"),
+        leq(whole, proved_rank(g, box), label="a composition, its inner part"),
+        leq(proved_rank(f.add(e), image), total(rank_f, rank_e), label="a sum"),
+    )
+
+
+@instances
+def affine_maps(source: Source):
+    """x ↦ Ax + b with A of a known rank, the depth of a network for it, and a box."""
+    m, n = source.integer(1, 3), source.integer(1, 3)
+    k = source.integer(0, min(m, n))
+    U, V = integer_factors(source, m, n, max(k, 1))
+    A = U @ V if k else 0 * (U @ V)
+    net = Network((A,), (source.tensor(m, low=-3.0, high=3.0).round(),), source.choice((0.0, -0.5)))
+    return net, k, source.integer(2, 3), integer_box(source, n)
+
+
+def first_input_fixed(net, box):
+    """The rank with the first input held fixed."""
+    W, *rest = net.weights
+    free = torch.arange(W.shape[-1]) > 0
+    return proved_rank(net.with_parameters((W * free, *rest), net.biases), box)
+
+
+@claim(
+    "rank.jacobian-rank-of-affine-maps",
+    kind="identity",
+    title="The Jacobian rank of an affine map is the rank of its matrix, whatever network computes it",
+    source=paper("rank", "Prop. 1, property 4"),
+    instances=affine_maps(),
+    mutants={"one input held fixed": {"rank": first_input_fixed}},
+    witness="rankcheck.witnesses.deepen",
+    no_batch="the linear regions of a network are listed one network at a time",
+    no_ball="linear regions are those of float weights; ranks over them are proved in rationals",
+    effort=0.5,
+)
+def test_jacobian_rank_of_affine_maps(net, k, depth, box, *, rank=proved_rank):
+    r"""$\operatorname{rank}_J(x \mapsto Ax + b) = \operatorname{rank} A$, also where a network of
+    several layers and many linear regions computes the map.
+
+    $A$ is a product of integer factors that have its rank by their form.
+    """
+    return (
+        eq(rank(net, box), k, label="one layer"),
+        eq(rank(deepen(net, depth), box), k, label="a network with kinks"),
+    )
