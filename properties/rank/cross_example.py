@@ -1,0 +1,203 @@
+from dataclasses import dataclass
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import network
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, power, rank
+from rankcheck.networks import Network
+from rankcheck.regions import jacobian_rank
+from rankcheck.scalars import scalar
+from rankcheck.witnesses.cross_example import (
+    EqualValues,
+    cross,
+    cross_as_printed,
+    cross_network,
+    equal_values,
+)
+
+
+def square(x):
+    """‖x‖²."""
+    return (x * x).sum(-1)
+
+
+@instances
+def pairs_of_points(source: Source):
+    """Two points of the plane."""
+    return source.tensor(2), source.tensor(2)
+
+
+@instances
+def on_one_diagonal(source: Source):
+    """Two points of one arm of the cross, where f is the identity."""
+    arm = source.choice(((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)))
+    t = source.tensor(2, low=0.0, high=8.0)
+    on_arm = t.unsqueeze(-1) * torch.tensor(arm, dtype=torch.float64)
+    return on_arm[..., 0, :], on_arm[..., 1, :]
+
+
+@instances
+def beside_an_axis(source: Source):
+    """Two points that differ in one of their coordinates, which is the smaller one: rise √2."""
+    t = source.tensor(2, low=0.0, high=4.0)
+    zero = 0 * t[..., 0]
+    return torch.stack((zero + 8, t[..., 0]), -1), torch.stack((zero + 8, t[..., 1]), -1)
+
+
+def signs_forgotten(like=None):
+    """The network with the first output |x_0| clipped: the unit for x_0 < 0 reads |x_0|."""
+    net = cross_network(like)
+    first = net.weights[0] * torch.tensor([[1.0], [-1.0], [1.0], [1.0]], dtype=torch.float64)
+    return net.with_parameters((first, *net.weights[1:]), net.biases)
+
+
+@claim(
+    "rank.cross-example",
+    kind="construction",
+    title="A continuous function of Jacobian rank 1 that is the identity on a cross",
+    source=paper("rank", "Example 1 (corrected)"),
+    instances=pairs_of_points(),
+    tight=beside_an_axis(),
+    mutants={
+        "the cases as printed": {"function": cross_as_printed},
+        "a sign forgotten": {"witness": signs_forgotten},
+    },
+    witness="rankcheck.witnesses.cross_example",
+)
+def test_cross_example(x, y, *, function=cross, witness=cross_network):
+    r"""$f(x) = (\operatorname{sign}(x_0)\,m, \operatorname{sign}(x_1)\,m)$ with
+    $m = \min(|x_0|, |x_1|)$ is the function of a network of depth 3, hence continuous and piecewise
+    linear: $\|f(x) - f(y)\|^2 \le 2\|x - y\|^2$; it is the identity on the cross $|x_0| = |x_1|$; and
+    its Jacobian has rank 1 in every linear region.
+
+    The regions are those of the witness in $[-1, 1]^2$, ranked in rational arithmetic; f is
+    homogeneous. That $\operatorname{rank}_{BN} f = 2$ is rank.no-injection-of-the-cross.
+    """
+    net = witness(x)
+    arm = torch.where(x < 0, -x[..., :1].abs(), x[..., :1].abs())
+    regular = (x[..., 0].abs() != x[..., 1].abs()) & (x != 0).all(-1)
+    return (
+        eq(net(x), function(x), scale=network_scale(net, x), label="the network"),
+        leq(square(function(x) - function(y)), 2 * square(x - y), label="continuity"),
+        eq(function(arm), arm, label="the identity on the cross"),
+        eq(rank(net.jacobian(x)), 1, where=regular, label="the rank at a point"),
+        eq(jacobian_rank(witness(), -1, 1, exact=True).rank, 1, label="the rank everywhere"),
+    )
+
+
+@refuted(
+    "rank.cross-example-as-printed",
+    title="The printed example of Jacobian rank 1 is continuous",
+    source=paper("rank", "Example 1"),
+    instances=pairs_of_points(),
+    errata="The two cases are swapped: (x_0, sign(x_1)|x_0|) for |x_0| ≥ |x_1| jumps from (1, −1) to "
+    "(1, 1) where x_1 changes sign. With min(|x_0|, |x_1|) in place of max the example is right.",
+    corrected_by="rank.cross-example",
+)
+def test_cross_example_as_printed(x, y):
+    r"""$f(x) = (x_0, \operatorname{sign}(x_1)|x_0|)$ for $|x_0| \ge |x_1|$ and
+    $(\operatorname{sign}(x_0)|x_1|, x_1)$ otherwise is continuous.
+
+    Its linear pieces have operator norm $\sqrt 2$, so continuity means
+    $\|f(x) - f(y)\|^2 \le 2\|x - y\|^2$ for all $x, y$: here for those off the axes, so that it does
+    not matter what $\operatorname{sign}(0)$ is.
+    """
+    off_the_axes = (x != 0).all(-1) & (y != 0).all(-1)
+    jump = square(cross_as_printed(x) - cross_as_printed(y))
+    return leq(jump, 2 * square(x - y), where=off_the_axes)
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped:
+    """g plus a step: a function R² → R that is injective on the cross, and not continuous."""
+
+    g: Network
+    step: float
+
+    @property
+    def biases(self):
+        return self.g.biases
+
+    def __call__(self, x):
+        arm = (x[..., :1] < 0).to(torch.float64) + 2 * (x[..., 1:] < 0).to(torch.float64)
+        return self.g(x) + self.step * arm
+
+
+@instances
+def functions_to_the_line(source: Source):
+    """g: R² → R, piecewise linear and continuous."""
+    return network(source, depth=(1, 3), width=(1, 4), inputs=2, outputs=1)
+
+
+@instances
+def with_steps(source: Source):
+    """g ∈ [0, 2] on the cross, plus 4 times the number of the arm: different on different arms."""
+    w = source.tensor(1, 2, low=0.5, high=1.0)
+    return Stepped(Network((w, 1 + 0 * w[..., :1]), (0 * w[..., 0], 0 * w[..., 0])), 4.0)
+
+
+def size_of(g, x):
+    """What is summed in g(x)."""
+    return network_scale(g if isinstance(g, Network) else g.g, x)
+
+
+def lipschitz(g):
+    """A Lipschitz constant of a network, the product of the norms of its layers."""
+    product = 0 * g.biases[-1][..., 0] + 1
+    for w in g.weights if isinstance(g, Network) else g.g.weights:
+        product = product * power(frobenius_squared(w), Fraction(1, 2))
+    return product
+
+
+def on_one_arm(g, like, steps):
+    """A search that stays on the arm on which it begins."""
+    found = equal_values(g, like, steps)
+    return EqualValues(found.point, 0 * found.point, found.point)
+
+
+@claim(
+    "rank.no-injection-of-the-cross",
+    kind="construction",
+    title="Every continuous g: R² → R takes one value at two distant points of the cross",
+    source=paper("rank", "Example 1"),
+    instances=functions_to_the_line(),
+    needs={"g is continuous": with_steps()},
+    mutants={"one arm only": {"search": on_one_arm}},
+    loose={
+        "the value from below": "the two values differ as g varies between the two points",
+        "the value from above": "the two values differ as g varies between the two points",
+        "the same value": "a product of norms is far above the slope along the arm",
+    },
+    witness="rankcheck.witnesses.cross_example",
+)
+def test_no_injection_of_the_cross(g, *, search=equal_values):
+    r"""For every continuous $g: \mathbb R^2 \to \mathbb R$ there are two points of the cross
+    $|x_0| = |x_1| \le 1$ with the same value of $g$ and at least 1 apart in the maximum norm. So no
+    $f = h \circ g$ through $\mathbb R$ is the identity on the cross, and the function of
+    rank.cross-example has $\operatorname{rank}_{BN} = 2$.
+
+    The first point is the end of an arm. On another arm, two points $2^{-40}$ apart are found whose
+    values enclose $g$ of the first, and the intermediate value theorem does the rest; what follows is
+    checked too: each of these values is within $2^{-39}$ times the Lipschitz constant of $g$.
+    """
+    found = search(g, g.biases[-1][..., 0], 40)
+    point, low, high = (
+        g(p.unsqueeze(-2)).squeeze(-2) for p in (found.point, found.low, found.high)
+    )
+    scale = size_of(g, found.point) + size_of(g, found.high)
+    gap = (found.point - found.low).abs().amax(-1)
+    width = (found.high - found.low).abs().amax(-1)
+    near = lipschitz(g) * 2 * width
+    on_cross = torch.stack([p.abs() for p in (found.point, found.low, found.high)], -2)
+    return (
+        leq(torch.minimum(low, high), point, scale=scale, label="the value from below"),
+        leq(point, torch.maximum(low, high), scale=scale, label="the value from above"),
+        leq((low - point).abs().squeeze(-1), near, scale=scale.squeeze(-1), label="the same value"),
+        leq(1, gap, label="the distance"),
+        leq(width, scalar(Fraction(1, 2**40), width), label="the enclosure"),
+        eq(on_cross[..., 0], on_cross[..., 1], label="on the cross"),
+    )
