@@ -1,0 +1,172 @@
+r"""Networks that are balanced neuron by neuron, with points at which they are differentiable.
+
+Balanced means that for every hidden neuron, with a bias that counts,
+
+.. math:: \|W_{\ell, i\cdot}\|^2 + b_{\ell, i}^2 = \|W_{\ell+1, \cdot i}\|^2 = \rho_{\ell, i}^2 .
+
+There are two constructions.
+
+*Exact.* $W_\ell = U_\ell \operatorname{diag}(\rho_{\ell-1})$ with unit vectors for the columns of
+$U_\ell$, each the image of a basis vector under one reflection, $\rho_0 > 0$ drawn; and
+
+.. math:: b = (q/s - s)/2, \quad \rho = (q/s + s)/2 \quad\text{with}\quad
+          q = \|W_{\ell, i\cdot}\|^2,\ s > 0,
+
+so that $q + b^2 = \rho^2$. To every b belongs one s, so every balanced network with ρ > 0 is of
+this form. All of it is rational in what is drawn, hence exact on balls.
+
+*Rescaled.* Any network, made balanced by :func:`rankcheck.balancing.balance_neurons`: zero layers,
+dead units, layers of low rank and networks without biases are among them. It has no ball form.
+
+The balance of both is re-checked: on balls exactly, in floats to `RESIDUAL` of the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from rankcheck import linalg
+from rankcheck.balancing import balance_neurons, neuron_imbalances
+from rankcheck.instances.networks import (
+    CLEARANCE,
+    Range,
+    Slopes,
+    clear_of_boundaries,
+    network,
+    slope,
+)
+from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network, leaky
+
+Construction = Literal["exact", "rescaled"]
+
+#: Imbalances in floats, relative to the cost of the network, that count as none.
+RESIDUAL = 2.0**-40
+
+
+def unit_columns(source: Source, m: int, n: int) -> Any:
+    """An m × n matrix with columns of length one: column j is a reflection of e_{j mod m}.
+
+    It is the basis vector itself where the drawn vector vanishes, so that the simplest such matrix
+    is (a part of, or copies of) the identity. Every column of unit vectors is reached.
+    """
+    v = source.tensor(m, n, low=-2.0, high=2.0)
+    basis = linalg.eye(m, like=v)[:, torch.arange(n) % m]
+    square = (v * v).sum(-2, keepdim=True)
+    along = (v * basis).sum(-2, keepdim=True)
+    return basis - 2 * v * along / torch.where(square == 0, square.new_ones(()), square)
+
+
+def balanced_network(
+    source: Source,
+    points: int | None = None,
+    *,
+    depth: Range = (1, 4),
+    width: Range = (1, 3),
+    slopes: Slopes = "any",
+) -> tuple[Network, Any]:
+    """A network of the exact construction, and a point (or `points` of them) clear of its kinks.
+
+    A unit that is closer than `CLEARANCE` to its kink gets another s, and with that a bias that
+    differs by more than s/4; with several points what then is not clear is rejected.
+    """
+    layers = source.integer(*depth)
+    widths = [source.integer(*width) for _ in range(layers + 1)]
+    steepness = slope(source, slopes)
+    x = source.tensor(*(() if points is None else (points,)), widths[0])
+    rows = x.unsqueeze(-2) if points is None else x
+    rho = source.tensor(widths[0], low=0.25, high=2.0)
+    wide = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
+    alpha, weights, biases = rows, [], []
+    for n, m in zip(widths[1:], widths[:-1], strict=True):
+        w = unit_columns(source, n, m) * rho.unsqueeze(-2)
+        weights.append(w)
+        if len(weights) == layers:
+            biases.append(source.tensor(n, low=-2.0, high=2.0))
+            break
+        # Of the size of what enters, or the ρ would grow from layer to layer like squares.
+        s = source.tensor(n, low=0.5, high=2.0) * rho.sum(-1, keepdim=True) / m
+        q = (w * w).sum(-1)
+        before = alpha @ w.mT
+        for factor in (2.0,) if points is None else (2.0, 1.5, 1.25, 1.125):
+            distance = (before + ((q / s - s) / 2).unsqueeze(-2)).abs().amin(-2)
+            s = torch.where(distance < CLEARANCE, s * factor, s)
+        b, rho = (q / s - s) / 2, (q / s + s) / 2
+        biases.append(b)
+        alpha = leaky(before + b.unsqueeze(-2), wide)
+    net = Network(weights, biases, steepness)
+    if layers > 1:
+        clear = net.boundary_distance(x) > 0
+        source.require(clear, "the network is differentiable at its points")
+    return net, x
+
+
+def rescaled_network(
+    source: Source,
+    points: int | None = None,
+    *,
+    depth: Range = (1, 4),
+    width: Range = (1, 3),
+    slopes: Slopes = "any",
+) -> tuple[Network, Any]:
+    """A network balanced by rescaling its neurons, and points at which it is differentiable.
+
+    Dead units are set to zero: what is exactly at its kink then, nothing reads.
+
+    Raises:
+        NoBallForm: on balls.
+    """
+    net = network(source, depth=depth, width=width, slopes=slopes, bound=2.0)
+    x = source.tensor(*(() if points is None else (points,)), net.widths[0])
+    return balance_neurons(clear_of_boundaries(source, net, x)), x
+
+
+def _is_balanced(net: Network) -> Any:
+    """Bools of the shape of the batch, and of the neurons behind it."""
+    imbalance: linalg.Array = torch.cat(neuron_imbalances(net), -1)
+    if isinstance(imbalance, Tensor):
+        return imbalance.abs() <= RESIDUAL * net.cost().unsqueeze(-1)
+    return imbalance == 0
+
+
+def _balanced(
+    source: Source, constructions: Sequence[Construction], points: int | None, **options: Any
+) -> tuple[Network, Any]:
+    construction = source.choice(constructions)
+    make = balanced_network if construction == "exact" else rescaled_network
+    net, x = make(source, points, **options)
+    if net.depth > 1:
+        source.require(_is_balanced(net), "the network is balanced neuron by neuron")
+    return net, x
+
+
+@instances
+def balanced_networks_at_points(
+    source: Source,
+    *,
+    depth: Range = (1, 4),
+    width: Range = (1, 3),
+    slopes: Slopes = "any",
+    constructions: Sequence[Construction] = ("exact", "rescaled"),
+) -> tuple[Network, Any]:
+    """A balanced network and a point x, shape `(*batch, n_0)`, at which it is differentiable."""
+    return _balanced(source, constructions, None, depth=depth, width=width, slopes=slopes)
+
+
+@instances
+def balanced_networks_with_inputs(
+    source: Source,
+    *,
+    depth: Range = (1, 4),
+    width: Range = (1, 3),
+    points: Range = (1, 4),
+    slopes: Slopes = "any",
+    constructions: Sequence[Construction] = ("exact", "rescaled"),
+) -> tuple[Network, Any]:
+    """A balanced network and N points, shape `(*batch, N, n_0)`, differentiable at each."""
+    number = source.integer(*points)
+    return _balanced(source, constructions, number, depth=depth, width=width, slopes=slopes)

@@ -1,0 +1,119 @@
+"""Balanced networks: the balance itself, exactly on balls, and how much of them is reached."""
+
+import pytest
+import torch
+
+from rankcheck.balancing import neuron_imbalances
+from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.instances.balanced import (
+    balanced_networks_at_points,
+    balanced_networks_with_inputs,
+    unit_columns,
+)
+from rankcheck.instances.given import record_of
+from rankcheck.instances.record import Entries, Record
+from rankcheck.instances.source import BatchSource, ReplaySource, instances
+from rankcheck.networks import Network
+
+BOTH = ("exact", "rescaled")
+
+
+def slow_imbalances(net):
+    """‖W_{ℓ,i·}‖² + b_{ℓ,i}² − ‖W_{ℓ+1,·i}‖² of one network, neuron by neuron."""
+    found = []
+    for layer in range(net.depth - 1):
+        w, b, v = net.weights[layer], net.biases[layer], net.weights[layer + 1]
+        for i in range(w.shape[0]):
+            enters = sum(w[i, j] ** 2 for j in range(w.shape[1])) + b[i] ** 2
+            found.append(enters - sum(v[j, i] ** 2 for j in range(v.shape[0])))
+    return found
+
+
+@pytest.mark.parametrize("construction", BOTH)
+@pytest.mark.parametrize("family", [balanced_networks_at_points, balanced_networks_with_inputs])
+def test_all_of_them_are_balanced_and_none_is_rejected(swept, family, construction):
+    for source, (net, x) in swept(family(constructions=(construction,)), 25):
+        assert source.valid.all()
+        for index in range(4):
+            imbalances = slow_imbalances(net[index])
+            assert all(abs(float(z)) <= 1e-12 * float(net.cost()[index]) for z in imbalances)
+        if construction == "exact" and net.depth > 1:
+            assert (net.boundary_distance(x) > 0).all()
+
+
+def test_the_exact_ones_are_balanced_exactly_on_balls(drawn):
+    family = balanced_networks_at_points(constructions=("exact",))
+    deep = 0
+    for source, _ in [pair for pair in drawn(family, 60) if pair is not None]:
+        net, x = family(ReplaySource(source.record, BallArray.exact))
+        deep += net.depth > 2
+        for imbalance in neuron_imbalances(net):
+            assert (imbalance == 0).all()
+        assert net.depth == 1 or net.is_differentiable_at(x)
+    assert deep > 10
+
+
+def test_rescaling_has_no_ball_form(drawn):
+    family = balanced_networks_at_points(depth=(2, 3), constructions=("rescaled",))
+    source, _ = next(pair for pair in drawn(family, 5) if pair is not None)
+    with pytest.raises(NoBallForm):
+        family(ReplaySource(source.record, BallArray.exact))
+
+
+def test_biases_of_both_signs_and_ranks_are_reached(swept):
+    ranks, signs = set(), set()
+    for _, (net, x) in swept(balanced_networks_at_points(), 60):
+        ranks |= set(torch.linalg.matrix_rank(net.jacobian(x)).tolist())
+        if net.depth > 1:
+            signs |= set(net.biases[0].sign().reshape(-1).tolist())
+    assert ranks == {0, 1, 2, 3}
+    assert signs == {-1.0, 0.0, 1.0}
+
+
+def test_a_given_balanced_network_is_of_the_exact_form():
+    """W_1 = (3/5, 4/5)ᵀ and b_1 = (−1/4, −3/5), with ρ = (13/20, 1): s = ρ − b gives them back."""
+    family = balanced_networks_at_points(depth=(2, 2), width=(1, 2), constructions=("exact",))
+    w = torch.tensor([3 / 5, 4 / 5], dtype=torch.float64)
+    b = w * torch.tensor([-5 / 12, -3 / 4], dtype=torch.float64)
+    rho = (w * w + b * b).sqrt()
+    choices = (
+        [0, 2, 1, 2, 1, 0],  # exact, depth 2, widths 1, 2, 1, ReLU
+        [[5.0], [1.0], [[1.0], [-2.0]], (rho - b).tolist(), [[0.0, 1.0]], [0.0]],
+    )
+    record = record_of(family, [*choices[0], *choices[1]])
+    net, _ = family(ReplaySource(record))
+    torch.testing.assert_close(net.weights[0], w.unsqueeze(-1))
+    torch.testing.assert_close(net.biases[0], b)
+    torch.testing.assert_close(net.weights[1].abs(), rho.unsqueeze(0))
+
+
+@instances
+def columns(source):
+    return unit_columns(source, 3, 5)
+
+
+def test_unit_columns_have_length_one_and_start_at_the_identity():
+    source = BatchSource(3, 500)
+    (U,) = columns()(source)
+    assert U.shape == (500, 3, 5)
+    torch.testing.assert_close((U * U).sum(-2), torch.ones(500, 5, dtype=torch.float64))
+    assert U.std(0).min() > 0.2
+    zero = Record((Entries(torch.zeros(3, 5, dtype=torch.float64), (3, 5), -2.0, 2.0),))
+    (U,) = columns()(ReplaySource(zero))
+    assert U.tolist() == [[1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0]]
+
+
+def test_they_can_be_descended_on():
+    source = BatchSource(11, 8)
+    family = balanced_networks_at_points(depth=(3, 3), width=(2, 2), constructions=("exact",))
+    family(source)
+    leaves = []
+
+    def leaf(values):
+        leaves.append(values.clone().requires_grad_())
+        return leaves[-1]
+
+    net, x = family(ReplaySource(source.record, leaf, batch=(8,)))
+    (net.cost().sum() + net(x).sum()).backward()
+    assert isinstance(net, Network)
+    assert all(part.grad is not None and part.grad.isfinite().all() for part in leaves)
