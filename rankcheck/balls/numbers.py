@@ -26,7 +26,11 @@ DEFAULT_PRECISION = 128
 """Bits of a ball's midpoint. Set on import, as python-flint's context is global to the process."""
 
 EXACT_FRACTION_BITS = 20
-"""A float whose fractional part needs at most this many bits is taken to mean itself."""
+"""A float whose fractional part needs at most this many bits is taken to mean itself, ..."""
+
+SPARE_BITS = 20
+"""... if its significand ends in so many zeros: what was rounded does so once in a million times.
+Without them 1e300, a third of 10¹¹, or 12.3 in single precision would count as exact."""
 
 FLOAT_ULPS = 4
 """Any other float stands for all the reals within this many units in its last place."""
@@ -80,9 +84,10 @@ def unknown() -> arb:
 def exact(value: Any) -> Number:
     """Convert one number, as it is meant where a claim body writes it.
 
-    An int, a Fraction and a dyadic float of at most 20 fractional bits become that exact rational.
-    Any other float becomes a ball with a radius of 4 units in the last place: it stands for every
-    real that near, so `0.9` covers nine tenths and `2 / 3` covers two thirds.
+    An int, a Fraction and a short dyadic float (at most 20 fractional bits, and 20 bits of its
+    significand unused) become that exact rational. Any other float becomes a ball with a radius of
+    4 units in the last place: it stands for every real that near, so `0.9` covers nine tenths and
+    `2 / 3` covers two thirds.
 
     Raises ValueError for an infinite or undefined float, TypeError for what is no real number.
     """
@@ -94,13 +99,19 @@ def exact(value: Any) -> Number:
         return fmpq(value.numerator, value.denominator)
     if isinstance(value, (float, np.floating)):
         rational = dyadic(value)
-        if int(rational.q) <= 1 << EXACT_FRACTION_BITS:
+        if _is_short(rational, np.finfo(type(value)).nmant + 1):
             return rational
         ulp = float(np.spacing(np.abs(value)))
         return arb(float(value), FLOAT_ULPS * ulp)
     raise TypeError(
         f"expected an int, Fraction, float, fmpq or arb, got {type(value).__name__} {value!r}"
     )
+
+
+def _is_short(x: fmpq, significand: int) -> bool:
+    top = abs(int(x.p))
+    used = top.bit_length() - ((top & -top).bit_length() - 1) if top else 0
+    return int(x.q) <= 1 << EXACT_FRACTION_BITS and used <= max(1, significand - SPARE_BITS)
 
 
 def dyadic(value: float | np.floating[Any]) -> fmpq:

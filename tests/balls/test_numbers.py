@@ -204,11 +204,15 @@ def test_huge_powers_become_balls():
     assert numbers.integer_power(fmpq(-3, 2), 10**7 + 1) < -(10**6)
 
 
-@pytest.mark.parametrize("value", [0, 3, -7, True, Fraction(2, 3), 0.5, -1.375, 2.0**-20, 1e300])
+@pytest.mark.parametrize("value", [0, 3, -7, True, Fraction(2, 3), 0.5, -1.375, 2.0**-20, 2.0**900])
 def test_exact_numbers(value):
     number = exact(value)
     assert isinstance(number, fmpq)
     assert Fraction(int(number.p), int(number.q)) == Fraction(value)
+
+
+def test_short_single_precision_is_exact():
+    assert [exact(np.float32(x)) for x in (0, -1.5, 2.0**-20)] == [0, fmpq(-3, 2), fmpq(1, 1 << 20)]
 
 
 @pytest.mark.parametrize(
@@ -221,6 +225,11 @@ def test_exact_numbers(value):
         (0.1 + 0.2, Fraction(3, 10)),
         (2.0**-21, Fraction(1, 2**21)),
         (np.float32(0.9), Fraction(9, 10)),
+        # Rounded to numbers of few fractional bits, because they are large or short of bits.
+        (np.float32(12.3), Fraction(123, 10)),
+        (np.float32(3e8 / 7), Fraction(3 * 10**8, 7)),
+        (1e11 / 3, Fraction(10**11, 3)),
+        (1e300, Fraction(10**300)),
     ],
 )
 def test_other_floats_stand_for_the_reals_near_them(value, meant):
