@@ -69,8 +69,13 @@ class Relation:
         return _widen(torch.as_tensor(self.where), self.lhs)
 
     def violated(self) -> torch.Tensor:
-        """Where the relation fails by more than the tolerance; a NaN on a side is a failure."""
-        return ~(self.excess <= self.tolerance) & self.asserted
+        """Where the relation fails by more than the tolerance; a NaN on a side is a failure.
+
+        So is a side that overflows to the wrong end, and a tolerance that does: it allows anything.
+        """
+        excess, tolerance = self.excess, self.tolerance
+        holds = (excess <= tolerance) & torch.isfinite(tolerance) | (excess == -torch.inf)
+        return ~holds & self.asserted
 
     def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:
         """The derived mutant: a bound tightened by a small factor of itself, an identity moved.

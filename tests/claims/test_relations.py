@@ -1,0 +1,145 @@
+"""Relations measure: tolerances, what counts as a failure, and where anything is asserted."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck import eq, leq
+from rankcheck.balls import BallArray
+from rankcheck.claims import tolerances
+
+INF, NAN = math.inf, math.nan
+
+
+def array(*values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def test_a_bound_fails_beyond_its_tolerance_alone():
+    u = 2.0**-53
+    band = tolerances.SAFETY * tolerances.TERMS * u
+    lhs = array(1, 1 + band / 2, 1 + 2 * band, 0.5, 1.1)
+    relation = leq(lhs, 1.0)
+    assert relation.violated().tolist() == [False, False, True, False, True]
+    assert eq(lhs, 1.0).violated().tolist() == [False, False, True, True, True]
+    assert relation.excess[4] == pytest.approx(0.1)
+    assert eq(array(0.5), 1).excess.tolist() == [0.5]
+
+
+def test_equality_is_no_violation_whatever_its_size():
+    generator = torch.Generator().manual_seed(0)
+    exponents = 400 * torch.rand(1000, dtype=torch.float64, generator=generator) - 200
+    values = 10.0**exponents
+    third = values / 3
+    assert not leq(third * 3, values).violated().any()
+    assert not leq(values, third * 3).violated().any()
+    assert not eq(third + third + third, values).violated().any()
+
+
+def test_what_cancelled_widens_the_band():
+    x = array(1e8)
+    cancelled = (x + 1 / 3) - x
+    assert eq(cancelled, 1 / 3).violated()
+    assert not eq(cancelled, 1 / 3, scale=x).violated()
+    assert not eq(cancelled, 1 / 3, error=1e-7).violated()
+    assert eq(cancelled, 1 / 3, scale=x, terms=0).violated()
+    # Scales and errors are sizes: their signs do not matter.
+    assert not eq(cancelled, 1 / 3, scale=-x).violated()
+
+
+@pytest.mark.parametrize(
+    ("lhs", "rhs", "fails"),
+    [
+        (NAN, 1, True), (1, NAN, True), (NAN, NAN, True),
+        (INF, 1, True), (INF, INF, True), (-INF, -INF, True),
+        (1, INF, False), (-INF, 1, False), (-INF, INF, False),
+        (1, -INF, True),
+    ],
+)  # fmt: skip
+def test_what_is_no_number_fails(lhs, rhs, fails):
+    assert leq(array(lhs), array(rhs)).violated().tolist() == [fails]
+    assert eq(array(lhs), array(rhs)).violated().tolist() == [True]
+
+
+@pytest.mark.parametrize("band", [{"scale": array(INF)}, {"error": INF}, {"scale": array(NAN)}])
+def test_a_band_without_end_excuses_nothing(band):
+    assert leq(array(2), array(1), **band).violated().all()
+    assert eq(array(2), array(1), **band).violated().all()
+
+
+def test_integers_compare_exactly():
+    big = 2**53
+    assert leq(torch.tensor(big + 1), torch.tensor(big)).violated()
+    assert not leq(torch.tensor(big), torch.tensor(big)).violated()
+    assert eq(torch.tensor(big + 1), big).violated()
+    relation = leq(torch.tensor([3, 4]), 3)
+    assert relation.exact
+    assert relation.tolerance.tolist() == [0, 0]
+    assert relation.violated().tolist() == [False, True]
+    assert leq(2**60 + 1, 2**60).violated()
+    assert not eq(7, 7).violated()
+    assert not leq(torch.tensor([1]), 1.0).exact
+    assert leq(torch.tensor([2]), 1.5).violated().tolist() == [True]
+
+
+def test_where_is_respected():
+    lhs = array(2, 2, 0)
+    where = torch.tensor([True, False, True])
+    assert leq(lhs, 1, where=where).violated().tolist() == [True, False, False]
+    assert leq(lhs * NAN, 1, where=where).violated().tolist() == [True, False, True]
+    assert not leq(lhs, 1, where=False).violated().any()
+
+
+def test_a_hypothesis_of_the_instances_covers_their_entries():
+    lhs = torch.ones(2, 3, dtype=torch.float64)
+    where = torch.tensor([True, False])
+    assert leq(lhs, 0, where=where).violated().tolist() == [[True] * 3, [False] * 3]
+    entries = torch.tensor([[True, False, True], [False, False, True]])
+    assert leq(lhs, 0, where=entries).violated().tolist() == entries.tolist()
+    # Square: the axes of the batch come first.
+    square = leq(torch.ones(2, 2, dtype=torch.float64), 0, where=where)
+    assert square.violated().tolist() == [[True, True], [False, False]]
+
+
+def test_sides_are_broadcast():
+    relation = leq(torch.zeros(2, 1, dtype=torch.float64), array(1, -1, 0))
+    assert relation.lhs.shape == relation.rhs.shape == (2, 3)
+    assert relation.violated().tolist() == [[False, True, False]] * 2
+    with pytest.raises(ValueError, match=r"broadcast to one shape; received \(2,\) and \(3,\)"):
+        leq(array(1, 2), array(1, 2, 3))
+    with pytest.raises(TypeError, match="compares arrays, or two integers; received float and int"):
+        leq(1.0, 2)
+
+
+def test_a_constant_relation_takes_the_batch_axes():
+    assert leq(array(1), 2).over((1,)).lhs.shape == (1,)
+    constant = leq(3, 2).over((4,))
+    assert constant.violated().tolist() == [True] * 4
+
+
+def test_derived_mutants():
+    stronger = leq(array(1.0, 0.97), array(1.0, 1.0)).strengthened()
+    assert (stronger.excess > stronger.tolerance).tolist() == [True, False]
+    below = leq(array(-1.0), array(-1.0)).strengthened()
+    assert bool(below.excess > below.tolerance)
+    moved = eq(array(0.0, 5.0), array(0.0, 5.0)).strengthened()
+    assert moved.violated().tolist() == [False, True]
+    assert eq(array(0.0), array(0.0), scale=array(1.0)).strengthened().violated().all()
+    counts = leq(torch.tensor([2, 1]), torch.tensor([2, 2])).strengthened()
+    assert counts.violated().tolist() == [True, False]
+    assert eq(torch.tensor([2]), torch.tensor([2])).strengthened().violated().all()
+    kept = leq(array(1), array(1), where=torch.tensor([False]), label="l").strengthened()
+    assert not kept.violated().any()
+    assert kept.label == "l"
+
+
+def test_balls_take_their_partners_along():
+    x = BallArray.exact([Fraction(1, 3), 2])
+    for relation in (leq(x, 2), leq(0.25, x), eq(x, torch.tensor([1, 2]))):
+        assert isinstance(relation.lhs, BallArray)
+        assert isinstance(relation.rhs, BallArray)
+        assert not relation.exact
+    assert leq(x, 2, where=x > 1).asserted.tolist() == [False, True]
+    assert leq(x, 2).asserted.tolist() == [True, True]
