@@ -241,7 +241,7 @@ class Dask:
             for shard in shards
         }
         try:
-            for future in self._distributed.as_completed(futures):
+            for future in self._distributed.as_completed(futures, loop=self._client.loop):
                 try:
                     answer = future.result()
                 except Exception as error:

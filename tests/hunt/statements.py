@@ -161,3 +161,18 @@ def test_half_ball(x, kind):
 def test_no_form(x):
     r"""$x \le 3$, with a function that has no ball form."""
     return leq(torch.erfinv(x / 8), 0 * x)
+
+
+@instances
+def far_from_simple(source):
+    """A point of the plane, and a number of dimensions that does not matter."""
+    source.integer(0, 9)
+    return source.tensor(5, low=-4.0, high=4.0)
+
+
+@conjecture("hunted.patient", instances=far_from_simple())
+def test_patient(x):
+    r"""$\sum_i (x_i - \sin i)^2 (2 + \cos 40 x_i) \ge 10^{-5}$: not found in the first round."""
+    centre = torch.sin(1 + torch.arange(5, dtype=torch.float64))
+    d = x - (x.new_zeros(5) + centre)
+    return leq(0 * d.sum(-1) + 0.00001, (d * d * (2 + torch.cos(40 * x))).sum(-1))
