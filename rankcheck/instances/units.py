@@ -119,45 +119,54 @@ def aligned_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, in
     return W, 1 - least, 0 * t + 1, x, p, L, t
 
 
-@instances
-def separate_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, int, Any]:
-    """K orthonormal units times t, the k-th active at the k-th point alone, where u_k² is its mass.
+def separate_units(source: Source, *, least: int = 1) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """K orthonormal units, the k-th active at the k-th point alone: W, b, a, x, p, t.
 
-    ∇f(x_k) = a_k w_k with |a_k| = t/u_k, so that C_f^{1/2} has K equal singular values t. λ is that
-    of the path norm, but for its scale. Deep networks are among them: for large L the mixed
-    variation of such a function is nearly its cost.
+    The k-th point has mass u_k² and ∇f(x_k) = a_k w_k with a_k = t/u_k, so that C_f^{1/2} has K
+    equal singular values t. At least `least` units.
     """
-    K = source.integer(1, 4)
+    K = source.integer(least, 4)
     D = source.integer(K, 4)
     rows = semi_orthogonal(source, D, K).mT
     t = positive(source, 1, low=0.5, high=2.0)
     u = 0 * t + 1 if K == 1 else stereographic(source.tensor(K - 1, low=1.25, high=2.0))
-    half = rows.new_zeros((K,)) - 0.5
     # w_k·x_j = 1 for j = k and 0 otherwise
-    return rows, half.expand((*source.batch, K)), t / u, rows, u * u, depth(source), 1 + 0 * u
+    return rows, 0 * u - 0.5, t / u, rows, u * u, t
+
+
+@instances
+def separate_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, int, Any]:
+    """Separate units, a depth, and uniform λ.
+
+    Deep networks are among them: for large L the mixed variation of these functions is nearly
+    their cost.
+    """
+    W, b, a, x, p, _ = separate_units(source)
+    return W, b, a, x, p, depth(source), 0 * b + 1
 
 
 @instances
 def units_on_a_line(
-    source: Source, *, units: Range = (1, 4), inputs: Range = (1, 4)
+    source: Source, *, units: Range = (1, 4), inputs: Range = (1, 4), full_rank: bool = False
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Units with distinct hyperplanes, and a law on points between them: W, b, a, x, p.
 
     Finitely many distinct hyperplanes are crossed by some line at distinct points; here it is the
     first coordinate axis. Unit k bends at τ_1 < ... < τ_K (w_k1 ≠ 0, b_k = −w_k1 τ_k), and x holds
     the K + 1 points (ξ, 0, ..., 0) with ξ below, between and above the τ_k, each of positive mass.
-    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k.
+    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. With `full_rank` the rank is min(K, D), but where entries
+    are degenerate; otherwise it is drawn.
     """
     K, D = source.integer(*units), source.integer(*inputs)
-    W, a = crossing_rows(source, K, D), source.tensor(K)
+    rank = min(K, D) if full_rank else source.integer(1, min(K, D))
+    W, a = crossing_rows(source, K, D, rank), source.tensor(K)
     bends = breakpoints(source, K)
     x = on_the_line(between(bends), D)
     return W, -W[..., 0] * bends, a, x, law(source, K + 1, everywhere=True)
 
 
-def crossing_rows(source: Source, K: int, D: int) -> Any:
-    """K rows w_k in R^D with |w_k1| ≥ 1/8, of any rank: left · right with right_·1 = e_1."""
-    rank = source.integer(1, min(K, D))
+def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
+    """K rows w_k in R^D with |w_k1| ≥ 1/8, of at most this rank: left · right, right_·1 = e_1."""
     left, right = away_from_zero(source, K, 1), away_from_zero(source, 1, 1) * 0 + 1
     if rank > 1:
         left = torch.cat((left, source.tensor(K, rank - 1, low=-2.0, high=2.0)), -1)
