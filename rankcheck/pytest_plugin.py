@@ -44,6 +44,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--rankcheck-seed", metavar="N", type=int, default=0, help="seed of the claims (default 0)"
     )
+    group.addoption(
+        "--hunt",
+        metavar="SECONDS",
+        type=float,
+        help="hunt each conjecture for so long, after it was verified",
+    )
     parser.addini(
         "rankcheck_claims",
         "folders in which every Python file without a leading underscore holds claims",
@@ -55,6 +61,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     name = config.getoption("--rankcheck-profile") or os.environ.get("RANKCHECK_PROFILE", "quick")
     path = config.getoption("--ledger")
+    seconds = config.getoption("--hunt")
+    if seconds is not None and not seconds > 0:
+        raise pytest.UsageError(f"rankcheck: a hunt takes some seconds; received --hunt {seconds}")
     try:
         settings = running.Session(profile(name), config.getoption("--rankcheck-seed"))
         if path is not None:
@@ -130,10 +139,28 @@ class _Ledger:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        if claim_of(getattr(item, "obj", None)) is None:
+        claim = claim_of(getattr(item, "obj", None))
+        if claim is None:
             return (yield)
         with single_thread():
-            return (yield)
+            yield
+            if claim.kind == "conjecture" and self.config.getoption("--hunt") is not None:
+                self._hunt(claim)
+
+    def _hunt(self, claim: Claim) -> None:
+        """Spend seconds on breaking a conjecture that was just verified."""
+        __tracebackhide__ = True
+        from rankcheck.claims.check import ClaimFalse
+        from rankcheck.hunt.guarding import row_of
+        from rankcheck.hunt.run import hunt
+
+        settings = self.settings
+        seconds = self.config.getoption("--hunt")
+        found = hunt(claim, seconds, settings.seed, folder=settings.folder)
+        known = [row for row in settings.rows if row.id == claim.id]
+        settings.rows.append(row_of(found, known[-1] if known else None))
+        if not settings.rows[-1].expected:
+            raise ClaimFalse("\n".join(settings.rows[-1].messages))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rankcheck.hunt.arena import Arena, HuntError, Sample, Shape
-    from rankcheck.hunt.guard import guard
+    from rankcheck.hunt.guarding import guard
     from rankcheck.hunt.run import Hunt, Progress, hunt
     from rankcheck.hunt.strategies import STANDARD, Strategy
 
 _HOMES = {
     "rankcheck.hunt.arena": ("Arena", "HuntError", "Sample", "Shape"),
-    "rankcheck.hunt.guard": ("guard",),
+    "rankcheck.hunt.guarding": ("guard",),
     "rankcheck.hunt.run": ("Hunt", "Progress", "hunt"),
     "rankcheck.hunt.strategies": ("STANDARD", "Strategy"),
 }

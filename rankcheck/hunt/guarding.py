@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rankcheck.claims.check import ClaimFalse
@@ -28,6 +29,7 @@ def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".
     Raises:
         ClaimFalse: if a counterexample is found, with the statement, both sides, the instance as
             numbers and the certificate; also if one is suspected, or nothing could be hunted.
+        HuntError: as `hunt` does.
     """
     __tracebackhide__ = True
     row = row_of(hunt(claim, seconds, seed, folder=folder))
@@ -36,24 +38,25 @@ def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".
     return row
 
 
-def row_of(found: Hunt) -> Row:
-    """The row of a hunt in the ledger."""
-    claim = found.claim
-    verdict = VERDICTS[found.verdict]
-    return Row(
+def row_of(found: Hunt, known: Row | None = None) -> Row:
+    """The row of a hunt in the ledger, on top of what verifying the claim found."""
+    claim, verdict = found.claim, VERDICTS[found.verdict]
+    source = claim.source
+    known = known or Row(
         id=claim.id,
         title=claim.title,
         kind=claim.kind,
         verdict=verdict,
-        source=None
-        if claim.source is None
-        else {"key": claim.source.key, "where": claim.source.where},
-        swept=found.instances,
-        rejected=found.rejected,
-        cleared=found.cleared,
-        tight=None if found.margin is None else f"least margin {found.margin:.3g}",
-        certificate=found.certificate,
-        seconds=found.seconds,
+        source=None if source is None else {"key": source.key, "where": source.where},
         file=str(claim.file),
+    )
+    return replace(
+        known,
+        verdict=verdict,
+        swept=known.swept + found.instances,
+        rejected=known.rejected + found.rejected,
+        cleared=known.cleared + found.cleared,
+        certificate=found.certificate,
+        seconds=round(known.seconds + found.seconds, 3),
         messages=() if verdict == "guarded" else (found.message,),
     )
