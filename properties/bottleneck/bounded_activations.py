@@ -1,0 +1,102 @@
+import torch
+
+from rankcheck import claim, leq, paper, refuted
+from rankcheck.instances.balanced import balanced_networks_at_points
+from rankcheck.instances.matrices import orthogonal
+from rankcheck.instances.networks import balanced_linear_networks
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared
+from rankcheck.networks import Network
+from rankcheck.ntk import ntk_trace
+from rankcheck.witnesses.projections import bottleneck
+
+
+@instances
+def unbalanced_rotations(source: Source):
+    """x ↦ Q_2 (t Q_1 x) / t in two layers, 1 < t² < 5/4, at a point with Q_1 x > 0."""
+    n = source.integer(1, 3)
+    t = 1 + source.tensor(1, 1, low=2.0**-4, high=2.0**-3)
+    first, second = orthogonal(source, n), orthogonal(source, n)
+    y = source.tensor(n, low=0.5, high=4.0)
+    weights = (t * first, second / t)
+    biases = [w.new_zeros(w.shape[:-1]) for w in weights]
+    return Network(weights, biases), (first.mT @ y.unsqueeze(-1)).squeeze(-1)
+
+
+def capped(exponent):
+    """max(1, e^x)."""
+    return torch.relu(exponent).exp()
+
+
+@claim(
+    "bottleneck.bounded-activations",
+    kind="bound",
+    title="A bounded tangent kernel bounds the activations of almost all layers",
+    source=paper("bottleneck", "Thm 7/16"),
+    instances=balanced_networks_at_points(),
+    tight=balanced_linear_networks(scale=(1.0, 1.0 + 2**-8), equal=True),
+    needs={"balanced parameters": unbalanced_rotations()},
+    mutants={"e^{c_1/k} without the maximum": {"growth": torch.exp}},
+)
+def test_bounded_activations(net, x, *, growth=capped):
+    r"""For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and
+    $c = \operatorname{tr} \Theta(x, x)/L$ with $\Theta$ over the weights alone:
+
+    $$\sum_{\ell=1}^L \|\alpha_{\ell-1}(x)\|^2 \le
+      \frac{c \max(1, e^{c_1/k})}{k\,|Jf(x)|_+^{2/k}}\, L,$$
+
+    and at least $(1-p)L$ layers have $\|\alpha_{\ell-1}(x)\|^2$ at most $1/p$ of the mean of the right
+    side, for every $p \in (0, 1)$: so the $m$-th largest of them is at most $1/m$ of the right side.
+
+    The first is the sum of what holds in each layer,
+    $\|J(\tilde\alpha_\ell \to f)(x)\|_F^2 \ge k\,|Jf(x)|_+^{2/k} (1 + c_1/(kL))^{-\ell}$.
+    """
+    at = bottleneck(net, x)
+    some, k = at.rank > 0, at.count
+    size = k * (at.log_determinant * 2 / k).exp()
+    trace = ntk_trace(net, x)
+    energies = torch.stack([(a * a).sum(-1) for a in net.activations(x)], -1)
+    ranked = torch.sort(energies, -1, descending=True).values
+    places = torch.arange(1, net.depth + 1, device=x.device)
+    outer = torch.stack([frobenius_squared(g) for g in net.at(x).outer_jacobians], -1)
+    mean = (net.cost() / (k * net.depth)).unsqueeze(-1)
+    below = size / growth(at.excess / k)
+    return (
+        leq(energies.sum(-1) * below, trace, where=some, label="the sum"),
+        leq(
+            ranked * places * below.unsqueeze(-1),
+            trace.unsqueeze(-1),
+            where=some,
+            label="most layers",
+        ),
+        leq(size.unsqueeze(-1), outer * mean**places, where=some, label="each layer"),
+    )
+
+
+@instances
+def balanced_networks_among_points(source: Source):
+    """A balanced network, a point, and the number N of points that it is one of."""
+    net, x = balanced_networks_at_points(constructions=("exact",))(source)
+    return net, x, source.integer(1, 4)
+
+
+@refuted(
+    "bottleneck.bounded-activations-premise",
+    title="The bound on the activations at one of N points from 1/N of the trace of its kernel",
+    source=paper("bottleneck", "Thm 16"),
+    instances=balanced_networks_among_points(),
+    errata="The factor 1/N belongs to the trace over all N points, not to that of one of them: the "
+    "premise is tr Θ(x, x) ≤ cL, as in Theorem 7.",
+    corrected_by="bottleneck.bounded-activations",
+)
+def test_bounded_activations_premise(net, x, N):
+    r"""For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$:
+    if $\frac1N \operatorname{tr} \Theta(x, x) \le cL$ then
+    $\sum_\ell \|\alpha_{\ell-1}(x)\|^2 \le c \max(1, e^{c_1/k}) L / (k\,|Jf(x)|_+^{2/k})$; here at the
+    least such $c$, with $\Theta$ over weights and biases.
+    """
+    at = bottleneck(net, x)
+    k = at.count
+    size = k * (at.log_determinant * 2 / k).exp() / capped(at.excess / k)
+    energy = sum((a * a).sum(-1) for a in net.activations(x))
+    return leq(energy * size, ntk_trace(net, x, biases=True) / N, where=at.rank > 0)

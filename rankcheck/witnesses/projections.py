@@ -1,0 +1,231 @@
+r"""Orthonormal frames along which the weights of a network are nearly projections.
+
+At x with $k = \operatorname{rank} Jf(x)$ let $S_0$ be the row space of $Jf(x)$ and
+$S_\ell = D_\ell W_\ell S_{\ell-1}$ ($D_L = I$), k-dimensional all, with orthogonal projections
+$P_\ell$. For semi-orthonormal U and V with k columns, V a basis of S,
+
+.. math:: \min_U \|W - UV^T\|_F^2 = \|W\|_F^2 + k - 2\|WP_S\|_*
+          = \|W(I - P_S)\|_F^2 + \sum_{i \le k} (s_i(WP_S) - 1)^2,
+
+attained at the polar part $UV^T$ of $WP_S$. Two families:
+
+* *one-sided*: $U_\ell V_\ell^T$ the polar part of $W_\ell P_{\ell-1}$, each layer on its own;
+* *chained*: one semi-orthonormal $A_\ell$ for each $S_\ell$, rotated one after the other so that
+  $A_\ell^T W_\ell A_{\ell-1}$ is positive semi-definite: then it has trace
+  $\|P_\ell W_\ell P_{\ell-1}\|_*$, and the squared distance of $W_\ell$ to $A_\ell A_{\ell-1}^T$ is
+  $\|W_\ell\|_F^2 + k - 2\|P_\ell W_\ell P_{\ell-1}\|_*$.
+
+The distances are functions of projections, which are rational, and of singular values: they run on
+balls. The frames themselves are irrational, and of floats.
+
+Used by the claims bottleneck.weights-near-projections and bottleneck.chained-projections. Source:
+A. Jacot, *Bottleneck structure in learned features*, Theorem 6/15, with the projections corrected.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from rankcheck.balls import NoBallForm
+from rankcheck.linalg import (
+    Array,
+    frobenius_squared,
+    log_pseudo_determinant,
+    nuclear_norm,
+    range_projection,
+    rank,
+    singular_values,
+)
+from rankcheck.networks import Network
+
+__all__ = [
+    "Bottleneck",
+    "bottleneck",
+    "chained_distances",
+    "chained_frames",
+    "log_determinant_of_rank",
+    "one_sided_distances",
+    "one_sided_frames",
+    "projection_of_rank",
+    "subspaces",
+    "surviving_jacobians",
+    "two_sided_distances",
+    "two_sided_log_determinant",
+]
+
+
+class Bottleneck(NamedTuple):
+    """What the theorems know of a network at a point.
+
+    Attributes:
+        rank: k = rank Jf(x), an integer tensor (*B).
+        log_determinant: log |Jf(x)|_+, shape (*B).
+        excess: c_1 = ‖θ‖² − kL, shape (*B).
+        error: in floats, a bound of the rounding of the subspaces S_ℓ, as an angle; 0 on balls.
+    """
+
+    rank: Tensor
+    log_determinant: Array
+    excess: Array
+    error: Array
+
+    @property
+    def count(self) -> Array:
+        """k as numbers of the kind at hand, with 1 in place of 0, for divisions; shape (*B)."""
+        return 0 * self.excess + torch.where(self.rank > 0, self.rank, 1)
+
+    @property
+    def slack(self) -> Array:
+        """c_1 − 2 log |Jf(x)|_+, which is never negative; shape (*B)."""
+        return self.excess - 2 * self.log_determinant
+
+
+def bottleneck(net: Network, x: Array) -> Bottleneck:
+    """Rank and pseudo-determinant of the Jacobian at x (*B, n_0), and the excess cost."""
+    J, noise = net.jacobian(x), net.jacobian_noise(x)
+    k = rank(J, noise)
+    excess = net.cost() - k * net.depth
+    return Bottleneck(k, log_pseudo_determinant(J, noise), excess, _angle(J, k, noise))
+
+
+def _angle(J: Array, k: Tensor, noise: Array) -> Array:
+    """noise / s_k(J), to first order the sine of the angle by which rounding turns S_0."""
+    if not isinstance(J, Tensor):
+        return J.new_zeros(J.shape[:-2])
+    smallest = singular_values(J).gather(-1, (k - 1).clamp_min(0).unsqueeze(-1)).squeeze(-1)
+    return (noise / torch.where(k > 0, smallest, 1.0)).detach()
+
+
+def projection_of_rank(M: Array, k: Tensor) -> Array:
+    """The orthogonal projection onto Im M, for M (*B, m, n) of rank k (*B) up to rounding.
+
+    In floats the k largest singular values count, and the gradient is that at constant rank.
+    """
+    if not isinstance(M, Tensor):
+        return range_projection(M)
+    s = singular_values(M).detach()
+    # Between s_k and s_{k+1}; beyond both ends of the list infinity and zero stand in.
+    ends = torch.cat((2 * s[..., :1] + 1, s, 0 * s[..., :1]), -1)
+    place = k.unsqueeze(-1)
+    cut = (ends.gather(-1, place) + ends.gather(-1, place + 1)) / 2
+    cut = cut.squeeze(-1)
+    return M @ torch.linalg.pinv(M, atol=cut, rtol=torch.zeros_like(cut))
+
+
+def subspaces(net: Network, x: Array, k: Tensor) -> tuple[Array, ...]:
+    """P_0, ..., P_L at x (*B, n_0), shapes (*B, n_l, n_l), for k = rank Jf(x)."""
+    at = net.at(x)
+    first = projection_of_rank(at.jacobian.mT, k)
+    images = [inner @ first for inner in at.inner_jacobians[1:]]
+    return (first, *(projection_of_rank(M, k) for M in (*images, at.jacobian)))
+
+
+def surviving_jacobians(net: Network, x: Array, k: Tensor) -> list[Array]:
+    """Jα̃_ℓ(x) P_0 for ℓ = 1..L, shapes (*B, n_l, n_0): all of rank k, the last one is Jf(x)."""
+    at = net.at(x)
+    first = projection_of_rank(at.jacobian.mT, k)
+    return [w @ inner @ first for w, inner in zip(net.weights, at.inner_jacobians, strict=True)]
+
+
+def log_determinant_of_rank(M: Array, k: Tensor) -> Array:
+    """log |M|_+ for M (*B, m, n) of rank k (*B) up to rounding."""
+    if not isinstance(M, Tensor):
+        return log_pseudo_determinant(M)
+    s = singular_values(M)
+    counted = torch.arange(s.shape[-1], device=s.device) < k.unsqueeze(-1)
+    return torch.where(counted, s, 1.0).log().sum(-1)
+
+
+# Distances
+
+
+def one_sided_distances(net: Network, x: Array, k: Tensor) -> Array:
+    """‖W_ℓ − U_ℓV_ℓᵀ‖_F² for the one-sided family, shape (*B, L)."""
+    projections = subspaces(net, x, k)
+    parts = [w @ p for w, p in zip(net.weights, projections[:-1], strict=True)]
+    return _distances(net, parts, k)
+
+
+def chained_distances(net: Network, x: Array, k: Tensor) -> Array:
+    """‖W_ℓ − A_ℓA_{ℓ−1}ᵀ‖_F² for the chained family, shape (*B, L)."""
+    P = subspaces(net, x, k)
+    parts = [q @ w @ p for q, w, p in zip(P[1:], net.weights, P[:-1], strict=True)]
+    return _distances(net, parts, k)
+
+
+def two_sided_distances(net: Network, x: Array, k: Tensor) -> Array:
+    """‖W_ℓ − U_ℓV_ℓᵀ‖_F² with U_ℓV_ℓᵀ as the printed proof has it, shape (*B, L).
+
+    That is the polar part of P W_ℓ P' with the projections P onto Im J(α̃_ℓ → f)ᵀ and P' onto
+    Im Jα_{ℓ−1}. The bound of the theorem fails with it.
+    """
+    return _distances(net, _two_sided(net, x), k)
+
+
+def two_sided_log_determinant(net: Network, x: Array) -> Array:
+    """The logarithm of what the printed proof multiplies to |Jf(x)|_+, shape (*B).
+
+    Factors |P_{Im G_ℓᵀ} W_ℓ P_{Im Jα_{ℓ−1}}|_+ and |P_{Im J(α_ℓ→f)ᵀ} D_ℓ P_{Im Jα̃_ℓ}|_+.
+    """
+    at = net.at(x)
+    total = sum(log_pseudo_determinant(M) for M in _two_sided(net, x))
+    inner, outer = at.inner_jacobians, at.outer_jacobians
+    for index, mask in enumerate(at.masks):
+        leaving = range_projection((outer[index + 1] @ net.weights[index + 1]).mT)
+        entering = range_projection(net.weights[index] @ inner[index])
+        total = total + log_pseudo_determinant(leaving @ (mask.unsqueeze(-1) * entering))
+    return total
+
+
+def _two_sided(net: Network, x: Array) -> list[Array]:
+    at = net.at(x)
+    layers = zip(net.weights, at.inner_jacobians, at.outer_jacobians, strict=True)
+    return [range_projection(g.mT) @ w @ range_projection(a) for w, a, g in layers]
+
+
+def _distances(net: Network, parts: list[Array], k: Tensor) -> Array:
+    pairs = zip(net.weights, parts, strict=True)
+    return torch.stack([frobenius_squared(w) + k - 2 * nuclear_norm(M) for w, M in pairs], -1)
+
+
+# Frames
+
+
+def one_sided_frames(net: Network, x: Tensor, k: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """U_ℓ and V_ℓ, ℓ = 1..L, with min(n_ℓ, n_{ℓ−1}) columns each, of which all but k are zero.
+
+    Raises:
+        NoBallForm: on balls.
+    """
+    projections = _floats(net, x, k)
+    return [_polar(w @ p, k) for w, p in zip(net.weights, projections[:-1], strict=True)]
+
+
+def chained_frames(net: Network, x: Tensor, k: Tensor) -> list[Tensor]:
+    """A_0, ..., A_L, each with min(n_0, n_L) columns, of which all but k are zero.
+
+    Raises:
+        NoBallForm: on balls.
+    """
+    projections = _floats(net, x, k)
+    frames = [_polar(net.jacobian(x), k)[1]]
+    for w, p in zip(net.weights, projections[1:], strict=True):
+        U, V = _polar(p @ w @ frames[-1], k)
+        frames.append(U @ V.mT)
+    return frames
+
+
+def _floats(net: Network, x: Tensor, k: Tensor) -> tuple[Array, ...]:
+    if not isinstance(x, Tensor):
+        raise NoBallForm("orthonormal frames", "singular vectors are irrational")
+    return subspaces(net, x, k)
+
+
+def _polar(M: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    """The k leading left and right singular vectors, zero columns behind them."""
+    U, _, Vh = torch.linalg.svd(M, full_matrices=False)
+    counted = torch.arange(U.shape[-1], device=M.device) < k[..., None, None]
+    return torch.where(counted, U, 0.0), torch.where(counted, Vh.mT, 0.0)
