@@ -1,0 +1,118 @@
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.bounds import interval_bounds
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.matrices import semi_orthogonal
+from rankcheck.instances.networks import network, slope
+from rankcheck.instances.points import distinct_points
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import operator_norm
+from rankcheck.networks import Network
+from rankcheck.regions import regions
+from rankcheck.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
+from rankcheck.witnesses.identity_layers import identity_layers
+from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+
+#: Points up to which the shortest path is found; beyond, it is bounded from below.
+EXACT = 9
+assert EXACT <= MOST_POINTS
+
+
+def shortest(y):
+    """TSP(y), or a lower bound of it for many points."""
+    D = distances(y.numpy())
+    return shortest_path(D)[0] if len(D) <= EXACT else path_lower_bound(D, rounds=40)
+
+
+def closed(y):
+    """The shortest path, and back to its start."""
+    D = distances(y.numpy())
+    length, order = shortest_path(D)
+    return length + float(D[order[0], order[-1]])
+
+
+def on_a_box(h, g, x, extra):
+    """h and g with the points x, and f = h ∘ g as a network on a box around them."""
+    low, high = x.amin(-2) - 1, x.amax(-2) + 1
+    lower, _ = interval_bounds(g, low, high)
+    return h, g, x, (low, high), identity_layers(h, g, h.depth + g.depth + extra, lower)
+
+
+@instances
+def functions_through_a_line(source: Source):
+    """f = h ∘ g through R^1: any networks, or those that fit given outputs; and N points."""
+    n, m, extra = source.integer(1, 2), source.integer(1, 3), source.integer(0, 12)
+    x = distinct_points(source, source.choice((2, 3, 4, 5, 6, 7, 8, 24)), n)
+    if source.integer(0, 1) == 1:
+        f = rank_one_interpolant(x, source.tensor(x.shape[-2], m), slope(source))
+        return on_a_box(f.h, f.g, x, extra)
+    g = network(source, depth=(1, 2), inputs=n, outputs=1)
+    h = network(source, depth=(1, 2), inputs=1, outputs=m, slopes="relu")
+    return on_a_box(Network(h.weights, h.biases, g.slope), g, x, extra)
+
+
+@instances
+def isometries_of_a_line(source: Source):
+    """x_i on a half-line, mapped to another line at the same distances: a path without detours."""
+    count = source.integer(2, 6)
+    into = semi_orthogonal(source, source.integer(1, 3), 1)
+    out = semi_orthogonal(source, source.integer(1, 3), 1)
+    t = distinct_points(source, count, 1) + 1
+    g = Network((into.mT,), (0 * into[0],), slope(source))
+    h = Network((out,), (0 * out[:, 0],), g.slope)
+    x = t * into.mT
+    depth = source.integer(2, 12)
+    return h, g, x, (x.amin(-2) - 1, x.amax(-2) + 1), identity_layers(h, g, depth, 0 * t[0])
+
+
+@instances
+def identities_of_the_plane(source: Source):
+    """f = id through R^2, and nine points near those of a lattice."""
+    x = distinct_points(source, 9, 2) / 4 + 1
+    identity = Network.of([[[1.0, 0.0], [0.0, 1.0]]])
+    return on_a_box(identity, identity, x, source.integer(0, 12))
+
+
+@claim(
+    "rank.travelling-salesman",
+    kind="bound",
+    title="A function through R^1 is as steep as the shortest path through its values is long",
+    source=paper("rank", "Thm 2/Prop. 10"),
+    instances=functions_through_a_line(),
+    tight=isometries_of_a_line(),
+    needs={"f factors through R^1": identities_of_the_plane()},
+    mutants={"back to the start": {"path": closed}},
+    no_batch="paths through points and linear regions are found one instance at a time",
+    no_ball="shortest paths and linear regions are those of float points and weights",
+    effort=0.6,
+)
+def test_travelling_salesman(h, g, x, box, net, *, path=shortest):
+    r"""For $f = h \circ g$ through $\mathbb R^1$ with $f(x_i) = y_i$ on $\Omega \supset$ the hull of
+    the $x_i$: $\max_\Omega \|Jf\|_{op} \ge \mathrm{TSP}(y)/\operatorname{diam}(x)$, with TSP the
+    shortest open path; hence $\|\theta\|^2 \ge L\,(\mathrm{TSP}/\operatorname{diam})^{2/L}$ for every
+    network of depth $L$ that equals $f$ on Ω.
+
+    As in the proof, f takes the segment between the points with the least and the largest $g(x_i)$
+    to a path through all $y_i$: its length over *all* linear pieces is at least TSP. The maximum is
+    over all linear regions in a box Ω. The path is found exactly up to nine points; for more, a
+    lower bound stands for it.
+    """
+    f = h.merged_after(g)
+    z, y = g(x)[:, 0], f(x)
+    start, end = x[z.argmin()], x[z.argmax()]
+    step = end - start
+    segment = Network((step.unsqueeze(-1),), (start,), f.slope)
+    pieces = regions(f.merged_after(segment), 0, 1)
+    speeds = torch.from_numpy(pieces.jacobians.copy()).square().sum((-2, -1)).sqrt()
+    length = (torch.from_numpy(pieces.volume()) * speeds).sum()
+    steepest = operator_norm(torch.from_numpy(regions(f, *box).jacobians.copy())).max()
+    tsp = torch.tensor(path(y), dtype=torch.float64)
+    diameter = torch.from_numpy(distances(x.numpy())).max()
+    scale = network_scale(f, x).square().sum(-1).sqrt().sum()
+    per_layer = (tsp / diameter) ** (2 / net.depth)
+    return (
+        leq(tsp, length, scale=scale, label="the length of the path"),
+        leq(tsp, steepest * diameter, scale=scale, label="the steepest piece"),
+        leq(net.depth * per_layer, net.cost(), label="the cost"),
+    )
