@@ -1,0 +1,162 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import Network, claim, leq, paper, refuted
+from rankcheck.corrections import excess, linear_cost
+from rankcheck.instances.matrices import matrix, orthogonal, positive
+from rankcheck.instances.networks import Range, Slopes, clear_of_boundaries, network, slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, nuclear_norm, power, rank
+from rankcheck.uniform_lipschitz import lipschitz_square_above, lipschitz_square_at
+
+
+@instances
+def networks_at_two_points(
+    source: Source, *, depth: Range = (1, 4), width: Range = (1, 3), slopes: Slopes = "relu"
+):
+    """A network and two points, as often as not each other's opposites."""
+    net = network(source, depth=depth, width=width, slopes=slopes)
+    x = source.tensor(net.widths[0])
+    y = -x if source.integer(0, 1) == 0 else source.tensor(net.widths[0])
+    points = torch.stack((x, y), -2)
+    return clear_of_boundaries(source, net, points), points
+
+
+@instances
+def shared_units(source: Source):
+    """W_1 = tQ_0ᵀ, W_2 = tQ_1, t <= 1, at two points between which every unit is active once."""
+    n = source.integer(1, 3)
+    into, out = orthogonal(source, n), orthogonal(source, n)
+    t = positive(source, 1, 1, low=0.25, high=1.0)
+    weights = (t * into.mT, t * out)
+    size, sign = positive(source, 2, n), source.tensor(2, n, low=-1.0, high=1.0)
+    z = torch.where(sign >= 0, size, -size)
+    first, second = z[..., 0, :], z[..., 1, :]
+    second = torch.where(first >= 0, second, -first)
+    net = Network(weights, [w.new_zeros(w.shape[:-1]) for w in weights], slope(source, "relu"))
+    return net, torch.stack((first, second), -2) @ into.mT
+
+
+@claim(
+    "bottleneck.two-jacobians",
+    kind="bound",
+    title="Two different Jacobians cost more than each of them, for uniformly Lipschitz networks",
+    source=paper("bottleneck", "Prop. 13"),
+    instances=networks_at_two_points(slopes="nonnegative"),
+    tight=shared_units(),
+    needs={"a >= 0": networks_at_two_points(depth=(2, 3), slopes="negative")},
+    mutants={"without C": {"exponent": 0}},
+)
+def test_two_jacobians(net, x, *, exponent=-2):
+    r"""For a network of slope $0 \le a < 1$ whose maps $\tilde\alpha_\ell$ and $\alpha_\ell \to f$
+    are $C$-Lipschitz, $C \ge 1$, and any two points:
+    $$\|\theta\|^2 \ge \frac L2 \bigl( \|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L} \bigr)
+      + C^{-2} \|Jf(x) - Jf(y)\|_*.$$
+
+    Checked with the largest operator norm of the Jacobians of these maps at $x$ and $y$ (and 1) in
+    place of $C$, which is no larger. The printed derivation gives half of the last term; the whole
+    follows from $L \|Jf(x)\|_{S^{2/L}}^{2/L} \le \sum \|D_\ell^{1/2} W_\ell D_{\ell-1}^{1/2}\|_F^2$,
+    entry by entry of the $W_\ell$, and for every $a \ge 0$.
+
+    The limit adds: where $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = R^{(0)}(f)$,
+    $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*$ for a sequence of
+    such networks.
+    """
+    J, L = net.jacobian(x), net.depth
+    slopes = linear_cost(J, L, net.jacobian_noise(x)).sum(-1) / 2
+    square = torch.relu(lipschitz_square_at(net, x) - 1) + 1
+    gap = nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])
+    return leq(slopes + gap * power(square, Fraction(exponent, 2)), net.cost())
+
+
+@instances
+def networks_through_a_layer(source: Source):
+    """h after g, ReLU networks with k units at the seam, and two points."""
+    k = source.integer(1, 2)
+    g = network(source, depth=(1, 2), width=(1, 2), outputs=k, slopes="relu", bound=2.0)
+    h = network(source, depth=(1, 2), width=(1, 2), inputs=k, slopes="relu", bound=2.0)
+    x = source.tensor(2, g.widths[0])
+    return clear_of_boundaries(source, h.after(g), x), x, k
+
+
+@refuted(
+    "bottleneck.two-jacobians-limit-as-printed",
+    title="The limit form of the bound with two Jacobians, at any two points",
+    source=paper("bottleneck", "Prop. 13"),
+    instances=networks_through_a_layer(),
+    errata="It needs rank Jf(x) = rank Jf(y) = R^(0)(f): at a point of lower rank L‖Jf‖^(2/L) - kL "
+    "tends to minus infinity, and not to the log-determinant. The ReLU itself on [-1, 1], with unit "
+    "weights at every depth, has R^(1) = 0, C = 1, and Jacobians 1 and 0: 0 ≥ 1 is claimed.",
+    corrected_by="bottleneck.two-jacobians",
+)
+def test_two_jacobians_limit_as_printed(net, x, k):
+    r"""For a $C$-uniformly Lipschitz sequence of ReLU networks that represent $f$, and any two
+    points, $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*$.
+
+    Here $f = h \circ \sigma \circ g$ with $k$ units in between and identity layers inserted there: a
+    sequence whose excess $\|\theta\|^2 - kL$ is that of the network at hand, with one $C$ for all.
+    Where $\operatorname{rank} Jf(x) = k$, $R^{(0)}(f) = k$ and the excess is at least $R^{(1)}(f)$.
+    """
+    J, noise = net.jacobian(x), net.jacobian_noise(x)
+    first, second = J[..., 0, :, :], J[..., 1, :, :]
+    square = torch.relu(lipschitz_square_above(net) - 1) + 1
+    claimed = log_pseudo_determinant(J, noise).sum(-1) + nuclear_norm(first - second) / square
+    full = rank(first, noise[..., 0]) == k
+    return leq(claimed, excess(net, k), scale=net.cost() + k * net.depth, where=full)
+
+
+@refuted(
+    "bottleneck.two-jacobians-small-lipschitz",
+    title="The bound with two Jacobians for every Lipschitz constant",
+    source=paper("bottleneck", "Prop. 13"),
+    instances=networks_at_two_points(depth=(2, 3), width=(1, 2)),
+    errata="C >= 1 is needed: the sum over the layers has terms with the identity in place of one of "
+    "the two Lipschitz maps. For f(x) = s² relu(x) with both weights s < 1 the difference of the "
+    "sides is s² - 1 < 0.",
+    corrected_by="bottleneck.two-jacobians",
+)
+def test_two_jacobians_small_lipschitz(net, x):
+    r"""For a ReLU network whose maps $\tilde\alpha_\ell$ and $\alpha_\ell \to f$ are
+    $C$-Lipschitz, with any $C > 0$, and any two points:
+    $$\|\theta\|^2 \ge \frac L2 \bigl( \|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L} \bigr)
+      + C^{-2} \|Jf(x) - Jf(y)\|_*.$$
+
+    With the products of the Frobenius norms of the layers for $C$, which serve on the whole space.
+    """
+    J, L = net.jacobian(x), net.depth
+    slopes = linear_cost(J, L, net.jacobian_noise(x)).sum(-1) / 2
+    square = lipschitz_square_above(net)
+    zero = square == 0
+    gap = nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :]) / torch.where(
+        zero, 0 * square + 1, square
+    )
+    return leq(slopes + gap, net.cost(), where=~zero)
+
+
+@instances
+def factors(source: Source):
+    """Two matrices that can be multiplied."""
+    m, k, n = (source.integer(1, 3) for _ in range(3))
+    return matrix(source, m, k), matrix(source, k, n)
+
+
+@instances
+def balanced_factors(source: Source):
+    """A = UT, B = TVᵀ with T diagonal: the singular values of AB are shared evenly."""
+    k = source.integer(1, 3)
+    t = positive(source, k).unsqueeze(-2)
+    return orthogonal(source, k) * t, (orthogonal(source, k) * t).mT
+
+
+@claim(
+    "bottleneck.nuclear-product",
+    kind="bound",
+    title="The nuclear norm of a product by the Frobenius norms of its factors",
+    source=paper("bottleneck", "proof of Prop. 13"),
+    instances=factors(),
+    tight=balanced_factors(),
+)
+def test_nuclear_product(A, B):
+    r"""$\|AB\|_* \le \frac12 (\|A\|_F^2 + \|B\|_F^2)$."""
+    return leq(nuclear_norm(A @ B), (frobenius_squared(A) + frobenius_squared(B)) / 2)
