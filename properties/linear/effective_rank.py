@@ -1,0 +1,77 @@
+from fractions import Fraction
+
+from rankcheck import claim, leq, paper
+from rankcheck.costs import path_norm, phi_at
+from rankcheck.index import effective_index_rank, egop, egop_root, two_layer_network
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.units import (
+    aligned_units_at_points,
+    depth,
+    separate_units,
+    units_at_points,
+)
+from rankcheck.linalg import power, schatten_power
+from rankcheck.scalars import scalar
+
+#: ε is strictly below the singular values that it is to count.
+BELOW = 1 - 2.0**-30
+
+
+@instances
+def functions_and_levels(source: Source):
+    """Units at points, their law, L and λ; a rank s of a competitor, and a level ε."""
+    W, b, a, x, p, L, lam = units_at_points().build(source)
+    return W, b, a, x, p, L, lam, source.integer(1, 6), positive(source, low=2.0**-6)
+
+
+@instances
+def equal_singular_values(source: Source):
+    """All non-zero singular values of C_f^{1/2} are equal, and just above ε."""
+    s = source.integer(1, 6)
+    if source.integer(0, 1) == 0:
+        W, b, a, x, p, L, lam = aligned_units_at_points().build(source)
+        return W, b, a, x, p, L, lam, s, BELOW * path_norm(W, a)
+    W, b, a, x, p, t = separate_units(source)
+    return W, b, a, x, p, depth(source), 0 * b + 1, s, BELOW * t[..., 0]
+
+
+@claim(
+    "linear.effective-rank",
+    kind="bound",
+    title="A function that costs no more than one of rank s has a small effective index rank",
+    source=paper("linear", "slides B, Theorem (Minimal-norm interpolants)"),
+    instances=functions_and_levels(),
+    tight=equal_singular_values(),
+    mutants={
+        "exponent 2.04/(L − 1)": {"exponent": Fraction(51, 25)},
+        "exponent 1.96/(L − 1)": {"exponent": Fraction(49, 25)},
+    },
+)
+def test_effective_rank(W, b, a, x, p, L, lam, s, eps, *, exponent=2):
+    r"""Every $f$ with $\Phi_L(f) \le s^{(L-2)/L} J^{2/L}$ has
+    $\operatorname{rank}_{I,\varepsilon}(f) \le s \bigl(\frac{J}{\varepsilon \sqrt s}\bigr)^{2/(L-1)}$,
+    for all $s$, $J$, $\varepsilon$, $L$. A minimal interpolant is such an $f$, where $J$ is the
+    $R_2$-cost of an interpolant of index rank $\le s$ (linear.path-norm-upper).
+
+    Held for the least $J$ that the cost at $\lambda$ allows, so for every larger one; and for the
+    least that the mixed variation allows, which is smaller still (linear.mixed-variation-bound), and
+    for which the bound is attained by equal singular values.
+    """
+    net = two_layer_network(W, b, a)
+    gradients = net.jacobian(x).squeeze(-2)
+    q = Fraction(2, L - 1)
+    cost = power(phi_at(W, a, L, lam), Fraction(L, 2))
+    sums = schatten_power(egop_root(gradients, p), q, net.jacobian_noise(x).amax(-1))
+    mixed = power(sums, 1 / q)
+    count = effective_index_rank(egop(gradients, p), eps)
+    size = scalar(s, cost)
+
+    def bound(power_of_cost):
+        J = power_of_cost / power(size, Fraction(L - 2, 2))
+        return s * power(J / (eps * power(size, Fraction(1, 2))), Fraction(exponent, L - 1))
+
+    return (
+        leq(count, bound(cost), terms=2**10, label="from the cost"),
+        leq(count, bound(mixed), terms=2**10, label="from the mixed variation"),
+    )
