@@ -1,0 +1,172 @@
+"""Frames along the weights: against singular vectors one network at a time, and by competition."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.instances.source import BatchSource
+from rankcheck.linalg import frobenius_squared
+from rankcheck.networks import Network
+from rankcheck.witnesses.projections import (
+    bottleneck,
+    chained_distances,
+    chained_frames,
+    log_determinant_of_rank,
+    one_sided_distances,
+    one_sided_frames,
+    projection_of_rank,
+    subspaces,
+    surviving_jacobians,
+    two_sided_distances,
+    two_sided_log_determinant,
+)
+
+SEEDS = range(12)
+
+
+def sample(seed, **options):
+    """A batch of networks with points, and what is to be known of their Jacobians."""
+    net, x = networks_at_points(**options)(BatchSource(seed, 40))
+    return net, x, bottleneck(net, x)
+
+
+def singles(seed, **options):
+    """Single networks with a point at which the Jacobian has rank k ≥ 1, as numpy arrays."""
+    net, x, at = sample(seed, **options)
+    for index in range(8):
+        if at.rank[index] > 0 and at.error[index] < 1e-9:
+            one, point = net[index], x[index]
+            masks = [np.diag(d.numpy()) for d in one.masks(point)]
+            weights = [w.numpy() for w in one.weights]
+            yield one, point, int(at.rank[index]), weights, masks
+
+
+def slow_spaces(weights, masks, k):
+    """Orthonormal bases of S_0, ..., S_L from full singular value decompositions."""
+    J = weights[0]
+    for d, w in zip(masks, weights[1:], strict=True):
+        J = w @ d @ J
+    bases = [np.linalg.svd(J)[2][:k].T]
+    for w, d in zip(weights, [*masks, np.eye(len(weights[-1]))], strict=True):
+        bases.append(np.linalg.svd(d @ w @ bases[-1])[0][:, :k])
+    return bases
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_subspaces_and_distances_by_singular_vectors(seed):
+    for net, x, k, weights, masks in singles(seed):
+        bases = slow_spaces(weights, masks, k)
+        rank = torch.tensor(k)
+        for P, Q in zip(subspaces(net, x, rank), bases, strict=True):
+            np.testing.assert_allclose(P.numpy(), Q @ Q.T, atol=1e-7)
+        one, two = one_sided_distances(net, x, rank), chained_distances(net, x, rank)
+        turned = bases[0]
+        for i, (w, Q) in enumerate(zip(weights, bases[:-1], strict=True)):
+            U, _, Vt = np.linalg.svd(w @ Q @ Q.T)
+            near = np.linalg.norm(w - U[:, :k] @ Vt[:k]) ** 2
+            assert one[i].item() == pytest.approx(near, abs=1e-6)
+            left, _, right = np.linalg.svd(bases[i + 1].T @ w @ turned)
+            following = bases[i + 1] @ left @ right
+            H = following.T @ w @ turned
+            assert np.linalg.eigvalsh((H + H.T) / 2).min() > -1e-9
+            chained = np.linalg.norm(w - following @ turned.T) ** 2
+            assert two[i].item() == pytest.approx(chained, abs=1e-6)
+            turned = following
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_frames_attain_the_distances(seed):
+    net, x, at = sample(seed)
+    counted = at.rank > 0
+    if not counted.any():
+        return
+    error = 1e-9 + 100 * at.error[counted, None] * net.cost()[counted, None]
+    pairs = one_sided_frames(net, x, at.rank)
+    reached = [
+        frobenius_squared(w - U @ V.mT) for w, (U, V) in zip(net.weights, pairs, strict=True)
+    ]
+    gap = (torch.stack(reached, -1) - one_sided_distances(net, x, at.rank)).abs()[counted]
+    assert (gap <= error).all()
+    A = chained_frames(net, x, at.rank)
+    reached = [
+        frobenius_squared(w - b @ a.mT) for w, a, b in zip(net.weights, A[:-1], A[1:], strict=True)
+    ]
+    gap = (torch.stack(reached, -1) - chained_distances(net, x, at.rank)).abs()[counted]
+    assert (gap <= error).all()
+    for frame in (*A, *(part for pair in pairs for part in pair)):
+        places = torch.arange(frame.shape[-1]) < at.rank[:, None]
+        assert frame.shape[-1] >= at.rank.max()
+        expected = torch.diag_embed(places.double())
+        torch.testing.assert_close((frame.mT @ frame)[counted], expected[counted])
+
+
+def test_no_other_frame_with_the_same_rows_is_nearer():
+    generator = torch.Generator().manual_seed(0)
+    for net, x, k, weights, masks in singles(3):
+        least = one_sided_distances(net, x, torch.tensor(k))
+        for i, (w, Q) in enumerate(zip(weights, slow_spaces(weights, masks, k)[:-1], strict=True)):
+            for _ in range(50):
+                noise = torch.randn(w.shape[0], k, generator=generator, dtype=torch.float64)
+                U = np.linalg.qr(noise.numpy())[0]
+                assert np.linalg.norm(w - U @ Q.T) ** 2 >= least[i].item() - 1e-7
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_surviving_jacobians_multiply_to_the_pseudo_determinant(seed):
+    for net, x, k, weights, masks in singles(seed):
+        maps = surviving_jacobians(net, x, torch.tensor(k))
+        last = log_determinant_of_rank(maps[-1], torch.tensor(k))
+        assert last.item() == pytest.approx(bottleneck(net, x).log_determinant.item(), abs=1e-7)
+        basis = slow_spaces(weights, masks, k)[0]
+        volume = np.linalg.svd(weights[0] @ basis, compute_uv=False).prod()
+        first = log_determinant_of_rank(maps[0], torch.tensor(k))
+        assert first.item() == pytest.approx(math.log(volume), abs=1e-7)
+
+
+def test_rank_zero_and_full_rank():
+    M = torch.tensor([[[3.0, 0.0], [0.0, 1e-3]]]).double()
+    for k, expected in ((0, [0, 0]), (1, [1, 0]), (2, [1, 1])):
+        P = projection_of_rank(M, torch.tensor([k]))
+        torch.testing.assert_close(P[0], torch.diag(torch.tensor(expected).double()))
+
+
+def test_the_example_of_the_printed_proof():
+    """W_2 = (1 0), W_1 = (1 1)ᵀ, x > 0: |Jf| = 1, but its factors are 1, 1/√2 and 1/√2."""
+    net = Network.of([[[1.0], [1.0]], [[1.0, 0.0]]])
+    x = torch.ones(1, dtype=torch.float64)
+    at = bottleneck(net, x)
+    assert (at.rank.item(), at.log_determinant.item(), at.excess.item()) == (1, 0, 1)
+    assert two_sided_log_determinant(net, x).item() == pytest.approx(-math.log(2))
+    # W_1 is compared with e_1, W_2 with (1 1)/√2
+    expected = [1.0, 2 - math.sqrt(2)]
+    assert two_sided_distances(net, x, at.rank).tolist() == pytest.approx(expected)
+    assert one_sided_distances(net, x, at.rank).tolist() == pytest.approx(
+        [(math.sqrt(2) - 1) ** 2, 2 - math.sqrt(2)]
+    )
+
+
+def test_balls_enclose_the_floats():
+    for seed in (1, 4, 7):
+        for net, x, *_ in singles(seed, depth=(2, 3), width=(2, 3)):
+            exact, point = net.map_arrays(BallArray.exact), BallArray.exact(x)
+            k = bottleneck(exact, point).rank
+            for distances in (one_sided_distances, chained_distances, two_sided_distances):
+                sides = zip(distances(net, x, k).tolist(), distances(exact, point, k), strict=True)
+                for rough, ball in sides:
+                    assert abs(float(ball.lower()) - rough) < 1e-7
+                    assert abs(float(ball.upper()) - float(ball.lower())) < 1e-20
+    with pytest.raises(NoBallForm):
+        chained_frames(exact, point, k)
+
+
+def test_gradients_are_finite_at_repeated_singular_values():
+    net, x = balanced_linear_networks(depth=(3, 3), width=(2, 2), equal=True)(BatchSource(1, 6))
+    leaves = [w.clone().requires_grad_() for w in net.weights]
+    moved = net.with_parameters(leaves, net.biases)
+    k = bottleneck(moved, x).rank
+    (one_sided_distances(moved, x, k).sum() + chained_distances(moved, x, k).sum()).backward()
+    assert all(leaf.grad.isfinite().all() for leaf in leaves)
