@@ -85,7 +85,6 @@ def coarse_outer_part(f, d, inner_cells, outer_cells, radius):
         "the weights": "a jump of 2L between neighbouring chords is rare, and weights of N_i small",
     },
     witness="rankcheck.witnesses.inner_product",
-    effort=0.5,
 )
 def test_depth_three_network(d, ratio, f, lipschitz, x, other, *, witness=depth_three):
     r"""For $f: [-1, 1] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$: $N_F = N_f \circ N_i$ has

@@ -77,7 +77,6 @@ def without_neurons(d, n, alpha, norms):
     instances=fits_of_drawn_functions(),
     mutants={"without the norms of the neurons": {"lower": without_neurons}},
     no_ball="coefficients of neurons by quadrature, and least squares, in floats",
-    effort=0.6,
 )
 def test_depth_two_fit(d, n, alpha, w, other, b, *, lower=main_lower_bound):
     r"""The least-squares fit $N = \sum_j u_j \sigma(\langle w_j, x \rangle + \langle w'_j, x' \rangle +

@@ -49,7 +49,6 @@ def off_by_one(d, n, t):
     needs={"|t| <= 1": beyond_the_interval()},
     mutants={"the next dimension": {"polynomial": off_by_one}},
     witness="rankcheck.legendre.legendre",
-    effort=0.7,
 )
 def test_legendre_recurrence(d, n, t, *, polynomial=legendre):
     r"""$P_0 = 1$, $P_1 = x$, $P_n = \frac{(2n+d-4)\,x P_{n-1} - (n-1) P_{n-2}}{n+d-3}$ is

@@ -44,8 +44,8 @@ def next_to_zero(source: Source):
 
 
 def too_few_cells(f, d, inner_cells, outer_cells, radius):
-    """N_f with a fourth of its cells."""
-    return depth_three(f, d, inner_cells, outer_cells // 4, radius)
+    """N_f with an eighth of its cells."""
+    return depth_three(f, d, inner_cells, outer_cells // 8, radius)
 
 
 @claim(
@@ -68,7 +68,7 @@ def test_sine_lipschitz(d, s, t):
     title="The oscillating example as a network of depth three and width 16πd⁵/ε",
     source=paper("separation", "slide: Example"),
     instances=pairs_of_points(),
-    mutants={"a fourth of the cells of N_f": {"witness": too_few_cells}},
+    mutants={"an eighth of the cells of N_f": {"witness": too_few_cells}},
     loose={
         "the error": "a sine is smooth: chords of length ε/L err by ε²/8",
         "the first width": "cells twice as long as those of the slides take half the units",

@@ -49,7 +49,6 @@ def one_fifth(like):
     },
     witness="rankcheck.oscillation",
     no_batch="the basis has d² degrees: one polynomial, in a dimension of its own",
-    effort=0.6,
 )
 def test_tail_of_the_example(d, deviation):
     r"""$\|P_n F\|^2 \ge \frac{1}{5e\pi}$ for $F = \sin(\pi d^3 \langle x, x' \rangle)$, $n = d^2$ and
