@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from rankcheck.claims import certificates, session, tolerances
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.entry import shown_path
@@ -17,7 +15,7 @@ from rankcheck.claims.judge import judge
 from rankcheck.claims.ledger import Mutants, Row, Verdict
 from rankcheck.claims.profiles import PROFILES, Profile
 from rankcheck.claims.report import report_violation
-from rankcheck.claims.search import Tally, Violation, draw, evaluate, excess, sweep
+from rankcheck.claims.search import Tally, Violation, draw, evaluate, sweep, worst_of
 from rankcheck.instances.source import BatchSource, Instances, Rejected, seed_of
 
 #: The share of the batches that goes to a tight family, and to each control.
@@ -119,6 +117,7 @@ def _verify_holding(
     rejected = run.swept.rejected + run.drawn.rejected
     if total == 0:
         messages.append(f"{claim.id}: no instance lies inside the hypotheses ({rejected} rejected)")
+    messages += [f"{claim.id}: {name} is asserted of no instance" for name in _vacuous(run)]
     good: Verdict = "guarded" if claim.kind == "conjecture" else "holds"
     return _row(
         claim,
@@ -128,6 +127,18 @@ def _verify_holding(
         mutants=mutants,
         messages=tuple(messages),
     )
+
+
+def _vacuous(run: _Run) -> list[str]:
+    """The relations whose hypothesis, `where`, no instance satisfied."""
+    tallies = (run.tight, run.swept, run.drawn)
+    seen = {number: what for tally in tallies for number, what in tally.seen.items()}
+    asserted = {number for tally in tallies for number in tally.asserted}
+    return [
+        label or f"relation {number + 1}"
+        for number, (_, label) in sorted(seen.items())
+        if number not in asserted
+    ]
 
 
 def _search(
@@ -151,22 +162,24 @@ def _search(
 def breaks(
     claim: Claim, family: Instances, profile: Profile, seed: int, dials: dict[str, Any]
 ) -> bool:
-    """Whether some instance of a family breaks the claim, by more than rounding explains."""
+    """Whether some instance of a family breaks the claim, proved where the claim has a ball form.
+
+    An instance that the balls leave open, such as one with a side that is not a number, breaks
+    nothing.
+    """
     planned = profile.batches if claim.no_batch is None else profile.single
     for index in range(max(4, round(planned * CONTROL_SHARE * claim.effort))):
         size = None if claim.no_batch is not None else profile.size
         source = BatchSource(seed_of(seed, claim.id, family.name, "control", index), size)
         try:
-            beyond = excess(evaluate(claim, family, source, dials), source.batch)
+            relations = evaluate(claim, family, source, dials)
         except Rejected:
             continue
-        beyond = torch.where(source.valid, beyond, -torch.inf).reshape(-1)
-        worst = int(beyond.argmax())
-        if beyond[worst] == -torch.inf:
-            continue
-        record = source.record.instance(worst) if source.batch else source.record.detach()
-        if judge(claim, record, family=family, dials=dials).finding in ("genuine", "suspected"):
-            return True
+        for worst in worst_of(relations, source)[:1]:
+            record = source.record.instance(worst) if source.batch else source.record.detach()
+            judgement = judge(claim, record, family=family, dials=dials)
+            if judgement.finding == "genuine" or judgement.unprovable:
+                return True
     return False
 
 

@@ -44,6 +44,7 @@ class Judgement:
             within 2⁻⁸⁰), `outside` (the instance breaks a hypothesis), `suspected` (not decided).
         bits: the precision at which it was decided.
         reason: why, where nothing is proved.
+        unprovable: whether that is because the claim has no ball form, so that floats must do.
         relation: which relation of the body is violated, its kind, and what the body calls it.
         lhs, rhs: its two sides as balls, at the entry with the largest proved violation; of a
             suspected one, at an entry that the balls leave open, if it came to that.
@@ -61,6 +62,7 @@ class Judgement:
     rhs: BallArray | None = None
     excess: Fraction = Fraction(0)
     relative_excess: Fraction = Fraction(0)
+    unprovable: bool = False
 
 
 def exact_instance(family: Instances, record: Record) -> tuple[Any, ...]:
@@ -95,7 +97,7 @@ def judge(
     if family is None:
         raise TypeError(f"{claim.id} is cited: it has no instances")
     if claim.no_ball is not None:
-        return Judgement("suspected", 0, f"no ball form: {claim.no_ball}")
+        return Judgement("suspected", 0, f"no ball form: {claim.no_ball}", unprovable=True)
     undecided = Judgement("suspected", 0, "no precision was tried")
     for bits in precisions:
         with balls.precision(bits):
@@ -105,7 +107,7 @@ def judge(
             except Rejected as rejected:
                 return Judgement("outside", bits, str(rejected))
             except NoBallForm as missing:
-                return Judgement("suspected", bits, f"no ball form: {missing}")
+                return Judgement("suspected", bits, f"no ball form: {missing}", unprovable=True)
             except Undecided as reason:
                 undecided = Judgement("suspected", bits, f"undecided at {bits} bits: {reason}")
                 continue

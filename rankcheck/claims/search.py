@@ -31,7 +31,8 @@ from rankcheck.instances.source import (
     seed_of,
 )
 
-#: Of the violations in one batch, this many (the worst) are put to the balls.
+#: Of the violations in one batch, this many are put to the balls: the worst relative to their
+#: sides, and as many of the worst as such, which are not rounding where both sides nearly vanish.
 JUDGED = 4
 
 
@@ -53,8 +54,10 @@ class Tally:
         cleared: violations in floats that ball arithmetic showed to be rounding.
         ratio: by relation, the largest lhs / rhs of a bound (both sides positive).
         deviation: by relation, the largest |lhs - rhs| of an identity, relative to its size.
-        killed: the derived mutants that some instance broke, by relation.
+        killed: the derived mutants that some instance broke which does not break the claim, by
+            relation.
         seen: by relation, what the body calls it and whether it is a bound.
+        asserted: the relations that were asserted of some instance.
     """
 
     evaluated: int = 0
@@ -65,6 +68,7 @@ class Tally:
     deviation: dict[int, float] = field(default_factory=dict)
     killed: set[int] = field(default_factory=set)
     seen: dict[int, tuple[str, str]] = field(default_factory=dict)
+    asserted: set[int] = field(default_factory=set)
 
     def add(self, relations: tuple[Relation, ...], valid: torch.Tensor) -> None:
         """Take in the relations of a batch with `valid` of shape `(*batch)`."""
@@ -73,11 +77,12 @@ class Tally:
             counted = relation.asserted & _trailing(valid, relation.lhs)
             if not bool(counted.any()):
                 continue
+            self.asserted.add(number)
             lhs, rhs = relation.lhs.detach(), relation.rhs.detach()
             if number not in self.killed:
                 mutant = relation.strengthened()
                 beyond = mutant.excess.detach() > mutant.tolerance.detach()
-                if bool((beyond & counted).any()):
+                if bool((beyond & counted & ~relation.violated()).any()):
                     self.killed.add(number)
             if relation.kind == "leq":
                 positive = counted & (lhs > 0) & (rhs > relation.tolerance.detach())
@@ -107,13 +112,21 @@ def evaluate(
     return tuple(relation.over(source.batch) for relation in claim.relations(instance, **dials))
 
 
-def excess(relations: tuple[Relation, ...], batch: tuple[int, ...]) -> torch.Tensor:
-    """By instance, the largest violation beyond the tolerance relative to the sides; else -inf."""
+def excess(
+    relations: tuple[Relation, ...], batch: tuple[int, ...], *, relative: bool = True
+) -> torch.Tensor:
+    """By instance, the largest violation beyond the tolerance, by default relative to the sides.
+
+    It is -inf where there is none, and inf where a side is not a number.
+    """
     worst: list[torch.Tensor] = []
     for relation in relations:
-        size = torch.maximum(relation.lhs.abs(), relation.rhs.abs()).clamp(min=1e-300)
-        relative = (relation.excess / size).nan_to_num(nan=float("inf"))
-        beyond = torch.where(relation.violated(), relative, -torch.inf)
+        amount = relation.excess.double()
+        if relative:
+            size = torch.maximum(relation.lhs.abs(), relation.rhs.abs())
+            amount = amount / size.double().clamp(min=1e-300)
+        amount = torch.where(amount.isnan(), torch.inf, amount)
+        beyond = torch.where(relation.violated(), amount, -torch.inf)
         worst.append(over_batch(beyond, batch, torch.amax))
     return torch.stack(torch.broadcast_tensors(*worst)).amax(0).detach()
 
@@ -177,11 +190,8 @@ def _judged(
     tally: Tally,
 ) -> Violation | None:
     """Put the worst violations of a batch to the balls: a genuine one, else a suspected one."""
-    beyond = torch.where(source.valid, excess(relations, source.batch), -torch.inf).reshape(-1)
     suspected: Violation | None = None
-    for index in beyond.argsort(descending=True)[:JUDGED].tolist():
-        if beyond[index] == -torch.inf:
-            break
+    for index in worst_of(relations, source):
         record = source.record.instance(index) if source.batch else source.record.detach()
         judgement = judge(claim, record, family=family, dials=dials)
         if judgement.finding == "genuine":
@@ -191,6 +201,17 @@ def _judged(
         else:
             tally.cleared += 1
     return suspected
+
+
+def worst_of(relations: tuple[Relation, ...], source: BatchSource) -> list[int]:
+    """The instances that violate a relation by most, by one measure and by the other."""
+    worst: list[int] = []
+    for relative in (True, False):
+        beyond = excess(relations, source.batch, relative=relative)
+        beyond = torch.where(source.valid, beyond, -torch.inf).reshape(-1)
+        order = beyond.argsort(descending=True, stable=True)[:JUDGED]
+        worst += order[beyond[order] > -torch.inf].tolist()
+    return list(dict.fromkeys(worst))
 
 
 def draw(
