@@ -1,0 +1,76 @@
+import torch
+
+from rankcheck import claim, eq, paper
+from rankcheck.instances.networks import networks_at_points
+from rankcheck.linalg import frobenius_squared
+from rankcheck.witnesses.projections import (
+    bottleneck,
+    chained_distances,
+    chained_frames,
+    one_sided_distances,
+    one_sided_frames,
+)
+
+
+def exchanged(net, x, k):
+    """The columns of every V in the opposite order."""
+    return [(U, V.flip(-1)) for U, V in one_sided_frames(net, x, k)]
+
+
+def reflected(net, x, k):
+    """Every second frame with its sign changed: bases of the same subspaces, but not turned."""
+    return [-A if index % 2 else A for index, A in enumerate(chained_frames(net, x, k))]
+
+
+def defect(frames, k):
+    """Σ ‖AᵀA − I_k‖_F², where all but k columns of A are to be zero."""
+    total = 0.0
+    for A in frames:
+        counted = (torch.arange(A.shape[-1], device=A.device) < k.unsqueeze(-1)).to(A.dtype)
+        total = total + frobenius_squared(A.mT @ A - torch.diag_embed(counted))
+    return total
+
+
+@claim(
+    "bottleneck.projection-frames",
+    kind="construction",
+    title="Orthonormal frames along the weights attain the distances that the theorem bounds",
+    source=paper("bottleneck", "Thm 6/15"),
+    instances=networks_at_points(),
+    mutants={
+        "columns of V in another order": {"pairs": exchanged},
+        "every second frame reflected": {"chain": reflected},
+    },
+    witness="rankcheck.witnesses.projections",
+    no_ball="singular vectors are irrational; the distances, which are what is bounded, run on balls",
+    effort=0.4,
+)
+def test_projection_frames(net, x, *, pairs=one_sided_frames, chain=chained_frames):
+    r"""With $k = \operatorname{rank} Jf(x)$, the polar parts $U_\ell V_\ell^\top$ of
+    $W_\ell P_{S_{\ell-1}}$ have
+
+    $$\|W_\ell - U_\ell V_\ell^\top\|_F^2 = \|W_\ell\|_F^2 + k - 2\|W_\ell P_{S_{\ell-1}}\|_*,$$
+
+    and the chained frames $A_\ell$ of $S_\ell$, each turned so that $A_\ell^\top W_\ell A_{\ell-1}$ is
+    positive semi-definite, have
+
+    $$\|W_\ell - A_\ell A_{\ell-1}^\top\|_F^2 =
+      \|W_\ell\|_F^2 + k - 2\|P_{S_\ell} W_\ell P_{S_{\ell-1}}\|_*.$$
+
+    All of them have $k$ orthonormal columns.
+    """
+    at = bottleneck(net, x)
+    k = at.rank
+    one, A = pairs(net, x, k), chain(net, x, k)
+    near = [frobenius_squared(w - U @ V.mT) for w, (U, V) in zip(net.weights, one, strict=True)]
+    steps = zip(net.weights, A[1:], A[:-1], strict=True)
+    chained = [frobenius_squared(w - b @ a.mT) for w, b, a in steps]
+    size = net.cost() + at.count * net.depth
+    options = {"scale": size.unsqueeze(-1), "error": (2**8 * at.error * size).unsqueeze(-1)}
+    frames = [*A, *(frame for pair in one for frame in pair)]
+    deviation = defect(frames, k)
+    return (
+        eq(torch.stack(near, -1), one_sided_distances(net, x, k), label="one-sided", **options),
+        eq(torch.stack(chained, -1), chained_distances(net, x, k), label="chained", **options),
+        eq(deviation, 0 * deviation, scale=0 * deviation + 1, label="orthonormal"),
+    )

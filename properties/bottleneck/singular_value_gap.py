@@ -1,0 +1,43 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.instances.matrices import matrices, positive, semi_orthogonal
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, rank, singular_values
+
+
+@instances
+def multiples_of_isometries(source: Source):
+    """Matrices with equal non-zero singular values: a little above one, or very large."""
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    k = source.integer(1, min(m, n))
+    low, high = source.choice(((1.0, 1.0 + 2.0**-6), (2.0**21, 2.0**24)))
+    size = positive(source, 1, 1, low=low, high=high)
+    return size * semi_orthogonal(source, m, k) @ semi_orthogonal(source, n, k).mT
+
+
+@claim(
+    "bottleneck.singular-value-gap",
+    kind="bound",
+    title="What the norm of a matrix exceeds its log-determinant by, against its singular values",
+    source=paper("bottleneck", "proof of Thm 15"),
+    instances=matrices(),
+    tight=multiples_of_isometries(),
+    mutants={"log|A|_+ counted 2.04 times": {"weight": Fraction(51, 25)}},
+)
+def test_singular_value_gap(A, *, weight=2):
+    r"""$\|A\|_F^2 - \operatorname{rank} A - 2 \log |A|_+ \ge \sum_{s_i \ne 0} (s_i - 1)^2$, the squared
+    distance of $A$ to its polar part $UV^\top$ (bottleneck.projection-frames).
+
+    Both sides vanish at a partial isometry, where the left is twice the right to second order; their
+    ratio tends to one as the $s_i$ grow.
+    """
+    s = singular_values(A)
+    k = rank(A)
+    counted = torch.arange(s.shape[-1], device=A.device) < k.unsqueeze(-1)
+    distance = torch.where(counted, (s - 1) * (s - 1), 0 * s).sum(-1)
+    logarithm = log_pseudo_determinant(A) * weight.numerator / weight.denominator
+    gap = frobenius_squared(A) - k - logarithm
+    return leq(distance, gap, scale=frobenius_squared(A) + k)
