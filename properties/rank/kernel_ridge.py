@@ -1,0 +1,181 @@
+import torch
+
+from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.kernel_ridge import (
+    GAUSSIAN,
+    INVERSE_MULTIQUADRIC,
+    RATIONAL,
+    KernelRidge,
+)
+from rankcheck.linalg import frobenius_squared, rank
+
+#: Smooth kernels, and bounds of the operator norm of the Hessian of k(‖x‖): those of |k″| and |k′/r|.
+KERNELS = ((RATIONAL, 2), (GAUSSIAN, 1), (INVERSE_MULTIQUADRIC, 1))
+#: The difference quotient takes a step of length 1/STEPS.
+STEPS = 2**12
+
+
+def regression(source: Source, X):
+    """A predictor of inputs X with any outputs and a ridge λ > 0; a bound of the Hessian of k."""
+    kernel, curvature = source.choice(KERNELS)
+    y = source.tensor(X.shape[-2], source.integer(1, 3), low=-4.0, high=4.0)
+    return KernelRidge(X, y, positive(source, high=2.0), kernel), curvature
+
+
+@instances
+def regressions(source: Source):
+    """Inputs of rank at most r, a predictor, a point and a direction."""
+    count, d = source.integer(1, 5), source.integer(1, 4)
+    r = source.integer(1, min(count, d))
+    left = source.tensor(count, r, low=-2.0, high=2.0)
+    X = left @ source.tensor(r, d, low=-1.5, high=1.5)
+    f, curvature = regression(source, X)
+    return f, curvature, source.tensor(d, low=-4.0, high=4.0), source.tensor(d, low=-1.0, high=1.0)
+
+
+def generic(source: Source, *shape: int, seed: int = 0):
+    """Entries within 1/16 of fixed numbers in [-1, 1] without any relation between them."""
+    fixed = torch.rand(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return source.tensor(*shape, low=-0.0625, high=0.0625) + (2 * fixed - 1)
+
+
+@instances
+def in_general_position(source: Source):
+    """The same in general position, with inputs of rank exactly r."""
+    count, d = source.integer(1, 5), source.integer(1, 4)
+    r = source.integer(1, min(count, d))
+    X = generic(source, count, r, seed=1) @ generic(source, r, d, seed=2)
+    kernel, curvature = source.choice(KERNELS)
+    y = generic(source, count, source.integer(1, 3), seed=3)
+    f = KernelRidge(X, y, positive(source, high=2.0), kernel)
+    return f, curvature, 2 * generic(source, d, seed=4), source.tensor(d, low=0.5, high=1.0)
+
+
+@instances
+def extremes(source: Source):
+    """Data in general position, where the rank is largest; or one input, x on top of it, where the
+    remainder of the derivative is.
+    """
+    f, curvature, x, v = in_general_position()(source)
+    if source.integer(0, 1) == 1:
+        return f, curvature, x, v
+    one = KernelRidge(f.inputs[..., :1, :], f.outputs[..., :1, :], f.ridge, f.kernel)
+    return one, curvature, one.inputs[..., 0, :], v
+
+
+def by_hand(f, x, pull=lambda kernel, s: kernel.pull(s), sign=1):
+    """Σ_i pull_i α_i (x − x_i)ᵀ, with parts that can be put wrong."""
+    difference = x.unsqueeze(-2) - f.inputs
+    weights = pull(f.kernel, (difference * difference).sum(-1)).unsqueeze(-1)
+    return sign * f.coefficients.mT @ (weights * difference)
+
+
+def sign_as_printed(f, x):
+    """With X − x in place of x − X."""
+    return by_hand(f, x, sign=-1)
+
+
+def derivative_for_pull(f, x):
+    """With k′ in place of k′/r."""
+    return by_hand(f, x, pull=lambda kernel, s: kernel.pull(s) * torch.sqrt(s))
+
+
+def taylor(f, curvature, x, v, change):
+    """|f̂(x + tv) − f̂(x) − t·change| ≤ t²/2 ‖v‖² sup‖D²k‖ Σ|α_i|, output by output."""
+    remainder = f(x + v / STEPS) - f(x) - change / STEPS
+    weights = f.coefficients.abs().sum(-2)
+    bound = weights * curvature * (v * v).sum(-1, keepdim=True) / (2 * STEPS**2)
+    return leq(remainder.abs(), bound, scale=weights, label="the derivative")
+
+
+def rank_bound(f):
+    """min(d_in, d_out, rank X + 1, N)."""
+    count, d = f.inputs.shape[-2:]
+    return (rank(f.inputs, spread(f.inputs)) + 1).clamp(max=min(count, d, f.outputs.shape[-1]))
+
+
+def spread(X):
+    """What rounding can add to the singular values of a product X of small factors."""
+    return 2.0**-46 * (1 + frobenius_squared(X).sqrt()) if isinstance(X, torch.Tensor) else 0.0
+
+
+def jacobian_noise(f, x):
+    """What rounding can add to the singular values of the Jacobian."""
+    if not isinstance(x, torch.Tensor):
+        return 0.0
+    size = 1 + frobenius_squared(f.inputs).sqrt() + (x * x).sum(-1).sqrt()
+    return 2.0**-44 * size * frobenius_squared(f.coefficients).sqrt()
+
+
+@claim(
+    "rank.kernel-ridge-jacobian",
+    kind="bound",
+    title="The Jacobian of kernel ridge regression, and a bound on its rank",
+    source=paper("rank", "App. D (corrected)"),
+    instances=regressions(),
+    tight=extremes(),
+    mutants={
+        "the sign as printed": {"jacobian": sign_as_printed},
+        "k' for k'/r": {"jacobian": derivative_for_pull},
+    },
+    witness="rankcheck.kernel_ridge",
+)
+def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=KernelRidge.jacobian):
+    r"""For $\hat f(x) = K(x, X)(K + \lambda I)^{-1} Y$ with $K(x, y) = k(\|x - y\|)$:
+    $J\hat f(x)^\top = (x - X)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
+    (K + \lambda I)^{-1} Y$, and $\operatorname{rank} J\hat f(x) \le
+    \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$.
+
+    The formula is held against the values of $\hat f$, by Taylor's theorem: $\hat f(x + tv) - \hat
+    f(x) - tJv$ is at most $\frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output,
+    $t = 2^{-12}$. Kernels: $1/(1 + r^2)$, $e^{-r^2/2}$, $1/\sqrt{1 + r^2}$ (not $e^{-r}$, which is
+    not smooth at the inputs). That the rank is generically attained is rank.kernel-ridge-rank.
+    """
+    J = jacobian(f, x)
+    return (
+        taylor(f, curvature, x, v, (J @ v.unsqueeze(-1)).squeeze(-1)),
+        leq(rank(J, jacobian_noise(f, x)), rank_bound(f), label="the rank"),
+    )
+
+
+@claim(
+    "rank.kernel-ridge-rank",
+    kind="identity",
+    title="Kernel ridge regression has the largest rank that its data allow",
+    source=paper("rank", "App. D"),
+    instances=in_general_position(),
+    needs={"general position": regressions()},
+    witness="rankcheck.kernel_ridge",
+)
+def test_kernel_ridge_rank(f, curvature, x, v):
+    r"""$\operatorname{rank} J\hat f(x) = \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$ for
+    almost all $x$ and $Y$: ridge regression with a fixed kernel does not find a low rank.
+
+    The instances are near data in general position; elsewhere the rank can be smaller, as the
+    control shows.
+    """
+    return eq(rank(KernelRidge.jacobian(f, x), jacobian_noise(f, x)), rank_bound(f))
+
+
+@refuted(
+    "rank.kernel-ridge-sign",
+    title="The Jacobian of kernel ridge regression, as printed",
+    source=paper("rank", "App. D"),
+    instances=regressions(),
+    errata="Printed with X − x where it has to be x − X: the negative of the Jacobian, and its "
+    "transpose. With one input 0, output 1, k = 1/(1 + r²) the predictor falls at x = 1; print says "
+    "that it rises.",
+    corrected_by="rank.kernel-ridge-jacobian",
+)
+def test_kernel_ridge_sign(f, curvature, x, v):
+    r"""$J\hat f(x) = (X - x)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
+    (K + \lambda I)^{-1} Y$, of shape $d_{in} \times d_{out}$: so
+    $\hat f(x + tv) - \hat f(x) - t\,v^\top J\hat f(x)$ is at most
+    $\frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output.
+    """
+    difference = f.inputs - x.unsqueeze(-2)
+    weights = f.kernel.pull((difference * difference).sum(-1)).unsqueeze(-1)
+    printed = (weights * difference).mT @ f.coefficients
+    return taylor(f, curvature, x, v, (v.unsqueeze(-2) @ printed).squeeze(-2))
