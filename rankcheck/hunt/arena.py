@@ -64,9 +64,14 @@ class Sample:
         return self.select(torch.arange(min(count, len(self))))
 
     def best(self, count: int) -> Sample:
-        """Those of the least margins, without those on which nothing is asserted."""
-        order = self.margins.least.argsort(stable=True)[:count]
-        return self.select(order[self.margins.least[order] < torch.inf])
+        """Those closest to breaking a relation, `count` of them shared among the relations."""
+        rows = self.margins.distance.detach()
+        share = -(-count // len(rows))
+        chosen = []
+        for row in rows:
+            order = row.argsort(stable=True)[:share]
+            chosen.append(order[row[order] < torch.inf])
+        return self.select(torch.cat(chosen))
 
 
 @dataclass(frozen=True)
@@ -212,7 +217,7 @@ def outside(batch: tuple[int, ...], relations: int, device: torch.device | str =
     """The margins of instances that lie outside the hypotheses."""
     margin = torch.full((relations, *batch), torch.inf, dtype=torch.float64, device=device)
     nowhere = torch.zeros(batch, dtype=torch.bool, device=device)
-    return Margins(margin, margin, torch.full_like(margin[0], -torch.inf), nowhere)
+    return Margins(margin, margin, margin, torch.full_like(margin[0], -torch.inf), nowhere)
 
 
 def _together(singles: Sequence[tuple[Record, Margins]]) -> Sample:

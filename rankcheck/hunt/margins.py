@@ -10,8 +10,8 @@ does not hold nothing is asserted: there the margin is infinite.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 
 import torch
 
@@ -19,16 +19,22 @@ from rankcheck.claims.relations import Relation
 from rankcheck.claims.search import excess
 from rankcheck.instances.source import over_batch
 
+#: The distance of sides of opposite signs: beyond all logarithms of ratios of floats.
+FAR = 2000.0
+
 
 @dataclass(frozen=True, eq=False)
 class Margins:
     """The margins of a batch of B instances under R relations.
 
     Attributes:
-        relative: shape (R, B), with the gradient of the margin.
-        steady: the same numbers, with the gradient of the numerator alone. Descending on it cannot
-            lower a margin by blowing up what it is relative to, and it has a gradient where the
-            relative margin is constant, as for `f(x) <= 0`.
+        relative: shape (R, B), the margins.
+        distance: shape (R, B), in the order of the margins, but a bound with sides of one sign is
+            `log(rhs / lhs)` away from failing: where one side is far below the other all margins
+            are 1, and this still has a gradient. Zero within the tolerance.
+        steady: the margins, with the gradient of the numerator alone. Descending on it cannot lower
+            a margin by blowing up what it is relative to, and it has a gradient where the relative
+            margin is constant, as for `f(x) <= 0`.
         beyond: shape (B), how far a violation lies beyond the tolerance, relative to the sides;
             `-inf` where there is none, `inf` where a side is not a number.
         valid: shape (B), whether the instance lies inside the hypotheses of the claim and of one of
@@ -36,6 +42,7 @@ class Margins:
     """
 
     relative: torch.Tensor
+    distance: torch.Tensor
     steady: torch.Tensor
     beyond: torch.Tensor
     valid: torch.Tensor
@@ -47,47 +54,70 @@ class Margins:
 
     def select(self, index: torch.Tensor) -> Margins:
         """The margins of some of the instances."""
-        return Margins(
-            self.relative[:, index], self.steady[:, index], self.beyond[index], self.valid[index]
-        )
+        return _each([self], lambda rows: rows[0][..., index])
 
 
 def margins(relations: Sequence[Relation], valid: torch.Tensor) -> Margins:
     """The margins of the relations of a batch, `valid` of shape (B); or of one instance, `()`."""
-    batch = tuple(valid.shape)
-    relative, steady, asserted = zip(*(_of(r, valid) for r in relations), strict=True)
+    relative, distance, steady, asserted = zip(*(_of(r, valid) for r in relations), strict=True)
     inside = torch.stack(asserted).any(0)
-    beyond = torch.where(inside, excess(tuple(relations), batch), -torch.inf)
-    return Margins(torch.stack(relative), torch.stack(steady), beyond, inside)
+    beyond = torch.where(inside, excess(tuple(relations), tuple(valid.shape)), -torch.inf)
+    return Margins(
+        torch.stack(relative), torch.stack(distance), torch.stack(steady), beyond, inside
+    )
 
 
 def stack(singles: Sequence[Margins]) -> Margins:
     """The margins of instances that were measured one by one, as those of a batch."""
-    return Margins(
-        torch.stack([m.relative for m in singles], -1),
-        torch.stack([m.steady for m in singles], -1),
-        torch.stack([m.beyond for m in singles]),
-        torch.stack([m.valid for m in singles]),
-    )
+    return _each(singles, lambda rows: torch.stack(rows, -1))
 
 
-def _of(relation: Relation, valid: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Both margins of a relation and where it is asserted, each of shape (B)."""
+def join(batches: Sequence[Margins]) -> Margins:
+    """The margins of several batches as those of one."""
+    return _each(batches, lambda rows: torch.cat(rows, -1))
+
+
+def _each(
+    many: Sequence[Margins], combine: Callable[[list[torch.Tensor]], torch.Tensor]
+) -> Margins:
+    """Margins, each field of which is combined of theirs; instances are the last axis of all."""
+    names = [field.name for field in fields(Margins)]
+    return Margins(*(combine([getattr(one, name) for one in many]) for name in names))
+
+
+def _of(relation: Relation, valid: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The three margins of a relation and where it is asserted, each of shape (B)."""
     batch = tuple(valid.shape)
     lhs, rhs = relation.lhs, relation.rhs
-    valid = valid.to(lhs.device)
     size = torch.maximum(lhs.abs(), rhs.abs())
     if relation.exact:
         size = size.clamp(min=1).double()
     elif relation.scale is not None:
         size = torch.maximum(size, torch.as_tensor(relation.scale).abs())
-    trailing = valid.reshape(batch + (1,) * (lhs.ndim - len(batch)))
+    trailing = valid.to(lhs.device).reshape(batch + (1,) * (lhs.ndim - len(batch)))
     asserted = relation.asserted & trailing
     matters = asserted & (size > 0)
     size = torch.where(matters, size, 1.0)
-    excess_ = relation.excess.double()
-    both = []
-    for unit in (size, size.detach()):
-        margin = (-excess_ / unit).nan_to_num(nan=torch.inf, posinf=torch.inf, neginf=torch.inf)
-        both.append(over_batch(torch.where(matters, margin, torch.inf), batch, torch.amin))
-    return both[0], both[1], over_batch(asserted, batch, torch.any)
+    relative = -relation.excess.double() / size
+    steady = -relation.excess.double() / size.detach()
+
+    def least(margin: torch.Tensor) -> torch.Tensor:
+        known = torch.where(matters & margin.isfinite(), margin, torch.inf)
+        return torch.as_tensor(over_batch(known, batch, torch.amin))
+
+    distance = _distance(relation, relative)
+    inside = torch.as_tensor(over_batch(asserted, batch, torch.any))
+    return least(relative), least(distance), least(steady), inside
+
+
+def _distance(relation: Relation, relative: torch.Tensor) -> torch.Tensor:
+    """See `Margins`; of the shape of the sides."""
+    if relation.kind == "eq" or relation.exact:
+        return relative
+    lhs, rhs = relation.lhs, relation.rhs
+    one_sign = (lhs.sign() == rhs.sign()) & (lhs != 0)
+    logs = [torch.where(one_sign, side.abs(), 1.0).log() for side in (lhs, rhs)]
+    ratio = (logs[1] - logs[0]) * rhs.detach().sign()
+    apart = relative + (FAR - 1) * relative.detach().sign()
+    close = relation.excess.detach().abs() <= relation.tolerance.detach()
+    return torch.where(close, 0.0, torch.where(one_sign, ratio, apart))

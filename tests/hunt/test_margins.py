@@ -88,8 +88,38 @@ def test_instances_measured_one_by_one_stack_to_a_batch():
     whole = of(leq(lhs, rhs), eq(lhs[:, 0], rhs[:, 0]))
     valid = torch.tensor(True)
     single = [margins((leq(a, b), eq(a[0], b[0])), valid) for a, b in zip(lhs, rhs, strict=True)]
-    for name in ("relative", "steady", "beyond", "valid"):
+    for name in ("relative", "distance", "steady", "beyond", "valid"):
         assert torch.equal(getattr(stack(single), name), getattr(whole, name))
     index = torch.tensor([2, 0])
     assert isinstance(whole.select(index), Margins)
     assert torch.equal(whole.select(index).beyond, whole.beyond[index])
+
+
+def test_the_distance_orders_like_the_margin_and_goes_on_where_the_margin_ends():
+    lhs = torch.tensor([1e-200, 1e-100, 0.5, 1.0, 2.0, 1e50, 1.0, -1.0], dtype=torch.float64)
+    rhs = torch.tensor([1e100, 1e100, 1.0, 1.0, 1.0, 1.0, -1.0, 1.0], dtype=torch.float64)
+    found = of(leq(lhs, rhs))
+    wanted = [300 * math.log(10), 200 * math.log(10), math.log(2), 0, -math.log(2)]
+    assert found.distance[0].tolist() == pytest.approx([*wanted, -50 * math.log(10), -2001, 2001])
+    assert found.relative[0, 0] == found.relative[0, 1] == 1
+
+
+def test_the_distance_of_negative_sides():
+    lhs = torch.tensor([-4.0, -1.0], dtype=torch.float64)
+    found = of(leq(lhs, torch.tensor([-2.0, -2.0], dtype=torch.float64)))
+    assert found.distance[0].tolist() == pytest.approx([math.log(2), -math.log(2)])
+
+
+def test_the_distance_is_zero_within_the_tolerance_and_the_margin_of_an_identity():
+    one = torch.ones(2, dtype=torch.float64)
+    off = one + torch.tensor([1e-15, 1e-3], dtype=torch.float64)
+    found = of(leq(off, one), eq(off, one))
+    assert found.distance[0].tolist() == pytest.approx([0, -1e-3], rel=1e-3)
+    assert torch.equal(found.distance[1], found.relative[1])
+
+
+def test_the_distance_has_a_gradient_where_the_margin_has_none():
+    x = torch.tensor([-80.0], dtype=torch.float64, requires_grad=True)
+    found = of(leq(torch.exp(x), 1 + 0 * x))
+    assert torch.autograd.grad(found.distance.sum(), x, retain_graph=True)[0] == -1
+    assert abs(float(torch.autograd.grad(found.relative.sum(), x)[0])) < 1e-30

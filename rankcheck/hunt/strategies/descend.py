@@ -1,8 +1,8 @@
 r"""Gradient descent on the margin, from the best of a sample, as one batch.
 
 Adam with a step size of its own for each instance, drawn over two orders of magnitude, that falls
-along a cosine. Each instance has one relation of the claim to break, and one of the two gradients
-of its margin (`margins.Margins`), so that a relation that is always tight hides no other.
+along a cosine. Each instance has one relation of the claim to break, and goes down its distance or
+its steady margin (`margins.Margins`), so that a relation that is always tight hides no other.
 
 Guards: entries are projected onto their ranges; a gradient that is not finite is zero for that
 instance; an instance that leaves the hypotheses, or whose margin is not a number, goes back to its
@@ -35,7 +35,7 @@ AFTERWARDS = 20
 #: Without any gradient after so many steps there is none.
 FLAT = 3
 #: The decay rates of Adam's moments, and what keeps it from dividing by zero.
-FIRST, SECOND, TINY = 0.9, 0.99, 1e-12
+FIRST, SECOND, TINY = 0.9, 0.99, 1e-30
 
 
 class Descend:
@@ -124,22 +124,22 @@ class _Walk:
 
 
 def _aims(start: Margins) -> tuple[torch.Tensor, torch.Tensor]:
-    """By instance, the relation to break and whether by the steady gradient, each of shape (B).
+    """By instance, the relation to break and whether by its steady margin, each of shape (B).
 
     They go round: instance i takes relation i mod R, or the next one with a margin at its start.
     """
-    relations, count = start.relative.shape
-    turn = torch.arange(count, device=start.relative.device)
+    relations, count = start.distance.shape
+    turn = torch.arange(count, device=start.distance.device)
     around = (turn + torch.arange(relations, device=turn.device)[:, None]) % relations
-    missing = start.relative.detach().gather(0, around) == torch.inf
+    missing = start.distance.detach().gather(0, around) == torch.inf
     first = missing.long().argmin(0, keepdim=True)
     return around.gather(0, first), (turn // relations) % 2 == 1
 
 
 def _aimed(measured: Margins, aim: torch.Tensor, steady: torch.Tensor) -> torch.Tensor:
     """The margin that each instance is to lower, shape (B)."""
-    relative, numerator = measured.relative.gather(0, aim), measured.steady.gather(0, aim)
-    return torch.where(steady, numerator.squeeze(0), relative.squeeze(0))
+    distance, margin = measured.distance.gather(0, aim), measured.steady.gather(0, aim)
+    return torch.where(steady, margin.squeeze(0), distance.squeeze(0))
 
 
 def _gradients(

@@ -38,9 +38,9 @@ class Evolve:
         begin = starts(arena, seed, 16)
         if begin is None:
             return
-        relations = begin.margins.relative.shape[0]
+        relations = begin.margins.distance.shape[0]
         relation = seed_of(seed, "relation") % relations
-        order = begin.margins.relative[relation].argsort(stable=True)
+        order = begin.margins.distance[relation].argsort(stable=True)
         one = begin.select(order[:1].cpu())
         found = evolve(arena, one, relation, seed_of(seed, "evolve"))
         if found is not None:
@@ -71,7 +71,7 @@ def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | No
             record = space.records(np.asarray(points), arena.device)
             with torch.no_grad():
                 sample = Sample(record, arena.measure(record))
-            values = sample.margins.relative[relation].cpu()
+            values = sample.margins.distance[relation].cpu()
             if float(values.min()) < least or best is None:
                 best, least = sample, float(values.min())
             if arena.offer(sample):

@@ -47,7 +47,7 @@ def perturb(arena: Arena, parents: Sample, seed: int) -> None:
     """Offer all children; the best of parents and children are the next parents."""
     generator = torch.Generator().manual_seed(seed)
     children = CHILDREN if arena.batched else SINGLE_CHILDREN
-    relations = parents.margins.relative.shape[0]
+    relations = parents.margins.distance.shape[0]
     count = len(parents)
     for generation in range(GENERATIONS if arena.batched else SINGLE_GENERATIONS):
         record = tidy(_Children(parents.record, children, generator).record())
@@ -57,7 +57,7 @@ def perturb(arena: Arena, parents: Sample, seed: int) -> None:
             return
         # Of equals the newest goes first: on a plateau this is what moves.
         everyone = together([born, parents])
-        margin = everyone.margins.relative[generation % relations]
+        margin = everyone.margins.distance[generation % relations]
         order = margin.argsort(stable=True).cpu()
         parents = everyone.select(order[:count])
 

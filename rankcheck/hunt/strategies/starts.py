@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from rankcheck.hunt.arena import Arena, Sample
-from rankcheck.hunt.margins import Margins
+from rankcheck.hunt.margins import join
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import SMALLEST, seed_of
 
@@ -44,16 +44,7 @@ def together(samples: Sequence[Sample]) -> Sample:
     """Samples of one shape as one."""
     columns = zip(*(sample.record.tensors for sample in samples), strict=True)
     record = samples[0].record.with_tensors([torch.cat(column) for column in columns])
-    each = [sample.margins for sample in samples]
-    return Sample(
-        record,
-        Margins(
-            torch.cat([m.relative for m in each], 1),
-            torch.cat([m.steady for m in each], 1),
-            torch.cat([m.beyond for m in each]),
-            torch.cat([m.valid for m in each]),
-        ),
-    )
+    return Sample(record, join([sample.margins for sample in samples]))
 
 
 def tidy(record: Record) -> Record:
