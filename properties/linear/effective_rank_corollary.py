@@ -57,7 +57,7 @@ def test_effective_rank_corollary(r, eps, J, L, *, threshold=effective_rank_thre
     apart = (J - limit).abs() > NEAR * limit
     return (
         eq(effective_rank_bound(r, limit, eps, L), 0 * limit + r + 1, label="at the threshold"),
-        eq(below.long(), (J < limit).long(), where=apart, label="on either side"),
+        eq(below.long(), (limit > J).long(), where=apart, label="on either side"),
     )
 
 

@@ -1,0 +1,83 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.costs import phi_at
+from rankcheck.index import egop_root, two_layer_network
+from rankcheck.instances.source import Source, instances
+from rankcheck.instances.units import depth, separate_units, units_at_points
+from rankcheck.linalg import power, rank, schatten_power, singular_values
+from rankcheck.scalars import scalar
+
+
+@instances
+def functions_and_ranks(source: Source):
+    """Units at points, their law, L and λ; a rank r of a competitor, and k < the number of σ_i."""
+    W, b, a, x, p, L, lam = units_at_points(units=(2, 5), inputs=(2, 4), points=(2, 5)).build(
+        source
+    )
+    k = source.integer(1, min(W.shape[-1], x.shape[-2]) - 1)
+    return W, b, a, x, p, L, lam, source.integer(1, 6), k
+
+
+@instances
+def flat_tails(source: Source):
+    """σ_1 ≥ σ_2 = ... = σ_K, and k = K − 1."""
+    W, b, a, x, p, _ = separate_units(source, least=2)
+    first = torch.arange(W.shape[-2], device=W.device) == 0
+    a = torch.where(first, (1 + source.tensor(1, low=0.0, high=2.0)) * a, a)
+    return W, b, a, x, p, depth(source), 0 * b + 1, source.integer(1, 6), W.shape[-2] - 1
+
+
+@claim(
+    "linear.singular-value-decay",
+    kind="bound",
+    title="The singular values of a function that costs no more than one of rank r decay",
+    source=paper("linear", "slides A, last Theorem"),
+    instances=functions_and_ranks(),
+    tight=flat_tails(),
+    mutants={
+        "exponent 2.04/(L − 1)": {"inner": Fraction(51, 25)},
+        "exponent 1.96/(L − 1)": {"inner": Fraction(49, 25)},
+        "exponent 1.02 (L − 1)/2": {"outer": Fraction(51, 100)},
+    },
+    loose={
+        "from the cost": "the mixed variation is below the cost for index rank ≥ 2: for separate "
+        "units the right side is about four times the left one, at every depth"
+    },
+)
+def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fraction(1, 2)):
+    r"""Every $f$ with $\Phi_L(f) \le r^{(L-2)/L} R^{2/L}$ has
+    $\frac{\sigma_{k+1}}{\sigma_1} \le \bigl(\frac{r A^{2/(L-1)} - 1}{k}\bigr)^{(L-1)/2}$,
+    $A = R/\sigma_1$, $\sigma_i = \sigma_i(C_f^{1/2})$; a minimal interpolant is such an $f$, where $R$
+    is the $R_2$-cost of an interpolant of index rank $r$.
+
+    Held for the least $R$ that the cost at $\lambda$ allows, so for every larger one; and for the
+    least that the mixed variation allows. There the bound is attained, at $r = 1$ by every spectrum
+    $\sigma_1 \ge \sigma_2 = \cdots = \sigma_{k+1}$, and at every $r$ with $r^{1 - 1/(L-1)}$ in place
+    of $r$, which is what the proof gives.
+    """
+    net = two_layer_network(W, b, a)
+    q = Fraction(2, L - 1)
+    root, noise = egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
+    sigma = singular_values(root)
+    some = sigma[..., 0] > 0
+    top = torch.where(some, sigma[..., 0], torch.ones_like(sigma[..., 0]))
+    following = torch.where(rank(root, noise) > k, sigma[..., k], 0 * top)
+    cost = power(phi_at(W, a, L, lam), Fraction(L, 2))
+    mixed = power(schatten_power(root, q, noise), 1 / q)
+
+    # Both sides to the power 2/(L − 1): a base that may be a rounded zero has no such root.
+    tail = k * power(following / top, 1 / ((L - 1) * outer))
+
+    def whole(power_of_cost, factor):
+        R = power_of_cost / power(scalar(r, top), Fraction(L - 2, 2))
+        return power(scalar(r, top), factor) * power(R / top, Fraction(inner, L - 1))
+
+    by_cost, by_mixed, sharper = whole(cost, 1), whole(mixed, 1), whole(mixed, 1 - q / 2)
+    return (
+        leq(tail, by_cost - 1, scale=by_cost, where=some, label="from the cost"),
+        leq(tail, by_mixed - 1, scale=by_mixed, where=some, label="from the mixed variation"),
+        leq(tail, sharper - 1, scale=sharper, where=some, label="sharper"),
+    )
