@@ -1,0 +1,102 @@
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.bounds import interval_bounds
+from rankcheck.claims.claim import Need
+from rankcheck.decision import decision
+from rankcheck.instances.integer_networks import integer_box, integer_network, unimodular
+from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network
+
+#: A third output that comes nearer than this to the largest counts as equal to it.
+CLEAR = 2.0**-10
+
+
+def is_generic(h, g, box):
+    """Whether no three outputs of h are largest at one point of g(Ω) ⊂ R.
+
+    On a cell the order of the outputs does not change, so that the lead of the largest over the
+    third is affine there, and least at a vertex. In more than one dimension nothing is asked.
+    """
+    if h.widths[0] > 1 or h.widths[-1] < 3:
+        return True
+    low, high = interval_bounds(g, *box)
+    points = decision(h, low - 1, high + 1).cells.cells.points
+    ordered = h(torch.from_numpy(points.copy())).sort(-1, descending=True).values
+    return bool((ordered[:, 0] - ordered[:, 2] > CLEAR).all())
+
+
+def without_zeros(net):
+    """The network with ones for the weights that are zero: outputs that do vary."""
+    return net.with_parameters([torch.where(w == 0, 1.0, w) for w in net.weights], net.biases)
+
+
+@instances
+def classifiers_through_a_line(source: Source):
+    """f = h ∘ g through R^1, three or four classes, and a box in the plane."""
+    g = integer_network(source, depth=(1, 3), width=(2, 4), inputs=2, outputs=1, slope=0.0)
+    g = without_zeros(g)
+    low, high = integer_box(source, 2)
+    # The classes change near g of the centre; their outputs have different slopes, or any.
+    *shifts, last = g.biases
+    g = g.with_parameters(g.weights, (*shifts, last - g((low + high) / 2).round()))
+    m = source.integer(3, 4)
+    h = integer_network(source, depth=(1, 2), width=(2, 4), inputs=1, outputs=m, slope=0.0)
+    *inner, read = without_zeros(h).weights
+    *shifts, last = h.biases
+    order = torch.arange(m, dtype=torch.float64)
+    read = read + (order - 1).unsqueeze(-1) * source.integer(0, 2)
+    apart = torch.tensor([0.0, 0.1875, 0.4375, 0.8125], dtype=torch.float64)[:m]
+    return Network((*inner, read), (*shifts, (last / 4).round() + apart)), g, (low, high)
+
+
+@instances
+def classifiers_of_the_plane(source: Source):
+    """The larger of x, y, −x − y after an invertible matrix: f has rank 2 and a tripoint."""
+    g = Network((unimodular(source, 2),), (0 * source.tensor(2),))
+    rows = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], dtype=torch.float64)
+    low, high = -torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    return Network((rows,), (0 * rows[:, 0],)), g, (low, high)
+
+
+@instances
+def touching_classes(source: Source):
+    """h = (−z, z, 0), whose three outputs are equal at 0, and g = 0 on the sector |x_0| ≤ |x_1|."""
+    scale = source.tensor(low=1.0, high=3.0).round()
+    rows = torch.tensor([[-1.0], [1.0], [0.0]], dtype=torch.float64)
+    ends = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], dtype=torch.float64)
+    fold = torch.tensor([[1.0, -1.0, -1.0, -1.0], [-1.0, 1.0, -1.0, -1.0]], dtype=torch.float64)
+    read = torch.tensor([[1.0, -1.0]], dtype=torch.float64)
+    weights = (scale * ends, fold, read)
+    g = Network(weights, [0 * w[:, 0] for w in weights])
+    low, high = -torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    return Network((rows,), (0 * rows[:, 0],)), g, (low, high)
+
+
+@claim(
+    "rank.no-tripoints",
+    kind="bound",
+    title="No three classes of a classifier of rank one meet in a point",
+    source=paper("rank", "§5"),
+    instances=classifiers_through_a_line(),
+    needs={
+        "f factors through R^1": classifiers_of_the_plane(),
+        "h is generic": Need(touching_classes(), {"generic": lambda h, g, box: True}),
+    },
+    mutants={"one class": {"most": 1}},
+    witness="rankcheck.decision",
+    no_batch="the cells of a classifier are listed one at a time",
+    no_ball="cells are those of float weights, and exact for them",
+)
+def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
+    r"""For $f = h \circ g$ through $\mathbb R^1$ with generic $h$ — no three outputs of $h$ are equal
+    and largest at one $z \in g(\Omega)$ — every point of Ω has a neighbourhood that meets at most two
+    classes of $\arg\max f$.
+
+    All points of a box in the plane at once: the classes that meet in a point are those that meet
+    in a vertex of the cells, of which there are finitely many, and they are found without rounding
+    (integer networks). Without "generic" the statement in the paper is false: where $h$ has three
+    equal outputs at $z$ and $g = z$ on a sector, three classes meet at its tip.
+    """
+    classifier = h.merged_after(g)
+    return leq(decision(classifier, *box).most, most, where=torch.tensor(generic(h, g, box)))
