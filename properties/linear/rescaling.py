@@ -1,0 +1,67 @@
+import torch
+
+from rankcheck import claim, eq, paper, refuted
+from rankcheck.instances.matrices import matrix, positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import power
+
+
+@instances
+def rescaled_units(source: Source, *, negative: bool = False):
+    """W (K × D), b, a, c of a two-layer network, scales λ (K), and a point."""
+    K, D = source.integer(1, 4), source.integer(1, 4)
+    W, b, a, c = matrix(source, K, D), source.tensor(K), source.tensor(K), source.tensor()
+    scales = positive(source, K)
+    return W, b, a, c, -scales if negative else scales, source.tensor(D)
+
+
+def function(W, b, a, c, x):
+    """aᵀ[Wx + b]_+ + c."""
+    return (a * torch.relu((W @ x.unsqueeze(-1)).squeeze(-1) + b)).sum(-1) + c
+
+
+def size(W, b, a, c, x):
+    """What is summed in it, whatever cancels."""
+    inner = (W.abs() @ x.abs().unsqueeze(-1)).squeeze(-1) + b.abs()
+    return (a.abs() * inner).sum(-1) + c.abs()
+
+
+def rescaled(W, b, a, c, scales, x, exponent):
+    """D_λ^{−1}a, D_λW and λ^e b in the place of a, W and b."""
+    return function(scales.unsqueeze(-1) * W, power(scales, exponent) * b, a / scales, c, x)
+
+
+@claim(
+    "linear.rescaling",
+    kind="identity",
+    title="A unit that is scaled before and after its activation computes the same",
+    source=paper("linear", "A “Rescaling invariance” (corrected)"),
+    instances=rescaled_units(),
+    needs={"λ > 0": rescaled_units(negative=True)},
+    mutants={"b unscaled, as printed": {"exponent": 0}},
+)
+def test_rescaling(W, b, a, c, scales, x, *, exponent=1):
+    r"""$a^T[Wx + b]_+ + c = (D_\lambda^{-1}a)^T[D_\lambda W x + D_\lambda b]_+ + c$ for $\lambda > 0$."""
+    return eq(
+        rescaled(W, b, a, c, scales, x, exponent),
+        function(W, b, a, c, x),
+        scale=size(W, b, a, c, x),
+    )
+
+
+@refuted(
+    "linear.rescaling-as-printed",
+    title="A unit that is scaled before and after its activation, its bias left alone",
+    source=paper("linear", "A “Rescaling invariance”"),
+    instances=rescaled_units(),
+    errata="The bias has to be scaled with the weights: for a = w = b = 1, λ = 2 and x = 1 (with −b, "
+    "as printed) the unit is 0, and becomes 1/2.",
+    corrected_by="linear.rescaling",
+)
+def test_rescaling_as_printed(W, b, a, c, scales, x):
+    r"""$a^T[Wx - b]_+ + c = (D_\lambda^{-1}a)^T[D_\lambda W x - b]_+ + c$ for $\lambda > 0$."""
+    return eq(
+        rescaled(W, -b, a, c, scales, x, 0),
+        function(W, -b, a, c, x),
+        scale=size(W, b, a, c, x),
+    )
