@@ -1,0 +1,108 @@
+import math
+from dataclasses import dataclass
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.growth import serpentine
+from rankcheck.instances.source import Source, instances, seed_of
+from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
+
+#: Numbers of points, and the seeds, all of which have been tried.
+SIZES, SEEDS = (128, 512, 2048), 32
+#: The mean distance to a nearest neighbour varies by about 1/√N of itself: six times that.
+DEVIATIONS = 6.0
+
+
+@dataclass(frozen=True, eq=False)
+class Tasks:
+    """N inputs on a line and N outputs in the unit cube of R^k, for each N, with their seed."""
+
+    inputs: tuple[torch.Tensor, ...]
+    outputs: tuple[torch.Tensor, ...]
+    seed: int
+
+    def describe(self) -> str:
+        sizes = ", ".join(str(len(y)) for y in self.outputs)
+        return f"{sizes} uniform points, seed {self.seed}"
+
+
+def tasks(source: Source, name: str) -> tuple[Tasks, int]:
+    """Uniform inputs in [0, 1] and uniform outputs in [0, 1]^k, k = 1, 2, 3."""
+    k, seed = source.integer(1, 3), source.integer(0, SEEDS - 1)
+    generator = torch.Generator().manual_seed(seed_of(name, k, seed))
+
+    def uniform(*shape: int) -> torch.Tensor:
+        return torch.rand(*shape, dtype=torch.float64, generator=generator)
+
+    inputs = tuple(uniform(n, 1) for n in SIZES)
+    return Tasks(inputs, tuple(uniform(n, k) for n in SIZES), seed), k
+
+
+@instances
+def uniform_tasks(source: Source):
+    """Outputs of a law with a density."""
+    return tasks(source, "rank-one uniform")
+
+
+@instances
+def tasks_with_atoms(source: Source):
+    """Outputs of a law on finitely many points: the multiples of 1/4 in the cube."""
+    task, k = tasks(source, "rank-one atoms")
+    return Tasks(task.inputs, tuple((4 * y).round() / 4 for y in task.outputs), task.seed), k
+
+
+def codimension(k):
+    """1 − 1/k."""
+    return 1 - 1 / k
+
+
+def neighbour_constant(k):
+    """Half of Γ(1 + 1/k) V_k^(−1/k), V_k the volume of the unit ball.
+
+    For N uniform points without a boundary half the sum of the distances to the nearest neighbours
+    is this times N^(1 − 1/k), on average; a boundary makes it larger.
+    """
+    volume = math.pi ** (k / 2) / math.gamma(k / 2 + 1)
+    return math.gamma(1 + 1 / k) * volume ** (-1 / k) / 2
+
+
+@claim(
+    "bottleneck.rank-one-regularity",
+    kind="statistical",
+    title="Functions through R^1 that fit N points of R^k are steep, like N^(1 - 1/k)",
+    source=paper("bottleneck", "§3.1"),
+    instances=uniform_tasks(),
+    needs={"the law of the outputs has a density": tasks_with_atoms()},
+    mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},
+    loose="a path through all points is longer than half the distances to the nearest neighbours",
+    witness="rankcheck.witnesses.rank_one_interpolant",
+    no_batch="large sets of random points, one at a time",
+    no_ball="the points are random floats",
+    effort=0.2,
+)
+def test_rank_one_regularity(task, k, *, exponent=codimension):
+    r"""For interpolants $f = h \circ g$ through $\mathbb R^1$ of $N$ inputs of diameter $D$ and $N$
+    outputs of a law with a density in $\mathbb R^k$,
+    $2 \log \max \|Jf\|_{op} \ge 2 (1 - 1/k) \log N + O(1)$, hence $\|\theta\|^2 - L$ is at least that
+    (bottleneck.regularity-bound at rank one).
+
+    For the uniform law on the cube, with the constant
+    $2 \log (\frac12 \Gamma(1 + \frac1k) V_k^{-1/k} (1 - 6/\sqrt N) / D)$ for $O(1)$ and
+    $N = 128, 512, 2048$: for the interpolant of random inputs, and for inputs placed along a
+    serpentine by its arc length, the least steep one that is known, whose $\max \|Jf\| D$ is the
+    length of the path. The 32 seeds of each $k$ have all been tried.
+    """
+    relations = []
+    for x, y in zip(task.inputs, task.outputs, strict=True):
+        n = len(y)
+        constant = neighbour_constant(k) * (1 - DEVIATIONS / math.sqrt(n))
+        least = torch.tensor(2 * exponent(k) * math.log(n) + 2 * math.log(constant))
+        f = rank_one_interpolant(x, y, direction=x.new_ones(1))
+        slopes = (f.slopes * f.slopes).sum(-1).amax().sqrt() * (f.knots[-1] - f.knots[0])
+        best = torch.tensor(serpentine(y.numpy()), dtype=torch.float64)
+        relations += [
+            leq(least.double(), 2 * slopes.log(), label=f"random inputs, N = {n}"),
+            leq(least.double(), 2 * best.log(), label=f"inputs along a path, N = {n}"),
+        ]
+    return tuple(relations)
