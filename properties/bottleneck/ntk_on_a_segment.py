@@ -1,0 +1,136 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper
+from rankcheck.instances.matrices import orthogonal
+from rankcheck.instances.networks import network, networks_with_inputs
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import eye, frobenius_squared, operator_norm, power
+from rankcheck.networks import Network, leaky
+from rankcheck.ntk import ntk
+from rankcheck.scalars import square_root
+
+#: A unit whose sign differs at the two ends is moved this far beyond its kink at both.
+BEYOND = 0.125
+
+
+@instances
+def networks_on_segments(source: Source):
+    """A ReLU network and the ends of a segment, shape (*batch, 2, n_0), on one side of every kink.
+
+    Where a unit changes its sign, or vanishes, its bias is moved. As the pattern is the same at both
+    ends, layer by layer, it is the same in between.
+    """
+    net = network(source, depth=(1, 4), width=(1, 3), slopes="relu")
+    ends = source.tensor(2, net.widths[0])
+    alpha, biases = ends, []
+    for w, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
+        z = alpha @ w.mT + b.unsqueeze(-2)
+        low, high = z.amin(-2), z.amax(-2)
+        b = torch.where((low <= 0) & (high >= 0), b + (BEYOND - low), b)
+        biases.append(b)
+        alpha = leaky(alpha @ w.mT + b.unsqueeze(-2), 0.0)
+    return Network(net.weights, (*biases, net.biases[-1]), net.slope), ends
+
+
+@instances
+def isometries_through_the_origin(source: Source):
+    """x ↦ Qx on a segment from −y to y."""
+    n = source.integer(1, 3)
+    Q, y = orthogonal(source, n), source.tensor(1, n)
+    net = Network((Q,), (Q.new_zeros(Q.shape[:-1]),))
+    return net, torch.cat((-y, y), -2)
+
+
+@instances
+def leaky_chains(source: Source):
+    """x ↦ a^{L−1} x, all weights one, on a segment of x < 0, for slopes of at most 1/4."""
+    depth = source.integer(4, 6)
+    slope = source.tensor(low=2.0**-6, high=0.25)
+    left = source.tensor(1, low=-8.0, high=-4.0)
+    ends = torch.stack((left, 0 * left - 2.0**-3), -2)
+    weight = left.new_ones((*source.batch, 1, 1))
+    return Network((weight,) * depth, (left.new_zeros((*source.batch, 1)),) * depth, slope), ends
+
+
+def end_to_end(net, ends):
+    """L ‖x − y‖² ‖Jf(x)u‖^{2 − 2/L}, and the larger norm of the kernel at x and at y."""
+    L = net.depth
+    x, y = ends[..., 0, :], ends[..., 1, :]
+    step = (y - x).unsqueeze(-1)
+    length = frobenius_squared(step)
+    rise = frobenius_squared(net.jacobian(x) @ step)
+    # ‖x − y‖² ‖Ju‖^{2 − 2/L} = ‖x − y‖^{2/L} ‖J(y − x)‖^{2 − 2/L}
+    size = L * power(length, Fraction(1, L)) * power(rise, Fraction(L - 1, L))
+    return size, torch.maximum(*[operator_norm(ntk(net, end, end)) for end in (x, y)])
+
+
+@claim(
+    "bottleneck.ntk-on-a-segment",
+    kind="bound",
+    title="Where the Jacobian is large along a segment, so is the tangent kernel at one of its ends",
+    source=paper("bottleneck", "Prop. 9/18"),
+    instances=networks_on_segments(),
+    tight=isometries_through_the_origin(),
+    needs={
+        "one activation pattern on the segment": networks_with_inputs(
+            depth=(2, 3), width=(1, 2), points=(2, 2), slopes="relu"
+        ),
+        "ReLU": leaky_chains(),
+    },
+    mutants={"a third instead of a quarter": {"share": Fraction(1, 3)}},
+)
+def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
+    r"""For a ReLU network whose activation *pattern* is constant on $[x, y]$, with
+    $u = (y - x)/\|y - x\|$ and $\Theta$ over the weights:
+
+    $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
+      \frac L4 \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
+
+    Print says that the pre-activations are constant; the pattern is meant. Tight at depth 1 for
+    $x = -y$: a quadratic function of $t \in [0, 1]$ with least value 0 in the middle.
+    """
+    bound, kernel = end_to_end(net, ends)
+    return leq(bound * share.numerator / share.denominator, kernel)
+
+
+@instances
+def opposite_pairs(source: Source):
+    """f(x) = 2cwt^{L−2} x on [−1, 1] through two units w(1 ± x), c = √2 w, t = 2w, in L ≥ 2 layers.
+
+    Each unit vanishes at one end: the summands of the kernel are equal but for the first, which is
+    twice the others, and both ends have the same kernel.
+    """
+    depth = source.integer(2, 6)
+    w = source.tensor(1, 1, low=0.25, high=1.0)
+    into, out = torch.cat((w, -w), -2), torch.cat((w, -w), -1) * square_root(2, w)
+    middle = 2 * w * eye(2, like=w)
+    weights = (into, *([middle] * (depth - 2)), out)
+    biases = [v.new_zeros(v.shape[:-1]) for v in weights]
+    biases[0] = torch.cat((w, w), -2).squeeze(-1)
+    one = w.new_ones((*source.batch, 1, 1))
+    return Network(weights, biases), torch.cat((-one, one), -2)
+
+
+@claim(
+    "bottleneck.ntk-on-a-segment-sharp",
+    kind="bound",
+    title="The bound on the tangent kernel at the ends of a segment, with its best constant",
+    source=paper("bottleneck", "Prop. 9/18 (sharpened)"),
+    instances=networks_on_segments(),
+    tight=opposite_pairs(),
+    needs={"ReLU": leaky_chains()},
+)
+def test_ntk_on_a_segment_sharp(net, ends):
+    r"""Under the same hypotheses, with the best constant at every depth:
+
+    $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
+      2^{-1-1/L} L\, \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
+
+    It is $L/4$ at depth 1 and tends to $L/2$. Proof: $\alpha_\ell \ge 0$ for $1 \le \ell < L$, so that
+    $\|\alpha_\ell(x)\|^2 + \|\alpha_\ell(y)\|^2 \ge \|\alpha_\ell(x) - \alpha_\ell(y)\|^2$, where for
+    $\ell = 0$ half of the right side is lost; then the inequality of the means as in print.
+    """
+    bound, kernel = end_to_end(net, ends)
+    return leq(bound * power(bound.new_ones(()) * 2, Fraction(-net.depth - 1, net.depth)), kernel)
