@@ -63,10 +63,11 @@ def test_width_lower_bound(d, share, *, allowed=allowed_norms):
     $r \ge \frac{\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1}}{2 \cdot 4^d (1 + \sqrt{4d})}$ neurons.
 
     It is $r + 1$ separable functions: neurons with norms of at most $4^d(1 + \sqrt{4d})$
-    (separation.neuron-norm) and a bias of at most $2^d$. With $\|P_nF\| \ge \tau = \frac{1}{5e\pi}$
-    (separation.tail-of-the-example) and $n = d^2$ the main theorem leaves
-    $\tau(\tau - 2(\sum \|g_j\| + 2^d)/\sqrt{N_{d,n}})$ of the error, which is more than
-    $\tau^2/2$ for every smaller $\sum \|g_j\|$, here a `share` of the largest, and equal to it there.
+    (separation.neuron-norm) and a bias of at most $2^d$. With $\|P_nF\| \ge \tau = \frac{1}{5e\pi}$,
+    $n = d^2$ (separation.tail-of-the-example says more, of the square) the main theorem leaves
+    $\tau(\tau - 2(\sum \|g_j\| + 2^d)/\sqrt{N_{d,n}})$ of the error, as long as this is positive:
+    more than $\tau^2/2$ for every smaller $\sum \|g_j\|$, here a `share` of the largest, where it is
+    equal.
     """
     norms = share * allowed(d, share)
     return leq(slides_error_like(share), guaranteed_error(d, norms))
