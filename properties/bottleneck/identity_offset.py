@@ -7,7 +7,7 @@ from rankcheck.claims.tolerances import network_scale
 from rankcheck.corrections import excess, linear_cost
 from rankcheck.instances.cones import nonnegative_isometry
 from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import clear_of_boundaries, network, slope
+from rankcheck.instances.networks import CLEARANCE, clear_of_boundaries, network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
 from rankcheck.offsets import offset_cost, offset_squares
@@ -43,6 +43,15 @@ def witnesses_along_their_planes(source: Source):
     return offset_identity(O, e, heights, slope(source)), x, V
 
 
+@instances
+def steep_networks(source: Source):
+    """The same with slope 3, at a point where some units are on the steep side."""
+    net, x, tangent = networks_along_directions()(source)
+    steep = Network.unchecked_slope(net.weights, net.biases, 3.0)
+    source.require(steep.boundary_distance(x) > CLEARANCE, "the network is differentiable at x")
+    return steep, x, tangent
+
+
 @claim(
     "bottleneck.offset-bound",
     kind="bound",
@@ -50,6 +59,7 @@ def witnesses_along_their_planes(source: Source):
     source=paper("rankcheck", "rankcheck.offsets"),
     instances=networks_along_directions(),
     tight=witnesses_along_their_planes(),
+    needs={"the slope lies in [-1, 1]": steep_networks()},
 )
 def test_offset_bound(net, x, tangent):
     r"""Let $T$ be a space of directions at $x$ and $u_\ell$ the squared distance of $\alpha_\ell(x)$
