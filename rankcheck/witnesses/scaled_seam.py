@@ -1,0 +1,82 @@
+r"""A composition through a seam that need not be positive: shrink, shift, undo.
+
+Let f and g be networks of one slope, of depths L_f and L_g, and $g + t \ge 0$ on Ω for a vector
+t >= 0. For 0 < s <= 1 the layers of g are multiplied by $s^{1/L_g}$ (the biases by the product of
+the factors so far), t is added to the last bias, and the layers of f, which undo both, are
+multiplied by $s^{-1/L_f}$:
+
+    W_ℓ → s^{1/L_g} W_ℓ,   b_ℓ → s^{ℓ/L_g} b_ℓ   in g, but the last bias is s (b + t);
+    W_ℓ → s^{−1/L_f} W_ℓ,  b_ℓ → s^{1−ℓ/L_f} b_ℓ  in f, the first bias being b − W_1 t.
+
+In between stands $s (g + t) \ge 0$, so the network is f∘g on Ω, of depth $L_f + L_g$. With w_f, w_g
+the squares of all weights, β_f, β_g those of the seam's biases b_1 of f and b_L of g, and
+$\delta = -\log s$, no other bias becoming larger,
+
+$$\|\theta\|^2 \le \|\theta_f\|^2 + \|\theta_g\|^2
+    + 2\delta \Bigl(\frac{w_f}{L_f} - \frac{w_g}{L_g}\Bigr)
+    + 2\delta^2 \Bigl(\frac{w_f}{L_f^2} e^{2\delta/L_f} + \frac{w_g}{L_g^2}\Bigr)
+    + s^2 \|b_L + t\|^2 - \beta_g + s^{2 - 2/L_f} \|b_1 - W_1 t\|^2 - \beta_f.$$
+
+For sequences of networks with $w/L = k + O(1/L)$ and t fixed, all of this but the sum of the costs
+vanishes at s = 1/L, like (log L)²/L: the excess cost is subadditive without positivity.
+
+Source: this project; A. Jacot, *Bottleneck structure in learned features*, Theorem 3.1, states the
+limit without a hypothesis on the sign of g, and proves it where g is positive.
+Used by bottleneck.composition-without-positivity.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from rankcheck.linalg import Array, frobenius_squared, power
+from rankcheck.networks import Network
+
+__all__ = ["scaled_seam", "seam_cost_bound"]
+
+
+def scaled_seam(f: Network, g: Network, shift: Array, scale: Array) -> Network:
+    """The network above for t = shift (*B, n_L of g) and s = scale (*B), 0 < s <= 1.
+
+    That g + t >= 0 is the caller's duty. Raises ValueError if f and g do not fit together, or shift
+    has another shape.
+    """
+    if f.widths[0] != g.widths[-1] or f.batch != g.batch:
+        raise ValueError(
+            "f after g: n_0 of f is n_L of g, on the same batch; received widths "
+            f"{f.widths} and {g.widths}, batch axes {f.batch} and {g.batch}"
+        )
+    shape = (*g.batch, g.widths[-1])
+    if tuple(shift.shape) != shape:
+        raise ValueError(f"the shift has shape {shape}, received {tuple(shift.shape)}")
+    before = f.biases[0] - (f.weights[0] @ shift.unsqueeze(-1)).squeeze(-1)
+    after = g.biases[-1] + shift
+    lower = _scaled(g, (*g.biases[:-1], after), scale, from_one=True)
+    upper = _scaled(f, (before, *f.biases[1:]), scale, from_one=False)
+    return upper.after(lower)
+
+
+def _scaled(net: Network, biases: tuple[Array, ...], scale: Array, *, from_one: bool) -> Network:
+    """Layers that take the scale of the representation from 1 to s, or from s to 1, evenly."""
+    L = net.depth
+    factor = power(scale, Fraction(1 if from_one else -1, L))
+    levels = [Fraction(i, L) if from_one else 1 - Fraction(i, L) for i in range(1, L + 1)]
+    return net.with_parameters(
+        [factor[..., None, None] * W for W in net.weights],
+        [power(scale, p).unsqueeze(-1) * b for p, b in zip(levels, biases, strict=True)],
+    )
+
+
+def seam_cost_bound(f: Network, g: Network, shift: Array, scale: Array) -> Array:
+    """The right side above, shape (*B)."""
+    w_f, w_g = (sum(frobenius_squared(W) for W in net.weights) for net in (f, g))
+    delta = -scale.log()
+    linear = 2 * delta * (w_f / f.depth - w_g / g.depth)
+    growth = (2 * delta / f.depth).exp()
+    quadratic = 2 * delta * delta * (w_f * growth / f.depth**2 + w_g / g.depth**2)
+    before = f.biases[0] - (f.weights[0] @ shift.unsqueeze(-1)).squeeze(-1)
+    after = g.biases[-1] + shift
+    seam = scale * scale * (after * after).sum(-1) - (g.biases[-1] * g.biases[-1]).sum(-1)
+    seam = seam - (f.biases[0] * f.biases[0]).sum(-1)
+    seam = seam + power(scale, 2 - Fraction(2, f.depth)) * (before * before).sum(-1)
+    return f.cost() + g.cost() + linear + quadratic + seam
