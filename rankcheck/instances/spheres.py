@@ -16,7 +16,7 @@ from rankcheck.witnesses.inner_product import pair_with_sum
 
 #: How the second vector of a pair may lie to the first; the last two fix x + x' on a grid.
 POSITIONS = ("independent", "aligned", "opposite", "knots", "middles")
-#: Below this, two vectors count as parallel.
+#: Two vectors count as parallel when the squared sine of their angle is at most this.
 PARALLEL = 2.0**-12
 
 
@@ -54,9 +54,16 @@ def pair_on_grid(source: Source, d: int, cells: int, *, middles: bool) -> tuple[
     """
     steps = source.tensor(d, low=-1.0, high=1.0) * cells / (2 * (math.isqrt(d - 1) + 1))
     total = (torch.floor(steps) + (0.5 if middles else 0.0)) * 2 / cells
-    signs = torch.tensor([(-1.0) ** i for i in range(d)], dtype=torch.float64, device=total.device)
-    across = source.tensor(d, low=0.25, high=2.0) * signs
-    square = (total * total).sum(-1)
-    rest = (across * across).sum(-1) * square - (across * total).sum(-1) ** 2
-    source.require((rest > PARALLEL * square) | (square == 0), "the sum is not parallel to u")
-    return pair_with_sum(total, across)
+    across = source.tensor(d, low=-2.0, high=2.0)
+    square = (total * total).sum(-1, keepdim=True)
+    size = (across * across).sum(-1, keepdim=True)
+    rest = size * square - (across * total).sum(-1, keepdim=True) ** 2
+    lost = (rest <= PARALLEL * size * square) & ((square > 0) | (size == 0))
+    return pair_with_sum(total, torch.where(lost, _orthogonal(total), across))
+
+
+def _orthogonal(s: Any) -> Any:
+    """A vector orthogonal to s and not zero: (-s_2, s_1, 0, ...), or the first unit vector."""
+    first, second, rest = s[..., :1], s[..., 1:2], s[..., 2:]
+    flat = (first == 0) & (second == 0)
+    return torch.cat((torch.where(flat, 0 * second + 1, -second), first, 0 * rest), -1)
