@@ -12,23 +12,27 @@ from rankcheck.instances.units import (
     units_at_points,
 )
 from rankcheck.linalg import power, schatten_power
-from rankcheck.scalars import scalar
 
 #: ε is strictly below the singular values that it is to count.
 BELOW = 1 - 2.0**-30
 
 
+def numbers(source: Source):
+    """A number s, the rank of a competitor where it is an integer."""
+    return positive(source, low=0.5, high=6.0)
+
+
 @instances
 def functions_and_levels(source: Source):
-    """Units at points, their law, L and λ; a rank s of a competitor, and a level ε."""
+    """Units at points, their law, L and λ; a number s > 0, and a level ε."""
     W, b, a, x, p, L, lam = units_at_points().build(source)
-    return W, b, a, x, p, L, lam, source.integer(1, 6), positive(source, low=2.0**-6)
+    return W, b, a, x, p, L, lam, numbers(source), positive(source, low=2.0**-6)
 
 
 @instances
 def equal_singular_values(source: Source):
     """All non-zero singular values of C_f^{1/2} are equal, and just above ε."""
-    s = source.integer(1, 6)
+    s = numbers(source)
     if source.integer(0, 1) == 0:
         W, b, a, x, p, L, lam = aligned_units_at_points().build(source)
         return W, b, a, x, p, L, lam, s, BELOW * path_norm(W, a)
@@ -51,7 +55,7 @@ def equal_singular_values(source: Source):
 def test_effective_rank(W, b, a, x, p, L, lam, s, eps, *, exponent=2):
     r"""Every $f$ with $\Phi_L(f) \le s^{(L-2)/L} J^{2/L}$ has
     $\operatorname{rank}_{I,\varepsilon}(f) \le s \bigl(\frac{J}{\varepsilon \sqrt s}\bigr)^{2/(L-1)}$,
-    for all $s$, $J$, $\varepsilon$, $L$. A minimal interpolant is such an $f$, where $J$ is the
+    for all $s$ (an integer or not), $J$, $\varepsilon$, $L$. A minimal interpolant is such an $f$, where $J$ is the
     $R_2$-cost of an interpolant of index rank $\le s$ (linear.path-norm-upper).
 
     Held for the least $J$ that the cost at $\lambda$ allows, so for every larger one; and for the
@@ -65,11 +69,10 @@ def test_effective_rank(W, b, a, x, p, L, lam, s, eps, *, exponent=2):
     sums = schatten_power(egop_root(gradients, p), q, net.jacobian_noise(x).amax(-1))
     mixed = power(sums, 1 / q)
     count = effective_index_rank(egop(gradients, p), eps)
-    size = scalar(s, cost)
 
     def bound(power_of_cost):
-        J = power_of_cost / power(size, Fraction(L - 2, 2))
-        return s * power(J / (eps * power(size, Fraction(1, 2))), Fraction(exponent, L - 1))
+        J = power_of_cost / power(s, Fraction(L - 2, 2))
+        return s * power(J / (eps * power(s, Fraction(1, 2))), Fraction(exponent, L - 1))
 
     return (
         leq(count, bound(cost), terms=2**10, label="from the cost"),

@@ -5,7 +5,7 @@ import torch
 
 from rankcheck import claim, leq, paper
 from rankcheck.costs import linear_layers_cost
-from rankcheck.instances.matrices import matrix, orthogonal, positive
+from rankcheck.instances.matrices import orthogonal, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, schatten_power
 
@@ -14,7 +14,7 @@ from rankcheck.linalg import frobenius_squared, schatten_power
 def factors_and_outer_weights(source: Source, *, layers=(1, 5)):
     """Any factors W_1..W_{L−1} whose shapes chain, and outer weights a."""
     widths = [source.integer(1, 4) for _ in range(source.integer(*layers) + 1)]
-    return [matrix(source, n, m) for m, n in pairwise(widths)], source.tensor(widths[-1])
+    return [source.tensor(n, m) for m, n in pairwise(widths)], source.tensor(widths[-1])
 
 
 @instances

@@ -45,4 +45,5 @@ def test_gradient_variance(net, x, p, v, *, exponent=2):
     slope = (net(ahead) - net(x)).squeeze(-1) / t
     right = (p * power(slope.abs(), exponent)).sum(-1)
     size = network_scale(net, x.abs() + v.abs().unsqueeze(-2)).squeeze(-1) / t
-    return eq(left, right, scale=(p * slope.abs() * size).sum(-1) + left)
+    rough = (net.jacobian(x).squeeze(-2).abs() @ v.abs().unsqueeze(-1)).squeeze(-1)
+    return eq(left, right, scale=(p * (slope.abs() * size + rough * rough)).sum(-1))

@@ -13,9 +13,9 @@ from rankcheck.linalg import power, schatten_power
 
 
 @instances
-def extreme_units(source: Source):
-    """Aligned units, where the bound is attained; separate ones, where it tends to be as L → ∞."""
-    family = source.choice((aligned_units_at_points, separate_units_at_points))
+def functions(source: Source):
+    """Any units at points, or separate ones in a deep network, where the bound is nearly attained."""
+    family = source.choice((units_at_points, separate_units_at_points))
     return family().build(source)
 
 
@@ -31,8 +31,8 @@ def heavier_laws(source: Source):
     kind="bound",
     title="The mixed variation of a function is below its cost",
     source=paper("linear", "slides A, Lemma; slides B, Theorem"),
-    instances=units_at_points(),
-    tight=extreme_units(),
+    instances=functions(),
+    tight=aligned_units_at_points(),
     needs={"the law has mass one": heavier_laws()},
     mutants={
         "exponent 2.04/L": {"exponent": Fraction(51, 25)},

@@ -28,7 +28,7 @@ def units_and_depths(source: Source):
 def orthogonal_units_on_a_line(source: Source):
     """The same with orthogonal w_k of one length: all singular values are equal.
 
-    The w_k are the rows of a reflection v ↦ v − 2⟨u, v⟩u/|u|² that has no zero in its first column.
+    The ±w_k are the rows of a reflection v ↦ v − 2⟨u, v⟩u/|u|² without a zero in the first column.
     """
     K = source.integer(1, 3)
     u = positive(source, 1, low=0.5, high=1.0)
@@ -36,7 +36,7 @@ def orthogonal_units_on_a_line(source: Source):
         u = torch.cat((u, positive(source, K - 1, low=1.25, high=2.0)), -1)
     outer = u.unsqueeze(-1) * u.unsqueeze(-2)
     W = eye(K, like=u) - 2 * outer / (u * u).sum(-1)[..., None, None]
-    W = positive(source, 1, 1, low=0.5, high=2.0) * W
+    W = positive(source, 1, 1, low=0.5, high=2.0) * signs(source, K).unsqueeze(-1) * W
     bends = breakpoints(source, K)
     x, p = on_the_line(between(bends), K), law(source, K + 1, everywhere=True)
     return W, -W[..., 0] * bends, signs(source, K), x, p, source.integer(2, 8)

@@ -9,14 +9,14 @@ from rankcheck.costs import balanced_factors, least_linear_layers_cost, linear_l
 from rankcheck.index import two_layer_network
 from rankcheck.instances.matrices import matrix
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import power, singular_values
+from rankcheck.linalg import frobenius_squared, power, singular_values
 
 
 @instances
 def linear_layers(source: Source):
     """Factors W_1..W_{L−1}, b, a, c of a network with L − 1 linear layers, and a point."""
     widths = [source.integer(1, 4) for _ in range(source.integer(1, 5) + 1)]
-    factors = [matrix(source, n, m, bound=3.0) for m, n in pairwise(widths)]
+    factors = [source.tensor(n, m, low=-3.0, high=3.0) for m, n in pairwise(widths)]
     K, D = widths[-1], widths[0]
     return factors, source.tensor(K), source.tensor(K), source.tensor(), source.tensor(D)
 
@@ -109,7 +109,8 @@ def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=balance
     Slides A say that linear layers increase the capacity; slides B say the opposite and are right.
     """
     factors = witness(W, L - 1)
-    scale = size(factors, b, a, c, x)
+    length = (frobenius_squared(W) * (x * x).sum(-1)).sqrt()
+    scale = a.abs().sum(-1) * (length + b.abs().sum(-1)) + c.abs()
     two = two_layer_network(W, b, a, c)(x).squeeze(-1)
     cost, error = least_linear_layers_cost(W, a, L), rounding(W, Fraction(2, L - 1))
     return (

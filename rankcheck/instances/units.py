@@ -136,13 +136,9 @@ def separate_units(source: Source, *, least: int = 1) -> tuple[Any, Any, Any, An
 
 @instances
 def separate_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, int, Any]:
-    """Separate units, a depth, and uniform λ.
-
-    Deep networks are among them: for large L the mixed variation of these functions is nearly
-    their cost.
-    """
-    W, b, a, x, p, _ = separate_units(source)
-    return W, b, a, x, p, depth(source), 0 * b + 1
+    """Two or more separate units, a large depth, uniform λ: MV(h; q)^{2/L} is nearly the cost."""
+    W, b, a, x, p, _ = separate_units(source, least=2)
+    return W, b, a, x, p, source.choice(DEEP), 0 * b + 1
 
 
 @instances
