@@ -1,0 +1,172 @@
+import torch
+
+from rankcheck import claim, leq, paper, refuted
+from rankcheck.instances.balanced import balanced_networks_with_inputs
+from rankcheck.instances.matrices import orthogonal
+from rankcheck.instances.source import Source, instances
+from rankcheck.legendre import stereographic
+from rankcheck.linalg import eye, log_pseudo_determinant, rank, singular_values
+from rankcheck.networks import Network
+from rankcheck.ntk import ntk_trace
+
+
+@instances
+def equal_layers(source: Source, *, depth=(1, 100), points=(2, 3)):
+    """ReLU networks of width two, without biases, all of whose layers are one matrix rM; N points.
+
+    M has rows and columns of length one: a rotation, a reflection, or one of these with the sign of
+    one entry changed. So the network is balanced neuron by neuron.
+    """
+    layers, number = source.integer(*depth), source.integer(*points)
+    sign = source.choice((1, -1))
+    r = source.tensor(1, 1, low=0.25, high=1.5)
+    unit = stereographic(source.tensor(1, low=-2.0, high=2.0))
+    s, c = unit[..., :1], -unit[..., 1:]
+    rows = (torch.cat((c, s), -1), torch.cat((sign * s, c), -1))
+    weight = r * torch.stack(rows, -2)
+    biases = (weight.new_zeros((*source.batch, 2)),) * layers
+    return Network((weight,) * layers, biases), source.tensor(number, 2)
+
+
+@instances
+def offset_isometries(source: Source):
+    """x ↦ (Qx, β) from R^k to R^{k+1} at 2k points ±εe_i, β small beside ε: the ratio is k/(k+1)."""
+    k = source.integer(1, 6)
+    Q = orthogonal(source, k)
+    offset = source.tensor(1, low=2.0**-10, high=2.0**-6)
+    identity = eye(k, like=Q).expand(Q.shape) / 16
+    weight = torch.cat((Q, 0 * Q[..., :1, :]), -2)
+    bias = torch.cat((0 * Q[..., 0], offset), -1)
+    return Network((weight,), (bias,)), torch.cat((identity, -identity), -2)
+
+
+@instances
+def balanced_networks_of_any_depth(source: Source):
+    """Small balanced networks, up to a hundred equal layers, or isometries beside an offset."""
+    kind = source.integer(0, 4)
+    if kind < 3:
+        return balanced_networks_with_inputs(points=(2, 4))(source)
+    if kind == 3:
+        return equal_layers(depth=source.choice(((2, 8), (24, 100))))(source)
+    return offset_isometries()(source)
+
+
+def capped(exponent):
+    """max(1, e^x)."""
+    return torch.relu(exponent).exp()
+
+
+def features(net, X, growth):
+    r"""Both sides for all p: (m s)² k min|Jf|^{2/k}/growth, and slack · mean trace for both kernels.
+
+    s is the m-th largest of the L values s_{k+1}(α̃_ℓ(X)/√N). The first has shape (*B, L), the others
+    (*B, 1); the last part is where all ranks agree.
+    """
+    J, noise = net.jacobian(X), net.jacobian_noise(X)
+    ranks, logs = rank(J, noise), log_pseudo_determinant(J, noise)
+    k = ranks[..., 0]
+    agree = (ranks == k.unsqueeze(-1)).all(-1) & (k > 0)
+    excess = net.cost() - k * net.depth
+    count = 0 * excess + torch.where(k > 0, k, 1)
+    below = count * (logs.amin(-1) * 2 / count).exp() / growth(excess / count)
+    slack = excess - 2 * logs.amax(-1)
+    following = torch.stack([_entry(singular_values(z), k) for z in net.preactivations(X)], -1)
+    ranked = torch.sort(following, -1, descending=True).values
+    places = torch.arange(1, net.depth + 1, device=X.device)
+    left = (ranked * places) ** 2 / X.shape[-2] * below.unsqueeze(-1)
+    right = [(slack * ntk_trace(net, X, biases).mean(-1)).unsqueeze(-1) for biases in (True, False)]
+    return left, *right, agree
+
+
+def _entry(s, k):
+    """s_{k+1}, which is zero beyond the last one."""
+    places = torch.arange(s.shape[-1], device=s.device)
+    return torch.where(places == k.unsqueeze(-1), s, 0 * s).sum(-1)
+
+
+def without_biases(net):
+    """Bools (*B): all biases vanish."""
+    zero = [(b == 0).all(-1) for b in net.biases]
+    return torch.stack(zero, -1).all(-1)
+
+
+@claim(
+    "bottleneck.low-dimensional-features",
+    kind="bound",
+    title="With a bounded tangent kernel almost all layers map the data to nearly k dimensions",
+    source=paper("bottleneck", "Cor. 8/17 (corrected)"),
+    instances=balanced_networks_of_any_depth(),
+    mutants={
+        "e^{c_1/k} without the maximum, as printed": {"growth": torch.exp},
+        "the kernel of the weights alone": {"biases": False},
+    },
+    loose={
+        "all parameters": "k/(k + 1) is reached at depth 1, so the constant is right as k grows",
+        "without biases": "a chain of Cauchy and Schwarz, Markov and the inequality of the means",
+    },
+    effort=0.5,
+)
+def test_low_dimensional_features(net, X, *, growth=capped, biases=True):
+    r"""Balanced parameters, points $x_1, \dots, x_N$ with $\operatorname{rank} Jf(x_i) = k \ge 1$,
+    $c_1 = \|\theta\|^2 - kL$ and $c = \frac1{NL} \sum_i \operatorname{tr} \Theta(x_i, x_i)$, where $\Theta$
+    is the kernel of weights *and biases*: for every $p \in (0, 1)$ at least $(1-p)L$ layers have
+
+    $$s_{k+1}\bigl(\tfrac1{\sqrt N} \tilde\alpha_\ell(X)\bigr) \le
+      \sqrt{\frac{c\,(c_1 - 2 \log \max_i |Jf(x_i)|_+) \max(1, e^{c_1/k})}
+                 {k \min_i |Jf(x_i)|_+^{2/k}}}\; \frac1{p \sqrt L}.$$
+
+    Without biases the kernel of the weights will do. Together for all $p$: the $m$-th largest of the
+    $L$ singular values is at most $L/m$ times the bound with $p = 1$.
+
+    With biases $\tilde\alpha_\ell(X) = (W_\ell\ b_\ell)(\alpha_{\ell-1}(X); 1)$, and both factors have to
+    count them: $c_1$ does, and so must $\Theta$. (No control drops the balance: a chain of isometries
+    that is not balanced gains at most 1.28 in the squares, less than the bound gives away.)
+    """
+    left, all_parameters, weights, agree = features(net, X, growth)
+    right = all_parameters if biases else weights
+    alone = agree & without_biases(net)
+    return (
+        leq(left, right, where=agree, label="all parameters"),
+        leq(left, weights, where=alone, label="without biases"),
+    )
+
+
+@refuted(
+    "bottleneck.low-dimensional-features-as-printed",
+    title="Features in nearly k dimensions for networks that cost less than kL, as printed",
+    source=paper("bottleneck", "Cor. 8/17"),
+    instances=equal_layers(),
+    errata="For c_1 < 0 the factor e^{c_1/k} must be max(1, e^{c_1/k}), as in Theorem 7, from which it "
+    "comes.",
+    corrected_by="bottleneck.low-dimensional-features",
+)
+def test_low_dimensional_features_as_printed(net, X):
+    r"""For balanced parameters, points with $\operatorname{rank} Jf(x_i) = k$, $c_1 = \|\theta\|^2 - kL$ and
+    $c = \frac1{NL} \operatorname{tr} \Theta(X, X)$, for every $p \in (0, 1)$ at least $(1-p)L$ layers have
+    $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N) \le
+    \sqrt{c\,(c_1 - 2 \log \max_i |Jf(x_i)|_+)\,e^{c_1/k} / (k \min_i |Jf(x_i)|_+^{2/k})} / (p\sqrt L)$.
+
+    Θ is over the weights, and the networks have no biases.
+    """
+    left, _, weights, agree = features(net, X, torch.exp)
+    return leq(left, weights, where=agree & net.is_differentiable_at(X).all(-1))
+
+
+@refuted(
+    "bottleneck.low-dimensional-features-weights-only",
+    title="Features in nearly k dimensions from the kernel of the weights, with biases in the network",
+    source=paper("bottleneck", "Cor. 8/17, with the trace formula of §4"),
+    instances=balanced_networks_with_inputs(
+        depth=(1, 2), width=(1, 2), points=(2, 3), constructions=("exact",)
+    ),
+    errata="The proof takes W_ℓ α_{ℓ−1}(X) for the pre-activations. With a bias, Θ has to be the kernel "
+    "of weights and biases, with ‖α‖² + 1 for ‖α‖² in its trace.",
+    corrected_by="bottleneck.low-dimensional-features",
+)
+def test_low_dimensional_features_weights_only(net, X):
+    r"""The bound on $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N)$ with $\max(1, e^{c_1/k})$, and with
+    $\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2
+    \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$, for networks with biases.
+    """
+    left, _, weights, agree = features(net, X, capped)
+    return leq(left, weights, where=agree)
