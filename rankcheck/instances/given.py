@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from rankcheck.errors import InputError
-from rankcheck.instances.record import Record
+from rankcheck.instances.record import Record, exact_float
 from rankcheck.instances.source import Instances, Source
 
 
@@ -91,12 +91,14 @@ def _flat(given: Any, shape: Sequence[int]) -> Iterator[Any]:
 
 
 def _float(number: Any) -> float:
-    if isinstance(number, bool) or not isinstance(number, int | float | Fraction | str):
+    if isinstance(number, str):
+        return exact_float(number)
+    if isinstance(number, bool) or not isinstance(number, int | float | Fraction):
         raise ValueError(f"received {number!r:.80} where a number was due")
     try:
         exact = Fraction(number)
         value = float(exact)
-    except (ValueError, ZeroDivisionError, OverflowError) as error:
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"received {number!r:.80} where a number was due") from error
     if Fraction(value) != exact:
         raise ValueError(f"received {number!r:.80}, which is not exactly a float64")

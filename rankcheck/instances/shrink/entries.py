@@ -6,6 +6,7 @@ step lowers the cost of what it changes, so that the descent ends.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -18,10 +19,14 @@ from rankcheck.instances.shrink.clock import Clock
 BITS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24)
 
 
+def costs(values: torch.Tensor) -> torch.Tensor:
+    """How hard each number is to read: 0 for zeros, little for small integers and halves."""
+    return 2.0 * fractional_bits(values) + torch.log2(1 + values.abs()) + 0.25 * (values < 0)
+
+
 def cost(values: torch.Tensor) -> float:
-    """How hard the numbers are to read: 0 for zeros, little for small integers and halves."""
-    each = 2.0 * fractional_bits(values) + torch.log2(1 + values.abs()) + 0.25 * (values < 0)
-    return float(each.sum())
+    """How hard all of the numbers are to read."""
+    return float(costs(values).sum())
 
 
 def fractional_bits(values: torch.Tensor) -> torch.Tensor:
@@ -107,8 +112,13 @@ class _Work:
 
     def single_entries(self, place: int) -> None:
         """Bring each entry down to the simplest number near it, or any simple number."""
-        for index in range(self.entries[place].values.numel()):
-            for value in _simpler(float(self.entries[place].values.reshape(-1)[index])):
+        entry = self.entries[place]
+        for index, old in enumerate(entry.values.reshape(-1).tolist()):
+            candidates = torch.tensor(list(_simpler(old)), dtype=torch.float64)
+            candidates = candidates.clamp(entry.low, entry.high).unique()
+            order = costs(candidates).argsort(stable=True)
+            dearer = cost(torch.tensor([old], dtype=torch.float64))
+            for value in candidates[order][costs(candidates)[order] < dearer].tolist():
                 changed = self.entries[place].values.clone()
                 changed.view(-1)[index] = value
                 if self.accept({place: changed}) or self.clock.over():
@@ -127,12 +137,12 @@ def _patterns(values: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def _simpler(value: float) -> Iterator[float]:
-    """Numbers to put in the place of one, the simplest first."""
+    """Numbers to put in the place of one."""
     yield from (0.0, 1.0, -1.0)
     for bits in BITS:
         scaled = value * 2.0**bits
-        yield float(torch.trunc(torch.tensor(scaled))) / 2.0**bits
-        yield float(round(scaled)) / 2.0**bits
+        yield math.trunc(scaled) / 2.0**bits
+        yield round(scaled) / 2.0**bits
 
 
 def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
