@@ -270,7 +270,8 @@ def _proved(
     for name, value in found.items():
         if section[name] != value and (same_engine or not _agree(name, section[name], value)):
             raise CertificateError(
-                f"{path} says {name} {_short(section[name])}, but its numbers give {_short(value)}"
+                f"{path} says {name} {_short(section[name])}, but its numbers give "
+                f"{_short(value)}: the file, or what {claim.id} is made of, is not what it was"
             )
     return record, judgement, found["instance"]
 
