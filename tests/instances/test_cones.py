@@ -1,0 +1,78 @@
+"""Cones: isometries into orthants, maps that keep them, and what the families reach."""
+
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.instances.cones import (
+    linear_maps_on_cones,
+    nonnegative_isometry,
+    planar_domain,
+    triangular,
+)
+from rankcheck.instances.source import BatchSource, ReplaySource
+
+TOLERANCE = {"atol": 1e-12, "rtol": 0}
+
+
+def gram_is_identity(A: torch.Tensor) -> None:
+    identity = torch.eye(A.shape[-1], dtype=torch.float64).expand(*A.shape[:-2], -1, -1)
+    torch.testing.assert_close(A.mT @ A, identity, **TOLERANCE)
+
+
+def test_isometries_are_nonnegative_and_of_both_heights():
+    heights = set()
+    for seed in range(12):
+        source = BatchSource(seed, 64)
+        O = nonnegative_isometry(source, 3, torch.zeros(1, dtype=torch.float64))  # noqa: E741
+        heights.add(O.shape[-2])
+        assert (O >= 0).all()
+        gram_is_identity(O)
+    assert heights == {3, 6}
+
+
+def test_triangular_factors_are_nonnegative_and_invertible():
+    R = triangular(BatchSource(0, 64), 3, low=0.5, high=2.0, above=2.0)
+    assert (R >= 0).all()
+    assert (R.tril(-1) == 0).all()
+    assert (torch.linalg.det(R) >= 0.5**3).all()
+    diagonal = triangular(BatchSource(0, 64), 3, low=0.5, high=2.0, above=0)
+    assert (diagonal == torch.diag_embed(torch.diagonal(diagonal, dim1=-2, dim2=-1))).all()
+
+
+def test_planar_points_lie_in_the_plane_and_its_cone():
+    for seed in range(6):
+        V, O, x = planar_domain(BatchSource(seed, 64))  # noqa: E741
+        gram_is_identity(V)
+        torch.testing.assert_close(O.mT @ O, V @ V.mT, **TOLERANCE)
+        column = x.unsqueeze(-1)
+        torch.testing.assert_close(V @ (V.mT @ column), column)
+        assert (O @ column > -1e-12).all()
+
+
+def test_maps_take_their_domain_into_both_orthants():
+    shapes = set()
+    for seed in range(30):
+        source = BatchSource(seed, 32)
+        A, V, into, out, depth, slope, x = linear_maps_on_cones()(source)
+        shapes.add((V.shape[-1], A.shape[-2] > V.shape[-1], A.shape[-1] > V.shape[-1]))
+        column = x.unsqueeze(-1)
+        assert (into @ column > -1e-11).all()
+        assert (out @ A @ column > -1e-11).all()
+        torch.testing.assert_close(A @ V @ V.mT, A, atol=1e-11, rtol=0)
+        torch.testing.assert_close(out.mT @ out @ A, A, atol=1e-11, rtol=0)
+        assert (torch.linalg.matrix_rank(A) == V.shape[-1]).all()
+        assert 1 <= depth <= 8
+        assert isinstance(slope, float) or (slope.abs() < 1).all()
+    assert {k for k, _, _ in shapes} == {1, 2, 3}
+    assert {(tall, wide) for _, tall, wide in shapes} >= {(False, False), (True, True)}
+
+
+def test_on_balls_the_hypotheses_hold_exactly():
+    source = BatchSource(5, 8)
+    linear_maps_on_cones()(source)
+    record = source.record.instance(3)
+    A, V, into, out, _, _, x = linear_maps_on_cones()(ReplaySource(record, BallArray.exact))
+    assert bool((into.mT @ into == V @ V.mT).all())
+    assert bool((out.mT @ out @ A == A).all())
+    assert bool((into @ x.unsqueeze(-1) >= 0).all())
+    assert bool((out @ A @ x.unsqueeze(-1) >= 0).all())
