@@ -34,7 +34,7 @@ def test_triangular_factors_are_nonnegative_and_invertible():
     R = triangular(BatchSource(0, 64), 3, low=0.5, high=2.0, above=2.0)
     assert (R >= 0).all()
     assert (R.tril(-1) == 0).all()
-    assert (torch.linalg.det(R) >= 0.5**3).all()
+    assert (torch.linalg.det(R) > 0.99 * 0.5**3).all()
     diagonal = triangular(BatchSource(0, 64), 3, low=0.5, high=2.0, above=0)
     assert (diagonal == torch.diag_embed(torch.diagonal(diagonal, dim1=-2, dim2=-1))).all()
 
