@@ -21,7 +21,7 @@ from scipy.spatial import cKDTree
 
 from rankcheck.tours import Floats
 
-__all__ = ["Exponent", "fitted_exponent", "nearest_neighbours", "serpentine"]
+__all__ = ["Exponent", "fitted_exponent", "nearest_neighbours", "serpentine", "serpentine_path"]
 
 IN_A_CELL = 3
 """Points to a cell of the grid, on average."""
@@ -37,7 +37,13 @@ def nearest_neighbours(points: Floats) -> float:
 
 
 def serpentine(points: Floats) -> float:
-    """The length of a path through points (N, k) of the unit cube: an upper bound of TSP.
+    """The length of :func:`serpentine_path`: an upper bound of TSP."""
+    path = serpentine_path(points)
+    return float(np.sqrt(((path[1:] - path[:-1]) ** 2).sum(axis=1)).sum())
+
+
+def serpentine_path(points: Floats) -> Floats:
+    """A short path through points (N, k) of the unit cube, as the distinct ones in its order.
 
     All coordinates but the last are cut into m parts, m^k ≈ N/3, and the columns that result are
     walked through so that one ends where the next begins; in a column the last coordinate ascends
@@ -58,8 +64,7 @@ def serpentine(points: Floats) -> float:
         # Every step through the columns so far turns the direction of this axis.
         column = column * parts + np.where(column % 2 == 0, cell, parts - 1 - cell)
     along = np.where(column % 2 == 0, points[:, -1], 1 - points[:, -1])
-    path = points[np.lexsort((along, column))]
-    return float(np.sqrt(((path[1:] - path[:-1]) ** 2).sum(axis=1)).sum())
+    return points[np.lexsort((along, column))]
 
 
 @dataclass(frozen=True)

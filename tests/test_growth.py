@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import linregress
 
-from rankcheck.growth import fitted_exponent, nearest_neighbours, serpentine
+from rankcheck.growth import fitted_exponent, nearest_neighbours, serpentine, serpentine_path
 from rankcheck.tours import distances, path_lower_bound, shortest_path
 
 
@@ -79,3 +79,12 @@ def test_a_power_law_without_noise():
 def test_what_cannot_be_fitted(sizes, lengths):
     with pytest.raises(ValueError, match="three positive lengths at least"):
         fitted_exponent(sizes, lengths)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_serpentine_is_a_path_through_all_distinct_points(k):
+    points = np.random.default_rng(k).integers(0, 5, (200, k)) / 4
+    path = serpentine_path(points)
+    distinct = np.unique(points, axis=0)
+    assert len(path) == len(distinct)
+    assert (np.unique(path, axis=0) == distinct).all()

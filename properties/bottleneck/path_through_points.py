@@ -1,0 +1,69 @@
+from fractions import Fraction
+
+import torch
+
+from rankcheck import claim, leq, paper, refuted
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import power
+
+
+@instances
+def points_in_order(source: Source):
+    """N ≥ 3 points of R^k in the order in which some path visits them, shape (*batch, N, k)."""
+    return source.tensor(source.integer(3, 7), source.integer(1, 3))
+
+
+@instances
+def steps_on_a_line(source: Source):
+    """N ≥ 3 points at equal steps along a line, one after the other."""
+    n, k = source.integer(3, 7), source.integer(1, 3)
+    places = torch.arange(n, dtype=torch.float64)
+    start, step = source.tensor(k, low=-4.0, high=4.0), source.tensor(k, low=0.25, high=4.0)
+    return start.unsqueeze(-2) + places.to(start.device).unsqueeze(-1) * step.unsqueeze(-2)
+
+
+def length_and_neighbours(y):
+    """The length of the path, and the distances d_1 ≤ d_2 of each point to its two nearest."""
+    steps = y[..., 1:, :] - y[..., :-1, :]
+    length = power((steps * steps).sum(-1), Fraction(1, 2)).sum(-1)
+    apart = y.unsqueeze(-2) - y.unsqueeze(-3)
+    squares = torch.sort((apart * apart).sum(-1), -1).values  # the first is the point itself
+    return length, power(squares[..., 1], Fraction(1, 2)), power(squares[..., 2], Fraction(1, 2))
+
+
+@claim(
+    "bottleneck.nearest-neighbour-path",
+    kind="bound",
+    title="A path through N points against the distances to their two nearest neighbours",
+    source=paper("bottleneck", "proof of Thm 19 (corrected)"),
+    instances=points_in_order(),
+    tight=steps_on_a_line(),
+)
+def test_nearest_neighbour_path(y):
+    r"""Every path through $y_1, \dots, y_N$, $N \ge 3$, from $y_1$ to $y_N$ has length at least
+    $\sum_i \frac12 (d_{1,i} + d_{2,i}) - \frac12 (d_{2,1} + d_{2,N})$, where $d_{1,i} \le d_{2,i}$ are the
+    distances of $y_i$ to the two points nearest to it.
+
+    Each point between the ends has two edges, of at least $d_1$ and $d_2$; an end has one.
+    """
+    length, d1, d2 = length_and_neighbours(y)
+    ends = d2[..., 0] + d2[..., -1]
+    return leq(((d1 + d2).sum(-1) - ends) / 2, length)
+
+
+@refuted(
+    "bottleneck.nearest-neighbour-path-as-printed",
+    title="A path through N points, as if its ends had two neighbours",
+    source=paper("bottleneck", "proof of Thm 19"),
+    instances=points_in_order(),
+    errata="The two ends of an open path have one edge each: half of their second distances has to be "
+    "taken off. (The order N^{1 − 1/k} that is deduced is right. Further on, the distances are "
+    "Ω(N^{−1/k}), where Ω(N^{1/k}) is printed.)",
+    corrected_by="bottleneck.nearest-neighbour-path",
+)
+def test_nearest_neighbour_path_as_printed(y):
+    r"""The shortest path through $y_1, \dots, y_N$ is at least
+    $\sum_i \frac12 (d_{1,i} + d_{2,i})$ long: so is the path in the order given here.
+    """
+    length, d1, d2 = length_and_neighbours(y)
+    return leq((d1 + d2).sum(-1) / 2, length)
