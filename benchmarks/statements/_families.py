@@ -17,6 +17,14 @@ def square(source, *, size=(3, 3), bound=8.0, count=1):
 
 
 @instances
+def shifted(source, *, size=3, count=1):
+    """Square matrices in coordinates in which no simple point is simple."""
+    shift = torch.sin(7 + 3 * torch.arange(size * size, dtype=torch.float64)).reshape(size, size)
+    made = [source.tensor(size, size, low=-4.0, high=4.0) for _ in range(count)]
+    return tuple(A + (A.new_zeros((size, size)) + shift) for A in made)
+
+
+@instances
 def small_integers(source, *, size=(2, 4), count=3):
     """Square matrices of small integers, of a rank that is drawn."""
     n = source.integer(*size)

@@ -29,6 +29,7 @@ from ._families import (
     networks_at_two_points,
     points,
     samples,
+    shifted,
     small_integers,
     square,
     whole_numbers,
@@ -264,6 +265,47 @@ def test_valley(x):
     c = x.new_zeros(3) + torch.tensor([0.7137, 0.5094, 0.2595], dtype=torch.float64)
     value = (100 * (v - u * u) ** 2 + (c - u) ** 2).sum(-1)
     return leq(x.new_zeros(()) + 0.001, value)
+
+
+@conjecture("false.nuclear-5-shifted", instances=shifted(size=5))
+def test_nuclear_5_shifted(A):
+    r"""$\|A\|_* \le 0.99 \sqrt 5 \|A\|_F$ for $5 \times 5$ matrices, in other coordinates."""
+    return leq(nuclear_norm(A), 0.99 * root(5, A) * frobenius(A))
+
+
+@conjecture("false.product-4-shifted", instances=shifted(size=4, count=2))
+def test_product_4_shifted(A, B):
+    r"""$\|AB\|_F \le 0.97 \|A\|_F \|B\|_F$ for $4 \times 4$ matrices, in other coordinates."""
+    return leq(frobenius(A @ B), 0.97 * frobenius(A) * frobenius(B))
+
+
+@conjecture("false.regular-shifted", instances=shifted(size=4))
+def test_regular_shifted(A):
+    r"""$|\det A| \ge 10^{-6}$ for $4 \times 4$ matrices, in other coordinates."""
+    return leq(A.new_zeros(()) + 0.000001, torch.linalg.det(A).abs())
+
+
+@conjecture("false.commuting-shifted", instances=shifted(size=2, count=2))
+def test_commuting_shifted(A, B):
+    r"""$\|AB - BA\|_F \le 1.41 \|A\|_F \|B\|_F$ for $2 \times 2$ matrices, in other coordinates:
+    the best constant is $\sqrt 2$.
+    """
+    return leq(frobenius(A @ B - B @ A), 1.41 * frobenius(A) * frobenius(B))
+
+
+@conjecture("false.hills", instances=points(dimension=(4, 4), bound=4.0))
+def test_hills(x):
+    r"""$\sum_i (x_i - c_i)^2 + 3 (1 - \cos 6 (x_i - c_i)) \ge 0.1$: many local minima."""
+    d = x - (x.new_zeros(4) + torch.tensor([0.713, -1.509, 2.259, 0.331], dtype=torch.float64))
+    value = (d * d + 3 * (1 - torch.cos(6 * d))).sum(-1)
+    return leq(x.new_zeros(()) + 0.1, value)
+
+
+@conjecture("false.many-large", instances=points(dimension=(16, 16), bound=4.0))
+def test_many_large(x):
+    r"""At most twelve of sixteen entries lie in $[2.1, 2.9]$: no gradient, odds of $10^{-11}$."""
+    count = ((x > 2.1) & (x < 2.9)).sum(-1)
+    return leq(count, torch.full_like(count, 12))
 
 
 @conjecture("false.euler", instances=whole_numbers())

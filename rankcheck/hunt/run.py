@@ -15,6 +15,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.judge import judge
 from rankcheck.claims.report import report_violation
 from rankcheck.claims.search import Violation
+from rankcheck.claims.small import BUDGET
 from rankcheck.claims.verify import single_thread
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.executors import Executor, Inline, Job, executor_for
@@ -142,6 +143,7 @@ def hunt(
     rounds: int | None = None,
     strategies: Sequence[Strategy] = STANDARD,
     folder: Path | str = Path(".rankcheck"),
+    shrink: float = BUDGET,
 ) -> Hunt:
     """Spend a budget of seconds on breaking a claim.
 
@@ -160,6 +162,7 @@ def hunt(
             seconds that were spent already count.
         rounds: an end of another kind, besides the budget.
         folder: where the certificate is left.
+        shrink: seconds for making a counterexample small.
 
     Raises:
         HuntError: if the claim has no instances, its body raises, or an argument is out of range.
@@ -190,7 +193,7 @@ def hunt(
             while not run.ended(rounds):
                 # The first round is short: this process is done with it before others are ready.
                 run.one_round(Inline(claim, job) if run.rounds == 0 else runner)
-            return run.result(Path(folder))
+            return run.result(Path(folder), shrink)
     finally:
         if runner is not None:
             runner.close()
@@ -318,7 +321,7 @@ class _Run:
             return -self._found[1].violation
         return self._margin if self._margin < math.inf else None
 
-    def result(self, folder: Path) -> Hunt:
+    def result(self, folder: Path, shrink: float) -> Hunt:
         """The verdict, with the counterexample made small and certified."""
         common: dict[str, Any] = {
             "claim": self._claim,
@@ -339,7 +342,7 @@ class _Run:
                 stages=self._stages,
                 **common,
             )
-        return self._violated(folder, common)
+        return self._violated(folder, shrink, common)
 
     def _nothing(self) -> tuple[Verdict, str]:
         """What to say where there is no violation."""
@@ -355,7 +358,7 @@ class _Run:
             f"({self._plan.shapes} shapes, {best})",
         )
 
-    def _violated(self, folder: Path, common: dict[str, Any]) -> Hunt:
+    def _violated(self, folder: Path, shrink: float, common: dict[str, Any]) -> Hunt:
         assert self._found is not None
         shard, finding = self._found
         family = shard.shape.of(self._claim)
@@ -363,7 +366,7 @@ class _Run:
         violation = Violation(record, family, judge(self._claim, record, family=family))
         begin = time.perf_counter()
         try:
-            found = report_violation(self._claim, violation, folder)
+            found = report_violation(self._claim, violation, folder, budget=shrink)
         except OSError as error:
             raise HuntError(
                 f"a certificate is left where writing is allowed; {folder}: {error.strerror}"

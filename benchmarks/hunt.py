@@ -1,0 +1,242 @@
+"""How fast false statements fall: rankcheck's hunter against Hypothesis and CMA-ES, in one table.
+
+    python benchmarks/hunt.py [--seeds 5] [--cap 30] [--quick] [--only NAME]
+
+The statements are those of benchmarks/statements. For each false one and each seed, by method:
+
+* rankcheck: `hunt`, one process, until a counterexample is proved (making it small is not counted);
+* given: plain Hypothesis, 2 000 examples of the same family;
+* target: the same with `hypothesis.target(-margin)`;
+* CMA-ES: from a random instance of a random shape, restarted until the cap.
+
+A method has found a counterexample when ball arithmetic has proved it. Shown are how many seeds
+found one, the median seconds and the median number of evaluations of those that did. Then the true
+statements: hunted for a while, by seed, none of them may fall.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from hypothesis import HealthCheck, Phase, given, seed, settings, target
+from hypothesis import strategies as st
+
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.judge import judge
+from rankcheck.claims.loader import load
+from rankcheck.claims.selection import select
+from rankcheck.claims.verify import single_thread
+from rankcheck.hunt import hunt
+from rankcheck.hunt.arena import Arena, OutOfTime, Shape
+from rankcheck.hunt.margins import margins
+from rankcheck.hunt.points import ShapedSource
+from rankcheck.hunt.strategies.evolve import evolve
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import DrawSource, Rejected, seed_of
+
+STATEMENTS = Path(__file__).with_name("statements")
+EXAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One attempt: whether a counterexample was proved, in what time and how many evaluations."""
+
+    found: bool
+    seconds: float
+    evaluations: int
+
+
+def by_rankcheck(claim: Claim, number: int, cap: float) -> Trial:
+    """The hunter, less what making the counterexample small takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = hunt(claim, cap, number, folder=folder, shrink=0.01)
+    seconds = found.seconds - found.stages.get("shrink", 0.0)
+    return Trial(found.verdict == "genuine", seconds, found.instances)
+
+
+class _Proved(Exception):
+    """A counterexample that ball arithmetic has proved."""
+
+
+class _OverTheCap(KeyboardInterrupt):
+    """What Hypothesis does not take for a failure of the test."""
+
+
+def by_hypothesis(claim: Claim, number: int, cap: float, *, targeted: bool = False) -> Trial:
+    """`@given` over the family of the claim, as a test of one's own would be written."""
+    family = claim.instances
+    assert family is not None
+    begin, evaluations = time.perf_counter(), 0
+
+    @seed(number)
+    @settings(
+        max_examples=EXAMPLES,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.target),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def test(data: st.DataObject) -> None:
+        nonlocal evaluations
+        if time.perf_counter() - begin > cap:
+            raise _OverTheCap
+        source = DrawSource(data.draw)
+        try:
+            found = margins(claim.relations(family(source)), source.valid)
+        except Rejected:
+            return
+        evaluations += 1
+        least = float(found.least)
+        if targeted and math.isfinite(least):
+            target(-least)
+        if bool(found.beyond > -torch.inf) and _is_genuine(claim, source.record):
+            raise _Proved
+
+    try:
+        test()
+    except _Proved:
+        return Trial(True, time.perf_counter() - begin, evaluations)
+    except _OverTheCap:
+        pass
+    return Trial(False, time.perf_counter() - begin, evaluations)
+
+
+def by_target(claim: Claim, number: int, cap: float) -> Trial:
+    """The same with `target()`."""
+    return by_hypothesis(claim, number, cap, targeted=True)
+
+
+def by_evolution(claim: Claim, number: int, cap: float) -> Trial:
+    """CMA-ES alone, from random instances, restarted."""
+    begin, until, evaluations, restart = time.perf_counter(), time.time() + cap, 0, 0
+    assert claim.instances is not None
+    while time.time() < until:
+        key = seed_of("evolution", number, restart)
+        restart += 1
+        source = ShapedSource((), key, None if claim.no_batch else 1)
+        try:
+            claim.instances(source)
+        except Rejected:
+            continue
+        arena = Arena(claim, Shape("instances", source.record.integers), until=until)
+        try:
+            start = arena.sample(key, 1)
+            if len(start) and start.record.tensors and bool(start.margins.valid.any()):
+                relation = restart % start.margins.distance.shape[0]
+                last = evolve(arena, start, relation, key)
+                if last is not None:
+                    arena.offer(last)
+        except OutOfTime:
+            pass
+        evaluations += arena.tally.evaluated
+        if any(_is_genuine(claim, record) for _, record in arena.offers):
+            return Trial(True, time.perf_counter() - begin, evaluations)
+    return Trial(False, time.perf_counter() - begin, evaluations)
+
+
+def _is_genuine(claim: Claim, record: Record) -> bool:
+    return judge(claim, record).finding == "genuine"
+
+
+METHODS: dict[str, Callable[[Claim, int, float], Trial]] = {
+    "rankcheck": by_rankcheck,
+    "given": by_hypothesis,
+    "target": by_target,
+    "CMA-ES": by_evolution,
+}
+
+
+def claims(name: str, only: str) -> list[Claim]:
+    """The statements of a file, those whose id has a text in it."""
+    return [claim for claim in load(select([str(STATEMENTS / name)])) if only in claim.id]
+
+
+def cell(trials: Sequence[Trial]) -> str:
+    """`5/5 0.31 1216`: how many found one, median seconds, median evaluations of these."""
+    found = [trial for trial in trials if trial.found]
+    counted = f"{len(found)}/{len(trials)}"
+    if not found:
+        return counted
+    seconds = statistics.median(trial.seconds for trial in found)
+    evaluations = statistics.median(trial.evaluations for trial in found)
+    return f"{counted} {seconds:.2f} {evaluations:.0f}"
+
+
+def false_statements(seeds: int, cap: float, only: str) -> bool:
+    """The table of false statements; whether rankcheck found all."""
+    print("| false statement | " + " | ".join(METHODS) + " |")
+    print("| --- |" + " --- |" * len(METHODS), flush=True)
+    complete, found = True, dict.fromkeys(METHODS, 0)
+    chosen = claims("false.py", only)
+    for claim in chosen:
+        trials = {
+            name: [method(claim, number, cap) for number in range(seeds)]
+            for name, method in METHODS.items()
+        }
+        for name, tried in trials.items():
+            found[name] += sum(trial.found for trial in tried)
+        complete = complete and all(trial.found for trial in trials["rankcheck"])
+        name = claim.id.removeprefix("false.")
+        print(f"| {name} | " + " | ".join(map(cell, trials.values())) + " |", flush=True)
+    total = seeds * len(chosen)
+    print("| all | " + " | ".join(f"{n}/{total}" for n in found.values()) + " |\n", flush=True)
+    return complete
+
+
+def true_statements(seeds: int, cap: float, only: str) -> bool:
+    """The table of true statements; whether none fell."""
+    print("| true statement | verdicts | least margin | instances | cleared |")
+    print("| --- | --- | --- | --- | --- |", flush=True)
+    standing = True
+    for claim in claims("true.py", only):
+        with tempfile.TemporaryDirectory() as folder:
+            hunts = [hunt(claim, cap, number, folder=folder) for number in range(seeds)]
+        verdicts = sorted({found.verdict for found in hunts})
+        standing = standing and verdicts == ["none"]
+        margin = min(found.margin for found in hunts if found.margin is not None)
+        print(
+            f"| {claim.id.removeprefix('true.')} | {', '.join(verdicts)} | {margin:.1e} "
+            f"| {sum(found.instances for found in hunts)} "
+            f"| {sum(found.cleared for found in hunts)} |",
+            flush=True,
+        )
+    return standing
+
+
+def main() -> int:
+    """Both tables; 1 if a false statement was missed or a true one fell."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--cap", type=float, default=30.0, help="seconds for a search")
+    parser.add_argument("--true", type=float, default=10.0, help="seconds for a true statement")
+    parser.add_argument("--only", default="", help="statements with this in their id")
+    parser.add_argument("--quick", action="store_true", help="one seed, short caps")
+    args = parser.parse_args()
+    if args.quick:
+        args.seeds, args.cap, args.true = 1, min(args.cap, 5.0), 2.0
+    begin = time.perf_counter()
+    warnings.simplefilter("ignore")
+    with single_thread():
+        torch.zeros(1, dtype=torch.float64).sum()
+        import cma  # noqa: F401 -- its import is nobody's search
+
+        complete = false_statements(args.seeds, args.cap, args.only)
+        standing = true_statements(args.seeds, args.true, args.only)
+    print(f"\n{args.seeds} seeds, cap {args.cap:g} s, {time.perf_counter() - begin:.0f} s in all")
+    return 0 if complete and standing else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
