@@ -1,8 +1,8 @@
 r"""The classes of a classifier f: R^n → R^m over a box, and how many of them meet in a point.
 
-Class i is where f_i is the largest output. With the differences f_i − f_j as a further hidden layer,
-the linear regions (:mod:`rankcheck.regions`) become cells on which the order of the outputs is
-constant, so each cell has one class (the last one of those that are equal on all of it). The cells
+Class i is where f_i is the largest output. With the differences f_i − f_j as a further hidden
+layer, the linear regions (:mod:`rankcheck.regions`) become cells on which the order of the outputs
+is constant, so each cell has one class (the last of those that are equal on all of it). The cells
 form a complex: a point inside a face lies in exactly the cells that have this face, and so does
 every vertex of the face. So no point meets more classes than some vertex does, and the number of
 classes that meet in a point is a maximum over the vertices, without rounding.
