@@ -1,0 +1,64 @@
+import torch
+
+from rankcheck import claim, eq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.loops import loops
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.loops import CLOSED, Loop
+from rankcheck.networks import Network
+
+
+@instances
+def loops_and_points(source: Source):
+    """A loop, how often it is gone around, a size, and a point of the star of that size."""
+    spine = source.integer(0, 1)
+    (loop,) = loops(rays=(1, 3), spine=spine, length=(1, 3))(source)
+    size = positive(source, low=0.125, high=2.0)
+    t = source.tensor(1, low=0.0, high=1.0) * size.unsqueeze(-1)
+    ray = loop.rays[..., source.integer(0, loop.rays.shape[-1] - 1)]
+    x = t * ray
+    if spine:
+        x = x + source.tensor(1, low=-1.0, high=1.0) * size.unsqueeze(-1) * loop.spine[..., 0]
+    return loop, source.integer(1, 3), size, x
+
+
+def without_shifts(loop, repeats, size):
+    """The network with its linear units left where σ_a bends them."""
+    net = loop.network(repeats, size)
+    return Network(net.weights, [0 * b for b in net.biases], net.slope)
+
+
+@claim(
+    "rank.repeated-loops",
+    kind="construction",
+    title="A loop of layers around a star, repeated, is a network at the cost of its weights",
+    source=paper("rank", "Remark 4 (what its guard rests on)"),
+    instances=loops_and_points(),
+    mutants={"no shift of the linear units": {"witness": without_shifts}},
+    witness="rankcheck.loops",
+)
+def test_repeated_loops(loop, repeats, size, x, *, witness=Loop.network):
+    r"""Layers $W_1, \dots, W_M$ that take each point of the star $\{t u_j : t \ge 0\} \subset
+    \mathbb R^n$ back to itself, $p$ times over, form a network of depth $pM + 2$ and of the given
+    slope that is the identity on the part $t \le \varepsilon$ of the star, and
+    $\|\theta\|^2 = p \sum_\ell \|W_\ell\|_F^2 + 2n + \varepsilon^2 C_p$. With a spine $v$ the same
+    holds on the pages $t u_j + s v$.
+
+    The constant $C_p$ is the cost of the biases at $\varepsilon = 1$. The function is compared for
+    loops of at most 32 a layer.
+    """
+    net = witness(loop, repeats, size)
+    n = loop.rays.shape[-2]
+    unit = loop.network(repeats, 1 + 0 * size)
+    constant = sum((b * b).sum(-1) for b in unit.biases)
+    cost = repeats * loop.cost() + 2 * n + size * size * constant
+    # Off the star a loop may expand what rounding has moved: the steepest are left to exact numbers.
+    holds = loop.closes() & (loop.cost() <= 32 * loop.length)
+    scale = network_scale(net, x).amax(-1, keepdim=True)
+    missed = CLOSED * scale if isinstance(scale, torch.Tensor) else None
+    return (
+        eq(net(x), x, where=holds, scale=scale, error=missed, label="the function"),
+        eq(net.cost(), cost, scale=cost, label="the cost"),
+        eq(net.depth, repeats * loop.length + 2, label="the depth"),
+    )
