@@ -6,34 +6,33 @@ from rankcheck.instances.matrices import matrix, orthogonal_blocks, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, schatten_norm, schatten_power
 
-#: Exponents of norms, and of quasi-norms.
-NORMS = (Fraction(1), Fraction(2), Fraction(3, 2), Fraction(3), Fraction(7, 3), math.inf)
-QUASI_NORMS = (Fraction(1, 2), Fraction(2, 3), Fraction(1, 4), Fraction(9, 10), Fraction(1, 8))
-
-
-def exponent(source: Source, norms: bool):
-    """An exponent q ≥ 1, or one below."""
-    return source.choice(NORMS if norms else QUASI_NORMS)
+ABOVE_ONE = (Fraction(2), Fraction(3, 2), Fraction(3), Fraction(7, 3))
+BELOW_ONE = (Fraction(1, 2), Fraction(2, 3), Fraction(1, 4), Fraction(9, 10), Fraction(1, 8))
+EXPONENTS = {
+    "norms": (Fraction(1), *ABOVE_ONE, math.inf),
+    "above one": ABOVE_ONE,
+    "below one": BELOW_ONE,
+}
 
 
 @instances
-def pairs(source: Source, *, norms: bool):
+def pairs(source: Source, *, q: str):
     """Two matrices of one shape, and an exponent."""
     m, n = source.integer(1, 4), source.integer(1, 4)
-    return matrix(source, m, n), matrix(source, m, n), exponent(source, norms)
+    return matrix(source, m, n), matrix(source, m, n), source.choice(EXPONENTS[q])
 
 
 @instances
-def parallel_pairs(source: Source, *, norms: bool):
+def parallel_pairs(source: Source, *, q: str):
     """A matrix and a positive multiple of it."""
     A = matrix(source, source.integer(1, 4), source.integer(1, 4))
-    return A, positive(source, 1, 1) * A, exponent(source, norms)
+    return A, positive(source, 1, 1) * A, source.choice(EXPONENTS[q])
 
 
 @instances
-def blocks(source: Source, *, norms: bool):
+def blocks(source: Source, *, q: str):
     """Two matrices with orthogonal rows and orthogonal columns."""
-    return *orthogonal_blocks().build(source), exponent(source, norms)
+    return *orthogonal_blocks().build(source), source.choice(EXPONENTS[q])
 
 
 def rounding(A, B):
@@ -46,9 +45,9 @@ def rounding(A, B):
     kind="bound",
     title="The Schatten norms satisfy the triangle inequality for q ≥ 1",
     source=paper("linear", "slides A, Expressions for R_L"),
-    instances=pairs(norms=True),
-    tight=parallel_pairs(norms=True),
-    needs={"q ≥ 1": pairs(norms=False)},
+    instances=pairs(q="norms"),
+    tight=parallel_pairs(q="norms"),
+    needs={"q ≥ 1": blocks(q="below one")},
     mutants={"the norm of the sum of an exponent 2 % smaller": {"smaller": Fraction(51, 50)}},
 )
 def test_schatten_norm(A, B, q, *, smaller=1):
@@ -62,9 +61,9 @@ def test_schatten_norm(A, B, q, *, smaller=1):
     kind="bound",
     title="For q < 1 the q-th powers of the Schatten quasi-norms satisfy it",
     source=paper("linear", "slides A, Expressions for R_L"),
-    instances=pairs(norms=False),
-    tight=blocks(norms=False),
-    needs={"q ≤ 1": pairs(norms=True)},
+    instances=pairs(q="below one"),
+    tight=blocks(q="below one"),
+    needs={"q ≤ 1": parallel_pairs(q="above one")},
     mutants={
         "the exponent on the left 2 % larger": {"factor": Fraction(51, 50)},
         "the exponent on the left 2 % smaller": {"factor": Fraction(49, 50)},
