@@ -12,7 +12,8 @@ def meeting_factors(source: Source):
     k = source.integer(1, 3)
     m, n, p = (source.integer(k, k + 1) for _ in range(3))
     S, T = source.tensor(k, k, low=-2.0, high=2.0), source.tensor(k, k, low=-2.0, high=2.0)
-    S, T = S + 5 * torch.eye(k, dtype=torch.float64), T + 5 * torch.eye(k, dtype=torch.float64)
+    # Diagonals of at least 5 against rows of at most 4: both are regular.
+    S, T = S + 7 * torch.eye(k, dtype=torch.float64), T + 7 * torch.eye(k, dtype=torch.float64)
     Q = semi_orthogonal(source, n, k)
     return semi_orthogonal(source, m, k) @ S @ Q.mT, Q @ T @ semi_orthogonal(source, p, k).mT
 
