@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -43,6 +43,25 @@ class Shape:
         if family is None:
             raise HuntError(f"{claim.id} is hunted over its instances; it has none")
         return family
+
+
+def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
+    """The instances that a family of the claim makes of a source.
+
+    Raises:
+        Rejected: if the source has no batch axis and its instance lies outside the hypotheses.
+        HuntError: if the generator raises anything else.
+    """
+    try:
+        return shape.of(claim)(source)
+    except (Rejected, HuntError):
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())
+        raise HuntError(
+            f"a generator makes an instance of every shape; that of {claim.id} raised "
+            f"{type(error).__name__} at {source.record.integers}: {said}"
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +181,11 @@ class Arena:
             measured = stack([one or self._outside(()) for one in one_by_one])
         self._count(measured, count)
         return measured
+
+    def at(self, record: Record) -> Sample:
+        """A batch of records of this shape, measured, without gradients."""
+        with torch.no_grad():
+            return Sample(record, self.measure(record))
 
     def offer(self, sample: Sample) -> int:
         """Report instances; those beyond their tolerance are candidates. How many those were."""

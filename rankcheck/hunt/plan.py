@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import Shape
+from rankcheck.hunt.arena import Shape, generated
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.hunt.strategies.base import Strategy
@@ -178,7 +178,7 @@ class Plan:
         single = self._claim.no_batch is not None
         source = ShapedSource(template.integers, seed, None if single else 1)
         try:
-            template.of(self._claim)(source)
+            generated(self._claim, template, source)
         except Rejected:
             return None
         drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))

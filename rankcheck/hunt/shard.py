@@ -178,6 +178,8 @@ def _judge(arena: Arena) -> tuple[Finding | None, int]:
     for beyond, offered in arena.offers:
         record = rounded(arena, offered, beyond)
         judgement = judge(arena.claim, record, family=arena.family)
+        if judgement.finding == "outside" and record is not offered:  # the rounding led there
+            record, judgement = offered, judge(arena.claim, offered, family=arena.family)
         if judgement.finding == "genuine":
             return Finding(record.to_json(), True, float(judgement.relative_excess)), cleared
         if judgement.finding == "suspected":
@@ -201,8 +203,7 @@ def rounded(arena: Arena, record: Record, beyond: float) -> Record:
         # Rounding may leave the range of an entry: its ends need not lie on the grid.
         on_grids.append((torch.round(entry.values / steps) * steps).clamp(entry.low, entry.high))
     batch = record.with_tensors([values.to(arena.device) for values in on_grids])
-    with torch.no_grad():
-        measured = Arena(arena.claim, arena.shape, device=arena.device).measure(batch)
+    measured = Arena(arena.claim, arena.shape, device=arena.device).at(batch).margins
     kept = measured.valid.cpu() & (measured.beyond.cpu() >= KEEP * beyond)
     kept &= measured.beyond.cpu() < torch.inf
     return batch.instance(int(kept.double().argmax())) if bool(kept.any()) else record

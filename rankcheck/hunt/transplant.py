@@ -15,17 +15,19 @@ from typing import Any
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import Arena, Sample, Shape
+from rankcheck.hunt.arena import Arena, Sample, Shape, generated
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import ReplaySource, seed_of
 
 #: Shapes of the tight family that are looked through for one that fits.
-TRIED = 200
+TRIED = 100
 #: Of a long range of an integer, so many values are tried.
 VALUES = 8
 #: The integers behind one that is tried are drawn so often; how often all of it is tried.
 RESTS, ATTEMPTS = 3, 3
+#: The generator is run so often at most to find a shape.
+RUNS = 400
 
 
 def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
@@ -40,8 +42,7 @@ def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
         if parts == sizes:
             source = ShapedSource(integers, seed, count, arena.device)
             made = _record(record, where, list(leaves(tight(source))), count)
-            with torch.no_grad():
-                return Sample(made, arena.measure(made))
+            return arena.at(made)
     return None
 
 
@@ -63,8 +64,9 @@ def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
     """
     wanted = _sizes(_instance(claim, tight, seed)[0])
     best: tuple[int, Shape | None] = (0, None)
+    runs = iter(range(RUNS))
     for attempt in range(ATTEMPTS):
-        shape = _fit(claim, wanted, seed_of(seed, attempt))
+        shape = _fit(claim, wanted, seed_of(seed, attempt), runs)
         if shape is not None:
             # The more parts are handed on as they were drawn, the more of them can be perturbed.
             carried = len(set(_places(Arena(claim, shape), seed)[1]) - {None})
@@ -74,9 +76,11 @@ def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
     return best[1]
 
 
-def _fit(claim: Claim, wanted: list[tuple[int, ...]], seed: int) -> Shape | None:
+def _fit(
+    claim: Claim, wanted: list[tuple[int, ...]], seed: int, runs: Iterator[int]
+) -> Shape | None:
     found: tuple[int, ...] = ()
-    while True:
+    while next(runs, None) is not None:
         instance, source = _instance(claim, Shape("instances", found), seed)
         drawn = [choice for choice in source.record.choices if isinstance(choice, Integer)]
         if len(found) >= len(drawn):
@@ -88,16 +92,17 @@ def _fit(claim: Claim, wanted: list[tuple[int, ...]], seed: int) -> Shape | None
             shape = Shape("instances", (*known, value))
             alike = [
                 _alike(_sizes(_instance(claim, shape, seed_of(seed, rest))[0]), wanted)
-                for rest in range(RESTS)
+                for rest, _ in zip(range(RESTS), runs, strict=False)
             ]
             return any(number for number, _ in alike), sum(same for _, same in alike)
 
         found = (*found, max(tried, key=score))
+    return None
 
 
 def _instance(claim: Claim, shape: Shape, seed: int) -> tuple[tuple[Any, ...], ShapedSource]:
     source = ShapedSource(shape.integers, seed, 1)
-    return shape.of(claim)(source), source
+    return generated(claim, shape, source), source
 
 
 def _sizes(instance: tuple[Any, ...]) -> list[tuple[int, ...]]:

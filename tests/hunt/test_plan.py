@@ -4,9 +4,16 @@ from collections import Counter
 
 import pytest
 
+from rankcheck.hunt import plan as plan_
 from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.shard import Outcome
 from rankcheck.hunt.strategies import STANDARD
+
+
+@pytest.fixture
+def unfitted(monkeypatch):
+    """Without shapes that tight instances fit into, which take their time to find."""
+    monkeypatch.setattr(plan_, "fitted", lambda claim, tight, seed: None)
 
 
 def played(claim, seed, rounds, margin):
@@ -23,7 +30,7 @@ def by_depth(shape):
     return 1 / (1 + shape.integers[0])
 
 
-def test_rounds_depend_on_the_seed_and_the_outcomes_alone(hunted):
+def test_rounds_depend_on_the_seed_and_the_outcomes_alone(hunted, unfitted):
     claim = hunted("deep")
     first = played(claim, 0, 6, by_depth)[1]
     assert first == played(claim, 0, 6, by_depth)[1]
@@ -31,7 +38,7 @@ def test_rounds_depend_on_the_seed_and_the_outcomes_alone(hunted):
     assert first != played(claim, 0, 6, lambda shape: 1.0)[1]
 
 
-def test_keys_and_seeds_of_a_hunt_differ(hunted):
+def test_keys_and_seeds_of_a_hunt_differ(hunted, unfitted):
     _, shards = played(hunted("deep"), 0, 6, by_depth)
     assert len({shard.key for shard in shards}) == len(shards)
     assert len({shard.seed for shard in shards}) == len(shards)
@@ -46,7 +53,7 @@ def test_the_first_round_scouts_the_tight_family_first(hunted):
     assert {s.shape.family for s in Plan(hunted("easy"), STANDARD, 0).round(0)} == {"instances"}
 
 
-def test_every_strategy_has_its_turn_and_the_costly_one_comes_late(hunted):
+def test_every_strategy_has_its_turn_and_the_costly_one_comes_late(hunted, unfitted):
     _, shards = played(hunted("deep"), 0, 4, by_depth)
     turns = {n: Counter(s.strategy for s in shards if s.round == n) for n in range(4)}
     assert turns[1]["descend"] == 5
@@ -56,7 +63,7 @@ def test_every_strategy_has_its_turn_and_the_costly_one_comes_late(hunted):
     assert turns[3]["corpus"] >= 3
 
 
-def test_more_is_spent_where_margins_are_small_and_every_shape_gets_some(hunted):
+def test_more_is_spent_where_margins_are_small_and_every_shape_gets_some(hunted, unfitted):
     _, shards = played(hunted("deep"), 0, 30, lambda s: 0.02 if s.integers[0] == 4 else 0.9)
     visits = Counter(s.shape for s in shards if s.strategy in ("descend", "perturb"))
     first = {s.shape for s in shards if s.round == 0 and s.shape.family == "instances"}
@@ -66,7 +73,7 @@ def test_more_is_spent_where_margins_are_small_and_every_shape_gets_some(hunted)
     assert min(others) >= 1
 
 
-def test_a_shape_without_instances_is_not_searched_deeply_while_others_have_some(hunted):
+def test_a_shape_without_instances_is_not_searched_deeply_while_others_have_some(hunted, unfitted):
     plan = Plan(hunted("deep"), STANDARD, 0)
     for shard in plan.round(0):
         full = shard.shape.integers[0] < 3
@@ -76,12 +83,12 @@ def test_a_shape_without_instances_is_not_searched_deeply_while_others_have_some
     assert all(shard.shape.integers[0] < 3 for shard in deep)
 
 
-def test_the_tight_family_is_never_searched_deeply(hunted):
+def test_the_tight_family_is_never_searched_deeply(hunted, unfitted):
     _, shards = played(hunted("deep"), 0, 8, lambda s: 0.0 if s.family == "tight" else 0.9)
     assert {s.strategy for s in shards if s.shape.family == "tight"} == {"corpus", "screen"}
 
 
-def test_new_shapes_are_scouted_until_there_are_none(hunted):
+def test_new_shapes_are_scouted_until_there_are_none(hunted, unfitted):
     plan, _ = played(hunted("deep"), 0, 6, by_depth)
     assert plan.shapes > 40
     plan, shards = played(hunted("generic"), 0, 6, by_depth_or_one)
@@ -91,6 +98,17 @@ def test_new_shapes_are_scouted_until_there_are_none(hunted):
 
 def by_depth_or_one(shape):
     return by_depth(shape) if shape.integers else 1.0
+
+
+def test_shapes_that_tight_instances_fit_into_are_scouted(hunted):
+    plan = Plan(hunted("deep"), STANDARD, 0)
+    for shard in plan.round(0):
+        plan.take(shard, Outcome(evaluated=1, least=(0.5,)))
+    fits = plan._fitted(1)
+    assert fits
+    scouted = [s.shape for s in Plan(hunted("deep"), STANDARD, 0).round(0)]
+    assert not set(fits) & set(scouted)
+    assert plan.round(1)[0].shape in fits
 
 
 @pytest.mark.parametrize("name", ["single", "empty", "whole"])

@@ -77,8 +77,7 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
         cosine = (1 + math.cos(math.pi * step / steps)) / 2
         walk.step(margin.detach(), inside, gradients, max(cosine, LAST))
     record = tidy(start.record.with_tensors(walk.best))
-    with torch.no_grad():
-        return Sample(record, arena.measure(record))
+    return arena.at(record)
 
 
 class _Walk:

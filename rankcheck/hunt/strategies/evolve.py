@@ -69,8 +69,7 @@ def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | No
         for _ in range(GENERATIONS if arena.batched else SINGLE_GENERATIONS):
             points = strategy.ask()
             record = space.records(np.asarray(points), arena.device)
-            with torch.no_grad():
-                sample = Sample(record, arena.measure(record))
+            sample = arena.at(record)
             values = sample.margins.distance[relation].cpu()
             if float(values.min()) < least or best is None:
                 best, least = sample, float(values.min())

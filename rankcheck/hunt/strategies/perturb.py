@@ -51,8 +51,7 @@ def perturb(arena: Arena, parents: Sample, seed: int) -> None:
     count = len(parents)
     for generation in range(GENERATIONS if arena.batched else SINGLE_GENERATIONS):
         record = tidy(_Children(parents.record, children, generator).record())
-        with torch.no_grad():
-            born = Sample(record, arena.measure(record))
+        born = arena.at(record)
         if arena.offer(born):
             return
         # Of equals the newest goes first: on a plateau this is what moves.
