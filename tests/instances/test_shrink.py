@@ -24,7 +24,13 @@ from rankcheck.instances.networks import (
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.shrink import cropping, entries, shrink
 from rankcheck.instances.shrink.clock import Clock
-from rankcheck.instances.shrink.handover import HandoverError, choices, complexity, hand_over
+from rankcheck.instances.shrink.handover import (
+    LARGEST,
+    HandoverError,
+    choices,
+    complexity,
+    hand_over,
+)
 from rankcheck.instances.source import BatchSource, Rejected, ReplaySource, instances
 
 FOREVER = 1e9
@@ -160,20 +166,18 @@ def test_canary_one_choice_for_a_fixed_integer():
     assert hand_over(arrays(size=(2, 2)), record, always, Clock(FOREVER)).left_out is None
 
 
-def test_canary_the_size_of_the_buffer():
-    assert BUFFER_SIZE == 8192
+def test_canary_the_buffer_holds_the_largest():
     per_float = len(choices_to_bytes([1.5]))
-    fits = (BUFFER_SIZE - 8) // per_float
-    assert fits > 900
+    assert LARGEST * per_float < BUFFER_SIZE
 
-    def over(size):
+    def left_out(size):
         record = record_of(vectors(size=size), [[1.5] * size])
-        return hand_over(vectors(size=size), record, lambda r: False, Clock(0.1))
+        return hand_over(vectors(size=size), record, lambda r: False, Clock(0.1)).left_out
 
-    assert over(fits).left_out is None
-    large = over(BUFFER_SIZE // per_float + 1)
-    assert large.left_out is not None
-    assert "in 8192 bytes; this instance takes" in large.left_out
+    assert left_out(LARGEST) is None
+    assert (
+        left_out(LARGEST + 1) == "Hypothesis is handed at most 256 numbers; this instance has 257"
+    )
 
 
 def test_a_generator_that_does_not_repeat_itself_is_found_out():
@@ -401,7 +405,7 @@ def test_a_large_record_is_made_small_without_hypothesis():
         family, record, lambda r: float(r.tensors[0].diagonal().abs().sum()) >= 10, budget=3.0
     )
     assert found.left_out is not None
-    assert "8192 bytes" in found.left_out
+    assert "at most 256 numbers" in found.left_out
     kept = found.record.tensors[0]
     assert float(kept.diagonal().abs().sum()) >= 10
     assert int((kept != 0).sum()) <= 40

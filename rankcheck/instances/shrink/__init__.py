@@ -13,7 +13,7 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.shrink.clock import Clock
 from rankcheck.instances.shrink.cropping import crop
 from rankcheck.instances.shrink.entries import simplify_entries
-from rankcheck.instances.shrink.handover import HandoverError, Shrunk, hand_over
+from rankcheck.instances.shrink.handover import HandoverError, Shrunk, hand_over, refusal
 from rankcheck.instances.source import Instances
 
 __all__ = ["HandoverError", "Shrunk", "shrink"]
@@ -56,11 +56,13 @@ def shrink(
 
     small = record
     if screen is not None:
-        small = in_domain(family, record, screen, clock.share(DOMAIN_SHARE / 2))
+        quick = clock.share(DOMAIN_SHARE / 2)
+        small = in_domain(family, record, screen, quick)
         if small is not record and not interesting(small):
             small = record
-    if small is record:
-        small = in_domain(family, record, screened, clock.share(DOMAIN_SHARE))
+    if screen is None or small is record or quick.over():
+        share = DOMAIN_SHARE if refusal(small) is None else 1.0
+        small = in_domain(family, small, screened, clock.share(share))
     return hand_over(family, small, screened, clock)
 
 

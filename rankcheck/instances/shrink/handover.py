@@ -28,6 +28,9 @@ from rankcheck.instances.shrink.entries import cost
 from rankcheck.instances.source import SMALLEST, DrawSource, Instances, Rejected
 
 _KEY = b"rankcheck"
+#: Choices of an instance that is handed over. Hypothesis could encode three times as many, but it
+#: would compare what it never runs for minutes, and no test of ours ends that.
+LARGEST = 256
 
 
 class HandoverError(RuntimeError):
@@ -54,21 +57,12 @@ def hand_over(
     Raises:
         HandoverError: if the first record that Hypothesis sees is another.
     """
-    encoded = choices_to_bytes(choices(record))
-    if len(encoded) > BUFFER_SIZE:
-        return Shrunk(
-            record,
-            f"Hypothesis shrinks what it encodes in {BUFFER_SIZE} bytes; this instance takes "
-            f"{len(encoded)}",
-        )
-    if any(bool(((t != 0) & (t.abs() < SMALLEST)).any()) for t in record.tensors):
-        return Shrunk(
-            record, f"Hypothesis draws no entries below {SMALLEST}; this instance has some"
-        )
+    if (why := refusal(record)) is not None:
+        return Shrunk(record, why)
     trial = _Trial(record, interesting, clock)
     database = InMemoryExampleDatabase()
     # Saved under the key itself it would be replayed, but not shrunk.
-    database.save(_KEY + b".secondary", encoded)
+    database.save(_KEY + b".secondary", choices_to_bytes(choices(record)))
     # A seed, and `derandomize` beside a database, would make Hypothesis leave the database aside;
     # inherited, `derandomize` does not.
     quietly = settings(
@@ -87,6 +81,16 @@ def hand_over(
             f"Hypothesis replays the instance that it is handed first; it saw {trial.first}"
         )
     return Shrunk(trial.best)
+
+
+def refusal(record: Record) -> str | None:
+    """Why a record is not handed over, if so."""
+    flat = choices(record)
+    if len(flat) > LARGEST or len(choices_to_bytes(flat)) > BUFFER_SIZE:
+        return f"Hypothesis is handed at most {LARGEST} numbers; this instance has {len(flat)}"
+    if any(bool(((t != 0) & (t.abs() < SMALLEST)).any()) for t in record.tensors):
+        return f"Hypothesis draws no entries below {SMALLEST}; this instance has some"
+    return None
 
 
 class _Trial:
