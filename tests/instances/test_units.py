@@ -61,7 +61,8 @@ def test_laws_have_mass_one_and_are_squares(swept):
 def test_away_from_zero(swept):
     for _, entries in swept(lambda source: away_from_zero(source, 3), 20):
         assert bool(((entries.abs() >= 0.125) & (entries.abs() <= 4)).all())
-        assert bool((entries > 0).any()) and bool((entries < 0).any())
+        assert bool((entries > 0).any())
+        assert bool((entries < 0).any())
 
 
 def test_neighbours_on_the_line_differ_by_one_unit(swept):
@@ -76,7 +77,8 @@ def test_neighbours_on_the_line_differ_by_one_unit(swept):
         most = min(W.shape[-2:])
         deficient = deficient or bool(((ranks > 0) & (ranks < most)).any())
         full = full or bool((ranks == most).any() and most > 1)
-    assert deficient and full
+    assert deficient
+    assert full
 
 
 def test_parallel_and_aligned_units_are_at_the_scales_of_the_path_norm(swept):
