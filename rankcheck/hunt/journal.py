@@ -59,6 +59,11 @@ class Journal:
     def __len__(self) -> int:
         return len(self._outcomes)
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds were begun."""
+        return 1 + max((int(key.split(".")[0]) for key in self._outcomes), default=-1)
+
     def get(self, shard: Shard) -> Outcome | None:
         """What the shard found, if it is known."""
         return self._outcomes.get(shard.key)
@@ -85,6 +90,7 @@ class Journal:
                 if number == 1:
                     self._check(data)
                 else:
+                    int(data["shard"].split(".")[0])
                     self._outcomes[data["shard"]] = Outcome.from_json(data["outcome"])
                     self.seconds = float(data["seconds"])
             except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -253,8 +253,12 @@ class _Run:
             return True
         formless = self._found is not None and "no ball form" in self._found[1].reason
         hopeless = self.rounds >= HOPELESS and (self._instances == 0 or formless)
-        spent = self._budget is not None and self.seconds >= self._budget
+        known = self._journal is not None and self.rounds < self._journal.rounds
+        spent = self._spent() and not known
         return self._cut or hopeless or spent or (rounds is not None and self.rounds >= rounds)
+
+    def _spent(self) -> bool:
+        return self._budget is not None and self.seconds >= self._budget
 
     def one_round(self, executor: Executor) -> None:
         """Run the shards of a round, those that the journal does not have, and take them in."""
@@ -266,9 +270,10 @@ class _Run:
         left = [shard for shard in shards if shard not in outcomes]
         until = None if self._budget is None else self._begin + self._budget
         taken = self._take(shards, outcomes, 0)
-        if left and not self._genuine():
-            running = executor.run(left, until)
-            for shard, outcome in running:
+        if left and self._spent():
+            self._cut = True
+        elif left and not self._genuine():
+            for shard, outcome in executor.run(left, until):
                 outcomes[shard] = outcome
                 self._cut = self._cut or outcome.cut
                 if self._journal is not None and not outcome.cut:
@@ -318,7 +323,8 @@ class _Run:
 
     def _shown_margin(self) -> float | None:
         if self._found is not None:
-            return -self._found[1].violation
+            violation = self._found[1].violation
+            return None if violation is None else -violation
         return self._margin if self._margin < math.inf else None
 
     def result(self, folder: Path, shrink: float) -> Hunt:

@@ -77,11 +77,14 @@ class Shard:
 
 @dataclass(frozen=True)
 class Finding:
-    """A violation as plain data: the record, and what was found out about it."""
+    """A violation as plain data: the record, and what was found out about it.
+
+    `violation` is relative to the sides; None where a side is not a number.
+    """
 
     record: list[dict[str, Any]]
     genuine: bool
-    violation: float
+    violation: float | None
     reason: str = ""
 
 
@@ -183,7 +186,8 @@ def _judge(arena: Arena) -> tuple[Finding | None, int]:
         if judgement.finding == "genuine":
             return Finding(record.to_json(), True, float(judgement.relative_excess)), cleared
         if judgement.finding == "suspected":
-            suspected = suspected or Finding(record.to_json(), False, beyond, judgement.reason)
+            violation = beyond if beyond < torch.inf else None
+            suspected = suspected or Finding(record.to_json(), False, violation, judgement.reason)
             if arena.claim.no_ball is not None:
                 break
         else:

@@ -117,6 +117,12 @@ def test_two_relations(A, B):
     )
 
 
+@conjecture("hunted.no-number", instances=numbers(), no_ball="for the test")
+def test_no_number(x):
+    r"""$\sqrt{x - 5} \le 1$, which is no number for $|x| \le 4$."""
+    return leq((x - 5).sqrt(), 0 * x + 1)
+
+
 @conjecture("hunted.broken", instances=numbers())
 def test_broken(x):
     r"""A body with a mistake."""
