@@ -182,8 +182,8 @@ def egop_gaussian(
     if not isinstance(W, Tensor):
         raise NoBallForm("egop_gaussian", "use egop_box(..., exact=True)")
     W, b, a = W.detach(), b.detach(), a.detach()
-    center = b if mean is None else b + (W @ mean.unsqueeze(-1)).squeeze(-1)
-    rows = W if factor is None else W @ factor
+    center = b if mean is None else b + (W @ mean.detach().unsqueeze(-1)).squeeze(-1)
+    rows = W if factor is None else W @ factor.detach()
     spread = torch.linalg.vector_norm(rows, dim=-1)
     fixed = spread == 0
     safe = torch.where(fixed, 1.0, spread)

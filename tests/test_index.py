@@ -137,6 +137,14 @@ def test_units_that_do_not_depend_on_the_point():
     torch.testing.assert_close(off, torch.tensor([[0.5, 0.0], [0.0, 0.0]], dtype=torch.float64))
 
 
+def test_gaussian_egop_has_no_gradients():
+    W, b, a, mean = normal(1, 3, 2), normal(2, 3), normal(3, 3), normal(4, 2)
+    leaves = [part.clone().requires_grad_() for part in (W, b, a, mean)]
+    C = egop_gaussian(*leaves, factor=torch.eye(2, dtype=torch.float64).requires_grad_())
+    assert not C.requires_grad
+    torch.testing.assert_close(C, egop_gaussian(W, b, a, mean))
+
+
 def test_gaussian_egop_in_batches():
     W, b, a = normal(15, 2, 3, 5, 4), normal(16, 2, 3, 5), normal(17, 2, 3, 5)
     C = egop_gaussian(W, b, a)
