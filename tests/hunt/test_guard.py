@@ -58,17 +58,15 @@ def run(tmp_path, text, *arguments):
 
 
 def test_pytest_hunts_conjectures_on_request(tmp_path):
-    text = DEEP + STANDS
-    assert run(tmp_path, text).returncode == 0  # an ordinary run does not see it
-    done = run(tmp_path, text, "--hunt", "3", "--ledger", "ledger.json")
+    done = run(tmp_path, DEEP + STANDS, "--hunt", "2", "--ledger", "ledger.json")
     assert done.returncode == 1
     assert "guarded.deep is false: lhs" in done.stdout
     assert "rankcheck replay .rankcheck/guarded.deep.json" in done.stdout
     assert (tmp_path / ".rankcheck" / "guarded.deep.json").exists()
     deep, stands = json.loads(Path(tmp_path / "ledger.json").read_text())["claims"]
     assert (deep["verdict"], stands["verdict"]) == ("failed", "guarded")
-    assert deep["drawn"] > 0  # it was verified before it was hunted
-    assert stands["swept"] > 20_000
+    assert deep["drawn"] > 0  # it was verified before it was hunted, and not found false
+    assert stands["swept"] > 15_000
 
 
 def test_a_hunt_of_no_seconds_is_refused(tmp_path):

@@ -218,6 +218,14 @@ def test_without_a_gradient_a_descent_ends_at_once(hunted):
     assert arena.tally.evaluated - before <= 8 * 5
 
 
+def test_a_body_that_takes_no_gradients_is_not_descended_on():
+    def body(x):
+        return leq(torch.as_tensor(x[..., 0].numpy()), 9 + 0 * x.detach()[..., 0])
+
+    arena = arena_of(body)
+    assert descend(arena, sample_of(arena, [[0.0, 0.0, 0.0]]), 0) is None
+
+
 # Without gradients
 
 

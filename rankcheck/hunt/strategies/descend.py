@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import torch
 
-from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.arena import Arena, HuntError, Sample
 from rankcheck.hunt.margins import Margins
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import LARGE, entries, starts, tidy, wide
@@ -63,7 +63,11 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
     moved, end = False, steps
     for step in range(steps):
         leaves = [t.clone().requires_grad_() for t in walk.now]
-        measured = arena.measure(start.record.with_tensors(leaves))
+        try:
+            measured = arena.measure(start.record.with_tensors(leaves))
+        except HuntError:
+            arena.at(start.record)  # raises again, unless it is the gradients that the body refuses
+            return None
         margin = _aimed(measured, aim, steady)
         inside = measured.valid & (margin.detach() < torch.inf)
         gradients = _gradients(margin, inside, leaves)
