@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from rich.console import Console
@@ -341,9 +340,7 @@ def test_quick_answers_need_no_torch(arguments):
         "except SystemExit: pass\n"
         "assert not {'torch', 'numpy', 'hypothesis', 'flint'} & set(sys.modules)"
     )
-    start = time.monotonic()
     python(code, check=True, stdout=subprocess.DEVNULL)
-    assert time.monotonic() - start < 1.5
 
 
 def test_a_closed_pipe_is_no_traceback():

@@ -413,12 +413,14 @@ def test_a_large_record_is_made_small_without_hypothesis():
 
 
 def test_the_budget_is_kept():
+    calls = []
+
     def slow(candidate):
+        calls.append(candidate)
         time.sleep(0.02)
         return True
 
-    start = time.monotonic()
     record = single(stacks(depth=(6, 6), width=(6, 6)), 3)
     found = shrink(stacks(depth=(6, 6), width=(6, 6)), record, slow, budget=0.3)
-    assert time.monotonic() - start < 1.5
+    assert len(calls) <= 0.3 / 0.02 + 2  # those that fit, and what was under way at the end
     assert complexity(found.record) < complexity(record)
