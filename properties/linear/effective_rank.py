@@ -40,6 +40,13 @@ def equal_singular_values(source: Source):
     return W, b, a, x, p, depth(source), 0 * b + 1, s, BELOW * t[..., 0]
 
 
+@instances
+def heavier_laws(source: Source):
+    """The same with four times the mass, which doubles the singular values; and twice the ε."""
+    W, b, a, x, p, L, lam, s, eps = equal_singular_values().build(source)
+    return W, b, a, x, 4 * p, L, lam, s, 2 * eps
+
+
 @claim(
     "linear.effective-rank",
     kind="bound",
@@ -47,6 +54,7 @@ def equal_singular_values(source: Source):
     source=paper("linear", "slides B, Theorem (Minimal-norm interpolants)"),
     instances=functions_and_levels(),
     tight=equal_singular_values(),
+    needs={"the law has mass one": heavier_laws()},
     mutants={
         "exponent 2.04/(L − 1)": {"exponent": Fraction(51, 25)},
         "exponent 1.96/(L − 1)": {"exponent": Fraction(49, 25)},

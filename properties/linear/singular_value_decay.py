@@ -31,6 +31,13 @@ def flat_tails(source: Source):
     return W, b, a, x, p, depth(source), 0 * b + 1, r, W.shape[-2] - 1
 
 
+@instances
+def heavier_laws(source: Source):
+    """The same with 16 times the mass."""
+    W, b, a, x, p, L, lam, r, k = flat_tails().build(source)
+    return W, b, a, x, 16 * p, L, lam, r, k
+
+
 @claim(
     "linear.singular-value-decay",
     kind="bound",
@@ -38,6 +45,7 @@ def flat_tails(source: Source):
     source=paper("linear", "slides A, last Theorem"),
     instances=functions_and_ranks(),
     tight=flat_tails(),
+    needs={"the law has mass one": heavier_laws()},
     mutants={
         "exponent 2.04/(L − 1)": {"inner": Fraction(51, 25)},
         "exponent 1.96/(L − 1)": {"inner": Fraction(49, 25)},
