@@ -86,8 +86,16 @@ def signed_sequences(source: Source):
     """
     k, middle = source.integer(1, 2), source.integer(1, 2)
 
-    def part(**widths: int) -> Network:
-        return network(source, depth=(1, 2), width=(1, 2), slopes="relu", bound=2.0, **widths)
+    def part(inputs: int | None = None, outputs: int | None = None) -> Network:
+        return network(
+            source,
+            depth=(1, 2),
+            width=(1, 2),
+            inputs=inputs,
+            outputs=outputs,
+            slopes="relu",
+            bound=2.0,
+        )
 
     g_1, g_2 = part(outputs=k), part(inputs=k, outputs=middle)
     f_1, f_2 = part(inputs=middle, outputs=k), part(inputs=k)
@@ -149,7 +157,8 @@ def test_composition_without_positivity(f, g, t, n, k, x, *, scale=one_over):
     $e_f \le E_f$ is bounded as well, and the seam's biases are $O(L)$ against $s^2 = L^{-2}$). The
     printed proof has a gap here (bottleneck.composition-as-printed); the theorem is right.
     """
-    f_n, g_n = deepened(*f, n), deepened(*g, n)
+    (f_2, f_1), (g_2, g_1) = f, g
+    f_n, g_n = deepened(f_2, f_1, n), deepened(g_2, g_1, n)
     net = scaled_seam(f_n, g_n, t, 0 * t[..., 0] + scalar(scale(n), t))
     e = sum(
         (sum(frobenius_squared(W) for W in part.weights) - k * part.depth).abs()

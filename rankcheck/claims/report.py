@@ -62,9 +62,7 @@ def report_violation(
     message = genuine_message(claim, small.smallest, small.worst, left)
     if small.left_out is not None:
         message += f"\n  it may not be the smallest: {small.left_out}"
-    return Found(
-        True, message, None if path is None else str(path), small.smallest, small.worst
-    )
+    return Found(True, message, None if path is None else str(path), small.smallest, small.worst)
 
 
 def genuine_message(claim: Claim, smallest: Violation, worst: Violation, left: str) -> str:

@@ -1,0 +1,97 @@
+"""Integer networks are what they say, and reach what exact ranks are about."""
+
+import pytest
+import torch
+
+from rankcheck import linalg
+from rankcheck.balls import BallArray
+from rankcheck.instances.integer_networks import (
+    DYADIC_SLOPES,
+    integer_bijection,
+    integer_box,
+    integer_factors,
+    integer_network,
+    unimodular,
+)
+from rankcheck.instances.points import distinct_points
+from rankcheck.instances.source import BatchSource, ReplaySource
+from rankcheck.regions import jacobian_rank
+from rankcheck.witnesses.bijections import inverse
+
+
+def is_whole(array):
+    return bool((array == array.round()).all())
+
+
+def test_networks_are_whole_and_of_every_rank():
+    ranks, slopes, many = set(), set(), 0
+    for seed in range(150):
+        source = BatchSource(seed, None)
+        net = integer_network(source)
+        low, high = integer_box(source, net.widths[0])
+        assert all(map(is_whole, (*net.weights, *net.biases, low, high)))
+        assert (high - low >= 2).all()
+        assert (low >= -4).all()
+        assert (high <= 4).all()
+        found = jacobian_rank(net, low, high, exact=True)
+        ranks.add(found.rank)
+        slopes.add(net.slope)
+        many += found.region > 0
+    assert ranks == {0, 1, 2, 3}
+    assert slopes == set(DYADIC_SLOPES)
+    assert many >= 5  # the rank is not always attained in the first region
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_unimodular_matrices(n):
+    determinants, sizes = set(), set()
+    for seed in range(20):
+        (record,) = [source.record for source in [BatchSource(seed, 8)] if _use(source, n)]
+        A = unimodular(ReplaySource(record.instance(0), BallArray.exact), n)
+        inverted = torch.linalg.inv(A)
+        assert (inverted == inverted.round()).all()
+        floats = unimodular(BatchSource(seed, 8), n)
+        assert is_whole(floats)
+        determinants |= {round(d) for d in torch.linalg.det(floats).tolist()}
+        sizes.add(float(floats.abs().max()))
+    assert determinants == {-1, 1}
+    assert len(sizes) > 1 or n == 1
+
+
+def _use(source, n):
+    unimodular(source, n)
+    return True
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (3, 2, 1), (2, 3, 2), (3, 3, 3)])
+def test_factors_have_their_rank(m, n, k):
+    U, V = integer_factors(BatchSource(0, 64), m, n, k)
+    assert is_whole(U)
+    assert is_whole(V)
+    assert (linalg.rank(U @ V) == k).all()
+    assert (linalg.rank(U) == k).all()
+    assert len({tuple(A.flatten().tolist()) for A in U @ V}) > 5 or (m, n) == (k, k)
+
+
+def test_bijections_have_inverses():
+    for seed in range(20):
+        source = BatchSource(seed, None)
+        phi = integer_bijection(source, 2)
+        x = source.tensor(10, 2)
+        assert torch.allclose(inverse(phi)(phi(x)), x, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_points_are_distinct(count, dimension):
+    aligned = 0
+    for seed in range(30):
+        x = distinct_points(BatchSource(seed, 32), count, dimension)
+        assert x.shape == (32, count, dimension)
+        apart = (x.unsqueeze(-2) - x.unsqueeze(-3)).abs().amax(-1)
+        others = ~torch.eye(count, dtype=torch.bool)
+        assert (apart[:, others] >= 1).all()
+        first = x[..., 0].sort(-1).values
+        aligned += int((first.diff(dim=-1) == 0).any())
+    if count > 2 and dimension > 1:
+        assert aligned > 0  # the first coordinate alone does not always tell them apart
