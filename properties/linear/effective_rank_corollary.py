@@ -156,7 +156,10 @@ def test_effective_rank_corollary_for_functions(W, b, a, x, p, lam, r, L):
     $\Phi_L(f) \ge r^{(L-2)/L} J^{2/L}$ with $J = \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$:
     that is, $((r + \sqrt r)\,\sigma_{r+1}^q)^{(L-1)/L} \le \Phi_L(f)$, $\sigma_i = \sigma_i(C_f^{1/2})$.
 
-    Not the corollary, but what would imply it; the cost is taken at $\lambda$, above $\Phi_L$.
+    Not the corollary, but what would imply it; the cost is taken at $\lambda$, above $\Phi_L$. With
+    three units of the rows of $6I - 11^\top$, each two of them active with probability $\frac13$, all
+    $\sigma_i$ are equal, and $\Phi_L \le \bigl((\frac32)^q (1 + 2^{1+q})\,\sigma^q\bigr)^{(L-1)/L}$, which
+    is too little for $r = 2$ from $L = 15$ on.
     """
     least, cost = cost_at_rank(W, b, a, x, p, lam, r, L)
     return leq(least, cost)

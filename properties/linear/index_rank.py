@@ -8,9 +8,6 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import law, units_on_a_line
 from rankcheck.linalg import range_projection, rank, singular_values
 
-#: A point whose pre-activations are all at least this lies inside an activation region.
-CLEAR = 2.0**-10
-
 
 @instances
 def units_and_moves(source: Source):
@@ -105,13 +102,10 @@ def test_index_rank_gaussian(W, b, a, mean):
 
 @instances
 def units_with_a_law(source: Source):
-    """Units with distinct hyperplanes, and any law on points inside their regions."""
-    W, b, a, *_ = units_on_a_line().build(source)
-    N = source.integer(1, 4)
-    x, p = source.tensor(N, W.shape[-1]), law(source, N)
-    z = two_layer_network(W, b, a).preactivations(x)[0]
-    source.require(z.abs() >= CLEAR, "the points lie inside activation regions")
-    return W, b, a, x, p
+    """Units with distinct hyperplanes, and a law on points of some regions, drawn along the line."""
+    W, b, a, between, _ = units_on_a_line().build(source)
+    places = [source.integer(0, W.shape[-2]) for _ in range(source.integer(1, 4))]
+    return W, b, a, between[..., places, :], law(source, len(places))
 
 
 @refuted(
