@@ -7,44 +7,67 @@ has the rank that it was given. One network at a time: their regions carry no ba
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
 
 from rankcheck import linalg
-from rankcheck.instances.networks import Range, network
+from rankcheck.instances.networks import Range
 from rankcheck.instances.source import Source
 from rankcheck.networks import Network
 
-#: Slopes that keep integers dyadic, the simplest first.
-DYADIC_SLOPES = (0.0, 0.5, -0.5, 0.25)
+#: Slopes that keep integers dyadic, the simplest first; ReLU, which loses ranks, half of the time.
+DYADIC_SLOPES = (0.0, 0.5, -0.5, 0.25, 0.0, 0.0)
+
+
+def whole(entries: Any) -> Any:
+    """The entries, rounded away from zero, so that only what was zero becomes zero."""
+    return entries.sign() * entries.abs().ceil()
+
+
+#: What a drawn layer may look like, the simplest first. Most are dense: of several layers one that
+#: vanishes makes everything constant.
+LAYERS = ("dense", "dense", "dense", "dense", "dense", "without biases", "rank one", "a dead unit")
 
 
 def integer_network(
     source: Source,
     *,
     depth: Range = (1, 3),
-    width: Range = (1, 3),
+    width: Range = (1, 4),
     inputs: int | None = None,
     outputs: int | None = None,
     slope: float | None = None,
-    bound: float = 3.0,
 ) -> Network:
     """A network with integer weights and biases; its slope is drawn from `DYADIC_SLOPES`.
 
-    The arguments are those of :func:`rankcheck.instances.networks.network`; ``slope`` fixes it.
+    Args:
+        inputs, outputs: fix the outer widths.
+        slope: fixes the slope.
     """
-    net = network(
-        source,
-        depth=depth,
-        width=width,
-        inputs=inputs,
-        outputs=outputs,
-        slopes="relu",
-        bound=bound,
-    )
+    layers = source.integer(*depth)
+    widths = [source.integer(*width) for _ in range(layers + 1)]
+    widths[0] = inputs or widths[0]
+    widths[-1] = outputs or widths[-1]
+    weights, biases = [], []
+    for n, m in pairwise(widths[::-1]):
+        kind = source.choice(LAYERS)
+        if kind == "rank one":
+            W = whole(source.tensor(n, 1, low=-2.0, high=2.0))
+            W = W @ whole(source.tensor(1, m, low=-2.0, high=2.0))
+        else:
+            W = whole(source.tensor(n, m, low=-3.0, high=3.0))
+        b = whole(source.tensor(n, low=-3.0, high=3.0))
+        if kind == "without biases":
+            b = 0 * b
+        if kind == "a dead unit":
+            alive = torch.arange(n) > 0
+            W, b = torch.where(alive.unsqueeze(-1), W, 0 * W), torch.where(alive, b, 0 * b - 1)
+        weights.append(W)
+        biases.append(b)
     a = source.choice(DYADIC_SLOPES) if slope is None else slope
-    return Network([w.round() for w in net.weights], [b.round() for b in net.biases], a)
+    return Network(weights[::-1], biases[::-1], a)
 
 
 def integer_box(source: Source, dimension: int) -> tuple[Any, Any]:
@@ -59,7 +82,7 @@ def unimodular(source: Source, n: int) -> Any:
 
     A product of a lower and an upper triangular matrix with ±1 on the diagonals.
     """
-    entries = source.tensor(2, n, n, low=-2.0, high=2.0).round()
+    entries = whole(source.tensor(2, n, n, low=-2.0, high=2.0))
     drawn = source.tensor(n, low=-1.0, high=1.0)
     signs = torch.diag_embed(torch.where(drawn < 0, 0 * drawn - 1, 0 * drawn + 1))
     identity = linalg.eye(n, like=entries)
@@ -73,8 +96,8 @@ def integer_factors(source: Source, m: int, n: int, rank: int) -> tuple[Any, Any
 
     U ends with the rows of the identity and V begins with its columns; rank ≤ min(m, n).
     """
-    left = source.tensor(m - rank, rank, low=-3.0, high=3.0).round()
-    right = source.tensor(rank, n - rank, low=-3.0, high=3.0).round()
+    left = whole(source.tensor(m - rank, rank, low=-3.0, high=3.0))
+    right = whole(source.tensor(rank, n - rank, low=-3.0, high=3.0))
     block = linalg.eye(rank, like=left).expand(*source.batch, rank, rank)
     return torch.cat((left, block), -2), torch.cat((block, right), -1)
 
@@ -85,5 +108,5 @@ def integer_bijection(
     """A piecewise-linear bijection of R^n: unimodular layers and a slope that is not zero."""
     layers = source.integer(*depth)
     weights = [unimodular(source, n) for _ in range(layers)]
-    biases = [source.tensor(n, low=-3.0, high=3.0).round() for _ in weights]
+    biases = [whole(source.tensor(n, low=-3.0, high=3.0)) for _ in weights]
     return Network(weights, biases, slope)
