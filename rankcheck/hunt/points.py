@@ -61,7 +61,7 @@ class StructuredSource(ShapedSource):
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         values = self._structured(shape, low, high)
         self._seen[shape] = values
-        return values.reshape(*self.batch, *shape).to(self._device)
+        return values.reshape((*self.batch, *shape)).to(self._device)
 
     def _structured(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         entries = math.prod(shape)

@@ -105,4 +105,6 @@ def test_a_shape_is_followed_clamped_and_completed():
 
 
 def test_one_instance_has_no_batch_axis():
-    assert StructuredSource((), 0, None).tensor(2, 3).shape == (2, 3)
+    for make in (ShapedSource, StructuredSource):
+        assert make((), 0, None).tensor(2, 3).shape == (2, 3)
+        assert make((), 0, None).tensor().shape == ()
