@@ -14,6 +14,7 @@ from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.judge import judge
 from rankcheck.claims.loader import import_file
+from rankcheck.errors import InputError
 from rankcheck.hunt.arena import Arena, HuntError, OutOfTime, Shape
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.instances.record import Entries, Record
@@ -146,7 +147,7 @@ def run_shard(
             A shard that is cut off by it is judged as far as it came.
 
     Raises:
-        HuntError: if the body raises, or the strategy is unknown.
+        HuntError: if the body or the strategy raises, or the strategy is unknown.
     """
     begin = time.perf_counter()
     arena = Arena(claim, shard.shape, device=device, until=until)
@@ -158,6 +159,13 @@ def run_shard(
         chosen[shard.strategy].search(arena, shard.seed)
     except OutOfTime:
         cut = True
+    except InputError:
+        raise
+    except Exception as error:
+        raise HuntError(
+            f"a strategy searches at every shape; {shard.strategy} raised {type(error).__name__} "
+            f"at {shard.shape.integers} of {claim.id}: {error}"
+        ) from error
     found, cleared = _judge(arena)
     tally = arena.tally
     least = tally.least

@@ -182,3 +182,15 @@ def test_patient(x):
     centre = torch.sin(1 + torch.arange(5, dtype=torch.float64))
     d = x - (x.new_zeros(5) + centre)
     return leq(0 * d.sum(-1) + 0.00001, (d * d * (2 + torch.cos(40 * x))).sum(-1))
+
+
+@instances
+def nothing_and_a_number(source):
+    """A tensor without entries, and a number."""
+    return source.tensor(0, 2), source.tensor(low=-4.0, high=4.0)
+
+
+@conjecture("hunted.nothing", instances=nothing_and_a_number())
+def test_nothing(none, x):
+    r"""$x \ge 10^{-4}$ away from $1/3$; the empty sum is zero."""
+    return leq(0 * x + 0.0001, (x - 1 / 3).abs() + none.sum((-2, -1)))

@@ -104,3 +104,16 @@ def test_a_target_finds_its_claim_in_this_process_or_in_its_file(hunted):
         replace(target, id="hunted.unknown").load()
     with pytest.raises((LoadError, OSError)):
         replace(target, id="hunted.unknown", file="/nowhere/at_all.py").load()
+
+
+def test_a_strategy_that_raises_is_named(hunted):
+    class Clumsy:
+        name, stage, visits = "clumsy", "scout", 0
+
+        def search(self, arena, seed):
+            raise IndexError("too far")
+
+    with pytest.raises(
+        HuntError, match=r"clumsy raised IndexError at \(\) of hunted\.true: too far"
+    ):
+        run_shard(hunted("true"), [Clumsy()], shard("clumsy"))

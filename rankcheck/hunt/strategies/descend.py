@@ -160,5 +160,6 @@ def _gradients(
     ]
     finite = inside
     for gradient in gradients:
-        finite = finite & gradient.reshape(len(finite), -1).isfinite().all(1)
+        by_instance = gradient.reshape(len(finite), math.prod(gradient.shape[1:]))
+        finite = finite & by_instance.isfinite().all(1)
     return [torch.where(wide(finite, gradient), gradient, 0.0) for gradient in gradients]

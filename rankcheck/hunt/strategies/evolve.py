@@ -105,7 +105,7 @@ class _Space:
         flat = torch.as_tensor(points, dtype=torch.float64, device=device)
         pieces = flat.split(self._sizes, 1)
         tensors = [
-            (c.low + piece * (c.high - c.low)).clamp(c.low, c.high).reshape(-1, *c.shape)
+            (c.low + piece * (c.high - c.low)).clamp(c.low, c.high).reshape((len(flat), *c.shape))
             for piece, c in zip(pieces, self._ranges, strict=True)
         ]
         return tidy(self._like.with_tensors(tensors))
