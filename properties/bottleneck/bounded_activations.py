@@ -1,14 +1,29 @@
 import torch
 
-from rankcheck import claim, leq, paper, refuted
+from rankcheck import Need, claim, leq, paper, refuted
 from rankcheck.instances.balanced import balanced_networks_at_points
 from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.networks import balanced_linear_networks
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import frobenius_squared
+from rankcheck.linalg import eye, frobenius_squared
 from rankcheck.networks import Network
 from rankcheck.ntk import ntk_trace
 from rankcheck.witnesses.projections import bottleneck
+
+
+@instances
+def multiples_of_rotations(source: Source, *, scale, depth=(1, 6)):
+    """W_1 = tQ, W_ℓ = tI, W_L = tQ' with t in `scale`, at a point with Qx > 0."""
+    n, layers = source.integer(1, 3), source.integer(*depth)
+    t = source.tensor(1, 1, low=scale[0], high=scale[1])
+    first, last = orthogonal(source, n), orthogonal(source, n)
+    identity = eye(n, like=t).expand(first.shape)
+    factors = [identity] * layers
+    factors[0] = first
+    factors[-1] = last @ factors[-1]
+    weights = [t * factor for factor in factors]
+    y = source.tensor(n, low=0.5, high=4.0)
+    biases = [w.new_zeros(w.shape[:-1]) for w in weights]
+    return Network(weights, biases), (first.mT @ y.unsqueeze(-1)).squeeze(-1)
 
 
 @instances
@@ -34,9 +49,14 @@ def capped(exponent):
     title="A bounded tangent kernel bounds the activations of almost all layers",
     source=paper("bottleneck", "Thm 7/16"),
     instances=balanced_networks_at_points(),
-    tight=balanced_linear_networks(scale=(1.0, 1.0 + 2**-8), equal=True),
-    needs={"balanced parameters": unbalanced_rotations()},
-    mutants={"e^{c_1/k} without the maximum": {"growth": torch.exp}},
+    tight=multiples_of_rotations(scale=(1.0, 1.0 + 2**-12)),
+    needs={
+        "balanced parameters": unbalanced_rotations(),
+        "max(1, e^{c_1/k})": Need(
+            multiples_of_rotations(scale=(0.5, 0.625), depth=(3, 6)), {"growth": torch.exp}
+        ),
+    },
+    effort=0.6,
 )
 def test_bounded_activations(net, x, *, growth=capped):
     r"""For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and

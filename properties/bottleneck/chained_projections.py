@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import Need, claim, eq, leq, paper, refuted
 from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
 from rankcheck.instances.networks import STEEPEST, balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
@@ -8,6 +8,8 @@ from rankcheck.linalg import eye, frobenius_squared, singular_values
 from rankcheck.networks import Network
 from rankcheck.scalars import square_root
 from rankcheck.witnesses.projections import bottleneck, chained_distances, two_sided_distances
+
+from ._narrow_ends import narrow_ended_networks
 
 
 @claim(
@@ -17,10 +19,14 @@ from rankcheck.witnesses.projections import bottleneck, chained_distances, two_s
     source=paper("bottleneck", "Thm 6 (0 ≤ a < 1)"),
     instances=networks_at_points(slopes="nonnegative"),
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
-    needs={"a ≥ 0": networks_at_points(slopes="negative")},
-    mutants={"projected on both sides, as printed": {"distances": two_sided_distances}},
+    needs={
+        "a ≥ 0": narrow_ended_networks(slopes="negative"),
+        "the images of the row space of Jf": Need(
+            narrow_ended_networks(slopes="nonnegative"), {"distances": two_sided_distances}
+        ),
+    },
     witness="rankcheck.witnesses.projections.chained_frames",
-    effort=0.6,
+    effort=0.4,
 )
 def test_chained_projections(net, x, *, distances=chained_distances):
     r"""With $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and a slope $0 \le a < 1$ there

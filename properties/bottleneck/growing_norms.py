@@ -33,6 +33,7 @@ def steps(net, x):
     instances=balanced_networks_at_points(depth=(2, 4)),
     tight=balanced_linear_networks(depth=(2, 6), equal=True),
     needs={"balanced parameters": networks_at_points(depth=(2, 4), width=(1, 3))},
+    effort=0.5,
 )
 def test_growing_norms(net, x):
     r"""For balanced parameters $\|W_{\ell+1}\|_F^2 \ge \|W_\ell\|_F^2$, so that

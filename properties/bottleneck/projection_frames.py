@@ -12,9 +12,9 @@ from rankcheck.witnesses.projections import (
 )
 
 
-def exchanged(net, x, k):
-    """The columns of every V in the opposite order."""
-    return [(U, V.flip(-1)) for U, V in one_sided_frames(net, x, k)]
+def mirrored(net, x, k):
+    """Every U with its sign changed."""
+    return [(-U, V) for U, V in one_sided_frames(net, x, k)]
 
 
 def reflected(net, x, k):
@@ -36,14 +36,14 @@ def defect(frames, k):
     kind="construction",
     title="Orthonormal frames along the weights attain the distances that the theorem bounds",
     source=paper("bottleneck", "Thm 6/15"),
-    instances=networks_at_points(),
+    instances=networks_at_points(depth=(1, 4), width=(2, 3)),
     mutants={
-        "columns of V in another order": {"pairs": exchanged},
-        "every second frame reflected": {"chain": reflected},
+        "every left frame reflected": {"pairs": mirrored},
+        "every second frame of the chain reflected": {"chain": reflected},
     },
     witness="rankcheck.witnesses.projections",
     no_ball="singular vectors are irrational; the distances, which are what is bounded, run on balls",
-    effort=0.4,
+    effort=0.5,
 )
 def test_projection_frames(net, x, *, pairs=one_sided_frames, chain=chained_frames):
     r"""With $k = \operatorname{rank} Jf(x)$, the polar parts $U_\ell V_\ell^\top$ of

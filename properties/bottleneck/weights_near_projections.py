@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import Need, claim, eq, leq, paper, refuted
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
@@ -10,6 +10,8 @@ from rankcheck.witnesses.projections import (
     two_sided_distances,
     two_sided_log_determinant,
 )
+
+from ._narrow_ends import narrow_ended_networks
 
 
 @instances
@@ -32,10 +34,14 @@ def rounding(net, at):
     source=paper("bottleneck", "Thm 6/15 (one-sided projections)"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
-    needs={"|a| ≤ 1": steep_networks()},
-    mutants={"projected on both sides, as printed": {"distances": two_sided_distances}},
+    needs={
+        "|a| ≤ 1": steep_networks(),
+        "projected on the right alone": Need(
+            narrow_ended_networks(), {"distances": two_sided_distances}
+        ),
+    },
     witness="rankcheck.witnesses.projections.one_sided_frames",
-    effort=0.6,
+    effort=0.4,
 )
 def test_weights_near_projections(net, x, *, distances=one_sided_distances):
     r"""With $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$ there are semi-orthonormal
@@ -65,7 +71,7 @@ def test_weights_near_projections(net, x, *, distances=one_sided_distances):
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
     needs={"|a| ≤ 1": steep_networks()},
     witness="rankcheck.witnesses.projections.one_sided_frames",
-    effort=0.6,
+    effort=0.4,
 )
 def test_most_layers(net, x):
     r"""At least $(1-p)L$ layers have
