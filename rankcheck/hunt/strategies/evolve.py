@@ -49,7 +49,9 @@ class Evolve:
 
 def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | None:
     """The best population of a run from one instance."""
-    from cma import CMAEvolutionStrategy
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # cma tells that it cannot plot without matplotlib
+        from cma import CMAEvolutionStrategy
 
     space = _Space(start.record)
     population = POPULATION if arena.batched else SINGLE_POPULATION
