@@ -142,6 +142,7 @@ class _Ledger:
         claim = claim_of(getattr(item, "obj", None))
         if claim is None:
             return (yield)
+        running.begin(self.settings)  # whatever a test before has begun and not ended
         with single_thread():
             yield
             if claim.kind == "conjecture" and self.config.getoption("--hunt") is not None:

@@ -303,3 +303,13 @@ def test_collecting_runs_nothing(run):
     result, out = run("--collect-only", test_it=TRUE.format(id="t.a", name="a") + CITED)
     assert result.ret == 0
     assert "rankcheck ledger" not in out
+
+
+def test_a_session_that_a_test_leaves_behind_loses_no_row(run):
+    leaves = (
+        "\n\ndef test_before():\n"
+        "    from rankcheck.claims import session\n    session.begin(None)\n"
+    )
+    result, _ = run(test_it=leaves + TRUE.format(id="t.after", name="after"))
+    assert result.ret == 0
+    result.stdout.re_match_lines([r"t\.after +identity +holds", r"1 claim: 1 hold"])

@@ -202,14 +202,14 @@ def test_what_is_cited_is_listed(declare, verify):
 
 
 def test_as_a_test_a_claim_fails_by_its_messages(declare, tmp_path):
-    session.begin(session.Session(SMALL, folder=tmp_path))
+    before = session.begin(session.Session(SMALL, folder=tmp_path))
     try:
         check(declare(amgm, squares(), tight=ones()))
         with pytest.raises(ClaimFalse, match=r"t.made-up is false: lhs 8 > rhs 7 by 1"):
             check(declare(lambda x: leq(x, 7.0), squares()))
         assert [row.verdict for row in session.current().rows] == ["holds", "failed"]
     finally:
-        session.begin(None)
+        session.begin(before)
 
 
 def test_what_is_no_claim(declare):
