@@ -20,6 +20,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.judge import Judgement, judge
 from rankcheck.claims.profiles import Profile
 from rankcheck.claims.relations import Relation
+from rankcheck.instances.constants import without_local_constants
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import (
     BatchSource,
@@ -260,8 +261,10 @@ def draw(
         phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )
+    generator = random.Random(seed_of(seed, claim.id))
     try:
-        find(evaluated(), violates, settings=quietly, random=random.Random(seed_of(seed, claim.id)))
+        with without_local_constants():
+            find(evaluated(), violates, settings=quietly, random=generator)
     except (NoSuchExample, Unsatisfiable):
         return None
     return found[0]
