@@ -17,10 +17,10 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from rankcheck.claims import loader
-from rankcheck.claims.profiles import Profile
-from rankcheck.claims.search import Tally, draw, sweep
-from rankcheck.claims.selection import select
+from rankcheck.catalogue import loader
+from rankcheck.catalogue.selection import select
+from rankcheck.verification.profiles import Profile
+from rankcheck.verification.search import Tally, draw, sweep
 
 
 def rate(work: Callable[[int], int], seconds: float) -> float:

@@ -31,11 +31,10 @@ import torch
 from hypothesis import HealthCheck, Phase, given, seed, settings, target
 from hypothesis import strategies as st
 
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.judge import judge
-from rankcheck.claims.loader import load
-from rankcheck.claims.selection import select
-from rankcheck.claims.verify import single_thread
+from rankcheck.counterexamples.judge import judge
 from rankcheck.hunt import hunt
 from rankcheck.hunt.arena import Arena, OutOfTime, Shape
 from rankcheck.hunt.margins import margins
@@ -43,6 +42,7 @@ from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.strategies.evolve import evolve
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import DrawSource, Rejected, seed_of
+from rankcheck.verification.run import single_thread
 
 STATEMENTS = Path(__file__).with_name("statements")
 EXAMPLES = 2000

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from scipy.special import eval_gegenbauer
 
-from rankcheck.legendre import legendre, legendre_table
+from rankcheck.separation.legendre import legendre, legendre_table
 
 POINTS = [-0.96875, -0.625, -0.3, 0.0078125, 0.1, 0.2578125, 0.5, 0.78125, 0.99]
 CASES = [(2, 400), (3, 50), (3, 400), (10, 50), (10, 400), (30, 100), (100, 50), (100, 400)]

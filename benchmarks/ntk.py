@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 from torch.func import jacfwd, jacrev, vmap
 
-from rankcheck import ntk
 from rankcheck.networks import Network
+from rankcheck.networks import tangent_kernel as ntk
 
 COLUMNS = ["what", "here (ms)", "bare products", "ratio", "torch.func", "ratio", "difference"]
 

@@ -18,8 +18,7 @@ from statistics import mean, median
 import torch
 from torch import Tensor
 
-from rankcheck.costs import phi_lower, phi_upper
-from rankcheck.phi import PhiBracket, phi
+from rankcheck.costs import PhiBracket, phi, phi_lower, phi_upper
 
 Instance = tuple[Tensor, Tensor, int]
 SEED = 20240611

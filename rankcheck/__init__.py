@@ -2,7 +2,7 @@
 
 What a file of claims needs is here; it is imported on first use, so that `import rankcheck` and the
 command's help do not wait for torch. Generators of instances are in `rankcheck.instances`, the
-mathematics in `rankcheck.networks`, `rankcheck.linalg` and their neighbours.
+mathematics in `rankcheck.networks.network`, `rankcheck.linalg` and their neighbours.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from rankcheck._version import __version__
 
 if TYPE_CHECKING:
-    from rankcheck.claims.check import ClaimFalse, verify_claim
     from rankcheck.claims.claim import Claim, ClaimError, Need, cited, claim, conjecture, refuted
+    from rankcheck.claims.reference import Source, paper
     from rankcheck.claims.relations import Relation, eq, leq
-    from rankcheck.claims.sources import Source, paper
-    from rankcheck.networks import Network
+    from rankcheck.networks.network import Network
+    from rankcheck.verification.check import ClaimFalse, verify_claim
 
 __all__ = [
     "Claim",
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "rankcheck.claims.check": ("ClaimFalse", "verify_claim"),
+    "rankcheck.verification.check": ("ClaimFalse", "verify_claim"),
     "rankcheck.claims.claim": (
         "Claim",
         "ClaimError",
@@ -50,8 +50,8 @@ _HOMES = {
         "refuted",
     ),
     "rankcheck.claims.relations": ("Relation", "eq", "leq"),
-    "rankcheck.claims.sources": ("Source", "paper"),
-    "rankcheck.networks": ("Network",),
+    "rankcheck.claims.reference": ("Source", "paper"),
+    "rankcheck.networks.network": ("Network",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

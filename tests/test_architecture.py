@@ -1,7 +1,12 @@
-"""The floors of docs/architecture.md: imports run downwards, and the mathematics stands alone."""
+"""The floors of docs/architecture.md: imports run downwards, and no two files import in a circle.
+
+Imports count wherever they stand in a file: at its top, inside a function, or for the type checker
+alone.
+"""
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -9,54 +14,98 @@ import pytest
 import rankcheck
 
 PACKAGE = Path(rankcheck.__file__).parent
-#: From the ground up. What is not named is mathematics, the ground floor.
-FLOORS = ("instances", "claims", "hunt", "faces", "commands")
-GROUND, TOP = 0, len(FLOORS) + 1
-#: What any floor may use: it is not about networks.
-COMMON = {"errors", "_version"}
+#: From the ground up; rooms on one floor do not import one another.
+FLOORS = (
+    ("errors", "versions", "_version"),
+    ("files",),
+    ("balls",),
+    ("linalg",),
+    ("scalars",),
+    ("networks", "separation", "data"),
+    ("regions", "witnesses"),
+    ("costs",),
+    ("instances",),
+    ("claims",),
+    ("catalogue",),
+    ("counterexamples",),
+    ("verification",),
+    ("hunt",),
+    ("terminal",),
+    ("commands", "pytest_plugin"),
+    ("__main__",),
+)
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 
-def floor(module: str) -> int:
-    """The floor of `rankcheck.<module>`."""
-    room = module.split(".")[0]
-    if room in ("cli", "pytest_plugin"):
-        return TOP
-    return FLOORS.index(room) + 1 if room in FLOORS else GROUND
+def modules() -> dict[str, Path]:
+    """All modules of the package with their files, without the package's own name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name and not name.startswith("_properties"):
+            found[name] = path
+    return found
 
 
-def modules() -> list[str]:
-    """All modules of the package, without its name."""
-    paths = sorted(PACKAGE.rglob("*.py"))
-    names = [".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in paths]
-    return [name for name in names if not name.startswith(("_properties", "__init__"))]
+MODULES = modules()
+
+
+def room(module: str) -> str:
+    """The room of a module: a folder of the package, or a file that stands alone."""
+    return module.split(".")[0]
 
 
 def imports(module: str) -> Iterator[str]:
-    """The modules of the package that a module imports, wherever in the file."""
-    path = PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    """The modules that a file imports, wherever in the file."""
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         else:
             continue
         for name in names:
+            inner = name.removeprefix("rankcheck.")
             if name.startswith("rankcheck."):
-                yield name.removeprefix("rankcheck.")
+                # `from rankcheck.claims.claim import Claim` imports the module, not the name.
+                yield inner if inner in MODULES else inner.rpartition(".")[0]
 
 
-@pytest.mark.parametrize("module", modules())
+def graph() -> dict[str, set[str]]:
+    """Every file with the files that it imports."""
+    return {name: {other for other in imports(name) if other} - {name} for name in MODULES}
+
+
+def test_every_room_has_a_floor() -> None:
+    assert {room(name) for name in MODULES} == set(FLOOR)
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_imports_run_downwards(module: str) -> None:
-    higher = {
-        name
-        for name in imports(module)
-        if name.split(".")[0] not in COMMON and floor(name) > floor(module)
-    }
-    assert not higher, f"{module} is on floor {floor(module)}, and imports from above: {higher}"
+    here = room(module)
+    other = {name for name in imports(module) if name and room(name) != here}
+    higher = sorted(name for name in other if FLOOR[room(name)] >= FLOOR[here])
+    assert not higher, f"{module} is on floor {FLOOR[here]}, and imports from there or above"
 
 
-def test_the_floors_are_told_apart() -> None:
-    assert floor("networks") == floor("witnesses.cone") == GROUND
-    assert floor("instances.source") < floor("claims.claim") < floor("hunt.run") < floor("cli")
-    assert "claims.claim" in set(imports("claims.check"))
+def test_no_circle() -> None:
+    try:
+        TopologicalSorter(graph()).prepare()
+    except CycleError as error:
+        pytest.fail(f"files import one another in a circle: {' -> '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("name", sorted({room(name) for name in MODULES}))
+def test_every_room_has_a_door(name: str) -> None:
+    """A room says what it is for, what may live in it, and what it may import."""
+    if not (PACKAGE / name).is_dir():
+        return
+    door = ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8"))) or ""
+    assert "What lives here" in door
+    assert "May import" in door
+
+
+def test_the_graph_sees_lazy_imports() -> None:
+    assert "verification.run" in graph()["commands.verify"]
+    assert "counterexamples.judge" in graph()["verification.check"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rankcheck import __version__
-from rankcheck.claims.catalogue import claim_files, project_folder
+from rankcheck.catalogue.collect import claim_files, project_folder
 
 ROOT = Path(__file__).parent.parent
 
@@ -34,7 +34,7 @@ def installed(wheel, tmp_path_factory):
         archive.extractall(site)
 
     def run(*arguments: str):
-        command = [sys.executable, "-m", "rankcheck.cli", *arguments]
+        command = [sys.executable, "-m", "rankcheck", *arguments]
         environment = {**os.environ, "PYTHONPATH": str(site)}
         done = subprocess.run(command, cwd=empty, env=environment, capture_output=True, text=True)
         assert done.stderr == ""
@@ -68,7 +68,10 @@ def test_the_wheel_works_in_an_empty_directory(installed):
     run, site = installed
     listed = run("list")
     here = subprocess.run(
-        [sys.executable, "-m", "rankcheck.cli", "list"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "rankcheck", "list"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert listed.returncode == 0
     assert listed.stdout == here.stdout

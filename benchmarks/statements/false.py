@@ -8,7 +8,6 @@ from fractions import Fraction
 import torch
 
 from rankcheck import conjecture, eq, leq
-from rankcheck.evaluation import leaky
 from rankcheck.instances.matrices import chained_matrices
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.linalg import (
@@ -21,7 +20,8 @@ from rankcheck.linalg import (
     schatten_norm,
     schatten_power,
 )
-from rankcheck.ntk import ntk_mixed_derivative
+from rankcheck.networks.evaluation import leaky
+from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
 
 from ._families import (
     lines_and_points,

@@ -5,7 +5,6 @@ from fractions import Fraction
 import torch
 
 from rankcheck import conjecture, eq, leq
-from rankcheck.evaluation import leaky
 from rankcheck.instances.matrices import chained_matrices, partial_isometries
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import (
@@ -18,7 +17,8 @@ from rankcheck.linalg import (
     schatten_norm,
     schatten_power,
 )
-from rankcheck.ntk import ntk_mixed_derivative
+from rankcheck.networks.evaluation import leaky
+from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
 
 from ._families import (
     lines_and_points,

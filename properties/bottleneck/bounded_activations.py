@@ -6,7 +6,7 @@ from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, frobenius_squared
 from rankcheck.networks import Network
-from rankcheck.ntk import ntk_trace
+from rankcheck.networks.tangent_kernel import ntk_trace
 from rankcheck.witnesses.projections import bottleneck
 
 

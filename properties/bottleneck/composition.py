@@ -4,7 +4,7 @@ import torch
 
 from rankcheck import claim, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.corrections import excess, secant_cost
+from rankcheck.costs.corrections import excess, secant_cost
 from rankcheck.instances.factorisations import factorised_functions, unbounded_functions
 from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
 from rankcheck.instances.networks import slope

@@ -3,14 +3,14 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Network, claim, eq, leq, paper
-from rankcheck.bounds import interval_bounds
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.corrections import excess
+from rankcheck.costs.corrections import excess
 from rankcheck.instances.factorisations import box, factorised_functions, point_in
 from rankcheck.instances.matrices import orthogonal, positive
 from rankcheck.instances.networks import network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, frobenius_squared
+from rankcheck.networks.bounds import interval_bounds
 from rankcheck.scalars import scalar
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound
 

@@ -1,5 +1,5 @@
 from rankcheck import claim, leq, paper
-from rankcheck.corrections import cost_expansion, expansion_remainder, linear_cost
+from rankcheck.costs.corrections import cost_expansion, expansion_remainder, linear_cost
 from rankcheck.instances.matrices import matrix, semi_orthogonal
 from rankcheck.instances.source import Source, instances
 

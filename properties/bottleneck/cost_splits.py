@@ -2,10 +2,10 @@ import torch
 
 from rankcheck import claim, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.corrections import linear_cost
-from rankcheck.evaluation import leaky
+from rankcheck.costs.corrections import linear_cost
 from rankcheck.instances.networks import balanced_linear_networks, clear_of_boundaries, network
 from rankcheck.instances.source import Source, instances
+from rankcheck.networks.evaluation import leaky
 
 
 @instances

@@ -3,7 +3,8 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Network, claim, leq, paper
-from rankcheck.corrections import excess
+from rankcheck.costs.corrections import excess
+from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.instances.cones import triangular
 from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
 from rankcheck.instances.networks import networks_with_inputs, slope
@@ -15,7 +16,6 @@ from rankcheck.linalg import (
     range_projection,
     rank,
 )
-from rankcheck.planes import angle_cost, best_last_layer, pull_back
 
 
 @instances
@@ -58,7 +58,7 @@ def planes_outside_the_image(source: Source):
     instances=last_layers(),
     tight=least_last_layers(),
     needs={"the image of W contains both planes": planes_outside_the_image()},
-    witness="rankcheck.planes.best_last_layer",
+    witness="rankcheck.costs.planes.best_last_layer",
 )
 def test_identity_curved(W, S, T):
     r"""For two planes of dimension $k$ with principal angles $\theta_i$, and every $W$ whose image

@@ -1,5 +1,5 @@
 from rankcheck import Network, claim, eq, leq, paper
-from rankcheck.corrections import excess, linear_cost
+from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.instances.cones import planar_domain, triangular
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import clear_of_boundaries, network, slope

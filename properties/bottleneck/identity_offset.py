@@ -4,13 +4,13 @@ import torch
 
 from rankcheck import Network, claim, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.corrections import excess, linear_cost
+from rankcheck.costs.corrections import excess, linear_cost
+from rankcheck.costs.offsets import offset_cost, offset_squares
 from rankcheck.instances.cones import nonnegative_isometry
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import CLEARANCE, clear_of_boundaries, network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
-from rankcheck.offsets import offset_cost, offset_squares
 from rankcheck.witnesses.constants import constant_network, least_constant_cost
 from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity
 
@@ -56,7 +56,7 @@ def steep_networks(source: Source):
     "bottleneck.offset-bound",
     kind="bound",
     title="A network pays for the part of its values that its Jacobian does not span",
-    source=paper("rankcheck", "rankcheck.offsets"),
+    source=paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_along_directions(),
     tight=witnesses_along_their_planes(),
     needs={"the slope lies in [-1, 1]": steep_networks()},
@@ -66,7 +66,7 @@ def test_offset_bound(net, x, tangent):
     from $J\alpha_\ell(x) T$, with $\alpha_L = f$. Then
     $$\|\theta\|^2 \ge L \|Jf(x)|_T\|_{S^{2/L}}^{2/L} + \sum_{\ell=1}^L \frac{u_\ell}{1+u_{\ell-1}}.$$
 
-    Sharpens rank.jacobian-bounds-cost; the proof stands in `rankcheck.offsets`.
+    Sharpens rank.jacobian-bounds-cost; the proof stands in `rankcheck.costs.offsets`.
     """
     J = net.jacobian(x) @ tangent
     slopes = linear_cost(J, net.depth, net.jacobian_noise(x))
@@ -138,7 +138,7 @@ def chains(source: Source):
     "bottleneck.offset-chains",
     kind="bound",
     title="A chain of heights that returns to where it began costs a constant, up to O(1/L)",
-    source=paper("rankcheck", "rankcheck.offsets"),
+    source=paper("rankcheck", "rankcheck.costs.offsets"),
     instances=chains(),
 )
 def test_offset_chains(c):
@@ -175,7 +175,7 @@ def cheapest_constants(source: Source):
     "bottleneck.constant-cost",
     kind="bound",
     title="What a network of any depth has to pay for its value at the origin",
-    source=paper("rankcheck", "rankcheck.offsets"),
+    source=paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_at_the_origin(),
     tight=cheapest_constants(),
     witness="rankcheck.witnesses.constants",

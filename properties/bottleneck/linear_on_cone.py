@@ -4,7 +4,7 @@ import torch
 
 from rankcheck import claim, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.corrections import distortion, excess
+from rankcheck.costs.corrections import distortion, excess
 from rankcheck.instances.cones import (
     linear_maps_on_cones,
     nonnegative_isometry,

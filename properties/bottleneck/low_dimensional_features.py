@@ -4,10 +4,10 @@ from rankcheck import Need, claim, leq, paper, refuted
 from rankcheck.instances.balanced import balanced_networks_with_inputs
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.source import Source, instances
-from rankcheck.legendre import stereographic
 from rankcheck.linalg import eye, log_pseudo_determinant, rank, singular_values
 from rankcheck.networks import Network
-from rankcheck.ntk import ntk_trace
+from rankcheck.networks.tangent_kernel import ntk_trace
+from rankcheck.separation.legendre import stereographic
 
 
 @instances

@@ -4,10 +4,10 @@ import torch
 from scipy.stats import t as student
 
 from rankcheck import claim, eq, leq, paper
-from rankcheck.growth import fitted_exponent, serpentine_path
+from rankcheck.data.growth import fitted_exponent, serpentine_path
 from rankcheck.instances.source import Source, instances, seed_of
 from rankcheck.networks import Network
-from rankcheck.ntk import ntk_trace
+from rankcheck.networks.tangent_kernel import ntk_trace
 from rankcheck.witnesses.identity_layers import identity_layers
 from rankcheck.witnesses.rank_one_interpolant import RankOneInterpolant, rank_one_interpolant
 

@@ -5,7 +5,7 @@ from rankcheck.instances.networks import balanced_linear_networks, networks_at_p
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, operator_norm, power
 from rankcheck.networks import Network
-from rankcheck.ntk import ntk_mixed_derivative
+from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
 
 
 @instances

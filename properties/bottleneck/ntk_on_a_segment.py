@@ -8,7 +8,7 @@ from rankcheck.instances.networks import network, networks_with_inputs
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, frobenius_squared, operator_norm, power
 from rankcheck.networks import Network, leaky
-from rankcheck.ntk import ntk
+from rankcheck.networks.tangent_kernel import ntk
 from rankcheck.scalars import square_root
 
 #: A unit whose sign differs at the two ends is moved this far beyond its kink at both.

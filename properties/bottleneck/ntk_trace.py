@@ -6,7 +6,7 @@ from rankcheck.instances.networks import networks_at_points, networks_with_input
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, operator_norm
 from rankcheck.networks import Network
-from rankcheck.ntk import ntk, ntk_trace
+from rankcheck.networks.tangent_kernel import ntk, ntk_trace
 
 #: The step of a difference quotient in one parameter.
 STEP = 2.0**-20
@@ -47,7 +47,7 @@ def squared_sensitivities(net, x, biases):
     source=paper("bottleneck", "§4, proof of Thm 16"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     mutants={"the biases left out, as printed": {"with_biases": False}},
-    witness="rankcheck.ntk.ntk_trace",
+    witness="rankcheck.networks.tangent_kernel.ntk_trace",
     effort=0.5,
 )
 def test_ntk_trace(net, x, *, with_biases=True):

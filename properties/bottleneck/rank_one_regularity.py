@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import torch
 
 from rankcheck import claim, leq, paper
-from rankcheck.growth import serpentine
+from rankcheck.data.growth import serpentine
 from rankcheck.instances.source import Source, instances, seed_of
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
 

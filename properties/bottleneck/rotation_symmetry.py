@@ -1,14 +1,14 @@
 import torch
 
 from rankcheck import claim, eq, paper
-from rankcheck.instances.matrices import semi_orthogonal
-from rankcheck.instances.source import Source, instances
-from rankcheck.rank_one_matching import (
+from rankcheck.costs.rank_one_matching import (
     descent_losses,
     matching_gradient,
     matching_loss,
     split_along,
 )
+from rankcheck.instances.matrices import semi_orthogonal
+from rankcheck.instances.source import Source, instances
 
 STEPS = 4
 

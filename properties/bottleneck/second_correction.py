@@ -2,7 +2,7 @@ from fractions import Fraction
 
 from rankcheck import cited, claim, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.corrections import (
+from rankcheck.costs.corrections import (
     cost_expansion,
     expansion_remainder,
     linear_cost,

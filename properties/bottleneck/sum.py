@@ -2,7 +2,7 @@ import torch
 
 from rankcheck import claim, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.corrections import excess
+from rankcheck.costs.corrections import excess
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import clear_of_boundaries, network, slope
 from rankcheck.instances.source import Source, instances

@@ -3,12 +3,12 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Network, claim, leq, paper, refuted
-from rankcheck.corrections import excess, linear_cost
+from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.instances.matrices import matrix, orthogonal, positive
 from rankcheck.instances.networks import Range, Slopes, clear_of_boundaries, network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, nuclear_norm, power, rank
-from rankcheck.uniform_lipschitz import lipschitz_square_above, lipschitz_square_at
+from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
 
 
 @instances

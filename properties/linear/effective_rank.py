@@ -1,8 +1,14 @@
 from fractions import Fraction
 
 from rankcheck import claim, leq, paper
-from rankcheck.costs import path_norm, phi_at
-from rankcheck.index import effective_index_rank, egop, egop_root, two_layer_network
+from rankcheck.costs import (
+    effective_index_rank,
+    egop,
+    egop_root,
+    path_norm,
+    phi_at,
+    two_layer_network,
+)
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import (

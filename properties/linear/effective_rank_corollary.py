@@ -3,12 +3,12 @@ from fractions import Fraction
 import torch
 
 from rankcheck import claim, conjecture, eq, leq, paper, refuted
-from rankcheck.costs import phi_at
-from rankcheck.index import (
+from rankcheck.costs import (
     effective_rank_bound,
     effective_rank_threshold,
     effective_rank_threshold_as_printed,
     egop,
+    phi_at,
     two_layer_network,
 )
 from rankcheck.instances.matrices import matrix, positive

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 from rankcheck import claim, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.index import egop
+from rankcheck.costs import egop
 from rankcheck.instances.networks import clear_of_boundaries, network
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import law

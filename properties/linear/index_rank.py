@@ -2,8 +2,7 @@ import torch
 
 from rankcheck import claim, eq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import unit_rank
-from rankcheck.index import egop, egop_gaussian, egop_root, index_rank, two_layer_network
+from rankcheck.costs import egop, egop_gaussian, egop_root, index_rank, two_layer_network, unit_rank
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import law, units_on_a_line
 from rankcheck.linalg import range_projection, rank, singular_values

@@ -4,13 +4,14 @@ import torch
 
 from rankcheck import claim, leq, paper
 from rankcheck.costs import (
+    egop_root,
     phi_lower,
     phi_upper,
+    two_layer_network,
     unit_rank,
     winning_threshold,
     winning_threshold_by_gradients,
 )
-from rankcheck.index import egop_root, two_layer_network
 from rankcheck.instances.matrices import low_rank, semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import (

@@ -1,8 +1,7 @@
 from fractions import Fraction
 
 from rankcheck import claim, leq, paper
-from rankcheck.costs import phi_at
-from rankcheck.index import egop_root, two_layer_network
+from rankcheck.costs import egop_root, phi_at, two_layer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import (
     aligned_units_at_points,

@@ -4,8 +4,7 @@ import torch
 
 from rankcheck import claim, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import path_norm, total_variation_of_derivative
-from rankcheck.index import two_layer_network
+from rankcheck.costs import path_norm, total_variation_of_derivative, two_layer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import away_from_zero, breakpoints
 from rankcheck.linalg import power

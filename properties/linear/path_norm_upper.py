@@ -3,8 +3,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import claim, eq, leq, paper
-from rankcheck.costs import path_norm, path_norm_lambda, phi_at
-from rankcheck.index import egop_root, two_layer_network
+from rankcheck.costs import egop_root, path_norm, path_norm_lambda, phi_at, two_layer_network
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import (

@@ -3,8 +3,7 @@ import functools
 import torch
 
 from rankcheck import conjecture, leq, paper
-from rankcheck.costs import linear_layers_cost
-from rankcheck.index import egop_gaussian, principal_directions
+from rankcheck.costs import egop_gaussian, linear_layers_cost, principal_directions
 from rankcheck.instances.source import Source, instances
 
 #: Data sets an experiment, points of each, inputs, hidden units; points that measure the error.

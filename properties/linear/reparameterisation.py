@@ -5,8 +5,12 @@ import torch
 
 from rankcheck import Network, claim, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import balanced_factors, least_linear_layers_cost, linear_layers_cost
-from rankcheck.index import two_layer_network
+from rankcheck.costs import (
+    balanced_factors,
+    least_linear_layers_cost,
+    linear_layers_cost,
+    two_layer_network,
+)
 from rankcheck.instances.matrices import matrix
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, power, singular_values

@@ -1,7 +1,6 @@
 import torch
 
 from rankcheck import claim, eq, leq, paper
-from rankcheck.bounds import interval_bounds
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.integer_networks import (
     integer_bijection,
@@ -12,6 +11,7 @@ from rankcheck.instances.integer_networks import (
 from rankcheck.instances.matrices import orthogonal, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
+from rankcheck.networks.bounds import interval_bounds
 from rankcheck.regions import jacobian_rank
 from rankcheck.witnesses.bijections import conjugate, inverse
 

@@ -1,11 +1,11 @@
 import torch
 
 from rankcheck import claim, leq, paper, refuted
-from rankcheck.evaluation import leaky
 from rankcheck.instances.matrices import matrix, orthogonal
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, operator_norm
+from rankcheck.networks.evaluation import leaky
 
 
 @instances

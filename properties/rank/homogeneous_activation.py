@@ -1,9 +1,9 @@
 import torch
 
 from rankcheck import claim, eq, leq, paper
-from rankcheck.evaluation import leaky
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
+from rankcheck.networks.evaluation import leaky
 from rankcheck.witnesses.homogeneous_activation import homogeneous_form
 
 

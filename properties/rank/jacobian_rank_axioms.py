@@ -3,10 +3,10 @@ import operator
 import torch
 
 from rankcheck import claim, eq, leq, paper
-from rankcheck.bounds import interval_bounds
 from rankcheck.instances.integer_networks import integer_box, integer_factors, integer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
+from rankcheck.networks.bounds import interval_bounds
 from rankcheck.regions import jacobian_rank
 from rankcheck.witnesses.deepen import deepen
 

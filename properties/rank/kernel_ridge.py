@@ -1,14 +1,14 @@
 import torch
 
 from rankcheck import claim, eq, leq, paper, refuted
-from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
-from rankcheck.kernel_ridge import (
+from rankcheck.data.kernel_ridge import (
     GAUSSIAN,
     INVERSE_MULTIQUADRIC,
     RATIONAL,
     KernelRidge,
 )
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, rank
 
 #: Smooth kernels, and bounds of the operator norm of the Hessian of k(‖x‖): those of |k″| and |k′/r|.
@@ -121,7 +121,7 @@ def jacobian_noise(f, x):
         "the sign as printed": {"jacobian": sign_as_printed},
         "k' for k'/r": {"jacobian": derivative_for_pull},
     },
-    witness="rankcheck.kernel_ridge",
+    witness="rankcheck.data.kernel_ridge",
 )
 def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=KernelRidge.jacobian):
     r"""For $\hat f(x) = K(x, X)(K + \lambda I)^{-1} Y$ with $K(x, y) = k(\|x - y\|)$:
@@ -149,7 +149,7 @@ def columns_not_counted(f):
     source=paper("rank", "App. D"),
     instances=rational_regressions(),
     tight=in_general_position(),
-    witness="rankcheck.kernel_ridge",
+    witness="rankcheck.data.kernel_ridge",
 )
 def test_kernel_ridge_rank(f, x):
     r"""$\operatorname{rank} J\hat f(x) \le \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$.
@@ -168,7 +168,7 @@ def test_kernel_ridge_rank(f, x):
     instances=in_general_position(),
     needs={"general position": rational_regressions()},
     mutants={"the outputs not counted": {"bound": columns_not_counted}},
-    witness="rankcheck.kernel_ridge",
+    witness="rankcheck.data.kernel_ridge",
     effort=2,
 )
 def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):

@@ -10,7 +10,7 @@ from rankcheck.instances.loops import (
 )
 from rankcheck.instances.networks import slope
 from rankcheck.instances.source import Source, instances
-from rankcheck.loops import CLOSED, distinct_rays
+from rankcheck.witnesses.loops import CLOSED, distinct_rays
 
 
 def is_star(loop, fewest):
@@ -30,7 +30,7 @@ def is_star(loop, fewest):
         "two rays, which form a line": {"fewest": 2},
         "three a layer": {"rank": 3},
     },
-    witness="rankcheck.loops",
+    witness="rankcheck.witnesses.loops",
 )
 def test_limit_is_bottleneck_rank(loop, *, fewest=3, rank=2):
     r"""$R_\infty(f) = \operatorname{rank}_{BN}(f)$.
@@ -38,7 +38,7 @@ def test_limit_is_bottleneck_rank(loop, *, fewest=3, rank=2):
     Guarded where $\operatorname{rank}_J = 1$ and $\operatorname{rank}_{BN} = 2$, for the identity on
     stars of three and more rays (the cross has four): $M$ layers that take each point of a star back
     to itself can be repeated without end, so $\sum_\ell \|W_\ell\|_F^2 < 2M$ for *one* such loop would
-    refute the conjecture, exactly (`rankcheck.loops`). Every loop has to satisfy
+    refute the conjecture, exactly (`rankcheck.witnesses.loops`). Every loop has to satisfy
     $\sum_\ell \|W_\ell\|_F^2 \ge 2M$.
 
     Covered: loops of up to four layers of up to five units, any slope, kinks in the centre of the
@@ -65,7 +65,7 @@ def loops_with_a_spine(source: Source):
         "two pages, which form a plane": {"fewest": 2},
         "four a layer": {"rank": 4},
     },
-    witness="rankcheck.loops",
+    witness="rankcheck.witnesses.loops",
 )
 def test_limit_is_an_integer(loop, *, fewest=3, rank=3):
     r"""$R_\infty(f) \in \mathbb N$.
@@ -105,7 +105,7 @@ def two_planar_loops(source: Source):
     instances=two_loops(),
     tight=two_planar_loops(),
     mutants={"three a layer": {"rank": 3}},
-    witness="rankcheck.loops",
+    witness="rankcheck.witnesses.loops",
 )
 def test_limit_exists(first, second, *, rank=2):
     r"""$\lim_L R(f; L)/L$ exists and is the same for every slope $a \in (-1, 1)$. (The theorem writes

@@ -1,8 +1,8 @@
 from rankcheck import claim, eq, leq, paper
-from rankcheck.balancing import balance_neurons, neuron_imbalances
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
+from rankcheck.networks.balancing import balance_neurons, neuron_imbalances
 
 
 @instances
@@ -19,7 +19,7 @@ def networks_and_inputs(source: Source):
     source=paper("rank", "Remark 6"),
     instances=networks_and_inputs(),
     mutants={"not balanced": {"balance": lambda net: net}},
-    witness="rankcheck.balancing.balance_neurons",
+    witness="rankcheck.networks.balancing.balance_neurons",
     no_ball="the balancing factors are irrational: they come from a float solver",
 )
 def test_neuron_balancedness(net, x, *, balance=balance_neurons):

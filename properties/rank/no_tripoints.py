@@ -1,12 +1,12 @@
 import torch
 
 from rankcheck import claim, leq, paper
-from rankcheck.bounds import interval_bounds
 from rankcheck.claims.claim import Need
-from rankcheck.decision import decision
 from rankcheck.instances.integer_networks import integer_box, integer_network, unimodular
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
+from rankcheck.networks.bounds import interval_bounds
+from rankcheck.regions.decision import decision
 
 #: A third output that comes nearer than this to the largest counts as equal to it.
 CLEAR = 2.0**-10
@@ -84,7 +84,7 @@ def touching_classes(source: Source):
         "h is generic": Need(touching_classes(), {"generic": lambda h, g, box: True}),
     },
     mutants={"one class": {"most": 1}},
-    witness="rankcheck.decision",
+    witness="rankcheck.regions.decision",
     no_batch="the cells of a classifier are listed one at a time",
     no_ball="cells are those of float weights, and exact for them",
 )

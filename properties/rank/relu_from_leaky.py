@@ -1,9 +1,9 @@
 import torch
 
 from rankcheck import claim, eq, paper, refuted
-from rankcheck.evaluation import leaky
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
+from rankcheck.networks.evaluation import leaky
 
 
 @instances

@@ -5,8 +5,8 @@ from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.loops import loops
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
-from rankcheck.loops import CLOSED, Loop
 from rankcheck.networks import Network
+from rankcheck.witnesses.loops import CLOSED, Loop
 
 
 @instances
@@ -36,7 +36,7 @@ def without_shifts(loop, repeats, size):
     source=paper("rank", "Remark 4 (what its guard rests on)"),
     instances=loops_and_points(),
     mutants={"no shift of the linear units": {"witness": without_shifts}},
-    witness="rankcheck.loops",
+    witness="rankcheck.witnesses.loops",
 )
 def test_repeated_loops(loop, repeats, size, x, *, witness=Loop.network):
     r"""Layers $W_1, \dots, W_M$ that take each point of the star $\{t u_j : t \ge 0\} \subset

@@ -1,16 +1,16 @@
 import torch
 
 from rankcheck import claim, leq, paper
-from rankcheck.bounds import interval_bounds
 from rankcheck.claims.tolerances import network_scale
+from rankcheck.data.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
 from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.networks import network, slope
 from rankcheck.instances.points import distinct_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import operator_norm
 from rankcheck.networks import Network
+from rankcheck.networks.bounds import interval_bounds
 from rankcheck.regions import regions
-from rankcheck.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
 from rankcheck.witnesses.identity_layers import identity_layers
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
 

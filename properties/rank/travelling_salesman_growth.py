@@ -4,7 +4,7 @@ import torch
 from scipy.stats import t as student
 
 from rankcheck import claim, leq, paper
-from rankcheck.growth import fitted_exponent, nearest_neighbours, serpentine
+from rankcheck.data.growth import fitted_exponent, nearest_neighbours, serpentine
 from rankcheck.instances.source import Source, instances, seed_of
 
 #: Numbers of points, each so often; and the seeds, all of which have been tried.
@@ -69,7 +69,7 @@ def codimension(k):
     needs={"the law has a density": discrete_samples()},
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},
     loose="an interval of confidence is not attained",
-    witness="rankcheck.growth",
+    witness="rankcheck.data.growth",
     no_batch="neighbours and paths are found one set of points at a time",
     no_ball="the points are random floats",
     effort=0.1,

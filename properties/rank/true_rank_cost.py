@@ -1,8 +1,8 @@
 from rankcheck import claim, eq, paper
-from rankcheck.bounds import interval_bounds
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.factorisations import box, factorisation
 from rankcheck.instances.source import Source, instances
+from rankcheck.networks.bounds import interval_bounds
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 
 

@@ -1,10 +1,10 @@
 from rankcheck import claim, eq, leq, paper
-from rankcheck.balancing import balance_layers, layer_imbalances, layer_rescaling
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared
+from rankcheck.networks.balancing import balance_layers, layer_imbalances, layer_rescaling
 
 
 @instances
@@ -35,7 +35,7 @@ def biases_by_their_own_factor(net, alphas):
     source=paper("rank", "Prop. 12"),
     instances=rescaled_networks(),
     mutants={"biases scaled by their own layer": {"rescaling": biases_by_their_own_factor}},
-    witness="rankcheck.balancing.layer_rescaling",
+    witness="rankcheck.networks.balancing.layer_rescaling",
 )
 def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescaling):
     r"""With $W_\ell \to \alpha_\ell W_\ell$, $b_\ell \to (\alpha_1 \cdots \alpha_\ell) b_\ell$ and
@@ -64,7 +64,7 @@ def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescalin
     source=paper("rank", "Prop. 12"),
     instances=rescaled_networks(),
     mutants={"balanced on the wrong side": {"balance": lambda net: net}},
-    witness="rankcheck.balancing.balance_layers",
+    witness="rankcheck.networks.balancing.balance_layers",
     no_ball="the balancing factors are irrational: they come from a float solver",
 )
 def test_balanced_layers(net, x, alphas, r, layer, *, balance=balance_layers):

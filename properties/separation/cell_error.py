@@ -1,9 +1,9 @@
 import torch
 
 from rankcheck import claim, leq, paper
-from rankcheck.functions import PiecewiseLinear
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
+from rankcheck.networks.piecewise_linear import PiecewiseLinear
 
 
 @instances

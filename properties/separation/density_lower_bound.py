@@ -4,10 +4,10 @@ import torch
 
 from rankcheck import claim, leq, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.legendre import density
 from rankcheck.linalg import power
-from rankcheck.oscillation import density_lower_bound
 from rankcheck.scalars import pi, scalar, square_root
+from rankcheck.separation.legendre import density
+from rankcheck.separation.oscillation import density_lower_bound
 
 
 @instances

@@ -5,10 +5,10 @@ import torch
 
 from rankcheck import claim, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.functions import PiecewiseLinear, zigzag
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_pair
+from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.scalars import scalar
 from rankcheck.witnesses.inner_product import (
     DepthThree,

@@ -5,7 +5,6 @@ import torch
 from rankcheck import claim, leq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, power
-from rankcheck.oscillation import sine_coefficients
 from rankcheck.separation import (
     best_fit,
     correlations,
@@ -15,6 +14,7 @@ from rankcheck.separation import (
     separable_gram,
     tail_norm,
 )
+from rankcheck.separation.oscillation import sine_coefficients
 
 #: Degrees beyond n that a fit of the oscillating example sees.
 BEYOND = 6

@@ -1,7 +1,7 @@
 from rankcheck import claim, eq, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.legendre import legendre_table, orthonormal_table
-from rankcheck.spherical import sphere_rule
+from rankcheck.separation.legendre import legendre_table, orthonormal_table
+from rankcheck.separation.spherical import sphere_rule
 
 
 @instances
@@ -25,7 +25,7 @@ def without_multiplicities(d, n, t):
     instances=expansions(),
     mutants={"without the multiplicities": {"basis": without_multiplicities}},
     no_ball="the points of the rule on the sphere are zeros of polynomials, computed in floats",
-    witness="rankcheck.spherical.sphere_rule",
+    witness="rankcheck.separation.spherical.sphere_rule",
 )
 def test_inner_product_basis(d, alpha, gamma, *, basis=orthonormal_table):
     r"""$\langle \sum_i \alpha_i h_i, \sum_i \gamma_i h_i \rangle_{L^2(S \times S)} =

@@ -3,8 +3,8 @@ from fractions import Fraction
 
 from rankcheck import claim, eq, leq, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.legendre import legendre, monomials
-from rankcheck.spherical import laplace_integral
+from rankcheck.separation.legendre import legendre, monomials
+from rankcheck.separation.spherical import laplace_integral
 
 
 @instances
@@ -48,7 +48,7 @@ def off_by_one(d, n, t):
     tight=ends_of_the_interval(),
     needs={"|t| <= 1": beyond_the_interval()},
     mutants={"the next dimension": {"polynomial": off_by_one}},
-    witness="rankcheck.legendre.legendre",
+    witness="rankcheck.separation.legendre.legendre",
 )
 def test_legendre_recurrence(d, n, t, *, polynomial=legendre):
     r"""$P_0 = 1$, $P_1 = x$, $P_n = \frac{(2n+d-4)\,x P_{n-1} - (n-1) P_{n-2}}{n+d-3}$ is

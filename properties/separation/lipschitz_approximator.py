@@ -4,9 +4,9 @@ from fractions import Fraction
 import torch
 
 from rankcheck import claim, eq, leq, paper, refuted
-from rankcheck.functions import PiecewiseLinear, zigzag
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
+from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.scalars import scalar
 from rankcheck.witnesses.lipschitz import cells_as_drawn, cells_needed, interpolate, supremum_error
 

@@ -3,7 +3,7 @@ import math
 from rankcheck import claim, eq, leq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.integers import comparable
-from rankcheck.legendre import multiplicity
+from rankcheck.separation.legendre import multiplicity
 
 
 @instances

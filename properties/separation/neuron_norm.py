@@ -14,7 +14,7 @@ from rankcheck.separation import (
     neuron_second_moment,
     neuron_supremum,
 )
-from rankcheck.spherical import sphere_rule
+from rankcheck.separation.spherical import sphere_rule
 
 
 @instances
@@ -109,7 +109,7 @@ def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=bound):
 def test_neuron_second_moment(d, size, w, other, b, output):
     r"""With $z = \langle w, x \rangle + \langle w', x' \rangle + b$ on $S^{d-1} \times S^{d-1}$:
     $E[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2 \le 3B^2$, which is less than the square of the
-    maximum by a factor of order $d$, and gives a sharper width (rankcheck.widths).
+    maximum by a factor of order $d$, and gives a sharper width (rankcheck.separation.widths).
 
     $E z^2$ by a rule on the sphere that is exact for squares; $E[z]_+^2$ by Gauss quadrature over
     the two inner products, whose own measure satisfies the inequality as well.

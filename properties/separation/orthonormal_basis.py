@@ -2,8 +2,8 @@ import torch
 
 from rankcheck import claim, eq, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.legendre import density, even_moment, orthonormal_table, quadrature
 from rankcheck.scalars import pi
+from rankcheck.separation.legendre import density, even_moment, orthonormal_table, quadrature
 
 
 @instances
@@ -43,7 +43,7 @@ def next_dimension(d, degree, like):
     instances=expansions(),
     mutants={"another measure": {"measure": next_dimension}},
     no_ball="Gauss–Gegenbauer nodes are zeros of polynomials, computed in floats",
-    witness="rankcheck.legendre.quadrature",
+    witness="rankcheck.separation.legendre.quadrature",
 )
 def test_orthonormal_basis(d, p, q, *, measure=against_dt):
     r"""$\langle \sum_n p_n \sqrt{N_{d,n}} P_n, \sum_n q_n \sqrt{N_{d,n}} P_n \rangle_{L^2(\mu_d)} =

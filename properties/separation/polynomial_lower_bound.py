@@ -2,7 +2,7 @@ from fractions import Fraction
 
 from rankcheck import claim, eq, leq, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.oscillation import (
+from rankcheck.separation.oscillation import (
     distance_lower_bound,
     sign_change_lower_bound,
     sine_coefficients,
@@ -43,7 +43,7 @@ def distance(d, q, deviation):
     instances=polynomials(),
     mutants={"twenty times as much": {"times": 20}},
     loose={"the bound": "the best polynomial errs by 15.1 (d = 2) times the bound and more"},
-    witness="rankcheck.oscillation",
+    witness="rankcheck.separation.oscillation",
 )
 def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
     r"""For $s(t) = \sin(\pi\sqrt d\,m\,t)$, a whole number $m$, and every polynomial $p$ of degree
@@ -72,7 +72,7 @@ def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
     instances=polynomials_on_the_interval(),
     mutants={"three times as much": {"times": 3}},
     loose="the best polynomial errs by twice the bound (m = 1, k = 0) and more",
-    witness="rankcheck.oscillation",
+    witness="rankcheck.separation.oscillation",
 )
 def test_sign_changes(m, k, deviation, *, times=1):
     r"""$\int_{-1}^1 (\sin(\pi m x) - p(x))^2\,dx \ge \frac{\lfloor m \rfloor - k}{2m}$ for real

@@ -6,9 +6,9 @@ from rankcheck import claim, leq, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
 from rankcheck.integers import comparable
-from rankcheck.legendre import orthonormal_table
-from rankcheck.oscillation import example_tail, sine_coefficients, sine_energy
 from rankcheck.scalars import pi
+from rankcheck.separation.legendre import orthonormal_table
+from rankcheck.separation.oscillation import example_tail, sine_coefficients, sine_energy
 
 
 @instances
@@ -47,7 +47,7 @@ def one_fifth(like):
     loose={
         "the bound": "the tail is 0.41892, 0.49526, 0.49985, 0.5000005 for d = 2 to 5, 21 times as much"
     },
-    witness="rankcheck.oscillation",
+    witness="rankcheck.separation.oscillation",
     no_batch="the basis has d² degrees: one polynomial, in a dimension of its own",
 )
 def test_tail_of_the_example(d, deviation):

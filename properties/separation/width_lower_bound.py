@@ -5,8 +5,8 @@ from functools import lru_cache
 from rankcheck import claim, eq, leq, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.integers import comparable
-from rankcheck.legendre import multiplicity
-from rankcheck.widths import (
+from rankcheck.separation.legendre import multiplicity
+from rankcheck.separation.widths import (
     allowed_norms,
     allowed_norms_as_printed,
     depth_three_width,
@@ -55,7 +55,7 @@ def twice_as_many(d, like):
     tight=widest_of_the_narrow(),
     needs={"d >= 9": low_dimensions()},
     mutants={"twice as many neurons": {"allowed": twice_as_many}},
-    witness="rankcheck.widths",
+    witness="rankcheck.separation.widths",
 )
 def test_width_lower_bound(d, share, *, allowed=allowed_norms):
     r"""A network of depth two on $S^{d-1} \times S^{d-1}$ with weights and biases at most $2^d$ and
@@ -167,7 +167,7 @@ def test_width_in_integers(d):
     instances=dimensions(low=2, edges=(43, 44)),
     mutants={"from 43 on": {"first": 43}, "from 45 on": {"first": 45}},
     loose="two widths at neighbouring dimensions are never equal",
-    witness="rankcheck.widths.separation_table",
+    witness="rankcheck.separation.widths.separation_table",
     no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_width_crossover(d, *, first=44):

@@ -1,7 +1,7 @@
 from rankcheck import claim, eq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
-from rankcheck.zonal import (
+from rankcheck.separation.zonal import (
     cross_by_moments,
     cross_by_quadrature,
     cross_inner_product,
@@ -46,7 +46,7 @@ def without_the_root(d, i, j, k, c):
         "P of the next dimension": {"zonal": of_the_next_dimension},
         "without √N": {"cross": without_the_root},
     },
-    witness="rankcheck.zonal",
+    witness="rankcheck.separation.zonal",
 )
 def test_zonal_inner_products(
     d, i, j, k, v, w, *, zonal=zonal_inner_product, cross=cross_inner_product
@@ -82,7 +82,7 @@ def test_zonal_inner_products(
         "P of the next dimension": {"zonal": of_the_next_dimension},
         "without √N": {"cross": without_the_root},
     },
-    witness="rankcheck.zonal",
+    witness="rankcheck.separation.zonal",
     no_ball="Gauss nodes are zeros of polynomials, computed in floats",
 )
 def test_zonal_inner_products_by_quadrature(

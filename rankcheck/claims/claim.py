@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rankcheck.claims import registry
+from rankcheck.claims.reference import Source
 from rankcheck.claims.relations import Relation
-from rankcheck.claims.sources import Source
 from rankcheck.instances.source import Instances
 
 Kind = Literal[
@@ -325,7 +325,7 @@ def _declare(body: Body, *, title: str | None, **attributes: Any) -> Callable[[]
     @functools.wraps(body)
     def test() -> None:
         __tracebackhide__ = True
-        from rankcheck.claims.check import check  # the engine is not needed to declare
+        from rankcheck.verification.check import check  # the engine is not needed to declare
 
         check(entry)
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 UNIT_ROUNDOFF = 2.0**-53
 #: What the constant hidden in "a modest multiple" is allowed to be.

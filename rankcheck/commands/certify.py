@@ -14,9 +14,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rankcheck.claims.entry import shown_path
-from rankcheck.claims.loader import load
-from rankcheck.claims.selection import select
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
 from rankcheck.commands.verify import add_settings, settings
 from rankcheck.errors import InputError
 
@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the certificate and say what it holds."""
-    from rankcheck.claims import certificates, certify, report
+    from rankcheck.counterexamples import certificate as certificates
+    from rankcheck.counterexamples import message as report
+    from rankcheck.verification import certify
 
     chosen = settings(args)
     entries = select([args.claim])

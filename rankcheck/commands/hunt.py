@@ -15,10 +15,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from rankcheck.claims import ledger
-from rankcheck.claims.selection import select
+from rankcheck import files
+from rankcheck.catalogue.selection import select
 from rankcheck.errors import InputError
-from rankcheck.faces import hunting
+from rankcheck.terminal import hunting
+from rankcheck.versions import versions
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
         try:
-            ledger.check_writable(path)
+            files.check_writable(path)
         except ValueError as error:
             raise InputError(str(error)) from error
     if args.journal is not None and len(entries) > 1:
@@ -61,19 +62,19 @@ def run(args: argparse.Namespace) -> int:
     if args.workers > 1 and args.executor is not None:
         raise InputError("a hunt has workers here or an executor elsewhere; received both")
 
-    from rankcheck.claims.loader import load
+    from rankcheck.catalogue.loader import load
 
     stream = sys.stderr if args.json == "-" else sys.stdout
     found = [_hunt(claim, args, stream) for claim in load(entries)]
     data = {
         "schema": 1,
-        "versions": ledger.versions(),
+        "versions": versions(),
         "budget": args.budget,
         "hunts": [one.to_json() for one in found],
     }
     if path is not None:
         try:
-            ledger.write_json(path, data)
+            files.write_json(path, data)
         except OSError as error:
             raise InputError(f"the result cannot be written to {path}: {error.strerror}") from error
     elif args.json == "-":

@@ -10,8 +10,8 @@ import json
 import shutil
 import sys
 
-from rankcheck.claims.selection import select
-from rankcheck.faces import index
+from rankcheck.catalogue.selection import select
+from rankcheck.terminal import catalogue as index
 
 HELP = "list claims with kind, source and title"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rankcheck.claims.entry import Entry
-from rankcheck.claims.loader import load
-from rankcheck.claims.selection import select
+from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
 
 HELP = "prove a counterexample again, from its file"
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Replay them all; 1 if one does not refute the claim for which it was written."""
-    from rankcheck.claims.certificates import find, read
+    from rankcheck.counterexamples.certificate import find, read
 
     certificates = {path: read(path) for path in args.certificates}
     elsewhere = None if args.claims is None else select([args.claims])
@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _replay(path: Path, entry: Entry) -> bool:
-    from rankcheck.claims.certificates import CertificateError, replay
-    from rankcheck.claims.report import sides
+    from rankcheck.counterexamples.certificate import CertificateError, replay
+    from rankcheck.counterexamples.message import sides
 
     [claim] = load([entry])
     try:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from rankcheck.claims.selection import select
-from rankcheck.faces import index
+from rankcheck.catalogue.selection import select
+from rankcheck.terminal import catalogue as index
 
 HELP = "show the statement, source and witness of a claim"
 

@@ -11,14 +11,15 @@ import json
 import sys
 from pathlib import Path
 
-from rankcheck.claims import ledger
-from rankcheck.claims.profiles import PROFILES, profile
-from rankcheck.claims.selection import select
-from rankcheck.claims.verify import Settings, default_workers
-from rankcheck.claims.verify import run as verify
+from rankcheck import files
+from rankcheck.catalogue.selection import select
 from rankcheck.errors import InputError
-from rankcheck.faces import table
-from rankcheck.faces.live import Display, display
+from rankcheck.terminal import table
+from rankcheck.terminal.live import Display, display
+from rankcheck.verification import ledger
+from rankcheck.verification.profiles import PROFILES, profile
+from rankcheck.verification.run import Settings, default_workers
+from rankcheck.verification.run import run as verify
 
 HELP = "verify claims; the main job"
 
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
         try:
-            ledger.check_writable(path)
+            files.check_writable(path)
         except ValueError as error:
             raise InputError(str(error)) from error
     shown = display(sys.stderr if args.json == "-" else sys.stdout, len(entries))
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if path is not None:
         try:
-            ledger.write_json(path, found)
+            files.write_json(path, found)
         except OSError as error:
             raise InputError(f"the ledger cannot be written to {path}: {error.strerror}") from error
         shown.say(f"ledger: {path}")

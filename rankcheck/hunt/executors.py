@@ -19,11 +19,11 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rankcheck.claims.verify import single_thread
 from rankcheck.errors import InputError
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard, Target, run_shard
 from rankcheck.hunt.strategies.base import Strategy
+from rankcheck.verification.run import single_thread
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim

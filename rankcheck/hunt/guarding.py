@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from rankcheck.claims.check import ClaimFalse
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.ledger import Row, Verdict
 from rankcheck.hunt.run import Hunt, hunt
+from rankcheck.verification.check import ClaimFalse
+from rankcheck.verification.ledger import Row, Verdict
 
 #: The ledger's word for what a hunt for a conjecture ends with.
 VERDICTS: dict[str, Verdict] = {

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 import torch
 
 from rankcheck.claims.relations import Relation
-from rankcheck.claims.search import excess
+from rankcheck.counterexamples.violation import excess
 from rankcheck.instances.source import over_batch
 
 #: The distance of sides of opposite signs: beyond all logarithms of ratios of floats.

@@ -12,11 +12,10 @@ from typing import Any, Literal
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.judge import judge
-from rankcheck.claims.report import report_violation
-from rankcheck.claims.search import Violation
-from rankcheck.claims.small import BUDGET
-from rankcheck.claims.verify import single_thread
+from rankcheck.counterexamples.judge import judge
+from rankcheck.counterexamples.message import report_violation
+from rankcheck.counterexamples.shrinking.smallest import BUDGET
+from rankcheck.counterexamples.violation import Violation
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.executors import Executor, Inline, Job, executor_for
 from rankcheck.hunt.journal import Journal
@@ -25,6 +24,7 @@ from rankcheck.hunt.shard import Finding, Outcome, Shard, Target
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.instances.record import Record
+from rankcheck.verification.run import single_thread
 
 Verdict = Literal["genuine", "potential", "none", "gave_up"]
 

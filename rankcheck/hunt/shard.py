@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
+from rankcheck.catalogue.loader import import_file
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.judge import judge
-from rankcheck.claims.loader import import_file
+from rankcheck.counterexamples.judge import judge
 from rankcheck.errors import InputError
 from rankcheck.hunt.arena import Arena, HuntError, OutOfTime, Shape
 from rankcheck.hunt.strategies.base import Strategy

@@ -15,7 +15,7 @@ $U_\ell$, each the image of a basis vector under one reflection, $\rho_0 > 0$ dr
 so that $q + b^2 = \rho^2$. To every b belongs one s, so every balanced network with ρ > 0 is of
 this form. All of it is rational in what is drawn, hence exact on balls.
 
-*Rescaled.* Any network, made balanced by :func:`rankcheck.balancing.balance_neurons`: zero layers,
+*Rescaled.* Any network, made balanced by :func:`rankcheck.networks.balance_neurons`: zero layers,
 dead units, layers of low rank and networks without biases are among them. It has no ball form.
 
 The balance of both is re-checked: on balls exactly, in floats to `RESIDUAL` of the cost.
@@ -30,7 +30,6 @@ import torch
 from torch import Tensor
 
 from rankcheck import linalg
-from rankcheck.balancing import balance_neurons, neuron_imbalances
 from rankcheck.instances.networks import (
     CLEARANCE,
     Range,
@@ -40,7 +39,8 @@ from rankcheck.instances.networks import (
     slope,
 )
 from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network, leaky
+from rankcheck.networks.balancing import balance_neurons, neuron_imbalances
+from rankcheck.networks.network import Network, leaky
 
 Construction = Literal["exact", "rescaled"]
 

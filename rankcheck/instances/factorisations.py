@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 
-from rankcheck.bounds import interval_bounds
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import Range, Slopes, network, slope
 from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
+from rankcheck.networks.bounds import interval_bounds
+from rankcheck.networks.network import Network
 
 
 def factorisation(

@@ -15,7 +15,7 @@ import torch
 from rankcheck import linalg
 from rankcheck.instances.networks import Range
 from rankcheck.instances.source import Source
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 #: Slopes that keep integers dyadic, the simplest first; ReLU, which loses ranks, half of the time.
 DYADIC_SLOPES = (0.0, 0.5, -0.5, 0.25, 0.0, 0.0)

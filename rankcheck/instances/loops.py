@@ -9,7 +9,7 @@ import torch
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.networks import Range, Slopes, slope
 from rankcheck.instances.source import Source, instances
-from rankcheck.loops import Loop, activate, close
+from rankcheck.witnesses.loops import Loop, activate, close
 
 
 def star(source: Source, width: int, rays: int, spine: int, kinked: int) -> tuple[Any, Any]:
@@ -66,7 +66,7 @@ def loops(
     """Loops around stars of a few rays, in at most as many dimensions and one more.
 
     Loops that do not close are among them, where the last layer has fewer inputs than there are
-    rays or its inputs are dependent: :meth:`rankcheck.loops.Loop.closes` tells.
+    rays or its inputs are dependent: :meth:`rankcheck.witnesses.loops.Loop.closes` tells.
     """
     m = source.integer(*rays)
     width = source.integer(max(1, spine), m + spine + 1)

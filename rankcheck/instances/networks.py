@@ -8,7 +8,7 @@ import torch
 
 from rankcheck.instances.matrices import low_rank, positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network, leaky
+from rankcheck.networks.network import Network, leaky
 
 Slopes = Literal["any", "nonnegative", "negative", "relu"]
 Range = tuple[int, int]

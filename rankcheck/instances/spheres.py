@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from rankcheck.instances.source import Source
-from rankcheck.legendre import stereographic
+from rankcheck.separation.legendre import stereographic
 from rankcheck.witnesses.inner_product import pair_with_sum
 
 #: How the second vector of a pair may lie to the first; the last two fix x + x' on a grid.

@@ -13,7 +13,7 @@ import torch
 from rankcheck.instances.matrices import matrix, positive, semi_orthogonal
 from rankcheck.instances.networks import Range
 from rankcheck.instances.source import Source, instances
-from rankcheck.legendre import stereographic
+from rankcheck.separation.legendre import stereographic
 
 #: Depths at which an error of 2 % in an exponent 2/(L − 1) shows, as Σ s_i^q is nearly a rank.
 DEEP = (200, 256)

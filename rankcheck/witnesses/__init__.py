@@ -1,0 +1,147 @@
+"""The constructions behind the theorems, one a file.
+
+What lives here: networks (or frames, or functions) that prove a claim by existing.
+May import: `networks`, `separation`, `data`, and what is below them.
+"""
+
+from __future__ import annotations
+
+from rankcheck.witnesses.balanced_cone import balanced_cone_network
+from rankcheck.witnesses.bijections import conjugate, inverse
+from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, point, tangent
+from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
+from rankcheck.witnesses.constants import constant_network, least_constant_cost
+from rankcheck.witnesses.cross_example import (
+    EqualValues,
+    cross,
+    cross_as_printed,
+    cross_network,
+    equal_values,
+)
+from rankcheck.witnesses.deepen import deepen, matrix_slope
+from rankcheck.witnesses.denoising import Autoencoder, autoencoder
+from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
+from rankcheck.witnesses.homogeneous_activation import HomogeneousForm, homogeneous_form
+from rankcheck.witnesses.identity_layers import identity_layers, translate
+from rankcheck.witnesses.inner_product import (
+    DepthThree,
+    adversarial_pairs,
+    depth_three,
+    depth_three_cells,
+    depth_three_network,
+    inner_product_cells,
+    inner_product_network,
+    largest_parameter,
+    pair_with_sum,
+)
+from rankcheck.witnesses.leaky_representation import leaky_representation
+from rankcheck.witnesses.lipschitz import (
+    LipschitzApproximator,
+    cells_as_drawn,
+    cells_needed,
+    interpolate,
+    lipschitz_approximator,
+    supremum_error,
+    supremum_error_bound,
+)
+from rankcheck.witnesses.loops import Loop, close, distinct_rays
+from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
+from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity, planar_identity
+from rankcheck.witnesses.projections import (
+    Bottleneck,
+    bottleneck,
+    chained_distances,
+    chained_frames,
+    log_determinant_of_rank,
+    one_sided_distances,
+    one_sided_frames,
+    projection_of_rank,
+    subspaces,
+    surviving_jacobians,
+    two_sided_distances,
+    two_sided_log_determinant,
+)
+from rankcheck.witnesses.rank_one_interpolant import (
+    RankOneInterpolant,
+    rank_one_interpolant,
+    separating_direction,
+)
+from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound
+from rankcheck.witnesses.shear import shear, shear_network
+
+__all__ = [
+    "Autoencoder",
+    "Bottleneck",
+    "DepthThree",
+    "EqualValues",
+    "Factorisation",
+    "HomogeneousForm",
+    "LipschitzApproximator",
+    "Loop",
+    "MaxForm",
+    "RankOneInterpolant",
+    "add",
+    "adversarial_pairs",
+    "affine",
+    "antipodal_bracket",
+    "antipodal_difference",
+    "autoencoder",
+    "balanced_cone_network",
+    "bottleneck",
+    "cells_as_drawn",
+    "cells_needed",
+    "chained_distances",
+    "chained_frames",
+    "cheapest_heights",
+    "close",
+    "compose",
+    "cone_network",
+    "conjugate",
+    "constant_network",
+    "cross",
+    "cross_as_printed",
+    "cross_network",
+    "deepen",
+    "depth_three",
+    "depth_three_cells",
+    "depth_three_network",
+    "distinct_rays",
+    "equal_values",
+    "homogeneous_form",
+    "identity_layers",
+    "inner_product_cells",
+    "inner_product_network",
+    "interpolate",
+    "interpolated_shares",
+    "inverse",
+    "largest_parameter",
+    "leaky_representation",
+    "least_constant_cost",
+    "least_depth",
+    "lipschitz_approximator",
+    "log_determinant_of_rank",
+    "matrix_slope",
+    "max_network",
+    "offset_identity",
+    "one_sided_distances",
+    "one_sided_frames",
+    "pair_with_sum",
+    "planar_identity",
+    "point",
+    "projection_of_rank",
+    "rank_one_interpolant",
+    "scaled_seam",
+    "seam_cost_bound",
+    "separating_direction",
+    "shear",
+    "shear_network",
+    "stack_kernels",
+    "subspaces",
+    "supremum_error",
+    "supremum_error_bound",
+    "surviving_jacobians",
+    "tangent",
+    "translate",
+    "two_sided_distances",
+    "two_sided_log_determinant",
+]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from rankcheck.linalg import Array, Number
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 __all__ = ["balanced_cone_network"]
 

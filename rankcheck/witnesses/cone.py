@@ -29,7 +29,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck.linalg import Array, Number, eye, power
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 
 __all__ = ["cone_network", "interpolated_shares", "stack_kernels"]

@@ -19,7 +19,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck.linalg import Array, power
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 
 def least_constant_cost(v: Array) -> Array:

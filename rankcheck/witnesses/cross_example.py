@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import torch
 
 from rankcheck.linalg import Array
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 __all__ = ["EqualValues", "cross", "cross_as_printed", "cross_network", "equal_values"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import torch
 
 from rankcheck.linalg import Array, Number, eye
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 
 __all__ = ["deepen", "matrix_slope"]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import torch
 
 from rankcheck.linalg import Array, eye
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 from rankcheck.witnesses.bijections import inverse
 
 __all__ = ["Autoencoder", "autoencoder"]

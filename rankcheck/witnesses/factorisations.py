@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankcheck.linalg import Array, Number, eye
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import deepen
 
 __all__ = ["Factorisation", "add", "affine", "compose"]

@@ -28,7 +28,7 @@ from __future__ import annotations
 import torch
 
 from rankcheck.linalg import Array, eye
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 __all__ = ["identity_layers", "translate"]
 
@@ -57,7 +57,7 @@ def translate(h: Network, g: Network, lower: Array) -> tuple[Network, Network]:
 def identity_layers(h: Network, g: Network, depth: int, lower: Array) -> Network:
     """The network of the given depth that equals h ∘ g wherever g >= lower.
 
-    lower is an array (*B, k), for instance the first of `rankcheck.bounds.interval_bounds` over a
+    lower is an array (*B, k), for instance the first of `networks.interval_bounds` over a
     box Ω. The cost is that of the pair `translate(h, g, lower)` plus k for each of the
     depth − L_g − L_h identity layers. Raises ValueError if depth < L_g + L_h, if the slopes differ,
     or as `translate` does.

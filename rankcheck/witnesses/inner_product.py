@@ -36,10 +36,10 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck.legendre import sphere
 from rankcheck.linalg import Array, Number, eye
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
+from rankcheck.separation.legendre import sphere
 from rankcheck.witnesses.lipschitz import cells_needed, interpolate
 
 __all__ = [

@@ -14,7 +14,7 @@ from __future__ import annotations
 import torch
 
 from rankcheck.linalg import Array, Number
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import matrix_slope
 
 __all__ = ["leaky_representation"]

@@ -42,9 +42,9 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck.functions import PiecewiseLinear
 from rankcheck.linalg import Array, Number
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
+from rankcheck.networks.piecewise_linear import PiecewiseLinear
 from rankcheck.scalars import scalar
 
 __all__ = [

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import torch
 
 from rankcheck.linalg import Array
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import deepen
 
 __all__ = ["MaxForm", "least_depth", "max_network"]

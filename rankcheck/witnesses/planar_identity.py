@@ -27,7 +27,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck.linalg import Array, Number, power
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 __all__ = ["cheapest_heights", "offset_identity", "planar_identity"]
 

@@ -39,7 +39,7 @@ from rankcheck.linalg import (
     rank,
     singular_values,
 )
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 __all__ = [
     "Bottleneck",

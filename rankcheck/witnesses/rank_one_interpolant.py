@@ -30,7 +30,7 @@ from itertools import combinations
 import torch
 
 from rankcheck.linalg import Array, Number
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import matrix_slope
 
 __all__ = ["RankOneInterpolant", "rank_one_interpolant", "separating_direction"]

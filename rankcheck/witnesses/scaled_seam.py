@@ -30,7 +30,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rankcheck.linalg import Array, frobenius_squared, power
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 __all__ = ["scaled_seam", "seam_cost_bound"]
 

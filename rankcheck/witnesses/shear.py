@@ -27,7 +27,7 @@ from __future__ import annotations
 import torch
 
 from rankcheck.linalg import Array
-from rankcheck.networks import Network
+from rankcheck.networks.network import Network
 
 __all__ = ["shear", "shear_network"]
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from rankcheck import cli
 from rankcheck.claims import registry
+from rankcheck.commands import cli
 
 MINE = '''
 from rankcheck import conjecture, leq, refuted
-from rankcheck.claims.sources import Source
+from rankcheck.claims.reference import Source
 from rankcheck.instances.source import instances
 
 @instances

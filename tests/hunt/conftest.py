@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rankcheck.catalogue.loader import import_file
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.loader import import_file
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.cli import main
-from rankcheck.faces import hunting
+from rankcheck.commands.cli import main
 from rankcheck.hunt.run import Progress
+from rankcheck.terminal import hunting
 
 STATEMENTS = Path(__file__).with_name("statements.py")
 
@@ -106,7 +106,7 @@ def test_a_named_journal_is_kept_and_only_resumed_on_request(capsys):
 def begun():
     """A hunt as a process of its own that has finished some shards."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "rankcheck.cli", "hunt", selector("true"), "--budget", "60"],
+        [sys.executable, "-m", "rankcheck", "hunt", selector("true"), "--budget", "60"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )  # fmt: skip

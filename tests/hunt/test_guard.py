@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.claims.check import ClaimFalse
 from rankcheck.hunt import guard
+from rankcheck.verification.check import ClaimFalse
 
 HEAD = """
 import torch

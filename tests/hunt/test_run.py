@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from rankcheck.claims import certificates
+from rankcheck.counterexamples import certificate as certificates
 from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen

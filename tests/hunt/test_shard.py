@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from rankcheck.claims.judge import judge
-from rankcheck.claims.loader import LoadError
+from rankcheck.catalogue.loader import LoadError
+from rankcheck.counterexamples.judge import judge
 from rankcheck.hunt.arena import Arena, HuntError, Shape
 from rankcheck.hunt.shard import Outcome, Shard, Target, rounded, run_shard
 from rankcheck.hunt.strategies import STANDARD

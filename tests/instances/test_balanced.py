@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from rankcheck.balancing import neuron_imbalances
 from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.instances.balanced import (
     balanced_networks_at_points,
@@ -14,6 +13,7 @@ from rankcheck.instances.given import record_of
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import BatchSource, ReplaySource, instances
 from rankcheck.networks import Network
+from rankcheck.networks.balancing import neuron_imbalances
 
 BOTH = ("exact", "rescaled")
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.costs import path_norm, path_norm_lambda, unit_rank
-from rankcheck.index import egop, two_layer_network
+from rankcheck.costs import egop, path_norm, path_norm_lambda, two_layer_network, unit_rank
 from rankcheck.instances.source import ReplaySource
 from rankcheck.instances.units import (
     DEEP,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.corrections import linear_cost
+from rankcheck.costs.corrections import linear_cost
 from rankcheck.witnesses.balanced_cone import balanced_cone_network
 
 V = torch.tensor([[0.6, 0.8], [-0.8, 0.6], [0.0, 0.0]], dtype=torch.float64)

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.bounds import interval_bounds
 from rankcheck.networks import Network
+from rankcheck.networks.bounds import interval_bounds
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 
 DIMENSION, K, OUTPUT = 3, 2, 4

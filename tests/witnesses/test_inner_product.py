@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.functions import PiecewiseLinear, zigzag
-from rankcheck.legendre import stereographic
+from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
+from rankcheck.separation.legendre import stereographic
 from rankcheck.witnesses.inner_product import (
     adversarial_pairs,
     depth_three,

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.functions import PiecewiseLinear, zigzag
+from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.witnesses.lipschitz import (
     cells_as_drawn,
     cells_needed,

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
+from rankcheck.data.tours import distances, shortest_path
 from rankcheck.networks import Network
 from rankcheck.regions import jacobian_rank
-from rankcheck.tours import distances, shortest_path
 from rankcheck.witnesses.identity_layers import identity_layers
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant, separating_direction
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.corrections import excess
+from rankcheck.costs.corrections import excess
 from rankcheck.networks import Network
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound
 

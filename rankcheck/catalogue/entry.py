@@ -1,0 +1,67 @@
+"""A claim as it stands in its file, and how a path is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from rankcheck.claims.reference import Source
+from rankcheck.errors import InputError
+
+
+class CatalogueError(InputError):
+    """A file of claims cannot be read: where, the rule, and what was received."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the text of a file says of a claim; the fields are those of `Claim`.
+
+    Attributes:
+        name: the name of the test function; of a cited statement, its id.
+        instances, tight: the generators as they are written.
+        needs, mutants: by name, the control as it is written.
+    """
+
+    id: str
+    kind: str
+    title: str
+    statement: str
+    source: Source | None
+    file: Path
+    line: int
+    name: str
+    instances: str | None = None
+    tight: str | None = None
+    needs: Mapping[str, str] = field(default_factory=dict)
+    mutants: Mapping[str, str] = field(default_factory=dict)
+    loose: str | Mapping[str, str] | None = None
+    witness: str | None = None
+    no_batch: str | None = None
+    no_ball: str | None = None
+    effort: float = 1.0
+    corrected_by: str | None = None
+    errata: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON; the file is relative to the working directory where it lies below it."""
+        source = None
+        if self.source is not None:
+            source = {"key": self.source.key, "where": self.source.where}
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return values | {"source": source, "file": shown_path(self.file)}
+
+    @property
+    def place(self) -> str:
+        """The file and the line, as an editor opens them."""
+        return f"{shown_path(self.file)}:{self.line}"
+
+
+def shown_path(path: Path) -> str:
+    """A path as a person wants it: relative to the working directory where it lies below it."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

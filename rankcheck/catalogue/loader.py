@@ -1,0 +1,106 @@
+"""Importing the files of selected claims, under names that do not depend on who imports them."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from rankcheck.catalogue.collect import project_folder
+from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.claims import registry
+from rankcheck.errors import InputError
+
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
+
+#: rankcheck's own claims are modules of this package, in a wheel and in a checkout.
+PROJECT_PACKAGE = "rankcheck._properties"
+
+
+class LoadError(InputError):
+    """A file of claims cannot be imported: where, and the cause."""
+
+
+def load(entries: Iterable[Entry]) -> list[Claim]:
+    """The claims of the entries, in their order; imports the files that hold them and no others.
+
+    Raises:
+        LoadError: if a file cannot be imported, or declares claims that its text does not show.
+    """
+    entries = list(entries)
+    for path in dict.fromkeys(entry.file for entry in entries):
+        import_file(path)
+    claims: list[Claim] = []
+    for entry in entries:
+        claim = registry.declared().get(entry.id)
+        if claim is None or claim.file.resolve() != entry.file:
+            raise LoadError(f"{entry.place}: {entry.id} is not declared when the file is imported")
+        claims.append(claim)
+    return claims
+
+
+def import_file(path: Path) -> ModuleType:
+    """Import a file of claims.
+
+    It may import its neighbours as `from ._shared import ...`, or by their plain names, which come
+    last in the search path and so hide nothing that is installed.
+
+    Raises:
+        LoadError: in one line, whatever the file raises.
+    """
+    path = path.resolve()
+    name = module_name(path)
+    folder = str(path.parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        cause = " ".join(str(error).split()) or "no message"
+        raise LoadError(
+            f"{_place(path, error)}: the file cannot be imported; {type(error).__name__}: {cause}"
+        ) from error
+    return module
+
+
+def module_name(path: Path) -> str:
+    """The name under which a file is imported; its package exists afterwards."""
+    folder = project_folder()
+    if path.is_relative_to(folder):
+        _package(PROJECT_PACKAGE, folder)
+        inner = path.relative_to(folder).with_suffix("")
+        return ".".join((PROJECT_PACKAGE, *inner.parts))
+    digest = hashlib.sha256(str(path.parent).encode()).hexdigest()[:12]
+    package = f"rankcheck_claims_{digest}"
+    _package(package, path.parent)
+    return f"{package}.{path.stem.replace('.', '_')}"
+
+
+def _package(name: str, folder: Path) -> None:
+    """Make a folder without `__init__.py` importable under a name of ours."""
+    if name not in sys.modules:
+        package = ModuleType(name)
+        package.__path__ = [str(folder)]
+        sys.modules[name] = package
+
+
+def _place(path: Path, error: Exception) -> str:
+    """The last line of the file itself that the error came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        lines.append(error.lineno)
+    return f"{shown_path(path)}:{lines[-1]}" if lines else shown_path(path)

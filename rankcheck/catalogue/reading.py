@@ -1,0 +1,273 @@
+"""Reading the claims of a file from its syntax tree: nothing is imported or run.
+
+A decorator's arguments are therefore literals and simple calls, written in place or as a constant
+of the module, and a claim stands at the top level of its file.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
+from rankcheck.claims.reference import Source, paper
+
+#: What declares a claim: three decorators and a call.
+_DECORATORS = ("claim", "conjecture", "refuted")
+_DECLARING = (*_DECORATORS, "cited")
+_READ = (*_DECLARING, "paper", "Source")
+_NONE = ast.Constant(None)
+
+
+def read_file(path: Path) -> list[Entry]:
+    """The claims of a file in their order; none if it does not declare any.
+
+    Raises:
+        CatalogueError: if the file is not Python text, or a claim cannot be read from it.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CatalogueError(f"{shown_path(path)}: a claim file is UTF-8 text; {error}") from error
+    if "rankcheck" not in text:
+        return []
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None) or 1
+        raise CatalogueError(
+            f"{shown_path(path)}:{line}: a claim file is Python; {getattr(error, 'msg', error)}"
+        ) from error
+    return _Reader(path.resolve(), tree).entries()
+
+
+class _Names:
+    """What the names of a file mean, as far as they come from rankcheck."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._names: dict[str, str] = {}
+        self._modules: set[str] = set()
+        for node in ast.walk(tree):
+            match node:
+                case ast.ImportFrom(module=str(module), names=aliases, level=0):
+                    if module.split(".")[0] == "rankcheck":
+                        for alias in aliases:
+                            self._note(alias)
+                case ast.Import(names=aliases):
+                    self._modules |= {
+                        alias.asname or "rankcheck"
+                        for alias in aliases
+                        if alias.name.split(".")[0] == "rankcheck"
+                    }
+
+    def _note(self, alias: ast.alias) -> None:
+        if alias.name == "*":
+            self._names |= {name: name for name in _READ}
+        elif alias.name in _READ:
+            self._names[alias.asname or alias.name] = alias.name
+        else:
+            self._modules.add(alias.asname or alias.name)
+
+    def meaning(self, function: ast.expr) -> str:
+        """Which of the names that are read an expression is; empty if it is another."""
+        match function:
+            case ast.Name(id=name):
+                return self._names.get(name, "")
+            case ast.Attribute(value=value, attr=name) if name in _READ:
+                while isinstance(value, ast.Attribute):
+                    value = value.value
+                return name if isinstance(value, ast.Name) and value.id in self._modules else ""
+        return ""
+
+
+class _Reader:
+    """Reads the claims of one syntax tree."""
+
+    def __init__(self, path: Path, tree: ast.Module) -> None:
+        self.path = path
+        self.tree = tree
+        self.meaning = _Names(tree).meaning
+        self.constants: dict[str, ast.expr] = {}
+        for statement in tree.body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self.constants[name] = value
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    self.constants[name] = value
+
+    def entries(self) -> list[Entry]:
+        declared = [pair for statement in self.tree.body for pair in self._declarations(statement)]
+        top = {id(call) for call, _ in declared}
+        calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
+        for call in calls:
+            if self.meaning(call.func) in _DECLARING and id(call) not in top:
+                raise self._refusal("a claim stands at the top level of its file", call)
+        return [self._entry(call, function) for call, function in declared]
+
+    def _declarations(
+        self, statement: ast.stmt
+    ) -> Iterator[tuple[ast.Call, ast.FunctionDef | None]]:
+        match statement:
+            case ast.FunctionDef(decorator_list=decorators):
+                for call in decorators:
+                    if isinstance(call, ast.Call) and self.meaning(call.func) in _DECORATORS:
+                        yield call, statement
+            case (
+                ast.Assign(value=ast.Call() as call)
+                | ast.AnnAssign(value=ast.Call() as call)
+                | ast.Expr(value=ast.Call() as call)
+            ):
+                if self.meaning(call.func) == "cited":
+                    yield call, None
+
+    def _entry(self, call: ast.Call, function: ast.FunctionDef | None) -> Entry:
+        arguments = self._arguments(call)
+        if "id" not in arguments:
+            raise self._refusal("a claim has an id", call)
+        id_ = self._text(arguments, "id") or ""
+        kind = self.meaning(call.func)
+        loose: str | Mapping[str, str] | None
+        if function is None:
+            name, line = id_, call.lineno
+            statement = inspect.cleandoc(self._text(arguments, "statement") or "")
+            loose = self._text(arguments, "reason")
+        else:
+            if kind == "claim":
+                kind = self._text(arguments, "kind") or ""
+            name, line = function.name, function.decorator_list[0].lineno
+            statement = ast.get_docstring(function) or ""
+            loose = self._reasons(arguments, "loose")
+        if not statement:
+            raise self._refusal(f"{id_}: a claim states its mathematics in its docstring", call)
+        source = self._source(arguments.get("source", _NONE))
+        if source is None and kind != "conjecture":
+            raise self._refusal(f"{id_}: a claim names its source, paper(key, place)", call)
+        return Entry(
+            id=id_,
+            kind=kind,
+            title=self._text(arguments, "title") or statement.split("\n", 1)[0],
+            statement=statement,
+            source=source,
+            file=self.path,
+            line=line,
+            name=name,
+            instances=self._written(arguments, "instances"),
+            tight=self._written(arguments, "tight"),
+            needs=self._controls(arguments, "needs"),
+            mutants=self._controls(arguments, "mutants"),
+            loose=loose,
+            witness=self._text(arguments, "witness"),
+            no_batch=self._text(arguments, "no_batch"),
+            no_ball=self._text(arguments, "no_ball"),
+            effort=self._number(arguments, "effort", default=1.0),
+            corrected_by=self._text(arguments, "corrected_by"),
+            errata=self._text(arguments, "errata"),
+        )
+
+    def _arguments(self, call: ast.Call) -> dict[str, ast.expr]:
+        """The arguments by name; the id may come first without its name."""
+        if len(call.args) > 1:
+            raise self._refusal("a claim takes its id, and the rest by name", call.args[1])
+        arguments = dict(zip(("id",), call.args, strict=False))
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                raise self._refusal("a claim's arguments are written out, no **", keyword.value)
+            arguments[keyword.arg] = keyword.value
+        return arguments
+
+    def _value(self, arguments: Mapping[str, ast.expr], name: str) -> ast.expr:
+        """An argument; where it is a constant of the module, what that stands for."""
+        return self._resolved(arguments.get(name, _NONE))
+
+    def _resolved(self, node: ast.expr) -> ast.expr:
+        return self.constants.get(node.id, node) if isinstance(node, ast.Name) else node
+
+    def _text(self, arguments: Mapping[str, ast.expr], name: str) -> str | None:
+        match self._value(arguments, name):
+            case ast.Constant(value=None):
+                return None
+            case ast.Constant(value=str(text)):
+                return text
+            case node:
+                raise self._refusal(f"the {name} of a claim is a literal text", node)
+
+    def _reasons(
+        self, arguments: Mapping[str, ast.expr], name: str
+    ) -> str | Mapping[str, str] | None:
+        """A literal text, or literal texts by name."""
+        match self._value(arguments, name):
+            case ast.Dict(keys=keys, values=values):
+                pairs = [
+                    (_string(key), _string(value)) for key, value in zip(keys, values, strict=True)
+                ]
+                texts = {
+                    key: value for key, value in pairs if key is not None and value is not None
+                }
+                if len(texts) == len(keys):
+                    return texts
+        return self._text(arguments, name)
+
+    def _number(self, arguments: Mapping[str, ast.expr], name: str, *, default: float) -> float:
+        match self._value(arguments, name):
+            case ast.Constant(value=None):
+                return default
+            case ast.Constant(value=int() | float() as number):
+                return float(number)
+            case node:
+                raise self._refusal(f"the {name} of a claim is a literal number", node)
+
+    def _written(self, arguments: Mapping[str, ast.expr], name: str) -> str | None:
+        match self._value(arguments, name):
+            case ast.Constant(value=None):
+                return None
+            case node:
+                return ast.unparse(node)
+
+    def _controls(self, arguments: Mapping[str, ast.expr], name: str) -> dict[str, str]:
+        match self._value(arguments, name):
+            case ast.Constant(value=None):
+                return {}
+            case ast.Dict(keys=keys, values=values):
+                named = [
+                    (_string(key), ast.unparse(value))
+                    for key, value in zip(keys, values, strict=True)
+                ]
+                controls = {key: value for key, value in named if key is not None}
+                if len(controls) == len(keys):
+                    return controls
+        raise self._refusal(
+            f"the {name} of a claim are written {{'name': ...}}, each name once", arguments[name]
+        )
+
+    def _source(self, node: ast.expr) -> Source | None:
+        match self._resolved(node):
+            case ast.Constant(value=None):
+                return None
+            case ast.Call(func=function, args=positional, keywords=keywords) as call:
+                make = {"paper": paper, "Source": Source}.get(self.meaning(function))
+                texts = dict(zip(("key", "where"), positional, strict=False))
+                texts |= {keyword.arg or "": keyword.value for keyword in keywords}
+                if make is not None and set(texts) == {"key", "where"}:
+                    key, where = self._text(texts, "key"), self._text(texts, "where")
+                    try:
+                        return make(key or "", where or "")
+                    except ValueError as error:
+                        raise CatalogueError(f"{self._at(call)}: {error}") from error
+        raise self._refusal("a source is paper(key, place) or Source(key, place)", node)
+
+    def _at(self, node: ast.expr) -> str:
+        return f"{shown_path(self.path)}:{node.lineno}"
+
+    def _refusal(self, rule: str, received: ast.expr) -> CatalogueError:
+        text = " ".join(ast.unparse(received).split())
+        shown = text if len(text) <= 80 else text[:77] + "..."
+        return CatalogueError(f"{self._at(received)}: {rule}; received {shown}")
+
+
+def _string(node: ast.expr | None) -> str | None:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+    return None

@@ -1,0 +1,99 @@
+"""From what a person types to claims: ids, prefixes, globs, files, folders, FILE::NAME."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Sequence
+from pathlib import Path
+
+from rankcheck.catalogue import collect as catalogue
+from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
+from rankcheck.errors import InputError
+
+
+class SelectionError(InputError):
+    """A selector that selects nothing: what was received, and what is near."""
+
+
+def select(selectors: Sequence[str] = ()) -> list[Entry]:
+    """The selected claims, sorted by id; without selectors, all of rankcheck's own.
+
+    A selector is the id of one of rankcheck's claims, a prefix of ids that ends before a dot or a
+    hyphen (`rank`, `rank.relu`), a glob over ids (`*-as-printed`); or a file, a folder or
+    FILE::NAME with claims of the user's own, where NAME is a function or an id.
+
+    Raises:
+        SelectionError: if a selector selects nothing.
+        CatalogueError: if a file cannot be read, or an id is used twice.
+    """
+    own = _own(selectors)
+    if not selectors:
+        return own
+    chosen: list[Entry] = []
+    for selector in selectors:
+        by_id = [] if _is_path(selector) else matching(own, selector)
+        chosen += by_id or _of_path(selector, own)
+    catalogue.unique([*own, *chosen])
+    return catalogue.unique(chosen)
+
+
+def _own(selectors: Sequence[str]) -> list[Entry]:
+    """rankcheck's claims; none if they cannot be read and nobody asks for them."""
+    try:
+        return catalogue.project()
+    except CatalogueError:
+        if selectors and all(map(_is_path, selectors)):
+            return []
+        raise
+
+
+def matching(entries: Sequence[Entry], selector: str) -> list[Entry]:
+    """The entries with this id; else with this prefix; else that this glob matches."""
+    exact = [entry for entry in entries if entry.id == selector]
+    if exact:
+        return exact
+    if any(character in selector for character in "*?["):
+        return [entry for entry in entries if fnmatch.fnmatchcase(entry.id, selector)]
+    starts = (f"{selector}.", f"{selector}-")
+    return [entry for entry in entries if entry.id.startswith(starts)]
+
+
+def _is_path(selector: str) -> bool:
+    return "/" in selector or "\\" in selector or "::" in selector or selector.endswith(".py")
+
+
+def _of_path(selector: str, own: Sequence[Entry]) -> list[Entry]:
+    text, _, name = selector.partition("::")
+    path = Path(text)
+    if path.is_dir() and not name:
+        return catalogue.folder_claims(path)
+    if path.is_file():
+        if path.suffix != ".py":
+            raise SelectionError(f"a file of claims is Python, *.py; received {text!r}")
+        entries = catalogue.claims_of(path)
+        if not name:
+            return entries
+        named = [entry for entry in entries if name in (entry.name, entry.id)]
+        if named:
+            return named
+        names = ", ".join(entry.name for entry in entries)
+        raise SelectionError(
+            f"FILE::NAME names a claim of the file; {shown_path(path)} has {names}; "
+            f"received {name!r}"
+        )
+    if _is_path(selector):
+        raise SelectionError(f"a file or folder of claims exists; received {text!r}")
+    raise SelectionError(f"no claim is selected by {selector!r}{_near(selector, own)}")
+
+
+def _near(selector: str, own: Sequence[Entry]) -> str:
+    ids = [entry.id for entry in own]
+    prefixes = sorted({id_.split(".")[0] for id_ in ids})
+    last = {id_.split(".", 1)[-1]: id_ for id_ in ids}
+    near = difflib.get_close_matches(selector, [*ids, *prefixes, *last], n=3, cutoff=0.6)
+    near += [id_ for id_ in ids if selector in id_]
+    shown = list(dict.fromkeys(last.get(name, name) for name in near))[:3]
+    if shown:
+        return f"; near to it: {', '.join(shown)}"
+    return f"; the prefixes are {', '.join(prefixes)} (see rankcheck list)" if prefixes else ""

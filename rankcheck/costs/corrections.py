@@ -1,0 +1,106 @@
+r"""The expansion of the representation cost in the depth, L R⁰ + R¹ + R²/L + ..., at finite L.
+
+No program computes R(f; Ω, L) in general. What a proof about the corrections gives at every finite
+depth is a statement about the *excess* ‖θ‖² − kL of networks of rank k, and for linear maps the
+expansion of L‖A‖_{S^{2/L}}^{2/L} itself, with its remainder.
+
+Matrices and networks carry any leading batch axes, on floats (with gradients) or on balls.
+
+Source: A. Jacot, *Bottleneck structure in learned features*, sections 3.1 and 3.2, appendix A.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from rankcheck.linalg import (
+    Array,
+    Number,
+    log_pseudo_determinant,
+    power,
+    rank,
+    rank_threshold,
+    schatten_power,
+    singular_values,
+)
+from rankcheck.networks.network import Network
+
+__all__ = [
+    "cost_expansion",
+    "distortion",
+    "excess",
+    "expansion_remainder",
+    "linear_cost",
+    "log_gram_squared",
+    "secant_cost",
+]
+
+
+def excess(net: Network, k: int | Tensor) -> Array:
+    """‖θ‖² − kL, shape (*B): what a network costs beyond its rank k, an int or a tensor (*B)."""
+    return net.cost() - k * net.depth
+
+
+def linear_cost(A: Array, L: int, noise: float | Tensor = 0.0) -> Array:
+    """L‖A‖_{S^{2/L}}^{2/L}, shape (*B): the least ‖θ‖² of L linear layers whose product is A."""
+    return schatten_power(A, Fraction(2, L), noise) * L
+
+
+def log_gram_squared(A: Array, noise: float | Tensor = 0.0) -> Array:
+    """‖log_+ AᵀA‖_F² = Σ (2 log s_i)² over the non-zero singular values, shape (*B).
+
+    Half of it is R²(x ↦ Ax).
+    """
+    logs = _log_singular_values(A, noise)
+    return (logs * logs).sum(-1) * 4
+
+
+def cost_expansion(A: Array, L: int, noise: float | Tensor = 0.0) -> Array:
+    """L·rank A + 2 log|A|_+ + ‖log_+ AᵀA‖_F²/(2L), shape (*B): three terms of `linear_cost`."""
+    second = log_gram_squared(A, noise) / (2 * L)
+    return second + 2 * log_pseudo_determinant(A, noise) + rank(A, noise) * L
+
+
+def expansion_remainder(A: Array, L: int, noise: float | Tensor = 0.0) -> Array:
+    r"""A bound of |linear_cost − cost_expansion|, shape (*B):
+
+    .. math:: \frac{4}{3 L^2} \sum_i |\log s_i|^3 \max(1, s_i^{2/L}).
+
+    With t = (2/L) log s this is Lagrange's remainder |t|³/6 · e^ξ of e^t, ξ between 0 and t.
+    """
+    logs = _log_singular_values(A, noise)
+    growth = torch.relu(logs * 2 / L).exp()
+    return (logs.abs() * logs * logs * growth).sum(-1) * 4 / (3 * L * L)
+
+
+def distortion(A: Array, noise: float | Tensor = 0.0) -> Array:
+    """Σ (s_i − 1/s_i)² over the non-zero singular values, shape (*B); zero for an isometry."""
+    s = _log_singular_values(A, noise).exp()
+    return ((s - 1 / s) * (s - 1 / s)).sum(-1)
+
+
+def secant_cost(rise: Array, radius: Array, slope: Number | Array = 0) -> Array:
+    r"""What a network of depth two pays for f(r) − f(−r) on an interval, shape (*B).
+
+    A unit x ↦ v σ_a(wx + b) rises between −r and r by at most |v|((1 + a)|w| r + (1 − a)|b|), by
+    cases. By Cauchy and Schwarz, and as 2|v|‖(w, b)‖ ≤ |v|² + w² + b²,
+
+    .. math:: \|\theta\|^2 \ge \frac{2 \|f(r) - f(-r)\|}{\sqrt{(1 + a)^2 r^2 + (1 - a)^2}}.
+
+    Args:
+        rise: ‖f(r) − f(−r)‖, shape (*B).
+        radius: r > 0, shape (*B).
+        slope: a in (−1, 1), a number or of shape (*B).
+    """
+    wide, offset = (1 + slope) * radius, 1 - slope + 0 * radius
+    return 2 * rise / power(wide * wide + offset * offset, Fraction(1, 2))
+
+
+def _log_singular_values(A: Array, noise: float | Tensor) -> Array:
+    """log s_i, shape (*B, min(m, n)), with 0 in place of the logarithm of zero."""
+    s = singular_values(A)
+    counted = s > rank_threshold(A, s, noise) if isinstance(A, Tensor) else s > 0
+    return torch.where(counted, s, s.new_ones(s.shape)).log()

@@ -1,0 +1,149 @@
+"""Simpler entries: zeros, small integers, dyadic numbers of few bits; the shapes stay.
+
+Large steps come first (all tensors, a tensor, blocks of a tensor), single entries last, and each
+step lowers the cost of what it changes, so that the descent ends.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+
+from rankcheck.counterexamples.shrinking.clock import Clock
+from rankcheck.instances.record import Entries, Record
+
+#: The numbers of fractional bits to which entries are rounded, in this order.
+BITS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24)
+
+
+def costs(values: torch.Tensor) -> torch.Tensor:
+    """How hard each number is to read: 0 for zeros, little for small integers and halves."""
+    return 2.0 * fractional_bits(values) + torch.log2(1 + values.abs()) + 0.25 * (values < 0)
+
+
+def cost(values: torch.Tensor) -> float:
+    """How hard all of the numbers are to read."""
+    return float(costs(values).sum())
+
+
+def fractional_bits(values: torch.Tensor) -> torch.Tensor:
+    """The least k with 2ᵏ v an integer, entry by entry."""
+    mantissa, exponent = torch.frexp(values)
+    integers = (mantissa * 2.0**53).long()
+    # The lowest bit that is set: a power of two.
+    trailing = torch.where(integers == 0, 1, integers & -integers).double().log2()
+    bits = (53 - exponent - trailing).clamp(min=0)
+    return torch.where(integers == 0, 0.0, bits)
+
+
+def simplify_entries(record: Record, interesting: Callable[[Record], bool], clock: Clock) -> Record:
+    """The record with entries as simple as it stays interesting with; itself if there are none."""
+    work = _Work(record, interesting, clock)
+    work.all_tensors()
+    for place in range(len(work.entries)):
+        work.whole_tensor(place)
+    for place in range(len(work.entries)):
+        work.zero_blocks(place)
+    for place in range(len(work.entries)):
+        work.single_entries(place)
+    return work.record
+
+
+@dataclass
+class _Work:
+    """A record on its way down."""
+
+    record: Record
+    interesting: Callable[[Record], bool]
+    clock: Clock
+
+    @property
+    def entries(self) -> list[Entries]:
+        return [choice for choice in self.record.choices if isinstance(choice, Entries)]
+
+    def accept(self, changed: dict[int, torch.Tensor]) -> bool:
+        """Take the changed tensors if they are in range, simpler, and still interesting."""
+        if self.clock.over():
+            return False
+        entries = self.entries
+        for place, values in changed.items():
+            changed[place] = values.clamp(entries[place].low, entries[place].high)
+        saved = sum(cost(entries[k].values) - cost(values) for k, values in changed.items())
+        if not saved > 0:
+            return False
+        tensors = [changed.get(k, entry.values) for k, entry in enumerate(entries)]
+        candidate = self.record.with_tensors(tensors)
+        if not self.interesting(candidate):
+            return False
+        self.record = candidate
+        return True
+
+    def all_tensors(self) -> None:
+        """Round everything at once."""
+        for bits in BITS:
+            if self.accept({k: _rounded(e.values, bits) for k, e in enumerate(self.entries)}):
+                return
+
+    def whole_tensor(self, place: int) -> None:
+        """Put a simple pattern in the place of a tensor."""
+        for values in _patterns(self.entries[place].values):
+            if self.accept({place: values}):
+                return
+
+    def zero_blocks(self, place: int) -> None:
+        """Zero slices along each axis, then blocks of the entries that are left, halving them."""
+        values = self.entries[place].values
+        for axis in range(values.ndim):
+            for index in reversed(range(values.shape[axis])):
+                changed = self.entries[place].values.clone()
+                changed.select(axis, index).zero_()
+                self.accept({place: changed})
+        length = int((self.entries[place].values != 0).sum())
+        while length >= 1 and not self.clock.over():
+            left = self.entries[place].values.reshape(-1).nonzero().reshape(-1)
+            for block in left.split(length):
+                changed = self.entries[place].values.clone()
+                changed.view(-1)[block] = 0.0
+                self.accept({place: changed})
+            length //= 2
+
+    def single_entries(self, place: int) -> None:
+        """Bring each entry down to the simplest number near it, or any simple number."""
+        entry = self.entries[place]
+        for index, old in enumerate(entry.values.reshape(-1).tolist()):
+            candidates = torch.tensor(list(_simpler(old)), dtype=torch.float64)
+            candidates = candidates.clamp(entry.low, entry.high).unique()
+            order = costs(candidates).argsort(stable=True)
+            dearer = cost(torch.tensor([old], dtype=torch.float64))
+            for value in candidates[order][costs(candidates)[order] < dearer].tolist():
+                changed = self.entries[place].values.clone()
+                changed.view(-1)[index] = value
+                if self.accept({place: changed}) or self.clock.over():
+                    break
+
+
+def _patterns(values: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Simple tensors of the same shape, roughly in the order of their cost."""
+    yield torch.zeros_like(values)
+    if values.ndim == 2:
+        yield torch.eye(*values.shape, dtype=values.dtype)
+    yield torch.ones_like(values)
+    yield torch.sign(values)
+    for bits in BITS:
+        yield _rounded(values, bits)
+
+
+def _simpler(value: float) -> Iterator[float]:
+    """Numbers to put in the place of one."""
+    yield from (0.0, 1.0, -1.0)
+    for bits in BITS:
+        scaled = value * 2.0**bits
+        yield math.trunc(scaled) / 2.0**bits
+        yield round(scaled) / 2.0**bits
+
+
+def _rounded(values: torch.Tensor, bits: int) -> torch.Tensor:
+    return torch.round(values * 2.0**bits) / 2.0**bits

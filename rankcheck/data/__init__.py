@@ -1,0 +1,42 @@
+"""Quantities of data sets: shortest paths, growing point clouds, kernel ridge regression.
+
+What lives here: a quantity of points, not of a network.
+May import: `linalg`, `scalars`, `errors`, `balls`.
+"""
+
+from __future__ import annotations
+
+from rankcheck.data.growth import (
+    Exponent,
+    fitted_exponent,
+    nearest_neighbours,
+    serpentine,
+    serpentine_path,
+)
+from rankcheck.data.kernel_ridge import (
+    GAUSSIAN,
+    INVERSE_MULTIQUADRIC,
+    LAPLACE,
+    RATIONAL,
+    KernelRidge,
+    RadialKernel,
+)
+from rankcheck.data.tours import distances, path_length, path_lower_bound, shortest_path
+
+__all__ = [
+    "GAUSSIAN",
+    "INVERSE_MULTIQUADRIC",
+    "LAPLACE",
+    "RATIONAL",
+    "Exponent",
+    "KernelRidge",
+    "RadialKernel",
+    "distances",
+    "fitted_exponent",
+    "nearest_neighbours",
+    "path_length",
+    "path_lower_bound",
+    "serpentine",
+    "serpentine_path",
+    "shortest_path",
+]

@@ -1,0 +1,95 @@
+r"""How the shortest path through N random points grows: bounds for thousands of points, exponents.
+
+For points of a law with a density on a bounded set of R^k, TSP grows like $N^{1 - 1/k}$ (Beardwood,
+Halton & Hammersley 1959). The shortest path lies between two lengths that take N log N operations:
+
+* half the sum of the distances of the points to their nearest neighbours, as each point is the end
+  of an edge and each edge has two ends;
+* the length of one path: through the cells of a grid in serpentines.
+
+Points that coincide count once, as they do for TSP. Used by rank.travelling-salesman-growth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from rankcheck.data.tours import Floats
+
+__all__ = ["Exponent", "fitted_exponent", "nearest_neighbours", "serpentine", "serpentine_path"]
+
+IN_A_CELL = 3
+"""Points to a cell of the grid, on average."""
+
+
+def nearest_neighbours(points: Floats) -> float:
+    """Half the sum of the distances to the nearest neighbours: a lower bound of TSP for any N."""
+    points = np.unique(points, axis=0)
+    if len(points) < 2:
+        return 0.0
+    distance, _ = cKDTree(points).query(points, k=2)
+    return float(distance[:, 1].sum() / 2)
+
+
+def serpentine(points: Floats) -> float:
+    """The length of :func:`serpentine_path`: an upper bound of TSP."""
+    path = serpentine_path(points)
+    return float(np.sqrt(((path[1:] - path[:-1]) ** 2).sum(axis=1)).sum())
+
+
+def serpentine_path(points: Floats) -> Floats:
+    """A short path through points (N, k) of the unit cube, as the distinct ones in its order.
+
+    All coordinates but the last are cut into m parts, m^k ≈ N/3, and the columns that result are
+    walked through so that one ends where the next begins; in a column the last coordinate ascends
+    and descends in turn. In one dimension the path is the shortest one.
+
+    Raises:
+        ValueError: a point lies outside the unit cube.
+    """
+    if points.ndim != 2 or points.size == 0 or points.min() < 0 or points.max() > 1:
+        raise ValueError(
+            f"points are rows of a matrix with entries in [0, 1]; received shape {points.shape}"
+        )
+    points = np.unique(points, axis=0)
+    n, k = points.shape
+    parts = max(1, round((n / IN_A_CELL) ** (1 / k)))
+    column = np.zeros(n, dtype=np.intp)
+    for cell in np.minimum((points[:, :-1] * parts).astype(np.intp), parts - 1).T:
+        # Every step through the columns so far turns the direction of this axis.
+        column = column * parts + np.where(column % 2 == 0, cell, parts - 1 - cell)
+    along = np.where(column % 2 == 0, points[:, -1], 1 - points[:, -1])
+    return points[np.lexsort((along, column))]
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """The slope of log(length) against log(N), with its standard error and degrees of freedom."""
+
+    value: float
+    error: float
+    freedom: int
+
+
+def fitted_exponent(sizes: Sequence[int], lengths: Sequence[float]) -> Exponent:
+    """The exponent of a power law, by least squares in logarithms.
+
+    Raises:
+        ValueError: there are not three samples of two sizes, or a length is not positive.
+    """
+    if len(sizes) != len(lengths) or len(sizes) < 3 or len(set(sizes)) < 2 or min(lengths) <= 0:
+        raise ValueError(
+            "an exponent is fitted to three positive lengths at least, of two sizes at least; "
+            f"received sizes {list(sizes)} and lengths {list(lengths)}"
+        )
+    x, y = np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(lengths, dtype=float))
+    x, y = x - x.mean(), y - y.mean()
+    slope = float(x @ y / (x @ x))
+    freedom = len(x) - 2
+    variance = float(((y - slope * x) ** 2).sum()) / freedom / float(x @ x)
+    return Exponent(slope, math.sqrt(variance), freedom)

@@ -1,1 +1,0 @@
-"""What people see of a ledger: tables, progress, the generated index."""

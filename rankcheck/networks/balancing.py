@@ -1,0 +1,197 @@
+r"""Rescaling a network without changing its function, and the cheapest network that way.
+
+The activation is homogeneous, so multiplying what enters a hidden neuron by t > 0 and what leaves
+it by 1/t keeps f. The cost after all such rescalings is a sum of exponentials in log t, strictly
+convex once dead neurons are gone, so one choice is cheapest; there
+
+* neuron by neuron, ‖W_{ℓ,i·}‖² + b_{ℓ,i}² = ‖W_{ℓ+1,·i}‖² (`rank` Remark 6);
+* with one factor a layer, ‖W_ℓ‖_F² + ‖b_ℓ‖² = ‖W_{ℓ+1}‖_F² for ℓ < L (`rank` Prop. 12).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from rankcheck.balls import NoBallForm
+from rankcheck.linalg import Array, Number, frobenius_squared
+from rankcheck.networks.network import Network
+from rankcheck.scalars import scalar
+
+TOLERANCE = 1e-13
+"""Sweeps end when |in − out| ≤ TOLERANCE·(in + out) at every neuron (or layer)."""
+
+
+def layer_rescaling(net: Network, alphas: Sequence[Number | Array]) -> Network:
+    """W_ℓ → α_ℓ W_ℓ, b_ℓ → α_1···α_ℓ b_ℓ for α_1..α_L > 0, numbers or arrays (*B): computes Πα·f.
+
+    Exact on balls. Raises ValueError unless there is one α for each layer.
+    """
+    if len(alphas) != net.depth:
+        raise ValueError(f"one factor a layer: {net.depth}, received {len(alphas)}")
+    weights, biases = [], []
+    product = net.weights[0].new_ones(net.batch)
+    for w, b, alpha in zip(net.weights, net.biases, alphas, strict=True):
+        one = w.new_ones(net.batch)
+        factor = one * (scalar(alpha, w) if isinstance(alpha, Number) else alpha)
+        product = product * factor
+        weights.append(w * factor[..., None, None])
+        biases.append(b * product[..., None])
+    return net.with_parameters(weights, biases)
+
+
+def layer_imbalances(net: Network) -> Array:
+    """‖W_ℓ‖_F² + ‖b_ℓ‖² − ‖W_{ℓ+1}‖_F² for ℓ = 1..L−1, shape (*B, L − 1)."""
+    costs = net.layer_costs()[:-1]
+    rest = [c - frobenius_squared(w) for c, w in zip(costs, net.weights[1:], strict=True)]
+    return torch.stack(rest, -1) if rest else net.weights[0].new_zeros((*net.batch, 0))
+
+
+def neuron_imbalances(net: Network) -> tuple[Array, ...]:
+    """‖W_{ℓ,i·}‖² + b_{ℓ,i}² − ‖W_{ℓ+1,·i}‖², shapes (*B, n_ℓ), for ℓ = 1..L−1."""
+    return tuple(
+        (w * w).sum(-1) + b * b - (v * v).sum(-2)
+        for w, b, v in zip(net.weights[:-1], net.biases[:-1], net.weights[1:], strict=True)
+    )
+
+
+def balance_layers(net: Network) -> Network:
+    """The cheapest network of the form :func:`layer_rescaling` with Πα = 1: same f, no dearer.
+
+    If a layer is dead (all of its rows and biases, or all of the next weights, vanish) there is no
+    cheapest α, and the limit is returned: those arrays are zero.
+
+    Raises:
+        NoBallForm: on balls, as the scales are irrational.
+    """
+    _require_floats(net, "balance_layers")
+    # One factor a layer: the same problem for a network of width 1 with these squares.
+    w = [frobenius_squared(v)[..., None, None] for v in net.weights]
+    b = [(c * c).sum(-1)[..., None] for c in net.biases]
+    return _scaled(net, _balancing_scales(w, b))
+
+
+def balance_neurons(net: Network) -> Network:
+    """The cheapest network that rescaling neuron by neuron can reach: same f, no dearer.
+
+    Dead neurons (nothing enters, or nothing leaves) have no cheapest scale; what enters and leaves
+    them is set to zero, the limit. The result satisfies |in − out| ≤ TOLERANCE·(in + out) at every
+    neuron, so it is balanced layer by layer as well. Gradients are those of the exact minimiser.
+
+    Raises:
+        NoBallForm: on balls, as the scales are irrational.
+    """
+    _require_floats(net, "balance_neurons")
+    return _scaled(
+        net, _balancing_scales([w * w for w in net.weights], [b * b for b in net.biases])
+    )
+
+
+def _require_floats(net: Network, name: str) -> None:
+    if not isinstance(net.weights[0], Tensor):
+        raise NoBallForm(name)
+
+
+def _scaled(net: Network, log_scales: list[Tensor]) -> Network:
+    """What enters hidden neuron (ℓ, i) times e^u, what leaves it times e^{−u}; zero at u = −∞."""
+    weights, biases = list(net.weights), list(net.biases)
+    for i, u in enumerate(log_scales):
+        dead = u == -math.inf
+        safe = torch.where(dead, 0.0, u)
+        enter, leave = torch.where(dead, 0.0, safe.exp()), torch.where(dead, 0.0, (-safe).exp())
+        weights[i] = weights[i] * enter.unsqueeze(-1)
+        biases[i] = biases[i] * enter
+        weights[i + 1] = weights[i + 1] * leave.unsqueeze(-2)
+    return net.with_parameters(weights, biases)
+
+
+def _balancing_scales(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
+    """The minimiser u of Σ w_{ℓ,ij} e^{2(u_{ℓ,i} − u_{ℓ−1,j})} + Σ b_{ℓ,i} e^{2u_{ℓ,i}}, u_L = 0.
+
+    w, b ≥ 0 are squared weights and biases; −∞ marks the dead. Sweeps over the layers, each neuron
+    made to balance given its neighbours. At balance half of a neuron's Hessian row belongs to the
+    layer before (or to the bias) and half to the layer after, so Jacobi's iteration is a random
+    walk on 0..L that stops at the ends: its spectral radius is at most cos(π/L) whatever the
+    weights, and the over-relaxation below is the best for that bound.
+    """
+    hidden = len(w) - 1
+    with torch.no_grad():
+        alive = _alive(w, b)
+        M, c = _masked(w, b, alive)
+        u = [torch.zeros_like(x) for x in c[:-1]]
+        best = 2 / (1 + math.sin(math.pi / len(w)))
+        for sweep in range(200 * len(w)):
+            worst = 0.0
+            for i in range(hidden):
+                enter, leave = M[i].sum(-1) + c[i], M[i + 1].sum(-2)
+                enter, leave = (torch.where(alive[i], x, 1.0) for x in (enter, leave))
+                imbalance = ((enter - leave).abs() / (enter + leave)).amax()
+                worst = max(worst, float(imbalance))
+                step = (leave / enter).log() / 4 * (1 if sweep < len(w) else best)
+                u[i] = u[i] + step
+                factor = (2 * step).exp()
+                M[i], c[i] = M[i] * factor.unsqueeze(-1), c[i] * factor
+                M[i + 1] = M[i + 1] / factor.unsqueeze(-2)
+            if worst <= TOLERANCE:
+                break
+        else:
+            raise ArithmeticError(f"balancing did not converge: relative imbalance {worst:.1e}")
+    if hidden and any(x.requires_grad for x in (*w, *b)):
+        correction = _implicit_step(*_masked(w, b, alive), u, alive)
+        u = [x + d for x, d in zip(u, correction, strict=True)]
+    return [torch.where(a, x, -math.inf) for a, x in zip(alive, u, strict=True)]
+
+
+def _alive(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
+    """Hidden neurons that something enters and something leaves, the dead removed in a cascade."""
+    alive: list[Tensor] = []
+    for i in range(len(w) - 1):
+        enter = w[i] if i == 0 else w[i] * alive[-1].unsqueeze(-2)
+        alive.append(enter.sum(-1) + b[i] > 0)
+    for i in reversed(range(len(w) - 1)):
+        leave = w[i + 1] if i == len(w) - 2 else w[i + 1] * alive[i + 1].unsqueeze(-1)
+        alive[i] = alive[i] & (leave.sum(-2) > 0)
+    return alive
+
+
+def _masked(
+    w: list[Tensor], b: list[Tensor], alive: list[Tensor]
+) -> tuple[list[Tensor], list[Tensor]]:
+    w, b = list(w), list(b)
+    for i, a in enumerate(alive):
+        w[i], b[i] = w[i] * a.unsqueeze(-1), b[i] * a
+        w[i + 1] = w[i + 1] * a.unsqueeze(-2)
+    return w, b
+
+
+def _implicit_step(
+    w: list[Tensor], b: list[Tensor], u: list[Tensor], alive: list[Tensor]
+) -> list[Tensor]:
+    """One Newton step from the minimiser u: zero in value, and du/d(w, b) in gradient."""
+    M = [x.clone() for x in w]
+    c = list(b)
+    for i, x in enumerate(u):
+        factor = (2 * x).exp()
+        M[i], c[i] = M[i] * factor.unsqueeze(-1), c[i] * factor
+        M[i + 1] = M[i + 1] / factor.unsqueeze(-2)
+    enter = [M[i].sum(-1) + c[i] for i in range(len(u))]
+    leave = [M[i + 1].sum(-2) for i in range(len(u))]
+    # A quarter of the Hessian: in + out on the diagonal, minus the weights between two layers.
+    diagonal = torch.cat(
+        [torch.where(a, p + q, 1.0) for a, p, q in zip(alive, enter, leave, strict=True)], -1
+    )
+    widths = [x.shape[-1] for x in u]
+    H = torch.diag_embed(diagonal.detach())
+    start = 0
+    for i in range(len(u) - 1):
+        here = slice(start, start + widths[i])
+        there = slice(start + widths[i], start + widths[i] + widths[i + 1])
+        H[..., there, here] = -M[i + 1].detach()
+        H[..., here, there] = -M[i + 1].detach().mT
+        start += widths[i]
+    slope = torch.cat(leave, -1) - torch.cat(enter, -1)
+    step = torch.linalg.solve(H, slope.unsqueeze(-1)).squeeze(-1) / 2
+    return list(step.split(widths, -1))

@@ -1,0 +1,349 @@
+"""The catalogue says of each file what importing it says; and it can be wrong only loudly."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankcheck.catalogue import collect as catalogue
+from rankcheck.catalogue.entry import CatalogueError
+from rankcheck.catalogue.loader import LoadError, load
+from rankcheck.catalogue.reading import read_file
+from rankcheck.catalogue.selection import SelectionError, matching, select
+from rankcheck.claims import registry
+from rankcheck.claims.reference import Source
+from rankcheck.terminal import catalogue as index
+
+HEAD = """
+from rankcheck import Source, cited, claim, conjecture, leq, paper, refuted
+from rankcheck.instances.source import instances
+
+@instances
+def numbers(source, *, bound=8):
+    return source.tensor(low=-bound, high=bound)
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file of claims; what it declares is forgotten afterwards."""
+    before = set(registry.declared())
+
+    def write(text: str, name: str = "mine.py", head: str = HEAD) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(head + text, encoding="utf-8")
+        return path
+
+    yield write
+    for name in set(registry.declared()) - before:
+        registry.forget(name)
+
+
+def line_of(path: Path, text: str) -> int:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def assert_agrees(entry, claim):
+    """Everything that is read of a claim is what the imported claim has."""
+    for name in ("id", "kind", "title", "statement", "source", "loose", "witness", "no_batch"):
+        assert getattr(entry, name) == getattr(claim, name), name
+    for name in ("no_ball", "effort", "corrected_by", "errata", "line"):
+        assert getattr(entry, name) == getattr(claim, name), name
+    assert entry.file == claim.file.resolve()
+    assert list(entry.needs) == list(claim.needs)
+    assert list(entry.mutants) == list(claim.mutants)
+    assert (entry.instances is None) == (claim.instances is None)
+    assert (entry.tight is None) == (claim.tight is None)
+    if entry.kind != "cited":
+        assert claim.body.__name__ == entry.name
+
+
+def test_the_catalogue_is_the_registry():
+    entries = catalogue.project()
+    assert len(entries) >= 12
+    for entry, claim in zip(entries, load(entries), strict=True):
+        assert_agrees(entry, claim)
+    folder = catalogue.project_folder()
+    imported = {c.id for c in registry.declared().values() if c.file.is_relative_to(folder)}
+    assert imported == {entry.id for entry in entries}
+
+
+def test_corrections_exist():
+    assert catalogue.uncorrected(catalogue.project()) == []
+
+
+def test_the_generated_index_is_up_to_date():
+    index_file = catalogue.project_folder().parent / "docs" / "claims.md"
+    expected = index.markdown(catalogue.project())
+    assert index_file.read_text(encoding="utf-8") == expected, (
+        "write it anew: rankcheck list --markdown > docs/claims.md"
+    )
+
+
+def test_everything_that_can_be_said_is_read(file):
+    path = file(
+        '''
+import rankcheck.claims.claim as c
+from rankcheck import claim as proved
+SOURCE = Source("Me 2027", where="Thm 4")
+WHY = "the constant is"    " not sharp"
+
+@proved(
+    id="t.whole", kind="bound", source=SOURCE, instances=numbers(bound=2), title="Title",
+    tight=numbers(), needs={"x small": numbers(bound=4)}, mutants={"m": {"by": 3}},
+    loose={"first": WHY, "second": "also"} if False else None,
+    witness="a witness", no_batch="loops", no_ball="sin", effort=2.5,
+)
+def test_whole(x, *, by=1):
+    r"""First line.
+
+    $x \\le x$.
+    """
+    return leq(x, by * x)
+
+@c.conjecture("t.mine", instances=numbers())
+def test_mine(x):
+    """x <= x"""
+    return leq(x, x)
+
+@refuted("t.wrong", source=paper("rank", "p. 1"), instances=numbers(), errata="sign",
+         corrected_by="t.whole")
+def test_wrong(x):
+    """x <= -x"""
+    return leq(x, -x)
+
+elsewhere = cited(
+    "t.cited", source=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
+'''.replace('{"first": WHY, "second": "also"} if False else None', '{"first": "not", "b": "so"}')
+    )
+    entries = read_file(path)
+    assert [entry.id for entry in entries] == ["t.whole", "t.mine", "t.wrong", "t.cited"]
+    for entry, claim in zip(entries, load(entries), strict=True):
+        assert_agrees(entry, claim)
+    whole = entries[0]
+    assert whole.source == Source("Me 2027", "Thm 4")
+    assert whole.loose == {"first": "not", "b": "so"}
+    assert whole.instances == "numbers(bound=2)"
+    assert whole.needs == {"x small": "numbers(bound=4)"}
+    assert whole.mutants == {"m": "{'by': 3}"}
+    assert whole.line == line_of(path, "@proved(")
+    assert "Thm 4 of Me 2027" in index.page(whole)
+    assert "reason: too long" in index.page(entries[3])
+
+
+PLAIN = '''
+@claim({arguments}, kind="bound", instances=numbers(){more})
+def test_it(x):
+    """x <= x"""
+    return leq(x, x)
+'''
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "rule"),
+    [
+        ('f"t.{1}"', ', source=paper("rank", "p")', "the id of a claim is a literal text"),
+        ('"t.a"', "", "t.a: a claim names its source"),
+        ('"t.a"', ', source=paper("nope", "p")', "the key of a document is one of rank, "),
+        ('"t.a"', ', source="rank"', "a source is paper(key, place) or Source(key, place)"),
+        ('"t.a"', ', source=paper("rank", "p"), title=str(3)', "the title of a claim is a literal"),
+        ('"t.a"', ', source=paper("rank", "p"), mutants=dict()', "the mutants of a claim are"),
+        ('"t.a", "bound"', ', source=paper("rank", "p")', "a claim takes its id, and the rest by"),
+        ('"t.a"', ', **{"source": 1}', "a claim's arguments are written out"),
+        ('id_="t.a"', ', source=paper("rank", "p")', "a claim has an id"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place(file, arguments, more, rule):
+    path = file(PLAIN.format(arguments=arguments, more=more))
+    with pytest.raises(CatalogueError) as error:
+        read_file(path)
+    line = line_of(path, "@claim")
+    assert str(error.value).startswith(f"{path}:{line}: {rule}")
+    assert "received" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_statement_is_required(file):
+    path = file('@conjecture("t.a", instances=numbers())\ndef test_it(x):\n    return leq(x, x)\n')
+    with pytest.raises(CatalogueError, match="states its mathematics in its docstring"):
+        read_file(path)
+
+
+def test_a_claim_inside_something_is_refused(file):
+    path = file(
+        "def make():\n"
+        '    @conjecture("t.a", instances=numbers())\n'
+        '    def test_it(x):\n        """x <= x"""\n        return leq(x, x)\n'
+    )
+    with pytest.raises(CatalogueError, match="a claim stands at the top level of its file"):
+        read_file(path)
+
+
+def test_a_claim_of_somebody_else_is_none(file):
+    text = 'def claim(name):\n    return lambda f: f\n\n@claim("x.y")\ndef test_it():\n    pass\n'
+    assert read_file(file(text, head="# not rankcheck's\n")) == []
+
+
+def test_text_that_is_not_python_is_refused_with_its_line(file):
+    path = file("def broken(:\n    pass\n")
+    with pytest.raises(CatalogueError, match=rf"{path.name}:{line_of(path, 'broken')}: "):
+        read_file(path)
+    path.write_bytes(b"rankcheck \xff")
+    with pytest.raises(CatalogueError, match="a claim file is UTF-8 text"):
+        read_file(path)
+
+
+TRUE = '''
+@conjecture("{id}", instances=numbers())
+def {name}(x):
+    """x <= x"""
+    return leq(x, x)
+'''
+
+
+def test_an_id_is_used_once(file):
+    file(TRUE.format(id="t.a", name="test_a"), "one.py")
+    path = file(TRUE.format(id="t.a", name="test_b"), "two.py")
+    with pytest.raises(CatalogueError, match=r"t\.a stands at .*one\.py:\d+ and at .*two\.py:\d+"):
+        select([str(path.parent)])
+    path = file(TRUE.format(id="rank.jacobian-bounds-cost", name="test_c"), "three.py")
+    with pytest.raises(CatalogueError, match="a claim id is used once"):
+        select([str(path)])
+
+
+def test_unknown_corrections_are_named(file):
+    path = file(
+        '@refuted("t.a", source=paper("rank", "p"), instances=numbers(), errata="e", '
+        'corrected_by="t.nope")\ndef test_a(x):\n    """x"""\n    return leq(x, -x)\n'
+    )
+    [problem] = catalogue.uncorrected(read_file(path))
+    assert "t.a is corrected by 't.nope', which is none" in problem
+
+
+def test_selectors(file, monkeypatch):
+    ids = [entry.id for entry in select()]
+    assert ids == sorted(ids)
+    assert [e.id for e in select(["rank.relu-from-leaky"])] == ["rank.relu-from-leaky"]
+    relu = ["rank.relu-from-leaky", "rank.relu-from-leaky-as-printed"]
+    assert [entry.id for entry in select(["rank.relu"])] == relu
+    assert [entry.id for entry in select(["*relu*", "rank.relu-from-leaky"])] == relu
+    assert {entry.id.split(".")[0] for entry in select(["rank", "linear"])} == {"rank", "linear"}
+
+    path = file(TRUE.format(id="t.a", name="test_a") + TRUE.format(id="t.b", name="test_b"))
+    monkeypatch.chdir(path.parent)
+    assert [entry.id for entry in select(["mine.py"])] == ["t.a", "t.b"]
+    assert [entry.id for entry in select([f"{path}::test_b"])] == ["t.b"]
+    assert [entry.id for entry in select(["mine.py::t.b"])] == ["t.b"]
+    (path.parent / "rank").mkdir()
+    path.rename(path.parent / "rank" / "mine.py")
+    assert {entry.id[:5] for entry in select(["rank"])} == {"rank."}  # an id before a folder
+    assert [entry.id for entry in select(["./rank"])] == ["t.a", "t.b"]
+
+
+def test_a_broken_neighbour_does_not_matter(file, monkeypatch):
+    path = file(TRUE.format(id="t.a", name="test_a"), "own/mine.py")
+    file("1 +", "broken/bad.py")
+    monkeypatch.setattr(catalogue, "project_folder", lambda: path.parent.parent / "broken")
+    assert [entry.id for entry in select([str(path)])] == ["t.a"]
+    for selectors in ([], ["rank"], [str(path), "rank"]):
+        with pytest.raises(CatalogueError, match=r"bad\.py:\d+: a claim file is Python"):
+            select(selectors)
+
+
+def test_a_prefix_ends_at_a_word(file):
+    entries = read_file(file(TRUE.format(id="rankcheck.a", name="test_a")))
+    assert matching(entries, "rank") == []
+    assert matching(entries, "rankcheck") == entries
+
+
+@pytest.mark.parametrize(
+    ("selector", "said"),
+    [
+        ("rank.jacobian-bound-cost", "near to it: rank.jacobian-bounds-cost"),
+        ("phi-solved", "near to it: linear.phi-solved"),
+        ("zebra", "the prefixes are bottleneck, linear, rank, separation"),
+        ("no/such/file.py", "a file or folder of claims exists; received 'no/such/file.py'"),
+        ("mine.py::test_c", "mine.py has test_a; received 'test_c'"),
+        ("empty.py", "received empty.py with none"),
+        ("notes.txt", "a file of claims is Python, *.py; received 'notes.txt'"),
+        ("nothing/", "a folder of claims has a file that declares one; received nothing"),
+    ],
+)
+def test_a_selector_that_selects_nothing(file, monkeypatch, selector, said):
+    path = file(TRUE.format(id="t.a", name="test_a"))
+    file("", "empty.py")
+    file("", "notes.txt")
+    file("", "nothing/_shared.py")
+    monkeypatch.chdir(path.parent)
+    with pytest.raises((SelectionError, CatalogueError)) as error:
+        select([selector])
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_only_files_that_may_hold_claims_are_read(file):
+    path = file(TRUE.format(id="t.a", name="test_a"), "sub/mine.py")
+    root = path.parent.parent
+    for name in ("_shared.py", ".hidden/x.py", "_private/x.py", "notes.md"):
+        file("1 +", name)
+    (root / "venv").mkdir()
+    (root / "venv" / "pyvenv.cfg").touch()
+    file("1 +", "venv/lib.py")
+    assert [entry.file for entry in catalogue.folder_claims(root)] == [path]
+
+
+def test_files_of_a_folder_share_helpers(file):
+    file("NUMBERS = numbers()\n", "_shared.py")
+    file("BOUND = 1\n", "neighbour_of_claims.py", head="")
+    path = file(
+        "from ._shared import NUMBERS\nfrom neighbour_of_claims import BOUND\n"
+        + TRUE.format(id="t.shared", name="test_a").replace("numbers()", "NUMBERS")
+    )
+    [claim] = load(read_file(path))
+    assert str(claim.instances) == "numbers()"
+    assert claim.body.__module__.startswith("rankcheck_claims_")
+
+
+def test_only_files_with_a_selected_claim_are_imported(file):
+    file('raise RuntimeError("never")\n' + TRUE.format(id="t.bad", name="test_a"), "bad.py")
+    path = file(TRUE.format(id="t.good", name="test_a"), "good.py")
+    entries = catalogue.folder_claims(path.parent)
+    assert [claim.id for claim in load([e for e in entries if e.id == "t.good"])] == ["t.good"]
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("numbers(1)", "TypeError: "),
+    ],
+)
+def test_a_file_that_cannot_be_imported(file, line, cause):
+    path = file(line + "\n" + TRUE.format(id="t.a", name="test_a"))
+    with pytest.raises(LoadError) as error:
+        load(read_file(path))
+    place = f"{path}:{line_of(path, line)}"
+    assert str(error.value).startswith(f"{place}: the file cannot be imported; {cause}")
+    assert "\n" not in str(error.value)
+
+
+def test_reading_needs_no_torch():
+    code = (
+        "import sys, rankcheck; from rankcheck.catalogue.collect import project;"
+        "assert len(project()) >= 12; rankcheck.paper('rank', 'p');"
+        "assert not {'torch', 'numpy', 'hypothesis'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_is_there():
+    import rankcheck
+
+    assert all(getattr(rankcheck, name) is not None for name in rankcheck.__all__)
+    assert set(rankcheck.__all__) <= set(dir(rankcheck))
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        _ = rankcheck.nope

@@ -1,0 +1,93 @@
+"""Expansions of the cost of a linear map against direct sums; the secant bound."""
+
+import math
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.costs.corrections import (
+    cost_expansion,
+    distortion,
+    excess,
+    expansion_remainder,
+    linear_cost,
+    log_gram_squared,
+    secant_cost,
+)
+from rankcheck.networks import Network
+
+SPECTRUM = (3.0, 1.0, 0.25)
+
+
+def with_spectrum(values: tuple[float, ...]) -> torch.Tensor:
+    """A 4 × 3 matrix with these singular values and zeros, in a generic position."""
+    generator = torch.Generator().manual_seed(len(values))
+    left, right = (
+        torch.linalg.qr(torch.randn(n, n, dtype=torch.float64, generator=generator)).Q
+        for n in (4, 3)
+    )
+    count = len(values)
+    return left[:, :count] @ torch.diag(torch.tensor(values)).double() @ right[:, :count].mT
+
+
+@pytest.mark.parametrize("depth", [1, 2, 7, 50])
+@pytest.mark.parametrize("values", [SPECTRUM, SPECTRUM[:2], (0.5,)])
+def test_expansion_against_sums(values, depth):
+    A = with_spectrum(values)
+    logs = [math.log(s) for s in values]
+    cost = depth * sum(s ** (2 / depth) for s in values)
+    assert linear_cost(A, depth).item() == pytest.approx(cost)
+    assert log_gram_squared(A).item() == pytest.approx(4 * sum(v * v for v in logs))
+    three = depth * len(values) + 2 * sum(logs) + 2 * sum(v * v for v in logs) / depth
+    assert cost_expansion(A, depth).item() == pytest.approx(three)
+    assert abs(cost - three) <= expansion_remainder(A, depth).item()
+
+
+def test_the_remainder_is_of_second_order_and_sharp_for_small_logarithms():
+    A = with_spectrum((1.001,))
+    gap = [abs((linear_cost(A, n) - cost_expansion(A, n)).item()) for n in (1, 2)]
+    assert gap[0] / gap[1] == pytest.approx(4, rel=1e-2)
+    assert gap[0] == pytest.approx(expansion_remainder(A, 1).item(), rel=1e-2)
+
+
+def test_distortion_vanishes_for_partial_isometries_only():
+    assert distortion(with_spectrum((1.0, 1.0))).item() == pytest.approx(0, abs=1e-14)
+    expected = sum((s - 1 / s) ** 2 for s in SPECTRUM)
+    assert distortion(with_spectrum(SPECTRUM)).item() == pytest.approx(expected)
+
+
+def test_zero_matrix_and_exact_balls():
+    zero = torch.zeros(2, 3, dtype=torch.float64)
+    for array in (zero, BallArray.exact(zero)):
+        for value in (linear_cost(array, 3), cost_expansion(array, 3), distortion(array)):
+            assert float(value if isinstance(value, torch.Tensor) else value.midpoints()) == 0
+    A = BallArray.exact([[2, 0], [0, 0]])
+    assert bool((log_gram_squared(A) - BallArray.exact(4).log() ** 2).abs() < 1e-20)
+    assert bool(linear_cost(A, 2) == 4)
+
+
+def test_excess_of_identity_layers_is_zero():
+    identity = torch.eye(2, dtype=torch.float64)
+    assert excess(Network.of([identity] * 5), 2).item() == 0
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.5, -0.5, 0.9])
+def test_secant_cost_is_the_least_of_one_unit(slope):
+    """Against a grid over all units that rise by 1 from −r to r."""
+    radius = 1.5
+    net = [
+        (w, b)
+        for w in torch.linspace(0, 2, 161).tolist()
+        for b in torch.linspace(-2, 2, 321).tolist()
+    ]
+
+    def rise(w: float, b: float) -> float:
+        ends = [w * t + b for t in (radius, -radius)]
+        high, low = (z if z >= 0 else slope * z for z in ends)
+        return abs(high - low)
+
+    grid = min(2 * math.hypot(w, b) / rise(w, b) for w, b in net if rise(w, b) > 1e-9)
+    one = torch.tensor(1.0, dtype=torch.float64)
+    least = secant_cost(one, radius * one, slope).item()
+    assert least <= grid <= 1.01 * least

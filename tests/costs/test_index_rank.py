@@ -1,0 +1,372 @@
+"""C_f three ways, against quadrature; index ranks; what a small cost says about the spectrum."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+from rankcheck.balls import BallArray, NoBallForm, Undecided
+from rankcheck.costs import (
+    bivariate_normal_cdf,
+    effective_index_rank,
+    effective_rank_bound,
+    effective_rank_threshold,
+    effective_rank_threshold_as_printed,
+    egop,
+    egop_box,
+    egop_gaussian,
+    egop_root,
+    index_rank,
+    mixed_variation,
+    path_norm,
+    phi_at,
+    phi_upper,
+    principal_directions,
+    principal_subspace,
+    singular_value_decay_bound,
+    two_layer_network,
+    winning_threshold_by_gradients,
+)
+from rankcheck.linalg import schatten_norm
+from rankcheck.networks import Network
+
+
+def normal(seed: int, *shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def uniform(seed: int, *shape: int) -> torch.Tensor:
+    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def gradients(W, b, a, x):
+    """∇h at N points x (N, D), by the definition: (N, D)."""
+    return ((x @ W.mT + b > 0).to(W.dtype) * a) @ W
+
+
+def cdf_by_quadrature(h: float, k: float, angle: float) -> float:
+    """P(X ≤ h, Y ≤ k): its derivative in the angle is known (Plackett), integrate from π/2."""
+
+    def rate(t: float) -> float:
+        square = h * h + k * k - 2 * h * k * math.cos(t)
+        return math.exp(-square / (2 * math.sin(t) ** 2)) / (2 * math.pi)
+
+    start = float(ndtr(h) * ndtr(k))
+    return start + float(quad(rate, angle, math.pi / 2, epsabs=1e-13, epsrel=1e-13, limit=200)[0])
+
+
+@pytest.mark.parametrize("angle", [1e-3, 0.3, math.pi / 2, 2.0, math.pi - 1e-2])
+def test_bivariate_normal_against_quadrature(angle):
+    values = [-3.0, -0.7, 0.0, 0.2, 1.5]
+    for h in values:
+        for k in values:
+            ours = bivariate_normal_cdf(
+                *(torch.tensor(x, dtype=torch.float64) for x in (h, k, angle))
+            )
+            assert ours.item() == pytest.approx(cdf_by_quadrature(h, k, angle), abs=1e-11)
+
+
+def test_bivariate_normal_at_the_ends():
+    h = torch.tensor([-2.0, -0.3, 0.0, 0.0, 1.0, 1.0, -1.0, 5.0], dtype=torch.float64)
+    k = torch.tensor([1.0, -0.3, 0.0, -1.0, 0.5, -1.0, 1.0, 5.0], dtype=torch.float64)
+    zero, straight = torch.zeros_like(h), torch.full_like(h, math.pi)
+    together = torch.special.ndtr(torch.minimum(h, k))
+    opposed = (torch.special.ndtr(h) + torch.special.ndtr(k) - 1).clamp_min(0)
+    torch.testing.assert_close(bivariate_normal_cdf(h, k, zero), together, rtol=0, atol=1e-15)
+    torch.testing.assert_close(bivariate_normal_cdf(h, k, straight), opposed, rtol=0, atol=1e-15)
+    # continuous in the angle, with slope at most 1/2π
+    near = bivariate_normal_cdf(h, k, zero + 1e-9)
+    torch.testing.assert_close(near, together, rtol=0, atol=1e-9 / 6)
+    far = bivariate_normal_cdf(h, k, straight - 1e-9)
+    torch.testing.assert_close(far, opposed, rtol=0, atol=1e-9 / 6)
+
+
+def test_gaussian_egop_against_quadrature_in_two_dimensions():
+    """Without biases activity depends on the direction alone: a finite sum over arcs."""
+    W, a = normal(1, 4, 2), normal(2, 4)
+    b = torch.zeros(4, dtype=torch.float64)
+    bends = torch.atan2(-W[:, 0], W[:, 1])  # where w_k·(cos, sin) vanishes, and opposite
+    bends = torch.cat((bends, bends + math.pi)).remainder(2 * math.pi).sort()[0]
+    bends = torch.cat((bends, bends[:1] + 2 * math.pi))
+    middle = (bends[1:] + bends[:-1]) / 2
+    G = gradients(W, b, a, torch.stack((middle.cos(), middle.sin()), -1))
+    weights = bends.diff() / (2 * math.pi)
+    torch.testing.assert_close(egop_gaussian(W, b, a), egop(G, weights), rtol=1e-13, atol=1e-14)
+
+
+def test_gaussian_egop_with_biases_against_a_grid():
+    W, b, a = normal(3, 4, 2), normal(4, 4), normal(5, 4)
+    grid = torch.linspace(-7, 7, 1501, dtype=torch.float64)
+    x = torch.cartesian_prod(grid, grid)
+    weights = torch.exp(-(x**2).sum(-1) / 2)
+    estimate = egop(gradients(W, b, a, x), weights / weights.sum())
+    C = egop_gaussian(W, b, a)
+    torch.testing.assert_close(C, estimate, rtol=0, atol=2e-3 * C.abs().max().item())
+
+
+def test_gaussian_egop_against_monte_carlo_with_a_general_law():
+    W, b, a = normal(6, 6, 3), normal(7, 6), normal(8, 6)
+    mean, factor = normal(9, 3), normal(10, 3, 2)  # a degenerate law, on a plane
+    W[4] = 2 * W[0]
+    b[4] = b[0]
+    W[5] = -W[1]
+    C = egop_gaussian(W, b, a, mean, factor)
+    G = gradients(W, b, a, normal(11, 200_000, 2) @ factor.mT + mean)
+    entries = G.unsqueeze(-1) * G.unsqueeze(-2)
+    deviation = entries.std(0) / math.sqrt(len(G))
+    assert ((C - egop(G)).abs() < 5 * deviation + 1e-12).all()
+
+
+def test_duplicated_and_opposed_units_lose_no_digits():
+    W, b, a = normal(12, 3, 4), normal(13, 3), normal(14, 3)
+    split = egop_gaussian(torch.cat((W, 3 * W)), torch.cat((b, 3 * b)), torch.cat((a / 2, a / 6)))
+    torch.testing.assert_close(split, egop_gaussian(W, b, a), rtol=1e-13, atol=1e-14)
+    # a[z]_+ − a[−z]_+ = a z
+    linear = egop_gaussian(torch.cat((W, -W)), torch.cat((b, -b)), torch.cat((a, -a)))
+    g = (a @ W).unsqueeze(-1)
+    torch.testing.assert_close(linear, g @ g.mT, rtol=1e-13, atol=1e-14)
+
+
+def test_units_that_do_not_depend_on_the_point():
+    W = torch.tensor([[1.0, 0], [0, 1], [0, 0]], dtype=torch.float64)
+    b, a = torch.tensor([0.0, 2.0, 1.0], dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    factor = torch.tensor([[1.0], [0.0]], dtype=torch.float64)  # x_2 = 0: the second unit is on
+    C = egop_gaussian(W, b, a, factor=factor)
+    torch.testing.assert_close(C, torch.tensor([[0.5, 0.5], [0.5, 1.0]], dtype=torch.float64))
+    off = egop_gaussian(W, torch.tensor([0.0, -2.0, 1.0], dtype=torch.float64), a, factor=factor)
+    torch.testing.assert_close(off, torch.tensor([[0.5, 0.0], [0.0, 0.0]], dtype=torch.float64))
+
+
+def test_gaussian_egop_has_no_gradients():
+    W, b, a, mean = normal(1, 3, 2), normal(2, 3), normal(3, 3), normal(4, 2)
+    leaves = [part.clone().requires_grad_() for part in (W, b, a, mean)]
+    C = egop_gaussian(*leaves, factor=torch.eye(2, dtype=torch.float64).requires_grad_())
+    assert not C.requires_grad
+    torch.testing.assert_close(C, egop_gaussian(W, b, a, mean))
+
+
+def test_gaussian_egop_in_batches():
+    W, b, a = normal(15, 2, 3, 5, 4), normal(16, 2, 3, 5), normal(17, 2, 3, 5)
+    C = egop_gaussian(W, b, a)
+    assert C.shape == (2, 3, 4, 4)
+    torch.testing.assert_close(C[1, 2], egop_gaussian(W[1, 2], b[1, 2], a[1, 2]))
+
+
+def test_chunks_of_pairs_do_not_matter(monkeypatch):
+    W, b, a = normal(15, 2, 7, 4), normal(16, 2, 7), normal(17, 2, 7)
+    whole = egop_gaussian(W, b, a)
+    monkeypatch.setattr("rankcheck.costs.index_rank.PAIRS_AT_ONCE", 2 * 7 * 4 * 3)
+    assert torch.equal(egop_gaussian(W, b, a), whole)
+
+
+def test_box_egop_against_a_grid_and_exactly():
+    W, b, a = normal(18, 5, 2), normal(19, 5), normal(20, 5)
+    net = two_layer_network(W, b, a)
+    C = egop_box(net, -1, 1)
+    middles = (torch.arange(1000, dtype=torch.float64) + 0.5) / 500 - 1
+    x = torch.cartesian_prod(middles, middles)
+    torch.testing.assert_close(C, egop(gradients(W, b, a, x)), rtol=0, atol=2e-3)
+    ball = egop_box(net, -1, 1, exact=True)
+    assert ((ball - BallArray.exact(C)).abs() <= 1e-13).all()
+
+    # [x]_+ + [y]_+ on [−1, 1]²: ½ on the diagonal, ¼ beside it.
+    units = torch.eye(2, dtype=torch.float64)
+    two = two_layer_network(units, 0 * units[0], 1 + 0 * units[0])
+    expected = [[Fraction(1, 2), Fraction(1, 4)], [Fraction(1, 4), Fraction(1, 2)]]
+    assert (egop_box(two, -1, 1, exact=True) == BallArray.exact(expected)).all()
+
+
+def test_box_egop_of_a_deep_network_against_monte_carlo():
+    net = Network(
+        (normal(21, 4, 3), normal(22, 3, 4), normal(23, 2, 3)),
+        (normal(24, 4), normal(25, 3), normal(26, 2)),
+    )
+    low, high = [-1.0, 0.0, -2.0], [1.0, 2.0, 0.5]
+    C = egop_box(net, low, high)
+    span = torch.tensor(high, dtype=torch.float64) - torch.tensor(low, dtype=torch.float64)
+    x = uniform(27, 100_000, 3) * span + torch.tensor(low, dtype=torch.float64)
+    J = net.jacobian(x)
+    products = J.mT @ J
+    deviation = products.std(0) / math.sqrt(len(x))
+    assert ((C - products.mean(0)).abs() < 5 * deviation + 1e-12).all()
+
+
+def test_the_two_exact_ways_agree_on_a_narrow_gaussian():
+    """Both laws see one cell only: the same C_f, whatever the law."""
+    W, b, a = normal(28, 4, 2), 10 * normal(29, 4).sign(), normal(30, 4)
+    box = egop_box(two_layer_network(W, b, a), -0.1, 0.1)
+    gaussian = egop_gaussian(W, b, a, factor=0.05 * torch.eye(2, dtype=torch.float64))
+    points = egop(gradients(W, b, a, uniform(31, 50, 2) / 10))
+    torch.testing.assert_close(box, gaussian, rtol=1e-12, atol=1e-13)
+    torch.testing.assert_close(box, points, rtol=1e-12, atol=1e-13)
+
+
+def test_the_index_rank_needs_full_support():
+    W = torch.eye(2, dtype=torch.float64)
+    a = torch.ones(2, dtype=torch.float64)
+    shy = two_layer_network(W, torch.tensor([0.0, -5.0], dtype=torch.float64), a)
+    assert index_rank(egop_box(shy, -1, 1)) == 1
+    assert index_rank(egop_box(shy, -1, 1, exact=True)) == 1
+    assert index_rank(egop_box(shy, -6, 6, exact=True)) == 2
+    assert index_rank(egop_gaussian(W, shy.biases[0], a)) == 2
+
+
+def test_effective_rank_counts_strictly():
+    G = torch.diag(torch.tensor([3.0, 1.0, 0.5, 0.0], dtype=torch.float64))
+    C = 4 * egop(G, torch.full((4,), 0.25, dtype=torch.float64))  # = G²
+    for epsilon, count in [(0, 3), (0.4, 3), (0.5, 2), (0.9, 2), (1, 1), (3, 0)]:
+        assert effective_index_rank(C, epsilon) == count
+        assert effective_index_rank(BallArray.exact(C), epsilon) == count
+    levels = torch.tensor([0.9, 2.0], dtype=torch.float64)
+    assert effective_index_rank(C.expand(2, 4, 4), levels).tolist() == [2, 1]
+    with pytest.raises(Undecided):
+        effective_index_rank(BallArray.exact([[2, 0], [0, 1]]) * 0.1, 0.1**0.5)
+
+
+def test_mixed_variation_and_its_factor():
+    G, weights = normal(32, 5, 7, 3), uniform(33, 5, 7)
+    weights = weights / weights.sum(-1, keepdim=True)
+    C, A = egop(G, weights), egop_root(G, weights)
+    torch.testing.assert_close(A.mT @ A, C)
+    values = torch.linalg.eigvalsh(C).clamp_min(0).sqrt()
+    for q in (Fraction(1, 5), 1, 2):
+        slow = (values ** float(q)).sum(-1) ** (1 / float(q))
+        torch.testing.assert_close(mixed_variation(C, q), slow)
+        torch.testing.assert_close(schatten_norm(A, q), slow)
+    torch.testing.assert_close(egop_root(G).mT @ egop_root(G), egop(G))
+    ball = egop_root(
+        BallArray.exact(G[0]), BallArray.exact([[Fraction(n, 14) ** 2] for n in range(1, 8)]).mT[0]
+    )
+    assert index_rank(ball) == 3
+
+
+def test_principal_subspace():
+    V = torch.linalg.qr(normal(34, 6, 2))[0]
+    W, b, a = normal(35, 9, 2) @ V.mT, normal(36, 9), normal(37, 9)
+    C = egop_gaussian(W, b, a)
+    assert index_rank(C) == 2
+    torch.testing.assert_close(principal_subspace(C), V @ V.mT, rtol=0, atol=1e-10)
+    sigma, directions = principal_directions(C)
+    assert (sigma[:-1] >= sigma[1:]).all()
+    torch.testing.assert_close(directions @ torch.diag(sigma**2) @ directions.mT, C)
+    net = two_layer_network(W, b, a)
+    x, u = normal(38, 20, 6), normal(39, 20, 6)
+    u = u - u @ principal_subspace(C)
+    torch.testing.assert_close(net(x + u), net(x))
+    assert (net(x + u @ (V @ V.mT) + normal(40, 20, 6)) - net(x)).abs().max() > 0.1
+    exact = principal_subspace(BallArray.exact([[1, 2], [2, 4]]))
+    assert (exact * 5 == BallArray.exact([[1, 2], [2, 4]])).all()
+    with pytest.raises(NoBallForm, match="principal_subspace"):
+        principal_directions(exact)
+    with pytest.raises(NoBallForm, match="egop_box"):
+        egop_gaussian(exact, exact[0], exact[0])
+
+
+@pytest.mark.parametrize("L", [2, 3, 6, 15])
+def test_mixed_variation_is_below_the_cost_at_every_lambda(L):
+    W, b, a = normal(41, 60, 5, 3), normal(42, 60, 5), normal(43, 60, 5)
+    active = (normal(44, 8, 3) @ W.mT + b.unsqueeze(-2) > 0).to(W.dtype)
+    A = egop_root((active * a.unsqueeze(-2)) @ W)
+    variation = schatten_norm(A, Fraction(2, L - 1)) ** (2 / L)
+    for seed in range(4):
+        assert (variation <= phi_at(W, a, L, normal(seed, 60, 5).exp())).all()
+
+
+def test_the_lower_rank_wins_also_by_the_mixed_variation():
+    W, a = normal(65, 50, 4, 1) @ normal(66, 50, 1, 3), normal(67, 50, 4)
+    A = egop_root(0.2 * normal(68, 50, 6, 3))
+    threshold = winning_threshold_by_gradients(W, a, A)
+    assert threshold.max() > 5
+    for i in range(50):
+        start = max(3, math.floor(float(threshold[i]) + 1e-9) + 1)
+        for L in (start, start + 1, 3 * start, 40 * start):
+            variation = schatten_norm(A[i], Fraction(2, L - 1)) ** (2 / L)
+            assert phi_upper(W[i], a[i], L) < variation
+    # Sharp: rank 1 and path norm 8 against two singular values 1/2: (2 log 16 + log 2)/log 2 = 9.
+    W, a = torch.tensor([[8.0, 0.0]], dtype=torch.float64), torch.ones(1, dtype=torch.float64)
+    A = torch.eye(2, dtype=torch.float64) / 2
+    torch.testing.assert_close(winning_threshold_by_gradients(W, a, A), torch.tensor(9.0).double())
+    variation = schatten_norm(A, Fraction(2, 8)) ** (2 / 9)
+    torch.testing.assert_close(phi_upper(W, a, 9), variation)
+
+
+def spectrum(seed: int, r: int) -> torch.Tensor:
+    return (2 * normal(seed, 200, r)).exp().sort(-1, descending=True)[0]
+
+
+@pytest.mark.parametrize("L", [2, 3, 9, 40])
+@pytest.mark.parametrize("s", [1, 2, 5])
+def test_effective_rank_and_decay_bounds_hold_for_every_spectrum(L, s):
+    q = 2 / (L - 1)
+    sigma = spectrum(50 + L, 4)
+    # The least J that the hypothesis allows: MV^{2/L} = s^{(L−2)/L} J^{2/L}
+    J = ((sigma**q).sum(-1) / s ** (1 - q / 2)) ** (1 / q)
+    for epsilon in (0.01, 0.3, 1.0, 4.0):
+        level = torch.full_like(J, epsilon)
+        count = (sigma > epsilon).sum(-1)
+        assert (count <= effective_rank_bound(s, J, level, L) * (1 + 1e-12)).all()
+        below = effective_rank_threshold(s, level, L) > J
+        assert (count <= s)[below].all()
+    for k in (1, 2, 3):
+        ratio = sigma[:, k] / sigma[:, 0]
+        sharp = singular_value_decay_bound(s, J / sigma[:, 0], k, L, sharp=True)
+        assert (ratio <= sharp * (1 + 1e-9)).all()
+        assert (sharp <= singular_value_decay_bound(s, J / sigma[:, 0], k, L) * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("L", [3, 8, 20])
+def test_effective_rank_and_decay_bounds_are_tight(L):
+    s, J = 4, torch.tensor(3.0, dtype=torch.float64)
+    value = J / math.sqrt(s)
+    torch.testing.assert_close(effective_rank_bound(s, J, value, L), torch.tensor(4.0).double())
+    decay = singular_value_decay_bound(s, J / value, s - 1, L, sharp=True)
+    torch.testing.assert_close(decay, torch.ones_like(decay))
+
+
+@pytest.mark.parametrize("L", [2, 5, 11])
+@pytest.mark.parametrize("r", [1, 2, 4, 9])
+def test_thresholds_are_where_the_bound_reaches_its_next_integer(L, r):
+    epsilon = torch.tensor(0.3, dtype=torch.float64)
+    right = effective_rank_threshold(r, epsilon, L)
+    printed = effective_rank_threshold_as_printed(r, epsilon, L)
+    bound = effective_rank_bound(r, right, epsilon, L)
+    torch.testing.assert_close(bound, torch.tensor(r + 1.0).double())
+    bound = effective_rank_bound(r, printed, epsilon, L)
+    torch.testing.assert_close(bound, torch.tensor(r + math.sqrt(r)).double())
+    assert (printed > right) == (r > 1)
+
+
+def test_the_printed_corollary_does_not_follow():
+    """Five equal values at L = 9, r = 4: every inequality of the proof holds, and the rank is 5."""
+    L, r, sigma = 9, 4, torch.full((5,), 0.2048, dtype=torch.float64)
+    J, epsilon = torch.tensor(1.0001).double(), torch.tensor(0.2).double()
+    q = 2 / (L - 1)
+    assert (sigma**q).sum() <= r ** (1 - q / 2) * J**q
+    assert effective_rank_threshold_as_printed(r, epsilon, L) > J
+    assert (sigma > epsilon).sum() == 5
+    assert effective_rank_threshold(r, epsilon, L) < J
+
+
+def test_the_bounds_run_on_balls():
+    J, epsilon = torch.tensor(3.0).double(), torch.tensor(0.5).double()
+    for function in (
+        lambda J, e: effective_rank_bound(3, J, e, 6),
+        lambda J, e: effective_rank_threshold(3, e, 6),
+        lambda J, e: effective_rank_threshold_as_printed(3, e, 6),
+        lambda J, e: singular_value_decay_bound(3, J, 2, 6),
+        lambda J, e: singular_value_decay_bound(3, J, 2, 6, sharp=True),
+    ):
+        ball, value = function(BallArray.exact(J), BallArray.exact(epsilon)), function(J, epsilon)
+        assert ((ball - value.item()).abs() <= 1e-12).all()
+
+
+def test_two_layer_network():
+    W, b, a, c = normal(60, 4, 3, 2), normal(61, 4, 3), normal(62, 4, 3), normal(63, 4)
+    net, x = two_layer_network(W, b, a, c), normal(64, 4, 2)
+    slow = (torch.relu((W @ x.unsqueeze(-1)).squeeze(-1) + b) * a).sum(-1) + c
+    torch.testing.assert_close(net(x).squeeze(-1), slow)
+    torch.testing.assert_close(two_layer_network(W, b, a)(x).squeeze(-1), slow - c)
+    assert path_norm(W, a).shape == net.batch

@@ -1,0 +1,329 @@
+"""Φ_L against 40-digit arithmetic, a general minimiser, closed forms, and its own certificate."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.costs import (
+    path_norm,
+    path_norm_lambda,
+    phi,
+    phi_at,
+    phi_certificate,
+    phi_lower,
+    phi_upper,
+    scaled_schatten_power,
+)
+from rankcheck.costs.phi import _on_sphere, _prepare, _Spectrum
+
+SHAPES = [
+    (1, 1, 2),
+    (1, 4, 6),
+    (3, 2, 3),
+    (4, 4, 5),
+    (5, 8, 10),
+    (12, 2, 20),
+    (9, 7, 4),
+    (6, 6, 100),
+]
+
+
+def normal(seed: int, *shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def instances(seed: int, count: int, K: int, D: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Row lengths over some three orders of magnitude."""
+    return normal(seed, count, K, D), normal(seed + 1, count, K) * normal(seed + 2, count, K).exp()
+
+
+def by_lbfgs(W: torch.Tensor, a: torch.Tensor, L: int) -> float:
+    """Φ_L by scipy, the gradient by finite differences of numpy's singular values."""
+    B = (a.unsqueeze(-1) * W).numpy()
+    q = 2 / (L - 1)
+
+    def F(u: np.ndarray) -> float:
+        s = np.linalg.svd(B / np.exp(u)[:, None], compute_uv=False)
+        return float(np.log((s**q).sum()) / q + np.log(np.exp(2 * u).sum()) / 2)
+
+    start = np.log(np.linalg.norm(B, axis=1)) / 2
+    options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 500, "maxfun": 10**5}
+    return math.exp(2 / L * minimize(F, start, method="L-BFGS-B", options=options).fun)
+
+
+def exact_value(B: list[list[float]], L: int, lam: list[float], rank: int) -> mpmath.mpf:
+    """The objective at λ to 40 digits, with the singular values of the exact matrix."""
+    h = mpmath.mpf(1) / (L - 1)
+    rows = zip(B, lam, strict=True)
+    M = mpmath.matrix([[mpmath.mpf(x) / mpmath.mpf(t) for x in row] for row, t in rows])
+    small = M * M.T if M.rows <= M.cols else M.T * M
+    s = sorted(mpmath.eigsy(small, eigvals_only=True))[-rank:]
+    T = sum(x**h for x in s)
+    return (T ** (1 / (2 * h)) * mpmath.sqrt(sum(mpmath.mpf(t) ** 2 for t in lam))) ** (
+        mpmath.mpf(2) / L
+    )
+
+
+def exact_minimum(B: list[list[float]], L: int, rank: int) -> mpmath.mpf:
+    """Φ_L to 30 digits by the fixed point λ_k² ∝ λ_k √P_kk alone, on the Gram matrix."""
+    h = mpmath.mpf(1) / (L - 1)
+    rows = mpmath.matrix([[mpmath.mpf(x) for x in row] for row in B])
+    lam = [mpmath.mpf(1)] * rows.rows
+    for _ in range(160):
+        M = rows.copy()
+        for k in range(M.rows):
+            for j in range(M.cols):
+                M[k, j] = M[k, j] / lam[k]
+        s, V = mpmath.eigsy(M * M.T)
+        kept = sorted(range(M.rows), key=lambda i: s[i])[-rank:]
+        P = [sum(V[k, i] ** 2 * s[i] ** h for i in kept) for k in range(M.rows)]
+        lam = [mpmath.sqrt(t * mpmath.sqrt(x)) for t, x in zip(lam, P, strict=True)]
+        size = mpmath.sqrt(sum(t * t for t in lam))
+        lam = [t / size for t in lam]
+    return exact_value(B, L, lam, rank)
+
+
+@pytest.mark.parametrize("L", [3, 8, 20])
+@pytest.mark.parametrize(
+    ("case", "width"),
+    [
+        ("plain", 1e-12),
+        ("graded", 1e-9),
+        ("steeply graded", 1e-4),
+        ("nearly parallel", 1e-6),
+        ("rank deficient", 1e-12),
+        ("tall", 1e-12),
+    ],
+)
+def test_the_bracket_holds_to_forty_digits(case, width, L):
+    W, a = normal(1, 3, 3), torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    rank = 3
+    if case == "graded":
+        a = torch.tensor([1.0, 1e-3, 1e3], dtype=torch.float64)
+    elif case == "steeply graded":
+        a = torch.tensor([1.0, 1e-6, 1e5], dtype=torch.float64)
+    elif case == "nearly parallel":
+        W[1] = W[0] + 1e-7 * W[1]
+    elif case == "rank deficient":
+        W, rank = torch.tensor([[1.0, 2, 3], [2, -1, 1], [4, 3, 7]], dtype=torch.float64), 2
+    elif case == "tall":
+        W, a, rank = normal(2, 5, 2), normal(3, 5), 2
+    bracket = phi(W, a, L)
+    with mpmath.workdps(60):
+        units = zip(W.tolist(), a.tolist(), strict=True)
+        B = [[mpmath.mpf(t) * mpmath.mpf(x) for x in w] for w, t in units]
+        truth = exact_minimum(B, L, rank)
+        at = exact_value(B, L, bracket.lam.tolist(), rank)
+        assert bracket.lower.item() <= truth <= at <= bracket.upper.item()
+        assert (at - truth) / truth < 1e-12 + width**2
+    assert bracket.converged or width > 1e-9
+    assert bracket.gap < width
+
+
+@pytest.mark.parametrize(("K", "D", "L"), SHAPES)
+def test_agrees_with_a_general_minimiser(K, D, L):
+    W, a = instances(7, 3, K, D)
+    bracket = phi(W, a, L)
+    assert bracket.converged.all()
+    for i in range(3):
+        oracle = by_lbfgs(W[i], a[i], L)
+        assert bracket.lower[i].item() * (1 - 1e-12) <= oracle  # no minimiser gets below
+        assert oracle == pytest.approx(bracket.upper[i].item(), rel=2e-7)
+
+
+@pytest.mark.parametrize(("K", "D", "L"), SHAPES)
+def test_the_bracket_is_narrow_and_consistent(K, D, L):
+    W, a = instances(11, 200, K, D)
+    bracket = phi(W, a, L)
+    assert bracket.converged.all()
+    assert (bracket.lower <= bracket.upper).all()
+    assert bracket.gap.median() < 1e-12
+    assert bracket.gap.max() < 1e-7
+    value = phi_at(W, a, L, bracket.lam)
+    assert (value <= bracket.upper).all()
+    assert (value >= bracket.lower).all()
+    torch.testing.assert_close((bracket.lam**2).sum(-1), torch.ones(200, dtype=torch.float64))
+    for below in (phi_lower(W, a, L), path_norm(W, a) ** (2 / L)):
+        assert (below <= bracket.upper).all()
+    assert (phi_upper(W, a, L) >= bracket.lower).all()
+    assert bracket.iterations.max() <= 30
+
+
+@pytest.mark.parametrize(("K", "D", "L"), [(4, 3, 3), (5, 5, 9), (6, 2, 30)])
+def test_every_certificate_is_below_every_value(K, D, L):
+    W, a = instances(13, 100, K, D)
+    best = phi(W, a, L)
+    near = None
+    for scale in (1e-3, 0.1, 1.0, 3.0):
+        lam = torch.where(best.lam > 0, best.lam, 1.0) * (scale * normal(14, 100, K)).exp()
+        proof = phi_certificate(W, a, L, lam)
+        assert (proof.lower <= best.upper).all()
+        assert (proof.upper >= best.lower).all()
+        near = near if near is not None else proof.gap
+    # Second order: λ wrong by 1e-3 costs about 1e-6.
+    assert near is not None
+    assert near.max() < 1e-4
+    assert near.median() > 1e-9
+
+
+def test_an_unfinished_run_says_so_and_still_brackets():
+    W, a = instances(17, 100, 6, 3)
+    full, short = phi(W, a, 7), phi(W, a, 7, max_iterations=1)
+    assert not short.converged.any()
+    assert (short.iterations <= 2).all()
+    assert (short.lower <= full.upper).all()
+    assert (short.upper >= full.lower).all()
+    assert short.gap.max() < 0.5
+
+
+@pytest.mark.parametrize("L", [2, 3, 7, 40])
+def test_closed_forms(L):
+    sizes = torch.tensor([3.0, 0.01, 40.0, 1.0], dtype=torch.float64)
+    orthogonal, _ = torch.linalg.qr(normal(19, 6, 4))
+    bracket = phi(orthogonal.mT, sizes, L)
+    torch.testing.assert_close(bracket.upper, (sizes ** (2 / L)).sum(), rtol=1e-12, atol=0)
+    assert bracket.gap < 1e-11
+
+    parallel = phi(sizes.unsqueeze(-1) * normal(20, 5), torch.ones_like(sizes), L)
+    path = sizes.sum() * torch.linalg.vector_norm(normal(20, 5))
+    torch.testing.assert_close(parallel.upper, path ** (2 / L), rtol=1e-12, atol=0)
+    assert parallel.gap < 1e-11
+
+
+def test_depth_two_is_the_path_norm_and_its_lambda():
+    W, a = instances(23, 20, 5, 3)
+    bracket = phi(W, a, 2)
+    torch.testing.assert_close(bracket.upper, path_norm(W, a), rtol=1e-12, atol=0)
+    torch.testing.assert_close(bracket.lam, path_norm_lambda(W, a), rtol=1e-12, atol=1e-15)
+    assert (bracket.iterations == 1).all()
+
+
+def test_silent_rows_and_zero_matrices():
+    W, a = instances(29, 6, 5, 3)
+    a[:, 1] = 0
+    W[:, 3] = 0
+    W[4:] = 0
+    bracket = phi(W, a, 6)
+    alone = phi(W[:4, [0, 2, 4]], a[:4, [0, 2, 4]], 6)
+    torch.testing.assert_close(bracket.upper[:4], alone.upper, rtol=1e-12, atol=0)
+    assert (bracket.lam[:4, [1, 3]] == 0).all()
+    assert (bracket.lam[:4, [0, 2, 4]] > 0).all()
+    value = phi_at(W, a, 6, bracket.lam)
+    torch.testing.assert_close(value, bracket.upper, rtol=1e-11, atol=0)
+    assert (bracket.upper[4:] == 0).all()
+    assert (bracket.lower[4:] == 0).all()
+    assert (bracket.gap[4:] == 0).all()
+    assert bracket.converged.all()
+    nothing = phi(torch.zeros(2, 3, dtype=torch.float64), torch.ones(2, dtype=torch.float64), 4)
+    assert nothing.upper == 0
+    assert nothing.converged
+
+
+def test_batches_are_their_instances():
+    W, a = instances(31, 6, 4, 3)
+    W[2] = 0
+    together = phi(W.reshape(2, 3, 4, 3), a.reshape(2, 3, 4), 5)
+    assert together.lower.shape == together.upper.shape == together.converged.shape == (2, 3)
+    assert together.lam.shape == (2, 3, 4)
+    assert together.iterations.shape == (2, 3)
+    for i in range(6):
+        alone = phi(W[i], a[i], 5)
+        for name in ("lower", "upper", "lam"):
+            torch.testing.assert_close(
+                getattr(together, name).flatten(0, 1)[i], getattr(alone, name), rtol=1e-9, atol=1e-9
+            )
+
+
+def test_the_scale_and_the_order_of_units_do_not_matter():
+    W, a = instances(37, 20, 5, 4)
+    value = phi(W, a, 8).upper
+    for factor in (1e-170, 1e-5, 1e140):
+        scaled = phi(W, a * factor, 8)
+        torch.testing.assert_close(scaled.upper, value * factor**0.25, rtol=1e-10, atol=0)
+        assert scaled.gap.max() < 1e-8
+    torch.testing.assert_close(phi(W.flip(1), -a.flip(1), 8).upper, value, rtol=1e-10, atol=0)
+
+
+def test_a_known_rank_makes_the_upper_end_right():
+    # The fifth float of the third row hides a singular value of 1e-13 that is no rounding error.
+    W = torch.tensor([[1.0, 0, 0], [0, 1, 0], [1, 1, 1e-15]], dtype=torch.float64)
+    a = torch.ones(3, dtype=torch.float64)
+    guessed, known = phi(W, a, 9), phi(W, a, 9, rank=torch.tensor(3))
+    assert known.upper > guessed.upper
+    assert known.lower <= guessed.upper * (1 + 1e-12)  # nothing is claimed about what is hidden
+
+
+def test_where_rounding_hides_the_gradient_the_plain_bounds_remain():
+    W = normal(41, 20, 4, 3) * torch.tensor([1.0, 1e-8, 1e-13], dtype=torch.float64)
+    a = torch.ones(20, 4, dtype=torch.float64)
+    bracket = phi(W, a, 5, rank=torch.full((20,), 3))
+    assert (bracket.lower >= phi_lower(W, a, 5) * 0.8).all()
+    assert (bracket.lower <= bracket.upper).all()
+    assert not bracket.converged.all()
+
+
+@pytest.mark.parametrize(("K", "D"), [(3, 5), (4, 4), (6, 3)])
+def test_the_newton_direction_solves_the_newton_system(K, D):
+    W, a = instances(43, 1, K, D)
+    L = 6
+    rows = _prepare(W, a, None)
+    u = _on_sphere(normal(44, 1, K) * 0.3, rows.active)
+    q = 2 / (L - 1)
+
+    def F(v: torch.Tensor) -> torch.Tensor:
+        s = torch.linalg.svdvals(rows.matrix(v.unsqueeze(0))[0])
+        return (s**q).sum().log() / q + torch.logsumexp(2 * v, 0) / 2
+
+    H = torch.autograd.functional.hessian(F, u[0])
+    g = torch.autograd.functional.jacobian(F, u[0])
+    assert torch.linalg.eigvalsh(H).min() > -1e-12  # convex
+    for accurate in (False, True):
+        spectrum = _Spectrum.at(rows, u, q / 2, accurate)
+        square = rows.square(u)
+        torch.testing.assert_close((square - spectrum.p)[0], g, rtol=1e-9, atol=1e-12)
+        x = spectrum.newton_direction(square, q / 2, 60)[0]
+        torch.testing.assert_close(H @ x, -g, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 10), Fraction(1, 2), 1, 2, 3])
+def test_the_objective_is_log_convex_in_log_lambda(q):
+    W, a = instances(47, 300, 4, 3)
+    u, v = normal(48, 300, 4), normal(49, 300, 4)
+    ends = [scaled_schatten_power(W, a, w.exp(), q).log() for w in (u, v, (u + v) / 2)]
+    assert (ends[2] <= (ends[0] + ends[1]) / 2 + 1e-12).all()
+    assert ((ends[0] + ends[1]) / 2 - ends[2]).median() > 1e-3  # and not by being constant
+
+
+def test_the_objective_on_balls_and_its_gradient():
+    W = [[1, 2, 0], [0, 1, -1], [3, 0, 2], [0, 0, 0]]
+    a, lam = [1, -2, Fraction(1, 3), 5], [1, Fraction(1, 2), 2, 1]
+    ball = phi_at(BallArray.exact(W), BallArray.exact(a), 4, BallArray.exact(lam))
+    Wt, at, lt = (torch.tensor(np.array(x, dtype=float)) for x in (W, a, lam))
+    lt.requires_grad_()
+    value = phi_at(Wt, at, 4, lt)
+    assert torch.all((ball - value.item()).abs() <= 1e-14)
+    (gradient,) = torch.autograd.grad(value, lt)
+    assert gradient @ lt.detach() == pytest.approx(0, abs=1e-14)  # scale of λ does not matter
+
+    best = phi(Wt, at, 4).lam.requires_grad_()
+    (gradient,) = torch.autograd.grad(phi_at(Wt, at, 4, best), best)
+    assert gradient.isfinite().all()
+    assert gradient.abs().max() < 1e-5
+
+
+def test_what_is_refused():
+    W, a = instances(53, 2, 3, 2)
+    with pytest.raises(ValueError, match="L >= 2, received 1"):
+        phi(W, a, 1)
+    with pytest.raises(ValueError, match=r"received \(2, 3, 2\) and \(2, 2\)"):
+        phi_at(W, a[:, :2], 3, a)
+    with pytest.raises(ValueError, match="K, D >= 1"):
+        phi(W[:, :0], a[:, :0], 3)
+    with pytest.raises(NoBallForm, match="phi_at"):
+        phi(BallArray.exact(W), BallArray.exact(a), 3)

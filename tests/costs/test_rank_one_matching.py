@@ -1,0 +1,67 @@
+"""The matching loss against autograd, its flow against an integrator, its symmetry."""
+
+import pytest
+import torch
+
+from rankcheck.costs.rank_one_matching import (
+    descent_losses,
+    matching_gradient,
+    matching_loss,
+    split_along,
+)
+
+GENERATOR = torch.Generator().manual_seed(1)
+V = torch.randn(6, 3, generator=GENERATOR, dtype=torch.float64)
+W = torch.nn.functional.normalize(
+    torch.randn(6, 3, generator=GENERATOR, dtype=torch.float64), dim=-1
+)
+
+
+def test_gradient_against_autograd():
+    v = V.clone().requires_grad_()
+    matching_loss(v, W).sum().backward()
+    torch.testing.assert_close(matching_gradient(V, W), v.grad)
+
+
+def test_split_against_projections():
+    along, beside = split_along(V, W)
+    torch.testing.assert_close(along + beside, (V * V).sum(-1))
+    torch.testing.assert_close(along, ((W * V).sum(-1)) ** 2)
+
+
+def test_the_two_numbers_follow_their_own_equation():
+    """Steps of v by Runge and Kutta, against steps of a' = −8(a + b − 1)a, b' = −8(a + b)b."""
+
+    def runge_kutta(y, rate, h):
+        k1 = rate(y)
+        k2 = rate(y + h / 2 * k1)
+        k3 = rate(y + h / 2 * k2)
+        return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(y + h * k3))
+
+    def numbers_rate(y):
+        a, b = y.unbind(-1)
+        return torch.stack((-8 * (a + b - 1) * a, -8 * (a + b) * b), -1)
+
+    v, numbers = V, torch.stack(split_along(V, W), -1)
+    for _ in range(400):
+        v = runge_kutta(v, lambda z: -matching_gradient(z, W), 1e-3)
+        numbers = runge_kutta(numbers, numbers_rate, 1e-3)
+    torch.testing.assert_close(torch.stack(split_along(v, W), -1), numbers, atol=1e-6, rtol=1e-6)
+
+
+def test_paths_agree_for_starts_that_are_turned_about_w():
+    mirror = V - 2 * (V * W).sum(-1, keepdim=True) * W
+    step = torch.full((6,), 0.01, dtype=torch.float64)
+    here, there = descent_losses(V, W, step, 10), descent_losses(mirror, W, step, 10)
+    torch.testing.assert_close(torch.stack(here), torch.stack(there))
+    assert here[-1].sum() < here[0].sum()
+    longer = descent_losses(1.1 * V, W, step, 1)
+    assert (longer[0] - here[0]).abs().min() > 1e-4
+
+
+def test_the_loss_is_zero_at_the_target_only():
+    assert matching_loss(W, W).abs().max() < 1e-15
+    assert matching_loss(-W, W).abs().max() < 1e-15
+    assert matching_loss(V, W).min().item() == pytest.approx(
+        ((V * V).sum(-1) ** 2 - 2 * (V * W).sum(-1) ** 2 + 1).min().item()
+    )

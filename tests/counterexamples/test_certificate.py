@@ -1,0 +1,564 @@
+"""Certificates prove themselves again; whatever is not as it was written is an error."""
+
+import copy
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from rankcheck import eq, leq
+from rankcheck.balls import BallArray, precision
+from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.loader import LoadError, load
+from rankcheck.catalogue.reading import read_file
+from rankcheck.claims import registry
+from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples.certificate import (
+    CertificateError,
+    ball_text,
+    digest,
+    overlap,
+    read,
+    replay,
+    rounded_down,
+    stored_path,
+    write,
+)
+from rankcheck.counterexamples.judge import judge
+from rankcheck.counterexamples.violation import Violation
+from rankcheck.instances.networks import networks_at_points
+from rankcheck.instances.source import instances
+from rankcheck.linalg import operator_norm, schatten_power
+from rankcheck.verification.certify import from_choices
+
+
+@instances
+def points(source):
+    kind = source.choice(("plain", "shifted"))
+    x, unused = source.tensor(2), source.tensor()
+    return (x if kind == "plain" else x + 1), unused
+
+
+def root_bound(x, unused):
+    r"""$\sqrt{x_1^2 + x_2^2} \le 3$, and $x_1 = x_1$."""
+    return leq((x * x).sum(-1).sqrt(), 3.0, label="the norm"), eq(x[..., 0], x[..., 0])
+
+
+def made(declare, **attributes):
+    return declare(root_bound, points(), statement="$|x| \\le 3$", **attributes)
+
+
+@pytest.fixture
+def certified(declare, tmp_path):
+    """A claim and the path of its certificate, with a worst instance of its own."""
+    claim = made(declare)
+    smallest, worst = (from_choices(claim, c) for c in ([0, [3, 1], 0], [1, [6.5, 7], 0.125]))
+    return claim, write(tmp_path / "folder", claim, smallest, worst)
+
+
+def change(path, *place, to):
+    """Change one value of the file, and make its checksum right again."""
+    data = json.loads(path.read_text())
+    item = data
+    for key in place[:-1]:
+        item = item[key]
+    assert item[place[-1]] != to
+    item[place[-1]] = to
+    del data["sha256"]
+    path.write_text(json.dumps({**data, "sha256": digest(data)}))
+
+
+# What is true is proved again.
+
+
+def test_a_certificate_is_replayed(certified):
+    claim, path = certified
+    assert path.name == "t.made-up.json"
+    replayed = replay(path, claim=claim)
+    assert replayed.refuted
+    assert not replayed.changed
+    assert replayed.instance == "x = [3, 1], unused = 0"
+    assert replayed.record.integers == (0,)
+    assert replayed.judgement.label == "the norm"
+    again = replay(path, claim=claim)
+    assert again.judgement.excess == replayed.judgement.excess
+
+
+def test_a_certificate_is_the_same_whenever_it_is_written(certified, tmp_path):
+    claim, path = certified
+    smallest, worst = (from_choices(claim, c) for c in ([0, [3, 1], 0], [1, [6.5, 7], 0.125]))
+    other = write(tmp_path / "other", claim, smallest, worst)
+    assert other.read_text() == path.read_text()
+
+
+def test_it_holds_exact_numbers_and_both_instances(certified):
+    _, path = certified
+    data = read(path)
+    smallest, worst = data["smallest"], data["worst"]
+    assert smallest["record"][1]["tensor"] == ["3", "1"]
+    assert worst["instance"] == "x = [15/2, 8], unused = 1/8"
+    assert (smallest["lhs"][:14], smallest["rhs"]) == ("[3.16227766016", "3")
+    assert Fraction(smallest["excess"]) < Fraction(16227766017, 10**11)
+    assert smallest["bits"] == 128
+    assert (data["claim"], data["statement"]) == ("t.made-up", "$|x| \\le 3$")
+
+
+def test_without_another_worst_there_is_none(declare, tmp_path):
+    claim = made(declare)
+    path = write(tmp_path, claim, from_choices(claim, [0, [3, 1], 0]))
+    assert read(path)["worst"] is None
+    assert replay(path, claim=claim).refuted
+
+
+def test_networks_and_irrational_sides(declare, tmp_path):
+    def body(net, x):
+        return leq(schatten_power(net.jacobian(x), 2 / net.depth), 0.9 * net.cost() / net.depth)
+
+    claim = declare(body, networks_at_points())
+    choices = [2, 1, 1, 1, 1, [[1.5]], [[0.1]], 0, [0.3]]
+    with pytest.raises(Exception, match=r"satisfied"):
+        from_choices(claim, choices)
+    found = from_choices(claim, [2, 1, 1, 1, 1, [[1.5]], [[1.5]], 0, [0.3]])
+    assert replay(write(tmp_path, claim, found), claim=claim).refuted
+
+
+@pytest.mark.parametrize("entry", [e for e in project() if e.kind == "refuted"], ids=lambda e: e.id)
+def test_stored_certificates_prove_their_claims_false(entry):
+    [claim] = load([entry])
+    path = stored_path(claim)
+    if not path.exists():
+        pytest.fail(f"{entry.id} is declared as refuted and has no certificate at {path}")
+    replayed = replay(path, claim=claim)
+    assert replayed.refuted
+    assert not replayed.changed
+    assert read(path)["path"] == ""
+    assert str(Path.home()) not in path.read_text()
+
+
+# What is not true is an error.
+
+
+def numbers_of(data):
+    """The places of all values of a certificate, as (path to it, value)."""
+
+    def walk(item, place):
+        if isinstance(item, dict | list):
+            pairs = item.items() if isinstance(item, dict) else enumerate(item)
+            for key, value in pairs:
+                yield from walk(value, (*place, key))
+        else:
+            yield place, item
+
+    return list(walk(data, ()))
+
+
+def test_every_single_change_is_noticed(certified):
+    """Each value of the file, changed with and without a new checksum: nothing passes."""
+    claim, path = certified
+    original = path.read_text()
+    data = json.loads(original)
+    tried = 0
+    for place, value in numbers_of(data):
+        if place[0] in ("versions", "file", "path", "sha256"):
+            continue  # what is said of the makers and of where the claim was
+        if isinstance(value, int):
+            others: list[object] = [value + 1, value - 1, str(value)]
+        else:
+            others = [value + "0", "-7/2", "[1 +/- 1e-30]", 1]
+        for other in others:
+            if other == value:
+                continue
+            changed = copy.deepcopy(data)
+            item = changed
+            for key in place[:-1]:
+                item = item[key]
+            item[place[-1]] = other
+            path.write_text(json.dumps(changed))
+            with pytest.raises(CertificateError):
+                replay(path, claim=claim)
+            del changed["sha256"]
+            path.write_text(json.dumps({**changed, "sha256": digest(changed)}))
+            if place == ("statement_sha256",):
+                assert other == 1 or replay(path, claim=claim).changed
+                continue
+            with pytest.raises(CertificateError):
+                replay(path, claim=claim)
+            tried += 1
+    assert tried > 100
+    path.write_text(original)
+    assert replay(path, claim=claim).refuted
+
+
+def test_every_truncation_is_noticed(certified):
+    claim, path = certified
+    text = path.read_text()
+    for length in range(0, len(text) - 2, 7):
+        path.write_text(text[:length])
+        with pytest.raises(CertificateError):
+            replay(path, claim=claim)
+
+
+def test_every_missing_or_additional_field_is_noticed(certified):
+    claim, path = certified
+    data = json.loads(path.read_text())
+    for part in (None, "smallest", "worst"):
+        for name in list(data if part is None else data[part]):
+            changed = copy.deepcopy(data)
+            del (changed if part is None else changed[part])[name]
+            changed.pop("sha256", None)
+            path.write_text(json.dumps({**changed, "sha256": digest(changed)}))
+            if name != "sha256":
+                with pytest.raises(CertificateError, match=r"has the fields"):
+                    replay(path, claim=claim)
+        changed = copy.deepcopy(data)
+        (changed if part is None else changed[part])["more"] = 1
+        del changed["sha256"]
+        path.write_text(json.dumps({**changed, "sha256": digest(changed)}))
+        with pytest.raises(CertificateError, match=r"has the fields"):
+            replay(path, claim=claim)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "null", "[]", "{}", "1", '"x"', "{", "\x00", "NaN", "[" * 100_000, '{"a": 1, "a": 1}',
+     "1" * 5000],
+    ids=lambda text: repr(text[:12]),
+)  # fmt: skip
+def test_what_is_no_certificate(text, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(CertificateError, match=r"^a certificate (is a JSON file|has the fields)"):
+        read(path)
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(CertificateError, match=r"no certificate can be read"):
+        read(tmp_path / "nothing.json")
+    with pytest.raises(CertificateError, match=r"no certificate can be read"):
+        read(tmp_path)
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(CertificateError, match=r"is a JSON file"):
+        read(tmp_path / "bytes.json")
+    large = tmp_path / "large.json"
+    with large.open("wb") as file:
+        file.truncate(certificates.LARGEST + 1)
+    with pytest.raises(CertificateError, match=r"at most"):
+        read(large)
+
+
+def test_a_field_that_occurs_twice(certified):
+    claim, path = certified
+    path.write_text(path.read_text().replace('"schema": 1,', '"schema": 1, "schema": 1,', 1))
+    with pytest.raises(CertificateError, match=r"a field occurs twice"):
+        replay(path, claim=claim)
+
+
+@pytest.mark.parametrize("bits", [127, 64, 4096, 2**40, 0, -128, True, 128.5, "128", None])
+def test_bits_are_those_that_are_used(certified, bits):
+    claim, path = certified
+    change(path, "smallest", "bits", to=bits)
+    with pytest.raises(CertificateError):
+        replay(path, claim=claim)
+
+
+def test_more_bits_than_it_takes_is_not_what_was_found(certified):
+    claim, path = certified
+    change(path, "smallest", "bits", to=256)
+    with pytest.raises(CertificateError, match=r"says bits 256, but its numbers give 128"):
+        replay(path, claim=claim)
+
+
+def test_a_number_that_has_no_effect_counts_too(certified):
+    """`unused` is on no side; the certificate says what it was."""
+    claim, path = certified
+    change(path, "smallest", "record", 2, "tensor", 0, to="5")
+    with pytest.raises(CertificateError, match=r"says instance x"):
+        replay(path, claim=claim)
+
+
+def test_ranges_are_those_of_the_generator(certified):
+    claim, path = certified
+    change(path, "smallest", "record", 1, "high", to="9")
+    with pytest.raises(CertificateError, match=r"says record"):
+        replay(path, claim=claim)
+
+
+def test_an_instance_inside_the_bound_refutes_nothing(certified):
+    claim, path = certified
+    change(path, "smallest", "record", 1, "tensor", to=["1", "1"])
+    with pytest.raises(CertificateError, match=r"does not refute t.made-up: satisfied"):
+        replay(path, claim=claim)
+
+
+def test_the_worst_is_proved_as_well(certified):
+    claim, path = certified
+    change(path, "worst", "record", 1, "tensor", to=["1", "1"])
+    with pytest.raises(CertificateError, match=r"does not refute|says"):
+        replay(path, claim=claim)
+
+
+def test_a_record_of_something_else(certified):
+    claim, path = certified
+    change(path, "smallest", "record", to=[{"integer": 0, "low": 0, "high": 1}])
+    with pytest.raises(CertificateError, match=r"does not fit the generator of t.made-up"):
+        replay(path, claim=claim)
+    change(path, "smallest", "record", to=[{"integer": "0", "low": 0, "high": 1}])
+    with pytest.raises(CertificateError, match=r"is malformed: an integer choice"):
+        replay(path, claim=claim)
+
+
+def test_a_number_that_takes_for_ever_to_read(certified):
+    claim, path = certified
+    change(path, "smallest", "record", 2, "tensor", 0, to="1e999999999")
+    with pytest.raises(CertificateError, match=r"is malformed: a number is written as a rational"):
+        replay(path, claim=claim)
+
+
+def test_another_family(certified):
+    claim, path = certified
+    change(path, "smallest", "family", to="numbers()")
+    with pytest.raises(CertificateError, match=r"an instance of numbers\(\); t.made-up has points"):
+        replay(path, claim=claim)
+
+
+def test_another_claim(certified, declare):
+    _, path = certified
+    with pytest.raises(CertificateError, match=r"is a certificate of t.made-up, not of t.other"):
+        replay(path, claim=made(declare, id="t.other"))
+
+
+def test_another_schema(certified):
+    claim, path = certified
+    change(path, "schema", to=2)
+    with pytest.raises(CertificateError, match=r"reads certificates of schema 1; .* has 2"):
+        replay(path, claim=claim)
+
+
+def test_what_is_not_proved_is_not_certified(declare, tmp_path):
+    claim = made(declare)
+    record = from_choices(claim, [0, [3, 1], 0]).record
+    loose = declare(lambda x, unused: leq(x, 10.0), points())
+    with pytest.raises(ValueError, match=r"a certificate attests a proved violation; .* satisfied"):
+        write(tmp_path, loose, Violation(record, points(), judge(loose, record)))
+    assert list(tmp_path.iterdir()) == []
+
+
+# Where the claim has changed.
+
+
+def test_a_claim_that_has_changed_and_is_still_false(certified, declare):
+    _, path = certified
+    changed = declare(
+        lambda x, unused: leq((x * x).sum(-1).sqrt(), 3.1, label="the norm"), points()
+    )
+    replayed = replay(path, claim=changed)
+    assert replayed.changed
+    assert replayed.refuted
+
+
+def test_a_claim_that_has_changed_and_is_not_refuted(certified, declare):
+    _, path = certified
+    changed = declare(lambda x, unused: leq((x * x).sum(-1).sqrt(), 9.0), points())
+    replayed = replay(path, claim=changed)
+    assert replayed.changed
+    assert not replayed.refuted
+    assert replayed.judgement.finding == "satisfied"
+
+
+def test_a_claim_whose_generator_has_changed(certified, declare):
+    _, path = certified
+
+    @instances
+    def other(source):
+        return source.tensor(3), source.tensor()
+
+    replayed = replay(path, claim=declare(root_bound, other()))
+    assert replayed.changed
+    assert not replayed.refuted
+    assert "points()" in replayed.judgement.reason
+
+
+def test_a_text_that_differs_in_its_layout_is_the_same(tmp_path, certified):
+    """Comments and line breaks are no part of a claim; its docstring, body and generator are."""
+    header = (
+        "from rankcheck import conjecture, leq\n"
+        "from rankcheck.instances.source import instances\n"
+        "@instances\ndef {name}s(source):\n    return source.tensor({shape})\n"
+        '@conjecture("t.{name}", instances={name}s())\n'
+    )
+    hashes = {}
+    for name, shape, body in [
+        ("a", "", 'def test(x):\n    """$x$"""\n    return leq(x, 7.0)\n'),
+        ("b", "", 'def test(x):\n    """$x$"""\n    # so\n    return leq(\n        x, 7.0)\n'),
+        ("c", "", 'def test(x):\n    """$x$"""\n    return leq(x, 7.5)\n'),
+        ("d", "", 'def test(x):\n    """$y$"""\n    return leq(x, 7.0)\n'),
+        ("e", "2", 'def test(x):\n    """$x$"""\n    return leq(x, 7.0)\n'),
+    ]:
+        path = tmp_path / f"{name}.py"
+        # One name for all, so that nothing but what is tested differs.
+        path.write_text(header.format(name="same", shape=shape) + body)
+        [claim] = load(read_file(path))
+        hashes[name] = claim.statement_hash
+        registry.forget("t.same")
+    assert hashes["a"] == hashes["b"]
+    assert len(set(hashes.values())) == 4
+
+
+# From the file alone.
+
+MINE = '''
+from rankcheck import conjecture, leq
+from rankcheck.instances.source import instances
+
+@instances
+def numbers(source):
+    return source.tensor()
+
+@conjecture("t.mine", instances=numbers())
+def test_mine(x):
+    """$x \\\\le 3$"""
+    return leq(x, 0 * x + 3)
+'''
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """The path of a claim of a user's own, in `claims/`, and that of its certificate."""
+    (tmp_path / "claims").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    path = tmp_path / "claims" / "mine.py"
+    path.write_text(MINE)
+    [claim] = load(read_file(path))
+    certificate = write(tmp_path / "claims" / ".rankcheck", claim, from_choices(claim, [4]))
+    forget(path)
+    yield path, certificate
+    forget(path)
+
+
+def forget(path):
+    registry.forget("t.mine")
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) == str(path):
+            del sys.modules[name]
+
+
+def test_the_claim_is_found_where_it_was(mine):
+    _, certificate = mine
+    replayed = replay(certificate)
+    assert replayed.refuted
+    assert replayed.claim.id == "t.mine"
+
+
+def test_the_claim_is_found_after_its_folder_has_moved(mine, tmp_path):
+    path, certificate = mine
+    moved = tmp_path / "moved"
+    path.parent.rename(moved)
+    assert replay(moved / ".rankcheck" / certificate.name).refuted
+    forget(moved / "mine.py")
+
+
+def test_the_claim_is_found_from_a_certificate_that_has_moved(mine, tmp_path):
+    _, certificate = mine
+    far = tmp_path / "a" / "b" / "c" / "d" / "e"
+    far.mkdir(parents=True)
+    assert replay(certificate.rename(far / "c.json")).refuted
+
+
+def test_a_claim_that_is_gone_is_an_error(mine):
+    path, certificate = mine
+    path.unlink()
+    with pytest.raises(CertificateError, match=r"refutes t.mine of mine\.py, which is not near it"):
+        replay(certificate)
+
+
+def test_a_file_that_does_not_declare_the_claim_is_not_run(mine):
+    path, certificate = mine
+    path.write_text("raise SystemExit('run')\n" + MINE.replace("t.mine", "t.other"))
+    with pytest.raises(CertificateError, match=r"which is not near it"):
+        replay(certificate)
+
+
+def test_a_file_that_cannot_be_imported_is_an_error(mine):
+    path, certificate = mine
+    path.write_text("1 / 0\n" + MINE)
+    with pytest.raises(LoadError, match=r"ZeroDivisionError"):
+        replay(certificate)
+
+
+def test_a_claim_that_has_changed_in_its_file(mine):
+    path, certificate = mine
+    path.write_text(MINE.replace("+ 3", "+ 3.5"))
+    replayed = replay(certificate)
+    assert replayed.changed
+    assert replayed.refuted
+
+
+def test_one_of_rankchecks_own_is_found_by_its_id(tmp_path):
+    [entry] = [e for e in project() if e.id == "rank.relu-from-leaky-as-printed"]
+    [claim] = load([entry])
+    path = write(tmp_path / "x" / "y", claim, from_choices(claim, [0.5, 2]))
+    assert replay(path).refuted
+    assert read(path)["path"] == ""
+
+
+# Numbers as text.
+
+
+def test_balls_keep_all_their_digits():
+    for bits in (128, 512, 2048):
+        with precision(bits):
+            root = BallArray.exact(2).sqrt()
+            text = ball_text(root, bits)
+            assert overlap(text, text)
+            assert len(text) > bits * 0.3
+            near = ball_text(BallArray.exact(2 + Fraction(1, 2 ** (bits - 20))).sqrt(), bits)
+            assert not overlap(text, near)
+    assert ball_text(BallArray.exact(Fraction(-2, 3)), 128) == "-2/3"
+    assert ball_text(BallArray.exact(7**10000), 128) == ball_text(BallArray.exact(7**10000), 256)
+
+
+def test_texts_that_can_mean_the_same():
+    assert overlap("2/3", "2/3")
+    assert not overlap("2/3", "4/6")
+    assert overlap("[1.5 +/- 1e-30]", "[1.50000000000000000000000000000000001 +/- 1e-30]")
+    assert not overlap("[1.5 +/- 1e-30]", "[1.5001 +/- 1e-30]")
+    assert not overlap("[1.5 +/- 1e30]", "[1.5 +/- 1e-30]")
+    assert not overlap("[1.5 +/- nan]", "[1.5 +/- 1e-30]")
+    assert not overlap("[1e9999999999 +/- 1]", "[1.5 +/- 1e-30]")
+    assert not overlap("1.5", "[1.5 +/- 1e-30]")
+
+
+def test_an_excess_is_rounded_down():
+    assert rounded_down(Fraction(2, 3)) == "0.66666666666666666"
+    assert Fraction(rounded_down(Fraction(2, 3))) < Fraction(2, 3)
+    assert rounded_down(Fraction(1, 4)) == "0.25"
+    assert Fraction(rounded_down(Fraction(1, 3**9000))) < Fraction(1, 3**9000)
+
+
+def test_another_engine_may_round_otherwise(certified):
+    """Balls of another version are held to overlap, not to agree to the last digit."""
+    claim, path = certified
+    change(path, "versions", "python-flint", to="0.0.1")
+    assert replay(path, claim=claim).refuted
+    data = json.loads(path.read_text())
+    mid, rad = data["smallest"]["lhs"][1:-1].split(" +/- ")
+    change(path, "smallest", "lhs", to=f"[{mid[:-1]}1 +/- {rad}]")
+    assert replay(path, claim=claim).refuted
+    change(path, "smallest", "lhs", to="[3.1623 +/- 1e-30]")
+    with pytest.raises(CertificateError, match=r"says lhs"):
+        replay(path, claim=claim)
+
+
+def test_operator_norms_are_certified(declare, tmp_path):
+    @instances
+    def matrices(source):
+        return source.tensor(2, 2)
+
+    claim = declare(lambda A: leq(operator_norm(A), A.abs().amax((-2, -1))), matrices())
+    path = write(tmp_path, claim, from_choices(claim, [[[1, 1], [1, 1]]]))
+    assert read(path)["smallest"]["lhs"] == "2"
+    path = write(tmp_path, claim, from_choices(claim, [[[1, 2], [3, 4]]]))
+    assert read(path)["smallest"]["lhs"].startswith("[5.4649857042190426504511884932")

@@ -1,0 +1,413 @@
+"""The verdict on one instance: never a true statement certified false, nor a false one cleared."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankcheck import eq, leq
+from rankcheck.balls import BallArray
+from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.counterexamples.judge import PRECISIONS, exact_instance, judge
+from rankcheck.instances.given import record_of
+from rankcheck.instances.matrices import low_rank, matrix, orthogonal
+from rankcheck.instances.networks import balanced_linear_networks, network
+from rankcheck.instances.source import BatchSource, ReplayError, instances
+from rankcheck.linalg import (
+    frobenius_squared,
+    log_pseudo_determinant,
+    nuclear_norm,
+    operator_norm,
+    rank,
+    schatten_power,
+)
+
+
+def dot(x, y):
+    return (x * y).sum(-1)
+
+
+def norm(x):
+    return dot(x, x).sqrt()
+
+
+@instances
+def parallel(source):
+    """A vector and a positive multiple of it, and another vector."""
+    n = source.integer(1, 4)
+    x, factor = source.tensor(n), source.tensor(low=0.125, high=4.0)
+    return x, factor.unsqueeze(-1) * x, source.tensor(n)
+
+
+@instances
+def square_matrices(source):
+    n = source.integer(1, 3)
+    return matrix(source, n, n), matrix(source, n, n), orthogonal(source, n)
+
+
+@instances
+def of_rank_two(source):
+    return low_rank(source, 4, 3, 2)
+
+
+@instances
+def positive_pairs(source):
+    x = source.tensor(low=0.125, high=4.0)
+    return x, source.tensor(low=0.125, high=4.0)
+
+
+@instances
+def nets(source):
+    net = network(source, depth=(1, 3), width=(1, 3))
+    return net, source.tensor(net.widths[0])
+
+
+# True statements: identities, and bounds on instances where both sides agree. The second entry
+# holds on all of the family, whatever the first is multiplied by `t` > 1 on the larger side.
+
+TRUE: dict[str, tuple[Any, Callable[..., Any]]] = {
+    "a rational identity": (parallel(), lambda x, y, z: eq(
+        dot(x + z, x + z), dot(x, x) + 2 * dot(x, z) + dot(z, z))),
+    "a root of a square": (parallel(), lambda x, y, z: eq((x * x).sqrt(), x.abs())),
+    "a root, squared": (positive_pairs(), lambda x, y: eq(x.sqrt() * x.sqrt(), x)),
+    "a power, and back": (positive_pairs(), lambda x, y: eq((x ** Fraction(2, 3)) ** 3, x * x)
+        if isinstance(x, BallArray) else eq((x ** (2 / 3)) ** 3, x * x)),
+    "a logarithm": (positive_pairs(), lambda x, y: eq(
+        torch.log(x * y), torch.log(x) + torch.log(y))),
+    "Cauchy and Schwarz": (parallel(), lambda x, y, z: leq(dot(x, y), norm(x) * norm(y))),
+    "the same, in general": (parallel(), lambda x, y, z: leq(dot(x, z), norm(x) * norm(z))),
+    "the triangle": (parallel(), lambda x, y, z: leq(norm(x + y), norm(x) + norm(y))),
+    "the triangle, reversed": (parallel(), lambda x, y, z: leq(norm(x) + norm(y), norm(x + y))),
+    "cyclic traces": (square_matrices(), lambda A, B, Q: eq(
+        torch.diagonal(A @ B, dim1=-2, dim2=-1).sum(-1),
+        torch.diagonal(B @ A, dim1=-2, dim2=-1).sum(-1))),
+    "determinants": (square_matrices(), lambda A, B, Q: eq(
+        torch.linalg.det(A @ B), torch.linalg.det(A) * torch.linalg.det(B))),
+    "rotated nuclear norms": (square_matrices(), lambda A, B, Q: eq(
+        nuclear_norm(Q @ A), nuclear_norm(A))),
+    "rotated operator norms": (square_matrices(), lambda A, B, Q: leq(
+        operator_norm(A @ Q), operator_norm(A))),
+    "Frobenius from Schatten": (square_matrices(), lambda A, B, Q: eq(
+        (torch.linalg.svdvals(A) ** 2).sum(-1), frobenius_squared(A))),
+    "the rank of a product of factors": (of_rank_two(), lambda A: leq(rank(A), 2)),
+    "the nuclear norm at rank two": (of_rank_two(), lambda A: leq(
+        nuclear_norm(A) ** 2, 2 * frobenius_squared(A))),
+    "a pseudo-determinant": (square_matrices(), lambda A, B, Q: eq(
+        log_pseudo_determinant(2 * A),
+        log_pseudo_determinant(A) + rank(A) * torch.log(A.new_ones(()) * 2))),
+    "the cost of balanced networks": (balanced_linear_networks(), lambda net, x: leq(
+        net.cost() / net.depth, schatten_power(net.jacobian(x), Fraction(2, net.depth)))),
+    "a network is homogeneous": (nets(), lambda net, x: eq(
+        2 * net(x), net.with_parameters((*net.weights[:-1], 2 * net.weights[-1]),
+                                        (*net.biases[:-1], 2 * net.biases[-1]))(x))),
+}  # fmt: skip
+
+
+def claim_of(family, body):
+    return Claim(
+        id="t.x", kind="bound", body=body, instances=family, title="", statement="$x$", source=None
+    )
+
+
+def records(family, count, start=0):
+    for seed in range(start, start + count):
+        source = BatchSource(seed, None)
+        family(source)
+        yield source.record.detach()
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_what_is_true_is_never_certified_false(name):
+    family, body = TRUE[name]
+    claim = claim_of(family, body)
+    findings = [judge(claim, record).finding for record in records(family, 40)]
+    assert set(findings) <= {"satisfied", "outside"}
+    assert findings.count("satisfied") >= 35
+
+
+def shifted(relation, factor):
+    """The relation with its right-hand side multiplied, or moved where it is an identity."""
+    if relation.kind == "leq":
+        return leq(relation.lhs, relation.rhs * factor)
+    return eq(relation.lhs, relation.rhs * factor)
+
+
+SHARP = [
+    name
+    for name in TRUE
+    if name not in ("the same, in general", "the nuclear norm at rank two", "a logarithm",
+                    "the rank of a product of factors", "a pseudo-determinant")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bits", [3, 20, 50, 100])
+@pytest.mark.parametrize("name", SHARP)
+def test_what_is_false_by_little_is_certified(name, bits):
+    """Where both sides agree, 2^-bits less on the larger one is a violation, however small."""
+    family, body = TRUE[name]
+    less = 1 - Fraction(1, 2**bits)
+    claim = claim_of(family, lambda *instance: shifted(body(*instance), less))
+    found = 0
+    for record in records(family, 12):
+        judgement = judge(claim, record)
+        exact = body(*exact_instance(family, record))
+        sides = exact.rhs.reshape(-1)
+        if bool((sides.abs() > Fraction(1, 100)).any()):
+            assert judgement.finding == "genuine"
+            assert 0 < judgement.relative_excess <= Fraction(1, 2**bits) * Fraction(11, 10)
+            assert judgement.excess > 0
+            found += 1
+    assert found >= 3
+
+
+@settings(max_examples=200)
+@given(
+    st.integers(-(2**40), 2**40),
+    st.integers(0, 60),
+    st.integers(-(2**40), 2**40),
+    st.integers(0, 60),
+)
+def test_comparisons_of_rationals_are_exact(p, i, q, j):
+    x, y = Fraction(p, 2**i), Fraction(q, 2**j)
+    if float(x) != x or float(y) != y or max(abs(x), abs(y)) > 2**50:
+        return
+    family = wide(count=2)
+    claim = claim_of(family, lambda a, b: leq(a * a * a, b * b * b))
+    judgement = judge(claim, given_pair(x, y))
+    assert judgement.finding == ("genuine" if x**3 > y**3 else "satisfied")
+    if x > y:
+        assert judgement.excess == x**3 - y**3
+    claim = claim_of(family, lambda a, b: eq(3 * a, 3 * b))
+    assert judge(claim, given_pair(x, y)).finding == ("satisfied" if x == y else "genuine")
+
+
+@instances
+def wide(source, *, count):
+    return tuple(source.tensor(low=-(2.0**50), high=2.0**50) for _ in range(count))
+
+
+def given_pair(*values):
+    return record_of(wide(count=len(values)), list(values))
+
+
+# Where nothing may be proved.
+
+
+def test_an_operation_without_ball_form(scalars, record):
+    claim = claim_of(scalars(), lambda x: leq(torch.special.i0(x), 0 * x))
+    judgement = judge(claim, record(1.0))
+    assert judgement.finding == "suspected"
+    assert "no ball form: torch.special_i0" in judgement.reason or "i0" in judgement.reason
+
+
+def test_a_claim_that_says_it_has_no_ball_form(declare, scalars, record):
+    claim = declare(lambda x: leq(x + 1, x), scalars(), no_ball="a table")
+    judgement = judge(claim, record(1.0))
+    assert (judgement.finding, judgement.reason) == ("suspected", "no ball form: a table")
+
+
+def test_floats_that_never_met_a_ball_prove_nothing():
+    """A body of integers alone computes in floats, on balls too: that is no proof."""
+
+    @instances
+    def integers(source):
+        return source.integer(1, 40)
+
+    def body(n):
+        third = torch.tensor(1 / 3, dtype=torch.float64)
+        return eq(sum([third] * n, start=0 * third), torch.tensor(n / 3, dtype=torch.float64))
+
+    for source in [BatchSource(seed, None) for seed in range(20)]:
+        integers()(source)
+        judgement = judge(claim_of(integers(), body), source.record)
+        assert judgement.finding == "suspected"
+        assert "floats, not balls" in judgement.reason
+
+
+def test_integers_are_exact_on_both_paths():
+    @instances
+    def integers(source):
+        return source.integer(1, 9)
+
+    source = BatchSource(0, None)
+    (n,) = integers()(source)
+    worse = judge(claim_of(integers(), lambda n: leq(n + 1, n)), source.record)
+    assert worse.finding == "genuine"
+    assert worse.excess == 1
+    assert worse.relative_excess == Fraction(1, n + 1)
+    assert judge(claim_of(integers(), lambda n: leq(n, n)), source.record).finding == "satisfied"
+    large = claim_of(integers(), lambda n: leq(2**53 + 1, 2**53))
+    assert judge(large, source.record).finding == "genuine"
+
+
+def test_a_division_by_zero_is_undecided(scalars, record):
+    claim = claim_of(scalars(), lambda x: leq(1 / x, 0 * x))
+    judgement = judge(claim, record(0.0))
+    assert judgement.finding == "suspected"
+    assert "2048 bits" in judgement.reason
+
+
+def test_a_body_that_fails_on_balls_alone_is_suspected(scalars, record):
+    def body(x):
+        return leq(torch.tensor(float(x)) + 1, x)
+
+    judgement = judge(claim_of(scalars(), body), record(1.0))
+    assert judgement.finding == "suspected"
+    singular = claim_of(scalars(), lambda x: leq(torch.linalg.inv(x.reshape(1, 1))[0, 0], x))
+    judgement = judge(singular, record(0.0))
+    assert judgement.finding == "suspected"
+    assert "fails on balls, with" in judgement.reason
+
+
+def test_a_body_that_returns_no_relation_is_an_error(scalars, record):
+    with pytest.raises(ClaimError, match="a body returns leq"):
+        judge(claim_of(scalars(), lambda x: x < 1), record(1.0))
+
+
+def test_a_record_of_another_family_is_an_error(scalars, record):
+    claim = claim_of(scalars(), lambda x: leq(x, x))
+    with pytest.raises(ReplayError, match="nothing more"):
+        judge(claim, record(1.0, 2.0))
+    with pytest.raises(ReplayError, match="at its end"):
+        judge(claim, record())
+    with pytest.raises(TypeError, match="cited: it has no instances"):
+        judge(claim_of(None, lambda x: leq(x, x)), record(1.0))
+
+
+# Hypotheses are decided exactly.
+
+
+def test_a_hypothesis_of_the_generator_is_rechecked(record):
+    @instances
+    def apart(source):
+        x = source.tensor()
+        source.require(x != 0.5, "x is not one half")
+        return x
+
+    claim = claim_of(apart(), lambda x: leq(x + 1, x))
+    judgement = judge(claim, record(0.5))
+    assert (judgement.finding, judgement.reason) == ("outside", "x is not one half")
+    assert judge(claim, record(0.25)).finding == "genuine"
+
+
+def test_a_relation_is_judged_where_it_is_asserted(lists, record):
+    def body(x):
+        return leq(x, 0 * x, where=x < 3)
+
+    claim = claim_of(lists(), body)
+    assert judge(claim, record(2, [5.0, 4.0])).finding == "satisfied"
+    judgement = judge(claim, record(3, [5.0, 2.0, 4.0]))
+    assert judgement.finding == "genuine"
+    assert judgement.excess == 2
+    nowhere = claim_of(lists(), lambda x: leq(x + 1, x, where=x.sum(-1) > 100))
+    assert judge(nowhere, record(1, [1.0])).finding == "satisfied"
+
+
+def test_where_holds_on_the_exact_instance_only(scalars, record):
+    """In floats (x + 2^60) - 2^60 is 0 for a small x; exactly it is x."""
+    claim = claim_of(scalars(), lambda x: leq(x, 0 * x, where=(x + 2**60) - 2**60 == 0))
+    assert judge(claim, record(2.0**-20)).finding == "satisfied"
+    claim = claim_of(scalars(), lambda x: leq(x, 0 * x, where=(x + 2**60) - 2**60 != 0))
+    assert judge(claim, record(2.0**-20)).finding == "genuine"
+
+
+def test_what_is_not_asserted_may_be_undefined(lists, record):
+    """The logarithm of a negative number, where nothing is said of it, hides nothing."""
+    claim = claim_of(lists(), lambda x: leq(0 * x + 1, torch.log(x), where=x > 0))
+    assert judge(claim, record(2, [-1.0, 8.0])).finding == "satisfied"
+    assert judge(claim, record(2, [-1.0, 2.0])).finding == "genuine"
+
+
+def test_one_open_entry_does_not_hide_a_proof(lists, record):
+    claim = claim_of(lists(), lambda x: leq(1 / x, 0 * x + 3))
+    assert judge(claim, record(2, [0.0, 0.25])).finding == "genuine"
+    assert judge(claim, record(2, [0.0, 0.5])).finding == "suspected"
+
+    def two(x):
+        return leq(1 / x[..., 0], x[..., 0]), leq(x[..., 1], 0 * x[..., 1])
+
+    judgement = judge(claim_of(lists(), two), record(2, [0.0, 5.0]))
+    assert judgement.finding == "genuine"
+    assert judgement.relation == 1
+    assert judgement.excess == 5
+
+
+def test_the_worst_relation_is_reported(lists, record):
+    def body(x):
+        return (
+            leq(100 * x, 100 * x - 1, label="little"),
+            leq(x, x / 2, label="much"),
+            eq(x, x, label="none"),
+        )
+
+    judgement = judge(claim_of(lists(), body), record(2, [3.0, 1.0]))
+    assert judgement.label == "much"
+    assert judgement.relation == 1
+    assert judgement.relative_excess == Fraction(1, 2)
+
+
+@pytest.mark.parametrize("family", [square_matrices(), of_rank_two()], ids=repr)
+def test_constants_in_single_precision_prove_nothing(family):
+    """An integer tensor times a float is one, in torch: 3 log 2 to seven digits."""
+
+    def body(A, *_):
+        tripled = rank(A) * math.log(2)
+        return eq(log_pseudo_determinant(2 * A), log_pseudo_determinant(A) + tripled)
+
+    findings = {judge(claim_of(family, body), record).finding for record in records(family, 40)}
+    assert findings <= {"satisfied", "suspected"}
+
+
+# Precision.
+
+
+def test_bits_are_added_until_it_is_decided(scalars, record):
+    """√2 against a rational that agrees with it to 400 bits, from below."""
+    root = Fraction(math.isqrt(2 << 800), 1 << 400)
+    claim = claim_of(scalars(), lambda x: leq(x.sqrt(), 0 * x + root))
+    judgement = judge(claim, record(2.0))
+    # 2^-400 is equality as far as 128 bits tell, and that is what it is called.
+    assert judgement.finding == "satisfied"
+    near = Fraction(math.isqrt(2 << 180), 1 << 90) - Fraction(1, 1 << 90)
+    claim = claim_of(scalars(), lambda x: leq(x.sqrt(), 0 * x + near))
+    assert judge(claim, record(2.0)).finding == "genuine"
+
+
+def test_the_sign_of_a_cancelled_sum_takes_more_bits(scalars, record):
+    """The sides are tiny beside what cancelled: 128 bits leave them open, 256 do not."""
+    large = 2**140
+
+    def body(x):
+        return leq((large + 1) * x.sqrt() - large * x.sqrt(), x.sqrt() / 2)
+
+    judgement = judge(claim_of(scalars(), body), record(2.0))
+    assert judgement.finding == "genuine"
+    assert judgement.bits > PRECISIONS[0]
+    few = judge(claim_of(scalars(), body), record(2.0), precisions=(64,))
+    assert few.finding == "suspected"
+    assert few.lhs is not None
+
+
+def test_a_float_in_a_body_stands_for_what_it_means(scalars, record):
+    """0.9 is nine tenths: ten times it is 9, not 9 and a rounding error."""
+    for text, value in (("0.1", 0.1), ("0.7", 0.7), ("0.9", 0.9), ("2/3", 2 / 3)):
+        meant = Fraction(text)
+        exact = claim_of(scalars(), lambda x, v=value, m=meant: eq(v * x, x * m))
+        assert judge(exact, record(4.0)).finding in ("satisfied", "suspected")
+        above = claim_of(scalars(), lambda x, v=value, m=meant: leq(x * m, v * x))
+        assert judge(above, record(4.0)).finding in ("satisfied", "suspected")
+        off = claim_of(scalars(), lambda x, v=value, m=meant: leq(x * m, (v - 1e-12) * x))
+        assert judge(off, record(4.0)).finding == "genuine"
+
+
+def test_huge_sides(scalars, record):
+    claim = claim_of(scalars(), lambda x: leq(x**2000, x**1999))
+    judgement = judge(claim, record(7.0))
+    assert judgement.finding == "genuine"
+    assert judgement.relative_excess == Fraction(6, 7)
+    assert judge(claim, record(0.5)).finding == "satisfied"

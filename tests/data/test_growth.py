@@ -1,0 +1,90 @@
+"""Bounds of shortest paths through many points, and fitted exponents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import linregress
+
+from rankcheck.data.growth import fitted_exponent, nearest_neighbours, serpentine, serpentine_path
+from rankcheck.data.tours import distances, path_lower_bound, shortest_path
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
+def test_the_shortest_path_lies_between(n, k):
+    for seed in range(10):
+        points = np.random.default_rng(seed).random((n, k))
+        tsp, _ = shortest_path(distances(points))
+        assert nearest_neighbours(points) <= tsp * (1 + 1e-12)
+        assert serpentine(points) >= tsp * (1 - 1e-12)
+
+
+def test_on_the_line_the_serpentine_is_the_shortest_path():
+    points = np.random.default_rng(0).random((500, 1))
+    assert serpentine(points) == pytest.approx(np.ptp(points), rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_serpentine_is_no_worse_than_a_constant_times_the_least(k):
+    """Its steps are as long as the cells are wide: a wrong turn would cost a factor that grows."""
+    points = np.random.default_rng(1).random((600, k))
+    assert serpentine(points) < 1.75 * path_lower_bound(distances(points), rounds=30)
+
+
+def test_points_that_coincide_count_once():
+    points = np.random.default_rng(2).random((40, 2))
+    twice = np.concatenate((points, points[::-1]))
+    assert nearest_neighbours(twice) == nearest_neighbours(points)
+    assert serpentine(twice) == serpentine(points)
+
+
+def test_a_grid():
+    """A path of a grid in steps of its spacing: both bounds are known."""
+    axis = np.arange(12) / 11
+    points = np.stack(np.meshgrid(axis, axis), -1).reshape(-1, 2)
+    assert nearest_neighbours(points) == pytest.approx(72 / 11)
+    assert serpentine(points) >= 143 / 11 - 1e-12
+
+
+def test_one_point():
+    assert nearest_neighbours(np.zeros((5, 2))) == serpentine(np.zeros((5, 2))) == 0
+
+
+def test_outside_the_cube():
+    with pytest.raises(ValueError, match=r"entries in \[0, 1\]; received shape \(2, 2\)"):
+        serpentine(np.array([[0.0, 0.5], [1.5, 0.5]]))
+
+
+def test_fit_against_scipy():
+    rng = np.random.default_rng(3)
+    sizes = [2**j for j in range(4, 12)] * 2
+    lengths = [n**0.5 * np.exp(rng.normal() / 10) for n in sizes]
+    fit = fitted_exponent(sizes, lengths)
+    oracle = linregress(np.log(sizes), np.log(lengths))
+    assert fit.value == pytest.approx(oracle.slope, rel=1e-12)
+    assert fit.error == pytest.approx(oracle.stderr, rel=1e-9)
+    assert fit.freedom == 14
+
+
+def test_a_power_law_without_noise():
+    fit = fitted_exponent([2, 4, 8, 16], [3 * n**0.25 for n in (2, 4, 8, 16)])
+    assert fit.value == pytest.approx(0.25, rel=1e-12)
+    assert fit.error < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("sizes", "lengths"), [([2, 4], [1, 1]), ([2, 2, 2], [1, 1, 1]), ([2, 4, 8], [1, 0, 1])]
+)
+def test_what_cannot_be_fitted(sizes, lengths):
+    with pytest.raises(ValueError, match="three positive lengths at least"):
+        fitted_exponent(sizes, lengths)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_serpentine_is_a_path_through_all_distinct_points(k):
+    points = np.random.default_rng(k).integers(0, 5, (200, k)) / 4
+    path = serpentine_path(points)
+    distinct = np.unique(points, axis=0)
+    assert len(path) == len(distinct)
+    assert (np.unique(path, axis=0) == distinct).all()

@@ -1,0 +1,114 @@
+"""Kernel ridge regression against autograd and a predictor written out."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from torch.autograd.functional import jacobian as autograd_jacobian
+
+from rankcheck.balls import BallArray
+from rankcheck.data.kernel_ridge import (
+    GAUSSIAN,
+    INVERSE_MULTIQUADRIC,
+    LAPLACE,
+    RATIONAL,
+    KernelRidge,
+)
+from rankcheck.linalg import rank
+
+KERNELS = [GAUSSIAN, RATIONAL, INVERSE_MULTIQUADRIC, LAPLACE]
+BY_RADIUS = {
+    GAUSSIAN.name: lambda r: np.exp(-(r**2) / 2),
+    RATIONAL.name: lambda r: 1 / (1 + r**2),
+    INVERSE_MULTIQUADRIC.name: lambda r: 1 / np.sqrt(1 + r**2),
+    LAPLACE.name: lambda r: np.exp(-r),
+}
+
+
+def data(N=6, d=3, m=2, batch=(), seed=0):
+    g = torch.Generator().manual_seed(seed)
+    X = torch.randn(*batch, N, d, generator=g, dtype=torch.float64)
+    return X, torch.randn(*batch, N, m, generator=g, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_values_written_out(kernel):
+    X, Y = data()
+    f = KernelRidge(X, Y, 0.25, kernel)
+    k = BY_RADIUS[kernel.name]
+    K = [[k(np.linalg.norm(p - q)) for q in X.numpy()] for p in X.numpy()]
+    alpha = np.linalg.inv(np.array(K) + 0.25 * np.eye(6)) @ Y.numpy()
+    x = np.array([0.3, -0.2, 1.1])
+    expected = np.array([k(np.linalg.norm(x - q)) for q in X.numpy()]) @ alpha
+    np.testing.assert_allclose(f(torch.from_numpy(x)).numpy(), expected, rtol=1e-11)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_jacobian_against_autograd(kernel):
+    X, Y = data()
+    f = KernelRidge(X, Y, 0.1, kernel)
+    points = data(N=5, seed=7)[0]
+    J = f.jacobian(points)
+    for x, Jx in zip(points, J, strict=True):
+        torch.testing.assert_close(Jx, autograd_jacobian(f, x), rtol=1e-10, atol=1e-10)
+        torch.testing.assert_close(f.jacobian(x), Jx)
+    # As printed, with X − x: the wrong sign.
+    assert (autograd_jacobian(f, points[0]) + J[0]).abs().max() > 0.1
+
+
+def test_batches():
+    X, Y = data(batch=(3,))
+    ridge = torch.tensor([0.1, 0.5, 2.0], dtype=torch.float64)
+    f = KernelRidge(X, Y, ridge)
+    x = data(N=4, batch=(3,), seed=2)[0]
+    for i in range(3):
+        one = KernelRidge(X[i], Y[i], ridge[i].item())
+        torch.testing.assert_close(f(x)[i], one(x[i]))
+        torch.testing.assert_close(f.jacobian(x)[i], one.jacobian(x[i]))
+    torch.testing.assert_close(f(x[:, 0]), f(x)[:, 0])
+    torch.testing.assert_close(f.jacobian(x[:, 0]), f.jacobian(x)[:, 0])
+
+
+def test_without_a_ridge_it_interpolates():
+    X, Y = data()
+    torch.testing.assert_close(KernelRidge(X, Y, 0)(X), Y, rtol=1e-8, atol=1e-8)
+
+
+def test_on_balls():
+    X, Y = data(N=3)
+    x = torch.tensor([0.5, 0.25, -1.0], dtype=torch.float64)
+    floats = KernelRidge(X, Y, 0.25, RATIONAL)
+    for kernel in (RATIONAL, GAUSSIAN):
+        exact = KernelRidge(BallArray.exact(X), BallArray.exact(Y), Fraction(1, 4), kernel)
+        J = exact.jacobian(BallArray.exact(x))
+        assert tuple(J.shape) == (2, 3)
+        distance = (J - BallArray.exact(KernelRidge(X, Y, 0.25, kernel).jacobian(x))).abs()
+        assert bool((distance < 1e-9).all())
+    exact = KernelRidge(BallArray.exact(X), BallArray.exact(Y), Fraction(1, 4), RATIONAL)
+    assert int(rank(exact.jacobian(BallArray.exact(x)))) == 2
+    assert int(rank(floats.jacobian(x))) == 2
+
+
+@pytest.mark.parametrize(("N", "d", "m"), [(1, 3, 2), (2, 4, 3), (8, 2, 3), (8, 3, 2)])
+def test_the_rank_is_as_large_as_the_shapes_allow(N, d, m):
+    X, Y = data(N, d, m)
+    J = KernelRidge(X, Y, 0.1).jacobian(data(N=20, d=d, seed=5)[0])
+    assert (rank(J) == min(d, m, N)).all()
+
+
+def test_inputs_of_low_rank():
+    """X of rank one: the Jacobian has rank two, through x itself."""
+    X = torch.outer(torch.arange(1.0, 6), torch.tensor([1.0, 2.0, -1.0])).double()
+    f = KernelRidge(X, data(N=5, m=3)[1], 0.1)
+    assert int(rank(f.jacobian(torch.tensor([0.3, -0.7, 0.2], dtype=torch.float64)))) == 2
+
+
+def test_errors_say_the_rule():
+    X, Y = data()
+    with pytest.raises(ValueError, match="inputs and outputs have shapes"):
+        KernelRidge(X, Y[:3], 0.1)
+    with pytest.raises(ValueError, match="a ridge is a number >= 0"):
+        KernelRidge(X, Y, -1)
+    with pytest.raises(ValueError, match="points have 3 coordinates"):
+        KernelRidge(X, Y, 1)(torch.zeros(2).double())

@@ -1,0 +1,133 @@
+"""Shortest open paths against all permutations."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from rankcheck.data.tours import distances, path_length, path_lower_bound, shortest_path
+
+
+def by_permutations(D):
+    return min(path_length(D, list(order)) for order in permutations(range(len(D))))
+
+
+POINTS = st.integers(1, 6).flatmap(
+    lambda n: st.integers(1, 3).flatmap(
+        lambda k: arrays(float, (n, k), elements=st.integers(-3, 3).map(float))
+    )
+)
+
+
+@settings(max_examples=150, deadline=None, database=None, derandomize=True)
+@given(POINTS)
+def test_exact_and_bound_against_all_permutations(points):
+    """Few integer coordinates, so that points coincide and distances tie."""
+    D = distances(points)
+    length, order = shortest_path(D)
+    assert length == pytest.approx(by_permutations(D), rel=1e-12, abs=1e-12)
+    assert sorted(order) == list(range(len(D)))
+    assert path_length(D, order) == pytest.approx(length, rel=1e-12, abs=1e-12)
+    for rounds in (0, 3, 60):
+        assert path_lower_bound(D, rounds=rounds) <= length
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_distances_without_triangle_inequality(seed):
+    g = np.random.default_rng(seed)
+    D = g.exponential(size=(7, 7)) * (g.random((7, 7)) < 0.7)
+    D = np.triu(D, 1) + np.triu(D, 1).T
+    best = by_permutations(D)
+    assert shortest_path(D)[0] == pytest.approx(best, rel=1e-12)
+    assert path_lower_bound(D) <= best
+
+
+@pytest.mark.parametrize("n", [9, 12, 15])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_bound_is_below_the_exact_path_and_close(n, k):
+    for seed in range(4):
+        D = distances(np.random.default_rng(seed).normal(size=(n, k)))
+        length, order = shortest_path(D)
+        bound = path_lower_bound(D)
+        assert 0.95 * length <= bound <= length
+        assert path_length(D, order) == pytest.approx(length, rel=1e-12)
+
+
+def test_points_on_a_line_are_visited_in_order():
+    """The spanning tree is the path: both are max - min, to rounding."""
+    x = np.random.default_rng(0).permutation(np.arange(300.0))
+    assert 299 - 1e-8 < path_lower_bound(distances(x[:, None])) <= 299
+    length, order = shortest_path(distances(x[:14, None]))
+    assert length == x[:14].max() - x[:14].min()
+    assert x[order].tolist() in (sorted(x[:14]), sorted(x[:14], reverse=True))
+
+
+def test_points_of_a_grid():
+    """A grid of m² points has a path of m² - 1 unit steps, and no shorter one."""
+    grid = np.stack(np.meshgrid(np.arange(4.0), np.arange(4.0)), -1).reshape(-1, 2)
+    assert shortest_path(distances(grid))[0] == 15
+    large = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), -1).reshape(-1, 2)
+    assert 80 - 1e-8 < path_lower_bound(distances(large)) <= 80
+
+
+def test_ascent_improves_on_the_spanning_tree():
+    """A star: the tree has length 5, a path passes the centre once and goes round."""
+    angle = 2 * np.pi * np.arange(5) / 5
+    D = distances(np.vstack(([0, 0], np.column_stack((np.cos(angle), np.sin(angle))))))
+    length = shortest_path(D)[0]
+    assert path_lower_bound(D, rounds=0) == pytest.approx(5, rel=1e-12)
+    assert path_lower_bound(D) > 5.5
+    assert path_lower_bound(D) <= length
+
+
+def test_coinciding_points_add_nothing():
+    """Zero distances are distances, and no missing edges."""
+    points = np.array([[0.0], [0.0], [0.0], [2.0], [2.0], [5.0]])
+    assert shortest_path(distances(points))[0] == 5
+    assert path_lower_bound(distances(points)) == pytest.approx(5, rel=1e-12)
+    assert path_lower_bound(np.zeros((20, 20))) == 0
+    assert shortest_path(np.zeros((5, 5)))[0] == 0
+
+
+def test_sixteen_points_are_the_most():
+    D = distances(np.random.default_rng(1).uniform(size=(17, 2)))
+    length, order = shortest_path(D[:16, :16])
+    assert len(order) == 16
+    assert path_lower_bound(D[:16, :16]) <= length
+    with pytest.raises(ValueError, match="at most 16 points, received 17"):
+        shortest_path(D)
+
+
+def test_few_points():
+    assert shortest_path(np.zeros((0, 0))) == (0.0, [])
+    assert shortest_path(np.zeros((1, 1))) == (0.0, [0])
+    two = np.array([[0.0, 3.0], [3.0, 0.0]])
+    assert shortest_path(two)[0] == path_lower_bound(two) == 3
+
+
+@pytest.mark.parametrize(
+    "D",
+    [
+        [[0.0, 1.0], [2.0, 0.0]],
+        [[0.0, -1.0], [-1.0, 0.0]],
+        [[1.0, 1.0], [1.0, 0.0]],
+        [[0.0, np.inf], [np.inf, 0.0]],
+    ],
+)
+def test_what_are_no_distances(D):
+    with pytest.raises(ValueError, match="finite, symmetric, non-negative and zero"):
+        shortest_path(D)
+
+
+def test_errors_say_the_rule():
+    with pytest.raises(ValueError, match="square matrix"):
+        path_lower_bound(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="rounds"):
+        path_lower_bound(np.zeros((3, 3)), rounds=-1)
+    with pytest.raises(ValueError, match="rows of a matrix"):
+        distances(np.zeros(3))

@@ -1,0 +1,136 @@
+"""Balancing keeps the function, lowers the cost, and reaches the minimum."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.networks import Network
+from rankcheck.networks.balancing import (
+    balance_layers,
+    balance_neurons,
+    layer_imbalances,
+    layer_rescaling,
+    neuron_imbalances,
+)
+
+WIDTHS = [(3, 2), (1, 1, 1), (3, 4, 2), (2, 4, 4, 3), (1,) * 13, (4, 4, 4, 4, 4, 4)]
+
+
+def network(widths, batch=(20,), slope=0.25, spread=0, biases=True, seed=0):
+    g = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        x = torch.randn(*batch, *shape, dtype=torch.float64, generator=g)
+        return x * torch.exp2(torch.randint(-spread, spread + 1, x.shape, generator=g).double())
+
+    W = [draw(n, m) for m, n in pairwise(widths)]
+    return Network(W, [draw(n) * biases for n in widths[1:]], slope)
+
+
+@pytest.mark.parametrize("biases", [True, False])
+@pytest.mark.parametrize("spread", [0, 10])
+@pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.parametrize("balance", [balance_layers, balance_neurons])
+def test_balancing(balance, widths, spread, biases):
+    net = network(widths, spread=spread, biases=biases)
+    balanced = balance(net)
+    X = torch.randn(
+        20, 6, widths[0], dtype=torch.float64, generator=torch.Generator().manual_seed(1)
+    )
+    torch.testing.assert_close(
+        balanced(X), net(X), rtol=1e-9, atol=1e-9 * float(net(X).abs().max())
+    )
+    assert (balanced.cost() <= net.cost() * (1 + 1e-12)).all()
+    scale = balanced.cost().unsqueeze(-1)
+    assert (layer_imbalances(balanced).abs() <= 1e-12 * scale).all()
+    if balance is balance_neurons:
+        assert (balanced.cost() <= balance_layers(net).cost() * (1 + 1e-12)).all()
+        for imbalance in neuron_imbalances(balanced):
+            assert (imbalance.abs() <= 1e-12 * scale).all()
+
+
+def test_the_layerwise_minimum_is_one():
+    """No rescaling of a balanced network is cheaper; the derivative in log α_ℓ is as in print."""
+    net = balance_layers(network((2, 3, 3, 2), batch=()))
+    g = torch.Generator().manual_seed(2)
+    for size in (1e-3, 0.1, 1.0):
+        for _ in range(20):
+            u = size * torch.randn(3, dtype=torch.float64, generator=g)
+            alphas = (u - u.mean()).exp()
+            assert layer_rescaling(net, alphas.unbind()).cost() >= net.cost() * (1 - 1e-14)
+    u = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    cost = layer_rescaling(net, u.exp().unbind()).cost()
+    (slope,) = torch.autograd.grad(cost, u)
+    tails = [sum((b * b).sum() for b in net.biases[i:]) for i in range(3)]
+    expected = [2 * ((w * w).sum() + t) for w, t in zip(net.weights, tails, strict=True)]
+    torch.testing.assert_close(slope, torch.stack(expected))
+
+
+def test_dead_neurons_vanish():
+    W = [
+        [[1, 0], [0, 0], [3, 1]],  # neuron 2: nothing enters
+        [[1, 5, 0], [2, 5, 0]],  # neuron 3: nothing leaves
+        [[0, 1]],  # neuron (2, 1): nothing leaves
+    ]
+    net = Network.of(W, [[1, 0, 0], [0, 1], [4]])
+    balanced = balance_neurons(net)
+    w_1, w_2, w_3 = balanced.weights
+    assert not w_1[1:].any()
+    assert not w_2[:, 1:].any()
+    assert not w_2[0].any()
+    assert w_3[0, 0] == 0
+    assert balanced.biases[0][1:].tolist() == [0, 0]
+    x = torch.tensor([[1.0, 2], [-3, 0.5], [-0.5, 0]]).double()
+    torch.testing.assert_close(balanced(x), net(x))
+    assert balanced.cost() < net.cost()
+    dead_layer = Network.of([[[1.0]], [[0.0]], [[2.0]]], [[1], [0], [3]])
+    for balance in (balance_layers, balance_neurons):
+        zero = balance(dead_layer)
+        assert [w.item() for w in zero.weights] == [0, 0, 0]
+        assert [b.item() for b in zero.biases] == [0, 0, 3]
+
+
+@pytest.mark.parametrize("balance", [balance_layers, balance_neurons])
+def test_gradients_are_those_of_the_minimiser(balance):
+    net = network((3, 4, 2, 2), batch=(2,))
+
+    def arrays(*p):
+        balanced = balance(Network(p[:3], p[3:]))
+        return balanced.weights + balanced.biases
+
+    leaves = [p.requires_grad_() for p in net.weights + net.biases]
+    assert torch.autograd.gradcheck(arrays, leaves, eps=1e-5, atol=1e-6)
+    # At a minimum over the scales, the cost moves with the weights as if the scales stood still.
+    cost = balance(net).cost().sum()
+    gradients = torch.autograd.grad(cost, leaves)
+    homogeneous = sum((g * p).sum() for g, p in zip(gradients, leaves, strict=True))
+    assert homogeneous.isfinite()
+
+
+def test_layer_rescaling_is_exact_on_balls():
+    net = network((2, 3, 2), batch=(2,), biases=True)
+    exact = Network(
+        [BallArray.exact(w) for w in net.weights], [BallArray.exact(b) for b in net.biases], 0.25
+    )
+    alpha = BallArray.exact([Fraction(1, 3), Fraction(5, 7)])
+    x = BallArray.exact(torch.ones(2, 2).double())
+    scaled = layer_rescaling(exact, [alpha, 1 / alpha])
+    assert bool((scaled(x) == exact(x)).all())
+    tripled = layer_rescaling(exact, [Fraction(1, 3), 9])
+    assert bool((tripled(x) == 3 * exact(x)).all())
+    imbalance = layer_imbalances(exact)
+    assert imbalance.is_exact()
+    torch.testing.assert_close(imbalance.midpoints(), layer_imbalances(net))
+
+
+def test_errors():
+    net = network((2, 3, 2), batch=())
+    with pytest.raises(ValueError, match="one factor a layer: 2, received 3"):
+        layer_rescaling(net, [1, 1, 1])
+    exact = Network([BallArray.exact([[1]])], [BallArray.exact([0])])
+    for balance in (balance_layers, balance_neurons):
+        with pytest.raises(NoBallForm, match=balance.__name__):
+            balance(exact)

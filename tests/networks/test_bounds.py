@@ -1,0 +1,92 @@
+"""Interval propagation: never inside the true range, and exact where it should be."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from rankcheck.networks import Network
+from rankcheck.networks.bounds import interval_bounds
+
+
+def random_network(
+    seed: int, widths: tuple[int, ...], batch: tuple[int, ...], slope: float
+) -> Network:
+    generator = torch.Generator().manual_seed(seed)
+    weights = [
+        torch.randn(*batch, n, m, generator=generator, dtype=torch.float64)
+        for m, n in pairwise(widths)
+    ]
+    biases = [torch.randn(*batch, n, generator=generator, dtype=torch.float64) for n in widths[1:]]
+    return Network(tuple(weights), tuple(biases), slope)
+
+
+def points_of_box(seed: int, low: torch.Tensor, high: torch.Tensor, number: int) -> torch.Tensor:
+    """Inner points and corners, (*B, N, n_0)."""
+    generator = torch.Generator().manual_seed(seed)
+    shape = (*low.shape[:-1], number, low.shape[-1])
+    inner = torch.rand(shape, generator=generator, dtype=torch.float64)
+    share = torch.cat((inner, inner.round()), -2)
+    return low.unsqueeze(-2) + share * (high - low).unsqueeze(-2)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.4, -0.4, -0.9])
+@pytest.mark.parametrize("widths", [(2, 3), (1, 4, 1), (3, 5, 5, 2)])
+def test_every_value_lies_between_the_bounds(widths, slope):
+    for seed in range(10):
+        net = random_network(seed, widths, (4,), slope)
+        generator = torch.Generator().manual_seed(seed)
+        low = torch.randn(4, widths[0], generator=generator, dtype=torch.float64)
+        high = low + torch.rand(4, widths[0], generator=generator, dtype=torch.float64)
+        values = net(points_of_box(seed, low, high, 100))
+        lowest, highest = interval_bounds(net, low, high)
+        assert (values >= lowest.unsqueeze(-2)).all()
+        assert (values <= highest.unsqueeze(-2)).all()
+
+
+def test_one_affine_map_is_bounded_exactly():
+    net = random_network(1, (3, 4), (), 0.0)
+    low = torch.tensor([-1.0, 0.0, 2.0], dtype=torch.float64)
+    high = torch.tensor([1.0, 0.5, 2.0], dtype=torch.float64)
+    values = net(points_of_box(0, low, high, 400))
+    lowest, highest = interval_bounds(net, low, high)
+    torch.testing.assert_close(lowest, values.amin(0), rtol=1e-13, atol=1e-13)
+    torch.testing.assert_close(highest, values.amax(0), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("slope", "low", "high", "expected"),
+    [
+        (0.5, -2, 3, (-1, 3)),
+        (0.5, -2, -1, (-1, -0.5)),
+        (0.0, -2, 3, (0, 3)),
+        (-0.5, -2, 3, (0, 3)),
+        (-0.5, -8, 3, (0, 4)),
+        (-0.5, -2, -1, (0.5, 1)),
+        (-0.5, 1, 2, (1, 2)),
+    ],
+)
+def test_the_activation_is_bounded_exactly(slope, low, high, expected):
+    for a in (slope, torch.tensor(slope, dtype=torch.float64)):
+        net = Network.of([[[1.0]], [[1.0]]], slope=a)
+        ends = (torch.tensor([float(z)], dtype=torch.float64) for z in (low, high))
+        lowest, highest = interval_bounds(net, *ends)
+        assert lowest.item() == pytest.approx(expected[0], abs=1e-13)
+        assert highest.item() == pytest.approx(expected[1], abs=1e-13)
+
+
+def test_rounding_stays_outside():
+    """0.1 + 0.2 - 0.3 is 5.6e-17 in doubles, half of that in truth: both are enclosed."""
+    net = Network.of([torch.tensor([[0.1, 0.2, -0.3]], dtype=torch.float64)])
+    one = torch.ones(3, dtype=torch.float64)
+    lowest, highest = interval_bounds(net, one, one)
+    assert lowest.item() < 2.7e-17
+    assert highest.item() > 5.6e-17
+    assert highest.item() - lowest.item() < 1e-14
+
+
+def test_errors_state_the_rule():
+    net = random_network(0, (2, 3), (4,), 0.0)
+    good = torch.zeros(4, 2, dtype=torch.float64)
+    with pytest.raises(ValueError, match=r"high has shape \(4, 2\), received \(2,\)"):
+        interval_bounds(net, good, good[0])

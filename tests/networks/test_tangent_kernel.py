@@ -1,0 +1,156 @@
+"""The tangent kernel against torch.func, which differentiates by the parameters."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+import torch
+from torch.func import jacrev, vmap
+
+from rankcheck import linalg
+from rankcheck.balls import BallArray
+from rankcheck.networks import Network
+from rankcheck.networks import tangent_kernel as ntk
+
+WIDTHS = [(3, 2), (1, 1, 1), (3, 4, 2), (2, 5, 3, 1), (4, 3, 3, 2, 3)]
+SLOPES = [0, 0.25, -0.5]
+
+
+def network(widths, slope=0, batch=(), seed=0):
+    g = torch.Generator().manual_seed(seed)
+    W = [torch.randn(*batch, n, m, dtype=torch.float64, generator=g) for m, n in pairwise(widths)]
+    b = [torch.randn(*batch, n, dtype=torch.float64, generator=g) for n in widths[1:]]
+    return Network(W, b, slope)
+
+
+def points(*shape, seed=1):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def oracle(net, x, y, biases):
+    """Θ(x, y) = Σ over parameters of ∂f(x) ∂f(y)ᵀ, by automatic differentiation."""
+
+    def gradients(point):
+        by_weights, by_biases = jacrev(
+            lambda w, b: net.with_parameters(w, b)(point), argnums=(0, 1)
+        )(net.weights, net.biases)
+        used = (*by_weights, *by_biases) if biases else by_weights
+        return torch.cat([g.flatten(1) for g in used], -1)
+
+    return gradients(x) @ gradients(y).mT
+
+
+@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize("slope", SLOPES)
+@pytest.mark.parametrize("widths", WIDTHS)
+def test_kernel_and_trace(widths, slope, biases):
+    net, X, Y = network(widths, slope), points(4, widths[0]), points(4, widths[0], seed=2)
+    theirs = torch.stack([oracle(net, x, y, biases) for x, y in zip(X, Y, strict=True)])
+    torch.testing.assert_close(ntk.ntk(net, X, Y, biases), theirs)
+    torch.testing.assert_close(ntk.ntk(net, X[0], Y[0], biases), theirs[0])
+    traces = torch.stack([oracle(net, x, x, biases).trace() for x in X])
+    torch.testing.assert_close(ntk.ntk_trace(net, X, biases), traces)
+    torch.testing.assert_close(ntk.ntk_trace(net, X[1], biases), traces[1])
+
+
+@pytest.mark.parametrize("slope", SLOPES)
+@pytest.mark.parametrize("widths", WIDTHS)
+def test_mixed_derivative(widths, slope):
+    net, x = network(widths, slope), points(widths[0], seed=3)
+
+    def kernel(a, b):
+        return ntk.ntk(net, a, b)
+
+    # ∂_y∂_x Θ(x, y): axes i, j, x_a, y_b.
+    mixed = jacrev(jacrev(kernel, argnums=0), argnums=1)(x, x.clone())
+    size = widths[0] * widths[-1]
+    theirs = mixed.permute(2, 0, 3, 1).reshape(size, size)
+    mine = ntk.ntk_mixed_derivative(net, x)
+    torch.testing.assert_close(mine, theirs)
+    torch.testing.assert_close(mine, mine.mT)
+    assert (torch.linalg.eigvalsh(mine) >= -1e-12 * torch.trace(mine)).all()
+    X = torch.stack((x, x + 1))
+    torch.testing.assert_close(ntk.ntk_mixed_derivative(net, X)[0], mine)
+
+
+def test_mixed_derivative_is_the_form_of_the_proof():
+    """Σ_ℓ ‖Jα_{ℓ−1}u‖² ‖G_ℓᵀv‖² on u ⊗ v, and at least L·‖Jf‖^{2−2/L} for ReLU."""
+    net = network((3, 4, 4, 2), batch=(50,))
+    x, u, v = points(50, 3), points(50, 3, seed=4), points(50, 2, seed=5)
+    M = ntk.ntk_mixed_derivative(net, x)
+    uv = (u.unsqueeze(-1) * v.unsqueeze(-2)).flatten(-2)
+    form = torch.einsum("ba,bac,bc->b", uv, M, uv)
+    parts = net.partial_jacobians(x)
+    terms = [
+        (a @ u.unsqueeze(-1)).square().sum((-2, -1))
+        * (g.mT @ v.unsqueeze(-1)).square().sum((-2, -1))
+        for a, g in zip(*parts, strict=True)
+    ]
+    torch.testing.assert_close(form, sum(terms))
+    bound = net.depth * linalg.power(linalg.operator_norm(net.jacobian(x)), 2 - 2 / net.depth)
+    assert (linalg.operator_norm(M) >= bound * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize("block", [1, 3, 7, 100])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_gram(outputs, block, biases):
+    net, X = network((3, 4, 4, outputs), 0.25), points(7, 3)
+    K = ntk.gram(net, X, biases, block)
+    assert K.shape == (7 * outputs, 7 * outputs)
+    for i, x in enumerate(X):
+        for j, y in enumerate(X):
+            tile = K[i * outputs : (i + 1) * outputs, j * outputs : (j + 1) * outputs]
+            torch.testing.assert_close(tile, ntk.ntk(net, x, y, biases))
+    assert torch.equal(K, K.mT)
+
+
+def test_batches_of_networks():
+    net, X = network((3, 4, 2), 0.25, batch=(2, 3)), points(2, 3, 5, 3)
+    K, T = ntk.gram(net, X), ntk.ntk_trace(net, X)
+    M, D = ntk.ntk_mixed_derivative(net, X), ntk.jacobians(net, X)
+    one = net[1, 2]
+    torch.testing.assert_close(K[1, 2], ntk.gram(one, X[1, 2]))
+    torch.testing.assert_close(T[1, 2], ntk.ntk_trace(one, X[1, 2]))
+    torch.testing.assert_close(M[1, 2], ntk.ntk_mixed_derivative(one, X[1, 2]))
+    torch.testing.assert_close(D[1, 2], vmap(jacrev(one))(X[1, 2]))
+    traces = K.diagonal(dim1=-2, dim2=-1).unflatten(-1, (5, 2)).sum(-1)
+    torch.testing.assert_close(traces, T)
+
+
+@pytest.mark.parametrize("biases", [False, True])
+def test_exact_on_balls(biases):
+    def rational(array):
+        return BallArray.exact((array * 4).round() / 4)
+
+    net = network((2, 3, 2))
+    exact = Network(map(rational, net.weights), map(rational, net.biases), Fraction(1, 3))
+    floats = Network.of(
+        [w.midpoints() for w in exact.weights],
+        [b.midpoints() for b in exact.biases],
+        Fraction(1, 3),
+    )
+    x, y = rational(points(2)), rational(points(2, seed=2))
+    for proof, value in (
+        (ntk.ntk(exact, x, y, biases), ntk.ntk(floats, x.midpoints(), y.midpoints(), biases)),
+        (ntk.ntk_trace(exact, x, biases), ntk.ntk_trace(floats, x.midpoints(), biases)),
+        (ntk.ntk_mixed_derivative(exact, x), ntk.ntk_mixed_derivative(floats, x.midpoints())),
+    ):
+        assert proof.is_exact()
+        torch.testing.assert_close(proof.midpoints(), value)
+
+
+def test_the_biases_that_the_printed_trace_leaves_out():
+    """L = 1, x = 0, two outputs: 0 without the bias parameters, 2 with them."""
+    net = Network.of([torch.zeros(2, 1)])
+    x = torch.zeros(1, dtype=torch.float64)
+    assert ntk.ntk_trace(net, x) == 0
+    assert ntk.ntk_trace(net, x, biases=True) == 2
+
+
+def test_errors():
+    net = network((3, 2))
+    with pytest.raises(ValueError, match=r"of one shape, received \(3,\) and \(2, 3\)"):
+        ntk.ntk(net, points(3), points(2, 3))
+    with pytest.raises(ValueError, match=r"takes points .* received \(3,\)"):
+        ntk.gram(net, points(3))

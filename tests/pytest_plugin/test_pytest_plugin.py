@@ -1,0 +1,315 @@
+"""The plugin: ledgers, merged ones too, and what must not be passed over in silence.
+
+Runs with pytest-xdist take processes of their own, the others are pytest inside pytest.
+"""
+
+import json
+
+import pytest
+
+import rankcheck.verification.check  # noqa: F401 -- an inner run drops the modules that it imports first
+from rankcheck.claims import registry
+
+HEAD = """
+import pytest
+from rankcheck import cited, claim, conjecture, eq, leq, paper, refuted
+from rankcheck.instances.source import instances
+
+@instances
+def numbers(source):
+    return source.tensor()
+"""
+TRUE = '''
+@claim("{id}", kind="identity", source=paper("rank", "p. 1"), instances=numbers())
+def test_{name}(x):
+    """$x + x = 2x$"""
+    return eq(x + x, 2 * x)
+'''
+FALSE = '''
+@conjecture("t.small", instances=numbers())
+def test_small(x):
+    """$x \\\\le 3$"""
+    return leq(x, 0 * x + 3)
+'''
+CITED = """
+cited("t.cited", source=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
+"""
+REFUTED = '''
+@refuted("t.wrong", source=paper("rank", "p. 1"), instances=numbers(), errata="the sign",
+         corrected_by="{by}")
+def test_wrong(x):
+    """$x = -x$"""
+    return eq(x, -x)
+'''
+
+
+@pytest.fixture
+def run(pytester):
+    """Run pytest: the result and what it printed. Files are named without suffix, / as __."""
+    before = set(registry.declared())
+
+    def forget():
+        for name in set(registry.declared()) - before:
+            registry.forget(name)
+
+    def run(*arguments: str, **files: str):
+        for name, text in files.items():
+            path = pytester.path / (name.replace("__", "/") + ".py")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(HEAD + text, encoding="utf-8")
+        forget()
+        start = pytester.runpytest_subprocess if "-n" in arguments else pytester.runpytest_inprocess
+        result = start("-p", "no:cacheprovider", *arguments)
+        return result, result.stdout.str() + result.stderr.str()
+
+    yield run
+    forget()
+
+
+def rows_of(path):
+    return {row["id"]: row for row in json.loads(path.read_text(encoding="utf-8"))["claims"]}
+
+
+def test_a_false_conjecture_speaks_mathematics(run, pytester):
+    result, out = run("my_conjectures.py", my_conjectures=FALSE)
+    result.assert_outcomes(failed=1)
+    lines = out.splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("t.small is false: lhs "))
+    assert "(certified, 128-bit balls)" in lines[start]
+    assert lines[start + 1].startswith("  x = ")
+    assert "claimed: $x \\le 3$" in out
+    assert "rankcheck replay .rankcheck/t.small.json" in out
+    assert (pytester.path / ".rankcheck" / "t.small.json").is_file()
+    assert "Traceback" not in out
+    assert "check.py" not in out
+    assert any(
+        line.startswith("FAILED my_conjectures.py::test_small - t.small is") for line in lines
+    )
+
+
+def test_the_ledger_ends_the_run(run):
+    result, _ = run(test_it=TRUE.format(id="t.a", name="a") + CITED)
+    assert result.ret == 0
+    result.stdout.re_match_lines(
+        [
+            r"=+ rankcheck ledger =+",
+            r"claim +kind +verdict +drawn +swept +best +killed +sec",
+            r"t\.a +identity +holds +60 +12288 +exact +1/1 +\d+\.\d",
+            r"t\.cited +cited +cited",
+            r"2 claims: 1 hold, 1 cited · \d+\.\d s · profile quick · seed 0",
+        ]
+    )
+
+
+def test_a_run_without_claims_says_nothing_of_them(run):
+    result, out = run("-q", test_it="def test_it():\n    pass\n")
+    assert result.ret == 0
+    assert "rankcheck" not in out
+
+
+def test_no_torch_where_there_are_no_claims(pytester):
+    pytester.makepyfile(
+        "import sys\n\ndef test_it():\n    assert not {'torch', 'numpy'} & set(sys.modules)\n"
+    )
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_workers_merge_into_one_ledger(run, pytester):
+    many = "".join(TRUE.format(id=f"t.a{n}", name=f"a{n}") for n in range(4))
+    files = {"test_one": many + CITED, "test_two": FALSE}
+    result, out = run("-n", "2", "--ledger", "ledger.json", **files)
+    result.assert_outcomes(passed=4, failed=1)
+    together = rows_of(pytester.path / "ledger.json")
+    assert set(together) == {"t.a0", "t.a1", "t.a2", "t.a3", "t.cited", "t.small"}
+    assert "6 claims: 4 hold, 1 cited, 1 FAILED" in out
+    assert "t.small is false: lhs " in out
+
+    run("--ledger", "alone.json")
+    alone = rows_of(pytester.path / "alone.json")
+    timeless = [
+        {name: {**row, "seconds": 0} for name, row in rows.items()} for rows in (together, alone)
+    ]
+    assert timeless[0] == timeless[1]
+
+
+def test_the_ledger_file_names_profile_and_seed(run, pytester, monkeypatch):
+    monkeypatch.setenv("RANKCHECK_PROFILE", "ci")
+    run("--ledger", "l.json", "--rankcheck-seed", "5", test_it=TRUE.format(id="t.a", name="a"))
+    found = json.loads((pytester.path / "l.json").read_text())
+    assert (found["schema"], found["profile"], found["seed"]) == (1, "ci", 5)
+    assert rows_of(pytester.path / "l.json")["t.a"]["drawn"] == 150
+    run("--ledger", "l.json", "--rankcheck-profile", "quick")
+    assert json.loads((pytester.path / "l.json").read_text())["profile"] == "quick"
+
+
+def test_selection_by_keyword(run):
+    files = {"test_it": TRUE.format(id="t.a", name="a") + TRUE.format(id="t.b", name="b") + CITED}
+    result, out = run("-k", "test_b", **files)
+    result.assert_outcomes(passed=1, deselected=1)
+    assert "1 claim: 1 hold" in out
+
+
+def test_a_check_that_raises_has_a_row_and_a_traceback(run):
+    text = FALSE.replace("return leq(x, 0 * x + 3)", 'raise KeyError("lost")')
+    result, out = run(test_it=text)
+    result.assert_outcomes(failed=1)
+    assert "E       KeyError: 'lost'" in out
+    assert "1 claim: 1 UNDECIDED" in out
+
+
+def test_a_skipped_claim_is_not_passed_over(run):
+    result, out = run(test_it='\n@pytest.mark.skip("slow")' + TRUE.format(id="t.a", name="a"))
+    result.assert_outcomes(skipped=1)
+    assert "1 claim: 1 UNDECIDED" in out
+
+
+def test_torch_runs_on_one_thread_in_claims_alone(run):
+    text = '''
+import torch
+
+@conjecture("t.threads", instances=numbers())
+def test_threads(x):
+    """one thread"""
+    return leq(0 * x + torch.get_num_threads(), 0 * x + 1)
+
+def test_after():
+    assert torch.get_num_threads() == 2
+
+torch.set_num_threads(2)
+'''
+    result, _ = run(test_it=text)
+    result.assert_outcomes(passed=2)
+
+
+def test_a_duplicate_id_is_an_error(run):
+    same = TRUE.format(id="t.a", name="a")
+    result, out = run(test_one=same, test_two="\n" + same)
+    result.assert_outcomes(errors=1)
+    assert "a claim id is used once; t.a stands at" in out
+    assert "Traceback" not in out
+
+
+def test_a_claim_that_is_not_well_formed_is_an_error(run):
+    result, out = run(test_it=TRUE.format(id="Not An Id", name="a"))
+    result.assert_outcomes(errors=1)
+    assert "an id is lower-case words joined by dots" in out
+    assert "registry" not in out
+
+
+def test_a_claim_without_source_is_an_error(run):
+    text = TRUE.format(id="t.a", name="a").replace('source=paper("rank", "p. 1"), ', "")
+    result, out = run(test_it=text)
+    result.assert_outcomes(errors=1)
+    assert "source" in out
+
+
+def test_a_function_that_pytest_would_leave_out_is_an_error(run):
+    result, out = run(test_it=TRUE.format(id="t.a", name="a").replace("def test_a", "def a"))
+    result.assert_outcomes(errors=1)
+    assert "t.a: the function of a claim is named test_..., or pytest leaves it out" in out
+
+
+INI = "[pytest]\nrankcheck_claims = props\npython_files = props/*.py\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"props__b": "X = 1"}, "a file of claims declares one"),
+        ({"props__b": TRUE.format(id="t.a", name="b")}, "a claim id is used once; t.a stands at"),
+        ({"props__b": REFUTED.format(by="t.nope")}, "t.wrong is corrected by 't.nope', which is"),
+        (
+            {"props__b": TRUE.format(id="t.b", name="b").replace("paper(", "str(")},
+            "a source is paper(key, place)",
+        ),
+        (
+            {"props__b": TRUE.format(id="t.b", name="b").replace("source", "instances", 1)},
+            "t.b: a claim names its source",
+        ),
+        ({"props__b": "def broken("}, "a claim file is Python"),
+    ],
+)
+def test_a_folder_of_claims_is_whole(run, pytester, files, said):
+    pytester.makefile(".ini", pytest=INI)
+    result, out = run(props__a=TRUE.format(id="t.a", name="a"), **files)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"{said}" in out
+    assert "Traceback" not in out
+    if "corrected" in said:  # one file can be run while another is being written
+        run("props/a.py")[0].assert_outcomes(passed=1)
+
+
+def test_a_run_with_workers_that_would_leave_claims_out(run, pytester):
+    pytester.makefile(".ini", pytest=INI)
+    same = TRUE.format(id="t.a", name="a")
+    result, out = run("-n", "2", props__a=same, props__b=same)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: a claim id is used once; t.a stands at" in out
+    assert "Traceback" not in out
+
+
+@pytest.mark.parametrize(
+    ("ini", "name"),
+    [
+        ("python_files = test_*.py", "props/test_a.py"),
+        ("python_files = props/*.py\nnorecursedirs = deep", "props/a.py"),
+    ],
+)
+def test_a_file_of_claims_that_would_not_be_collected(run, pytester, ini, name):
+    pytester.makefile(".ini", pytest="[pytest]\nrankcheck_claims = props\n" + ini)
+    (pytester.path / "props" / "deep").mkdir(parents=True)
+    (pytester.path / name).write_text(HEAD + TRUE.format(id="t.a", name="a"))
+    (pytester.path / "props" / "deep" / "b.py").write_text(HEAD + TRUE.format(id="t.b", name="b"))
+    result, out = run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "deep/b.py: pytest collects every file of claims; this one is ignored, or" in out
+    run(name)[0].assert_outcomes(passed=1)  # alone it may run
+
+
+def test_a_whole_folder_passes(run, pytester):
+    pytester.makefile(".ini", pytest=INI)
+    files = {"props__a": TRUE.format(id="t.a", name="a"), "props___shared": "X = 1"}
+    result, _ = run(**files)
+    result.assert_outcomes(passed=1)
+    pytester.makefile(".ini", pytest=INI.replace("= props\n", "= nope props\n", 1))
+    result, out = run(".")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "rankcheck_claims names folders of claims; received" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--rankcheck-profile", "fast"], "a profile is one of quick, ci, deep; received 'fast'"),
+        (["--ledger", "no/l.json"], "a ledger is written into an existing folder; received no/l"),
+        (["--ledger", "."], "a ledger is written to a file; received the folder ."),
+    ],
+)
+def test_bad_options_stop_the_run(run, arguments, said):
+    result, out = run(*arguments, test_it=TRUE.format(id="t.a", name="a"))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"ERROR: rankcheck: {said}" in out
+    assert "Traceback" not in out
+
+
+def test_quiet_runs_say_the_sum_alone(run):
+    result, out = run("-q", test_it=TRUE.format(id="t.a", name="a"))
+    assert result.ret == 0
+    assert "1 claim: 1 hold" in out
+    assert "swept" not in out
+
+
+def test_collecting_runs_nothing(run):
+    result, out = run("--collect-only", test_it=TRUE.format(id="t.a", name="a") + CITED)
+    assert result.ret == 0
+    assert "rankcheck ledger" not in out
+
+
+def test_a_session_that_a_test_leaves_behind_loses_no_row(run):
+    leaves = (
+        "\n\ndef test_before():\n"
+        "    from rankcheck.verification import session\n    session.begin(None)\n"
+    )
+    result, _ = run(test_it=leaves + TRUE.format(id="t.after", name="after"))
+    assert result.ret == 0
+    result.stdout.re_match_lines([r"t\.after +identity +holds", r"1 claim: 1 hold"])

@@ -1,0 +1,252 @@
+"""The Legendre basis against scipy, mpmath, closed forms and its own quadrature."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from scipy.special import eval_chebyt, eval_gegenbauer, eval_legendre, gammaln
+
+from rankcheck.balls import BallArray
+from rankcheck.separation.legendre import (
+    density,
+    even_moment,
+    legendre,
+    legendre_table,
+    log_multiplicity,
+    monomials,
+    multiplicity,
+    orthonormal_table,
+    project,
+    quadrature,
+    sphere,
+    stereographic,
+)
+
+GRID = torch.linspace(-1, 1, 101, dtype=torch.float64)
+
+
+def exact(d: int, n: int, t: float) -> mpmath.mpf:
+    """P_{d,n}(t) at 700 digits from the explicit sum, by another road than the recurrence."""
+    with mpmath.workdps(700):
+        if d == 2:
+            return mpmath.cos(n * mpmath.acos(mpmath.mpf(t)))
+        # C_n^a(t) = sum_k (-1)^k (a)_{n-k} (2t)^{n-2k} / (k! (n-2k)!), a = d/2 - 1
+        a, x = mpmath.mpf(d) / 2 - 1, 2 * mpmath.mpf(t)
+        term = mpmath.rf(a, n) / mpmath.factorial(n) * x**n
+        total = term
+        for k in range(n // 2):
+            term *= -(n - 2 * k) * (n - 2 * k - 1) / ((a + n - k - 1) * (k + 1) * x * x)
+            total += term
+        return total * mpmath.factorial(n) / mpmath.rf(2 * a, n)
+
+
+def test_the_first_polynomials():
+    for d in (2, 3, 7):
+        torch.testing.assert_close(legendre(d, 0, GRID), torch.ones_like(GRID))
+        torch.testing.assert_close(legendre(d, 1, GRID), GRID)
+        torch.testing.assert_close(legendre(d, 2, GRID), (d * GRID**2 - 1) / (d - 1))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 17, 100])
+def test_known_families(n):
+    numpy_grid = GRID.numpy()
+    for d, oracle in ((2, eval_chebyt), (3, eval_legendre)):
+        np.testing.assert_allclose(legendre(d, n, GRID), oracle(n, numpy_grid), atol=2e-13)
+
+
+@pytest.mark.parametrize(("d", "n"), [(3, 40), (4, 7), (5, 20), (9, 12), (20, 8)])
+def test_agrees_with_scipy_where_scipy_is_accurate(d, n):
+    alpha = d / 2 - 1
+    oracle = eval_gegenbauer(n, alpha, GRID.numpy()) / eval_gegenbauer(n, alpha, 1.0)
+    np.testing.assert_allclose(legendre(d, n, GRID), oracle, atol=1e-13)
+
+
+@pytest.mark.parametrize("d", [2, 3, 30, 100, 200])
+@pytest.mark.parametrize("n", [3, 50, 400])
+def test_agrees_with_mpmath_in_absolute_error(d, n):
+    points = [-0.99609375, -0.40625, 0.0078125, 0.3, 0.75, 1.0]
+    got = legendre(d, n, torch.tensor(points, dtype=torch.float64))
+    for t, value in zip(points, got.tolist(), strict=True):
+        assert abs(mpmath.mpf(value) - exact(d, n, t)) < 1e-13
+
+
+def test_small_values_keep_their_digits():
+    """At d = 100, n = 200 the polynomial is of the order 1e-50 in the middle: still ten digits."""
+    t = 0.25
+    value, truth = legendre(100, 200, torch.tensor(t, dtype=torch.float64)), exact(100, 200, t)
+    assert 0 < abs(truth) < 1e-40
+    assert abs(value.item() / truth - 1) < 1e-10
+
+
+@pytest.mark.parametrize("d", [2, 3, 10, 57, 200])
+def test_parity_bound_and_value_at_one(d):
+    table = legendre_table(d, 400, GRID)
+    signs = torch.tensor([(-1.0) ** n for n in range(401)], dtype=torch.float64)
+    assert torch.equal(legendre_table(d, 400, -GRID), table * signs)
+    assert table.abs().max() <= 1 + 1e-12
+    torch.testing.assert_close(table[-1], torch.ones(401, dtype=torch.float64))
+
+
+def test_table_rows_are_the_polynomials_on_leading_axes():
+    t = GRID[:100].reshape(4, 5, 5)
+    table = legendre_table(6, 9, t)
+    assert table.shape == (4, 5, 5, 10)
+    for n in range(10):
+        assert torch.equal(table[..., n], legendre(6, n, t))
+    assert legendre_table(6, 0, t).shape == (4, 5, 5, 1)
+
+
+def test_gradients_pass():
+    t = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(legendre(3, 2, t).sum(), t)
+    assert slope.item() == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 11, 100, 200])
+def test_orthonormal_in_quadrature(d):
+    nodes, weights = quadrature(d, 401)
+    table = orthonormal_table(d, 400, nodes)
+    gram = table.T @ (weights[:, None] * table)
+    assert (gram - torch.eye(401, dtype=torch.float64)).abs().max() < 1e-10
+
+
+def test_plain_polynomials_are_not_orthonormal():
+    nodes, weights = quadrature(3, 20)
+    table = legendre_table(3, 4, nodes)
+    gram = table.T @ (weights[:, None] * table)
+    expected = torch.tensor([1 / multiplicity(3, n) for n in range(5)], dtype=torch.float64)
+    torch.testing.assert_close(gram, torch.diag(expected), atol=1e-13, rtol=0)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 9, 60, 200])
+def test_quadrature_reproduces_the_exact_moments(d):
+    nodes, weights = quadrature(d, 30)
+    assert weights.sum().item() == pytest.approx(1, abs=1e-14)
+    for k in range(30):
+        moment = (weights * nodes ** (2 * k)).sum().item()
+        assert moment == pytest.approx(float(even_moment(d, k)), rel=1e-10)
+        assert (weights * nodes ** (2 * k + 1)).sum().abs() < 1e-14
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 8, 41, 200, 1001])
+def test_density_is_the_gamma_quotient(d):
+    t = torch.linspace(-0.9, 0.9, 7, dtype=torch.float64)
+    log_factor = gammaln(d / 2) - gammaln((d - 1) / 2) - math.log(math.pi) / 2
+    expected = torch.exp(log_factor + (d - 3) / 2 * torch.log(1 - t**2))
+    torch.testing.assert_close(density(d, t), expected, rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize("d", [3, 4, 7, 50])
+def test_density_has_mass_one_and_the_second_moment(d):
+    nodes, weights = (torch.from_numpy(a) for a in np.polynomial.legendre.leggauss(400))
+    mass = weights * density(d, nodes)
+    assert mass.sum().item() == pytest.approx(1, abs=1e-6)
+    assert (mass * nodes**2).sum().item() == pytest.approx(1 / d, abs=1e-6)
+
+
+def test_measure_is_the_law_of_a_coordinate():
+    generator = torch.Generator().manual_seed(0)
+    points = sphere(5, 200_000, generator)
+    torch.testing.assert_close(
+        torch.linalg.vector_norm(points, dim=1), torch.ones(200_000, dtype=torch.float64)
+    )
+    for k in range(4):
+        mean = (points[:, 0] ** (2 * k)).mean().item()
+        assert mean == pytest.approx(float(even_moment(5, k)), rel=0.03)
+
+
+def test_even_moments_are_exact():
+    assert even_moment(3, 0) == 1
+    assert even_moment(3, 2) == Fraction(1, 5)
+    assert even_moment(2, 2) == Fraction(3, 8)
+    assert even_moment(7, 1) == Fraction(1, 7)
+
+
+def test_multiplicities():
+    assert [multiplicity(2, n) for n in range(4)] == [1, 2, 2, 2]
+    assert [multiplicity(3, n) for n in range(4)] == [1, 3, 5, 7]
+    assert [multiplicity(4, n) for n in range(4)] == [1, 4, 9, 16]
+    for d in range(2, 40):
+        for n in range(1, 40):
+            product = (2 * n + d - 2) * math.factorial(n + d - 3)
+            assert multiplicity(d, n) == product // (math.factorial(n) * math.factorial(d - 2))
+            assert multiplicity(d, n) >= multiplicity(d, n - 1)
+        # Restricting harmonics of one more variable to the equator.
+        for n in (0, 1, 7, 30):
+            assert sum(multiplicity(d, k) for k in range(n + 1)) == multiplicity(d + 1, n)
+
+
+def test_multiplicities_beyond_doubles():
+    number = multiplicity(520, 520)
+    assert number > 10**308
+    assert log_multiplicity(520, 520) == pytest.approx(float(mpmath.log(number)), rel=1e-15)
+
+
+def test_monomials_are_the_polynomial():
+    assert list(map(float, monomials(3, 2))) == [-0.5, 0, 1.5]
+    assert list(map(int, monomials(2, 3))) == [0, -3, 0, 4]
+    for d in (2, 3, 8):
+        for n in range(9):
+            coefficients = monomials(d, n)
+            assert sum(coefficients) == 1
+            value = sum(float(c) * GRID**k for k, c in enumerate(coefficients))
+            torch.testing.assert_close(value, legendre(d, n, GRID), atol=1e-11, rtol=0)
+
+
+def test_stereographic_points_lie_on_the_sphere():
+    generator = torch.Generator().manual_seed(2)
+    for d in (2, 3, 6):
+        u = 3 * torch.randn(5, 4, d - 1, generator=generator, dtype=torch.float64)
+        x = stereographic(u)
+        assert x.shape == (5, 4, d)
+        torch.testing.assert_close((x * x).sum(-1), torch.ones(5, 4, dtype=torch.float64))
+        torch.testing.assert_close(x[..., :-1] / (1 - x[..., -1:]), u)
+    exact = stereographic(BallArray.exact([[Fraction(1, 3), -2]]))
+    assert bool(((exact * exact).sum(-1) == 1).all())
+
+
+def test_project_recovers_coefficients():
+    generator = torch.Generator().manual_seed(1)
+    alpha = torch.randn(3, 8, generator=generator, dtype=torch.float64)
+    for d in (2, 3, 12):
+
+        def series(t: torch.Tensor, d: int = d) -> torch.Tensor:
+            return alpha @ orthonormal_table(d, 7, t).T
+
+        torch.testing.assert_close(project(series, d, 7, 10), alpha, atol=1e-12, rtol=0)
+
+
+def test_project_obeys_parseval():
+    alpha = project(lambda t: torch.sin(6 * t), 4, 60, 120)
+    nodes, weights = quadrature(4, 120)
+    energy = (weights * torch.sin(6 * nodes) ** 2).sum()
+    torch.testing.assert_close((alpha**2).sum(), energy)
+    assert alpha[::2].abs().max() < 1e-12
+
+
+def test_errors_state_the_rule():
+    with pytest.raises(ValueError, match=r"d >= 2; got d = 1"):
+        legendre(1, 3, GRID)
+    with pytest.raises(ValueError, match="degree is at least 0; got -1"):
+        multiplicity(3, -1)
+    with pytest.raises(ValueError, match="m >= 1 nodes; got m = 0"):
+        quadrature(3, 0)
+    with pytest.raises(ValueError, match="m > n_max"):
+        project(torch.sin, 3, 10, 10)
+
+
+def test_on_balls_values_are_exact_or_enclosed():
+    t = BallArray.exact([Fraction(1, 3), -1])
+    assert bool((legendre(3, 2, t) == BallArray.exact([Fraction(-1, 3), 1])).all())
+    table = legendre_table(7, 40, t)
+    doubles = legendre_table(7, 40, torch.tensor([1 / 3, -1.0], dtype=torch.float64))
+    torch.testing.assert_close(table.midpoints(), doubles, atol=1e-13, rtol=0)
+    for d in (2, 3, 4, 9):
+        at_zero = density(d, BallArray.exact([0]))
+        expected = math.gamma(d / 2) / math.gamma((d - 1) / 2) / math.sqrt(math.pi)
+        assert at_zero.midpoints().item() == pytest.approx(expected, rel=1e-14)
+    squared = orthonormal_table(5, 3, BallArray.exact([1])) ** 2
+    assert [round(v) for v in squared.midpoints()[0].tolist()] == [1, 5, 14, 30]

@@ -1,0 +1,140 @@
+"""Sines in the Legendre basis against quadrature and scipy; the lemma and each of its steps."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import gammaln, jv
+
+from rankcheck.balls import BallArray
+from rankcheck.separation.legendre import (
+    density,
+    legendre,
+    log_multiplicity,
+    orthonormal_table,
+    project,
+)
+from rankcheck.separation.oscillation import (
+    density_lower_bound,
+    distance_lower_bound,
+    example_tail,
+    sign_change_lower_bound,
+    sine_coefficients,
+    sine_energy,
+    sine_tail,
+)
+
+LIKE = torch.zeros((), dtype=torch.float64)
+BALL = BallArray.exact(0)
+
+
+@pytest.mark.parametrize(("d", "q"), [(2, 64), (3, 729), (4, Fraction(7, 3)), (10, 1000)])
+def test_coefficients_against_quadrature(d, q):
+    omega = math.pi * math.sqrt(q)
+    expected = project(lambda t: torch.sin(omega * t), d, 90, 400)
+    coefficients = sine_coefficients(d, q, 90, LIKE)
+    torch.testing.assert_close(coefficients, expected, atol=1e-11, rtol=0)
+    energy = project(lambda t: torch.sin(omega * t) ** 2, d, 0, 400)[0]
+    torch.testing.assert_close(sine_energy(d, q, LIKE), energy, atol=1e-12, rtol=0)
+
+
+def test_coefficients_against_scipy_at_a_high_frequency():
+    d = 20
+    omega, n = math.pi * d**3, np.arange(401)
+    log_factor = [log_multiplicity(d, int(k)) / 2 for k in n] + gammaln(d / 2)
+    log_factor += (d / 2 - 1) * math.log(2 / omega)
+    signs = np.where(n % 2 == 1, (-1.0) ** ((n - 1) // 2), 0)
+    expected = signs * np.exp(log_factor) * jv(n + d / 2 - 1, omega)
+    got = sine_coefficients(d, d**6, 400, LIKE).numpy()
+    np.testing.assert_allclose(got, expected, rtol=1e-7, atol=1e-13 * np.abs(expected).max())
+
+
+def test_tail_is_the_sum_of_the_rest():
+    alpha = sine_coefficients(5, 100, 200, LIKE)
+    for n in (0, 1, 10, 40):
+        rest = (alpha[n:] ** 2).sum()
+        torch.testing.assert_close(sine_tail(5, 100, n, LIKE), rest, atol=1e-14, rtol=1e-12)
+
+
+def test_tail_is_the_distance_to_polynomials():
+    """Against a least-squares fit on a fine grid with the density as weight."""
+    d, m, k = 4, 3, 5
+    t = torch.linspace(-1, 1, 40_001, dtype=torch.float64)[1:-1]
+    root = torch.sqrt(density(d, t) * (t[1] - t[0]))
+    target = torch.sin(math.pi * math.sqrt(d) * m * t) * root
+    powers = torch.stack([legendre(3, n, t) for n in range(k + 1)], -1) * root.unsqueeze(-1)
+    fit = torch.linalg.lstsq(powers, target.unsqueeze(-1)).solution
+    residual = ((target - (powers @ fit).squeeze(-1)) ** 2).sum()
+    torch.testing.assert_close(sine_tail(d, d * m * m, k + 1, LIKE), residual, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 10, 25, 50])
+def test_the_lemma(d):
+    """Every dimension from 2 on, with a factor of 15 to spare."""
+    for m in range(1, 17):
+        for k in range(m):
+            value = sine_tail(d, d * m * m, k + 1, LIKE)
+            assert value >= 15 * distance_lower_bound(m, k, LIKE)
+
+
+def test_the_sign_change_bound():
+    """[-1, 1] with dx is twice μ_3; a frequency need not be a whole number."""
+    worst = math.inf
+    for numerator in range(4, 60):
+        m = Fraction(numerator, 4)
+        for k in range(int(m)):
+            value = 2 * sine_tail(3, m * m, k + 1, LIKE)
+            bound = sign_change_lower_bound(m, k, LIKE)
+            worst = min(worst, (value / bound).item())
+    # Twice the bound, at m = 1 and k = 0.
+    assert worst == pytest.approx(2)
+
+
+def test_the_steps_of_the_density_bound():
+    for d in range(2, 300):
+        t = torch.linspace(0, 1 / math.sqrt(d), 9, dtype=torch.float64)
+        assert (1 - t * t >= torch.exp(-2 * t * t) - 1e-15).all()
+        power = (1 - t * t) ** ((d - 3) / 2)
+        assert (power >= math.exp(-1)).all()
+        # Step 2 needs an exponent that is not negative.
+        assert bool((power >= math.exp(-(d - 3) / d) - 1e-15).all()) == (d >= 3)
+        quotient = math.exp(gammaln(d / 2) - gammaln((d - 1) / 2))
+        assert quotient >= math.sqrt(d / 2 - 3 / 4) >= math.sqrt(d / (4 * math.pi))
+        assert quotient <= math.sqrt(d / 2)
+        ratio = density(d, t).min() / density_lower_bound(d, LIKE)
+        assert 3.8 < ratio < 5
+    # The first step does need a small t: at t = 0.9 it is false.
+    assert math.exp(-2 * 0.9**2) > 1 - 0.9**2
+
+
+def test_the_tail_of_the_example_for_every_small_dimension():
+    """Proved in balls for d = 2..24; the lemma covers d >= 25, square or not."""
+    bound = distance_lower_bound(5, 1, BALL)  # 4/(20eπ) = 1/(5eπ)
+    for d in range(2, 25):
+        assert bool(example_tail(d, BALL) > bound)
+    values = [example_tail(d, LIKE).item() for d in (2, 3, 4, 5)]
+    assert values == pytest.approx([0.418920, 0.495257, 0.499851, 0.5], abs=1e-6)
+    for d in (25, 26, 30, 1000):
+        # (⌊m⌋ - k)/(4eπm) >= 1/(5eπ) for m = d^{5/2}, k = d² - 1.
+        floor = math.isqrt(d**5)
+        assert 5 * (floor - d * d + 1) ** 2 * 5 >= 16 * d**5
+    assert 25 * (math.isqrt(24**5) - 24**2 + 1) ** 2 < 16 * 24**5
+
+
+def test_the_tail_is_odd_so_no_pointwise_bound_holds():
+    """P_n f vanishes at t = 0 and changes sign: 'P_n f >= 1/(5eπ)' can only be about its norm."""
+    d = 2
+    t = torch.linspace(-1, 1, 201, dtype=torch.float64)
+    alpha = sine_coefficients(d, d**6, d * d - 1, LIKE)
+    tail = torch.sin(math.pi * d**3 * t) - orthonormal_table(d, d * d - 1, t) @ alpha
+    assert tail[100].abs() < 1e-12
+    assert tail.min() < -0.5
+
+
+def test_errors_state_the_rule():
+    with pytest.raises(ValueError, match=r"d >= 2, q > 0.*received d = 1, q = 3"):
+        sine_tail(1, 3, 2, LIKE)
+    with pytest.raises(ValueError, match="degree -1"):
+        sine_coefficients(3, 3, -1, LIKE)

@@ -1,0 +1,72 @@
+"""Rules on the sphere against known moments; Laplace's integral against recurrence and scipy."""
+
+import math
+
+import pytest
+import torch
+from scipy.special import eval_gegenbauer
+
+from rankcheck.balls import BallArray
+from rankcheck.separation.legendre import even_moment, legendre
+from rankcheck.separation.spherical import laplace_integral, sphere_rule
+
+GRID = torch.linspace(-1, 1, 41, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(("d", "degree"), [(2, 7), (3, 6), (4, 9), (5, 4)])
+def test_rules_reproduce_the_moments_of_the_sphere(d, degree):
+    points, weights = sphere_rule(d, degree)
+    assert points.shape == ((degree + 1) * (degree // 2 + 1) ** (d - 2), d)
+    torch.testing.assert_close((points * points).sum(-1), torch.ones(len(points)).double())
+    assert weights.sum().item() == pytest.approx(1, abs=1e-14)
+    # Every coordinate, the first two (on the circle) and those above it, and mixed powers.
+    for i in range(d):
+        for k in range(degree // 2 + 1):
+            moment = (weights * points[:, i] ** (2 * k)).sum().item()
+            assert moment == pytest.approx(float(even_moment(d, k)), abs=1e-13)
+        assert (weights * points[:, i] * points[:, i - 1]).sum().abs() < 1e-14
+    mixed = (weights * points[:, 0] ** 2 * points[:, -1] ** 2).sum().item()
+    assert mixed == pytest.approx(1 / (d * (d + 2)), abs=1e-14)
+
+
+def test_a_rule_is_not_exact_beyond_its_degree():
+    points, weights = sphere_rule(3, 3)
+    assert abs((weights * points[:, -1] ** 4).sum().item() - 1 / 5) > 0.01
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 7, 60, 200])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 40, 400])
+def test_laplace_is_the_recurrence(d, n):
+    torch.testing.assert_close(
+        laplace_integral(d, n, GRID), legendre(d, n, GRID), atol=1e-12, rtol=0
+    )
+
+
+@pytest.mark.parametrize(("d", "n"), [(3, 9), (5, 20), (9, 12)])
+def test_laplace_is_gegenbauer(d, n):
+    a = d / 2 - 1
+    oracle = torch.from_numpy(eval_gegenbauer(n, a, GRID.numpy()) / eval_gegenbauer(n, a, 1.0))
+    torch.testing.assert_close(laplace_integral(d, n, GRID), oracle, atol=1e-12, rtol=0)
+
+
+def test_on_balls_both_are_the_same_rational():
+    t = BallArray.exact([0.375, -1.0, 1.0, 0.0])
+    for d in (2, 3, 6):
+        for n in (0, 1, 4, 11):
+            assert bool((laplace_integral(d, n, t) == legendre(d, n, t)).all())
+
+
+def test_gradients_pass_up_to_the_ends():
+    t = torch.tensor([-1.0, 0.25, 1.0], dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(laplace_integral(3, 4, t).sum(), t)
+    assert slope.isfinite().all()
+    expected = (140 * 0.25**3 - 60 * 0.25) / 8
+    assert slope[1].item() == pytest.approx(expected)
+
+
+def test_errors_state_the_rule():
+    with pytest.raises(ValueError, match="d >= 2 and a degree"):
+        sphere_rule(1, 2)
+    with pytest.raises(ValueError, match="received d = 3, degree -1"):
+        laplace_integral(3, -1, GRID)
+    assert math.isclose(laplace_integral(2, 3, GRID)[-1].item(), 1)

@@ -1,0 +1,235 @@
+"""The engine on claims that are wrong in one way each: what it must not let pass."""
+
+import pytest
+import torch
+
+from rankcheck import eq, leq
+from rankcheck.claims.claim import ClaimError, Need
+from rankcheck.counterexamples import certificate as certificates
+from rankcheck.instances.source import instances
+from rankcheck.verification import session
+from rankcheck.verification.check import ClaimFalse, check, verify_claim
+from rankcheck.verification.profiles import Profile
+
+SMALL = Profile("small", drawn=20, batches=8, size=64, single=12)
+
+
+@pytest.fixture
+def verify(tmp_path):
+    return lambda claim: verify_claim(claim, SMALL, 0, folder=tmp_path)
+
+
+@instances
+def squares(source, *, low=-8.0, high=8.0):
+    return source.tensor(low=low, high=high)
+
+
+@instances
+def ones(source):
+    return source.tensor() * 0 + 1
+
+
+@instances
+def nothing_fits(source):
+    x = source.tensor()
+    source.require(x > 9, "x is larger than it can be")
+    return x
+
+
+def amgm(x, *, factor=2):
+    """Sharp at x = 1."""
+    return leq(factor * x.abs(), x * x + 1)
+
+
+def test_a_true_tight_claim_holds(declare, verify):
+    row = verify(declare(amgm, squares(), tight=ones(), mutants={"2.1": {"factor": 2.1}}))
+    assert row.verdict == "holds"
+    assert row.messages == ()
+    assert row.mutants.killed == row.mutants.total == 2
+    assert row.best_ratio == pytest.approx(1)
+    assert row.swept > 0
+    assert row.drawn == 20
+    assert row.seconds > 0
+
+
+def test_a_false_claim_fails_with_a_certificate(declare, verify, tmp_path):
+    row = verify(declare(lambda x: leq(x, 7.0), squares()))
+    assert row.verdict == "failed"
+    assert not row.expected
+    assert row.certificate == str(tmp_path / "t.made-up.json")
+    [message] = row.messages
+    assert message.startswith("t.made-up is false: lhs 8 > rhs 7 by 1 (certified, 128-bit balls)")
+    claim = declare(lambda x: leq(x, 7.0), squares())
+    assert certificates.read(tmp_path / "t.made-up.json")["claim"] == claim.id
+
+
+def test_a_false_identity_fails(declare, verify):
+    row = verify(declare(lambda x: eq(x * x, x.abs()), squares()))
+    assert row.verdict == "failed"
+    assert "!=" in row.messages[0]
+
+
+def test_a_false_conjecture_fails_and_a_true_one_is_guarded(declare, verify):
+    assert verify(declare(lambda x: leq(x, 7.0), squares(), kind="conjecture")).verdict == "failed"
+    row = verify(declare(lambda x: leq(x, 9.0), squares(), kind="conjecture"))
+    assert row.verdict == "guarded"
+    assert row.mutants.total == 0
+
+
+def test_a_nan_is_undecided(declare, verify):
+    row = verify(declare(lambda x: leq(x - x, x / (x - x)), squares()))
+    assert row.verdict == "undecided"
+    assert not row.expected
+    assert row.certificate is None
+    assert "is suspected false" in row.messages[0]
+    assert "do not decide it at 2048 bits" in row.messages[0]
+
+
+def test_a_violation_without_ball_form_is_undecided(declare, verify):
+    row = verify(declare(lambda x: leq(x, 7.0), squares(), no_ball="it says so"))
+    assert row.verdict == "undecided"
+    assert "not certified: no ball form: it says so" in row.messages[0]
+
+
+def test_rounding_is_no_violation(declare, verify):
+    row = verify(declare(lambda x: eq((x + 1) * (x - 1), x * x - 1, terms=0), squares()))
+    assert row.verdict == "holds"
+    assert row.cleared > 0
+
+
+def test_a_claim_whose_derived_mutant_survives_fails(declare, verify):
+    loose = lambda x: leq(x, 20.0, label="far")  # noqa: E731
+    row = verify(declare(loose, squares()))
+    assert row.verdict == "failed"
+    assert row.messages == ("t.made-up: the mutant 'bound 2 % stronger (far)' survives",)
+    assert row.mutants.survivors == ("bound 2 % stronger (far)",)
+    assert verify(declare(loose, squares(), loose="a safety factor")).verdict == "holds"
+    assert verify(declare(loose, squares(), loose={"far": "so"})).verdict == "holds"
+    assert verify(declare(loose, squares(), loose={"near": "so"})).verdict == "failed"
+
+
+def test_a_named_mutant_that_survives_fails(declare, verify):
+    row = verify(declare(amgm, squares(), tight=ones(), mutants={"weaker": {"factor": 1}}))
+    assert row.verdict == "failed"
+    assert row.messages == ("t.made-up: the mutant 'weaker' survives",)
+
+
+def test_a_mutant_that_is_not_a_number_is_not_killed(declare, verify):
+    def body(x, *, shift=1):
+        return leq(2 * x.abs() * (shift / shift if shift else x / (x - x)), x * x + 1)
+
+    row = verify(declare(body, squares(), tight=ones(), mutants={"nan": {"shift": 0}}))
+    assert row.messages == ("t.made-up: the mutant 'nan' survives",)
+
+
+def test_a_control_has_to_break_the_claim(declare, verify):
+    def body(x):
+        return leq(x * x, 8 * x)
+
+    positive = squares(low=0.0)
+    row = verify(declare(body, positive, needs={"x >= 0": Need(squares())}))
+    assert row.verdict == "holds"
+    assert row.needs == ("x >= 0",)
+    row = verify(declare(body, positive, needs={"x >= 0": Need(squares(low=1.0))}))
+    assert row.verdict == "failed"
+    assert row.messages == (
+        "t.made-up: the control without the hypothesis 'x >= 0' does not break the claim",
+    )
+
+
+def test_a_control_may_turn_dials(declare, verify):
+    needs = {"factor at most 2": Need(squares(), {"factor": 3})}
+    assert verify(declare(amgm, squares(), tight=ones(), needs=needs)).verdict == "holds"
+
+
+def test_a_tight_family_has_to_be_tight(declare, verify):
+    row = verify(declare(amgm, squares(), tight=squares(low=2.0)))
+    assert row.verdict == "failed"
+    assert "is not tight" in row.messages[0]
+
+
+def test_a_tight_family_is_part_of_the_claim(declare, verify):
+    """A violation there is one of the claim."""
+    row = verify(declare(lambda x: leq(x, 0.5), squares(high=0.5), tight=ones()))
+    assert row.verdict == "failed"
+    assert "is false" in row.messages[0]
+
+
+def test_without_instances_nothing_holds(declare, verify):
+    row = verify(declare(lambda x: leq(x, 9.0), nothing_fits(), loose="so"))
+    assert row.verdict == "failed"
+    assert "no instance lies inside the hypotheses" in row.messages[0]
+    assert row.rejected > 0
+
+
+def test_a_hypothesis_that_never_holds_is_vacuous(declare, verify):
+    def body(x):
+        return leq(x, 8.0), leq(x + 100, x, where=x > 8, label="beyond")
+
+    for kind in ("bound", "conjecture"):
+        row = verify(declare(body, squares(), kind=kind, loose="so"))
+        assert row.verdict == "failed"
+        assert row.messages == ("t.made-up: beyond is asserted of no instance",)
+
+
+def test_the_row_does_not_depend_on_the_run(declare, verify):
+    claim = declare(amgm, squares(), tight=ones())
+    first, second = verify(claim).to_json(), verify(claim).to_json()
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+
+
+def test_a_refuted_claim_needs_its_certificate(declare, verify, tmp_path):
+    path = tmp_path / "claims.py"
+    path.touch()
+    body = lambda x: leq(x, 7.0)  # noqa: E731
+    claim = declare(body, squares(), kind="refuted", file=path, errata="7")
+    row = verify(claim)
+    assert row.verdict == "failed"
+    assert "no certificate can be read at" in row.messages[0]
+
+    from rankcheck.verification.certify import folder_of, from_choices
+
+    certificates.write(folder_of(claim), claim, from_choices(claim, [8]))
+    assert verify(claim).verdict == "refuted"
+    # Another claim under this id.
+    other = declare(lambda x: leq(x, 7.5), squares(), kind="refuted", file=path, errata="7")
+    row = verify(other)
+    assert row.verdict == "failed"
+    assert "has changed since its counterexample was certified" in row.messages[0]
+
+
+def test_what_is_cited_is_listed(declare, verify):
+    assert verify(declare(lambda: None, None, kind="cited")).verdict == "cited"
+
+
+def test_as_a_test_a_claim_fails_by_its_messages(declare, tmp_path):
+    before = session.begin(session.Session(SMALL, folder=tmp_path))
+    try:
+        check(declare(amgm, squares(), tight=ones()))
+        with pytest.raises(ClaimFalse, match=r"t.made-up is false: lhs 8 > rhs 7 by 1"):
+            check(declare(lambda x: leq(x, 7.0), squares()))
+        assert [row.verdict for row in session.current().rows] == ["holds", "failed"]
+    finally:
+        session.begin(before)
+
+
+def test_what_is_no_claim(declare):
+    with pytest.raises(ClaimError, match="lower-case words"):
+        declare(amgm, squares(), id="Nothing")
+    with pytest.raises(ClaimError, match="states its mathematics"):
+        declare(amgm, squares(), statement="")
+    with pytest.raises(ClaimError, match=r"it has \['factor'\]; received \['facto'\]"):
+        declare(amgm, squares(), mutants={"m": {"facto": 3}})
+
+
+def test_entries_of_one_instance_are_all_asserted(declare, verify):
+    @instances
+    def vectors(source):
+        return source.tensor(3)
+
+    def body(x):
+        return leq(torch.stack((x[..., 0], 0 * x[..., 1], x[..., 2] - 1), -1), 7.0)
+
+    row = verify(declare(body, vectors()))
+    assert row.verdict == "failed"
+    assert "lhs 8 > rhs 7 by 1" in row.messages[0]

@@ -1,0 +1,212 @@
+"""Sweeping and drawing: what is tallied, what goes to the balls, and what they clear."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from rankcheck import eq, leq
+from rankcheck.counterexamples.violation import evaluate, excess
+from rankcheck.instances.source import BatchSource, instances
+from rankcheck.verification.profiles import Profile
+from rankcheck.verification.search import JUDGED, Tally, draw, sweep, worst_of
+
+SMALL = Profile("small", drawn=40, batches=6, size=64, single=12)
+
+
+def swept(claim, family=None, **options) -> Any:
+    tally = Tally()
+    return sweep(claim, family or claim.instances, SMALL, 0, tally, **options), tally
+
+
+def drawn(claim, count=20, seed=0, tally=None) -> Any:
+    return draw(claim, claim.instances, count, seed, Tally() if tally is None else tally)
+
+
+def test_a_true_claim_is_tallied(declare, scalars):
+    claim = declare(lambda x: (leq(x.abs(), 8.0, label="a"), eq(x + x, 2 * x)), scalars())
+    seen: list[int] = []
+    found, tally = swept(claim, advance=seen.append)
+    assert found is None
+    assert tally.evaluated == 6 * 64 == sum(seen)
+    assert (tally.rejected, tally.cleared) == (0, 0)
+    assert tally.seen == {0: ("leq", "a"), 1: ("eq", "")}
+    assert tally.asserted == {0, 1}
+    assert 0.5 < tally.ratio[0] <= 1
+    assert tally.deviation == {1: 0}
+    assert 1 in tally.killed
+
+
+def test_a_false_claim_is_found_and_proved(declare, scalars):
+    claim = declare(lambda x: leq(x, 7.0), scalars())
+    found, _ = swept(claim)
+    assert found.judgement.finding == "genuine"
+    assert float(found.record.tensors[0]) > 7
+    assert drawn(claim, 300).judgement.finding == "genuine"
+
+
+def test_the_same_seed_finds_the_same_instance(declare, scalars):
+    claim = declare(lambda x, y: leq(x * y, 40.0), scalars(count=2))
+    for search in (lambda: swept(claim)[0], lambda: drawn(claim, 400, 3)):
+        first, second = search(), search()
+        assert first.record.to_json() == second.record.to_json()
+
+
+def test_what_cannot_be_batched_is_run_one_by_one(declare, scalars):
+    shapes = set()
+
+    def body(x):
+        shapes.add(tuple(x.shape))
+        return leq(x, 9.0)
+
+    claim = declare(body, scalars(), no_batch="it says so")
+    assert swept(claim)[1].evaluated == SMALL.single
+    assert shapes == {()}
+
+
+def test_rounding_is_cleared(declare, scalars):
+    """True everywhere; the band is taken to be nothing, so that rounding looks like a violation."""
+    claim = declare(lambda x, y: eq((x + y) * (x - y), x * x - y * y, terms=0), scalars(count=2))
+    found, tally = swept(claim)
+    assert found is None
+    assert tally.cleared >= 6
+    tally = Tally()
+    assert drawn(claim, 40, 0, tally) is None
+    assert tally.cleared > 0
+
+
+def test_noise_does_not_stand_before_a_violation(declare):
+    """Where both sides cancel, rounding is as large as the sides: it must not fill the queue."""
+
+    @instances
+    def pairs(source):
+        return source.tensor(), source.tensor()
+
+    def body(x, y):
+        noise = ((x + y) - x) - y
+        return (
+            eq(noise, 0 * x, label="true, and noisy"),
+            leq(y, 7.75 + 0 * y, label="false, hardly"),
+        )
+
+    claim = declare(body, pairs())
+    source = BatchSource(1, 2048)
+    relations = evaluate(claim, claim.instances, source, {})
+    assert int((excess(relations, source.batch) > 0.9).sum()) > 100
+    found, _ = swept(claim)
+    assert found.judgement.finding == "genuine"
+    assert found.judgement.label == "false, hardly"
+
+
+def test_the_worst_by_either_measure(declare):
+    @instances
+    def given(source):
+        return source.tensor()
+
+    source = BatchSource(0, 8)
+    given()(source)
+    lhs = torch.tensor([1.0, 1e6 + 1, 3.0, 2.0, 1e-9, 5.0, 0.0, 1e5]).double()
+    rhs = torch.tensor([0.5, 1e6, 3.0, 1.9, 0.0, 4.0, 1.0, 0.0]).double()
+    source.valid = torch.tensor([True] * 7 + [False])
+    order = worst_of((leq(lhs, rhs),), source)
+    assert len(order) == len(set(order)) <= 2 * JUDGED
+    assert set(order) == {0, 1, 3, 4, 5}
+    assert order[:4] == [4, 0, 5, 3]
+
+
+def test_a_nan_is_a_violation_that_nothing_proves(declare, scalars):
+    claim = declare(lambda x: leq(x, 9 + 0 / (x - x)), scalars())
+    found, _ = swept(claim)
+    assert found.judgement.finding == "suspected"
+    assert drawn(claim, 20, 0).judgement.finding == "suspected"
+
+
+def test_a_suspicion_gives_way_to_a_proof(declare, lists):
+    """In one batch both occur; the proof is what is reported."""
+
+    def body(x):
+        first = x[..., 0]
+        return leq(torch.where(first < 0, first / (first - first), first), 7.0 + 0 * first)
+
+    found, _ = swept(declare(body, lists()))
+    assert found.judgement.finding in ("genuine", "suspected")
+    some = [swept(declare(body, lists(), id=f"t.n{n}"))[0].judgement.finding for n in range(6)]
+    assert "genuine" in some
+
+
+def test_where_is_respected(declare, scalars):
+    claim = declare(lambda x: leq(x, 1.0, where=x < 1), scalars())
+    found, tally = swept(claim)
+    assert found is None
+    assert tally.asserted == {0}
+    nowhere = declare(lambda x: leq(x, 1.0, where=x > 8), scalars())
+    found, tally = swept(nowhere)
+    assert found is None
+    assert tally.asserted == set()
+    assert tally.killed == set()
+    assert tally.ratio == {}
+
+
+def test_rejected_instances_do_not_count(declare):
+    @instances
+    def halves(source):
+        x = source.tensor()
+        source.require(x > 0, "x is positive")
+        return x
+
+    claim = declare(lambda x: leq(-x, 0.0), halves())
+    found, tally = swept(claim)
+    assert found is None
+    assert tally.evaluated + tally.rejected == 6 * 64
+    assert tally.reasons == {"x is positive": tally.rejected}
+    tally = Tally()
+    assert drawn(claim, 40, 0, tally) is None
+    assert tally.evaluated > 0
+    assert tally.rejected > 0
+    # Outside of the hypotheses it is false, and that is none.
+    alone = declare(lambda x: leq(-x, 0.0), halves(), no_batch="so")
+    found, tally = swept(alone)
+    assert found is None
+    assert tally.rejected > 0
+
+
+def test_dials_are_turned(declare, scalars):
+    def body(x, *, bound=8):
+        return leq(x, bound + 0 * x)
+
+    claim = declare(body, scalars(), mutants={"lower": {"bound": 6}})
+    assert swept(claim)[0] is None
+    assert swept(claim, dials={"bound": 6})[0].judgement.excess > 0
+
+
+def test_rounding_kills_no_mutant(declare, scalars):
+    """2 % of nothing is less than rounding: what fails already says nothing of the mutant."""
+    claim = declare(lambda x, y: leq((x + y) - x - y, 0 * x), scalars(count=2))
+    found, tally = swept(claim)
+    assert found is None
+    assert tally.cleared > 0
+    assert tally.killed == set()
+
+
+def test_integers_are_swept_exactly(declare, lists):
+    def body(x):
+        return leq((x != 0).sum(-1), torch.tensor(x.shape[-1]))
+
+    found, tally = swept(declare(body, lists()))
+    assert found is None
+    assert tally.ratio == {0: 1.0}
+    assert tally.killed == {0}
+    strict = declare(lambda x: leq((x != 0).sum(-1), x.shape[-1] - 1), lists(size=(2, 4)))
+    found, _ = swept(strict)
+    assert found.judgement.finding == "genuine"
+    assert found.judgement.excess == 1
+
+
+def test_a_body_that_raises_is_not_silenced(declare, scalars):
+    def body(x):
+        raise KeyError("lost")
+
+    with pytest.raises(KeyError, match="lost"):
+        swept(declare(body, scalars()))
+    with pytest.raises(KeyError, match="lost"):
+        drawn(declare(body, scalars()))

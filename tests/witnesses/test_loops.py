@@ -1,0 +1,162 @@
+"""Loops around stars: what closes, what counts as a star, and that a loop can be repeated."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.instances.loops import loops, planar_loops
+from rankcheck.instances.source import BatchSource, ReplaySource
+from rankcheck.linalg import frobenius_squared
+from rankcheck.witnesses.loops import Loop, activate, close, distinct_rays
+
+TRIPOD = torch.tensor([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]], dtype=torch.float64)
+NONE = TRIPOD[:, :0]
+
+
+def test_the_identity_of_the_plane():
+    loop = Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (0,))
+    assert loop.length == 1
+    assert loop.cost() == 2
+    assert loop.closes()
+    assert torch.equal(loop.around(TRIPOD), TRIPOD)
+
+
+def test_a_kink_on_the_star_opens_the_loop():
+    loop = Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (1,))
+    assert not loop.closes()
+    assert torch.equal(loop.around(TRIPOD)[:, 2], torch.tensor([0.0, -1.0], dtype=torch.float64))
+
+
+def test_activation():
+    z = torch.tensor([[-1.0, 2.0], [-1.0, 2.0]], dtype=torch.float64)
+    assert activate(z, 1, -0.5).tolist() == [[0.5, 2.0], [-1.0, 2.0]]
+    batch = activate(z.expand(2, 2, 2), 2, torch.tensor([0.0, 0.5], dtype=torch.float64))
+    assert batch.tolist() == [[[0.0, 2.0], [0.0, 2.0]], [[-0.5, 2.0], [-0.5, 2.0]]]
+
+
+def test_the_last_layer_is_the_cheapest_that_closes():
+    g = torch.Generator().manual_seed(0)
+    start = torch.randn(2, 3, dtype=torch.float64, generator=g)
+    end = torch.randn(4, 3, dtype=torch.float64, generator=g)
+    W = close(start, end)
+    assert torch.allclose(W @ end, start)
+    null = torch.linalg.svd(end).U[:, 3:].mT
+    for _ in range(20):
+        other = W + torch.randn(2, 1, dtype=torch.float64, generator=g) @ null
+        assert torch.allclose(other @ end, start)
+        assert frobenius_squared(other) > frobenius_squared(W)
+
+
+def folding() -> Loop:
+    """Three orthogonal rays, folded into the plane and unfolded again by ReLU."""
+    rays = torch.eye(3, dtype=torch.float64)
+    fold = torch.tensor([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]], dtype=torch.float64)
+    unfold = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    return Loop(rays, rays[:, :0], (fold, unfold), (0, 3))
+
+
+def test_a_loop_with_kinks():
+    loop = folding()
+    assert loop.closes()
+    assert distinct_rays(loop.rays)
+    assert loop.cost() == 6
+    twice = loop.then(loop)
+    assert (twice.length, float(twice.cost())) == (4, 12.0)
+    assert twice.closes()
+
+
+@pytest.mark.parametrize(
+    ("rays", "different"),
+    [
+        ([[1, 0], [0, 1]], True),
+        ([[1, -1], [0, 0]], True),  # opposite rays are two rays
+        ([[1, 2], [0, 0]], False),
+        ([[1, 1], [0, 1e-3]], False),
+        ([[1, 0], [0, 0]], False),
+    ],
+)
+def test_distinct_rays(rays, different):
+    columns = torch.tensor(rays, dtype=torch.float64)
+    assert bool(distinct_rays(columns)) is different
+    assert bool(distinct_rays(BallArray.exact(columns))) is different
+
+
+def test_pages_are_compared_modulo_the_spine():
+    spine = torch.tensor([[0.0], [0.0], [1.0]], dtype=torch.float64)
+    pages = torch.tensor([[1.0, 2.0], [0.0, 0.0], [0.0, 5.0]], dtype=torch.float64)
+    assert distinct_rays(pages)
+    assert not distinct_rays(pages, spine)
+    assert not distinct_rays(torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]).double(), spine)
+    assert not distinct_rays(pages, 0 * spine)
+    third = torch.tensor([[1.0, -1.0], [0.0, 0.0], [0.0, 5.0]], dtype=torch.float64)
+    assert distinct_rays(third, spine)
+
+
+def test_kinked_units_must_not_see_the_spine():
+    rays = torch.tensor([[1.0, -1.0], [0.0, 0.0]], dtype=torch.float64)
+    spine = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    one = torch.eye(2, dtype=torch.float64)
+    assert Loop(rays, spine, (one,), (0,)).closes()
+    ahead = torch.tensor([[1.0, 1.0], [0.0, 1.0]], dtype=torch.float64)
+    back = torch.tensor([[1.0, -1.0], [0.0, 1.0]], dtype=torch.float64)
+    assert Loop(rays, spine, (ahead, back), (0, 0)).closes()
+    assert not Loop(rays, spine, (ahead, back), (1, 0), Fraction(1, 2)).closes()
+
+
+@pytest.mark.parametrize("spine", [0, 1])
+def test_planar_loops_cost_their_dimension(spine):
+    for seed in range(20):
+        (loop,) = planar_loops(spine=spine)(BatchSource(seed, 16))
+        dimension = min(loop.rays.shape[-1] - 1, 2) + spine
+        assert loop.closes().all()
+        assert torch.allclose(loop.cost(), loop.cost() * 0 + dimension * loop.length)
+
+
+def test_loops_that_close_do_so_exactly():
+    """What closes in floats closes on rationals, without any rounding; and many have kinks."""
+    closed, kinked = 0, 0
+    for seed in range(120):
+        source = BatchSource(seed, None)
+        (loop,) = loops(rays=(3, 3))(source)
+        if not (loop.closes() and distinct_rays(loop.rays)):
+            continue
+        (exact,) = loops(rays=(3, 3))(ReplaySource(source.record, BallArray.exact))
+        assert exact.closes()
+        assert (exact.around(exact.rays) == exact.rays).all()
+        closed, kinked = closed + 1, kinked + any(loop.kinked)
+    assert closed >= 15
+    assert kinked >= 8
+
+
+def test_a_repeated_loop_is_a_network():
+    """Fold three rays into the plane and unfold them: on the star, once or four times around."""
+    loop = folding()
+    for repeats in (1, 4):
+        net = loop.network(repeats, torch.tensor(0.25, dtype=torch.float64))
+        assert net.depth == 2 * repeats + 2
+        for t in (0.0, 0.125, 0.25):
+            assert torch.equal(net(t * loop.rays.mT), t * loop.rays.mT)
+    small = loop.network(4, torch.tensor(2.0**-20, dtype=torch.float64))
+    assert float(small.cost()) == pytest.approx(4 * 6 + 6, abs=1e-9)
+
+
+def test_networks_of_loops_from_the_generator():
+    checked = 0
+    for seed in range(80):
+        (loop,) = loops(rays=(2, 3))(BatchSource(seed, None))
+        if not loop.closes() or not any(loop.kinked) or loop.cost() > 16 * loop.length:
+            continue
+        net = loop.network(2, torch.tensor(0.5, dtype=torch.float64))
+        star = torch.cat((0.5 * loop.rays, 0.25 * loop.rays, 0 * loop.rays), -1).mT
+        assert torch.allclose(net(star), star, rtol=0, atol=1e-9)
+        checked += 1
+    assert checked >= 5
+
+
+def test_a_loop_has_kinks_for_each_layer():
+    with pytest.raises(ValueError, match="received 2 for 1 layers"):
+        Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (0, 0))
