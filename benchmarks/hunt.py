@@ -62,7 +62,7 @@ def by_rankcheck(claim: Claim, number: int, cap: float) -> Trial:
     with tempfile.TemporaryDirectory() as folder:
         found = hunt(claim, cap, number, folder=folder, shrink=0.01)
     seconds = found.seconds - found.stages.get("shrink", 0.0)
-    return Trial(found.verdict == "genuine", seconds, found.instances)
+    return Trial(found.verdict == "refuted", seconds, found.instances)
 
 
 class _Proved(Exception):
@@ -147,7 +147,7 @@ def by_evolution(claim: Claim, number: int, cap: float) -> Trial:
 
 
 def _is_genuine(claim: Claim, record: Record) -> bool:
-    return judge(claim, record).finding == "genuine"
+    return judge(claim, record).finding == "refuted"
 
 
 METHODS: dict[str, Callable[[Claim, int, float], Trial]] = {
@@ -197,19 +197,19 @@ def false_statements(seeds: int, cap: float, only: str) -> bool:
 
 def true_statements(seeds: int, cap: float, only: str) -> bool:
     """The table of true statements; whether none fell."""
-    print("| true statement | verdicts | least margin | instances | cleared |")
+    print("| true statement | verdicts | least margin | instances | rounding |")
     print("| --- | --- | --- | --- | --- |", flush=True)
     standing = True
     for claim in claims("true.py", only):
         with tempfile.TemporaryDirectory() as folder:
             hunts = [hunt(claim, cap, number, folder=folder) for number in range(seeds)]
         verdicts = sorted({found.verdict for found in hunts})
-        standing = standing and verdicts == ["none"]
+        standing = standing and verdicts == ["survived"]
         margin = min(found.margin for found in hunts if found.margin is not None)
         print(
             f"| {claim.id.removeprefix('true.')} | {', '.join(verdicts)} | {margin:.1e} "
             f"| {sum(found.instances for found in hunts)} "
-            f"| {sum(found.cleared for found in hunts)} |",
+            f"| {sum(found.rounding for found in hunts)} |",
             flush=True,
         )
     return standing

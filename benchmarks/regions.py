@@ -167,7 +167,7 @@ def main() -> None:
     print("|---|---:|---:|---:|")
     base = network((2, 8, 4, 1))
     for title, change in (
-        ("none", lambda net: net),
+        ("survived", lambda net: net),
         ("a neuron twice", duplicated),
         ("pairs ±z", opposites),
         ("a layer of identities", identity_layer),

@@ -14,7 +14,7 @@ from rankcheck._version import __version__
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim, ClaimError, Need, cited, claim, conjecture, refuted
-    from rankcheck.claims.reference import Source, paper
+    from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, eq, leq
     from rankcheck.networks.network import Network
     from rankcheck.verification.check import ClaimFalse, verify_claim
@@ -25,8 +25,8 @@ __all__ = [
     "ClaimFalse",
     "Need",
     "Network",
+    "Reference",
     "Relation",
-    "Source",
     "__version__",
     "cited",
     "claim",
@@ -50,7 +50,7 @@ _HOMES = {
         "refuted",
     ),
     "rankcheck.claims.relations": ("Relation", "eq", "leq"),
-    "rankcheck.claims.reference": ("Source", "paper"),
+    "rankcheck.claims.reference": ("Reference", "paper"),
     "rankcheck.networks.network": ("Network",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -21,7 +21,7 @@ def scaled_partial_isometries(source: Source):
     "bottleneck.amgm",
     kind="bound",
     title="The squared norm of a matrix of rank k is at least k times the mean of its determinant",
-    source=paper("bottleneck", "proof of Thm 16"),
+    reference=paper("bottleneck", "proof of Thm 16"),
     instances=matrices(),
     tight=scaled_partial_isometries(),
     mutants={"exponent 2.04/k": {"exponent": Fraction(51, 25)}},

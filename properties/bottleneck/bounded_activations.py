@@ -47,7 +47,7 @@ def capped(exponent):
     "bottleneck.bounded-activations",
     kind="bound",
     title="A bounded tangent kernel bounds the activations of almost all layers",
-    source=paper("bottleneck", "Thm 7/16"),
+    reference=paper("bottleneck", "Thm 7/16"),
     instances=balanced_networks_at_points(),
     tight=multiples_of_rotations(scale=(1.0, 1.0 + 2**-12)),
     needs={
@@ -103,7 +103,7 @@ def balanced_networks_among_points(source: Source):
 @refuted(
     "bottleneck.bounded-activations-premise",
     title="The bound on the activations at one of N points from 1/N of the trace of its kernel",
-    source=paper("bottleneck", "Thm 16"),
+    reference=paper("bottleneck", "Thm 16"),
     instances=balanced_networks_among_points(),
     errata="The factor 1/N belongs to the trace over all N points, not to that of one of them: the "
     "premise is tr Θ(x, x) ≤ cL, as in Theorem 7.",

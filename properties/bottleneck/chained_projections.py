@@ -16,7 +16,7 @@ from ._narrow_ends import narrow_ended_networks
     "bottleneck.chained-projections",
     kind="bound",
     title="For slopes from 0 to 1 one chain of orthonormal frames is near all weights",
-    source=paper("bottleneck", "Thm 6 (0 ≤ a < 1)"),
+    reference=paper("bottleneck", "Thm 6 (0 ≤ a < 1)"),
     instances=networks_at_points(slopes="nonnegative"),
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
     needs={
@@ -50,7 +50,7 @@ def test_chained_projections(net, x, *, distances=chained_distances):
 @refuted(
     "bottleneck.chained-projections-as-printed",
     title="One chain of orthonormal frames near all weights, for every slope",
-    source=paper("bottleneck", "Thm 6"),
+    reference=paper("bottleneck", "Thm 6"),
     instances=networks_at_points(depth=(2, 2), width=(1, 3)),
     errata="For a negative slope no chain need exist: W_1 = (1, −1)ᵀ, W_2 = (1, 1) and x > 0. Either "
     "a ≥ 0 is assumed, or each layer has two frames of its own. (And V_ℓV_{ℓ+1}ᵀ does not have the "
@@ -112,7 +112,7 @@ def opposite_pairs(slope, k, depth, batch, like, sign=1):
     "bottleneck.chained-projections-negative-slope",
     kind="construction",
     title="For every negative slope, rank and depth a network that no chain of frames is near to",
-    source=paper("bottleneck", "beyond Thm 6"),
+    reference=paper("bottleneck", "beyond Thm 6"),
     instances=negative_slopes_with_chains(),
     tight=best_chains(),
     mutants={"the second half read with the same sign": {"sign": -1}},

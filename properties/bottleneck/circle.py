@@ -25,7 +25,7 @@ def an_arc_anywhere(g, steps):
     "bottleneck.circle",
     kind="construction",
     title="The circle has dimension one for Jacobians, and two for bottlenecks",
-    source=paper("bottleneck", "§3.3.1"),
+    reference=paper("bottleneck", "§3.3.1"),
     instances=functions_on_the_circle(),
     mutants={"without bisection": {"bracket": an_arc_anywhere}},
     loose={"the change of sign": "a sign: the product of the ends is at most zero"},

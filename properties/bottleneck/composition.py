@@ -46,7 +46,7 @@ def signed_seams(source: Source):
     "bottleneck.composition",
     kind="construction",
     title="The excess cost is subadditive under composition, for g in the positive orthant",
-    source=paper("bottleneck", "Thm 3.1"),
+    reference=paper("bottleneck", "Thm 3.1"),
     instances=chained_networks(),
     tight=chained_isometries(),
     needs={"g takes values in the positive orthant": signed_seams()},
@@ -85,7 +85,7 @@ def multiples_on_an_interval(source: Source):
 @refuted(
     "bottleneck.composition-as-printed",
     title="The cost of a composition is at most the sum of the costs, at finite depth",
-    source=paper("bottleneck", "proof of Thm 11.1"),
+    reference=paper("bottleneck", "proof of Thm 11.1"),
     instances=multiples_on_an_interval(),
     errata="Between the two networks stands an activation: the concatenated network computes f∘g only "
     "where g ≥ 0. On [-1, 1] the identity costs 1 at depth 1, but at least 2√2 > 2 at depth 2. The "
@@ -125,7 +125,7 @@ def cheapest_secants(source: Source):
     "bottleneck.secant-cost",
     kind="bound",
     title="What a network of depth two pays for the secant of its function on an interval",
-    source=paper("bottleneck", "Thm 11.1 (corrected)"),
+    reference=paper("bottleneck", "Thm 11.1 (corrected)"),
     instances=two_layers_on_an_interval(),
     tight=cheapest_secants(),
 )

@@ -20,7 +20,7 @@ def linear_maps_at_depths(source: Source):
     "bottleneck.cost-expansion",
     kind="limit",
     title="The cost of a linear map: rank, log-determinant and second correction, with a remainder",
-    source=paper("bottleneck", "§3"),
+    reference=paper("bottleneck", "§3"),
     instances=linear_maps_at_depths(),
 )
 def test_cost_expansion(A, L):

@@ -40,7 +40,7 @@ def halves_without_a_bias(net, cut):
     "bottleneck.cost-splits",
     kind="identity",
     title="A network costs what its two halves cost, and they compose",
-    source=paper("bottleneck", "§3.3"),
+    reference=paper("bottleneck", "§3.3"),
     instances=cut_networks(),
     tight=cut_least_networks(),
     mutants={"the bias at the cut left out": {"cut_into": halves_without_a_bias}},

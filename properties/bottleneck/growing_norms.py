@@ -29,7 +29,7 @@ def steps(net, x):
     "bottleneck.growing-norms",
     kind="bound",
     title="In a balanced network the layers grow, and the first ℓ of them are not above the mean",
-    source=paper("bottleneck", "proof of Thm 16 (corrected)"),
+    reference=paper("bottleneck", "proof of Thm 16 (corrected)"),
     instances=balanced_networks_at_points(depth=(2, 4)),
     tight=balanced_linear_networks(depth=(2, 6), equal=True),
     needs={"balanced parameters": networks_at_points(depth=(2, 4), width=(1, 3))},
@@ -62,7 +62,7 @@ def test_growing_norms(net, x):
 @refuted(
     "bottleneck.growing-norms-as-printed",
     title="The Jacobian of the first layers against the Schatten quasi-norm of all of them",
-    source=paper("bottleneck", "proof of Thm 16"),
+    reference=paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
     errata="The Schatten exponent of the first ℓ layers is 2/ℓ: it is printed as 2/L.",
     corrected_by="bottleneck.growing-norms",
@@ -84,7 +84,7 @@ def test_growing_norms_as_printed(net, x):
 @refuted(
     "bottleneck.growing-norms-exponent-as-printed",
     title="The growth of the first layers with the rank left out of its exponent",
-    source=paper("bottleneck", "proof of Thm 16"),
+    reference=paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
     errata="(1 + c_1/L)^ℓ must be (1 + c_1/(kL))^ℓ, which is at most e^{(ℓ/L) c_1/k}.",
     corrected_by="bottleneck.growing-norms",

@@ -23,7 +23,7 @@ def tangent_spaces(source: Source):
     "bottleneck.identity-nonnegative",
     kind="identity",
     title="The pseudo-determinant of a projection is one",
-    source=paper("bottleneck", "§3.3.1"),
+    reference=paper("bottleneck", "§3.3.1"),
     instances=tangent_spaces(),
 )
 def test_identity_nonnegative(basis):
@@ -66,7 +66,7 @@ def stretched_planes(source: Source):
     "bottleneck.regularity-on-a-domain",
     kind="bound",
     title="The excess cost bounds the log-determinant of the Jacobian along a domain",
-    source=paper("bottleneck", "Thm 3, as used for Prop. 5"),
+    reference=paper("bottleneck", "Thm 3, as used for Prop. 5"),
     instances=networks_on_domains(),
     tight=stretched_planes(),
 )

@@ -56,7 +56,7 @@ def steep_networks(source: Source):
     "bottleneck.offset-bound",
     kind="bound",
     title="A network pays for the part of its values that its Jacobian does not span",
-    source=paper("rankcheck", "rankcheck.costs.offsets"),
+    reference=paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_along_directions(),
     tight=witnesses_along_their_planes(),
     needs={"the slope lies in [-1, 1]": steep_networks()},
@@ -95,7 +95,7 @@ def staying_up(c, depth):
     "bottleneck.identity-offset",
     kind="limit",
     title="The identity beside an offset costs kL and the price of a constant",
-    source=paper("bottleneck", "Prop. 12, the case that its proof passes over"),
+    reference=paper("bottleneck", "Prop. 12, the case that its proof passes over"),
     instances=offset_domains(),
     mutants={
         "no height before the last": {"heights": no_height_in_between},
@@ -138,7 +138,7 @@ def chains(source: Source):
     "bottleneck.offset-chains",
     kind="bound",
     title="A chain of heights that returns to where it began costs a constant, up to O(1/L)",
-    source=paper("rankcheck", "rankcheck.costs.offsets"),
+    reference=paper("rankcheck", "rankcheck.costs.offsets"),
     instances=chains(),
 )
 def test_offset_chains(c):
@@ -175,7 +175,7 @@ def cheapest_constants(source: Source):
     "bottleneck.constant-cost",
     kind="bound",
     title="What a network of any depth has to pay for its value at the origin",
-    source=paper("rankcheck", "rankcheck.costs.offsets"),
+    reference=paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_at_the_origin(),
     tight=cheapest_constants(),
     witness="rankcheck.witnesses.constants",

@@ -45,7 +45,7 @@ def identities_in_the_middle(O, depth, slope):  # noqa: E741
     "bottleneck.identity-planar",
     kind="construction",
     title="The identity on a planar, completely positive domain costs exactly kL",
-    source=paper("bottleneck", "Prop. 5/12"),
+    reference=paper("bottleneck", "Prop. 5/12"),
     instances=planar_domains(),
     needs={
         "the domain is completely positive": outside_the_cone(),

@@ -40,7 +40,7 @@ def one_kernel(depth):
     "bottleneck.linear-on-cone",
     kind="construction",
     title="A linear map on a completely positive cone, at kL + 2 log|A|_+ and O(1/L) more",
-    source=paper("bottleneck", "Thm 3.3"),
+    reference=paper("bottleneck", "Thm 3.3"),
     instances=linear_maps_on_cones(),
     tight=linear_maps_on_cones(diagonal=(1.0, 1.0 + 2**-20), above=0.0),
     needs={"A takes the domain to a completely positive set": images_outside_the_orthant()},
@@ -85,7 +85,7 @@ def printed_shares(depth):
 @refuted(
     "bottleneck.linear-on-cone-as-printed",
     title="The kernels of the printed proof, with their ends swapped",
-    source=paper("bottleneck", "proof of Thm 11.3"),
+    reference=paper("bottleneck", "proof of Thm 11.3"),
     instances=linear_maps_on_cones(depth=(2, 8)),
     errata="K_p = p K_in + (1 - p) K_out starts at K_0 = AᵀA, although α_0 = x has the kernel of the "
     "identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at the ends "
@@ -131,7 +131,7 @@ def without_roots(B, C, t):
     "bottleneck.convex-kernels",
     kind="construction",
     title="Convex combinations of completely positive kernels are completely positive",
-    source=paper("bottleneck", "proof of Thm 11.3"),
+    reference=paper("bottleneck", "proof of Thm 11.3"),
     instances=nonnegative_pairs(),
     needs={"both factors are non-negative on the domain": signed_pairs()},
     mutants={"weights in place of their roots": {"stack": without_roots}},

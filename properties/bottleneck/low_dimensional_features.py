@@ -99,7 +99,7 @@ def without_biases(net):
     "bottleneck.low-dimensional-features",
     kind="bound",
     title="With a bounded tangent kernel almost all layers map the data to nearly k dimensions",
-    source=paper("bottleneck", "Cor. 8/17 (corrected)"),
+    reference=paper("bottleneck", "Cor. 8/17 (corrected)"),
     instances=balanced_networks_of_any_depth(),
     needs={
         "max(1, e^{c_1/k})": Need(equal_layers(depth=(24, 100)), {"growth": torch.exp}),
@@ -139,7 +139,7 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True):
 @refuted(
     "bottleneck.low-dimensional-features-as-printed",
     title="Features in nearly k dimensions for networks that cost less than kL, as printed",
-    source=paper("bottleneck", "Cor. 8/17"),
+    reference=paper("bottleneck", "Cor. 8/17"),
     instances=equal_layers(),
     errata="For c_1 < 0 the factor e^{c_1/k} must be max(1, e^{c_1/k}), as in Theorem 7, from which it "
     "comes.",
@@ -160,7 +160,7 @@ def test_low_dimensional_features_as_printed(net, X):
 @refuted(
     "bottleneck.low-dimensional-features-weights-only",
     title="Features in nearly k dimensions from the kernel of the weights, with biases in the network",
-    source=paper("bottleneck", "Cor. 8/17, with the trace formula of §4"),
+    reference=paper("bottleneck", "Cor. 8/17, with the trace formula of §4"),
     instances=balanced_networks_with_inputs(
         depth=(1, 2), width=(1, 2), points=(2, 3), constructions=("exact",)
     ),

@@ -85,7 +85,7 @@ def reach(fit):
     "bottleneck.narrow-rank-one-minima",
     kind="statistical",
     title="Functions through R^1 that fit N points of R^k have a large tangent kernel",
-    source=paper("bottleneck", "Thm 10/19"),
+    reference=paper("bottleneck", "Thm 10/19"),
     instances=uniform_samples(),
     mutants={
         "the exponent of one dimension more": {"dimensions": 1},

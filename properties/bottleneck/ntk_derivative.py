@@ -29,7 +29,7 @@ def norms(net, x):
     "bottleneck.ntk-derivative",
     kind="bound",
     title="A large Jacobian makes the mixed second derivative of the tangent kernel large",
-    source=paper("bottleneck", "Prop. 9/18 (corrected)"),
+    reference=paper("bottleneck", "Prop. 9/18 (corrected)"),
     instances=networks_at_points(slopes="relu"),
     tight=balanced_linear_networks(slopes="relu", equal=True),
     needs={"ReLU": leaky_chains()},
@@ -49,7 +49,7 @@ def test_ntk_derivative(net, x, *, factor=1):
 @refuted(
     "bottleneck.ntk-derivative-as-printed",
     title="The mixed second derivative of the tangent kernel, with a factor of two",
-    source=paper("bottleneck", "Prop. 9/18"),
+    reference=paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3), slopes="relu"),
     errata="The derivative in x and y is L‖Jf‖^{2−2/L}; the factor 2 belongs to the second derivative "
     "of Θ(γ(t), γ(t)) along a segment, where it enters the second half of the proposition.",
@@ -66,7 +66,7 @@ def test_ntk_derivative_as_printed(net, x):
 @refuted(
     "bottleneck.ntk-derivative-leaky",
     title="The mixed second derivative of the tangent kernel for leaky slopes",
-    source=paper("bottleneck", "Prop. 9/18"),
+    reference=paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     errata="The proof uses D_ℓ² = D_ℓ, which is true for ReLU alone. For a = 1/2, L = 2, unit weights "
     "and x < 0 the left side is 1/2, and already L‖Jf‖^{2−2/L} is 1.",

@@ -70,7 +70,7 @@ def end_to_end(net, ends):
     "bottleneck.ntk-on-a-segment",
     kind="bound",
     title="Where the Jacobian is large along a segment, so is the tangent kernel at one of its ends",
-    source=paper("bottleneck", "Prop. 9/18"),
+    reference=paper("bottleneck", "Prop. 9/18"),
     instances=networks_on_segments(),
     tight=isometries_through_the_origin(),
     needs={
@@ -117,7 +117,7 @@ def opposite_pairs(source: Source):
     "bottleneck.ntk-on-a-segment-sharp",
     kind="bound",
     title="The bound on the tangent kernel at the ends of a segment, with its best constant",
-    source=paper("bottleneck", "Prop. 9/18 (sharpened)"),
+    reference=paper("bottleneck", "Prop. 9/18 (sharpened)"),
     instances=networks_on_segments(),
     tight=opposite_pairs(),
     needs={"ReLU": leaky_chains()},

@@ -44,7 +44,7 @@ def squared_sensitivities(net, x, biases):
     "bottleneck.ntk-trace",
     kind="identity",
     title="The trace of the tangent kernel, layer by layer",
-    source=paper("bottleneck", "§4, proof of Thm 16"),
+    reference=paper("bottleneck", "§4, proof of Thm 16"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     mutants={"the biases left out, as printed": {"with_biases": False}},
     witness="rankcheck.networks.tangent_kernel.ntk_trace",
@@ -78,7 +78,7 @@ def test_ntk_trace(net, x, *, with_biases=True):
 @refuted(
     "bottleneck.ntk-trace-as-printed",
     title="The trace of the tangent kernel without the biases that the parameters contain",
-    source=paper("bottleneck", "§4, proof of Thm 16"),
+    reference=paper("bottleneck", "§4, proof of Thm 16"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     errata="θ holds the biases, so ‖α‖² has to be ‖α‖² + 1 in each layer. The bound on the activations "
     "survives: the terms left out are not negative.",
@@ -114,7 +114,7 @@ def isotropic_kernels(source: Source):
     "bottleneck.ntk-operator-norm",
     kind="bound",
     title="The mean trace of the tangent kernel is at most the output dimension times its norm",
-    source=paper("bottleneck", "§4 (corrected)"),
+    reference=paper("bottleneck", "§4 (corrected)"),
     instances=networks_with_inputs(depth=(1, 3), width=(1, 3), points=(1, 3)),
     tight=isotropic_kernels(),
 )
@@ -128,7 +128,7 @@ def test_ntk_operator_norm(net, points):
 @refuted(
     "bottleneck.ntk-operator-norm-as-printed",
     title="A bound on the norm of the tangent kernel bounds its trace, times the output dimension",
-    source=paper("bottleneck", "§4"),
+    reference=paper("bottleneck", "§4"),
     instances=networks_with_inputs(depth=(1, 3), width=(1, 3), points=(1, 3)),
     errata="d_out stands on the wrong side: tr Θ(X,X)/N ≤ d_out ‖Θ(X,X)‖_op.",
     corrected_by="bottleneck.ntk-operator-norm",

@@ -35,7 +35,7 @@ def length_and_neighbours(y):
     "bottleneck.nearest-neighbour-path",
     kind="bound",
     title="A path through N points against the distances to their two nearest neighbours",
-    source=paper("bottleneck", "proof of Thm 19 (corrected)"),
+    reference=paper("bottleneck", "proof of Thm 19 (corrected)"),
     instances=points_in_order(),
     tight=steps_on_a_line(),
 )
@@ -54,7 +54,7 @@ def test_nearest_neighbour_path(y):
 @refuted(
     "bottleneck.nearest-neighbour-path-as-printed",
     title="A path through N points, as if its ends had two neighbours",
-    source=paper("bottleneck", "proof of Thm 19"),
+    reference=paper("bottleneck", "proof of Thm 19"),
     instances=points_in_order(),
     errata="The two ends of an open path have one edge each: half of their second distances has to be "
     "taken off. (The order N^{1 − 1/k} that is deduced is right. Further on, the distances are "

@@ -35,7 +35,7 @@ def defect(frames, k):
     "bottleneck.projection-frames",
     kind="construction",
     title="Orthonormal frames along the weights attain the distances that the theorem bounds",
-    source=paper("bottleneck", "Thm 6/15"),
+    reference=paper("bottleneck", "Thm 6/15"),
     instances=networks_at_points(depth=(1, 4), width=(2, 3)),
     mutants={
         "every left frame reflected": {"pairs": mirrored},

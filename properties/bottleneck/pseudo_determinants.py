@@ -22,7 +22,7 @@ def meeting_factors(source: Source):
     "bottleneck.pseudo-determinant-product",
     kind="identity",
     title="Pseudo-determinants multiply where the image of one matrix is what the other keeps",
-    source=paper("bottleneck", "proof of Thm 15"),
+    reference=paper("bottleneck", "proof of Thm 15"),
     instances=meeting_factors(),
     needs={"(ker A)^⊥ = Im B": chained_matrices(size=(1, 3))},
 )
@@ -72,7 +72,7 @@ def steep_masks(source: Source):
     "bottleneck.masked-projection",
     kind="bound",
     title="A masked projection loses in the determinant at least what it loses in the norm",
-    source=paper("bottleneck", "proof of Thm 15"),
+    reference=paper("bottleneck", "proof of Thm 15"),
     instances=masked_subspaces(),
     tight=equal_subspaces(),
     needs={"|D| ≤ 1": steep_masks()},

@@ -71,7 +71,7 @@ def neighbour_constant(k):
     "bottleneck.rank-one-regularity",
     kind="statistical",
     title="Functions through R^1 that fit N points of R^k are steep, like N^(1 - 1/k)",
-    source=paper("bottleneck", "§3.1"),
+    reference=paper("bottleneck", "§3.1"),
     instances=uniform_tasks(),
     needs={"the law of the outputs has a density": tasks_with_atoms()},
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},

@@ -9,7 +9,7 @@ from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
     "bottleneck.regularity-bound",
     kind="bound",
     title="What a network costs beyond its rank bounds the log-determinant of its Jacobian",
-    source=paper("bottleneck", "Thm 3"),
+    reference=paper("bottleneck", "Thm 3"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(1.0, 1.0 + 2**-8)),
 )

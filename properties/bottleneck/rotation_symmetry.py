@@ -61,7 +61,7 @@ def flow_rates_without_target(square, along, beside):
     "bottleneck.rotation-symmetry",
     kind="identity",
     title="The loss path of rank-one matching depends on two numbers of its start",
-    source=paper("bottleneck", "§5"),
+    reference=paper("bottleneck", "§5"),
     instances=starting_points(),
     needs={"the starts agree in both numbers": other_splits()},
     mutants={"no pull towards w": {"rates": flow_rates_without_target}},

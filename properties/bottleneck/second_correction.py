@@ -51,7 +51,7 @@ def all_in_the_first_layer(t, isometries, slope):
     "bottleneck.second-correction-linear",
     kind="limit",
     title="A linear map on a suitable cone at its least cost, and the term in 1/L of it",
-    source=paper("bottleneck", "Prop. 4.3"),
+    reference=paper("bottleneck", "Prop. 4.3"),
     instances=spectra_on_cones(),
     needs={"the powers of A take the domain to orthants": outside_the_cone()},
     mutants={"all of it in the first layer": {"witness": all_in_the_first_layer}},
@@ -121,7 +121,7 @@ def projections_onto_lines(source: Source):
     "bottleneck.second-correction-composition",
     kind="bound",
     title="The root of the second correction is subadditive under composition",
-    source=paper("bottleneck", "Prop. 4.1"),
+    reference=paper("bottleneck", "Prop. 4.1"),
     instances=invertible_pairs(),
     tight=powers_of_one_map(),
     needs={"A and B are invertible": projections_onto_lines()},
@@ -184,7 +184,7 @@ def split(A, B, L_f, L_g, weights):
     "bottleneck.second-correction-split",
     kind="limit",
     title="The second correction of a concatenation, by the share of the layers of its parts",
-    source=paper("bottleneck", "proof of Prop. 14, corrected"),
+    reference=paper("bottleneck", "proof of Prop. 14, corrected"),
     instances=concatenations(),
     mutants={"the weights of the printed proof": {"weights": by_the_other_share}},
 )
@@ -202,7 +202,7 @@ def test_second_correction_split(A, B, L_f, L_g, *, weights=by_own_share):
 @refuted(
     "bottleneck.second-correction-weights",
     title="The split of the second correction with the printed weights",
-    source=paper("bottleneck", "proof of Prop. 14"),
+    reference=paper("bottleneck", "proof of Prop. 14"),
     instances=concatenations(),
     errata="With p = L_f/(L_f + L_g) the weights are 1/p for f and 1/(1 - p) for g, and the "
     "difference is multiplied by L_f + L_g, not divided. For logarithms 1 and 2 at p = 1/3 the "
@@ -220,7 +220,7 @@ def test_second_correction_weights(A, B, L_f, L_g):
 
 cited(
     "bottleneck.second-correction-limit-as-printed",
-    source=paper("bottleneck", "Prop. 4"),
+    reference=paper("bottleneck", "Prop. 4"),
     title="The limiting representation of the second correction",
     statement=r"If there is a limiting representation as $L \to 0$ in the optimal representation of "
     r"$f$, then $R^{(2)}(f) \ge 0$.",

@@ -35,7 +35,7 @@ def without_the_way_back(depth, stretch, strength):
     "bottleneck.shear-example",
     kind="construction",
     title="A shear without first correction, by hidden maps that are not uniformly Lipschitz",
-    source=paper("bottleneck", "Example 20"),
+    reference=paper("bottleneck", "Example 20"),
     instances=shears(),
     needs={"the domain is in the positive orthant": below_the_orthant()},
     mutants={"without the way back": {"witness": without_the_way_back}},
@@ -73,7 +73,7 @@ def shears_along_a_power(source: Source):
     "bottleneck.shear-excess",
     kind="limit",
     title="The excess of the shear decays like 12 L^(1 - 2γ)",
-    source=paper("bottleneck", "Example 20"),
+    reference=paper("bottleneck", "Example 20"),
     instances=shears_along_a_power(),
     witness="rankcheck.witnesses.shear",
 )
@@ -109,7 +109,7 @@ def printed_shears(source: Source):
 @refuted(
     "bottleneck.shear-example-as-printed",
     title="The cost of the shear, as simplified in print",
-    source=paper("bottleneck", "Example 20"),
+    reference=paper("bottleneck", "Example 20"),
     instances=printed_shears(),
     errata="The simplified cost has lost the number (L - 2)/2 of stretching layers on either side: "
     "right at L = 4 only. At L = 4096 and γ = 3/4 the excess is 0.188; print gives 0.0008. Also, the "

@@ -22,7 +22,7 @@ def multiples_of_isometries(source: Source):
     "bottleneck.singular-value-gap",
     kind="bound",
     title="What the norm of a matrix exceeds its log-determinant by, against its singular values",
-    source=paper("bottleneck", "proof of Thm 15"),
+    reference=paper("bottleneck", "proof of Thm 15"),
     instances=matrices(),
     tight=multiples_of_isometries(),
     mutants={"log|A|_+ counted 2.04 times": {"weight": Fraction(51, 25)}},

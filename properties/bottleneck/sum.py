@@ -55,7 +55,7 @@ def nothing(f, g):
     "bottleneck.sum",
     kind="construction",
     title="The excess cost is additive for sums, but for the biases of the last layer",
-    source=paper("bottleneck", "Thm 3.2"),
+    reference=paper("bottleneck", "Thm 3.2"),
     instances=summands(),
     tight=orthogonal_summands(),
     mutants={"without the cross term of the last biases, as printed": {"cross": nothing}},
@@ -99,7 +99,7 @@ def constants(source: Source):
 @refuted(
     "bottleneck.sum-as-printed",
     title="The first correction is subadditive under sums whose ranks add up",
-    source=paper("bottleneck", "Thm 3.2"),
+    reference=paper("bottleneck", "Thm 3.2"),
     instances=constants(),
     errata="The biases of the two last layers are added before they are squared. For f = g ≡ 1 on a "
     "domain with 0 all ranks are zero, R(1; L) = 1 and R(2; L) = 3 for every L >= 2: so "

@@ -42,7 +42,7 @@ def shared_units(source: Source):
     "bottleneck.two-jacobians",
     kind="bound",
     title="Two different Jacobians cost more than each of them, for uniformly Lipschitz networks",
-    source=paper("bottleneck", "Prop. 13"),
+    reference=paper("bottleneck", "Prop. 13"),
     instances=networks_at_two_points(slopes="nonnegative"),
     tight=shared_units(),
     needs={"a >= 0": networks_at_two_points(depth=(2, 3), slopes="negative")},
@@ -83,7 +83,7 @@ def networks_through_a_layer(source: Source):
 @refuted(
     "bottleneck.two-jacobians-limit-as-printed",
     title="The limit form of the bound with two Jacobians, at any two points",
-    source=paper("bottleneck", "Prop. 13"),
+    reference=paper("bottleneck", "Prop. 13"),
     instances=networks_through_a_layer(),
     errata="It needs rank Jf(x) = rank Jf(y) = R^(0)(f): at a point of lower rank L‖Jf‖^(2/L) - kL "
     "tends to minus infinity, and not to the log-determinant. The ReLU itself on [-1, 1], with unit "
@@ -109,7 +109,7 @@ def test_two_jacobians_limit_as_printed(net, x, k):
 @refuted(
     "bottleneck.two-jacobians-small-lipschitz",
     title="The bound with two Jacobians for every Lipschitz constant",
-    source=paper("bottleneck", "Prop. 13"),
+    reference=paper("bottleneck", "Prop. 13"),
     instances=networks_at_two_points(depth=(2, 3), width=(1, 2)),
     errata="C >= 1 is needed: the sum over the layers has terms with the identity in place of one of "
     "the two Lipschitz maps. For f(x) = s² relu(x) with both weights s < 1 the difference of the "
@@ -153,7 +153,7 @@ def balanced_factors(source: Source):
     "bottleneck.nuclear-product",
     kind="bound",
     title="The nuclear norm of a product by the Frobenius norms of its factors",
-    source=paper("bottleneck", "proof of Prop. 13"),
+    reference=paper("bottleneck", "proof of Prop. 13"),
     instances=factors(),
     tight=balanced_factors(),
 )

@@ -31,7 +31,7 @@ def rounding(net, at):
     "bottleneck.weights-near-projections",
     kind="bound",
     title="The weights of a cheap network are nearly partial isometries of the rank of its Jacobian",
-    source=paper("bottleneck", "Thm 6/15 (one-sided projections)"),
+    reference=paper("bottleneck", "Thm 6/15 (one-sided projections)"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
     needs={
@@ -66,7 +66,7 @@ def test_weights_near_projections(net, x, *, distances=one_sided_distances):
     "bottleneck.most-layers",
     kind="bound",
     title="All but pL of the layers are near partial isometries, for every p",
-    source=paper("bottleneck", "Thm 6"),
+    reference=paper("bottleneck", "Thm 6"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
     needs={"|a| ≤ 1": steep_networks()},
@@ -92,7 +92,7 @@ def test_most_layers(net, x):
 @refuted(
     "bottleneck.weights-near-projections-proof",
     title="The pseudo-determinant of the Jacobian as a product over layers projected on both sides",
-    source=paper("bottleneck", "proof of Thm 15"),
+    reference=paper("bottleneck", "proof of Thm 15"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     errata="A product of pseudo-determinants needs the image of one factor to be what the next one "
     "keeps. Projected on the left as well, the factors do not meet: project on the right alone, on "
@@ -111,7 +111,7 @@ def test_weights_near_projections_proof(net, x):
 @refuted(
     "bottleneck.weights-near-two-sided-projections",
     title="The bound on the weights with the partial isometries of the printed proof",
-    source=paper("bottleneck", "proof of Thm 15"),
+    reference=paper("bottleneck", "proof of Thm 15"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     errata="With the singular vectors of W_ℓ projected on both sides the bound is false; with those of "
     "W_ℓ projected on the right it is true.",

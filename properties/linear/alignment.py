@@ -3,7 +3,7 @@ from rankcheck import cited, paper
 cited(
     "linear.alignment",
     title="Gradient descent aligns the layers of linear networks",
-    source=paper("linear", "slides B, Effect of weight decay (Ji & Telgarsky 2018)"),
+    reference=paper("linear", "slides B, Effect of weight decay (Ji & Telgarsky 2018)"),
     statement=r"""Gradient descent on a deep linear network, for linearly separable data and a loss with an
 exponential tail, makes each $W_\ell / \|W_\ell\|_F$ tend to rank one, $u_\ell v_\ell^\top$, with
 $|v_{\ell+1} \cdot u_\ell| \to 1$: the layers align.""",

@@ -57,7 +57,7 @@ def heavier_laws(source: Source):
     "linear.effective-rank",
     kind="bound",
     title="A function that costs no more than one of rank s has a small effective index rank",
-    source=paper("linear", "slides B, Theorem (Minimal-norm interpolants)"),
+    reference=paper("linear", "slides B, Theorem (Minimal-norm interpolants)"),
     instances=functions_and_levels(),
     tight=equal_singular_values(),
     needs={"the law has mass one": heavier_laws()},

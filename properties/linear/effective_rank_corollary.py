@@ -40,7 +40,7 @@ def two_percent_more(r, eps, L):
     "linear.effective-rank-corollary",
     kind="identity",
     title="The cost below which the effective index rank is at most r",
-    source=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    reference=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=levels_and_costs(),
     mutants={
         "1 + 1/√r, as printed": {"threshold": effective_rank_threshold_as_printed},
@@ -73,7 +73,7 @@ def spectra_within_the_budget(source: Source):
 @refuted(
     "linear.effective-rank-corollary-as-printed",
     title="The printed cost below which the effective index rank is at most r",
-    source=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    reference=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=spectra_within_the_budget(),
     errata="The factor is printed as (1 + 1/√r)^{(L−1)/2}; what follows from the theorem has 1 + 1/r. "
     "For r ≥ 2 the printed condition gives at most ⌈r + √r⌉ − 1.",
@@ -145,7 +145,7 @@ def cost_at_rank(W, b, a, x, p, lam, r, L):
 @refuted(
     "linear.effective-rank-corollary-for-functions",
     title="The printed corollary, for every function within its budget",
-    source=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    reference=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=functions_of_rank_above(depths=(2, 24)),
     errata="At depths from 15 on, a budget J below ε√r(1 + 1/√r)^{(L−1)/2} admits functions with more "
     "than r singular values above ε: no bound of them by the cost alone can save the printed factor.",
@@ -168,7 +168,7 @@ def test_effective_rank_corollary_for_functions(W, b, a, x, p, lam, r, L):
 @conjecture(
     "linear.effective-rank-corollary-open",
     title="The printed corollary at depths up to 12",
-    source=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    reference=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=functions_of_rank_above(depths=(2, 12)),
 )
 def test_effective_rank_corollary_open(W, b, a, x, p, lam, r, L):

@@ -44,7 +44,7 @@ def product(factors):
     "linear.factorisation-cost",
     kind="bound",
     title="No factorisation into linear layers is cheaper than a Schatten quasi-norm",
-    source=paper("linear", "slides A, Lemma (Ongie & Willett)"),
+    reference=paper("linear", "slides A, Lemma (Ongie & Willett)"),
     instances=factors_and_outer_weights(),
     tight=balanced_layers(),
     mutants={
@@ -69,7 +69,7 @@ def test_factorisation_cost(factors, a, *, exponent=2):
     "linear.nuclear-norm",
     kind="bound",
     title="Two linear layers cost the nuclear norm",
-    source=paper("linear", "slides B, Three-Layer Network"),
+    reference=paper("linear", "slides B, Three-Layer Network"),
     instances=factors_and_outer_weights(layers=(2, 2)),
     tight=balanced_layers(layers=(2, 2)),
     mutants={

@@ -22,7 +22,7 @@ def functions_and_directions(source: Source):
     "linear.gradient-variance",
     kind="identity",
     title="The EGOP matrix is the mean square of directional derivatives",
-    source=paper("linear", "slides B, EGOP"),
+    reference=paper("linear", "slides B, EGOP"),
     instances=functions_and_directions(),
     mutants={
         "exponent 2.04": {"exponent": Fraction(51, 25)},

@@ -40,7 +40,7 @@ def only_the_last(gradients, p):
     "linear.index-rank",
     kind="identity",
     title="The index rank is the rank of the weights, and its range the principal subspace",
-    source=paper("linear", "slides A, Mixed-Variation Functions; slides B, EGOP"),
+    reference=paper("linear", "slides A, Mixed-Variation Functions; slides B, EGOP"),
     instances=units_and_moves(),
     needs={
         "every region has positive mass": a_region_without_mass(),
@@ -81,7 +81,7 @@ def units_under_a_gaussian(source: Source):
     "linear.index-rank-gaussian",
     kind="identity",
     title="Under a Gaussian the index rank is the rank of the weights",
-    source=paper("linear", "slides A, Mixed-Variation Functions"),
+    reference=paper("linear", "slides A, Mixed-Variation Functions"),
     instances=units_under_a_gaussian(),
     no_ball="orthant probabilities are floats: Owen's T function",
 )
@@ -110,7 +110,7 @@ def units_with_a_law(source: Source):
 @refuted(
     "linear.index-rank-as-printed",
     title="The index rank is the rank of the weights whatever the law",
-    source=paper("linear", "slides A, Mixed-Variation Functions"),
+    reference=paper("linear", "slides A, Mixed-Variation Functions"),
     instances=units_with_a_law(),
     errata="rank(f) = rank(C_f) needs a law with mass in every activation region: a unit that is "
     "inactive on the support does not count. So [x_1]_+ + [x_2 − 5]_+ has rank(C_f) = 1 on [−1, 1]².",

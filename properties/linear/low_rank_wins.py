@@ -62,7 +62,7 @@ def functions_of_equal_cost(source: Source):
     "linear.low-rank-wins",
     kind="bound",
     title="Of two functions, that of the lower rank costs less from an explicit depth on",
-    source=paper("linear", "slides B, Corollary 2"),
+    reference=paper("linear", "slides B, Corollary 2"),
     instances=functions_of_two_ranks(),
     tight=functions_of_equal_cost(),
     mutants={"from a depth 2 % smaller": {"factor": 0.98}},

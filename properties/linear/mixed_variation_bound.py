@@ -29,7 +29,7 @@ def heavier_laws(source: Source):
     "linear.mixed-variation-bound",
     kind="bound",
     title="The mixed variation of a function is below its cost",
-    source=paper("linear", "slides A, Lemma; slides B, Theorem"),
+    reference=paper("linear", "slides A, Lemma; slides B, Theorem"),
     instances=functions(),
     tight=aligned_units_at_points(),
     needs={"the law has mass one": heavier_laws()},

@@ -30,7 +30,7 @@ def units_that_bend_together(source: Source):
     "linear.one-dimensional-cost",
     kind="identity",
     title="In one variable the path norm is the total variation of the derivative",
-    source=paper("linear", "slides B, Effect of weight decay (Savarese et al. 2019)"),
+    reference=paper("linear", "slides B, Effect of weight decay (Savarese et al. 2019)"),
     instances=units_in_one_variable(),
     needs={"the breakpoints are distinct": units_that_bend_together()},
     mutants={

@@ -28,7 +28,7 @@ def unsquared(W, a):
     "linear.path-norm",
     kind="identity",
     title="Φ_2 is the path norm",
-    source=paper("linear", "slides A, Definition (Path Norm)"),
+    reference=paper("linear", "slides A, Definition (Path Norm)"),
     instances=units_with_scales(),
     tight=balanced_units(),
     mutants={
@@ -54,7 +54,7 @@ def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
     "linear.phi-above-path",
     kind="bound",
     title="No depth makes a function cheaper than a power of its path norm",
-    source=paper("linear", "slides B, Theorem"),
+    reference=paper("linear", "slides B, Theorem"),
     instances=units_with_scales(depths=(2, 12)),
     tight=parallel_units(),
     mutants={

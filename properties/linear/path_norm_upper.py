@@ -61,7 +61,7 @@ def split_units(source: Source):
     "linear.path-norm-upper",
     kind="bound",
     title="A function of index rank r costs at most what its path norm costs at rank r",
-    source=paper("linear", "slides B, Theorem"),
+    reference=paper("linear", "slides B, Theorem"),
     instances=units_and_depths(),
     tight=orthogonal_units_on_a_line(),
     needs={

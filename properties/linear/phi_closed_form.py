@@ -35,7 +35,7 @@ def two_percent_more(W, a, L, lam):
     "linear.phi-closed-form",
     kind="identity",
     title="The best scale along a direction leaves a Schatten quasi-norm to be minimised",
-    source=paper("linear", "slides A, Lemma on Φ_L (Ongie & Willett)"),
+    reference=paper("linear", "slides A, Lemma on Φ_L (Ongie & Willett)"),
     instances=units_with_rescalings(),
     mutants={
         "the mean with an exponent 2 % larger": {"factor": Fraction(51, 50)},

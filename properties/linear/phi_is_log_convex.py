@@ -39,7 +39,7 @@ def geometric(mu, nu):
     "linear.phi-is-log-convex",
     kind="bound",
     title="The objective of Φ_L is convex in the logarithms of the scales",
-    source=paper("rankcheck", "the head of rankcheck.costs"),
+    reference=paper("rankcheck", "the head of rankcheck.costs"),
     instances=scale_pairs(),
     tight=proportional_scales(),
     mutants={

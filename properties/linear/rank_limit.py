@@ -33,7 +33,7 @@ def equal_orthogonal_units(source: Source):
     "linear.rank-limit",
     kind="limit",
     title="Φ_L tends to the rank as the depth grows, between two rates",
-    source=paper("linear", "slides B, Corollary 1"),
+    reference=paper("linear", "slides B, Corollary 1"),
     instances=units_at_any_depth(),
     tight=equal_orthogonal_units(),
     mutants={

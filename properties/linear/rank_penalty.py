@@ -73,7 +73,7 @@ def trained(seed, L):
 @conjecture(
     "linear.rank-penalty",
     title="Linear layers find the subspace and fit the function at once",
-    source=paper("linear", "slides A, Conjecture"),
+    reference=paper("linear", "slides A, Conjecture"),
     instances=experiments(),
     no_batch="an instance is an experiment; its batch axis is the data sets that are averaged over",
     no_ball="trained weights are floats",

@@ -65,7 +65,7 @@ def size(factors, b, a, c, x):
     "linear.reparameterisation",
     kind="identity",
     title="Linear layers in front of a ReLU layer are one layer",
-    source=paper("linear", "slides A and B"),
+    reference=paper("linear", "slides A and B"),
     instances=linear_layers(),
     mutants={"ReLU between the layers": {"activation": torch.relu}},
 )
@@ -95,7 +95,7 @@ def last_two_merged(W, n):
     "linear.layers-are-free",
     kind="construction",
     title="Every two-layer function is one of L layers, at every L, at the least cost",
-    source=paper("linear", "slides A, Linear layers; slides B, Why care about linear layers?"),
+    reference=paper("linear", "slides A, Linear layers; slides B, Why care about linear layers?"),
     instances=units_and_depths(),
     mutants={
         "ReLU between the layers": {"activation": torch.relu},

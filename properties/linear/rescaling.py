@@ -35,7 +35,7 @@ def rescaled(W, b, a, c, scales, x, exponent):
     "linear.rescaling",
     kind="identity",
     title="A unit that is scaled before and after its activation computes the same",
-    source=paper("linear", "A “Rescaling invariance” (corrected)"),
+    reference=paper("linear", "A “Rescaling invariance” (corrected)"),
     instances=rescaled_units(),
     needs={"λ > 0": rescaled_units(negative=True)},
     mutants={"b unscaled, as printed": {"exponent": 0}},
@@ -52,7 +52,7 @@ def test_rescaling(W, b, a, c, scales, x, *, exponent=1):
 @refuted(
     "linear.rescaling-as-printed",
     title="A unit that is scaled before and after its activation, its bias left alone",
-    source=paper("linear", "A “Rescaling invariance”"),
+    reference=paper("linear", "A “Rescaling invariance”"),
     instances=rescaled_units(),
     errata="The bias has to be scaled with the weights: for a = w = b = 1, λ = 2 and x = 1 (with −b, "
     "as printed) the unit is 0, and becomes 1/2.",

@@ -31,7 +31,7 @@ def multiples_of_isometries(source: Source):
     "linear.schatten-rank-limit",
     kind="limit",
     title="The power of a Schatten quasi-norm tends to the rank, between two rates",
-    source=paper("linear", "slides A, Fact"),
+    reference=paper("linear", "slides A, Fact"),
     instances=matrices_and_exponents(),
     tight=multiples_of_isometries(),
     mutants={

@@ -41,7 +41,7 @@ def heavier_laws(source: Source):
     "linear.singular-value-decay",
     kind="bound",
     title="The singular values of a function that costs no more than one of rank r decay",
-    source=paper("linear", "slides A, last Theorem"),
+    reference=paper("linear", "slides A, last Theorem"),
     instances=functions_and_ranks(),
     tight=flat_tails(),
     needs={"the law has mass one": heavier_laws()},

@@ -35,7 +35,7 @@ def offsets(source: Source):
     "rank.absolute-value-networks",
     kind="bound",
     title="Networks of absolute values are even up to a constant",
-    source=paper("rank", "Remark 1"),
+    reference=paper("rank", "Remark 1"),
     instances=absolute_value_networks(),
     tight=offsets(),
     needs={"|a| = 1": leaky_networks()},

@@ -43,7 +43,7 @@ def inner_parts_only(f, e):
     "rank.bottleneck-rank-axioms",
     kind="construction",
     title="Factorisations of compositions and sums, of the least dimension that the parts allow",
-    source=paper("rank", "Prop. 1, properties 1-3"),
+    reference=paper("rank", "Prop. 1, properties 1-3"),
     instances=three_factorisations(),
     mutants={
         "through the larger dimension": {"composed": through_the_larger},
@@ -88,7 +88,7 @@ def without_offset(U, V, b, slope):
     "rank.bottleneck-rank-of-affine-maps",
     kind="construction",
     title="An affine map factors through the rank of its matrix",
-    source=paper("rank", "Prop. 1, property 4"),
+    reference=paper("rank", "Prop. 1, property 4"),
     instances=affine_maps(),
     mutants={"the offset forgotten": {"witness": without_offset}},
     witness="rankcheck.witnesses.factorisations",

@@ -32,7 +32,7 @@ def depths_and_points(source: Source):
     "rank.identity-on-the-line",
     kind="construction",
     title="On the whole line the identity costs at most 2L",
-    source=paper("rank", "Thm 1"),
+    reference=paper("rank", "Thm 1"),
     instances=depths_and_points(),
     mutants={"one unit a layer": {"witness": right_half}},
 )
@@ -63,7 +63,7 @@ def balanced_pairs(source: Source):
     "rank.bounded-domain",
     kind="bound",
     title="On the whole line a ReLU network of depth two pays for each of its two ends",
-    source=paper("rank", "Thm 1"),
+    reference=paper("rank", "Thm 1"),
     instances=shallow_networks(),
     tight=balanced_pairs(),
 )

@@ -40,7 +40,7 @@ def trace(A):
     "rank.centred-covariance",
     kind="bound",
     title="A layer multiplies the total variance of its data by no more than its squared norm",
-    source=paper("rank", "proof of Prop. 9 (corrected)"),
+    reference=paper("rank", "proof of Prop. 9 (corrected)"),
     instances=data_and_layers(),
     tight=positive_data_and_rotations(),
     needs={"|a| ≤ 1": data_and_layers(low=1.5, high=4.0)},
@@ -70,7 +70,7 @@ def test_centred_covariance(Y, W, a, *, size=trace):
 @refuted(
     "rank.centred-covariance-as-printed",
     title="The largest variance of the data after a layer",
-    source=paper("rank", "proof of Prop. 9"),
+    reference=paper("rank", "proof of Prop. 9"),
     instances=data_and_layers(),
     errata="The weights shrink the operator norm of the covariance, but the activation can raise it: "
     "it may turn variance in several directions into one. The trace does not grow.",

@@ -25,7 +25,7 @@ def negative_inside(source: Source):
     "rank.composition-cost",
     kind="construction",
     title="The concatenated network computes the composition, and its cost is the sum",
-    source=paper("rank", "Thm 4.1"),
+    reference=paper("rank", "Thm 4.1"),
     instances=positive_inside(),
     needs={"g takes values in the positive orthant": negative_inside()},
     mutants={"the seam merged into one layer": {"concatenate": Network.merged_after}},

@@ -22,7 +22,7 @@ def bias_alone(v):
     "rank.constant-network",
     kind="construction",
     title="A network of depth two for a constant, at the least cost",
-    source=paper("rank", "Thm 4.2 (corrected)"),
+    reference=paper("rank", "Thm 4.2 (corrected)"),
     instances=values_and_points(),
     mutants={"the last bias alone": {"witness": bias_alone}},
     witness="rankcheck.witnesses.constants",

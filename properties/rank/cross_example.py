@@ -59,7 +59,7 @@ def signs_forgotten(like=None):
     "rank.cross-example",
     kind="construction",
     title="A continuous function of Jacobian rank 1 that is the identity on a cross",
-    source=paper("rank", "Example 1 (corrected)"),
+    reference=paper("rank", "Example 1 (corrected)"),
     instances=pairs_of_points(),
     tight=beside_an_axis(),
     mutants={
@@ -92,7 +92,7 @@ def test_cross_example(x, y, *, function=cross, witness=cross_network):
 @refuted(
     "rank.cross-example-as-printed",
     title="The printed example of Jacobian rank 1 is continuous",
-    source=paper("rank", "Example 1"),
+    reference=paper("rank", "Example 1"),
     instances=pairs_of_points(),
     errata="The two cases are swapped: (x_0, sign(x_1)|x_0|) for |x_0| ≥ |x_1| jumps from (1, −1) to "
     "(1, 1) where x_1 changes sign. With min(|x_0|, |x_1|) in place of max the example is right.",
@@ -163,7 +163,7 @@ def on_one_arm(g, like, steps):
     "rank.no-injection-of-the-cross",
     kind="construction",
     title="Every continuous g: R² → R takes one value at two distant points of the cross",
-    source=paper("rank", "Example 1"),
+    reference=paper("rank", "Example 1"),
     instances=functions_to_the_line(),
     needs={"g is continuous": with_steps()},
     mutants={"one arm only": {"search": on_one_arm}},

@@ -21,7 +21,7 @@ def thresholds(source: Source):
     "rank.data-threshold",
     kind="identity",
     title="The number of data from which a rank-one fit is dearer than the true rank",
-    source=paper("rank", "after Prop. 5"),
+    reference=paper("rank", "after Prop. 5"),
     instances=thresholds(),
     mutants={"exponent kL/(2k − 1)": {"shift": 1}},
 )

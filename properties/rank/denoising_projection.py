@@ -62,7 +62,7 @@ def not_inverses(source: Source):
     "rank.denoising-projection",
     kind="identity",
     title="An autoencoder of the rank of its data is, near them, a projection onto them",
-    source=paper("rank", "§5"),
+    reference=paper("rank", "§5"),
     instances=autoencoders(),
     needs={"rank_BN f = k": of_higher_rank(), "f = id on g(R^k)": not_inverses()},
     witness="rankcheck.witnesses.denoising",

@@ -34,7 +34,7 @@ def product(factors):
     "rank.diagonal-network-cost",
     kind="bound",
     title="No entrywise factorisation into L factors is cheaper than L times the ℓ_p quasi-norm",
-    source=paper("rank", "§1"),
+    reference=paper("rank", "§1"),
     instances=entrywise_factors(),
     tight=equal_factors(),
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
@@ -52,7 +52,7 @@ def test_diagonal_network_cost(factors, *, exponent=2):
     "rank.equal-factors-cost",
     kind="identity",
     title="Factors of equal absolute value attain the least cost",
-    source=paper("rank", "§1"),
+    reference=paper("rank", "§1"),
     instances=equal_factors(),
     mutants={"exponent 2/(L+1)": {"layers": 1}},
 )

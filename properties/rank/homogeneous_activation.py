@@ -34,7 +34,7 @@ def wrong_side(alpha, beta):
     "rank.homogeneous-activation",
     kind="identity",
     title="Every homogeneous activation with unequal slopes is a rescaled σ_a with |a| < 1",
-    source=paper("rank", "§2"),
+    reference=paper("rank", "§2"),
     instances=homogeneous_activations(),
     needs={"|alpha| differs from |beta|": even_and_odd_activations()},
     mutants={"the inner factor without its sign": {"form": wrong_side}},

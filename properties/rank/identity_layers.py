@@ -25,7 +25,7 @@ def one_layer_short(h, g, depth, lower):
     "rank.identity-layers",
     kind="construction",
     title="A function through R^k as a network of any depth, at k a layer",
-    source=paper("rank", "Thm 1/3"),
+    reference=paper("rank", "Thm 1/3"),
     instances=factorised_functions(),
     needs={"g is bounded from below on the domain": unbounded_functions()},
     mutants={
@@ -59,7 +59,7 @@ def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
     "rank.sandwich",
     kind="limit",
     title="Cost per layer of the witness between the Jacobian and the bottleneck rank",
-    source=paper("rank", "Thm 1"),
+    reference=paper("rank", "Thm 1"),
     instances=factorised_functions(extra=(0, 40)),
     tight=isometries_in_the_orthant(),
     witness="rankcheck.witnesses.identity_layers",

@@ -42,7 +42,7 @@ def through_one_dimension_more(source: Source):
     "rank.jacobian-below-bottleneck",
     kind="bound",
     title="The Jacobian rank is at most the inner dimension of every factorisation",
-    source=paper("rank", "Prop. 1/6"),
+    reference=paper("rank", "Prop. 1/6"),
     instances=functions_through_a_bottleneck(),
     tight=of_full_rank(),
     needs={"f factors through R^k": through_one_dimension_more()},

@@ -9,7 +9,7 @@ from rankcheck.linalg import schatten_power
     "rank.jacobian-bounds-cost",
     kind="bound",
     title="The cost of a network bounds the Schatten quasi-norm of its Jacobian",
-    source=paper("rank", "Prop. 3/7"),
+    reference=paper("rank", "Prop. 3/7"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(),
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},

@@ -114,7 +114,7 @@ def jacobian_noise(f, x):
     "rank.kernel-ridge-jacobian",
     kind="bound",
     title="The Jacobian of kernel ridge regression",
-    source=paper("rank", "App. D (corrected)"),
+    reference=paper("rank", "App. D (corrected)"),
     instances=regressions(),
     tight=on_an_input(),
     mutants={
@@ -146,7 +146,7 @@ def columns_not_counted(f):
     "rank.kernel-ridge-rank",
     kind="bound",
     title="The rank of kernel ridge regression is at most what its data allow",
-    source=paper("rank", "App. D"),
+    reference=paper("rank", "App. D"),
     instances=rational_regressions(),
     tight=in_general_position(),
     witness="rankcheck.data.kernel_ridge",
@@ -164,7 +164,7 @@ def test_kernel_ridge_rank(f, x):
     "rank.kernel-ridge-generic-rank",
     kind="identity",
     title="Kernel ridge regression generically has the largest rank that its data allow",
-    source=paper("rank", "App. D"),
+    reference=paper("rank", "App. D"),
     instances=in_general_position(),
     needs={"general position": rational_regressions()},
     mutants={"the outputs not counted": {"bound": columns_not_counted}},
@@ -184,7 +184,7 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
 @refuted(
     "rank.kernel-ridge-sign",
     title="The Jacobian of kernel ridge regression, as printed",
-    source=paper("rank", "App. D"),
+    reference=paper("rank", "App. D"),
     instances=regressions(),
     errata="Printed with X − x where it has to be x − X: the negative of the Jacobian, and its "
     "transpose. With one input 0, output 1, k = 1/(1 + r²) the predictor falls at x = 1; print says "

@@ -52,7 +52,7 @@ def energy_after(Z, W, b, a):
     "rank.layer-energy",
     kind="bound",
     title="A layer multiplies the energy of its data by no more than its cost",
-    source=paper("rank", "proof of Prop. 9 (corrected)"),
+    reference=paper("rank", "proof of Prop. 9 (corrected)"),
     instances=layers_on_data(),
     tight=aligned_layers(),
     needs={"|a| ≤ 1": layers_on_data(low=1.5, high=4.0)},
@@ -69,7 +69,7 @@ def test_layer_energy(Z, W, b, a, *, bound=with_the_biases):
 @refuted(
     "rank.layer-energy-as-printed",
     title="The energy of the data after a layer, with weights and biases apart",
-    source=paper("rank", "proof of Prop. 9"),
+    reference=paper("rank", "proof of Prop. 9"),
     instances=layers_on_data(),
     errata="‖Wz + b‖² has the cross term 2bᵀWz, whose mean over the data is dropped in print: for "
     "N = Z = W = b = 1 print has 4 ≤ 2.",

@@ -17,7 +17,7 @@ def spectra(source: Source):
 @refuted(
     "rank.layer-ratio-as-printed",
     title="The ratio of the first to the second eigenvalue of a layer decays with the depth",
-    source=paper("rank", "end of Prop. 9"),
+    reference=paper("rank", "end of Prop. 9"),
     instances=spectra(),
     errata="The fractions are upside down: λ_1 ≥ λ_2 by definition, so λ_1/λ_2 ≥ 1 at every depth; "
     "what decays is λ_2/λ_1 = O(L^{-1/2}), and s_2/s_1 = O(L^{-1/4}).",

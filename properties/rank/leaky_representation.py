@@ -31,7 +31,7 @@ def hidden_doubled(widths):
     "rank.leaky-representation",
     kind="construction",
     title="A ReLU network as a leaky one, by twice the hidden units",
-    source=paper("rank", "Cor. 1"),
+    reference=paper("rank", "Cor. 1"),
     instances=relu_networks(),
     mutants={
         "the sign as printed": {"witness": sign_as_printed},

@@ -23,7 +23,7 @@ def is_star(loop, fewest):
 @conjecture(
     "rank.limit-is-bottleneck-rank",
     title="The limiting cost is the bottleneck rank: no loop around a star costs less than 2 a layer",
-    source=paper("rank", "Remark 4"),
+    reference=paper("rank", "Remark 4"),
     instances=loops(),
     tight=planar_loops(),
     mutants={
@@ -58,7 +58,7 @@ def loops_with_a_spine(source: Source):
 @conjecture(
     "rank.limit-is-an-integer",
     title="The limiting cost is an integer: no loop around a book costs between 2 and 3 a layer",
-    source=paper("rank", "after Thm 1"),
+    reference=paper("rank", "after Thm 1"),
     instances=loops_with_a_spine(),
     tight=planar_loops(spine=1),
     mutants={
@@ -101,7 +101,7 @@ def two_planar_loops(source: Source):
 @conjecture(
     "rank.limit-exists",
     title="The limiting cost exists and does not depend on the slope",
-    source=paper("rank", "Thm 1"),
+    reference=paper("rank", "Thm 1"),
     instances=two_loops(),
     tight=two_planar_loops(),
     mutants={"three a layer": {"rank": 3}},

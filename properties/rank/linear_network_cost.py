@@ -41,7 +41,7 @@ def balanced_factorisations(source: Source):
     "rank.linear-network-cost",
     kind="bound",
     title="No factorisation into L layers is cheaper than L times the Schatten quasi-norm",
-    source=paper("rank", "§1, Prop. 7"),
+    reference=paper("rank", "§1, Prop. 7"),
     instances=factorisations(),
     tight=balanced_factorisations(),
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
@@ -59,7 +59,7 @@ def test_linear_network_cost(factors, *, exponent=2):
     "rank.balanced-factorisation-cost",
     kind="identity",
     title="A balanced factorisation costs exactly L times the Schatten quasi-norm",
-    source=paper("rank", "§1, Prop. 7"),
+    reference=paper("rank", "§1, Prop. 7"),
     instances=balanced_factorisations(),
     mutants={"exponent 2/(L+1)": {"layers": 1}},
 )

@@ -17,7 +17,7 @@ def steep_networks(source: Source):
     "rank.masked-weights",
     kind="bound",
     title="Masking a weight matrix by the derivatives of its layer never raises its norm",
-    source=paper("rank", "proof of Prop. 7"),
+    reference=paper("rank", "proof of Prop. 7"),
     instances=networks_at_points(depth=(2, 5)),
     tight=balanced_linear_networks(depth=(2, 5)),
     needs={"|a| ≤ 1": steep_networks()},
@@ -36,7 +36,7 @@ def test_masked_weights(net, x):
 @refuted(
     "rank.activation-derivative",
     title="The masks of the Jacobian, as the activations themselves",
-    source=paper("rank", "proof of Prop. 7"),
+    reference=paper("rank", "proof of Prop. 7"),
     instances=networks_at_points(depth=(2, 4)),
     errata="The diagonal of D_ℓ holds σ_a of the pre-activations in print; it has to hold σ_a′.",
     corrected_by="rank.piecewise-affine",

@@ -16,7 +16,7 @@ def networks_and_inputs(source: Source):
     "rank.neuron-balancedness",
     kind="construction",
     title="Balancing neuron by neuron keeps the function and never raises the cost",
-    source=paper("rank", "Remark 6"),
+    reference=paper("rank", "Remark 6"),
     instances=networks_and_inputs(),
     mutants={"not balanced": {"balance": lambda net: net}},
     witness="rankcheck.networks.balancing.balance_neurons",

@@ -77,7 +77,7 @@ def touching_classes(source: Source):
     "rank.no-tripoints",
     kind="bound",
     title="No three classes of a classifier of rank one meet in a point",
-    source=paper("rank", "§5"),
+    reference=paper("rank", "§5"),
     instances=classifiers_through_a_line(),
     needs={
         "f factors through R^1": classifiers_of_the_plane(),

@@ -21,7 +21,7 @@ def networks_near_points(source: Source):
     "rank.piecewise-affine",
     kind="identity",
     title="A network is affine where its activation pattern is constant, with Jf the masked product",
-    source=paper("rank", "§2–3"),
+    reference=paper("rank", "§2–3"),
     instances=networks_near_points(),
     mutants={"the Jacobian without its masks": {"jacobian": lambda net, x: net_without_masks(net)}},
 )
@@ -64,7 +64,7 @@ def networks_on_boundaries(source: Source):
     "rank.continuous-across-boundaries",
     kind="identity",
     title="The affine pieces on the two sides of a boundary agree on it",
-    source=paper("rank", "§2–3"),
+    reference=paper("rank", "§2–3"),
     instances=networks_on_boundaries(),
     mutants={"a step in the activation": {"step": 1}},
 )

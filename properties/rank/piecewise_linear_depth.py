@@ -55,7 +55,7 @@ def one_layer_more(form, depth=None):
     "rank.piecewise-linear-depth",
     kind="construction",
     title="A piecewise-linear function of n variables as a network of depth ⌈log2(n+1)⌉ + 1",
-    source=paper("rank", "Cor. 1"),
+    reference=paper("rank", "Cor. 1"),
     instances=piecewise_linear_functions(),
     mutants={
         "minima for maxima": {"witness": minima},
@@ -89,7 +89,7 @@ def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
     "rank.piecewise-linear-on-integers",
     kind="construction",
     title="The network of maxima equals its function to the last bit where the arithmetic is exact",
-    source=paper("rank", "Cor. 1"),
+    reference=paper("rank", "Cor. 1"),
     instances=integer_functions(),
     mutants={"minima for maxima": {"witness": minima}},
     witness="rankcheck.witnesses.piecewise_linear",

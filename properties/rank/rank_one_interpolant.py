@@ -37,7 +37,7 @@ def not_translated(x, y, a):
     "rank.rank-one-interpolant",
     kind="construction",
     title="Any N points are fitted through R^1, at cost 1 + C_N/L",
-    source=paper("rank", "Prop. 2/8"),
+    reference=paper("rank", "Prop. 2/8"),
     instances=data_sets(),
     mutants={
         "the kink of σ_a taken for that of ReLU": {"witness": for_relu},

@@ -16,7 +16,7 @@ def slopes_and_points(source: Source):
     "rank.relu-from-leaky",
     kind="identity",
     title="ReLU as a sum of two leaky units",
-    source=paper("rank", "Cor. 1"),
+    reference=paper("rank", "Cor. 1"),
     instances=slopes_and_points(),
     mutants={"the sign as printed": {"sign": -1}},
 )
@@ -29,7 +29,7 @@ def test_relu_from_leaky(a, x, *, sign=1):
 @refuted(
     "rank.relu-from-leaky-as-printed",
     title="ReLU as a sum of two leaky units, with the sign in print",
-    source=paper("rank", "Cor. 1"),
+    reference=paper("rank", "Cor. 1"),
     instances=slopes_and_points(),
     errata="The second unit enters with −a; it has to be +a. At x = 1 print gives (1+a²)/(1−a²).",
     corrected_by="rank.relu-from-leaky",

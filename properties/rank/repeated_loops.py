@@ -33,7 +33,7 @@ def without_shifts(loop, repeats, size):
     "rank.repeated-loops",
     kind="construction",
     title="A loop of layers around a star, repeated, is a network at the cost of its weights",
-    source=paper("rank", "Remark 4 (what its guard rests on)"),
+    reference=paper("rank", "Remark 4 (what its guard rests on)"),
     instances=loops_and_points(),
     mutants={"no shift of the linear units": {"witness": without_shifts}},
     witness="rankcheck.witnesses.loops",

@@ -38,7 +38,7 @@ def soft_thresholded(source: Source):
     "rank.ridge-in-function-space",
     kind="bound",
     title="Ridge on two linear layers is a nuclear-norm penalty: singular values are soft-thresholded",
-    source=paper("rank", "§2"),
+    reference=paper("rank", "§2"),
     instances=two_linear_layers(),
     tight=soft_thresholded(),
     mutants={"the penalty halved": {"penalty": 1}},

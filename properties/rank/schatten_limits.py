@@ -34,7 +34,7 @@ def remainder(values, count, L, order):
     "rank.schatten-limits",
     kind="limit",
     title="The Schatten and ℓ_p powers tend to the rank and the number of non-zero entries",
-    source=paper("rank", "§1"),
+    reference=paper("rank", "§1"),
     instances=matrices_and_depths(),
     tight=isometries_and_depths(),
     mutants={"a remainder of order L⁻³": {"order": 3}},

@@ -11,7 +11,7 @@ from rankcheck.linalg import power, singular_values
     "rank.small-second-singular-value",
     kind="bound",
     title="A network whose cost per layer is near one has a small second singular value",
-    source=paper("rank", "after Prop. 3"),
+    reference=paper("rank", "after Prop. 3"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(equal=True),
     mutants={"exponent 0.98 L/2": {"exponent": Fraction(49, 100)}},

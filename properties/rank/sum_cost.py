@@ -31,7 +31,7 @@ def nothing(f, g):
     "rank.sum-cost",
     kind="construction",
     title="The parallel network computes the sum; its cost has a cross term in the last biases",
-    source=paper("rank", "Thm 4.2"),
+    reference=paper("rank", "Thm 4.2"),
     instances=summands(),
     mutants={"the cross term forgotten, as printed": {"cross": nothing}},
     witness="rankcheck.networks.Network.add",
@@ -63,7 +63,7 @@ def cheapest_constants(source: Source):
     "rank.constant-cost",
     kind="bound",
     title="What a network of depth two has to pay for its value at the origin",
-    source=paper("rank", "Thm 4.2 (corrected)"),
+    reference=paper("rank", "Thm 4.2 (corrected)"),
     instances=networks_at_the_origin(),
     tight=cheapest_constants(),
     witness="rankcheck.witnesses.constants",
@@ -85,7 +85,7 @@ def constants(source: Source):
 @refuted(
     "rank.sum-cost-as-printed",
     title="The cost of a sum is at most the sum of the costs, at finite depth",
-    source=paper("rank", "proof of Thm 4.2"),
+    reference=paper("rank", "proof of Thm 4.2"),
     instances=constants(),
     errata="The last biases add up before they are squared: R(1; L) = 1 for every L, but R(2; 2) = 3. "
     "Harmless as L grows.",

@@ -78,7 +78,7 @@ def identities_of_the_plane(source: Source):
     "rank.travelling-salesman",
     kind="bound",
     title="A function through R^1 is as steep as the shortest path through its values is long",
-    source=paper("rank", "Thm 2/Prop. 10"),
+    reference=paper("rank", "Thm 2/Prop. 10"),
     instances=functions_through_a_line(),
     tight=isometries_of_a_line(),
     needs={"f factors through R^1": identities_of_the_plane()},

@@ -64,7 +64,7 @@ def codimension(k):
     "rank.travelling-salesman-growth",
     kind="statistical",
     title="The shortest path through N random points of R^k grows like N^(1 − 1/k)",
-    source=paper("rank", "proof of Thm 2"),
+    reference=paper("rank", "proof of Thm 2"),
     instances=uniform_samples(),
     needs={"the law has a density": discrete_samples()},
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},

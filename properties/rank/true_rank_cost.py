@@ -29,7 +29,7 @@ def by_depth(h, g, depth, lower):
     "rank.true-rank-cost",
     kind="construction",
     title="Data of a function of rank k are fitted at cost k + C/L, whatever their number",
-    source=paper("rank", "Prop. 5/11"),
+    reference=paper("rank", "Prop. 5/11"),
     instances=data_of_true_rank(),
     mutants={"weights that grow with the depth": {"witness": by_depth}},
     witness="rankcheck.witnesses.identity_layers",

@@ -2,7 +2,7 @@ from rankcheck import cited, paper
 
 cited(
     "rank.width-suffices",
-    source=paper("rank", "Remark 2"),
+    reference=paper("rank", "Remark 2"),
     title="Width N(N + 1) suffices for N data points",
     statement=r"For $N$ data points, the least regularised loss over networks of any widths is attained "
     r"with $n_\ell \le N(N + 1)$ in every hidden layer.",

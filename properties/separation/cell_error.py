@@ -44,7 +44,7 @@ def steep_roofs(source: Source):
     "separation.cell-error",
     kind="bound",
     title="The chord of a Lipschitz function over a cell errs by at most half the rise",
-    source=paper("separation", "slide: Lipschitz function approximation - proof"),
+    reference=paper("separation", "slide: Lipschitz function approximation - proof"),
     instances=functions_on_a_cell(),
     tight=roofs(),
     needs={"f is L-Lipschitz": steep_roofs()},

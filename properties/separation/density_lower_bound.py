@@ -40,7 +40,7 @@ def points_too_far(source: Source):
     "separation.density-lower-bound",
     kind="bound",
     title="The density of μ_d is at least √d/(2eπ) on |t| ≤ 1/√d, in every dimension",
-    source=paper("separation", "slide: Example, proof of the Lemma"),
+    reference=paper("separation", "slide: Example, proof of the Lemma"),
     instances=points_near_the_middle(),
     tight=tight_cases(),
     needs={"|t| <= 1/√d": points_too_far()},
@@ -82,7 +82,7 @@ def test_density_lower_bound(d, u):
     "separation.density-step",
     kind="bound",
     title="The step from 1 − t² to the power of the density, from dimension three on",
-    source=paper("separation", "slide: Example, proof of the Lemma"),
+    reference=paper("separation", "slide: Example, proof of the Lemma"),
     instances=points_near_the_middle(low=3),
     needs={"d >= 3": circles()},
 )

@@ -70,7 +70,7 @@ def coarse_outer_part(f, d, inner_cells, outer_cells, radius):
     "separation.depth-three-network",
     kind="construction",
     title="A Lipschitz function of the inner product as a network of depth three",
-    source=paper("separation", "slide: Inner product function approximation"),
+    reference=paper("separation", "slide: Inner product function approximation"),
     instances=lipschitz_functions_at_pairs(),
     tight=tips_of_teeth(),
     needs={"f is L-Lipschitz": steep_teeth()},

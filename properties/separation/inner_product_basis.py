@@ -21,7 +21,7 @@ def without_multiplicities(d, n, t):
     "separation.inner-product-basis",
     kind="identity",
     title="The functions h_n(x, x′) = √N P_n(⟨x, x′⟩) are orthonormal on S × S",
-    source=paper("separation", "slide: Inner product functions"),
+    reference=paper("separation", "slide: Inner product functions"),
     instances=expansions(),
     mutants={"without the multiplicities": {"basis": without_multiplicities}},
     no_ball="the points of the rule on the sphere are zeros of polynomials, computed in floats",

@@ -57,7 +57,7 @@ def without_the_constant(d, cells, like):
     "separation.inner-product-network",
     kind="construction",
     title="The inner product of two unit vectors as a network of one hidden layer",
-    source=paper("separation", "slide: Inner product approximation"),
+    reference=paper("separation", "slide: Inner product approximation"),
     instances=pairs_of_unit_vectors(),
     tight=sums_between_knots(),
     needs={"x and x′ are unit vectors": long_vectors()},

@@ -66,7 +66,7 @@ def as_drawn(ratio):
     "separation.lipschitz-approximator",
     kind="construction",
     title="A Lipschitz function of one variable as a network of one hidden layer",
-    source=paper("separation", "slide: Lipschitz function approximation"),
+    reference=paper("separation", "slide: Lipschitz function approximation"),
     instances=lipschitz_functions(),
     tight=zigzags(),
     needs={"f is L-Lipschitz": too_steep()},
@@ -109,7 +109,7 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
 @refuted(
     "separation.lipschitz-width-as-drawn",
     title="The width of the approximator with cells of length ε/L, as drawn on the slide",
-    source=paper("separation", "slide: Lipschitz function approximation - proof"),
+    reference=paper("separation", "slide: Lipschitz function approximation - proof"),
     instances=lipschitz_functions(),
     errata="Cells of length ε/L take 2⌈RL/ε⌉ units, more than 2RL/ε unless RL/ε is a whole number "
     "(RL/ε = 1.3: 4 > 2.6). Cells of length 2ε/L are as good and few enough.",

@@ -61,7 +61,7 @@ def without_the_factor_two(d, n, alpha, beta):
     "separation.main-theorem",
     kind="bound",
     title="An inner-product function is far from sums of few small separable functions",
-    source=paper("separation", "slide: Main result"),
+    reference=paper("separation", "slide: Main result"),
     instances=separable_sums(),
     tight=small_and_aligned(),
     needs={"v and v′ are unit vectors": vectors_of_length_two()},
@@ -87,7 +87,7 @@ def test_main_theorem(d, n, alpha, beta, v, w, *, lower=bound):
 @refuted(
     "separation.main-theorem-as-printed",
     title="The main theorem with the equality sign in print",
-    source=paper("separation", "slide: Main result"),
+    reference=paper("separation", "slide: Main result"),
     instances=separable_sums(),
     errata='It has to be "≥": the first line of the proof drops the off-diagonal coefficients, and '
     "later ones the norms of what is left. F = 0, g = 1: 1 = 0. F = h_1, g = L_1 ⊗ L_1, d = 3: "

@@ -35,7 +35,7 @@ def quotient(d, n):
     "separation.multiplicity",
     kind="identity",
     title="The multiplicities N_{d,n} as exact integers",
-    source=paper("separation", "slide: Legendre polynomials"),
+    reference=paper("separation", "slide: Legendre polynomials"),
     instances=dimensions_and_degrees(),
     tight=circles(),
     mutants={"without the second binomial": {"number": without_the_second_binomial}},

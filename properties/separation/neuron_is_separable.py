@@ -51,7 +51,7 @@ def neurons_at_other_points(source: Source):
     "separation.neuron-is-separable",
     kind="identity",
     title="A neuron is a separable function",
-    source=paper("separation", "slide: Separable functions"),
+    reference=paper("separation", "slide: Separable functions"),
     instances=neurons_at_reflected_points(),
     needs={"the inner products with v and v′ are the same": neurons_at_other_points()},
 )

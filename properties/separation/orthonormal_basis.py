@@ -39,7 +39,7 @@ def next_dimension(d, degree, like):
     "separation.orthonormal-basis",
     kind="identity",
     title="The normalised d-dimensional Legendre polynomials are orthonormal under μ_d",
-    source=paper("separation", "slide: Legendre polynomials"),
+    reference=paper("separation", "slide: Legendre polynomials"),
     instances=expansions(),
     mutants={"another measure": {"measure": next_dimension}},
     no_ball="Gauss–Gegenbauer nodes are zeros of polynomials, computed in floats",

@@ -52,7 +52,7 @@ def too_few_cells(f, d, inner_cells, outer_cells, radius):
     "separation.sine-lipschitz",
     kind="bound",
     title="sin(πd³t) is πd³-Lipschitz",
-    source=paper("separation", "slide: Example"),
+    reference=paper("separation", "slide: Example"),
     instances=neighbouring_numbers(),
     tight=next_to_zero(),
 )
@@ -66,7 +66,7 @@ def test_sine_lipschitz(d, s, t):
     "separation.oscillating-example",
     kind="construction",
     title="The oscillating example as a network of depth three and width 16πd⁵/ε",
-    source=paper("separation", "slide: Example"),
+    reference=paper("separation", "slide: Example"),
     instances=pairs_of_points(),
     mutants={"an eighth of the cells of N_f": {"witness": too_few_cells}},
     loose={

@@ -41,7 +41,7 @@ def one_fifth(like):
     "separation.tail-of-the-example",
     kind="bound",
     title="The tail of sin(πd³t) beyond degree d² has a squared norm of at least 1/(5eπ)",
-    source=paper("separation", "slide: Example - conclusion"),
+    reference=paper("separation", "slide: Example - conclusion"),
     instances=approximating_polynomials(),
     tight=best_polynomials(),
     loose={
@@ -80,7 +80,7 @@ def dimensions(source: Source, *, low: int, high: int):
     "separation.tail-from-the-lemma",
     kind="bound",
     title="The lemma gives the tail of the example from dimension 25 on, square or not",
-    source=paper("separation", "slide: Example - conclusion"),
+    reference=paper("separation", "slide: Example - conclusion"),
     instances=dimensions(low=25, high=10**6),
     needs={"d >= 25": dimensions(low=2, high=24)},
     loose="the ratio is 0.9992 at d = 25, and integers do not meet",
@@ -99,7 +99,7 @@ def test_tail_from_the_lemma(d):
 @refuted(
     "separation.tail-as-printed",
     title="The tail of the example is at least 1/(5eπ), as worded in print",
-    source=paper("separation", "slide: Example - conclusion"),
+    reference=paper("separation", "slide: Example - conclusion"),
     instances=points_on_both_spheres(),
     errata="Print says P_nF ≥ 1/(5eπ) without a norm or a square. P_nF is odd in ⟨x, x′⟩, so it "
     "vanishes at orthogonal vectors, and takes both signs; it is ‖P_nF‖² that is so large.",

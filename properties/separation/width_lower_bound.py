@@ -50,7 +50,7 @@ def twice_as_many(d, like):
     "separation.width-lower-bound",
     kind="bound",
     title="The width that depth two needs for sin(πd³⟨x, x′⟩): 2^{Ω(d log d)}",
-    source=paper("separation", "slide: Example - conclusion"),
+    reference=paper("separation", "slide: Example - conclusion"),
     instances=narrow_networks(),
     tight=widest_of_the_narrow(),
     needs={"d >= 9": low_dimensions()},
@@ -76,7 +76,7 @@ def test_width_lower_bound(d, share, *, allowed=allowed_norms):
 @refuted(
     "separation.width-lower-bound-as-printed",
     title="The width that depth two needs, with the summand in print",
-    source=paper("separation", "slide: Example - conclusion"),
+    reference=paper("separation", "slide: Example - conclusion"),
     instances=narrow_networks(),
     errata="2^{d+1} stands in the denominator; it has to be subtracted from √N/(10eπ) above. At "
     "d = 10 print claims 6.3·10⁻⁴ where the main theorem gives 4.9·10⁻⁴. From d = 30 on the "
@@ -142,7 +142,7 @@ def width_in_integers(d: int) -> int:
     "separation.width-in-integers",
     kind="identity",
     title="The least width of depth two as an exact integer, and from which d it says something",
-    source=paper("separation", "slide: Example - conclusion"),
+    reference=paper("separation", "slide: Example - conclusion"),
     instances=dimensions(low=2, edges=(8, 9, 18, 19)),
     no_batch="an instance is one integer: a batch would hold copies of it",
 )
@@ -163,7 +163,7 @@ def test_width_in_integers(d):
     "separation.width-crossover",
     kind="bound",
     title="Depth two must be wider than depth three from dimension 44 on",
-    source=paper("separation", "slide: Example - conclusion"),
+    reference=paper("separation", "slide: Example - conclusion"),
     instances=dimensions(low=2, edges=(43, 44)),
     mutants={"from 43 on": {"first": 43}, "from 45 on": {"first": 45}},
     loose="two widths at neighbouring dimensions are never equal",
@@ -185,7 +185,7 @@ def test_width_crossover(d, *, first=44):
     "separation.width-growth",
     kind="limit",
     title="The width of depth two grows like a power of d^d",
-    source=paper("separation", "slide: Example - conclusion"),
+    reference=paper("separation", "slide: Example - conclusion"),
     instances=dimensions(low=73, edges=(73, 1000)),
     needs={"d >= 73": dimensions(low=2, edges=(72,))},
     loose="the exponent is 1/2 in the limit, and 0.369 at d = 1000",

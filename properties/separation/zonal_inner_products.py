@@ -40,7 +40,7 @@ def without_the_root(d, i, j, k, c):
     "separation.zonal-inner-products",
     kind="identity",
     title="Inner products of zonal functions, from the moments of the sphere",
-    source=paper("separation", "slide: Separable functions"),
+    reference=paper("separation", "slide: Separable functions"),
     instances=zonal_functions(dimension=8, degree=5),
     mutants={
         "P of the next dimension": {"zonal": of_the_next_dimension},
@@ -76,7 +76,7 @@ def test_zonal_inner_products(
     "separation.zonal-inner-products-by-quadrature",
     kind="identity",
     title="Inner products of zonal functions, by quadrature",
-    source=paper("separation", "slide: Separable functions"),
+    reference=paper("separation", "slide: Separable functions"),
     instances=zonal_functions(dimension=30, degree=12),
     mutants={
         "P of the next dimension": {"zonal": of_the_next_dimension},

@@ -113,6 +113,6 @@ def uncorrected(entries: Iterable[Entry]) -> list[str]:
 def by_document(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     """The entries under the keys of their documents: known ones first, without a source last."""
     groups: dict[str, list[Entry]] = {key: [] for key in DOCUMENTS}
-    for entry in sorted(entries, key=lambda entry: (entry.source is None, entry.id)):
-        groups.setdefault("" if entry.source is None else entry.source.key, []).append(entry)
+    for entry in sorted(entries, key=lambda entry: (entry.reference is None, entry.id)):
+        groups.setdefault("" if entry.reference is None else entry.reference.key, []).append(entry)
     return {key: group for key, group in groups.items() if group}

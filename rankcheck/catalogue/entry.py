@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from rankcheck.claims.reference import Source
+from rankcheck.claims.reference import Reference
 from rankcheck.errors import InputError
 
 
@@ -29,7 +29,7 @@ class Entry:
     kind: str
     title: str
     statement: str
-    source: Source | None
+    reference: Reference | None
     file: Path
     line: int
     name: str
@@ -47,11 +47,11 @@ class Entry:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; the file is relative to the working directory where it lies below it."""
-        source = None
-        if self.source is not None:
-            source = {"key": self.source.key, "where": self.source.where}
+        reference = None
+        if self.reference is not None:
+            reference = {"key": self.reference.key, "where": self.reference.where}
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return values | {"source": source, "file": shown_path(self.file)}
+        return values | {"reference": reference, "file": shown_path(self.file)}
 
     @property
     def place(self) -> str:

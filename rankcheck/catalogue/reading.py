@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
-from rankcheck.claims.reference import Source, paper
+from rankcheck.claims.reference import Reference, paper
 
 #: What declares a claim: three decorators and a call.
 _DECORATORS = ("claim", "conjecture", "refuted")
 _DECLARING = (*_DECORATORS, "cited")
-_READ = (*_DECLARING, "paper", "Source")
+_READ = (*_DECLARING, "paper", "Reference")
 _NONE = ast.Constant(None)
 
 
@@ -141,15 +141,15 @@ class _Reader:
             loose = self._reasons(arguments, "loose")
         if not statement:
             raise self._refusal(f"{id_}: a claim states its mathematics in its docstring", call)
-        source = self._source(arguments.get("source", _NONE))
-        if source is None and kind != "conjecture":
-            raise self._refusal(f"{id_}: a claim names its source, paper(key, place)", call)
+        reference = self._reference(arguments.get("reference", _NONE))
+        if reference is None and kind != "conjecture":
+            raise self._refusal(f"{id_}: a claim names its reference, paper(key, place)", call)
         return Entry(
             id=id_,
             kind=kind,
             title=self._text(arguments, "title") or statement.split("\n", 1)[0],
             statement=statement,
-            source=source,
+            reference=reference,
             file=self.path,
             line=line,
             name=name,
@@ -241,12 +241,12 @@ class _Reader:
             f"the {name} of a claim are written {{'name': ...}}, each name once", arguments[name]
         )
 
-    def _source(self, node: ast.expr) -> Source | None:
+    def _reference(self, node: ast.expr) -> Reference | None:
         match self._resolved(node):
             case ast.Constant(value=None):
                 return None
             case ast.Call(func=function, args=positional, keywords=keywords) as call:
-                make = {"paper": paper, "Source": Source}.get(self.meaning(function))
+                make = {"paper": paper, "Reference": Reference}.get(self.meaning(function))
                 texts = dict(zip(("key", "where"), positional, strict=False))
                 texts |= {keyword.arg or "": keyword.value for keyword in keywords}
                 if make is not None and set(texts) == {"key", "where"}:
@@ -255,7 +255,7 @@ class _Reader:
                         return make(key or "", where or "")
                     except ValueError as error:
                         raise CatalogueError(f"{self._at(call)}: {error}") from error
-        raise self._refusal("a source is paper(key, place) or Source(key, place)", node)
+        raise self._refusal("a reference is paper(key, place) or Reference(key, place)", node)
 
     def _at(self, node: ast.expr) -> str:
         return f"{shown_path(self.path)}:{node.lineno}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rankcheck.claims import registry
-from rankcheck.claims.reference import Source
+from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
 from rankcheck.instances.source import Instances
 
@@ -31,11 +31,11 @@ _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
 class Need:
     """A hypothesis that cannot be dropped: a family without it, on which the claim must fail.
 
-    `dials` turns keyword-only parameters of the body for this control, where it needs that.
+    `parameters` turns keyword-only parameters of the body for this control, where it needs that.
     """
 
     instances: Instances
-    dials: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Claim:
         statement: the docstring of the body, in LaTeX.
         tight: a family on which both sides agree.
         needs: by hypothesis, a family without it that breaks the claim.
-        mutants: by name, settings of the body's dials that make the claim false.
+        mutants: by name, settings of the body's parameters that make the claim false.
         loose: why no derived mutant can be killed (the bound is known not to be sharp): a reason,
             or reasons by the label of a relation.
         witness: in words or as a dotted name, the construction that proves it.
@@ -65,7 +65,7 @@ class Claim:
     instances: Instances | None
     title: str
     statement: str
-    source: Source | None
+    reference: Reference | None
     tight: Instances | None = None
     needs: Mapping[str, Need] = field(default_factory=dict)
     mutants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -87,21 +87,21 @@ class Claim:
             )
         if not self.statement:
             raise ClaimError(self, "a claim states its mathematics in the docstring of its body")
-        dials = self.dials
+        parameters = self.parameters
         for name, setting in {
             **self.mutants,
-            **{name: need.dials for name, need in self.needs.items()},
+            **{name: need.parameters for name, need in self.needs.items()},
         }.items():
-            unknown = set(setting) - set(dials)
+            unknown = set(setting) - set(parameters)
             if unknown:
                 raise ClaimError(
                     self,
                     f"control {name!r} turns keyword-only parameters of the body; it has "
-                    f"{sorted(dials) or 'none'}; received {sorted(unknown)}",
+                    f"{sorted(parameters) or 'none'}; received {sorted(unknown)}",
                 )
 
     @property
-    def parameters(self) -> tuple[str, ...]:
+    def arguments(self) -> tuple[str, ...]:
         """The names of an instance's parts, as the body calls them."""
         return tuple(
             name
@@ -110,7 +110,7 @@ class Claim:
         )
 
     @property
-    def dials(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Any]:
         """The keyword-only parameters of the body, with their values in the claim itself."""
         return {
             name: parameter.default
@@ -135,13 +135,13 @@ class Claim:
         )
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def relations(self, instance: tuple[Any, ...], **dials: Any) -> tuple[Relation, ...]:
+    def relations(self, instance: tuple[Any, ...], **parameters: Any) -> tuple[Relation, ...]:
         """The body on an instance, always as a tuple.
 
         Raises:
             ClaimError: if the body returns anything but relations.
         """
-        returned = self.body(*instance, **dials)
+        returned = self.body(*instance, **parameters)
         relations = returned if isinstance(returned, tuple) else (returned,)
         if not relations or not all(isinstance(relation, Relation) for relation in relations):
             raise ClaimError(
@@ -163,7 +163,7 @@ def claim(
     id: str,  # noqa: A002 -- the word of the ledger
     *,
     kind: Kind,
-    source: Source,
+    reference: Reference,
     instances: Instances,
     title: str | None = None,
     tight: Instances | None = None,
@@ -184,8 +184,10 @@ def claim(
         raise ClaimError(
             id, f"the kind of a claim is one of {', '.join(CLAIMED)}; received {kind!r}"
         )
-    if not isinstance(source, Source):
-        raise ClaimError(id, f"a claim names its source, paper(key, place); received {source!r}")
+    if not isinstance(reference, Reference):
+        raise ClaimError(
+            id, f"a claim names its reference, paper(key, place); received {reference!r}"
+        )
     if kind == "construction" and not mutants:
         raise ClaimError(
             id, "a construction has at least one mutant: its witness, broken on purpose"
@@ -196,7 +198,7 @@ def claim(
             body,
             id=id,
             kind=kind,
-            source=source,
+            reference=reference,
             instances=instances,
             title=title,
             tight=tight,
@@ -216,7 +218,7 @@ def conjecture(
     id: str,  # noqa: A002
     *,
     instances: Instances,
-    source: Source | None = None,
+    reference: Reference | None = None,
     title: str | None = None,
     tight: Instances | None = None,
     mutants: Mapping[str, Mapping[str, Any]] | None = None,
@@ -236,7 +238,7 @@ def conjecture(
             body,
             id=id,
             kind="conjecture",
-            source=source,
+            reference=reference,
             instances=instances,
             title=title,
             tight=tight,
@@ -253,7 +255,7 @@ def conjecture(
 def refuted(
     id: str,  # noqa: A002
     *,
-    source: Source,
+    reference: Reference,
     instances: Instances,
     errata: str,
     corrected_by: str | None = None,
@@ -272,7 +274,7 @@ def refuted(
             body,
             id=id,
             kind="refuted",
-            source=source,
+            reference=reference,
             instances=instances,
             title=title,
             errata=errata,
@@ -282,7 +284,7 @@ def refuted(
     return declare
 
 
-def cited(id: str, *, source: Source, title: str, statement: str, reason: str) -> Claim:  # noqa: A002
+def cited(id: str, *, reference: Reference, title: str, statement: str, reason: str) -> Claim:  # noqa: A002
     """List a statement that cannot be checked here, with the reason, so that the table is complete.
 
     Raises:
@@ -296,7 +298,7 @@ def cited(id: str, *, source: Source, title: str, statement: str, reason: str) -
         instances=None,
         title=title,
         statement=statement,
-        source=source,
+        reference=reference,
         loose=reason,
         file=Path(frame.filename),
         line=frame.lineno,

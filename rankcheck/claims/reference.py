@@ -57,7 +57,7 @@ DOCUMENTS: dict[str, Document] = {
 
 
 @dataclass(frozen=True)
-class Source:
+class Reference:
     """Where a statement stands: the key of a document, and a locator in it."""
 
     key: str
@@ -66,7 +66,7 @@ class Source:
     def __post_init__(self) -> None:
         if not self.key or not self.where:
             raise ValueError(
-                f"a source has a document and a place in it; received {self.key!r}, {self.where!r}"
+                f"a reference has a document and a place in it; received {self.key!r}, {self.where!r}"
             )
 
     @property
@@ -78,15 +78,15 @@ class Source:
         return f"{self.key}, {self.where}"
 
 
-def paper(key: str, where: str) -> Source:
+def paper(key: str, where: str) -> Reference:
     """A place in one of the documents that rankcheck knows.
 
     Raises:
         ValueError: if the key is not that of a known document. For one of your own use
-            `Source("Me 2027", "Thm 4")`.
+            `Reference("Me 2027", "Thm 4")`.
     """
     if key not in DOCUMENTS:
         raise ValueError(
             f"the key of a document is one of {', '.join(DOCUMENTS)}; received {key!r}"
         )
-    return Source(key, where)
+    return Reference(key, where)

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         path = certificates.write(folder, claim, violation)
     except OSError as error:
         raise InputError(f"a certificate cannot be written to {folder}: {error}") from error
-    print(report.genuine_message(claim, violation, violation, f"certificate: {shown_path(path)}"))
+    print(report.refuted_message(claim, violation, violation, f"certificate: {shown_path(path)}"))
     return 0
 
 

@@ -4,7 +4,7 @@ A SELECTOR is the id of a claim, a file, or FILE::NAME with claims of your own; 
 selects is hunted for the budget.
 
 Exit codes: 0 nothing found, 1 a counterexample is proved, 2 usage, 3 undecided (a counterexample is
-suspected, or hardly an instance lay inside the hypotheses), 130 interrupted (--resume goes on).
+undecided, or hardly an instance lay inside the hypotheses), 130 interrupted (--resume goes on).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HELP = "look for a counterexample to a claim"
 #: Where certificates and journals are left.
 FOLDER = Path(".rankcheck")
-CODES = {"none": 0, "genuine": 1, "potential": 3, "gave_up": 3}
+CODES = {"survived": 0, "refuted": 1, "undecided": 3, "gave_up": 3}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -80,7 +80,7 @@ class Replayed:
 
     Attributes:
         changed: whether the claim has another text now than when the certificate was written.
-        judgement: that of the smallest instance on the claim as it stands. It is `genuine` unless
+        judgement: that of the smallest instance on the claim as it stands. It is `refuted` unless
             the claim has changed.
         instance: the smallest instance, as a person reads it.
     """
@@ -95,7 +95,7 @@ class Replayed:
     @property
     def refuted(self) -> bool:
         """Whether the instance refutes the claim as it stands."""
-        return self.judgement.finding == "genuine"
+        return self.judgement.finding == "refuted"
 
 
 def stored_path(claim: Claim) -> Path:
@@ -137,7 +137,7 @@ def write(folder: Path, claim: Claim, violation: Violation, worst: Violation | N
 
 def _section(claim: Claim, violation: Violation) -> dict[str, Any]:
     judgement = violation.judgement
-    if judgement.finding != "genuine" or judgement.lhs is None or judgement.rhs is None:
+    if judgement.finding != "refuted" or judgement.lhs is None or judgement.rhs is None:
         raise ValueError(f"a certificate attests a proved violation; received {judgement.finding}")
     source = ReplaySource(violation.record, BallArray.exact)
     with balls.precision(judgement.bits):
@@ -262,7 +262,7 @@ def _proved(
     """The violation of one section, proved and held against what the section says of it."""
     record = _record(path, section)
     judgement = _judged(path, claim, section, record, PRECISIONS)
-    if judgement.finding != "genuine":
+    if judgement.finding != "refuted":
         raise CertificateError(
             f"{path} does not refute {claim.id}: {judgement.finding} {judgement.reason}".rstrip()
         )

@@ -22,7 +22,7 @@ def describe_instance(claim: Claim, instance: tuple[Any, ...]) -> str:
 
     The text depends on nothing but the instance, so that two runs can compare it.
     """
-    parts = zip(claim.parameters, instance, strict=True)
+    parts = zip(claim.arguments, instance, strict=True)
     return ", ".join(describe_part(name, part) for name, part in parts)
 
 

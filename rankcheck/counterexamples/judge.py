@@ -7,7 +7,7 @@ re-checks (`Source.require`) or that a relation carries (`where`) is decided exa
 A violation counts as proved only where the lower end of the ball of `lhs - rhs` is positive, in an
 entry in which the relation is provably asserted. Whatever stands in the way of that (balls that
 overlap, an operation without a ball form, a body that leaves ball arithmetic) leaves the instance
-suspected, and never makes it a counterexample.
+undecided, and never makes it a counterexample.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PRECISIONS = (128, 256, 512, 1024, 2048)
 #: Sides smaller than this are zero as far as equality is concerned.
 NEARLY_ZERO = Fraction(1, 2**60)
 
-Finding = Literal["genuine", "satisfied", "outside", "suspected"]
+Finding = Literal["refuted", "satisfied", "outside", "undecided"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +40,14 @@ class Judgement:
     """The finding on one instance.
 
     Attributes:
-        finding: `genuine` (a violation is proved), `satisfied` (there is none, or equality to
-            within 2⁻⁸⁰), `outside` (the instance breaks a hypothesis), `suspected` (not decided).
+        finding: `refuted` (a violation is proved), `satisfied` (there is none, or equality to
+            within 2⁻⁸⁰), `outside` (the instance breaks a hypothesis), `undecided` (not decided).
         bits: the precision at which it was decided.
         reason: why, where nothing is proved.
         unprovable: whether that is because the claim has no ball form, so that floats must do.
         relation: which relation of the body is violated, its kind, and what the body calls it.
         lhs, rhs: its two sides as balls, at the entry with the largest proved violation; of a
-            suspected one, at an entry that the balls leave open, if it came to that.
+            undecided one, at an entry that the balls leave open, if it came to that.
         excess: a proved lower bound of the violation.
         relative_excess: the same relative to the larger side.
     """
@@ -83,7 +83,7 @@ def judge(
     record: Record,
     *,
     family: Instances | None = None,
-    dials: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
     precisions: tuple[int, ...] = PRECISIONS,
 ) -> Judgement:
     """Decide a recorded instance in ball arithmetic, with more bits until it is decided.
@@ -97,19 +97,19 @@ def judge(
     if family is None:
         raise TypeError(f"{claim.id} is cited: it has no instances")
     if claim.no_ball is not None:
-        return Judgement("suspected", 0, f"no ball form: {claim.no_ball}", unprovable=True)
-    undecided = Judgement("suspected", 0, "no precision was tried")
+        return Judgement("undecided", 0, f"no ball form: {claim.no_ball}", unprovable=True)
+    undecided = Judgement("undecided", 0, "no precision was tried")
     for bits in precisions:
         with balls.precision(bits):
             try:
                 instance = exact_instance(family, record)
-                decided = _decide(claim.relations(instance, **(dials or {})), bits)
+                decided = _decide(claim.relations(instance, **(parameters or {})), bits)
             except Rejected as rejected:
                 return Judgement("outside", bits, str(rejected))
             except NoBallForm as missing:
-                return Judgement("suspected", bits, f"no ball form: {missing}", unprovable=True)
+                return Judgement("undecided", bits, f"no ball form: {missing}", unprovable=True)
             except Undecided as reason:
-                undecided = Judgement("suspected", bits, f"undecided at {bits} bits: {reason}")
+                undecided = Judgement("undecided", bits, f"undecided at {bits} bits: {reason}")
                 continue
             except (ClaimError, ReplayError):
                 raise
@@ -117,8 +117,8 @@ def judge(
                 # The floats went through: what a body does on balls alone is no counterexample,
                 # and must not hide one either.
                 failure = f"it fails on balls, with {type(error).__name__}: {error}"
-                return Judgement("suspected", bits, failure)
-        if decided.finding != "suspected":
+                return Judgement("undecided", bits, failure)
+        if decided.finding != "undecided":
             return decided
         undecided = decided
     return undecided
@@ -135,7 +135,7 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
             )
         for lhs, rhs in _asserted(relation):
             entry = Judgement(
-                "suspected",
+                "undecided",
                 bits,
                 f"the balls of its sides do not decide it at {bits} bits",
                 number,
@@ -155,7 +155,7 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
             if low > 0:
                 if worst is None or low / size > worst.relative_excess:
                     worst = replace(
-                        entry, finding="genuine", reason="", excess=low, relative_excess=low / size
+                        entry, finding="refuted", reason="", excess=low, relative_excess=low / size
                     )
                 continue
             reach = max(-low, high) if relation.kind == "eq" else high

@@ -12,7 +12,7 @@ from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.describe import approximately, describe_instance, middle
 from rankcheck.counterexamples.judge import Judgement, exact_instance
-from rankcheck.counterexamples.shrinking.smallest import BUDGET, make_small
+from rankcheck.counterexamples.shrinking.smallest import BUDGET, shrink_violation
 from rankcheck.counterexamples.violation import Violation, evaluate
 from rankcheck.instances.source import ReplaySource
 
@@ -25,14 +25,14 @@ class Found:
     """A reported violation.
 
     Attributes:
-        genuine: whether it is proved.
+        refuted: whether it is proved.
         message: what a person needs to know.
         certificate: its file, if it is proved and could be written.
         smallest: the violation in its smallest form, and
         worst: in the form with the largest violation relative to the sides.
     """
 
-    genuine: bool
+    proved: bool
     message: str
     certificate: str | None
     smallest: Violation
@@ -50,22 +50,22 @@ def report_violation(
 
     A certificate that cannot be written takes nothing from the proof: the message says so.
     """
-    if violation.judgement.finding != "genuine":
-        return Found(False, suspected_message(claim, violation), None, violation, violation)
-    small = make_small(claim, violation, budget)
+    if violation.judgement.finding != "refuted":
+        return Found(False, undecided_message(claim, violation), None, violation, violation)
+    small = shrink_violation(claim, violation, budget)
     worst = small.worst if small.worst is not small.smallest else None
     try:
         path = certificates.write(folder, claim, small.smallest, worst)
         left = f"certificate: {shown_path(path)}      rankcheck replay {shown_path(path)}"
     except OSError as error:
         path, left = None, f"no certificate: {folder} cannot be written to ({error.strerror})"
-    message = genuine_message(claim, small.smallest, small.worst, left)
+    message = refuted_message(claim, small.smallest, small.worst, left)
     if small.left_out is not None:
         message += f"\n  it may not be the smallest: {small.left_out}"
     return Found(True, message, None if path is None else str(path), small.smallest, small.worst)
 
 
-def genuine_message(claim: Claim, smallest: Violation, worst: Violation, left: str) -> str:
+def refuted_message(claim: Claim, smallest: Violation, worst: Violation, left: str) -> str:
     """A proved violation: both sides, the instance, the statement, and what is left of it."""
     judgement = smallest.judgement
     assert judgement.lhs is not None
@@ -83,7 +83,7 @@ def genuine_message(claim: Claim, smallest: Violation, worst: Violation, left: s
     return "\n".join([*lines, f"  {left}"])
 
 
-def suspected_message(claim: Claim, violation: Violation) -> str:
+def undecided_message(claim: Claim, violation: Violation) -> str:
     """A violation that is not proved: both figures, in floats and in balls, and why not."""
     judgement = violation.judgement
     source = ReplaySource(violation.record)
@@ -95,7 +95,7 @@ def suspected_message(claim: Claim, violation: Violation) -> str:
     sign = ">" if relation.kind == "leq" else "!="
     label = f"{relation.label}: " if relation.label else ""
     lines = [
-        f"{claim.id} is suspected false: {label}lhs {lhs:.17g} {sign} rhs {rhs:.17g} by "
+        f"{claim.id} is undecided false: {label}lhs {lhs:.17g} {sign} rhs {rhs:.17g} by "
         f"{abs(lhs - rhs):.6g} in floats (tolerance {tolerance:.3g})",
         f"  not certified: {judgement.reason}",
     ]

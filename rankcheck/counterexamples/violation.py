@@ -25,7 +25,7 @@ class Violation:
 
 
 def evaluate(
-    claim: Claim, family: Instances, source: Source, dials: Mapping[str, Any]
+    claim: Claim, family: Instances, source: Source, parameters: Mapping[str, Any]
 ) -> tuple[Relation, ...]:
     """Build an instance from a source and put it into the body.
 
@@ -33,7 +33,9 @@ def evaluate(
         Rejected: if the source has no batch axis and the instance is outside the hypotheses.
     """
     instance = family(source)
-    return tuple(relation.over(source.batch) for relation in claim.relations(instance, **dials))
+    return tuple(
+        relation.over(source.batch) for relation in claim.relations(instance, **parameters)
+    )
 
 
 def excess(

@@ -106,7 +106,7 @@ class Arena:
     """A claim at one discrete shape, on one device.
 
     A strategy draws samples, measures records of its own, and offers what it finds. The arena
-    counts instances and keeps the worst violations; whether one is genuine is not asked here.
+    counts instances and keeps the worst violations; whether one is refuted is not asked here.
 
     Raises:
         HuntError: from whatever runs the body, if the body raises anything but a rejection.

@@ -12,9 +12,9 @@ from rankcheck.verification.ledger import Row, Verdict
 
 #: The ledger's word for what a hunt for a conjecture ends with.
 VERDICTS: dict[str, Verdict] = {
-    "genuine": "failed",
-    "potential": "undecided",
-    "none": "guarded",
+    "refuted": "failed",
+    "undecided": "undecided",
+    "survived": "guarded",
     "gave_up": "undecided",
 }
 
@@ -28,7 +28,7 @@ def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".
 
     Raises:
         ClaimFalse: if a counterexample is found, with the statement, both sides, the instance as
-            numbers and the certificate; also if one is suspected, or nothing could be hunted.
+            numbers and the certificate; also if one is undecided, or nothing could be hunted.
         HuntError: as `hunt` does.
     """
     __tracebackhide__ = True
@@ -41,13 +41,13 @@ def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".
 def row_of(found: Hunt, known: Row | None = None) -> Row:
     """The row of a hunt in the ledger, on top of what verifying the claim found."""
     claim, verdict = found.claim, VERDICTS[found.verdict]
-    source = claim.source
+    reference = claim.reference
     known = known or Row(
         id=claim.id,
         title=claim.title,
         kind=claim.kind,
         verdict=verdict,
-        source=None if source is None else {"key": source.key, "where": source.where},
+        reference=None if reference is None else {"key": reference.key, "where": reference.where},
         file=str(claim.file),
     )
     return replace(
@@ -55,7 +55,7 @@ def row_of(found: Hunt, known: Row | None = None) -> Row:
         verdict=verdict,
         swept=known.swept + found.instances,
         rejected=known.rejected + found.rejected,
-        cleared=known.cleared + found.cleared,
+        rounding=known.rounding + found.rounding,
         certificate=found.certificate,
         seconds=round(known.seconds + found.seconds, 3),
         messages=() if verdict == "guarded" else (found.message,),

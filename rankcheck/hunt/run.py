@@ -26,7 +26,7 @@ from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.instances.record import Record
 from rankcheck.verification.run import single_thread
 
-Verdict = Literal["genuine", "potential", "none", "gave_up"]
+Verdict = Literal["refuted", "undecided", "survived", "gave_up"]
 
 #: Where less than this share of the instances lies inside the hypotheses, a hunt has seen nothing.
 INSIDE = 0.05
@@ -50,11 +50,11 @@ class Progress:
     shapes: int
     instances: int
     rejected: int
-    cleared: int
+    rounding: int
     margin: float | None
     seconds: float
     budget: float | None
-    found: Literal["genuine", "potential"] | None = None
+    found: Literal["refuted", "undecided"] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,18 +62,18 @@ class Hunt:
     """What a hunt found.
 
     Attributes:
-        verdict: `genuine`, a counterexample is proved; `potential`, one that lies outside the
-            numerical band cannot be proved or cleared; `none`, the budget is spent; `gave_up`, too
+        verdict: `refuted`, a counterexample is proved; `undecided`, one that lies outside the
+            numerical band cannot be proved or rounding; `none`, the budget is spent; `gave_up`, too
             few instances lay inside the hypotheses to say anything.
         margin: the least margin that was seen (`rankcheck.hunt.margins`): that of the violation
             where one was found.
         instances, rejected: evaluations inside and outside the hypotheses.
-        cleared: violations in floats that ball arithmetic showed to be rounding.
+        rounding: violations in floats that ball arithmetic showed to be rounding.
         shapes, rounds: how many discrete shapes were looked at, in how many rounds.
         seconds: in all; `stages` by strategy, summed over workers, with `shrink`.
         strategy: which one found the violation.
         violation: as it was found; `worst` and `smallest` after it was made small.
-        certificate: the file of the smallest one, if it is genuine.
+        certificate: the file of the smallest one, if it is refuted.
         message: what a person reads.
     """
 
@@ -83,7 +83,7 @@ class Hunt:
     margin: float | None = None
     instances: int = 0
     rejected: int = 0
-    cleared: int = 0
+    rounding: int = 0
     shapes: int = 0
     rounds: int = 0
     seconds: float = 0.0
@@ -117,7 +117,7 @@ class Hunt:
             "margin": self.margin,
             "instances": self.instances,
             "rejected": self.rejected,
-            "cleared": self.cleared,
+            "rounding": self.rounding,
             "shapes": self.shapes,
             "rounds": self.rounds,
             "seconds": self.seconds,
@@ -249,7 +249,7 @@ class _Run:
 
     def ended(self, rounds: int | None) -> bool:
         """Whether there is no further round."""
-        if self._found is not None and (self._found[1].genuine or self._claim.no_ball is not None):
+        if self._found is not None and (self._found[1].proved or self._claim.no_ball is not None):
             return True
         formless = self._found is not None and "no ball form" in self._found[1].reason
         hopeless = self.rounds >= HOPELESS and (self._instances == 0 or formless)
@@ -272,23 +272,23 @@ class _Run:
         taken = self._take(shards, outcomes, 0)
         if left and self._spent():
             self._cut = True
-        elif left and not self._genuine():
+        elif left and not self._proved():
             for shard, outcome in executor.run(left, until):
                 outcomes[shard] = outcome
                 self._cut = self._cut or outcome.cut
                 if self._journal is not None and not outcome.cut:
                     self._journal.add(shard, outcome, self.seconds)
                 taken = self._take(shards, outcomes, taken)
-                if self._genuine():
+                if self._proved():
                     break
         self.rounds += 1
 
-    def _genuine(self) -> bool:
-        return self._found is not None and self._found[1].genuine
+    def _proved(self) -> bool:
+        return self._found is not None and self._found[1].proved
 
     def _take(self, shards: Sequence[Shard], outcomes: dict[Shard, Outcome], taken: int) -> int:
         """Take in what is there in the order of the keys, up to a gap or a counterexample."""
-        while taken < len(shards) and shards[taken] in outcomes and not self._genuine():
+        while taken < len(shards) and shards[taken] in outcomes and not self._proved():
             shard = shards[taken]
             self._add(shard, outcomes[shard])
             taken += 1
@@ -298,11 +298,11 @@ class _Run:
         self._plan.take(shard, outcome)
         self._instances += outcome.evaluated
         self._rejected += outcome.rejected
-        self._cleared += outcome.cleared
+        self._cleared += outcome.rounding
         self._margin = min(self._margin, *outcome.least, math.inf)
         spent = self._stages.get(shard.strategy, 0.0) + outcome.seconds
         self._stages[shard.strategy] = round(spent, 4)
-        if outcome.found is not None and (self._found is None or outcome.found.genuine):
+        if outcome.found is not None and (self._found is None or outcome.found.proved):
             self._found = (shard, outcome.found)
         if self._on_progress is not None:
             self._on_progress(self._progress(shard))
@@ -318,7 +318,7 @@ class _Run:
             self._shown_margin(),
             self.seconds,
             self._budget,
-            None if self._found is None else "genuine" if self._found[1].genuine else "potential",
+            None if self._found is None else "refuted" if self._found[1].proved else "undecided",
         )
 
     def _shown_margin(self) -> float | None:
@@ -335,7 +335,7 @@ class _Run:
             "margin": self._shown_margin(),
             "instances": self._instances,
             "rejected": self._rejected,
-            "cleared": self._cleared,
+            "rounding": self._cleared,
             "shapes": self._plan.shapes,
             "rounds": self.rounds,
         }
@@ -359,7 +359,7 @@ class _Run:
         margin = self._shown_margin()
         best = "nothing was at stake" if margin is None else f"least margin {margin:.3g}"
         return (
-            "none",
+            "survived",
             f"{self._claim.id}: no counterexample in {self._instances} instances "
             f"({self._plan.shapes} shapes, {best})",
         )
@@ -384,7 +384,7 @@ class _Run:
             ) from error
         self._stages["shrink"] = round(time.perf_counter() - begin, 4)
         return Hunt(
-            verdict="genuine" if found.genuine else "potential",
+            verdict="refuted" if found.proved else "undecided",
             seconds=round(self.seconds, 3),
             stages=self._stages,
             strategy=shard.strategy,

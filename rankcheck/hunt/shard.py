@@ -50,7 +50,7 @@ class Target:
             import_file(Path(self.file))
             claim = registry.declared().get(self.id)
         if claim is None or claim.statement_hash != self.statement_hash:
-            what = "none" if claim is None else "one with another text"
+            what = "survived" if claim is None else "one with another text"
             raise HuntError(
                 f"a worker hunts the claim of its parent; {self.id} in {self.file} is {what}"
             )
@@ -84,7 +84,7 @@ class Finding:
     """
 
     record: list[dict[str, Any]]
-    genuine: bool
+    proved: bool
     violation: float | None
     reason: str = ""
 
@@ -95,17 +95,17 @@ class Outcome:
 
     Attributes:
         evaluated, rejected: numbers of instances inside and outside the hypotheses.
-        cleared: violations in floats that ball arithmetic showed to be rounding.
-        least: the least margin of each relation, violations that are not genuine left out; empty
+        rounding: violations in floats that ball arithmetic showed to be rounding.
+        least: the least margin of each relation, violations that are not refuted left out; empty
             where nothing was evaluated.
-        found: the worst violation that is not cleared.
+        found: the worst violation that is not rounding.
         cut: whether the budget ended before the shard did: then it is not a function of its key.
         seconds: the time that it took.
     """
 
     evaluated: int = 0
     rejected: int = 0
-    cleared: int = 0
+    rounding: int = 0
     least: tuple[float, ...] = ()
     found: Finding | None = None
     cut: bool = False
@@ -166,15 +166,15 @@ def run_shard(
             f"a strategy searches at every shape; {shard.strategy} raised {type(error).__name__} "
             f"at {shard.shape.integers} of {claim.id}: {error}"
         ) from error
-    found, cleared = _judge(arena)
+    found, rounding = _judge(arena)
     tally = arena.tally
     least = tally.least
-    if cleared and least:  # what was cleared is equality
+    if rounding and least:  # what was rounding is equality
         least = tuple(min(m, 0.0) if m == min(least) else m for m in least)
     return Outcome(
         tally.evaluated,
         tally.rejected,
-        cleared,
+        rounding,
         least,
         found,
         cut,
@@ -183,24 +183,24 @@ def run_shard(
 
 
 def _judge(arena: Arena) -> tuple[Finding | None, int]:
-    """The first genuine offer, else the first suspected one; and how many were cleared."""
-    suspected: Finding | None = None
-    cleared = 0
+    """The first refuted offer, else the first undecided one; and how many were rounding."""
+    undecided: Finding | None = None
+    rounding = 0
     for beyond, offered in arena.offers:
         record = rounded(arena, offered, beyond)
         judgement = judge(arena.claim, record, family=arena.family)
         if judgement.finding == "outside" and record is not offered:  # the rounding led there
             record, judgement = offered, judge(arena.claim, offered, family=arena.family)
-        if judgement.finding == "genuine":
-            return Finding(record.to_json(), True, float(judgement.relative_excess)), cleared
-        if judgement.finding == "suspected":
+        if judgement.finding == "refuted":
+            return Finding(record.to_json(), True, float(judgement.relative_excess)), rounding
+        if judgement.finding == "undecided":
             violation = beyond if beyond < torch.inf else None
-            suspected = suspected or Finding(record.to_json(), False, violation, judgement.reason)
+            undecided = undecided or Finding(record.to_json(), False, violation, judgement.reason)
             if arena.claim.no_ball is not None:
                 break
         else:
-            cleared += 1
-    return suspected, cleared
+            rounding += 1
+    return undecided, rounding
 
 
 def rounded(arena: Arena, record: Record, beyond: float) -> Record:

@@ -60,21 +60,21 @@ def markdown(entries: Sequence[Entry]) -> str:
             out += [f"{document}.", ""]
         out += ["| claim | where | kind | title | file |", "| --- | --- | --- | --- | --- |"]
         for entry in group:
-            where = "" if entry.source is None else entry.source.where
+            where = "" if entry.reference is None else entry.reference.where
             cells = (f"`{entry.id}`", where, entry.kind, entry.title, _file(entry))
             out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(out) + "\n"
 
 
 def _where(entry: Entry) -> str:
-    return "" if entry.source is None else str(entry.source)
+    return "" if entry.reference is None else str(entry.reference)
 
 
 def _source(entry: Entry) -> str | None:
-    if entry.source is None:
+    if entry.reference is None:
         return None
-    document = entry.source.document
-    return f"{entry.source.where} of {document or entry.source.key}"
+    document = entry.reference.document
+    return f"{entry.reference.where} of {document or entry.reference.key}"
 
 
 def _loose(entry: Entry) -> str | None:

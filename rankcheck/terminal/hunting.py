@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 #: Seconds between two lines where there is no terminal.
 PAUSE = 5.0
-_STYLES = {"genuine": "bold red", "potential": "bold yellow", "none": "green", "gave_up": "yellow"}
+_STYLES = {
+    "refuted": "bold red",
+    "undecided": "bold yellow",
+    "survived": "green",
+    "gave_up": "yellow",
+}
 
 
 class Display:
@@ -114,7 +119,7 @@ def cells(progress: Progress) -> dict[str, str]:
         "instances": count(progress.instances),
         "a second": count(round(rate)),
         "least margin": "" if progress.margin is None else f"{progress.margin:.3g}",
-        "cleared": str(progress.cleared),
+        "rounding": str(progress.rounding),
     } | ({} if progress.found is None else {"found": progress.found})
 
 
@@ -125,5 +130,5 @@ def sentence(found: Hunt) -> str:
     return (
         f"{found.verdict}{by}  {found.claim.id}  ({found.seconds:.2f} s, "
         f"{count(found.instances)} instances, {count(found.rejected)} rejected, "
-        f"{found.cleared} cleared, {found.shapes} shapes, {found.rounds} rounds; {stages})"
+        f"{found.rounding} rounding, {found.shapes} shapes, {found.rounds} rounds; {stages})"
     )

@@ -71,7 +71,7 @@ def folder_of(claim: Claim) -> Path:
 
 def _proved(claim: Claim, violation: Violation) -> Violation:
     judgement = violation.judgement
-    if judgement.finding != "genuine":
+    if judgement.finding != "refuted":
         raise CertifyError(
             f"balls prove that a counterexample is one; this instance of {claim.id} is "
             f"{judgement.finding} {judgement.reason}".rstrip()

@@ -105,7 +105,7 @@ def _verify_holding(
     run = _search(claim, profile, seed, advance)
     if run.violation is not None:
         found = report_violation(claim, run.violation, folder)
-        verdict: Verdict = "failed" if found.genuine else "undecided"
+        verdict: Verdict = "failed" if found.proved else "undecided"
         return _row(claim, verdict, run, certificate=found.certificate, messages=(found.message,))
     broken, unbroken = _controls(claim, profile, seed)
     mutants = _mutants(claim, run, profile, seed)
@@ -163,7 +163,7 @@ def _search(
 
 
 def breaks(
-    claim: Claim, family: Instances, profile: Profile, seed: int, dials: dict[str, Any]
+    claim: Claim, family: Instances, profile: Profile, seed: int, parameters: dict[str, Any]
 ) -> bool:
     """Whether some instance of a family breaks the claim, proved where the claim has a ball form.
 
@@ -175,13 +175,13 @@ def breaks(
         size = None if claim.no_batch is not None else profile.size
         source = BatchSource(seed_of(seed, claim.id, family.name, "control", index), size)
         try:
-            relations = evaluate(claim, family, source, dials)
+            relations = evaluate(claim, family, source, parameters)
         except Rejected:
             continue
         for worst in worst_of(relations, source)[:1]:
             record = source.record.instance(worst) if source.batch else source.record.detach()
-            judgement = judge(claim, record, family=family, dials=dials)
-            if judgement.finding == "genuine" or judgement.unprovable:
+            judgement = judge(claim, record, family=family, parameters=parameters)
+            if judgement.finding == "refuted" or judgement.unprovable:
                 return True
     return False
 
@@ -191,7 +191,7 @@ def _controls(claim: Claim, profile: Profile, seed: int) -> tuple[list[str], lis
     broken: list[str] = []
     unbroken: list[str] = []
     for name, need in claim.needs.items():
-        caught = breaks(claim, need.instances, profile, seed, dict(need.dials))
+        caught = breaks(claim, need.instances, profile, seed, dict(need.parameters))
         (broken if caught else unbroken).append(name)
     return broken, unbroken
 
@@ -212,8 +212,8 @@ def _mutants(claim: Claim, run: _Run, profile: Profile, seed: int) -> Mutants:
                 change = "bound 2 % stronger" if kind == "leq" else "one side 2 % off"
                 survivors.append(f"{change}{f' ({label})' if label else ''}")
     families = [claim.instances] if claim.tight is None else [claim.tight, claim.instances]
-    for name, dials in claim.mutants.items():
-        if not any(breaks(claim, family, profile, seed, dict(dials)) for family in families):
+    for name, parameters in claim.mutants.items():
+        if not any(breaks(claim, family, profile, seed, dict(parameters)) for family in families):
             survivors.append(name)
     return Mutants(total - len(survivors), total, tuple(survivors))
 
@@ -242,7 +242,7 @@ def _row(claim: Claim, verdict: Verdict, run: _Run | None = None, **values: Any)
             "drawn": run.drawn.evaluated,
             "swept": run.swept.evaluated + run.tight.evaluated,
             "rejected": sum(tally.rejected for tally in tallies),
-            "cleared": sum(tally.cleared for tally in tallies),
+            "rounding": sum(tally.rounding for tally in tallies),
             "best_ratio": max(ratios, default=None),
             "tight": _tightness(claim, run),
         } | values
@@ -251,9 +251,9 @@ def _row(claim: Claim, verdict: Verdict, run: _Run | None = None, **values: Any)
         title=claim.title,
         kind=claim.kind,
         verdict=verdict,
-        source=None
-        if claim.source is None
-        else {"key": claim.source.key, "where": claim.source.where},
+        reference=None
+        if claim.reference is None
+        else {"key": claim.reference.key, "where": claim.reference.where},
         loose="; ".join(f"{label}: {why}" for label, why in claim.loose.items())
         if isinstance(claim.loose, Mapping)
         else claim.loose,

@@ -31,7 +31,7 @@ class Row:
     Attributes:
         drawn, swept: instances inside the hypotheses, from Hypothesis and in batches.
         rejected: instances outside the hypotheses, which do not count.
-        cleared: violations in floats that ball arithmetic showed to be rounding.
+        rounding: violations in floats that ball arithmetic showed to be rounding.
         best_ratio: the largest lhs / rhs of a bound, None for an identity.
         tight: the tight family and how closely it reaches the bound; or how closely an
             identity holds.
@@ -44,11 +44,11 @@ class Row:
     title: str
     kind: str
     verdict: Verdict
-    source: Mapping[str, str] | None = None
+    reference: Mapping[str, str] | None = None
     drawn: int = 0
     swept: int = 0
     rejected: int = 0
-    cleared: int = 0
+    rounding: int = 0
     best_ratio: float | None = None
     tight: str | None = None
     loose: str | None = None

@@ -103,13 +103,13 @@ def verify_entry(
 
 def undecided(entry: Entry | Claim, reason: str) -> Row:
     """The row of a claim of which nothing was found out."""
-    source = entry.source
+    reference = entry.reference
     return Row(
         id=entry.id,
         title=entry.title,
         kind=entry.kind,
         verdict="undecided",
-        source=None if source is None else {"key": source.key, "where": source.where},
+        reference=None if reference is None else {"key": reference.key, "where": reference.where},
         file=shown_path(entry.file),
         messages=(f"{entry.id} is undecided: {reason}",),
     )

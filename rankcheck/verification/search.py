@@ -1,7 +1,7 @@
 """Driving a claim over instances: sweeping batches and drawing with Hypothesis, in floats.
 
 A sweep tallies what it sees; it stops at the first instance that violates the claim beyond its
-tolerance *and* is not cleared by ball arithmetic.
+tolerance *and* is not rounding by ball arithmetic.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Tally:
 
     Attributes:
         evaluated, rejected: numbers of instances inside and outside the hypotheses.
-        cleared: violations in floats that ball arithmetic showed to be rounding.
+        rounding: violations in floats that ball arithmetic showed to be rounding.
         ratio: by relation, the largest lhs / rhs of a bound (both sides positive).
         deviation: by relation, the largest |lhs - rhs| of an identity, relative to its size.
         killed: the derived mutants that some instance broke which does not break the claim, by
@@ -53,7 +53,7 @@ class Tally:
 
     evaluated: int = 0
     rejected: int = 0
-    cleared: int = 0
+    rounding: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
     ratio: dict[int, float] = field(default_factory=dict)
     deviation: dict[int, float] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def sweep(
     seed: int,
     tally: Tally,
     *,
-    dials: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
     share: float = 1.0,
     advance: Callable[[int], None] | None = None,
 ) -> Violation | None:
@@ -122,7 +122,7 @@ def sweep(
     for source in batches(claim, family, count, profile.size, (seed,)):
         size = source.batch[0] if source.batch else 1
         try:
-            relations = evaluate(claim, family, source, dials or {})
+            relations = evaluate(claim, family, source, parameters or {})
         except Rejected as rejected:
             tally.rejected += 1
             tally.reasons[str(rejected)] = tally.reasons.get(str(rejected), 0) + 1
@@ -132,7 +132,7 @@ def sweep(
         tally.rejected += size - valid
         for why, lost in source.reasons.items():
             tally.reasons[why] = tally.reasons.get(why, 0) + lost
-        found = _judged(claim, family, source, relations, dials or {}, tally)
+        found = _judged(claim, family, source, relations, parameters or {}, tally)
         if found is not None:
             return found
         tally.add(relations, source.valid)
@@ -146,21 +146,21 @@ def _judged(
     family: Instances,
     source: BatchSource,
     relations: tuple[Relation, ...],
-    dials: Mapping[str, Any],
+    parameters: Mapping[str, Any],
     tally: Tally,
 ) -> Violation | None:
-    """Put the worst violations of a batch to the balls: a genuine one, else a suspected one."""
-    suspected: Violation | None = None
+    """Put the worst violations of a batch to the balls: a refuted one, else a undecided one."""
+    undecided: Violation | None = None
     for index in worst_of(relations, source):
         record = source.record.instance(index) if source.batch else source.record.detach()
-        judgement = judge(claim, record, family=family, dials=dials)
-        if judgement.finding == "genuine":
+        judgement = judge(claim, record, family=family, parameters=parameters)
+        if judgement.finding == "refuted":
             return Violation(record, family, judgement)
-        if judgement.finding == "suspected":
-            suspected = suspected or Violation(record, family, judgement)
+        if judgement.finding == "undecided":
+            undecided = undecided or Violation(record, family, judgement)
         else:
-            tally.cleared += 1
-    return suspected
+            tally.rounding += 1
+    return undecided
 
 
 def worst_of(relations: tuple[Relation, ...], source: BatchSource) -> list[int]:
@@ -181,7 +181,7 @@ def draw(
     seed: int,
     tally: Tally,
     *,
-    dials: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Violation | None:
     """Let Hypothesis draw instances, tallying; the first violation that balls do not clear."""
@@ -193,11 +193,11 @@ def draw(
             advance(1)
         tally.evaluated += 1
         if bool(excess(relations, ()) > -torch.inf):
-            judgement = judge(claim, record, family=family, dials=dials)
-            if judgement.finding in ("genuine", "suspected"):
+            judgement = judge(claim, record, family=family, parameters=parameters)
+            if judgement.finding in ("refuted", "undecided"):
                 found.append(Violation(record, family, judgement))
                 return True
-            tally.cleared += 1
+            tally.rounding += 1
             return False
         tally.add(relations, torch.tensor(True))
         return False
@@ -206,7 +206,7 @@ def draw(
     def evaluated(draw_: Any) -> tuple[tuple[Relation, ...], Record]:
         source = DrawSource(draw_)
         try:
-            relations = evaluate(claim, family, source, dials or {})
+            relations = evaluate(claim, family, source, parameters or {})
         except Rejected as rejected:
             tally.rejected += 1
             tally.reasons[str(rejected)] = tally.reasons.get(str(rejected), 0) + 1

@@ -12,11 +12,10 @@ from rankcheck.catalogue.loader import LoadError, load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.catalogue.selection import SelectionError, matching, select
 from rankcheck.claims import registry
-from rankcheck.claims.reference import Source
 from rankcheck.terminal import catalogue as index
 
 HEAD = """
-from rankcheck import Source, cited, claim, conjecture, leq, paper, refuted
+from rankcheck import Reference, cited, claim, conjecture, leq, paper, refuted
 from rankcheck.instances.source import instances
 
 @instances
@@ -88,11 +87,11 @@ def test_everything_that_can_be_said_is_read(file):
         '''
 import rankcheck.claims.claim as c
 from rankcheck import claim as proved
-SOURCE = Source("Me 2027", where="Thm 4")
+SOURCE = Reference("Me 2027", where="Thm 4")
 WHY = "the constant is"    " not sharp"
 
 @proved(
-    id="t.whole", kind="bound", source=SOURCE, instances=numbers(bound=2), title="Title",
+    id="t.whole", kind="bound", reference=SOURCE, instances=numbers(bound=2), title="Title",
     tight=numbers(), needs={"x small": numbers(bound=4)}, mutants={"m": {"by": 3}},
     loose={"first": WHY, "second": "also"} if False else None,
     witness="a witness", no_batch="loops", no_ball="sin", effort=2.5,
@@ -109,14 +108,14 @@ def test_mine(x):
     """x <= x"""
     return leq(x, x)
 
-@refuted("t.wrong", source=paper("rank", "p. 1"), instances=numbers(), errata="sign",
+@refuted("t.wrong", reference=paper("rank", "p. 1"), instances=numbers(), errata="sign",
          corrected_by="t.whole")
 def test_wrong(x):
     """x <= -x"""
     return leq(x, -x)
 
 elsewhere = cited(
-    "t.cited", source=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
+    "t.cited", reference=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
 '''.replace('{"first": WHY, "second": "also"} if False else None', '{"first": "not", "b": "so"}')
     )
     entries = read_file(path)
@@ -124,7 +123,7 @@ elsewhere = cited(
     for entry, claim in zip(entries, load(entries), strict=True):
         assert_agrees(entry, claim)
     whole = entries[0]
-    assert whole.source == Source("Me 2027", "Thm 4")
+    assert whole.reference == Reference("Me 2027", "Thm 4")
     assert whole.loose == {"first": "not", "b": "so"}
     assert whole.instances == "numbers(bound=2)"
     assert whole.needs == {"x small": "numbers(bound=4)"}
@@ -145,15 +144,27 @@ def test_it(x):
 @pytest.mark.parametrize(
     ("arguments", "more", "rule"),
     [
-        ('f"t.{1}"', ', source=paper("rank", "p")', "the id of a claim is a literal text"),
+        ('f"t.{1}"', ', reference=paper("rank", "p")', "the id of a claim is a literal text"),
         ('"t.a"', "", "t.a: a claim names its source"),
-        ('"t.a"', ', source=paper("nope", "p")', "the key of a document is one of rank, "),
-        ('"t.a"', ', source="rank"', "a source is paper(key, place) or Source(key, place)"),
-        ('"t.a"', ', source=paper("rank", "p"), title=str(3)', "the title of a claim is a literal"),
-        ('"t.a"', ', source=paper("rank", "p"), mutants=dict()', "the mutants of a claim are"),
-        ('"t.a", "bound"', ', source=paper("rank", "p")', "a claim takes its id, and the rest by"),
+        ('"t.a"', ', reference=paper("nope", "p")', "the key of a document is one of rank, "),
+        (
+            '"t.a"',
+            ', reference="rank"',
+            "a reference is paper(key, place) or Reference(key, place)",
+        ),
+        (
+            '"t.a"',
+            ', reference=paper("rank", "p"), title=str(3)',
+            "the title of a claim is a literal",
+        ),
+        ('"t.a"', ', reference=paper("rank", "p"), mutants=dict()', "the mutants of a claim are"),
+        (
+            '"t.a", "bound"',
+            ', reference=paper("rank", "p")',
+            "a claim takes its id, and the rest by",
+        ),
         ('"t.a"', ', **{"source": 1}', "a claim's arguments are written out"),
-        ('id_="t.a"', ', source=paper("rank", "p")', "a claim has an id"),
+        ('id_="t.a"', ', reference=paper("rank", "p")', "a claim has an id"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(file, arguments, more, rule):
@@ -216,7 +227,7 @@ def test_an_id_is_used_once(file):
 
 def test_unknown_corrections_are_named(file):
     path = file(
-        '@refuted("t.a", source=paper("rank", "p"), instances=numbers(), errata="e", '
+        '@refuted("t.a", reference=paper("rank", "p"), instances=numbers(), errata="e", '
         'corrected_by="t.nope")\ndef test_a(x):\n    """x"""\n    return leq(x, -x)\n'
     )
     [problem] = catalogue.uncorrected(read_file(path))

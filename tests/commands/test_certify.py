@@ -16,7 +16,7 @@ from rankcheck.instances.source import instances
 def vectors(source):
     return source.tensor(source.integer(1, 3))
 
-@refuted("t.printed", source=Source("Me 2027", "p. 3"), instances=vectors(), errata="3 is 24")
+@refuted("t.printed", reference=Reference("Me 2027", "p. 3"), instances=vectors(), errata="3 is 24")
 def test_printed(x):
     """$\\\\sum_i x_i \\\\le 3$"""
     return leq(x.sum(-1), 3.0)
@@ -82,7 +82,7 @@ def test_numbers_given_by_hand_are_kept_as_they_are(certify, tmp_path):
         (["mine.py::test_printed", "--choices", "nothing.json"], "choices are a JSON list"),
         (["mine.py::test_printed", "--choices", "[1, 1]"], "choice 2 is numbers in [-8.0, 8.0]"),
         (["mine.py::test_printed", "--folder", "mine.py"], "a certificate cannot be written to"),
-        (["mine.py::test_printed", "--profile", "none"], "a profile is one of quick"),
+        (["mine.py::test_printed", "--profile", "survived"], "a profile is one of quick"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(certify, arguments, error, tmp_path):

@@ -32,7 +32,7 @@ from rankcheck.instances.source import instances
 def numbers(source):
     return source.tensor()
 
-@claim("t.doubled", kind="identity", source=paper("rank", "p. 1"), instances=numbers())
+@claim("t.doubled", kind="identity", reference=paper("rank", "p. 1"), instances=numbers())
 def test_doubled(x):
     """$x + x = 2x$"""
     return eq(x + x, 2 * x)
@@ -42,7 +42,7 @@ def test_square(x):
     """$-x^2 \\\\le x^2$"""
     return leq(-x * x, x * x)
 
-cited("t.cited", source=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
+cited("t.cited", reference=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
 '''
 FALSE = '''
 @conjecture("t.small", instances=numbers())

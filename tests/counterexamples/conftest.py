@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.claims.reference import Source
+from rankcheck.claims.reference import Reference
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import instances
 
@@ -22,7 +22,7 @@ def declare():
                 "instances": family,
                 "title": "A statement of the tests",
                 "statement": "$x$",
-                "source": Source("tests", "here"),
+                "reference": Reference("tests", "here"),
             }
             | attributes
         )

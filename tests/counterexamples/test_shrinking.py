@@ -20,7 +20,7 @@ from rankcheck.counterexamples.shrinking.handover import (
     HandoverError,
     choices,
     complexity,
-    hand_over,
+    shrink_with_hypothesis,
 )
 from rankcheck.instances.factorisations import factorised_functions
 from rankcheck.instances.given import record_of
@@ -98,13 +98,13 @@ def test_hypothesis_sees_exactly_the_instance_first(family):
         except Rejected:
             continue
         # Raises a HandoverError if what is seen first is another.
-        found = hand_over(family, record, lambda other: False, Clock(0.1))
+        found = shrink_with_hypothesis(family, record, lambda other: False, Clock(0.1))
         assert found.record is record
         assert found.left_out is None
 
 
 def run_find(database, key, predicate, strategy, **options):
-    """Hypothesis as `hand_over` uses it, on plain choices."""
+    """Hypothesis as `shrink_with_hypothesis` uses it, on plain choices."""
     quietly = settings(
         settings(derandomize=True),
         max_examples=2,
@@ -163,7 +163,9 @@ def test_canary_choices_that_do_not_fit_are_dropped_without_a_word():
 def test_canary_one_choice_for_a_fixed_integer():
     record = record_of(arrays(size=(2, 2)), [2, 2, [[1, 2], [3, 4]]])
     assert choices(record) == [2, 2, 1.0, 2.0, 3.0, 4.0]
-    assert hand_over(arrays(size=(2, 2)), record, always, Clock(FOREVER)).left_out is None
+    assert (
+        shrink_with_hypothesis(arrays(size=(2, 2)), record, always, Clock(FOREVER)).left_out is None
+    )
 
 
 def test_canary_the_buffer_holds_the_largest():
@@ -172,7 +174,9 @@ def test_canary_the_buffer_holds_the_largest():
 
     def left_out(size):
         record = record_of(vectors(size=size), [[1.5] * size])
-        return hand_over(vectors(size=size), record, lambda r: False, Clock(0.1)).left_out
+        return shrink_with_hypothesis(
+            vectors(size=size), record, lambda r: False, Clock(0.1)
+        ).left_out
 
     assert left_out(LARGEST) is None
     assert (
@@ -189,7 +193,7 @@ def test_a_generator_that_does_not_repeat_itself_is_found_out():
 
     record = record_of(vectors(size=2), [[1, 2]])
     with pytest.raises(HandoverError, match=r"first; it saw the choices \[1\.0\]"):
-        hand_over(moody(), record, always, Clock(FOREVER))
+        shrink_with_hypothesis(moody(), record, always, Clock(FOREVER))
 
 
 def test_a_family_that_rejects_the_instance_is_found_out():
@@ -200,7 +204,7 @@ def test_a_family_that_rejects_the_instance_is_found_out():
 
     record = record_of(vectors(size=2), [[1, 2]])
     with pytest.raises(HandoverError, match="it saw nothing"):
-        hand_over(nothing(), record, always, Clock(FOREVER))
+        shrink_with_hypothesis(nothing(), record, always, Clock(FOREVER))
 
 
 def test_time_ends_the_search_and_keeps_what_it_has():
@@ -214,7 +218,7 @@ def test_time_ends_the_search_and_keeps_what_it_has():
             clock._end = 0
         return bool(candidate.tensors[0].sum() >= 3)
 
-    found = hand_over(vectors(), record, until_ten, clock)
+    found = shrink_with_hypothesis(vectors(), record, until_ten, clock)
     assert len(calls) == 10
     assert complexity(found.record) < complexity(record)
     assert found.record.tensors[0].sum() >= 3
@@ -225,9 +229,9 @@ def test_time_ends_the_search_and_keeps_what_it_has():
 def test_zeros_of_negative_sign_and_dust():
     record = Record((Entries(torch.tensor([-0.0, 0.5]).double(), (2,), 0.0, 1.0),))
     family = vectors(size=2, low=0.0, high=1.0)
-    assert hand_over(family, record, always, Clock(FOREVER)).left_out is None
+    assert shrink_with_hypothesis(family, record, always, Clock(FOREVER)).left_out is None
     dusty = Record((Entries(torch.tensor([2.0**-30, 0.5]).double(), (2,), 0.0, 1.0),))
-    left_out = hand_over(family, dusty, always, Clock(FOREVER)).left_out
+    left_out = shrink_with_hypothesis(family, dusty, always, Clock(FOREVER)).left_out
     assert left_out is not None
     assert "no entries below" in left_out
 

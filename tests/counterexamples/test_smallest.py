@@ -9,8 +9,8 @@ from rankcheck import eq, leq
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.describe import approximately, describe_instance, describe_value
 from rankcheck.counterexamples.judge import exact_instance, judge
-from rankcheck.counterexamples.message import READABLE, report_violation, suspected_message
-from rankcheck.counterexamples.shrinking.smallest import KEEP, make_small
+from rankcheck.counterexamples.message import READABLE, report_violation, undecided_message
+from rankcheck.counterexamples.shrinking.smallest import KEEP, shrink_violation
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.instances.given import GivenError, record_of
 from rankcheck.instances.networks import networks_at_points
@@ -37,7 +37,7 @@ def ten_percent_better(net, x):
 def violation(claim, record, family=None):
     family = family or claim.instances
     judged = judge(claim, record, family=family)
-    assert judged.finding == "genuine"
+    assert judged.finding == "refuted"
     return Violation(record, family, judged)
 
 
@@ -49,7 +49,7 @@ def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
     first, instance, *_ = report.message.splitlines()
     assert first == f"{claim.id} is false: lhs 1 > rhs 0.9 by 0.1 (certified, 128-bit balls)"
     assert instance == "  depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]"
-    assert report.genuine
+    assert report.proved
     assert f"certificate: {report.certificate}      rankcheck replay" in report.message
 
 
@@ -57,7 +57,7 @@ def test_64_by_64_comes_down_within_the_budget(declare):
     claim = declare(lambda A: leq(nuclear_norm(A), 1.5 * (A * A).sum((-2, -1)).sqrt()), square())
     values = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     start = violation(claim, record_of(square(), [64, values.clamp(-8, 8).tolist()]))
-    small = make_small(claim, start, budget=60.0)
+    small = shrink_violation(claim, start, budget=60.0)
     assert small.left_out is None
     (A,) = exact_instance(square(), small.smallest.record)
     assert A.shape[0] <= 8
@@ -69,7 +69,7 @@ def test_64_by_64_comes_down_within_the_budget(declare):
 def test_half_of_the_violation_is_kept(declare):
     """x ≤ 1 fails by 7/8 at x = 8 and by little at 1.25; the smallest has 7/16 at least: 2."""
     claim = declare(lambda x, y: leq(x, 1.0 + 0 * y), numbers())
-    small = make_small(claim, from_choices(claim, [8, 3.1875]))
+    small = shrink_violation(claim, from_choices(claim, [8, 3.1875]))
     assert small.smallest.judgement.relative_excess >= KEEP * Fraction(7, 8)
     assert small.smallest.record.tensors[0] == 2
     assert small.smallest.record.tensors[1] == 0
@@ -84,7 +84,7 @@ def numbers(source):
 def test_the_worst_is_the_smallest_where_shrinking_made_it_worse(declare):
     claim = declare(lambda x, y: leq(x * 0 + 1, x * x + y * y), numbers())
     found = from_choices(claim, [0.25, 0.5])
-    small = make_small(claim, found)
+    small = shrink_violation(claim, found)
     assert small.smallest.judgement.relative_excess == 1
     assert small.worst is small.smallest
 
@@ -97,10 +97,10 @@ def test_hypotheses_are_kept_at_the_edge(declare):
 
     family = networks_at_points(depth=(2, 3), width=(1, 3), slopes="relu")
     claim = declare(body, family)
-    small = make_small(claim, from_search(claim, SMALL, 0))
+    small = shrink_violation(claim, from_search(claim, SMALL, 0))
     net, x = exact_instance(family, small.smallest.record)
     assert bool(net.is_differentiable_at(x))
-    assert small.smallest.judgement.finding == "genuine"
+    assert small.smallest.judgement.finding == "refuted"
 
 
 def test_where_floats_and_balls_disagree_the_balls_decide(declare):
@@ -112,8 +112,8 @@ def test_where_floats_and_balls_disagree_the_balls_decide(declare):
         return leq(torch.where(x > 4, x, 4 + lost), 4 + 0 * y)
 
     claim = declare(body, numbers())
-    small = make_small(claim, from_choices(claim, [7.5, 0]))
-    assert small.smallest.judgement.finding == "genuine"
+    small = shrink_violation(claim, from_choices(claim, [7.5, 0]))
+    assert small.smallest.judgement.finding == "refuted"
     assert 4 < float(small.smallest.record.tensors[0]) < 7.5
 
 
@@ -122,16 +122,16 @@ def test_a_violation_below_the_float_tolerance_is_made_small_by_balls_alone(decl
         return leq(x, x - x.abs() / 2**70, error=1.0)
 
     claim = declare(body, numbers())
-    small = make_small(claim, from_choices(claim, [5.5, 1.25]))
+    small = shrink_violation(claim, from_choices(claim, [5.5, 1.25]))
     assert [t.item() for t in small.smallest.record.tensors] == [1.0, 0.0]
 
 
 def test_what_is_only_suspected_is_left_alone(declare):
     claim = declare(lambda x, y: leq(x, 1.0 + 0 * y), numbers(), no_ball="so")
     record = record_of(numbers(), [5, 1])
-    suspected = Violation(record, numbers(), judge(claim, record))
-    small = make_small(claim, suspected)
-    assert small.smallest is small.worst is suspected
+    undecided = Violation(record, numbers(), judge(claim, record))
+    small = shrink_violation(claim, undecided)
+    assert small.smallest is small.worst is undecided
 
 
 def test_a_large_instance_is_reported_as_such(declare, tmp_path):
@@ -170,9 +170,9 @@ def test_a_suspicion_in_words(declare):
         no_ball="a table of values",
     )
     record = record_of(numbers(), [2, 1])
-    message = suspected_message(claim, Violation(record, numbers(), judge(claim, record)))
+    message = undecided_message(claim, Violation(record, numbers(), judge(claim, record)))
     assert message.splitlines() == [
-        "t.made-up is suspected false: the bound: lhs 2 > rhs 0.33333333333333331 by 1.66667 in "
+        "t.made-up is undecided false: the bound: lhs 2 > rhs 0.33333333333333331 by 1.66667 in "
         "floats (tolerance 2.27e-13)",
         "  not certified: no ball form: a table of values",
         "  x = 2, y = 1",
@@ -185,7 +185,7 @@ def test_an_open_entry_is_shown_in_balls(declare, tmp_path):
     claim = declare(lambda x, y: eq(3 * (x * (1 / 3)), x + 4e-16 * x), numbers())
     record = record_of(numbers(), [1, 1])
     report = report_violation(claim, Violation(record, numbers(), judge(claim, record)), tmp_path)
-    assert not report.genuine
+    assert not report.proved
     assert report.certificate is None
     assert "not certified: the balls of its sides do not decide it at 2048 bits" in report.message
     assert "in balls: lhs = 1 ± " in report.message
@@ -271,7 +271,7 @@ def test_a_search_that_finds_nothing(declare):
     with pytest.raises(CertifyError, match=r"\d+ instances of t.made-up are none"):
         from_search(claim, SMALL, 0)
     nan = declare(lambda x, y: leq(x, 0 * x / (x - x)), numbers())
-    with pytest.raises(CertifyError, match="is suspected"):
+    with pytest.raises(CertifyError, match="is undecided"):
         from_search(nan, SMALL, 0)
 
 

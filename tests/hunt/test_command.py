@@ -30,11 +30,11 @@ def test_a_genuine_counterexample_exits_with_one_and_leaves_its_certificate(caps
     assert main(["hunt", selector("generic"), "--json", "-"]) == 1
     out, err = capsys.readouterr()
     (found,) = json.loads(out)["hunts"]
-    assert found["verdict"] == "genuine"
+    assert found["verdict"] == "refuted"
     assert found["certificate"] == ".rankcheck/hunted.generic.json"
     assert "hunting hunted.generic for 60 s, seed 0" in err
     assert "hunted.generic is false: lhs" in err
-    assert "genuine by descend  hunted.generic  (" in err
+    assert "refuted by descend  hunted.generic  (" in err
     assert [p.name for p in Path(".rankcheck").iterdir()] == ["hunted.generic.json"]  # no journal
 
 
@@ -47,7 +47,7 @@ def test_a_certificate_of_a_hunt_replays(capsys):
 
 @pytest.mark.parametrize(
     ("name", "code", "verdict"),
-    [("true", 0, "none"), ("no-ball", 3, "potential"), ("empty", 3, "gave_up")],
+    [("true", 0, "survived"), ("no-ball", 3, "undecided"), ("empty", 3, "gave_up")],
 )
 def test_only_a_proof_exits_with_one(capsys, name, code, verdict):
     assert main(["hunt", selector(name), "--budget", "0.5", "--json", "found.json"]) == code
@@ -69,7 +69,7 @@ def test_a_proof_among_several_hunts_counts(tmp_path, capsys):
     )
     assert main(["hunt", "two.py", "--budget", "5"]) == 1
     assert main(["hunt", "two.py::test_a", "--budget", "5"]) == 3
-    assert "two.a is suspected false" in capsys.readouterr().out
+    assert "two.a is undecided false" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_a_hunt_that_is_stopped_goes_on_where_it_stopped(how, code, capsys):
 def test_a_line_is_printed_now_and_then(capsys, monkeypatch):
     monkeypatch.setattr(hunting, "PAUSE", 0.0)
     shown = hunting.display(sys.stdout)
-    shown.advance(Progress("descend", 3, 12, 123456, 7, 2, -1e-15, 8.0, 60.0, "potential"))
+    shown.advance(Progress("descend", 3, 12, 123456, 7, 2, -1e-15, 8.0, 60.0, "undecided"))
     assert capsys.readouterr().out == (
         "  seconds 8 of 60, round 3, strategy descend, shapes 12, instances 123k, a second 15432, "
-        "least margin -1e-15, cleared 2, found potential\n"
+        "least margin -1e-15, rounding 2, found undecided\n"
     )
 
 

@@ -78,7 +78,7 @@ def test_a_hunt_does_not_depend_on_the_number_of_workers(hunted, tmp_path):
     )
     assert told(one) == told(two)
     assert one.message == two.message
-    assert one.verdict == "genuine"
+    assert one.verdict == "refuted"
     assert one.rounds > 1
 
 
@@ -152,7 +152,7 @@ def test_a_cluster_worker_that_is_killed_loses_nothing(hunted, cluster, tmp_path
 def test_an_address_is_a_scheduler(hunted, cluster, tmp_path):
     address = cluster.scheduler.address.replace("tcp://", "dask://")
     found = hunt(hunted("patient"), 60, 3, executor=address, folder=tmp_path)
-    assert found.verdict == "genuine"
+    assert found.verdict == "refuted"
 
 
 def test_no_scheduler_is_an_error(hunted):

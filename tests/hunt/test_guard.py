@@ -44,7 +44,7 @@ def test_a_conjecture_that_stands_has_a_row(hunted, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("generic", "hunted.generic is false: lhs"), ("no-ball", "suspected"), ("empty", "gave up")],
+    [("generic", "hunted.generic is false: lhs"), ("no-ball", "undecided"), ("empty", "gave up")],
 )
 def test_a_conjecture_that_falls_or_says_nothing_is_an_error(hunted, tmp_path, name, said):
     with pytest.raises(ClaimFalse, match=said):

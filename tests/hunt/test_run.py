@@ -25,11 +25,11 @@ def told(found: Hunt) -> dict:
 def test_a_counterexample_is_certified_and_made_small(hunted, tmp_path):
     claim = hunted("generic")
     found = hunt(claim, 30, folder=tmp_path)
-    assert found.verdict == "genuine"
+    assert found.verdict == "refuted"
     assert found.strategy == "descend"
     assert found.margin == -float(found.violation.judgement.relative_excess) < 0
     for violation in (found.violation, found.smallest, found.worst):
-        assert violation.judgement.finding == "genuine"
+        assert violation.judgement.finding == "refuted"
     assert found.smallest.judgement.relative_excess >= found.violation.judgement.relative_excess / 2
     replayed = certificates.replay(tmp_path / "hunted.generic.json", claim=claim)
     assert not replayed.changed
@@ -42,13 +42,13 @@ def test_a_counterexample_is_certified_and_made_small(hunted, tmp_path):
     "name", ["easy", "deep", "single", "discrete", "two-relations", "ranks", "whole"]
 )
 def test_false_statements_fall(hunted, tmp_path, name):
-    assert hunt(hunted(name), 30, folder=tmp_path).verdict == "genuine"
+    assert hunt(hunted(name), 30, folder=tmp_path).verdict == "refuted"
 
 
 @pytest.mark.parametrize("name", ["true", "true-identity"])
 def test_true_statements_stand_at_equality(hunted, tmp_path, name):
     found = hunt(hunted(name), 60, rounds=2, folder=tmp_path)
-    assert found.verdict == "none"
+    assert found.verdict == "survived"
     assert abs(found.margin) < 1e-4
     assert found.rounds == 2
     assert found.certificate is None
@@ -58,32 +58,32 @@ def test_true_statements_stand_at_equality(hunted, tmp_path, name):
 
 def test_rounding_is_cleared_and_does_not_end_the_hunt(hunted, tmp_path):
     found = hunt(hunted("careless"), 60, rounds=3, folder=tmp_path)
-    assert found.verdict == "none"
-    assert found.cleared > 10
+    assert found.verdict == "survived"
+    assert found.rounding > 10
     assert found.rounds == 3
     assert found.margin == 0
 
 
 def test_what_cannot_be_certified_is_potential(hunted, tmp_path):
     found = hunt(hunted("no-ball"), 30, folder=tmp_path)
-    assert found.verdict == "potential"
+    assert found.verdict == "undecided"
     assert found.certificate is None
     assert found.margin == -0.75
-    assert "suspected" in found.message
+    assert "undecided" in found.message
     assert not list(tmp_path.iterdir())
 
 
 def test_a_genuine_finding_outranks_a_potential_one(hunted, tmp_path):
     seen: list[Progress] = []
     found = hunt(hunted("half-ball"), 30, 2, folder=tmp_path, on_progress=seen.append)
-    assert found.verdict == "genuine"
+    assert found.verdict == "refuted"
     assert found.violation.record.integers == (1,)
-    assert "potential" in [progress.found for progress in seen]
+    assert "undecided" in [progress.found for progress in seen]
 
 
 def test_a_hunt_that_no_ball_can_end_is_not_spun_out(hunted, tmp_path):
     found = hunt(hunted("no-form"), 60, folder=tmp_path)
-    assert found.verdict == "potential"
+    assert found.verdict == "undecided"
     assert "not certified: no ball form: " in found.message
     assert found.rounds == 4
 
@@ -173,7 +173,7 @@ def test_the_seconds_of_a_journal_count_but_what_it_knows_is_taken_in(hunted, tm
 
 def test_a_side_that_is_no_number_is_suspected(hunted, tmp_path):
     found = hunt(hunted("no-number"), 30, folder=tmp_path)
-    assert found.verdict == "potential"
+    assert found.verdict == "undecided"
     assert found.margin is None
     json.dumps(found.to_json(), allow_nan=False)
 
@@ -187,7 +187,7 @@ def test_a_budget_ends_a_hunt_in_the_middle_of_a_shard(hunted, tmp_path):
                 arena.sample(seed, 16)
 
     found = hunt(hunted("true"), 0.5, strategies=[Endless()], folder=tmp_path)
-    assert found.verdict == "none"
+    assert found.verdict == "survived"
     assert 0.5 <= found.seconds < 3
     assert found.instances > 0
 
@@ -197,7 +197,7 @@ def test_progress_is_told_after_each_shard(hunted, tmp_path):
     found = hunt(hunted("deep"), 60, 1, rounds=2, folder=tmp_path, on_progress=seen.append)
     assert [p.instances for p in seen] == sorted(p.instances for p in seen)
     assert seen[-1].instances == found.instances
-    assert seen[-1].found == "genuine"
+    assert seen[-1].found == "refuted"
     assert seen[-1].budget == 60
 
 
@@ -254,7 +254,7 @@ def test_a_test_function_stands_for_its_claim(hunted, tmp_path):
     def test() -> None: ...
 
     test.claim = hunted("easy")  # type: ignore[attr-defined]
-    assert hunt(test, 30, folder=tmp_path).verdict == "genuine"
+    assert hunt(test, 30, folder=tmp_path).verdict == "refuted"
 
 
 def test_a_body_that_raises_ends_the_hunt(hunted, tmp_path):
@@ -281,5 +281,5 @@ def test_the_strategy_of_the_documentation_runs(hunted, tmp_path, monkeypatch):
     test_mine.claim = hunted("patient")  # type: ignore[attr-defined]
     names: dict = {"test_mine": test_mine}
     exec(block.replace("hunt(test_mine,", "found = hunt(test_mine, None, rounds=1,"), names)
-    assert names["found"].verdict == "none"
+    assert names["found"].verdict == "survived"
     assert "doubled" in names["found"].stages

@@ -38,10 +38,10 @@ def test_the_key_says_all_of_a_shard():
 def test_a_genuine_finding_is_one(hunted):
     claim = hunted("generic")
     outcome = run_shard(claim, STANDARD, shard())
-    assert outcome.found.genuine
+    assert outcome.found.proved
     record = Record.from_json(outcome.found.record)
     judgement = judge(claim, record)
-    assert judgement.finding == "genuine"
+    assert judgement.finding == "refuted"
     assert float(judgement.relative_excess) == outcome.found.violation > 0
     assert outcome.least[0] >= -1e-12  # what lies beyond is not a margin but a finding
 
@@ -49,13 +49,13 @@ def test_a_genuine_finding_is_one(hunted):
 def test_what_balls_clear_counts_as_equality_and_is_not_found(hunted):
     outcome = run_shard(hunted("careless"), STANDARD, shard("screen"))
     assert outcome.found is None
-    assert outcome.cleared > 0
+    assert outcome.rounding > 0
     assert outcome.least[0] == 0
 
 
 def test_what_balls_cannot_decide_is_suspected(hunted):
     outcome = run_shard(hunted("no-ball"), STANDARD, shard("corpus"))
-    assert not outcome.found.genuine
+    assert not outcome.found.proved
     assert "no ball form" in outcome.found.reason
     assert outcome.found.violation == 0.75  # 4 against 1
 

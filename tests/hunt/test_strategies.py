@@ -22,7 +22,7 @@ def claim_of(body, family, **attributes):
     """A claim that no registry knows."""
     body.__doc__ = "A statement."
     return Claim(
-        id="hunted.local", kind="conjecture", body=body, instances=family, title="", source=None,
+        id="hunted.local", kind="conjecture", body=body, instances=family, title="", reference=None,
         statement="A statement.", **attributes,
     )  # fmt: skip
 

@@ -20,7 +20,7 @@ def numbers(source):
     return source.tensor()
 """
 TRUE = '''
-@claim("{id}", kind="identity", source=paper("rank", "p. 1"), instances=numbers())
+@claim("{id}", kind="identity", reference=paper("rank", "p. 1"), instances=numbers())
 def test_{name}(x):
     """$x + x = 2x$"""
     return eq(x + x, 2 * x)
@@ -32,10 +32,10 @@ def test_small(x):
     return leq(x, 0 * x + 3)
 '''
 CITED = """
-cited("t.cited", source=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
+cited("t.cited", reference=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
 """
 REFUTED = '''
-@refuted("t.wrong", source=paper("rank", "p. 1"), instances=numbers(), errata="the sign",
+@refuted("t.wrong", reference=paper("rank", "p. 1"), instances=numbers(), errata="the sign",
          corrected_by="{by}")
 def test_wrong(x):
     """$x = -x$"""
@@ -197,7 +197,7 @@ def test_a_claim_that_is_not_well_formed_is_an_error(run):
 
 
 def test_a_claim_without_source_is_an_error(run):
-    text = TRUE.format(id="t.a", name="a").replace('source=paper("rank", "p. 1"), ', "")
+    text = TRUE.format(id="t.a", name="a").replace('reference=paper("rank", "p. 1"), ', "")
     result, out = run(test_it=text)
     result.assert_outcomes(errors=1)
     assert "source" in out

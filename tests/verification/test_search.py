@@ -29,7 +29,7 @@ def test_a_true_claim_is_tallied(declare, scalars):
     found, tally = swept(claim, advance=seen.append)
     assert found is None
     assert tally.evaluated == 6 * 64 == sum(seen)
-    assert (tally.rejected, tally.cleared) == (0, 0)
+    assert (tally.rejected, tally.rounding) == (0, 0)
     assert tally.seen == {0: ("leq", "a"), 1: ("eq", "")}
     assert tally.asserted == {0, 1}
     assert 0.5 < tally.ratio[0] <= 1
@@ -40,9 +40,9 @@ def test_a_true_claim_is_tallied(declare, scalars):
 def test_a_false_claim_is_found_and_proved(declare, scalars):
     claim = declare(lambda x: leq(x, 7.0), scalars())
     found, _ = swept(claim)
-    assert found.judgement.finding == "genuine"
+    assert found.judgement.finding == "refuted"
     assert float(found.record.tensors[0]) > 7
-    assert drawn(claim, 300).judgement.finding == "genuine"
+    assert drawn(claim, 300).judgement.finding == "refuted"
 
 
 def test_the_same_seed_finds_the_same_instance(declare, scalars):
@@ -69,10 +69,10 @@ def test_rounding_is_cleared(declare, scalars):
     claim = declare(lambda x, y: eq((x + y) * (x - y), x * x - y * y, terms=0), scalars(count=2))
     found, tally = swept(claim)
     assert found is None
-    assert tally.cleared >= 6
+    assert tally.rounding >= 6
     tally = Tally()
     assert drawn(claim, 40, 0, tally) is None
-    assert tally.cleared > 0
+    assert tally.rounding > 0
 
 
 def test_noise_does_not_stand_before_a_violation(declare):
@@ -94,7 +94,7 @@ def test_noise_does_not_stand_before_a_violation(declare):
     relations = evaluate(claim, claim.instances, source, {})
     assert int((excess(relations, source.batch) > 0.9).sum()) > 100
     found, _ = swept(claim)
-    assert found.judgement.finding == "genuine"
+    assert found.judgement.finding == "refuted"
     assert found.judgement.label == "false, hardly"
 
 
@@ -117,8 +117,8 @@ def test_the_worst_by_either_measure(declare):
 def test_a_nan_is_a_violation_that_nothing_proves(declare, scalars):
     claim = declare(lambda x: leq(x, 9 + 0 / (x - x)), scalars())
     found, _ = swept(claim)
-    assert found.judgement.finding == "suspected"
-    assert drawn(claim, 20, 0).judgement.finding == "suspected"
+    assert found.judgement.finding == "undecided"
+    assert drawn(claim, 20, 0).judgement.finding == "undecided"
 
 
 def test_a_suspicion_gives_way_to_a_proof(declare, lists):
@@ -129,9 +129,9 @@ def test_a_suspicion_gives_way_to_a_proof(declare, lists):
         return leq(torch.where(first < 0, first / (first - first), first), 7.0 + 0 * first)
 
     found, _ = swept(declare(body, lists()))
-    assert found.judgement.finding in ("genuine", "suspected")
+    assert found.judgement.finding in ("refuted", "undecided")
     some = [swept(declare(body, lists(), id=f"t.n{n}"))[0].judgement.finding for n in range(6)]
-    assert "genuine" in some
+    assert "refuted" in some
 
 
 def test_where_is_respected(declare, scalars):
@@ -176,7 +176,7 @@ def test_dials_are_turned(declare, scalars):
 
     claim = declare(body, scalars(), mutants={"lower": {"bound": 6}})
     assert swept(claim)[0] is None
-    assert swept(claim, dials={"bound": 6})[0].judgement.excess > 0
+    assert swept(claim, parameters={"bound": 6})[0].judgement.excess > 0
 
 
 def test_rounding_kills_no_mutant(declare, scalars):
@@ -184,7 +184,7 @@ def test_rounding_kills_no_mutant(declare, scalars):
     claim = declare(lambda x, y: leq((x + y) - x - y, 0 * x), scalars(count=2))
     found, tally = swept(claim)
     assert found is None
-    assert tally.cleared > 0
+    assert tally.rounding > 0
     assert tally.killed == set()
 
 
@@ -198,7 +198,7 @@ def test_integers_are_swept_exactly(declare, lists):
     assert tally.killed == {0}
     strict = declare(lambda x: leq((x != 0).sum(-1), x.shape[-1] - 1), lists(size=(2, 4)))
     found, _ = swept(strict)
-    assert found.judgement.finding == "genuine"
+    assert found.judgement.finding == "refuted"
     assert found.judgement.excess == 1
 
 

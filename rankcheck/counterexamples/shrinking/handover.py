@@ -49,7 +49,7 @@ class _Stop(BaseException):
     """Leaves Hypothesis from within its test; it takes every `Exception` for a finding."""
 
 
-def hand_over(
+def shrink_with_hypothesis(
     family: Instances, record: Record, interesting: Callable[[Record], bool], clock: Clock
 ) -> Shrunk:
     """The simplest interesting record that Hypothesis finds from this one, which is interesting.

@@ -12,7 +12,12 @@ from collections.abc import Callable
 from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.counterexamples.shrinking.cropping import crop
 from rankcheck.counterexamples.shrinking.entries import simplify_entries
-from rankcheck.counterexamples.shrinking.handover import HandoverError, Shrunk, hand_over, refusal
+from rankcheck.counterexamples.shrinking.handover import (
+    HandoverError,
+    Shrunk,
+    refusal,
+    shrink_with_hypothesis,
+)
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances
 
@@ -63,7 +68,7 @@ def shrink(
     if screen is None or small is record or quick.over():
         share = DOMAIN_SHARE if refusal(small) is None else 1.0
         small = in_domain(family, small, screened, clock.share(share))
-    return hand_over(family, small, screened, clock)
+    return shrink_with_hypothesis(family, small, screened, clock)
 
 
 def in_domain(family: Instances, record: Record, interesting: Test, clock: Clock) -> Record:

@@ -34,17 +34,17 @@ class Small:
     left_out: str | None = None
 
 
-def make_small(claim: Claim, violation: Violation, budget: float = BUDGET) -> Small:
+def shrink_violation(claim: Claim, violation: Violation, budget: float = BUDGET) -> Small:
     """The smallest instance that still violates the claim by half as much, certified anew.
 
     Candidates are put into the body in floats first, and to the balls only where they violate the
-    claim clearly. Only a proved violation is made small: one that is merely suspected would drift
+    claim clearly. Only a proved violation is made small: one that is merely undecided would drift
     to where the floats are worst.
 
     Args:
         budget: seconds.
     """
-    if violation.judgement.finding != "genuine":
+    if violation.judgement.finding != "refuted":
         return Small(violation, violation)
     family, judgement = violation.family, violation.judgement
     least = KEEP * judgement.relative_excess
@@ -52,7 +52,7 @@ def make_small(claim: Claim, violation: Violation, budget: float = BUDGET) -> Sm
 
     def violates(record: Record) -> bool:
         found = judge(claim, record, family=family, precisions=precisions)
-        return found.finding == "genuine" and found.relative_excess >= least
+        return found.finding == "refuted" and found.relative_excess >= least
 
     def seems_to(record: Record) -> bool:
         try:
