@@ -13,11 +13,51 @@ from typing import TYPE_CHECKING, Any
 from rankcheck._version import __version__
 
 if TYPE_CHECKING:
-    from rankcheck.claims.claim import Claim, ClaimError, Need, cited, claim, conjecture, refuted
+    from rankcheck.claims.claim import Claim, ClaimError, Need
+    from rankcheck.claims.declare import (
+        bound,
+        cited,
+        conjecture,
+        construction,
+        identity,
+        limit,
+        refuted,
+        statistical,
+        step,
+    )
     from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, eq, leq
+    from rankcheck.errors import ClaimFalse
     from rankcheck.networks.network import Network
-    from rankcheck.verification.check import ClaimFalse, verify_claim
+    from rankcheck.verification.check import verify_claim
+
+_HOMES = {
+    "rankcheck.claims.claim": ("Claim", "ClaimError", "Need"),
+    "rankcheck.claims.declare": (
+        "bound",
+        "cited",
+        "conjecture",
+        "construction",
+        "identity",
+        "limit",
+        "refuted",
+        "statistical",
+        "step",
+    ),
+    "rankcheck.claims.reference": ("Reference", "paper"),
+    "rankcheck.claims.relations": ("Relation", "eq", "leq"),
+    "rankcheck.errors": ("ClaimFalse",),
+    "rankcheck.networks.network": ("Network",),
+    "rankcheck.verification.check": ("verify_claim",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+#: Names of former versions, and what to write instead.
+_GONE = {
+    "claim": "write the kind as the decorator: @bound(...), @identity(...), @construction(...), "
+    "@limit(...), @statistical(...)",
+    "Source": "a citation is a rankcheck.Reference; what a generator draws from is a "
+    "rankcheck.instances.Source",
+}
 
 __all__ = [
     "Claim",
@@ -28,35 +68,26 @@ __all__ = [
     "Reference",
     "Relation",
     "__version__",
+    "bound",
     "cited",
-    "claim",
     "conjecture",
+    "construction",
     "eq",
+    "identity",
     "leq",
+    "limit",
     "paper",
     "refuted",
+    "statistical",
+    "step",
     "verify_claim",
 ]
 
-_HOMES = {
-    "rankcheck.verification.check": ("ClaimFalse", "verify_claim"),
-    "rankcheck.claims.claim": (
-        "Claim",
-        "ClaimError",
-        "Need",
-        "cited",
-        "claim",
-        "conjecture",
-        "refuted",
-    ),
-    "rankcheck.claims.relations": ("Relation", "eq", "leq"),
-    "rankcheck.claims.reference": ("Reference", "paper"),
-    "rankcheck.networks.network": ("Network",),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-
 
 def __getattr__(name: str) -> Any:
+    if name in _GONE:
+        # Not an AttributeError: `from rankcheck import claim` would replace its message.
+        raise ImportError(f"rankcheck.{name} is gone; {_GONE[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'rankcheck' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)

@@ -45,13 +45,19 @@ def root(n, like):
     return (like.new_zeros(()) + n).sqrt()
 
 
-@conjecture("false.nuclear-3", instances=square())
+@conjecture(
+    "false.nuclear-3",
+    instances=square(),
+)
 def test_nuclear_3(A):
     r"""$\|A\|_* \le 0.97 \sqrt 3 \|A\|_F$ for $3 \times 3$ matrices."""
     return leq(nuclear_norm(A), 0.97 * root(3, A) * frobenius(A))
 
 
-@conjecture("false.nuclear-3-window", instances=square())
+@conjecture(
+    "false.nuclear-3-window",
+    instances=square(),
+)
 def test_nuclear_3_window(A):
     r"""$\|A\|_* \le 0.995 \sqrt 3 \|A\|_F$ where $0.37 \|A\|_F < \operatorname{tr} A < 0.39 \|A\|_F$."""
     trace, size = torch.diagonal(A, dim1=-2, dim2=-1).sum(-1), frobenius(A)
@@ -59,25 +65,37 @@ def test_nuclear_3_window(A):
     return leq(nuclear_norm(A), 0.995 * root(3, A) * size, where=window)
 
 
-@conjecture("false.nuclear-6", instances=square(size=(6, 6)))
+@conjecture(
+    "false.nuclear-6",
+    instances=square(size=(6, 6)),
+)
 def test_nuclear_6(A):
     r"""$\|A\|_* \le 0.97 \sqrt 6 \|A\|_F$ for $6 \times 6$ matrices."""
     return leq(nuclear_norm(A), 0.97 * root(6, A) * frobenius(A))
 
 
-@conjecture("false.product-8", instances=square(size=(8, 8), count=2))
+@conjecture(
+    "false.product-8",
+    instances=square(size=(8, 8), count=2),
+)
 def test_product_8(A, B):
     r"""$\|AB\|_F \le 0.99 \|A\|_F \|B\|_F$ for $8 \times 8$ matrices."""
     return leq(frobenius(A @ B), 0.99 * frobenius(A) * frobenius(B))
 
 
-@conjecture("false.nuclear-3-close", instances=square())
+@conjecture(
+    "false.nuclear-3-close",
+    instances=square(),
+)
 def test_nuclear_3_close(A):
     r"""$\|A\|_* \le 0.9999 \sqrt 3 \|A\|_F$ for $3 \times 3$ matrices."""
     return leq(nuclear_norm(A), 0.9999 * root(3, A) * frobenius(A))
 
 
-@conjecture("false.nuclear-closer", instances=square(size=(4, 4)))
+@conjecture(
+    "false.nuclear-closer",
+    instances=square(size=(4, 4)),
+)
 def test_nuclear_closer(A):
     r"""$\|A\|_* \le (1 - 10^{-6})\,2 \|A\|_F$ for $4 \times 4$ matrices with $a_{11} = \pi$-like."""
     shifted = A[..., 0, 0] * 7 - A[..., 1, 1] * 5
@@ -86,14 +104,20 @@ def test_nuclear_closer(A):
     return leq(nuclear_norm(A), bound, where=inside)
 
 
-@conjecture("false.relu-from-leaky", instances=samples())
+@conjecture(
+    "false.relu-from-leaky",
+    instances=samples(),
+)
 def test_relu_from_leaky(z, w, b, a):
     r"""$(1 - a^2) \max(0, x) = \sigma_a(x) - a\,\sigma_a(-x)$, at every entry of $z$."""
     a = a[..., None, None]
     return eq((1 - a * a) * torch.relu(z), leaky(z, a) - a * leaky(-z, a))
 
 
-@conjecture("false.ten-percent-better", instances=networks_at_points())
+@conjecture(
+    "false.ten-percent-better",
+    instances=networks_at_points(),
+)
 def test_ten_percent_better(net, x):
     r"""$\|Jf(x)\|_{S^{2/L}}^{2/L} \le 0.9 \|\theta\|^2 / L$."""
     bound = 0.9 * net.cost() / net.depth
@@ -112,7 +136,10 @@ def test_one_percent_better_at_rank_two(net, x):
     return leq(lhs, net.cost() / L, where=rank(J, noise) >= 2)
 
 
-@conjecture("false.cost-by-depth", instances=networks_at_points(depth=(1, 6), width=(1, 3)))
+@conjecture(
+    "false.cost-by-depth",
+    instances=networks_at_points(depth=(1, 6), width=(1, 3)),
+)
 def test_cost_by_depth(net, x):
     r"""$(1 + (L-4)/100)\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2/L$: false from depth 5 on."""
     L = net.depth
@@ -120,7 +147,10 @@ def test_cost_by_depth(net, x):
     return leq(lhs, net.cost() / L)
 
 
-@conjecture("false.centred-covariance", instances=samples())
+@conjecture(
+    "false.centred-covariance",
+    instances=samples(),
+)
 def test_centred_covariance(z, w, b, a):
     r"""$\|\operatorname{Cov}\,\sigma(y)\|_{op} \le \|\operatorname{Cov}\,y\|_{op}$ with ReLU."""
     return leq(operator_norm(covariance(torch.relu(z))), operator_norm(covariance(z)))
@@ -131,7 +161,10 @@ def covariance(z):
     return centred.mT @ centred
 
 
-@conjecture("false.trace-covariance", instances=samples())
+@conjecture(
+    "false.trace-covariance",
+    instances=samples(),
+)
 def test_trace_covariance(z, w, b, a):
     r"""$\operatorname{tr} \operatorname{Cov}(Wy + b) \le 0.98 \|W\|_{op}^2 \operatorname{tr} \operatorname{Cov} y$."""
     y = z @ w.mT + b.unsqueeze(-2)
@@ -140,7 +173,10 @@ def test_trace_covariance(z, w, b, a):
     return leq(lhs, 0.98 * operator_norm(w) ** 2 * rhs)
 
 
-@conjecture("false.layer-energy", instances=samples())
+@conjecture(
+    "false.layer-energy",
+    instances=samples(),
+)
 def test_layer_energy(z, w, b, a):
     r"""$\|\sigma_a(WZ + b)\|_F^2 / N \le \|Z^T Z / N\|_{op} \|W\|_F^2 + \|b\|^2$."""
     number = z.shape[-2]
@@ -149,7 +185,10 @@ def test_layer_energy(z, w, b, a):
     return leq(frobenius_squared(out) / number, rhs)
 
 
-@conjecture("false.leaky-derivative", instances=networks_at_points(slopes="negative"))
+@conjecture(
+    "false.leaky-derivative",
+    instances=networks_at_points(slopes="negative"),
+)
 def test_leaky_derivative(net, x):
     r"""$\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L \|Jf(x)\|_{op}^{2 - 2/L}$ for negative slopes."""
     L = net.depth
@@ -157,7 +196,10 @@ def test_leaky_derivative(net, x):
     return leq(L * power(operator_norm(net.jacobian(x)), 2 - Fraction(2, L)), rhs)
 
 
-@conjecture("false.lipschitz", instances=networks_at_two_points())
+@conjecture(
+    "false.lipschitz",
+    instances=networks_at_two_points(),
+)
 def test_lipschitz(net, x):
     r"""$|f(x) - f(y)| \le 0.98 \prod_\ell \|W_\ell\|_{op}\,|x - y|$ at depth 3."""
     y = net(x)
@@ -168,7 +210,10 @@ def test_lipschitz(net, x):
     return leq(change, 0.98 * bound)
 
 
-@conjecture("false.pseudo-determinant", instances=low_rank_matrices())
+@conjecture(
+    "false.pseudo-determinant",
+    instances=low_rank_matrices(),
+)
 def test_pseudo_determinant(A):
     r"""$\|A\|_F^2 \ge 1.001\,k\,|A|_+^{2/k}$ with $k = \operatorname{rank} A \ge 3$."""
     k = rank(A)
@@ -180,7 +225,10 @@ def test_pseudo_determinant(A):
     return leq(lhs, frobenius_squared(A), where=k >= 3)
 
 
-@conjecture("false.quasi-norm", instances=square(size=(2, 4), count=2))
+@conjecture(
+    "false.quasi-norm",
+    instances=square(size=(2, 4), count=2),
+)
 def test_quasi_norm(A, B):
     r"""$\|A + B\|_{S^{1/2}} \le 1.9 (\|A\|_{S^{1/2}} + \|B\|_{S^{1/2}})$."""
     q = Fraction(1, 2)
@@ -188,25 +236,37 @@ def test_quasi_norm(A, B):
     return leq(schatten_norm(A + B, q), bound)
 
 
-@conjecture("false.determinant-4", instances=square(size=(4, 4), bound=1.0))
+@conjecture(
+    "false.determinant-4",
+    instances=square(size=(4, 4), bound=1.0),
+)
 def test_determinant_4(A):
     r"""$|\det A| \le 15.5$ for entries in $[-1, 1]$, $4 \times 4$: Hadamard's has 16."""
     return leq(torch.linalg.det(A).abs(), A.new_zeros(()) + 15.5)
 
 
-@conjecture("false.determinant-6", instances=square(size=(6, 6), bound=1.0))
+@conjecture(
+    "false.determinant-6",
+    instances=square(size=(6, 6), bound=1.0),
+)
 def test_determinant_6(A):
     r"""$|\det A| \le 150$ for entries in $[-1, 1]$, $6 \times 6$: the largest is 160."""
     return leq(torch.linalg.det(A).abs(), A.new_zeros(()) + 150)
 
 
-@conjecture("false.rank-of-three", instances=small_integers())
+@conjecture(
+    "false.rank-of-three",
+    instances=small_integers(),
+)
 def test_rank_of_three(A, B, C):
     r"""$\operatorname{rank} ABC \ge \min(\operatorname{rank} AB, \operatorname{rank} BC)$."""
     return leq(torch.minimum(rank(A @ B), rank(B @ C)), rank(A @ B @ C))
 
 
-@conjecture("false.sylvester", instances=chained_matrices(size=(2, 4)))
+@conjecture(
+    "false.sylvester",
+    instances=chained_matrices(size=(2, 4)),
+)
 def test_sylvester(A, B):
     r"""$\operatorname{rank} AB > \operatorname{rank} A + \operatorname{rank} B - n$ where $AB \ne 0$
     and both are singular, for inner dimension $n$.
@@ -216,7 +276,10 @@ def test_sylvester(A, B):
     return leq(a + b - n + 1, ab, where=(a < n) & (b < n) & (ab > 0))
 
 
-@conjecture("false.orthogonal-pair", instances=square(size=(2, 3), count=2))
+@conjecture(
+    "false.orthogonal-pair",
+    instances=square(size=(2, 3), count=2),
+)
 def test_orthogonal_pair(A, B):
     r"""$\|A + B\|_* \ge \frac12 (\|A\|_* + \|B\|_*)$ where $\langle A, B \rangle = 0$."""
     return leq(
@@ -226,13 +289,19 @@ def test_orthogonal_pair(A, B):
     )
 
 
-@conjecture("false.patterns-of-three-lines", instances=lines_and_points())
+@conjecture(
+    "false.patterns-of-three-lines",
+    instances=lines_and_points(),
+)
 def test_patterns_of_three_lines(w, b, x):
     r"""Seven points lie in at most six of the regions of three lines of the plane."""
     return at_most(6, w, b, x)
 
 
-@conjecture("false.patterns-of-four-lines", instances=lines_and_points(lines=4, number=11))
+@conjecture(
+    "false.patterns-of-four-lines",
+    instances=lines_and_points(lines=4, number=11),
+)
 def test_patterns_of_four_lines(w, b, x):
     r"""Eleven points lie in at most ten of the regions of four lines of the plane."""
     return at_most(10, w, b, x)
@@ -248,7 +317,10 @@ def at_most(number, w, b, x):
     return leq(count, torch.full_like(count, number))
 
 
-@conjecture("false.floor", instances=square())
+@conjecture(
+    "false.floor",
+    instances=square(),
+)
 def test_floor(A):
     r"""$\lfloor 100 \|A\|_* \rfloor \le 169 \|A\|_F$ rounded down, at $1 \le \|A\|_F$: in steps."""
     size = frobenius(A)
@@ -256,7 +328,10 @@ def test_floor(A):
     return leq(steps, A.new_zeros(()) + 170, where=size > 0)
 
 
-@conjecture("false.valley", instances=points())
+@conjecture(
+    "false.valley",
+    instances=points(),
+)
 def test_valley(x):
     r"""$\sum_i 100 (x_{i+1} - x_i^2)^2 + (c_i - x_i)^2 \ge 10^{-3}$, with the valley's end near
     $(0.71, 0.51, 0.26, 0.07)$.
@@ -267,25 +342,37 @@ def test_valley(x):
     return leq(x.new_zeros(()) + 0.001, value)
 
 
-@conjecture("false.nuclear-5-shifted", instances=shifted(size=5))
+@conjecture(
+    "false.nuclear-5-shifted",
+    instances=shifted(size=5),
+)
 def test_nuclear_5_shifted(A):
     r"""$\|A\|_* \le 0.99 \sqrt 5 \|A\|_F$ for $5 \times 5$ matrices, in other coordinates."""
     return leq(nuclear_norm(A), 0.99 * root(5, A) * frobenius(A))
 
 
-@conjecture("false.product-4-shifted", instances=shifted(size=4, count=2))
+@conjecture(
+    "false.product-4-shifted",
+    instances=shifted(size=4, count=2),
+)
 def test_product_4_shifted(A, B):
     r"""$\|AB\|_F \le 0.97 \|A\|_F \|B\|_F$ for $4 \times 4$ matrices, in other coordinates."""
     return leq(frobenius(A @ B), 0.97 * frobenius(A) * frobenius(B))
 
 
-@conjecture("false.regular-shifted", instances=shifted(size=4))
+@conjecture(
+    "false.regular-shifted",
+    instances=shifted(size=4),
+)
 def test_regular_shifted(A):
     r"""$|\det A| \ge 10^{-6}$ for $4 \times 4$ matrices, in other coordinates."""
     return leq(A.new_zeros(()) + 0.000001, torch.linalg.det(A).abs())
 
 
-@conjecture("false.commuting-shifted", instances=shifted(size=2, count=2))
+@conjecture(
+    "false.commuting-shifted",
+    instances=shifted(size=2, count=2),
+)
 def test_commuting_shifted(A, B):
     r"""$\|AB - BA\|_F \le 1.41 \|A\|_F \|B\|_F$ for $2 \times 2$ matrices, in other coordinates:
     the best constant is $\sqrt 2$.
@@ -293,7 +380,10 @@ def test_commuting_shifted(A, B):
     return leq(frobenius(A @ B - B @ A), 1.41 * frobenius(A) * frobenius(B))
 
 
-@conjecture("false.hills", instances=points(dimension=(4, 4), bound=4.0))
+@conjecture(
+    "false.hills",
+    instances=points(dimension=(4, 4), bound=4.0),
+)
 def test_hills(x):
     r"""$\sum_i (x_i - c_i)^2 + 3 (1 - \cos 6 (x_i - c_i)) \ge 0.1$: many local minima."""
     d = x - (x.new_zeros(4) + torch.tensor([0.713, -1.509, 2.259, 0.331], dtype=torch.float64))
@@ -301,14 +391,20 @@ def test_hills(x):
     return leq(x.new_zeros(()) + 0.1, value)
 
 
-@conjecture("false.many-large", instances=points(dimension=(16, 16), bound=4.0))
+@conjecture(
+    "false.many-large",
+    instances=points(dimension=(16, 16), bound=4.0),
+)
 def test_many_large(x):
     r"""At most twelve of sixteen entries lie in $[2.1, 2.9]$: no gradient, odds of $10^{-11}$."""
     count = ((x > 2.1) & (x < 2.9)).sum(-1)
     return leq(count, torch.full_like(count, 12))
 
 
-@conjecture("false.euler", instances=whole_numbers())
+@conjecture(
+    "false.euler",
+    instances=whole_numbers(),
+)
 def test_euler(n):
     r"""$n^2 + n + 41$ has no divisor between 2 and its root, for $n \le 60$."""
     value = n * n + n + 41

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.matrices import matrices, positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, rank
@@ -17,17 +17,17 @@ def scaled_partial_isometries(source: Source):
     return size * semi_orthogonal(source, m, k) @ semi_orthogonal(source, n, k).mT
 
 
-@claim(
+@bound(
     "bottleneck.amgm",
-    kind="bound",
-    title="The squared norm of a matrix of rank k is at least k times the mean of its determinant",
-    reference=paper("bottleneck", "proof of Thm 16"),
+    paper("bottleneck", "proof of Thm 16"),
     instances=matrices(),
     tight=scaled_partial_isometries(),
     mutants={"exponent 2.04/k": {"exponent": Fraction(51, 25)}},
 )
 def test_amgm(A, *, exponent=2):
-    r"""$\|A\|_F^2 \ge k\,|A|_+^{2/k}$ with $k = \operatorname{rank} A \ge 1$: the arithmetic mean of the
+    r"""The squared norm of a matrix of rank k is at least k times the mean of its determinant.
+
+    $\|A\|_F^2 \ge k\,|A|_+^{2/k}$ with $k = \operatorname{rank} A \ge 1$: the arithmetic mean of the
     squared singular values is at least their geometric mean.
     """
     k = rank(A)

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import Need, claim, leq, paper, refuted
+from rankcheck import Need, bound, leq, paper, refuted
 from rankcheck.instances.balanced import balanced_networks_at_points
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.source import Source, instances
@@ -43,11 +43,9 @@ def capped(exponent):
     return torch.relu(exponent).exp()
 
 
-@claim(
+@bound(
     "bottleneck.bounded-activations",
-    kind="bound",
-    title="A bounded tangent kernel bounds the activations of almost all layers",
-    reference=paper("bottleneck", "Thm 7/16"),
+    paper("bottleneck", "Thm 7/16"),
     instances=balanced_networks_at_points(),
     tight=multiples_of_rotations(scale=(1.0, 1.0 + 2**-12)),
     needs={
@@ -59,7 +57,9 @@ def capped(exponent):
     effort=0.6,
 )
 def test_bounded_activations(net, x, *, growth=capped):
-    r"""For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and
+    r"""A bounded tangent kernel bounds the activations of almost all layers.
+
+    For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and
     $c = \operatorname{tr} \Theta(x, x)/L$ with $\Theta$ over the weights alone:
 
     $$\sum_{\ell=1}^L \|\alpha_{\ell-1}(x)\|^2 \le
@@ -102,15 +102,16 @@ def balanced_networks_among_points(source: Source):
 
 @refuted(
     "bottleneck.bounded-activations-premise",
-    title="The bound on the activations at one of N points from 1/N of the trace of its kernel",
-    reference=paper("bottleneck", "Thm 16"),
+    paper("bottleneck", "Thm 16"),
     instances=balanced_networks_among_points(),
     errata="The factor 1/N belongs to the trace over all N points, not to that of one of them: the "
     "premise is tr Θ(x, x) ≤ cL, as in Theorem 7.",
     corrected_by="bottleneck.bounded-activations",
 )
 def test_bounded_activations_premise(net, x, N):
-    r"""For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$:
+    r"""The bound on the activations at one of N points from 1/N of the trace of its kernel.
+
+    For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$:
     if $\frac1N \operatorname{tr} \Theta(x, x) \le cL$ then
     $\sum_\ell \|\alpha_{\ell-1}(x)\|^2 \le c \max(1, e^{c_1/k}) L / (k\,|Jf(x)|_+^{2/k})$; here at the
     least such $c$, with $\Theta$ over weights and biases.

@@ -1,22 +1,25 @@
 import torch
 
-from rankcheck import Need, claim, eq, leq, paper, refuted
+from rankcheck import Need, bound, construction, eq, leq, paper, refuted
 from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
 from rankcheck.instances.networks import STEEPEST, balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, frobenius_squared, singular_values
 from rankcheck.networks import Network
 from rankcheck.scalars import square_root
-from rankcheck.witnesses.projections import bottleneck, chained_distances, two_sided_distances
+from rankcheck.witnesses.projections import (
+    bottleneck,
+    chained_distances,
+    chained_frames,
+    two_sided_distances,
+)
 
 from ._narrow_ends import narrow_ended_networks
 
 
-@claim(
+@bound(
     "bottleneck.chained-projections",
-    kind="bound",
-    title="For slopes from 0 to 1 one chain of orthonormal frames is near all weights",
-    reference=paper("bottleneck", "Thm 6 (0 ≤ a < 1)"),
+    paper("bottleneck", "Thm 6 (0 ≤ a < 1)"),
     instances=networks_at_points(slopes="nonnegative"),
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
     needs={
@@ -25,11 +28,13 @@ from ._narrow_ends import narrow_ended_networks
             narrow_ended_networks(slopes="nonnegative"), {"distances": two_sided_distances}
         ),
     },
-    witness="rankcheck.witnesses.projections.chained_frames",
+    witness=chained_frames,
     effort=0.4,
 )
 def test_chained_projections(net, x, *, distances=chained_distances):
-    r"""With $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and a slope $0 \le a < 1$ there
+    r"""For slopes from 0 to 1 one chain of orthonormal frames is near all weights.
+
+    With $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and a slope $0 \le a < 1$ there
     are semi-orthonormal $A_0, \dots, A_L$ ($n_\ell \times k$) with
 
     $$\sum_{\ell=1}^L \|W_\ell - A_\ell A_{\ell-1}^\top\|_F^2 + \|b_\ell\|^2
@@ -49,8 +54,7 @@ def test_chained_projections(net, x, *, distances=chained_distances):
 
 @refuted(
     "bottleneck.chained-projections-as-printed",
-    title="One chain of orthonormal frames near all weights, for every slope",
-    reference=paper("bottleneck", "Thm 6"),
+    paper("bottleneck", "Thm 6"),
     instances=networks_at_points(depth=(2, 2), width=(1, 3)),
     errata="For a negative slope no chain need exist: W_1 = (1, −1)ᵀ, W_2 = (1, 1) and x > 0. Either "
     "a ≥ 0 is assumed, or each layer has two frames of its own. (And V_ℓV_{ℓ+1}ᵀ does not have the "
@@ -58,7 +62,9 @@ def test_chained_projections(net, x, *, distances=chained_distances):
     corrected_by="bottleneck.chained-projections",
 )
 def test_chained_projections_as_printed(net, x):
-    r"""For every slope $a \in (-1, 1)$, $k = \operatorname{rank} Jf(x)$ and $c_1 = \|\theta\|^2 - kL$ there
+    r"""One chain of orthonormal frames near all weights, for every slope.
+
+    For every slope $a \in (-1, 1)$, $k = \operatorname{rank} Jf(x)$ and $c_1 = \|\theta\|^2 - kL$ there
     are semi-orthonormal $V_\ell$ ($n_\ell \times k$) with
     $\sum_\ell \|W_\ell - V_\ell V_{\ell-1}^\top\|_F^2 \le c_1 - 2 \log |Jf(x)|_+$.
 
@@ -108,17 +114,17 @@ def opposite_pairs(slope, k, depth, batch, like, sign=1):
     return Network(weights, [w.new_zeros(w.shape[:-1]) for w in weights], slope)
 
 
-@claim(
+@construction(
     "bottleneck.chained-projections-negative-slope",
-    kind="construction",
-    title="For every negative slope, rank and depth a network that no chain of frames is near to",
-    reference=paper("bottleneck", "beyond Thm 6"),
+    paper("bottleneck", "beyond Thm 6"),
     instances=negative_slopes_with_chains(),
     tight=best_chains(),
     mutants={"the second half read with the same sign": {"sign": -1}},
 )
 def test_chained_projections_negative_slope(slope, chain, x, *, sign=1):
-    r"""For every $a \in (-1, 0)$, $k \ge 1$ and $L \ge 2$ the chained bound fails: with
+    r"""For every negative slope, rank and depth a network that no chain of frames is near to.
+
+    For every $a \in (-1, 0)$, $k \ge 1$ and $L \ge 2$ the chained bound fails: with
     $W_1 = (I; -I)$, $W_2 = (I\ I)$, $W_\ell = I_k$ for $\ell > 2$, no biases and $x > 0$,
 
     $$\sum_{\ell=1}^L \|W_\ell - A_\ell A_{\ell-1}^\top\|_F^2 \ge 2k >

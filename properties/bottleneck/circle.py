@@ -1,8 +1,9 @@
-from rankcheck import claim, eq, leq, paper
+from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import rank
+from rankcheck.witnesses import circle
 from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, point, tangent
 
 STEPS = 24
@@ -21,19 +22,19 @@ def an_arc_anywhere(g, steps):
     return zero, zero + 2.0 ** (1 - steps)
 
 
-@claim(
+@construction(
     "bottleneck.circle",
-    kind="construction",
-    title="The circle has dimension one for Jacobians, and two for bottlenecks",
-    reference=paper("bottleneck", "§3.3.1"),
+    paper("bottleneck", "§3.3.1"),
     instances=functions_on_the_circle(),
     mutants={"without bisection": {"bracket": an_arc_anywhere}},
     loose={"the change of sign": "a sign: the product of the ends is at most zero"},
-    witness="rankcheck.witnesses.circle",
+    witness=circle,
     effort=0.5,
 )
 def test_circle(g, m, *, bracket=antipodal_bracket):
-    r"""On the unit circle: the identity restricted to a tangent is the projection onto a line, so
+    r"""The circle has dimension one for Jacobians, and two for bottlenecks.
+
+    On the unit circle: the identity restricted to a tangent is the projection onto a line, so
     $\operatorname{rank}_J(id) = 1$; and each continuous $g: \mathbb R^2 \to \mathbb R$ takes two
     antipodes, at distance 2, to one value, so no $h \circ g$ through $\mathbb R^1$ is the identity:
     $\operatorname{rank}_{BN}(id) = 2$.

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import bound, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess, secant_cost
 from rankcheck.instances.factorisations import factorised_functions, unbounded_functions
@@ -42,19 +42,19 @@ def signed_seams(source: Source):
     return h, g.with_parameters(g.weights, (*g.biases[:-1], g.biases[-1] - down)), x
 
 
-@claim(
+@construction(
     "bottleneck.composition",
-    kind="construction",
-    title="The excess cost is subadditive under composition, for g in the positive orthant",
-    reference=paper("bottleneck", "Thm 3.1"),
+    paper("bottleneck", "Thm 3.1"),
     instances=chained_networks(),
     tight=chained_isometries(),
     needs={"g takes values in the positive orthant": signed_seams()},
     mutants={"the seam merged into one layer": {"concatenate": Network.merged_after}},
-    witness="rankcheck.networks.Network.after",
+    witness=Network.after,
 )
 def test_composition(f, g, x, *, concatenate=Network.after):
-    r"""For $g(\Omega)$ in the positive orthant the concatenated network computes $f \circ g$, and
+    r"""The excess cost is subadditive under composition, for g in the positive orthant.
+
+    For $g(\Omega)$ in the positive orthant the concatenated network computes $f \circ g$, and
     for every $k$, $\|\theta\|^2 - kL$ is the sum of $\|\theta_f\|^2 - k L_f$ and
     $\|\theta_g\|^2 - k L_g$. With $k = \operatorname{rank} J(f \circ g)(x)$ the sum is at least
     $2 \log |J(f \circ g)(x)|_+$.
@@ -84,8 +84,7 @@ def multiples_on_an_interval(source: Source):
 
 @refuted(
     "bottleneck.composition-as-printed",
-    title="The cost of a composition is at most the sum of the costs, at finite depth",
-    reference=paper("bottleneck", "proof of Thm 11.1"),
+    paper("bottleneck", "proof of Thm 11.1"),
     instances=multiples_on_an_interval(),
     errata="Between the two networks stands an activation: the concatenated network computes f∘g only "
     "where g ≥ 0. On [-1, 1] the identity costs 1 at depth 1, but at least 2√2 > 2 at depth 2. The "
@@ -93,7 +92,9 @@ def multiples_on_an_interval(source: Source):
     corrected_by="bottleneck.composition",
 )
 def test_composition_as_printed(p, q, r, a):
-    r"""$R(f \circ g; \Omega, L_1 + L_2) \le R(f; g(\Omega), L_1) + R(g; \Omega, L_2)$, here for
+    r"""The cost of a composition is at most the sum of the costs, at finite depth.
+
+    $R(f \circ g; \Omega, L_1 + L_2) \le R(f; g(\Omega), L_1) + R(g; \Omega, L_2)$, here for
     $f(x) = px$, $g(x) = qx$ on $[-r, r]$ and $L_1 = L_2 = 1$, where the right side is at most
     $p^2 + q^2$ and the left at least the cost of a secant (bottleneck.secant-cost).
     """
@@ -121,16 +122,16 @@ def cheapest_secants(source: Source):
     return Network(weights, (b.unsqueeze(-1), 0 * b.unsqueeze(-1)), a), r
 
 
-@claim(
+@bound(
     "bottleneck.secant-cost",
-    kind="bound",
-    title="What a network of depth two pays for the secant of its function on an interval",
-    reference=paper("bottleneck", "Thm 11.1 (corrected)"),
+    paper("bottleneck", "Thm 11.1 (corrected)"),
     instances=two_layers_on_an_interval(),
     tight=cheapest_secants(),
 )
 def test_secant_cost(net, r):
-    r"""Depth two, slope $a$, one input, $r > 0$:
+    r"""What a network of depth two pays for the secant of its function on an interval.
+
+    Depth two, slope $a$, one input, $r > 0$:
     $$\|\theta\|^2 \ge \frac{2 \|f(r) - f(-r)\|}{\sqrt{(1 + a)^2 r^2 + (1 - a)^2}}.$$
     """
     x = r.unsqueeze(-1)

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, claim, eq, leq, paper
+from rankcheck import Network, construction, eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess
 from rankcheck.instances.factorisations import box, factorised_functions, point_in
@@ -48,19 +48,19 @@ def scale_not_undone(f, g, shift, scale):
     return net.with_parameters(weights, (*net.biases[: g.depth], *f.biases))
 
 
-@claim(
+@construction(
     "bottleneck.shrunk-seam",
-    kind="construction",
-    title="A composition through a signed seam, shrunk and shifted into the orthant",
-    reference=paper("rankcheck", "rankcheck.witnesses.scaled_seam"),
+    paper("rankcheck", "rankcheck.witnesses.scaled_seam"),
     instances=signed_compositions(),
     tight=unscaled_isometries(),
     needs={"g + t is non-negative": shifted_too_little()},
     mutants={"the scale not undone": {"witness": scale_not_undone}},
-    witness="rankcheck.witnesses.scaled_seam",
+    witness=scaled_seam,
 )
 def test_shrunk_seam(f, g, t, s, x, *, witness=scaled_seam):
-    r"""With $g + t \ge 0$ on $\Omega$, $t \ge 0$, $0 < s \le 1$, $\delta = -\log s$: the layers of
+    r"""A composition through a signed seam, shrunk and shifted into the orthant.
+
+    With $g + t \ge 0$ on $\Omega$, $t \ge 0$, $0 < s \le 1$, $\delta = -\log s$: the layers of
     $g$ shrunk to the scale $s$, shifted by $st$, and those of $f$ that undo both are a network of
     depth $L_f + L_g$ that computes $f \circ g$ on $\Omega$, and with $w$ the squares of all weights
     $$\|\theta\|^2 \le \|\theta_f\|^2 + \|\theta_g\|^2
@@ -131,19 +131,19 @@ def one_over(n):
     return Fraction(1, n)
 
 
-@claim(
+@limit(
     "bottleneck.composition-without-positivity",
-    kind="limit",
-    title="The first correction is subadditive under composition, whatever the sign of g",
-    reference=paper("bottleneck", "Thm 3.1"),
+    paper("bottleneck", "Thm 3.1"),
     instances=signed_sequences(),
     tight=isometric_sequences(),
     mutants={"without shrinking": {"scale": lambda n: Fraction(1)}},
-    witness="rankcheck.witnesses.scaled_seam",
+    witness=scaled_seam,
     effort=0.5,
 )
 def test_composition_without_positivity(f, g, t, n, k, x, *, scale=one_over):
-    r"""Let $\theta_f$, $\theta_g$ be ReLU networks of excess $E = \|\theta\|^2 - kL$, the same for all
+    r"""The first correction is subadditive under composition, whatever the sign of g.
+
+    Let $\theta_f$, $\theta_g$ be ReLU networks of excess $E = \|\theta\|^2 - kL$, the same for all
     numbers $n$ of identity layers inside, and $g + t \ge 0$ on $\Omega$, $t \ge 0$. The network of
     bottleneck.shrunk-seam at $s = 1/n$ computes $f \circ g$ on $\Omega$, and with
     $e = \sum_\ell \|W_\ell\|_F^2 - kL$, $\delta = \log n$

@@ -1,4 +1,4 @@
-from rankcheck import claim, leq, paper
+from rankcheck import leq, limit, paper
 from rankcheck.costs.corrections import cost_expansion, expansion_remainder, linear_cost
 from rankcheck.instances.matrices import matrix, semi_orthogonal
 from rankcheck.instances.source import Source, instances
@@ -16,15 +16,15 @@ def linear_maps_at_depths(source: Source):
     return (left * s.unsqueeze(-2)) @ right.mT, source.integer(1, 24)
 
 
-@claim(
+@limit(
     "bottleneck.cost-expansion",
-    kind="limit",
-    title="The cost of a linear map: rank, log-determinant and second correction, with a remainder",
-    reference=paper("bottleneck", "§3"),
+    paper("bottleneck", "§3"),
     instances=linear_maps_at_depths(),
 )
 def test_cost_expansion(A, L):
-    r"""$$L \sum_i s_i^{2/L} = L \operatorname{rank} A + 2 \log |A|_+
+    r"""The cost of a linear map: rank, log-determinant and second correction, with a remainder.
+
+    $$L \sum_i s_i^{2/L} = L \operatorname{rank} A + 2 \log |A|_+
       + \frac{1}{2L} \|\log_+ A^T A\|_F^2 + r, \qquad
       |r| \le \frac{4}{3 L^2} \sum_i |\log s_i|^3 \max(1, s_i^{2/L}).$$
 

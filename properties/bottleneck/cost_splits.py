@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import linear_cost
 from rankcheck.instances.networks import balanced_linear_networks, clear_of_boundaries, network
@@ -36,18 +36,18 @@ def halves_without_a_bias(net, cut):
     return lower.with_parameters(lower.weights, biases), upper
 
 
-@claim(
+@identity(
     "bottleneck.cost-splits",
-    kind="identity",
-    title="A network costs what its two halves cost, and they compose",
-    reference=paper("bottleneck", "§3.3"),
+    paper("bottleneck", "§3.3"),
     instances=cut_networks(),
     tight=cut_least_networks(),
     mutants={"the bias at the cut left out": {"cut_into": halves_without_a_bias}},
     effort=0.7,
 )
 def test_cost_splits(net, x, cut, *, cut_into=halves):
-    r"""For every $0 < \ell < L$: $\|\theta\|^2$, the sum of the squares of all parameters, is the
+    r"""A network costs what its two halves cost, and they compose.
+
+    For every $0 < \ell < L$: $\|\theta\|^2$, the sum of the squares of all parameters, is the
     cost of layers $1..\ell$ plus that of layers $\ell + 1..L$; the first compute $\tilde\alpha_\ell$,
     the second take $\sigma(\tilde\alpha_\ell)$ to $f$; and therefore
     $$\ell \|J\tilde\alpha_\ell\|_{S^{2/\ell}}^{2/\ell}

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper, refuted
+from rankcheck import bound, leq, paper, refuted
 from rankcheck.instances.balanced import balanced_networks_at_points
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import frobenius_squared, schatten_power
@@ -25,18 +25,18 @@ def steps(net, x):
     return torch.arange(1, net.depth + 1, device=x.device)
 
 
-@claim(
+@bound(
     "bottleneck.growing-norms",
-    kind="bound",
-    title="In a balanced network the layers grow, and the first ℓ of them are not above the mean",
-    reference=paper("bottleneck", "proof of Thm 16 (corrected)"),
+    paper("bottleneck", "proof of Thm 16 (corrected)"),
     instances=balanced_networks_at_points(depth=(2, 4)),
     tight=balanced_linear_networks(depth=(2, 6), equal=True),
     needs={"balanced parameters": networks_at_points(depth=(2, 4), width=(1, 3))},
     effort=0.5,
 )
 def test_growing_norms(net, x):
-    r"""For balanced parameters $\|W_{\ell+1}\|_F^2 \ge \|W_\ell\|_F^2$, so that
+    r"""In a balanced network the layers grow, and the first ℓ of them are not above the mean.
+
+    For balanced parameters $\|W_{\ell+1}\|_F^2 \ge \|W_\ell\|_F^2$, so that
     $\frac1\ell \sum_{j \le \ell} \|W_j\|_F^2 \le \frac1L \|\theta\|^2$; and with
     $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and $P$ the projection onto the row space
     of $Jf(x)$,
@@ -61,14 +61,15 @@ def test_growing_norms(net, x):
 
 @refuted(
     "bottleneck.growing-norms-as-printed",
-    title="The Jacobian of the first layers against the Schatten quasi-norm of all of them",
-    reference=paper("bottleneck", "proof of Thm 16"),
+    paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
     errata="The Schatten exponent of the first ℓ layers is 2/ℓ: it is printed as 2/L.",
     corrected_by="bottleneck.growing-norms",
 )
 def test_growing_norms_as_printed(net, x):
-    r"""For balanced parameters and $k = \operatorname{rank} Jf(x) \ge 1$, on the row space of $Jf(x)$,
+    r"""The Jacobian of the first layers against the Schatten quasi-norm of all of them.
+
+    For balanced parameters and $k = \operatorname{rank} Jf(x) \ge 1$, on the row space of $Jf(x)$,
     $|J\tilde\alpha_\ell(x)|_+^{2/(k\ell)} \le \frac1k \|J\tilde\alpha_\ell(x)\|_{S^{2/L}}^{2/L}$ for every
     $\ell \le L$.
     """
@@ -83,14 +84,15 @@ def test_growing_norms_as_printed(net, x):
 
 @refuted(
     "bottleneck.growing-norms-exponent-as-printed",
-    title="The growth of the first layers with the rank left out of its exponent",
-    reference=paper("bottleneck", "proof of Thm 16"),
+    paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
     errata="(1 + c_1/L)^ℓ must be (1 + c_1/(kL))^ℓ, which is at most e^{(ℓ/L) c_1/k}.",
     corrected_by="bottleneck.growing-norms",
 )
 def test_growing_norms_exponent_as_printed(net, x):
-    r"""For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$:
+    r"""The growth of the first layers with the rank left out of its exponent.
+
+    For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$:
     $|J\tilde\alpha_\ell(x)|_+^{2/k} \le (1 + c_1/L)^\ell \le e^{(\ell/L)(c_1/k)}$ for every $\ell \le L$,
     on the row space of $Jf(x)$.
     """

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, claim, leq, paper
+from rankcheck import Network, bound, leq, paper
 from rankcheck.costs.corrections import excess
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.instances.cones import triangular
@@ -50,18 +50,18 @@ def planes_outside_the_image(source: Source):
     return W, Q[..., :1], cosine * Q[..., :1] + sine * Q[..., 1:2]
 
 
-@claim(
+@bound(
     "bottleneck.identity-curved",
-    kind="bound",
-    title="Two different tangent planes make the last layer cost more than kL",
-    reference=paper("bottleneck", "Prop. 5/12"),
+    paper("bottleneck", "Prop. 5/12"),
     instances=last_layers(),
     tight=least_last_layers(),
     needs={"the image of W contains both planes": planes_outside_the_image()},
-    witness="rankcheck.costs.planes.best_last_layer",
+    witness=best_last_layer,
 )
 def test_identity_curved(W, S, T):
-    r"""For two planes of dimension $k$ with principal angles $\theta_i$, and every $W$ whose image
+    r"""Two different tangent planes make the last layer cost more than kL.
+
+    For two planes of dimension $k$ with principal angles $\theta_i$, and every $W$ whose image
     contains both,
     $$\|W\|_F^2 - k + \max(2 \log |W^+ P_S|_+, 2 \log |W^+ P_T|_+)
       \ge \sum_{i \le k} \log(1 + \sin \theta_i),$$
@@ -126,17 +126,17 @@ def planar_networks(source: Source):
     return Network(weights, zero, slope(source)), x
 
 
-@claim(
+@bound(
     "bottleneck.two-tangent-planes",
-    kind="bound",
-    title="Where the image of a function is bent, its networks cost more",
-    reference=paper("bottleneck", "Prop. 12, for every network"),
+    paper("bottleneck", "Prop. 12, for every network"),
     instances=networks_at_two_points(),
     tight=planar_networks(),
     mutants={"angles that weigh a twentieth more": {"weight": 1.05}},
 )
 def test_two_tangent_planes(net, x, *, weight=1):
-    r"""For two points with $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = k$, and the
+    r"""Where the image of a function is bent, its networks cost more.
+
+    For two points with $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = k$, and the
     principal angles $\theta_i$ between $\operatorname{Im} Jf(x)$ and $\operatorname{Im} Jf(y)$:
     $$\|\theta\|^2 - kL \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + \sum_{i \le k} \log(1 + \sin\theta_i).$$
 

@@ -1,4 +1,4 @@
-from rankcheck import Network, claim, eq, leq, paper
+from rankcheck import Network, bound, eq, identity, leq, paper
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.instances.cones import planar_domain, triangular
 from rankcheck.instances.matrices import positive, semi_orthogonal
@@ -19,15 +19,15 @@ def tangent_spaces(source: Source):
     return semi_orthogonal(source, n, k) @ triangular(source, k, low=0.5, high=2.0, above=2.0)
 
 
-@claim(
+@identity(
     "bottleneck.identity-nonnegative",
-    kind="identity",
-    title="The pseudo-determinant of a projection is one",
-    reference=paper("bottleneck", "§3.3.1"),
+    paper("bottleneck", "§3.3.1"),
     instances=tangent_spaces(),
 )
 def test_identity_nonnegative(basis):
-    r"""$\log |P_T|_+ = 0$ and $\operatorname{rank} P_T = k$ for every space $T$ of dimension $k$.
+    r"""The pseudo-determinant of a projection is one.
+
+    $\log |P_T|_+ = 0$ and $\operatorname{rank} P_T = k$ for every space $T$ of dimension $k$.
 
     So a network that is the identity on $\Omega \ni x$ with a tangent space $T$ of dimension $k$ has
     $\|\theta\|^2 - kL \ge 2 \log |P_T|_+ = 0$, by bottleneck.regularity-on-a-domain, and
@@ -62,16 +62,16 @@ def stretched_planes(source: Source):
     return Network([stretch * W for W in net.weights], net.biases, net.slope), x, V
 
 
-@claim(
+@bound(
     "bottleneck.regularity-on-a-domain",
-    kind="bound",
-    title="The excess cost bounds the log-determinant of the Jacobian along a domain",
-    reference=paper("bottleneck", "Thm 3, as used for Prop. 5"),
+    paper("bottleneck", "Thm 3, as used for Prop. 5"),
     instances=networks_on_domains(),
     tight=stretched_planes(),
 )
 def test_regularity_on_a_domain(net, x, tangent):
-    r"""For every space $T$ of directions at $x$ and $k = \operatorname{rank} Jf(x) P_T$:
+    r"""The excess cost bounds the log-determinant of the Jacobian along a domain.
+
+    For every space $T$ of directions at $x$ and $k = \operatorname{rank} Jf(x) P_T$:
     $$\|\theta\|^2 - kL \ge L \|Jf(x) P_T\|_{S^{2/L}}^{2/L} - kL \ge 2 \log |Jf(x) P_T|_+.$$
 
     The form of bottleneck.regularity-bound on a domain with the tangent space $T$, where the

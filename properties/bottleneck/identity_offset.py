@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, claim, eq, leq, paper
+from rankcheck import Network, bound, eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.costs.offsets import offset_cost, offset_squares
@@ -11,6 +11,7 @@ from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import CLEARANCE, clear_of_boundaries, network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
+from rankcheck.witnesses import constants
 from rankcheck.witnesses.constants import constant_network, least_constant_cost
 from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity
 
@@ -52,17 +53,17 @@ def steep_networks(source: Source):
     return steep, x, tangent
 
 
-@claim(
+@bound(
     "bottleneck.offset-bound",
-    kind="bound",
-    title="A network pays for the part of its values that its Jacobian does not span",
-    reference=paper("rankcheck", "rankcheck.costs.offsets"),
+    paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_along_directions(),
     tight=witnesses_along_their_planes(),
     needs={"the slope lies in [-1, 1]": steep_networks()},
 )
 def test_offset_bound(net, x, tangent):
-    r"""Let $T$ be a space of directions at $x$ and $u_\ell$ the squared distance of $\alpha_\ell(x)$
+    r"""A network pays for the part of its values that its Jacobian does not span.
+
+    Let $T$ be a space of directions at $x$ and $u_\ell$ the squared distance of $\alpha_\ell(x)$
     from $J\alpha_\ell(x) T$, with $\alpha_L = f$. Then
     $$\|\theta\|^2 \ge L \|Jf(x)|_T\|_{S^{2/L}}^{2/L} + \sum_{\ell=1}^L \frac{u_\ell}{1+u_{\ell-1}}.$$
 
@@ -91,20 +92,20 @@ def staying_up(c, depth):
     return torch.stack([c] * (depth + 1), -1)
 
 
-@claim(
+@limit(
     "bottleneck.identity-offset",
-    kind="limit",
-    title="The identity beside an offset costs kL and the price of a constant",
-    reference=paper("bottleneck", "Prop. 12, the case that its proof passes over"),
+    paper("bottleneck", "Prop. 12, the case that its proof passes over"),
     instances=offset_domains(),
     mutants={
         "no height before the last": {"heights": no_height_in_between},
         "a height that stays": {"heights": staying_up},
     },
-    witness="rankcheck.witnesses.planar_identity.offset_identity",
+    witness=offset_identity,
 )
 def test_identity_offset(V, O, e, c, L, a, x, *, heights=cheapest_heights):  # noqa: E741
-    r"""Let $\Omega = c e + \Omega_0$ with $\Omega_0$ planar of dimension $k$, completely positive
+    r"""The identity beside an offset costs kL and the price of a constant.
+
+    Let $\Omega = c e + \Omega_0$ with $\Omega_0$ planar of dimension $k$, completely positive
     and orthogonal to the unit vector $e$, like $\{1\} \times [0, 1]$, and $0 < c \le 2$. The witness
     is the identity on $\Omega$ for every slope, and at every depth $L \ge 3$
     $$\|\theta\|^2 = kL + R(c), \qquad R(c) = c^2 \ (c \le 1), \quad 2c - 1 \ (c \ge 1).$$
@@ -134,15 +135,15 @@ def chains(source: Source):
     return torch.cat((c.unsqueeze(-1), inner, c.unsqueeze(-1)), -1)
 
 
-@claim(
+@bound(
     "bottleneck.offset-chains",
-    kind="bound",
-    title="A chain of heights that returns to where it began costs a constant, up to O(1/L)",
-    reference=paper("rankcheck", "rankcheck.costs.offsets"),
+    paper("rankcheck", "rankcheck.costs.offsets"),
     instances=chains(),
 )
 def test_offset_chains(c):
-    r"""For $u_0 = u_L = c^2$, $0 < c \le 2$, any $u_1, \dots, u_{L-1} \ge 0$, and $L > R = R(c)$:
+    r"""A chain of heights that returns to where it began costs a constant, up to O(1/L).
+
+    For $u_0 = u_L = c^2$, $0 < c \le 2$, any $u_1, \dots, u_{L-1} \ge 0$, and $L > R = R(c)$:
     $$\sum_{\ell=1}^L \frac{u_\ell}{1 + u_{\ell-1}} \ge R - \frac{R}{L - R}.$$
 
     With $m = \min u_\ell$ the sum is at least $R - m$, since
@@ -171,17 +172,17 @@ def cheapest_constants(source: Source):
     return Network((*weights, *net.weights), (*biases, *net.biases), slope(source))
 
 
-@claim(
+@bound(
     "bottleneck.constant-cost",
-    kind="bound",
-    title="What a network of any depth has to pay for its value at the origin",
-    reference=paper("rankcheck", "rankcheck.costs.offsets"),
+    paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_at_the_origin(),
     tight=cheapest_constants(),
-    witness="rankcheck.witnesses.constants",
+    witness=constants,
 )
 def test_constant_cost(net):
-    r"""$\|\theta\|^2 \ge R(\min(\|f(0)\|, 2))$ with $R(c) = c^2$ for $c \le 1$ and $2c - 1$ for
+    r"""What a network of any depth has to pay for its value at the origin.
+
+    $\|\theta\|^2 \ge R(\min(\|f(0)\|, 2))$ with $R(c) = c^2$ for $c \le 1$ and $2c - 1$ for
     $1 \le c \le 2$, at every depth: so $R(c; \Omega, L) = R(c)$ for the constant $c$ on
     $\Omega \ni 0$ at every $L \ge 2$, and $R^{(0)} = 0$, $R^{(1)} = R(c)$.
 

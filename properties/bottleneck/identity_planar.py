@@ -1,4 +1,4 @@
-from rankcheck import Network, claim, eq, paper
+from rankcheck import Network, construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.cones import planar_domain
 from rankcheck.instances.matrices import positive, semi_orthogonal
@@ -41,21 +41,21 @@ def identities_in_the_middle(O, depth, slope):  # noqa: E741
     return Network(weights, net.biases, net.slope)
 
 
-@claim(
+@construction(
     "bottleneck.identity-planar",
-    kind="construction",
-    title="The identity on a planar, completely positive domain costs exactly kL",
-    reference=paper("bottleneck", "Prop. 5/12"),
+    paper("bottleneck", "Prop. 5/12"),
     instances=planar_domains(),
     needs={
         "the domain is completely positive": outside_the_cone(),
         "the domain is planar": outside_the_plane(),
     },
     mutants={"identities in the middle": {"witness": identities_in_the_middle}},
-    witness="rankcheck.witnesses.planar_identity",
+    witness=planar_identity,
 )
 def test_identity_planar(V, O, L, a, x, *, witness=planar_identity):  # noqa: E741
-    r"""Let $\Omega$ span a space of dimension $k$, and $O \Omega \ge 0$ with
+    r"""The identity on a planar, completely positive domain costs exactly kL.
+
+    Let $\Omega$ span a space of dimension $k$, and $O \Omega \ge 0$ with
     $O^T O = P_{\operatorname{span} \Omega}$. Then $W_1 = O$, $W_\ell = O O^T$, $W_L = O^T$ is the
     identity on $\Omega$ for every slope and has $\|\theta\|^2 = kL$ at every depth.
 

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import distortion, excess
 from rankcheck.instances.cones import (
@@ -15,6 +15,7 @@ from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
 from rankcheck.scalars import scalar
+from rankcheck.witnesses import cone
 from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
 
 
@@ -36,11 +37,9 @@ def one_kernel(depth):
     return (Fraction(1, 2),) * (depth - 1)
 
 
-@claim(
+@construction(
     "bottleneck.linear-on-cone",
-    kind="construction",
-    title="A linear map on a completely positive cone, at kL + 2 log|A|_+ and O(1/L) more",
-    reference=paper("bottleneck", "Thm 3.3"),
+    paper("bottleneck", "Thm 3.3"),
     instances=linear_maps_on_cones(),
     tight=linear_maps_on_cones(diagonal=(1.0, 1.0 + 2**-20), above=0.0),
     needs={"A takes the domain to a completely positive set": images_outside_the_orthant()},
@@ -48,10 +47,12 @@ def one_kernel(depth):
         "one kernel for all layers": {"shares": one_kernel},
         "two fifths of the rate": {"rate": Fraction(2, 5)},
     },
-    witness="rankcheck.witnesses.cone",
+    witness=cone,
 )
 def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_shares, rate=1):
-    r"""Let $A$ have rank $k$, and let $P_{\operatorname{Im} A^T} \Omega$ and $A \Omega$ be completely
+    r"""A linear map on a completely positive cone, at kL + 2 log|A|_+ and O(1/L) more.
+
+    Let $A$ have rank $k$, and let $P_{\operatorname{Im} A^T} \Omega$ and $A \Omega$ be completely
     positive. The network with the kernels $K_p = (1 - p) P_{\operatorname{Im} A^T} + p A^T A$ at
     $p = \ell / L$ equals $A$ on $\Omega$ for every slope, and
     $$2 \log |A|_+ \le \|\theta\|^2 - kL
@@ -84,8 +85,7 @@ def printed_shares(depth):
 
 @refuted(
     "bottleneck.linear-on-cone-as-printed",
-    title="The kernels of the printed proof, with their ends swapped",
-    reference=paper("bottleneck", "proof of Thm 11.3"),
+    paper("bottleneck", "proof of Thm 11.3"),
     instances=linear_maps_on_cones(depth=(2, 8)),
     errata="K_p = p K_in + (1 - p) K_out starts at K_0 = AᵀA, although α_0 = x has the kernel of the "
     "identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at the ends "
@@ -93,7 +93,9 @@ def printed_shares(depth):
     corrected_by="bottleneck.linear-on-cone",
 )
 def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):
-    r"""With the kernels $K_p = p P_{\operatorname{Im} A^T} + (1 - p) A^T A$ at $p = \ell / L$ the
+    r"""The kernels of the printed proof, with their ends swapped.
+
+    With the kernels $K_p = p P_{\operatorname{Im} A^T} + (1 - p) A^T A$ at $p = \ell / L$ the
     network has $\|\theta\|^2 = kL + 2 \log |A|_+ + O(1/L)$; with the rate of the true one,
     $$\|\theta\|^2 - kL \le 2 \log |A|_+ + \frac1L \sum_i (s_i - 1/s_i)^2.$$
     """
@@ -127,19 +129,19 @@ def without_roots(B, C, t):
     return torch.cat((t[..., None, None] * B, (1 - t)[..., None, None] * C), -2)
 
 
-@claim(
+@construction(
     "bottleneck.convex-kernels",
-    kind="construction",
-    title="Convex combinations of completely positive kernels are completely positive",
-    reference=paper("bottleneck", "proof of Thm 11.3"),
+    paper("bottleneck", "proof of Thm 11.3"),
     instances=nonnegative_pairs(),
     needs={"both factors are non-negative on the domain": signed_pairs()},
     mutants={"weights in place of their roots": {"stack": without_roots}},
     loose={"the orthant": "a sign, of which nothing is equal to zero but zero itself"},
-    witness="rankcheck.witnesses.cone.stack_kernels",
+    witness=stack_kernels,
 )
 def test_convex_kernels(B, C, t, x, *, stack=stack_kernels):
-    r"""For $Bx \ge 0$ and $Cx \ge 0$ on $\Omega$ and $t \in [0, 1]$: the matrix
+    r"""Convex combinations of completely positive kernels are completely positive.
+
+    For $Bx \ge 0$ and $Cx \ge 0$ on $\Omega$ and $t \in [0, 1]$: the matrix
     $M = (\sqrt{t} B; \sqrt{1-t} C)$ has $Mx \ge 0$ on $\Omega$, and
     $M^T M = t B^T B + (1 - t) C^T C$.
     """

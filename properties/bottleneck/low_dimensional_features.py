@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import Need, claim, leq, paper, refuted
+from rankcheck import Need, bound, leq, paper, refuted
 from rankcheck.instances.balanced import balanced_networks_with_inputs
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.source import Source, instances
@@ -95,11 +95,9 @@ def without_biases(net):
     return torch.stack(zero, -1).all(-1)
 
 
-@claim(
+@bound(
     "bottleneck.low-dimensional-features",
-    kind="bound",
-    title="With a bounded tangent kernel almost all layers map the data to nearly k dimensions",
-    reference=paper("bottleneck", "Cor. 8/17 (corrected)"),
+    paper("bottleneck", "Cor. 8/17 (corrected)"),
     instances=balanced_networks_of_any_depth(),
     needs={
         "max(1, e^{c_1/k})": Need(equal_layers(depth=(24, 100)), {"growth": torch.exp}),
@@ -112,7 +110,9 @@ def without_biases(net):
     effort=0.5,
 )
 def test_low_dimensional_features(net, X, *, growth=capped, biases=True):
-    r"""Balanced parameters, points $x_1, \dots, x_N$ with $\operatorname{rank} Jf(x_i) = k \ge 1$,
+    r"""With a bounded tangent kernel almost all layers map the data to nearly k dimensions.
+
+    Balanced parameters, points $x_1, \dots, x_N$ with $\operatorname{rank} Jf(x_i) = k \ge 1$,
     $c_1 = \|\theta\|^2 - kL$ and $c = \frac1{NL} \sum_i \operatorname{tr} \Theta(x_i, x_i)$, where $\Theta$
     is the kernel of weights *and biases*: for every $p \in (0, 1)$ at least $(1-p)L$ layers have
 
@@ -138,15 +138,16 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True):
 
 @refuted(
     "bottleneck.low-dimensional-features-as-printed",
-    title="Features in nearly k dimensions for networks that cost less than kL, as printed",
-    reference=paper("bottleneck", "Cor. 8/17"),
+    paper("bottleneck", "Cor. 8/17"),
     instances=equal_layers(),
     errata="For c_1 < 0 the factor e^{c_1/k} must be max(1, e^{c_1/k}), as in Theorem 7, from which it "
     "comes.",
     corrected_by="bottleneck.low-dimensional-features",
 )
 def test_low_dimensional_features_as_printed(net, X):
-    r"""For balanced parameters, points with $\operatorname{rank} Jf(x_i) = k$, $c_1 = \|\theta\|^2 - kL$ and
+    r"""Features in nearly k dimensions for networks that cost less than kL, as printed.
+
+    For balanced parameters, points with $\operatorname{rank} Jf(x_i) = k$, $c_1 = \|\theta\|^2 - kL$ and
     $c = \frac1{NL} \operatorname{tr} \Theta(X, X)$, for every $p \in (0, 1)$ at least $(1-p)L$ layers have
     $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N) \le
     \sqrt{c\,(c_1 - 2 \log \max_i |Jf(x_i)|_+)\,e^{c_1/k} / (k \min_i |Jf(x_i)|_+^{2/k})} / (p\sqrt L)$.
@@ -159,8 +160,7 @@ def test_low_dimensional_features_as_printed(net, X):
 
 @refuted(
     "bottleneck.low-dimensional-features-weights-only",
-    title="Features in nearly k dimensions from the kernel of the weights, with biases in the network",
-    reference=paper("bottleneck", "Cor. 8/17, with the trace formula of §4"),
+    paper("bottleneck", "Cor. 8/17, with the trace formula of §4"),
     instances=balanced_networks_with_inputs(
         depth=(1, 2), width=(1, 2), points=(2, 3), constructions=("exact",)
     ),
@@ -169,7 +169,9 @@ def test_low_dimensional_features_as_printed(net, X):
     corrected_by="bottleneck.low-dimensional-features",
 )
 def test_low_dimensional_features_weights_only(net, X):
-    r"""The bound on $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N)$ with $\max(1, e^{c_1/k})$, and with
+    r"""Features in nearly k dimensions from the kernel of the weights, with biases in the network.
+
+    The bound on $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N)$ with $\max(1, e^{c_1/k})$, and with
     $\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2
     \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$, for networks with biases.
     """

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import torch
 from scipy.stats import t as student
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import eq, leq, paper, statistical
 from rankcheck.data.growth import fitted_exponent, serpentine_path
 from rankcheck.instances.source import Source, instances, seed_of
 from rankcheck.networks import Network
@@ -81,11 +81,9 @@ def reach(fit):
     return float(student.isf(LEVEL / 2, fit.freedom)) * fit.error
 
 
-@claim(
+@statistical(
     "bottleneck.narrow-rank-one-minima",
-    kind="statistical",
-    title="Functions through R^1 that fit N points of R^k have a large tangent kernel",
-    reference=paper("bottleneck", "Thm 10/19"),
+    paper("bottleneck", "Thm 10/19"),
     instances=uniform_samples(),
     mutants={
         "the exponent of one dimension more": {"dimensions": 1},
@@ -95,13 +93,15 @@ def reach(fit):
         "along a short path": "an interval of confidence is not attained",
         "in the order of a coordinate": "an interval of confidence is not attained",
     },
-    witness="rankcheck.witnesses.rank_one_interpolant",
+    witness=rank_one_interpolant,
     no_batch="paths through random points are found one set of points at a time",
     no_ball="the points are random floats",
     effort=0.05,
 )
 def test_narrow_rank_one_minima(samples, k, *, dimensions=0, weight=steepness):
-    r"""For parameters of norm $\|\theta\|^2 = L + c_1$ of a function through $\mathbb R^1$ that fits $N$
+    r"""Functions through R^1 that fit N points of R^k have a large tangent kernel.
+
+    For parameters of norm $\|\theta\|^2 = L + c_1$ of a function through $\mathbb R^1$ that fits $N$
     points of a task of dimension $k$, some $x$ has, with high probability and for large $L$,
     $\operatorname{tr} \Theta(x, x) \ge c\, L\, e^{-c_1} N^{4 - 4/k}$.
 

@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, leq, paper, refuted
+from rankcheck import bound, leq, paper, refuted
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, operator_norm, power
@@ -25,18 +25,18 @@ def norms(net, x):
     return operator_norm(ntk_mixed_derivative(net, x)), size, frobenius_squared(J) > 0
 
 
-@claim(
+@bound(
     "bottleneck.ntk-derivative",
-    kind="bound",
-    title="A large Jacobian makes the mixed second derivative of the tangent kernel large",
-    reference=paper("bottleneck", "Prop. 9/18 (corrected)"),
+    paper("bottleneck", "Prop. 9/18 (corrected)"),
     instances=networks_at_points(slopes="relu"),
     tight=balanced_linear_networks(slopes="relu", equal=True),
     needs={"ReLU": leaky_chains()},
     mutants={"2L, as printed": {"factor": 2}},
 )
 def test_ntk_derivative(net, x, *, factor=1):
-    r"""For ReLU networks, $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$, with
+    r"""A large Jacobian makes the mixed second derivative of the tangent kernel large.
+
+    For ReLU networks, $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$, with
     $\Theta$ over the weights, as a $d_{in}d_{out} \times d_{in}d_{out}$ matrix.
 
     ReLU is needed: the proof splits a mask in two by $D_\ell^2 = D_\ell$, and the control, a chain of
@@ -48,15 +48,16 @@ def test_ntk_derivative(net, x, *, factor=1):
 
 @refuted(
     "bottleneck.ntk-derivative-as-printed",
-    title="The mixed second derivative of the tangent kernel, with a factor of two",
-    reference=paper("bottleneck", "Prop. 9/18"),
+    paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3), slopes="relu"),
     errata="The derivative in x and y is L‖Jf‖^{2−2/L}; the factor 2 belongs to the second derivative "
     "of Θ(γ(t), γ(t)) along a segment, where it enters the second half of the proposition.",
     corrected_by="bottleneck.ntk-derivative",
 )
 def test_ntk_derivative_as_printed(net, x):
-    r"""$\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge 2L\,\|Jf(x)\|_{op}^{2 - 2/L}$ for every point $x$, even
+    r"""The mixed second derivative of the tangent kernel, with a factor of two.
+
+    $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge 2L\,\|Jf(x)\|_{op}^{2 - 2/L}$ for every point $x$, even
     of ReLU networks.
     """
     derivative, size, somewhere = norms(net, x)
@@ -65,15 +66,16 @@ def test_ntk_derivative_as_printed(net, x):
 
 @refuted(
     "bottleneck.ntk-derivative-leaky",
-    title="The mixed second derivative of the tangent kernel for leaky slopes",
-    reference=paper("bottleneck", "Prop. 9/18"),
+    paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     errata="The proof uses D_ℓ² = D_ℓ, which is true for ReLU alone. For a = 1/2, L = 2, unit weights "
     "and x < 0 the left side is 1/2, and already L‖Jf‖^{2−2/L} is 1.",
     corrected_by="bottleneck.ntk-derivative",
 )
 def test_ntk_derivative_leaky(net, x):
-    r"""$\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$ for every slope
+    r"""The mixed second derivative of the tangent kernel for leaky slopes.
+
+    $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$ for every slope
     $a \in (-1, 1)$.
     """
     derivative, size, somewhere = norms(net, x)

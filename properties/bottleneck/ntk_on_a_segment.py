@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.networks import network, networks_with_inputs
 from rankcheck.instances.source import Source, instances
@@ -66,11 +66,9 @@ def end_to_end(net, ends):
     return size, torch.maximum(*[operator_norm(ntk(net, end, end)) for end in (x, y)])
 
 
-@claim(
+@bound(
     "bottleneck.ntk-on-a-segment",
-    kind="bound",
-    title="Where the Jacobian is large along a segment, so is the tangent kernel at one of its ends",
-    reference=paper("bottleneck", "Prop. 9/18"),
+    paper("bottleneck", "Prop. 9/18"),
     instances=networks_on_segments(),
     tight=isometries_through_the_origin(),
     needs={
@@ -82,7 +80,9 @@ def end_to_end(net, ends):
     mutants={"a third instead of a quarter": {"share": Fraction(1, 3)}},
 )
 def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
-    r"""For a ReLU network whose activation *pattern* is constant on $[x, y]$, with
+    r"""Where the Jacobian is large along a segment, so is the tangent kernel at one of its ends.
+
+    For a ReLU network whose activation *pattern* is constant on $[x, y]$, with
     $u = (y - x)/\|y - x\|$ and $\Theta$ over the weights:
 
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
@@ -113,17 +113,17 @@ def opposite_pairs(source: Source):
     return Network(weights, biases), torch.cat((-one, one), -2)
 
 
-@claim(
+@bound(
     "bottleneck.ntk-on-a-segment-sharp",
-    kind="bound",
-    title="The bound on the tangent kernel at the ends of a segment, with its best constant",
-    reference=paper("bottleneck", "Prop. 9/18 (sharpened)"),
+    paper("bottleneck", "Prop. 9/18 (sharpened)"),
     instances=networks_on_segments(),
     tight=opposite_pairs(),
     needs={"ReLU": leaky_chains()},
 )
 def test_ntk_on_a_segment_sharp(net, ends):
-    r"""Under the same hypotheses, with the best constant at every depth:
+    r"""The bound on the tangent kernel at the ends of a segment, with its best constant.
+
+    Under the same hypotheses, with the best constant at every depth:
 
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
       2^{-1-1/L} L\, \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$

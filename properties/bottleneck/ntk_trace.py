@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import bound, eq, identity, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import networks_at_points, networks_with_inputs
 from rankcheck.instances.source import Source, instances
@@ -40,18 +40,18 @@ def squared_sensitivities(net, x, biases):
     return total, inside
 
 
-@claim(
+@identity(
     "bottleneck.ntk-trace",
-    kind="identity",
-    title="The trace of the tangent kernel, layer by layer",
-    reference=paper("bottleneck", "§4, proof of Thm 16"),
+    paper("bottleneck", "§4, proof of Thm 16"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     mutants={"the biases left out, as printed": {"with_biases": False}},
-    witness="rankcheck.networks.tangent_kernel.ntk_trace",
+    witness=ntk_trace,
     effort=0.5,
 )
 def test_ntk_trace(net, x, *, with_biases=True):
-    r"""$\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2\,
+    r"""The trace of the tangent kernel, layer by layer.
+
+    $\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2\,
     \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$ over the weights, and with $\|\alpha_{\ell-1}\|^2 + 1$ in place of
     $\|\alpha_{\ell-1}\|^2$ over weights and biases.
 
@@ -77,15 +77,16 @@ def test_ntk_trace(net, x, *, with_biases=True):
 
 @refuted(
     "bottleneck.ntk-trace-as-printed",
-    title="The trace of the tangent kernel without the biases that the parameters contain",
-    reference=paper("bottleneck", "§4, proof of Thm 16"),
+    paper("bottleneck", "§4, proof of Thm 16"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     errata="θ holds the biases, so ‖α‖² has to be ‖α‖² + 1 in each layer. The bound on the activations "
     "survives: the terms left out are not negative.",
     corrected_by="bottleneck.ntk-trace",
 )
 def test_ntk_trace_as_printed(net, x):
-    r"""$\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2\,
+    r"""The trace of the tangent kernel without the biases that the parameters contain.
+
+    $\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2\,
     \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$ for $\Theta$ over all parameters $\theta = (W, b)$.
     """
     return eq(ntk_trace(net, x, biases=True), ntk_trace(net, x, biases=False))
@@ -110,16 +111,17 @@ def isotropic_kernels(source: Source):
     return Network((identity,), (points.new_zeros((*source.batch, d)),)), points
 
 
-@claim(
+@bound(
     "bottleneck.ntk-operator-norm",
-    kind="bound",
-    title="The mean trace of the tangent kernel is at most the output dimension times its norm",
-    reference=paper("bottleneck", "§4 (corrected)"),
+    paper("bottleneck", "§4 (corrected)"),
     instances=networks_with_inputs(depth=(1, 3), width=(1, 3), points=(1, 3)),
     tight=isotropic_kernels(),
 )
 def test_ntk_operator_norm(net, points):
-    r"""$\frac1N \operatorname{tr} \Theta(X, X) \le d_{out}\,\|\Theta(X, X)\|_{op}$ for $N$ points."""
+    r"""The mean trace of the tangent kernel is at most the output dimension times its norm.
+
+    $\frac1N \operatorname{tr} \Theta(X, X) \le d_{out}\,\|\Theta(X, X)\|_{op}$ for $N$ points.
+    """
     kernel = gram(net, points)
     trace = torch.diagonal(kernel, dim1=-2, dim2=-1).sum(-1)
     return leq(trace / points.shape[-2], net.widths[-1] * operator_norm(kernel))
@@ -127,14 +129,15 @@ def test_ntk_operator_norm(net, points):
 
 @refuted(
     "bottleneck.ntk-operator-norm-as-printed",
-    title="A bound on the norm of the tangent kernel bounds its trace, times the output dimension",
-    reference=paper("bottleneck", "§4"),
+    paper("bottleneck", "§4"),
     instances=networks_with_inputs(depth=(1, 3), width=(1, 3), points=(1, 3)),
     errata="d_out stands on the wrong side: tr Θ(X,X)/N ≤ d_out ‖Θ(X,X)‖_op.",
     corrected_by="bottleneck.ntk-operator-norm",
 )
 def test_ntk_operator_norm_as_printed(net, points):
-    r"""$\frac1N \|\Theta(X, X)\|_{op} \le cL$ implies
+    r"""A bound on the norm of the tangent kernel bounds its trace, times the output dimension.
+
+    $\frac1N \|\Theta(X, X)\|_{op} \le cL$ implies
     $\frac1N d_{out} \operatorname{tr} \Theta(X, X) \le cL$: here at the least such $c$.
     """
     kernel = gram(net, points)

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper, refuted
+from rankcheck import bound, leq, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
 
@@ -31,16 +31,16 @@ def length_and_neighbours(y):
     return length, power(squares[..., 1], Fraction(1, 2)), power(squares[..., 2], Fraction(1, 2))
 
 
-@claim(
+@bound(
     "bottleneck.nearest-neighbour-path",
-    kind="bound",
-    title="A path through N points against the distances to their two nearest neighbours",
-    reference=paper("bottleneck", "proof of Thm 19 (corrected)"),
+    paper("bottleneck", "proof of Thm 19 (corrected)"),
     instances=points_in_order(),
     tight=steps_on_a_line(),
 )
 def test_nearest_neighbour_path(y):
-    r"""Every path through $y_1, \dots, y_N$, $N \ge 3$, from $y_1$ to $y_N$ has length at least
+    r"""A path through N points against the distances to their two nearest neighbours.
+
+    Every path through $y_1, \dots, y_N$, $N \ge 3$, from $y_1$ to $y_N$ has length at least
     $\sum_i \frac12 (d_{1,i} + d_{2,i}) - \frac12 (d_{2,1} + d_{2,N})$, where $d_{1,i} \le d_{2,i}$ are the
     distances of $y_i$ to the two points nearest to it.
 
@@ -53,8 +53,7 @@ def test_nearest_neighbour_path(y):
 
 @refuted(
     "bottleneck.nearest-neighbour-path-as-printed",
-    title="A path through N points, as if its ends had two neighbours",
-    reference=paper("bottleneck", "proof of Thm 19"),
+    paper("bottleneck", "proof of Thm 19"),
     instances=points_in_order(),
     errata="The two ends of an open path have one edge each: half of their second distances has to be "
     "taken off. (The order N^{1 − 1/k} that is deduced is right. Further on, the distances are "
@@ -62,7 +61,9 @@ def test_nearest_neighbour_path(y):
     corrected_by="bottleneck.nearest-neighbour-path",
 )
 def test_nearest_neighbour_path_as_printed(y):
-    r"""The shortest path through $y_1, \dots, y_N$ is at least
+    r"""A path through N points, as if its ends had two neighbours.
+
+    The shortest path through $y_1, \dots, y_N$ is at least
     $\sum_i \frac12 (d_{1,i} + d_{2,i})$ long: so is the path in the order given here.
     """
     length, d1, d2 = length_and_neighbours(y)

@@ -1,8 +1,9 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.linalg import frobenius_squared
+from rankcheck.witnesses import projections
 from rankcheck.witnesses.projections import (
     bottleneck,
     chained_distances,
@@ -31,22 +32,22 @@ def defect(frames, k):
     return total
 
 
-@claim(
+@construction(
     "bottleneck.projection-frames",
-    kind="construction",
-    title="Orthonormal frames along the weights attain the distances that the theorem bounds",
-    reference=paper("bottleneck", "Thm 6/15"),
+    paper("bottleneck", "Thm 6/15"),
     instances=networks_at_points(depth=(1, 4), width=(2, 3)),
     mutants={
         "every left frame reflected": {"pairs": mirrored},
         "every second frame of the chain reflected": {"chain": reflected},
     },
-    witness="rankcheck.witnesses.projections",
+    witness=projections,
     no_ball="singular vectors are irrational; the distances, which are what is bounded, run on balls",
     effort=0.5,
 )
 def test_projection_frames(net, x, *, pairs=one_sided_frames, chain=chained_frames):
-    r"""With $k = \operatorname{rank} Jf(x)$, the polar parts $U_\ell V_\ell^\top$ of
+    r"""Orthonormal frames along the weights attain the distances that the theorem bounds.
+
+    With $k = \operatorname{rank} Jf(x)$, the polar parts $U_\ell V_\ell^\top$ of
     $W_\ell P_{S_{\ell-1}}$ have
 
     $$\|W_\ell - U_\ell V_\ell^\top\|_F^2 = \|W_\ell\|_F^2 + k - 2\|W_\ell P_{S_{\ell-1}}\|_*,$$

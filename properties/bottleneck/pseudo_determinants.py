@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.instances.matrices import chained_matrices, semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
@@ -18,16 +18,16 @@ def meeting_factors(source: Source):
     return semi_orthogonal(source, m, k) @ S @ Q.mT, Q @ T @ semi_orthogonal(source, p, k).mT
 
 
-@claim(
+@identity(
     "bottleneck.pseudo-determinant-product",
-    kind="identity",
-    title="Pseudo-determinants multiply where the image of one matrix is what the other keeps",
-    reference=paper("bottleneck", "proof of Thm 15"),
+    paper("bottleneck", "proof of Thm 15"),
     instances=meeting_factors(),
     needs={"(ker A)^⊥ = Im B": chained_matrices(size=(1, 3))},
 )
 def test_pseudo_determinant_product(A, B):
-    r"""$\log |AB|_+ = \log |A|_+ + \log |B|_+$ when $(\ker A)^\perp = \operatorname{Im} B$.
+    r"""Pseudo-determinants multiply where the image of one matrix is what the other keeps.
+
+    $\log |AB|_+ = \log |A|_+ + \log |B|_+$ when $(\ker A)^\perp = \operatorname{Im} B$.
 
     The control lets $A$ and $B$ be anything: $A = (1\ 0)$, $B = (1, 1)^\top$ has $1 \ne \sqrt 2$.
     """
@@ -68,17 +68,17 @@ def steep_masks(source: Source):
     return P, P, source.tensor(Q.shape[-2], low=1.5, high=4.0)
 
 
-@claim(
+@bound(
     "bottleneck.masked-projection",
-    kind="bound",
-    title="A masked projection loses in the determinant at least what it loses in the norm",
-    reference=paper("bottleneck", "proof of Thm 15"),
+    paper("bottleneck", "proof of Thm 15"),
     instances=masked_subspaces(),
     tight=equal_subspaces(),
     needs={"|D| ≤ 1": steep_masks()},
 )
 def test_masked_projection(P, Q, d):
-    r"""$\|P^\top D Q\|_F^2 - 2 \log |\det P^\top D Q| \ge k$ for orthonormal $P, Q$ ($n \times k$), hence
+    r"""A masked projection loses in the determinant at least what it loses in the norm.
+
+    $\|P^\top D Q\|_F^2 - 2 \log |\det P^\top D Q| \ge k$ for orthonormal $P, Q$ ($n \times k$), hence
     $-2 \log |PDQ| \ge k - \|PDQ\|_F^2$; and with $|D| \le 1$ every singular value is at most one, so
     $\|P^\top D Q\|_F^2 \le k$.
 

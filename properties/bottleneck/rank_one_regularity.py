@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import leq, paper, statistical
 from rankcheck.data.growth import serpentine
 from rankcheck.instances.source import Source, instances, seed_of
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
@@ -67,22 +67,22 @@ def neighbour_constant(k):
     return math.gamma(1 + 1 / k) * volume ** (-1 / k) / 2
 
 
-@claim(
+@statistical(
     "bottleneck.rank-one-regularity",
-    kind="statistical",
-    title="Functions through R^1 that fit N points of R^k are steep, like N^(1 - 1/k)",
-    reference=paper("bottleneck", "§3.1"),
+    paper("bottleneck", "§3.1"),
     instances=uniform_tasks(),
     needs={"the law of the outputs has a density": tasks_with_atoms()},
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},
     loose="a path through all points is longer than half the distances to the nearest neighbours",
-    witness="rankcheck.witnesses.rank_one_interpolant",
+    witness=rank_one_interpolant,
     no_batch="large sets of random points, one at a time",
     no_ball="the points are random floats",
     effort=0.2,
 )
 def test_rank_one_regularity(task, k, *, exponent=codimension):
-    r"""For interpolants $f = h \circ g$ through $\mathbb R^1$ of $N$ inputs of diameter $D$ and $N$
+    r"""Functions through R^1 that fit N points of R^k are steep, like N^(1 - 1/k).
+
+    For interpolants $f = h \circ g$ through $\mathbb R^1$ of $N$ inputs of diameter $D$ and $N$
     outputs of a law with a density in $\mathbb R^k$,
     $2 \log \max \|Jf\|_{op} \ge 2 (1 - 1/k) \log N + O(1)$, hence $\|\theta\|^2 - L$ is at least that
     (bottleneck.regularity-bound at rank one).

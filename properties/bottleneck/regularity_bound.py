@@ -1,20 +1,20 @@
 from fractions import Fraction
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
 
 
-@claim(
+@bound(
     "bottleneck.regularity-bound",
-    kind="bound",
-    title="What a network costs beyond its rank bounds the log-determinant of its Jacobian",
-    reference=paper("bottleneck", "Thm 3"),
+    paper("bottleneck", "Thm 3"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(1.0, 1.0 + 2**-8)),
 )
 def test_regularity_bound(net, x):
-    r"""With $k = \operatorname{rank} Jf(x)$, at every depth:
+    r"""What a network costs beyond its rank bounds the log-determinant of its Jacobian.
+
+    With $k = \operatorname{rank} Jf(x)$, at every depth:
     $\|\theta\|^2 - Lk \ge L \sum_{i \le k} (s_i^{2/L} - 1) \ge 2 \log |Jf(x)|_+$.
     """
     J, L = net.jacobian(x), net.depth

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.costs.rank_one_matching import (
     descent_losses,
     matching_gradient,
@@ -57,17 +57,17 @@ def flow_rates_without_target(square, along, beside):
     return -8 * square * along, -8 * square * beside
 
 
-@claim(
+@identity(
     "bottleneck.rotation-symmetry",
-    kind="identity",
-    title="The loss path of rank-one matching depends on two numbers of its start",
-    reference=paper("bottleneck", "§5"),
+    paper("bottleneck", "§5"),
     instances=starting_points(),
     needs={"the starts agree in both numbers": other_splits()},
     mutants={"no pull towards w": {"rates": flow_rates_without_target}},
 )
 def test_rotation_symmetry(v, w, d, other, step, *, rates=flow_rates):
-    r"""For $C(v) = \|vv^T - ww^T\|_F^2$, $\|w\| = 1$:
+    r"""The loss path of rank-one matching depends on two numbers of its start.
+
+    For $C(v) = \|vv^T - ww^T\|_F^2$, $\|w\| = 1$:
     $C = \|v\|^4 - 2 (w^T v)^2 + 1$ and $\nabla C = 4 (\|v\|^2 v - (w^T v) w)$; along
     $v' = -\nabla C$, $\frac{d}{dt} (w^T v)^2 = -8 (\|v\|^2 - 1) (w^T v)^2$ and
     $\frac{d}{dt} \|(1 - ww^T) v\|^2 = -8 \|v\|^2 \|(1 - ww^T) v\|^2$. Two starts with the same

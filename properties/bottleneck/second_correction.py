@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import cited, claim, eq, leq, paper, refuted
+from rankcheck import bound, cited, eq, leq, limit, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import (
     cost_expansion,
@@ -14,6 +14,7 @@ from rankcheck.instances.networks import slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import log_pseudo_determinant, power
 from rankcheck.scalars import scalar
+from rankcheck.witnesses import balanced_cone
 from rankcheck.witnesses.balanced_cone import balanced_cone_network
 
 
@@ -47,18 +48,18 @@ def all_in_the_first_layer(t, isometries, slope):
     return balanced_cone_network(0 * t + 1, isometries[1:], slope).after(first)
 
 
-@claim(
+@limit(
     "bottleneck.second-correction-linear",
-    kind="limit",
-    title="A linear map on a suitable cone at its least cost, and the term in 1/L of it",
-    reference=paper("bottleneck", "Prop. 4.3"),
+    paper("bottleneck", "Prop. 4.3"),
     instances=spectra_on_cones(),
     needs={"the powers of A take the domain to orthants": outside_the_cone()},
     mutants={"all of it in the first layer": {"witness": all_in_the_first_layer}},
-    witness="rankcheck.witnesses.balanced_cone",
+    witness=balanced_cone,
 )
 def test_second_correction_linear(t, isometries, a, x, *, witness=balanced_cone_network):
-    r"""For $A = U S V^T$ and isometries with $U_\ell S^{\ell/L} V^T \Omega \ge 0$ the network
+    r"""A linear map on a suitable cone at its least cost, and the term in 1/L of it.
+
+    For $A = U S V^T$ and isometries with $U_\ell S^{\ell/L} V^T \Omega \ge 0$ the network
     $W_\ell = U_\ell S^{1/L} U_{\ell-1}^T$ equals $A$ on $\Omega$ for every slope, and its cost is
     $$L \operatorname{tr} S^{2/L} = L \|A\|_{S^{2/L}}^{2/L} = kL + 2 \log |A|_+
       + \frac{1}{2L} \|\log_+ A^T A\|_F^2 + O(L^{-2}),$$
@@ -117,18 +118,18 @@ def projections_onto_lines(source: Source):
     return u @ u.mT, v @ v.mT, 0 * t[..., 0] + 0.5
 
 
-@claim(
+@bound(
     "bottleneck.second-correction-composition",
-    kind="bound",
-    title="The root of the second correction is subadditive under composition",
-    reference=paper("bottleneck", "Prop. 4.1"),
+    paper("bottleneck", "Prop. 4.1"),
     instances=invertible_pairs(),
     tight=powers_of_one_map(),
     needs={"A and B are invertible": projections_onto_lines()},
     effort=0.6,
 )
 def test_second_correction_composition(A, B, p):
-    r"""For invertible $A$, $B$:
+    r"""The root of the second correction is subadditive under composition.
+
+    For invertible $A$, $B$:
     $\|\log (AB)^T AB\|_F \le \|\log A^T A\|_F + \|\log B^T B\|_F$; and for $u, v \ge 0$ and
     $0 < p < 1$: $(\sqrt u + \sqrt v)^2 \le u/(1-p) + v/p$, with equality at the best $p$. So
     $\sqrt{R^{(2)}(AB)} \le \sqrt{R^{(2)}(A)} + \sqrt{R^{(2)}(B)}$ for linear maps.
@@ -180,16 +181,16 @@ def split(A, B, L_f, L_g, weights):
     return leq(((cost - k * L - first) * L - predicted).abs(), remainder, scale=size)
 
 
-@claim(
+@limit(
     "bottleneck.second-correction-split",
-    kind="limit",
-    title="The second correction of a concatenation, by the share of the layers of its parts",
-    reference=paper("bottleneck", "proof of Prop. 14, corrected"),
+    paper("bottleneck", "proof of Prop. 14, corrected"),
     instances=concatenations(),
     mutants={"the weights of the printed proof": {"weights": by_the_other_share}},
 )
 def test_second_correction_split(A, B, L_f, L_g, *, weights=by_own_share):
-    r"""The least linear networks of $f$ and $g$ with $L_f = pL$ and $L_g = (1 - p) L$ layers,
+    r"""The second correction of a concatenation, by the share of the layers of its parts.
+
+    The least linear networks of $f$ and $g$ with $L_f = pL$ and $L_g = (1 - p) L$ layers,
     concatenated, cost
     $$kL + R^{(1)}(f) + R^{(1)}(g)
       + \frac1L \Bigl( \frac{R^{(2)}(f)}{p} + \frac{R^{(2)}(g)}{1 - p} \Bigr) + O(L^{-2}),$$
@@ -201,8 +202,7 @@ def test_second_correction_split(A, B, L_f, L_g, *, weights=by_own_share):
 
 @refuted(
     "bottleneck.second-correction-weights",
-    title="The split of the second correction with the printed weights",
-    reference=paper("bottleneck", "proof of Prop. 14"),
+    paper("bottleneck", "proof of Prop. 14"),
     instances=concatenations(),
     errata="With p = L_f/(L_f + L_g) the weights are 1/p for f and 1/(1 - p) for g, and the "
     "difference is multiplied by L_f + L_g, not divided. For logarithms 1 and 2 at p = 1/3 the "
@@ -211,19 +211,24 @@ def test_second_correction_split(A, B, L_f, L_g, *, weights=by_own_share):
     corrected_by="bottleneck.second-correction-split",
 )
 def test_second_correction_weights(A, B, L_f, L_g):
-    r"""Concatenated with $L_f = pL$ and $L_g = (1 - p) L$ layers, the least networks of $f$ and $g$
+    r"""The split of the second correction with the printed weights.
+
+    Concatenated with $L_f = pL$ and $L_g = (1 - p) L$ layers, the least networks of $f$ and $g$
     have the second correction $\frac{1}{1-p} R^{(2)}(f) + \frac1p R^{(2)}(g)$, here for linear maps
     and up to the remainder at finite $L$.
     """
     return split(A, B, L_f, L_g, by_the_other_share)
 
 
-cited(
+@cited(
     "bottleneck.second-correction-limit-as-printed",
-    reference=paper("bottleneck", "Prop. 4"),
-    title="The limiting representation of the second correction",
-    statement=r"If there is a limiting representation as $L \to 0$ in the optimal representation of "
-    r"$f$, then $R^{(2)}(f) \ge 0$.",
+    paper("bottleneck", "Prop. 4"),
     reason="A misprint in words: the limit is L → ∞. A depth below one has no network, so nothing "
     "can be executed.",
 )
+def test_second_correction_limit_as_printed():
+    r"""The limiting representation of the second correction.
+
+    If there is a limiting representation as $L \to 0$ in the optimal representation of $f$,
+    then $R^{(2)}(f) \ge 0$.
+    """

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import construction, eq, leq, limit, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess
 from rankcheck.instances.source import Source, instances
@@ -31,18 +31,18 @@ def without_the_way_back(depth, stretch, strength):
     return net.with_parameters((*net.weights[: half + 2], *net.weights[:half]), net.biases)
 
 
-@claim(
+@construction(
     "bottleneck.shear-example",
-    kind="construction",
-    title="A shear without first correction, by hidden maps that are not uniformly Lipschitz",
-    reference=paper("bottleneck", "Example 20"),
+    paper("bottleneck", "Example 20"),
     instances=shears(),
     needs={"the domain is in the positive orthant": below_the_orthant()},
     mutants={"without the way back": {"witness": without_the_way_back}},
-    witness="rankcheck.witnesses.shear",
+    witness=shear,
 )
 def test_shear_example(L, r, c, x, *, witness=shear_network):
-    r"""$f(x, y, z) = (x, y, z + c [x - y]_+)$ on $[0, 1]^3$ is equal to the ReLU network of even depth
+    r"""A shear without first correction, by hidden maps that are not uniformly Lipschitz.
+
+    $f(x, y, z) = (x, y, z + c [x - y]_+)$ on $[0, 1]^3$ is equal to the ReLU network of even depth
     $L$ with stretch $r = e^\epsilon$, whose cost is
     $$3L + \tfrac{L-2}{2} \bigl( 2(r^2 - 1) + (r^{-4} - 1) + 2(r^{-2} - 1) + (r^4 - 1) \bigr)
       + 2 r^{-(L-2)} + c^2 r^{-2(L-2)},$$
@@ -69,16 +69,16 @@ def shears_along_a_power(source: Source):
     return L, gamma, source.tensor(low=0.0, high=2.0)
 
 
-@claim(
+@limit(
     "bottleneck.shear-excess",
-    kind="limit",
-    title="The excess of the shear decays like 12 L^(1 - 2γ)",
-    reference=paper("bottleneck", "Example 20"),
+    paper("bottleneck", "Example 20"),
     instances=shears_along_a_power(),
-    witness="rankcheck.witnesses.shear",
+    witness=shear,
 )
 def test_shear_excess(L, gamma, c):
-    r"""With $\epsilon = L^{-\gamma}$, $\frac12 < \gamma < 1$, the network of bottleneck.shear-example
+    r"""The excess of the shear decays like 12 L^(1 - 2γ).
+
+    With $\epsilon = L^{-\gamma}$, $\frac12 < \gamma < 1$, the network of bottleneck.shear-example
     has $t = 2 e^{-(L-2)\epsilon} + c^2 e^{-2(L-2)\epsilon}$ and
     $$12 (L - 2) \epsilon^2 + t \le \|\theta\|^2 - 3L
       \le 12 (L - 2) \epsilon^2 (1 + \epsilon^2 \cosh 4\epsilon) + t.$$
@@ -108,8 +108,7 @@ def printed_shears(source: Source):
 
 @refuted(
     "bottleneck.shear-example-as-printed",
-    title="The cost of the shear, as simplified in print",
-    reference=paper("bottleneck", "Example 20"),
+    paper("bottleneck", "Example 20"),
     instances=printed_shears(),
     errata="The simplified cost has lost the number (L - 2)/2 of stretching layers on either side: "
     "right at L = 4 only. At L = 4096 and γ = 3/4 the excess is 0.188; print gives 0.0008. Also, the "
@@ -118,7 +117,9 @@ def printed_shears(source: Source):
     corrected_by="bottleneck.shear-example",
 )
 def test_shear_example_as_printed(L, r):
-    r"""The network for $z + [x - y]_+$ costs
+    r"""The cost of the shear, as simplified in print.
+
+    The network for $z + [x - y]_+$ costs
     $$3L + 2(r^2 - 1) + (r^{-4} - 1) + 2(r^{-2} - 1) + (r^4 - 1) + 2 r^{-(L-2)} + r^{-2(L-2)},
       \qquad r = e^\epsilon.$$
     """

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.matrices import matrices, positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, rank, singular_values
@@ -18,17 +18,17 @@ def multiples_of_isometries(source: Source):
     return size * semi_orthogonal(source, m, k) @ semi_orthogonal(source, n, k).mT
 
 
-@claim(
+@bound(
     "bottleneck.singular-value-gap",
-    kind="bound",
-    title="What the norm of a matrix exceeds its log-determinant by, against its singular values",
-    reference=paper("bottleneck", "proof of Thm 15"),
+    paper("bottleneck", "proof of Thm 15"),
     instances=matrices(),
     tight=multiples_of_isometries(),
     mutants={"log|A|_+ counted 2.04 times": {"weight": Fraction(51, 25)}},
 )
 def test_singular_value_gap(A, *, weight=2):
-    r"""$\|A\|_F^2 - \operatorname{rank} A - 2 \log |A|_+ \ge \sum_{s_i \ne 0} (s_i - 1)^2$, the squared
+    r"""What the norm of a matrix exceeds its log-determinant by, against its singular values.
+
+    $\|A\|_F^2 - \operatorname{rank} A - 2 \log |A|_+ \ge \sum_{s_i \ne 0} (s_i - 1)^2$, the squared
     distance of $A$ to its polar part $UV^\top$ (bottleneck.projection-frames).
 
     Both sides vanish at a partial isometry, where the left is twice the right to second order; their

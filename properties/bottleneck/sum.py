@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess
 from rankcheck.instances.matrices import positive, semi_orthogonal
@@ -51,18 +51,18 @@ def nothing(f, g):
     return 0 * last_biases(f, g)
 
 
-@claim(
+@construction(
     "bottleneck.sum",
-    kind="construction",
-    title="The excess cost is additive for sums, but for the biases of the last layer",
-    reference=paper("bottleneck", "Thm 3.2"),
+    paper("bottleneck", "Thm 3.2"),
     instances=summands(),
     tight=orthogonal_summands(),
     mutants={"without the cross term of the last biases, as printed": {"cross": nothing}},
-    witness="rankcheck.networks.Network.add",
+    witness=Network.add,
 )
 def test_sum(f, g, x, *, cross=last_biases):
-    r"""The parallel network of depth $L \ge 2$ computes $f + g$, and for all $k$, $m$ its
+    r"""The excess cost is additive for sums, but for the biases of the last layer.
+
+    The parallel network of depth $L \ge 2$ computes $f + g$, and for all $k$, $m$ its
     $\|\theta\|^2 - (k + m) L$ is the sum of those of $f$ and $g$ plus
     $2 \langle b_{L,f}, b_{L,g} \rangle$. With $k + m = \operatorname{rank} J(f+g)(x)$ it is at least
     $2 \log |J(f + g)(x)|_+$.
@@ -98,8 +98,7 @@ def constants(source: Source):
 
 @refuted(
     "bottleneck.sum-as-printed",
-    title="The first correction is subadditive under sums whose ranks add up",
-    reference=paper("bottleneck", "Thm 3.2"),
+    paper("bottleneck", "Thm 3.2"),
     instances=constants(),
     errata="The biases of the two last layers are added before they are squared. For f = g ≡ 1 on a "
     "domain with 0 all ranks are zero, R(1; L) = 1 and R(2; L) = 3 for every L >= 2: so "
@@ -107,7 +106,9 @@ def constants(source: Source):
     corrected_by="bottleneck.sum",
 )
 def test_sum_as_printed(v, w):
-    r"""If $R^{(0)}(f + g) = R^{(0)}(f) + R^{(0)}(g)$ then
+    r"""The first correction is subadditive under sums whose ranks add up.
+
+    If $R^{(0)}(f + g) = R^{(0)}(f) + R^{(0)}(g)$ then
     $R^{(1)}(f + g) \le R^{(1)}(f) + R^{(1)}(g)$; here for the constants $f \equiv v$, $g \equiv w$ on
     $\Omega \ni 0$, where $R^{(0)} = 0$ and $R(c; \Omega, L)$ is the same for all $L \ge 2$ if
     $|c| \le 2$ (bottleneck.constant-cost).

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, claim, leq, paper, refuted
+from rankcheck import Network, bound, leq, paper, refuted
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.instances.matrices import matrix, orthogonal, positive
 from rankcheck.instances.networks import Range, Slopes, clear_of_boundaries, network, slope
@@ -38,18 +38,18 @@ def shared_units(source: Source):
     return net, torch.stack((first, second), -2) @ into.mT
 
 
-@claim(
+@bound(
     "bottleneck.two-jacobians",
-    kind="bound",
-    title="Two different Jacobians cost more than each of them, for uniformly Lipschitz networks",
-    reference=paper("bottleneck", "Prop. 13"),
+    paper("bottleneck", "Prop. 13"),
     instances=networks_at_two_points(slopes="nonnegative"),
     tight=shared_units(),
     needs={"a >= 0": networks_at_two_points(depth=(2, 3), slopes="negative")},
     mutants={"without C": {"exponent": 0}},
 )
 def test_two_jacobians(net, x, *, exponent=-2):
-    r"""For a network of slope $0 \le a < 1$ whose maps $\tilde\alpha_\ell$ and $\alpha_\ell \to f$
+    r"""Two different Jacobians cost more than each of them, for uniformly Lipschitz networks.
+
+    For a network of slope $0 \le a < 1$ whose maps $\tilde\alpha_\ell$ and $\alpha_\ell \to f$
     are $C$-Lipschitz, $C \ge 1$, and any two points:
     $$\|\theta\|^2 \ge \frac L2 \bigl( \|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L} \bigr)
       + C^{-2} \|Jf(x) - Jf(y)\|_*.$$
@@ -82,8 +82,7 @@ def networks_through_a_layer(source: Source):
 
 @refuted(
     "bottleneck.two-jacobians-limit-as-printed",
-    title="The limit form of the bound with two Jacobians, at any two points",
-    reference=paper("bottleneck", "Prop. 13"),
+    paper("bottleneck", "Prop. 13"),
     instances=networks_through_a_layer(),
     errata="It needs rank Jf(x) = rank Jf(y) = R^(0)(f): at a point of lower rank L‖Jf‖^(2/L) - kL "
     "tends to minus infinity, and not to the log-determinant. The ReLU itself on [-1, 1], with unit "
@@ -91,7 +90,9 @@ def networks_through_a_layer(source: Source):
     corrected_by="bottleneck.two-jacobians",
 )
 def test_two_jacobians_limit_as_printed(net, x, k):
-    r"""For a $C$-uniformly Lipschitz sequence of ReLU networks that represent $f$, and any two
+    r"""The limit form of the bound with two Jacobians, at any two points.
+
+    For a $C$-uniformly Lipschitz sequence of ReLU networks that represent $f$, and any two
     points, $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*$.
 
     Here $f = h \circ \sigma \circ g$ with $k$ units in between and identity layers inserted there: a
@@ -108,8 +109,7 @@ def test_two_jacobians_limit_as_printed(net, x, k):
 
 @refuted(
     "bottleneck.two-jacobians-small-lipschitz",
-    title="The bound with two Jacobians for every Lipschitz constant",
-    reference=paper("bottleneck", "Prop. 13"),
+    paper("bottleneck", "Prop. 13"),
     instances=networks_at_two_points(depth=(2, 3), width=(1, 2)),
     errata="C >= 1 is needed: the sum over the layers has terms with the identity in place of one of "
     "the two Lipschitz maps. For f(x) = s² relu(x) with both weights s < 1 the difference of the "
@@ -117,7 +117,9 @@ def test_two_jacobians_limit_as_printed(net, x, k):
     corrected_by="bottleneck.two-jacobians",
 )
 def test_two_jacobians_small_lipschitz(net, x):
-    r"""For a ReLU network whose maps $\tilde\alpha_\ell$ and $\alpha_\ell \to f$ are
+    r"""The bound with two Jacobians for every Lipschitz constant.
+
+    For a ReLU network whose maps $\tilde\alpha_\ell$ and $\alpha_\ell \to f$ are
     $C$-Lipschitz, with any $C > 0$, and any two points:
     $$\|\theta\|^2 \ge \frac L2 \bigl( \|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L} \bigr)
       + C^{-2} \|Jf(x) - Jf(y)\|_*.$$
@@ -149,14 +151,15 @@ def balanced_factors(source: Source):
     return orthogonal(source, k) * t, (orthogonal(source, k) * t).mT
 
 
-@claim(
+@bound(
     "bottleneck.nuclear-product",
-    kind="bound",
-    title="The nuclear norm of a product by the Frobenius norms of its factors",
-    reference=paper("bottleneck", "proof of Prop. 13"),
+    paper("bottleneck", "proof of Prop. 13"),
     instances=factors(),
     tight=balanced_factors(),
 )
 def test_nuclear_product(A, B):
-    r"""$\|AB\|_* \le \frac12 (\|A\|_F^2 + \|B\|_F^2)$."""
+    r"""The nuclear norm of a product by the Frobenius norms of its factors.
+
+    $\|AB\|_* \le \frac12 (\|A\|_F^2 + \|B\|_F^2)$.
+    """
     return leq(nuclear_norm(A @ B), (frobenius_squared(A) + frobenius_squared(B)) / 2)

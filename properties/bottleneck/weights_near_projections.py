@@ -1,12 +1,13 @@
 import torch
 
-from rankcheck import Need, claim, eq, leq, paper, refuted
+from rankcheck import Need, bound, eq, leq, paper, refuted
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
 from rankcheck.witnesses.projections import (
     bottleneck,
     one_sided_distances,
+    one_sided_frames,
     two_sided_distances,
     two_sided_log_determinant,
 )
@@ -27,11 +28,9 @@ def rounding(net, at):
     return 2**8 * at.error * (net.cost() + at.count * net.depth)
 
 
-@claim(
+@bound(
     "bottleneck.weights-near-projections",
-    kind="bound",
-    title="The weights of a cheap network are nearly partial isometries of the rank of its Jacobian",
-    reference=paper("bottleneck", "Thm 6/15 (one-sided projections)"),
+    paper("bottleneck", "Thm 6/15 (one-sided projections)"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
     needs={
@@ -40,11 +39,13 @@ def rounding(net, at):
             narrow_ended_networks(), {"distances": two_sided_distances}
         ),
     },
-    witness="rankcheck.witnesses.projections.one_sided_frames",
+    witness=one_sided_frames,
     effort=0.4,
 )
 def test_weights_near_projections(net, x, *, distances=one_sided_distances):
-    r"""With $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$ there are semi-orthonormal
+    r"""The weights of a cheap network are nearly partial isometries of the rank of its Jacobian.
+
+    With $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$ there are semi-orthonormal
     $U_\ell$ ($n_\ell \times k$) and $V_\ell$ ($n_{\ell-1} \times k$) with
 
     $$\sum_{\ell=1}^L \|W_\ell - U_\ell V_\ell^\top\|_F^2 + \|b_\ell\|^2 \le c_1 - 2 \log |Jf(x)|_+$$
@@ -62,19 +63,19 @@ def test_weights_near_projections(net, x, *, distances=one_sided_distances):
     return leq(left, at.slack, where=at.rank > 0, scale=size, error=rounding(net, at))
 
 
-@claim(
+@bound(
     "bottleneck.most-layers",
-    kind="bound",
-    title="All but pL of the layers are near partial isometries, for every p",
-    reference=paper("bottleneck", "Thm 6"),
+    paper("bottleneck", "Thm 6"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(2.0**21, 2.0**22), equal=True),
     needs={"|a| ≤ 1": steep_networks()},
-    witness="rankcheck.witnesses.projections.one_sided_frames",
+    witness=one_sided_frames,
     effort=0.4,
 )
 def test_most_layers(net, x):
-    r"""At least $(1-p)L$ layers have
+    r"""All but pL of the layers are near partial isometries, for every p.
+
+    At least $(1-p)L$ layers have
     $\|W_\ell - U_\ell V_\ell^\top\|_F^2 \le (c_1 - 2 \log |Jf(x)|_+)/(pL)$, for every $p \in (0, 1)$.
 
     Together for all $p$: the $m$-th largest of the $L$ distances is at most
@@ -91,8 +92,7 @@ def test_most_layers(net, x):
 
 @refuted(
     "bottleneck.weights-near-projections-proof",
-    title="The pseudo-determinant of the Jacobian as a product over layers projected on both sides",
-    reference=paper("bottleneck", "proof of Thm 15"),
+    paper("bottleneck", "proof of Thm 15"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     errata="A product of pseudo-determinants needs the image of one factor to be what the next one "
     "keeps. Projected on the left as well, the factors do not meet: project on the right alone, on "
@@ -100,7 +100,9 @@ def test_most_layers(net, x):
     corrected_by="bottleneck.weights-near-projections",
 )
 def test_weights_near_projections_proof(net, x):
-    r"""$|Jf(x)|_+$ is the product of the $|P_{\ell} W_\ell P'_{\ell-1}|_+$ and the
+    r"""The pseudo-determinant of the Jacobian as a product over layers projected on both sides.
+
+    $|Jf(x)|_+$ is the product of the $|P_{\ell} W_\ell P'_{\ell-1}|_+$ and the
     $|Q_\ell D_\ell Q'_\ell|_+$, where $P_\ell$ projects on $\operatorname{Im} J(\tilde\alpha_\ell \to f)^\top$,
     $P'_\ell$ on $\operatorname{Im} J\alpha_\ell$, $Q_\ell$ on
     $\operatorname{Im} J(\alpha_\ell \to f)^\top$, and $Q'_\ell$ on $\operatorname{Im} J\tilde\alpha_\ell$.
@@ -110,15 +112,16 @@ def test_weights_near_projections_proof(net, x):
 
 @refuted(
     "bottleneck.weights-near-two-sided-projections",
-    title="The bound on the weights with the partial isometries of the printed proof",
-    reference=paper("bottleneck", "proof of Thm 15"),
+    paper("bottleneck", "proof of Thm 15"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
     errata="With the singular vectors of W_ℓ projected on both sides the bound is false; with those of "
     "W_ℓ projected on the right it is true.",
     corrected_by="bottleneck.weights-near-projections",
 )
 def test_weights_near_two_sided_projections(net, x):
-    r"""$\sum_\ell \|W_\ell - U_\ell V_\ell^\top\|_F^2 \le c_1 - 2 \log |Jf(x)|_+$ with the singular
+    r"""The bound on the weights with the partial isometries of the printed proof.
+
+    $\sum_\ell \|W_\ell - U_\ell V_\ell^\top\|_F^2 \le c_1 - 2 \log |Jf(x)|_+$ with the singular
     vectors of $P_\ell W_\ell P'_{\ell-1}$, where $P_\ell$ projects on
     $\operatorname{Im} J(\tilde\alpha_\ell \to f)^\top$ and $P'_\ell$ on $\operatorname{Im} J\alpha_\ell$.
     """

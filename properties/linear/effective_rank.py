@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.costs import (
     effective_index_rank,
     egop,
@@ -53,11 +53,9 @@ def heavier_laws(source: Source):
     return W, b, a, x, 4 * p, L, lam, s, 2 * eps
 
 
-@claim(
+@bound(
     "linear.effective-rank",
-    kind="bound",
-    title="A function that costs no more than one of rank s has a small effective index rank",
-    reference=paper("linear", "slides B, Theorem (Minimal-norm interpolants)"),
+    paper("linear", "slides B, Theorem (Minimal-norm interpolants)"),
     instances=functions_and_levels(),
     tight=equal_singular_values(),
     needs={"the law has mass one": heavier_laws()},
@@ -67,7 +65,9 @@ def heavier_laws(source: Source):
     },
 )
 def test_effective_rank(W, b, a, x, p, L, lam, s, eps, *, exponent=2):
-    r"""Every $f$ with $\Phi_L(f) \le s^{(L-2)/L} J^{2/L}$ has
+    r"""A function that costs no more than one of rank s has a small effective index rank.
+
+    Every $f$ with $\Phi_L(f) \le s^{(L-2)/L} J^{2/L}$ has
     $\operatorname{rank}_{I,\varepsilon}(f) \le s \bigl(\frac{J}{\varepsilon \sqrt s}\bigr)^{2/(L-1)}$,
     for all $s$ (an integer or not), $J$, $\varepsilon$, $L$. A minimal interpolant is such an $f$, where $J$ is the
     $R_2$-cost of an interpolant of index rank $\le s$ (linear.path-norm-upper).

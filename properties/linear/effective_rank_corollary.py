@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, conjecture, eq, leq, paper, refuted
+from rankcheck import conjecture, eq, identity, leq, paper, refuted
 from rankcheck.costs import (
     effective_rank_bound,
     effective_rank_threshold,
@@ -36,11 +36,9 @@ def two_percent_more(r, eps, L):
     )
 
 
-@claim(
+@identity(
     "linear.effective-rank-corollary",
-    kind="identity",
-    title="The cost below which the effective index rank is at most r",
-    reference=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=levels_and_costs(),
     mutants={
         "1 + 1/√r, as printed": {"threshold": effective_rank_threshold_as_printed},
@@ -48,7 +46,9 @@ def two_percent_more(r, eps, L):
     },
 )
 def test_effective_rank_corollary(r, eps, J, L, *, threshold=effective_rank_threshold):
-    r"""$r \bigl(\frac{J}{\varepsilon \sqrt r}\bigr)^{2/(L-1)} < r + 1 \iff
+    r"""The cost below which the effective index rank is at most r.
+
+    $r \bigl(\frac{J}{\varepsilon \sqrt r}\bigr)^{2/(L-1)} < r + 1 \iff
     J < \varepsilon \sqrt r\,(1 + \frac1r)^{(L-1)/2}$, and the left side is $r + 1$ where $J$ is the
     right side. With linear.effective-rank: there $\operatorname{rank}_{I,\varepsilon}(f) \le r$.
     """
@@ -72,15 +72,16 @@ def spectra_within_the_budget(source: Source):
 
 @refuted(
     "linear.effective-rank-corollary-as-printed",
-    title="The printed cost below which the effective index rank is at most r",
-    reference=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=spectra_within_the_budget(),
     errata="The factor is printed as (1 + 1/√r)^{(L−1)/2}; what follows from the theorem has 1 + 1/r. "
     "For r ≥ 2 the printed condition gives at most ⌈r + √r⌉ − 1.",
     corrected_by="linear.effective-rank-corollary",
 )
 def test_effective_rank_corollary_as_printed(sigma, r, eps, J, L):
-    r"""If $J < \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$ and
+    r"""The printed cost below which the effective index rank is at most r.
+
+    If $J < \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$ and
     $(\sum_i \sigma_i^q)^{(L-1)/L} \le r^{(L-2)/L} J^{2/L}$, $q = 2/(L-1)$, then at most $r$ of the
     $\sigma_i$ exceed $\varepsilon$.
 
@@ -144,15 +145,16 @@ def cost_at_rank(W, b, a, x, p, lam, r, L):
 
 @refuted(
     "linear.effective-rank-corollary-for-functions",
-    title="The printed corollary, for every function within its budget",
-    reference=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=functions_of_rank_above(depths=(2, 24)),
     errata="At depths from 15 on, a budget J below ε√r(1 + 1/√r)^{(L−1)/2} admits functions with more "
     "than r singular values above ε: no bound of them by the cost alone can save the printed factor.",
     corrected_by="linear.effective-rank",
 )
 def test_effective_rank_corollary_for_functions(W, b, a, x, p, lam, r, L):
-    r"""If $\operatorname{rank}_{I,\varepsilon}(f) > r$, then
+    r"""The printed corollary, for every function within its budget.
+
+    If $\operatorname{rank}_{I,\varepsilon}(f) > r$, then
     $\Phi_L(f) \ge r^{(L-2)/L} J^{2/L}$ with $J = \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$:
     that is, $((r + \sqrt r)\,\sigma_{r+1}^q)^{(L-1)/L} \le \Phi_L(f)$, $\sigma_i = \sigma_i(C_f^{1/2})$.
 
@@ -167,12 +169,13 @@ def test_effective_rank_corollary_for_functions(W, b, a, x, p, lam, r, L):
 
 @conjecture(
     "linear.effective-rank-corollary-open",
-    title="The printed corollary at depths up to 12",
-    reference=paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=functions_of_rank_above(depths=(2, 12)),
 )
 def test_effective_rank_corollary_open(W, b, a, x, p, lam, r, L):
-    r"""$((r + \sqrt r)\,\sigma_{r+1}(C_f^{1/2})^{2/(L-1)})^{(L-1)/L} \le \Phi_L(f)$ for $r \ge 2$ and
+    r"""The printed corollary at depths up to 12.
+
+    $((r + \sqrt r)\,\sigma_{r+1}(C_f^{1/2})^{2/(L-1)})^{(L-1)/L} \le \Phi_L(f)$ for $r \ge 2$ and
     $L \le 12$: at these depths the printed corollary would hold, for minimal interpolants as for every
     other function within the budget $R_2(f^*) < \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$.
 

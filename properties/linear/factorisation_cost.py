@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.costs import linear_layers_cost
 from rankcheck.instances.matrices import orthogonal, positive
 from rankcheck.instances.source import Source, instances
@@ -40,11 +40,9 @@ def product(factors):
     return result, size.sqrt() * 2.0**-46
 
 
-@claim(
+@bound(
     "linear.factorisation-cost",
-    kind="bound",
-    title="No factorisation into linear layers is cheaper than a Schatten quasi-norm",
-    reference=paper("linear", "slides A, Lemma (Ongie & Willett)"),
+    paper("linear", "slides A, Lemma (Ongie & Willett)"),
     instances=factors_and_outer_weights(),
     tight=balanced_layers(),
     mutants={
@@ -53,7 +51,9 @@ def product(factors):
     },
 )
 def test_factorisation_cost(factors, a, *, exponent=2):
-    r"""$\frac1L \|a\|^2 + \frac{L-1}L \|W\|_{S^q}^q \le \frac1L (\|a\|^2 + \sum_j \|W_j\|_F^2)$ for
+    r"""No factorisation into linear layers is cheaper than a Schatten quasi-norm.
+
+    $\frac1L \|a\|^2 + \frac{L-1}L \|W\|_{S^q}^q \le \frac1L (\|a\|^2 + \sum_j \|W_j\|_F^2)$ for
     every factorisation $W = W_{L-1} \cdots W_1$, $q = 2/(L-1)$; equal for the balanced one, whose
     layers have the singular values $s_i(W)^{1/(L-1)}$.
 
@@ -65,11 +65,9 @@ def test_factorisation_cost(factors, a, *, exponent=2):
     return leq(least, linear_layers_cost(factors, a), terms=2**12)
 
 
-@claim(
+@bound(
     "linear.nuclear-norm",
-    kind="bound",
-    title="Two linear layers cost the nuclear norm",
-    reference=paper("linear", "slides B, Three-Layer Network"),
+    paper("linear", "slides B, Three-Layer Network"),
     instances=factors_and_outer_weights(layers=(2, 2)),
     tight=balanced_layers(layers=(2, 2)),
     mutants={
@@ -78,7 +76,9 @@ def test_factorisation_cost(factors, a, *, exponent=2):
     },
 )
 def test_nuclear_norm(factors, a, *, exponent=1):
-    r"""$\|W_2 W_1\|_* \le \frac12 \|W_1\|_F^2 + \frac12 \|W_2\|_F^2$, equal for
+    r"""Two linear layers cost the nuclear norm.
+
+    $\|W_2 W_1\|_* \le \frac12 \|W_1\|_F^2 + \frac12 \|W_2\|_F^2$, equal for
     $W_2 = U S^{1/2}$, $W_1 = S^{1/2} V^\top$: the least over $W_2 W_1 = W$ is $\|W\|_*$ ($L = 3$).
     """
     W, noise = product(factors)

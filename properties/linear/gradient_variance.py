@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import egop
 from rankcheck.instances.networks import clear_of_boundaries, network
@@ -18,11 +18,9 @@ def functions_and_directions(source: Source):
     return clear_of_boundaries(source, net, x), x, law(source, N), source.tensor(D)
 
 
-@claim(
+@identity(
     "linear.gradient-variance",
-    kind="identity",
-    title="The EGOP matrix is the mean square of directional derivatives",
-    reference=paper("linear", "slides B, EGOP"),
+    paper("linear", "slides B, EGOP"),
     instances=functions_and_directions(),
     mutants={
         "exponent 2.04": {"exponent": Fraction(51, 25)},
@@ -30,7 +28,9 @@ def functions_and_directions(source: Source):
     },
 )
 def test_gradient_variance(net, x, p, v, *, exponent=2):
-    r"""$v^\top C_f v = \mathbb E[(v^\top \nabla f(X))^2]$ for every $v$, here for laws with finitely many
+    r"""The EGOP matrix is the mean square of directional derivatives.
+
+    $v^\top C_f v = \mathbb E[(v^\top \nabla f(X))^2]$ for every $v$, here for laws with finitely many
     atoms.
 
     The right side is made of values of $f$ alone: $v^\top \nabla f(x) = (f(x + tv) - f(x))/t$ for a

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, paper, refuted
+from rankcheck import eq, identity, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import egop, egop_gaussian, egop_root, index_rank, two_layer_network, unit_rank
 from rankcheck.instances.source import Source, instances
@@ -36,11 +36,9 @@ def only_the_last(gradients, p):
     return egop_root(gradients[..., -1:, :], p[..., -1:])
 
 
-@claim(
+@identity(
     "linear.index-rank",
-    kind="identity",
-    title="The index rank is the rank of the weights, and its range the principal subspace",
-    reference=paper("linear", "slides A, Mixed-Variation Functions; slides B, EGOP"),
+    paper("linear", "slides A, Mixed-Variation Functions; slides B, EGOP"),
     instances=units_and_moves(),
     needs={
         "every region has positive mass": a_region_without_mass(),
@@ -49,7 +47,9 @@ def only_the_last(gradients, p):
     mutants={"the gradient at one point": {"root_of": only_the_last}},
 )
 def test_index_rank(W, b, a, x, p, v, *, root_of=egop_root):
-    r"""For units with distinct hyperplanes whose activation regions all have positive mass,
+    r"""The index rank is the rank of the weights, and its range the principal subspace.
+
+    For units with distinct hyperplanes whose activation regions all have positive mass,
     $\operatorname{rank} C_h = \operatorname{rank} D_aW$; and $h(x + u) = h(x)$ at the points of the
     law for every $u \perp \operatorname{range} C_h$.
 
@@ -77,16 +77,16 @@ def units_under_a_gaussian(source: Source):
     return W, b, a, (x[..., 0, :] + x[..., -1, :]) / 2
 
 
-@claim(
+@identity(
     "linear.index-rank-gaussian",
-    kind="identity",
-    title="Under a Gaussian the index rank is the rank of the weights",
-    reference=paper("linear", "slides A, Mixed-Variation Functions"),
+    paper("linear", "slides A, Mixed-Variation Functions"),
     instances=units_under_a_gaussian(),
     no_ball="orthant probabilities are floats: Owen's T function",
 )
 def test_index_rank_gaussian(W, b, a, mean):
-    r"""$\operatorname{rank} C_h = \operatorname{rank} D_aW$ for units with distinct hyperplanes and
+    r"""Under a Gaussian the index rank is the rank of the weights.
+
+    $\operatorname{rank} C_h = \operatorname{rank} D_aW$ for units with distinct hyperplanes and
     $x \sim N(\mathrm{mean}, I)$, a law of full support, with $C_h$ in closed form.
 
     Held where $D_aW$ has a condition number below $2^{10}$: $C_h$ squares it, and what is left after
@@ -109,15 +109,16 @@ def units_with_a_law(source: Source):
 
 @refuted(
     "linear.index-rank-as-printed",
-    title="The index rank is the rank of the weights whatever the law",
-    reference=paper("linear", "slides A, Mixed-Variation Functions"),
+    paper("linear", "slides A, Mixed-Variation Functions"),
     instances=units_with_a_law(),
     errata="rank(f) = rank(C_f) needs a law with mass in every activation region: a unit that is "
     "inactive on the support does not count. So [x_1]_+ + [x_2 − 5]_+ has rank(C_f) = 1 on [−1, 1]².",
     corrected_by="linear.index-rank",
 )
 def test_index_rank_as_printed(W, b, a, x, p):
-    r"""$\operatorname{rank} C_f = \min_\theta \operatorname{rank} D_aW$, over the networks $\theta$
+    r"""The index rank is the rank of the weights whatever the law.
+
+    $\operatorname{rank} C_f = \min_\theta \operatorname{rank} D_aW$, over the networks $\theta$
     for $f$, whatever the law of $x$.
 
     For distinct hyperplanes every network for $f$ has units on all of them, so the minimum is

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.costs import (
     egop_root,
     phi_lower,
@@ -58,17 +58,17 @@ def functions_of_equal_cost(source: Source):
     return W, 0 * W[..., 0] + 1, V, b, e, x, p, L
 
 
-@claim(
+@bound(
     "linear.low-rank-wins",
-    kind="bound",
-    title="Of two functions, that of the lower rank costs less from an explicit depth on",
-    reference=paper("linear", "slides B, Corollary 2"),
+    paper("linear", "slides B, Corollary 2"),
     instances=functions_of_two_ranks(),
     tight=functions_of_equal_cost(),
     mutants={"from a depth 2 % smaller": {"factor": 0.98}},
 )
 def test_low_rank_wins(W, a, V, b, e, x, p, L, *, factor=1):
-    r"""Let $f$ have the units $W, a$, $r = \operatorname{rank} D_aW$, and $g$ the units $V, e$ with
+    r"""Of two functions, that of the lower rank costs less from an explicit depth on.
+
+    Let $f$ have the units $W, a$, $r = \operatorname{rank} D_aW$, and $g$ the units $V, e$ with
     $R = \operatorname{rank} D_eV > r$. Then $\Phi_L(W, a) \le r^{(L-2)/L} \mathrm{path}^{2/L} \le
     \|D_eV\|_{S^{2/L}}^{2/L} \le \Phi_L(V, e)$ for every $L > T = \frac{2}{\log(R/r)}
     \bigl(\log\frac{\mathrm{path}}r - \frac1R \log|D_eV|_+\bigr)$. And

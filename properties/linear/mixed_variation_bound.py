@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.costs import egop_root, phi_at, two_layer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import (
@@ -25,11 +25,9 @@ def heavier_laws(source: Source):
     return W, b, a, x, 4 * p, L, lam
 
 
-@claim(
+@bound(
     "linear.mixed-variation-bound",
-    kind="bound",
-    title="The mixed variation of a function is below its cost",
-    reference=paper("linear", "slides A, Lemma; slides B, Theorem"),
+    paper("linear", "slides A, Lemma; slides B, Theorem"),
     instances=functions(),
     tight=aligned_units_at_points(),
     needs={"the law has mass one": heavier_laws()},
@@ -40,7 +38,9 @@ def heavier_laws(source: Source):
     },
 )
 def test_mixed_variation_bound(W, b, a, x, p, L, lam, *, exponent=2, factor=1):
-    r"""$\mathcal{MV}(h; q)^{2/L} = \|C_h^{1/2}\|_{S^q}^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$,
+    r"""The mixed variation of a function is below its cost.
+
+    $\mathcal{MV}(h; q)^{2/L} = \|C_h^{1/2}\|_{S^q}^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$,
     $q = 2/(L-1)$, for $h(x) = a^\top [Wx + b]_+$, every law of $x$ and every $\lambda > 0$,
     $\|\lambda\| = 1$: so $\mathcal{MV}(h; q)^{2/L} \le R_L(h)$. From
     $C_h \preceq M^\top M$, $M = D_\lambda^{-1} D_a W$, as $1_S 1_S^\top \preceq D_\lambda^{-2}$ for

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import path_norm, total_variation_of_derivative, two_layer_network
 from rankcheck.instances.source import Source, instances
@@ -26,11 +26,9 @@ def units_that_bend_together(source: Source):
     return torch.cat((W, -W), -2), torch.cat((b, -b), -1), torch.cat((a, -a), -1), c, bends
 
 
-@claim(
+@identity(
     "linear.one-dimensional-cost",
-    kind="identity",
-    title="In one variable the path norm is the total variation of the derivative",
-    reference=paper("linear", "slides B, Effect of weight decay (Savarese et al. 2019)"),
+    paper("linear", "slides B, Effect of weight decay (Savarese et al. 2019)"),
     instances=units_in_one_variable(),
     needs={"the breakpoints are distinct": units_that_bend_together()},
     mutants={
@@ -39,7 +37,9 @@ def units_that_bend_together(source: Source):
     },
 )
 def test_one_dimensional_cost(W, b, a, c, bends, *, exponent=1):
-    r"""$\sum_k |a_k| |w_k| = \int |f''|$ for $f(x) = \sum_k a_k [w_k x + b_k]_+ + c$ of one variable with
+    r"""In one variable the path norm is the total variation of the derivative.
+
+    $\sum_k |a_k| |w_k| = \int |f''|$ for $f(x) = \sum_k a_k [w_k x + b_k]_+ + c$ of one variable with
     distinct breakpoints.
 
     The right side twice: from the slopes of the active units beside each breakpoint, and from

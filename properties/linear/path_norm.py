@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.costs import path_norm, path_norm_lambda, phi_at
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
@@ -24,11 +24,9 @@ def unsquared(W, a):
     return lam * lam
 
 
-@claim(
+@identity(
     "linear.path-norm",
-    kind="identity",
-    title="Φ_2 is the path norm",
-    reference=paper("linear", "slides A, Definition (Path Norm)"),
+    paper("linear", "slides A, Definition (Path Norm)"),
     instances=units_with_scales(),
     tight=balanced_units(),
     mutants={
@@ -36,10 +34,12 @@ def unsquared(W, a):
         "exponent 1.02": {"exponent": Fraction(51, 50)},
         "exponent 0.98": {"exponent": Fraction(49, 50)},
     },
-    witness="rankcheck.costs.path_norm_lambda",
+    witness=path_norm_lambda,
 )
 def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
-    r"""$\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: below $\|D_\lambda^{-1} D_a W\|_F$ at every $\lambda > 0$
+    r"""Φ_2 is the path norm.
+
+    $\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: below $\|D_\lambda^{-1} D_a W\|_F$ at every $\lambda > 0$
     with $\|\lambda\| = 1$, and equal to it at $\lambda_k^2 \propto |a_k| \|w_k\|$. The depth that is
     drawn plays no part.
     """
@@ -50,11 +50,9 @@ def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
     )
 
 
-@claim(
+@bound(
     "linear.phi-above-path",
-    kind="bound",
-    title="No depth makes a function cheaper than a power of its path norm",
-    reference=paper("linear", "slides B, Theorem"),
+    paper("linear", "slides B, Theorem"),
     instances=units_with_scales(depths=(2, 12)),
     tight=parallel_units(),
     mutants={
@@ -63,7 +61,9 @@ def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
     },
 )
 def test_phi_above_path(W, a, L, lam, *, exponent=2):
-    r"""$(\sum_k |a_k| \|w_k\|)^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$, $q = 2/(L-1)$, at every
+    r"""No depth makes a function cheaper than a power of its path norm.
+
+    $(\sum_k |a_k| \|w_k\|)^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$, $q = 2/(L-1)$, at every
     $\lambda > 0$, $\|\lambda\| = 1$; equal at rank one, at the scales of the path norm.
     """
     return leq(power(path_norm(W, a), Fraction(exponent, L)), phi_at(W, a, L, lam))

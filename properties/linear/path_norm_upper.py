@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, leq, paper
 from rankcheck.costs import egop_root, path_norm, path_norm_lambda, phi_at, two_layer_network
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
@@ -57,11 +57,9 @@ def split_units(source: Source):
     return torch.cat((W, W), -2), torch.cat((b, b), -1), torch.cat((a, -0.875 * a), -1), x, p, L
 
 
-@claim(
+@bound(
     "linear.path-norm-upper",
-    kind="bound",
-    title="A function of index rank r costs at most what its path norm costs at rank r",
-    reference=paper("linear", "slides B, Theorem"),
+    paper("linear", "slides B, Theorem"),
     instances=units_and_depths(),
     tight=orthogonal_units_on_a_line(),
     needs={
@@ -73,10 +71,12 @@ def split_units(source: Source):
         "the path norm with exponent 1.96/L": {"exponent": Fraction(49, 25)},
         "the rank with exponent 0.98 (L − 2)/L": {"factor": Fraction(49, 50)},
     },
-    witness="rankcheck.costs.path_norm_lambda",
+    witness=path_norm_lambda,
 )
 def test_path_norm_upper(W, b, a, x, p, L, *, exponent=2, factor=1):
-    r"""$R_L(h) \le \operatorname{rank}_I(h)^{(L-2)/L} R_2(h)^{2/L}$, for units with distinct
+    r"""A function of index rank r costs at most what its path norm costs at rank r.
+
+    $R_L(h) \le \operatorname{rank}_I(h)^{(L-2)/L} R_2(h)^{2/L}$, for units with distinct
     hyperplanes and a law with mass in every region: the left side is below the cost of the units
     at $\lambda_k^2 \propto |a_k| \|w_k\|$.
 

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import eq, identity, leq, paper
 from rankcheck.costs import best_scale, least_linear_layers_cost, phi_at
 from rankcheck.instances.matrices import low_rank, positive
 from rankcheck.instances.source import Source, instances
@@ -31,11 +31,9 @@ def two_percent_more(W, a, L, lam):
     return power(best_scale(W, a, L, lam), Fraction(51, 50))
 
 
-@claim(
+@identity(
     "linear.phi-closed-form",
-    kind="identity",
-    title="The best scale along a direction leaves a Schatten quasi-norm to be minimised",
-    reference=paper("linear", "slides A, Lemma on Φ_L (Ongie & Willett)"),
+    paper("linear", "slides A, Lemma on Φ_L (Ongie & Willett)"),
     instances=units_with_rescalings(),
     mutants={
         "the mean with an exponent 2 % larger": {"factor": Fraction(51, 50)},
@@ -43,7 +41,9 @@ def two_percent_more(W, a, L, lam):
     },
 )
 def test_phi_closed_form(W, a, L, lam, t, *, factor=1, best=best_scale):
-    r"""For $\lambda > 0$ put $X = \|D_\lambda^{-1} a\|^2$, $Y = \|D_\lambda W\|_{S^q}^q$,
+    r"""The best scale along a direction leaves a Schatten quasi-norm to be minimised.
+
+    For $\lambda > 0$ put $X = \|D_\lambda^{-1} a\|^2$, $Y = \|D_\lambda W\|_{S^q}^q$,
     $q = 2/(L-1)$. Then $\frac1L \|D_{t\lambda}^{-1}a\|^2 + \frac{L-1}L \|D_{t\lambda}W\|_{S^q}^q \ge
     (X Y^{L-1})^{1/L}$ for every $t > 0$, equal at $t = (X/Y)^{(L-1)/(2L)}$; and the right side is
     $\|D_\mu^{-1} D_a W\|_{S^q}^{2/L}$ at $\mu_k = |a_k| / (\lambda_k \sqrt X)$, $\|\mu\| = 1$.

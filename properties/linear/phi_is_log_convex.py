@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.costs import scaled_schatten_power
 from rankcheck.instances.matrices import matrix, positive
 from rankcheck.instances.source import Source, instances
@@ -35,11 +35,9 @@ def geometric(mu, nu):
     return mu * nu
 
 
-@claim(
+@bound(
     "linear.phi-is-log-convex",
-    kind="bound",
-    title="The objective of Φ_L is convex in the logarithms of the scales",
-    reference=paper("rankcheck", "the head of rankcheck.costs"),
+    paper("rankcheck", "the head of rankcheck.costs"),
     instances=scale_pairs(),
     tight=proportional_scales(),
     mutants={
@@ -49,7 +47,9 @@ def geometric(mu, nu):
     },
 )
 def test_phi_is_log_convex(W, a, q, mu, nu, *, exponent=2, midpoint=geometric):
-    r"""$F(u) = \log \|D_{e^{-u}} D_a W\|_{S^q} + \frac12 \log \sum_k e^{2u_k}$ is convex for every
+    r"""The objective of Φ_L is convex in the logarithms of the scales.
+
+    $F(u) = \log \|D_{e^{-u}} D_a W\|_{S^q} + \frac12 \log \sum_k e^{2u_k}$ is convex for every
     $q > 0$, so $\Phi_L$ has no local minima but the global one, and a tangent is a certificate.
 
     Held at midpoints (F is continuous where no row $a_k w_k$ vanishes, and such rows drop out):

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, leq, paper
 from rankcheck.costs import (
     path_norm,
     path_norm_lambda,
@@ -21,11 +21,9 @@ def uniform_lambda(W, a):
     return 0 * a + 1
 
 
-@claim(
+@bound(
     "linear.phi-sandwich",
-    kind="bound",
-    title="Φ_L lies between a Schatten quasi-norm and a power of the path norm",
-    reference=paper("linear", "slides A, Lemma"),
+    paper("linear", "slides A, Lemma"),
     instances=units_with_scales(),
     tight=orthogonal_units(),
     mutants={
@@ -36,10 +34,12 @@ def uniform_lambda(W, a):
         "the path norm with exponent 1.96/L": {"above": Fraction(49, 25)},
         "the rank with exponent 0.98 (L − 2)/L": {"of_rank": Fraction(49, 50)},
     },
-    witness="rankcheck.costs.path_norm_lambda",
+    witness=path_norm_lambda,
 )
 def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, of_rank=1):
-    r"""$\|D_a W\|_{S^{2/L}}^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ at *every* $\lambda > 0$,
+    r"""Φ_L lies between a Schatten quasi-norm and a power of the path norm.
+
+    $\|D_a W\|_{S^{2/L}}^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ at *every* $\lambda > 0$,
     $\|\lambda\| = 1$, $q = 2/(L-1)$; and at $\lambda_k^2 \propto |a_k| \|w_k\|$ the right side is at
     most $\operatorname{rank}(D_a W)^{(L-2)/L} (\sum_k |a_k| \|w_k\|)^{2/L}$. So
     $\|D_a W\|_{S^{2/L}}^{2/L} \le \Phi_L \le \operatorname{rank}(D_a W)^{(L-2)/L} \mathrm{path}^{2/L}$.
@@ -56,17 +56,17 @@ def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, 
     )
 
 
-@claim(
+@bound(
     "linear.phi-solved",
-    kind="bound",
-    title="The solved Φ_L, with its certificate, lies inside the sandwich and below every λ",
-    reference=paper("linear", "slides A, Lemma"),
+    paper("linear", "slides A, Lemma"),
     instances=units_with_scales(),
     tight=orthogonal_units(),
     no_ball="the minimising λ is irrational: it comes from a float solver",
 )
 def test_phi_solved(W, a, L, lam):
-    r"""The bracket $[\underline\Phi, \overline\Phi]$ of the solver has
+    r"""The solved Φ_L, with its certificate, lies inside the sandwich and below every λ.
+
+    The bracket $[\underline\Phi, \overline\Phi]$ of the solver has
     $\|D_a W\|_{S^{2/L}}^{2/L} \le \overline\Phi \le \operatorname{rank}^{(L-2)/L} \mathrm{path}^{2/L}$
     and $\underline\Phi \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ for every $\lambda$. It closes to
     $10^{-9}$ where $D_\lambda^{-1} D_a W$ at the solution is well conditioned on its rank; where it is

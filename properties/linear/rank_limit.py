@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import leq, limit, paper
 from rankcheck.costs import path_norm, path_norm_lambda, phi_at, unit_rank
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
@@ -29,11 +29,9 @@ def equal_orthogonal_units(source: Source):
     return positive(source, 1, 1) * rows, a, source.choice(DEPTHS), 0 * a + 1
 
 
-@claim(
+@limit(
     "linear.rank-limit",
-    kind="limit",
-    title="Φ_L tends to the rank as the depth grows, between two rates",
-    reference=paper("linear", "slides B, Corollary 1"),
+    paper("linear", "slides B, Corollary 1"),
     instances=units_at_any_depth(),
     tight=equal_orthogonal_units(),
     mutants={
@@ -43,7 +41,9 @@ def equal_orthogonal_units(source: Source):
     },
 )
 def test_rank_limit(W, a, L, lam, *, exponent=2, order=1):
-    r"""With $B = D_aW$ of rank $r$ and $\mathrm{path} = \sum_k |a_k| \|w_k\|$,
+    r"""Φ_L tends to the rank as the depth grows, between two rates.
+
+    With $B = D_aW$ of rank $r$ and $\mathrm{path} = \sum_k |a_k| \|w_k\|$,
     $r\,|B|_+^{2/(rL)} \le \Phi_L(W, a) \le r\,(\mathrm{path}/r)^{2/L}$, so that
     $|\Phi_L - r| \le \frac2L \max\bigl(|\log |B|_+|,\ r\,|\log\frac{\mathrm{path}}r|
     \max(1, \frac{\mathrm{path}}r)^{2/L}\bigr)$.

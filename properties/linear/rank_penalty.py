@@ -72,15 +72,16 @@ def trained(seed, L):
 
 @conjecture(
     "linear.rank-penalty",
-    title="Linear layers find the subspace and fit the function at once",
-    reference=paper("linear", "slides A, Conjecture"),
+    paper("linear", "slides A, Conjecture"),
     instances=experiments(),
     no_batch="an instance is an experiment; its batch axis is the data sets that are averaged over",
     no_ball="trained weights are floats",
     effort=0.1,
 )
 def test_rank_penalty(seed):
-    r"""Adding linear layers to a network estimates the active subspace, fits the function in it, and
+    r"""Linear layers find the subspace and fit the function at once.
+
+    Adding linear layers to a network estimates the active subspace, fits the function in it, and
     chooses its dimension, all at once. There is no formal statement; the guard is an experiment.
 
     Data: 24 standard normal points in $\mathbb R^4$, values of $|v \cdot x| - 0.8$, 16 data sets.

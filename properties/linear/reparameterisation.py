@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import Network, claim, eq, paper
+from rankcheck import Network, construction, eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import (
     balanced_factors,
@@ -61,16 +61,16 @@ def size(factors, b, a, c, x):
     return network_scale(net, x).squeeze(-1)
 
 
-@claim(
+@identity(
     "linear.reparameterisation",
-    kind="identity",
-    title="Linear layers in front of a ReLU layer are one layer",
-    reference=paper("linear", "slides A and B"),
+    paper("linear", "slides A and B"),
     instances=linear_layers(),
     mutants={"ReLU between the layers": {"activation": torch.relu}},
 )
 def test_reparameterisation(factors, b, a, c, x, *, activation=linear):
-    r"""$a^\top [W_{L-1} \cdots W_1 x + b]_+ + c$, one layer after the other, is the two-layer network
+    r"""Linear layers in front of a ReLU layer are one layer.
+
+    $a^\top [W_{L-1} \cdots W_1 x + b]_+ + c$, one layer after the other, is the two-layer network
     $a^\top [W x + b]_+ + c$ with $W = W_{L-1} \cdots W_1$.
     """
     net = two_layer_network(product(factors), b, a, c)
@@ -91,21 +91,21 @@ def last_two_merged(W, n):
     return (*first, last @ before)
 
 
-@claim(
+@construction(
     "linear.layers-are-free",
-    kind="construction",
-    title="Every two-layer function is one of L layers, at every L, at the least cost",
-    reference=paper("linear", "slides A, Linear layers; slides B, Why care about linear layers?"),
+    paper("linear", "slides A, Linear layers; slides B, Why care about linear layers?"),
     instances=units_and_depths(),
     mutants={
         "ReLU between the layers": {"activation": torch.relu},
         "layers that are not balanced": {"witness": last_two_merged},
     },
-    witness="rankcheck.costs.balanced_factors",
+    witness=balanced_factors,
     no_ball="singular vectors are irrational: the factors come from a float SVD",
 )
 def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=balanced_factors):
-    r"""For every $W = U S V^\top$ and $L \ge 2$ the layers $S^{1/(L-1)} V^\top$, $S^{1/(L-1)}$, ...,
+    r"""Every two-layer function is one of L layers, at every L, at the least cost.
+
+    For every $W = U S V^\top$ and $L \ge 2$ the layers $S^{1/(L-1)} V^\top$, $S^{1/(L-1)}$, ...,
     $U S^{1/(L-1)}$ compute $a^\top[Wx + b]_+ + c$, and cost
     $\frac1L \|a\|^2 + \frac{L-1}L \|W\|_{S^q}^q$, $q = 2/(L-1)$: the capacity is the same at every
     depth (with linear.reparameterisation), the cost is not.

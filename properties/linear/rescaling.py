@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, paper, refuted
+from rankcheck import eq, identity, paper, refuted
 from rankcheck.instances.matrices import matrix, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
@@ -31,17 +31,18 @@ def rescaled(W, b, a, c, scales, x, exponent):
     return function(scales.unsqueeze(-1) * W, power(scales, exponent) * b, a / scales, c, x)
 
 
-@claim(
+@identity(
     "linear.rescaling",
-    kind="identity",
-    title="A unit that is scaled before and after its activation computes the same",
-    reference=paper("linear", "A “Rescaling invariance” (corrected)"),
+    paper("linear", "A “Rescaling invariance” (corrected)"),
     instances=rescaled_units(),
     needs={"λ > 0": rescaled_units(negative=True)},
     mutants={"b unscaled, as printed": {"exponent": 0}},
 )
 def test_rescaling(W, b, a, c, scales, x, *, exponent=1):
-    r"""$a^T[Wx + b]_+ + c = (D_\lambda^{-1}a)^T[D_\lambda W x + D_\lambda b]_+ + c$ for $\lambda > 0$."""
+    r"""A unit that is scaled before and after its activation computes the same.
+
+    $a^T[Wx + b]_+ + c = (D_\lambda^{-1}a)^T[D_\lambda W x + D_\lambda b]_+ + c$ for $\lambda > 0$.
+    """
     return eq(
         rescaled(W, b, a, c, scales, x, exponent),
         function(W, b, a, c, x),
@@ -51,15 +52,17 @@ def test_rescaling(W, b, a, c, scales, x, *, exponent=1):
 
 @refuted(
     "linear.rescaling-as-printed",
-    title="A unit that is scaled before and after its activation, its bias left alone",
-    reference=paper("linear", "A “Rescaling invariance”"),
+    paper("linear", "A “Rescaling invariance”"),
     instances=rescaled_units(),
     errata="The bias has to be scaled with the weights: for a = w = b = 1, λ = 2 and x = 1 (with −b, "
     "as printed) the unit is 0, and becomes 1/2.",
     corrected_by="linear.rescaling",
 )
 def test_rescaling_as_printed(W, b, a, c, scales, x):
-    r"""$a^T[Wx - b]_+ + c = (D_\lambda^{-1}a)^T[D_\lambda W x - b]_+ + c$ for $\lambda > 0$."""
+    r"""A unit that is scaled before and after its activation, its bias left alone.
+
+    $a^T[Wx - b]_+ + c = (D_\lambda^{-1}a)^T[D_\lambda W x - b]_+ + c$ for $\lambda > 0$.
+    """
     return eq(
         rescaled(W, -b, a, c, scales, x, 0),
         function(W, -b, a, c, x),

@@ -1,7 +1,7 @@
 import math
 from fractions import Fraction
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.matrices import matrix, orthogonal_blocks, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, schatten_norm, schatten_power
@@ -40,27 +40,26 @@ def rounding(A, B):
     return 2.0**-46 * (frobenius_squared(A) + frobenius_squared(B)).sqrt()
 
 
-@claim(
+@bound(
     "linear.schatten-norm",
-    kind="bound",
-    title="The Schatten norms satisfy the triangle inequality for q ≥ 1",
-    reference=paper("linear", "slides A, Expressions for R_L"),
+    paper("linear", "slides A, Expressions for R_L"),
     instances=pairs(q="norms"),
     tight=parallel_pairs(q="norms"),
     needs={"q ≥ 1": blocks(q="below one")},
     mutants={"the norm of the sum of an exponent 2 % smaller": {"smaller": Fraction(51, 50)}},
 )
 def test_schatten_norm(A, B, q, *, smaller=1):
-    r"""$\|A + B\|_{S^q} \le \|A\|_{S^q} + \|B\|_{S^q}$ for $q \in [1, \infty]$, and not for $q < 1$."""
+    r"""The Schatten norms satisfy the triangle inequality for q ≥ 1.
+
+    $\|A + B\|_{S^q} \le \|A\|_{S^q} + \|B\|_{S^q}$ for $q \in [1, \infty]$, and not for $q < 1$.
+    """
     total = schatten_norm(A + B, q / smaller, rounding(A, B))
     return leq(total, schatten_norm(A, q) + schatten_norm(B, q))
 
 
-@claim(
+@bound(
     "linear.schatten-quasi-norm",
-    kind="bound",
-    title="For q < 1 the q-th powers of the Schatten quasi-norms satisfy it",
-    reference=paper("linear", "slides A, Expressions for R_L"),
+    paper("linear", "slides A, Expressions for R_L"),
     instances=pairs(q="below one"),
     tight=blocks(q="below one"),
     needs={"q ≤ 1": parallel_pairs(q="above one")},
@@ -70,7 +69,9 @@ def test_schatten_norm(A, B, q, *, smaller=1):
     },
 )
 def test_schatten_quasi_norm(A, B, q, *, factor=1):
-    r"""$\|A + B\|_{S^q}^q \le \|A\|_{S^q}^q + \|B\|_{S^q}^q$ for $q \in (0, 1]$, and not for $q > 1$;
+    r"""For q < 1 the q-th powers of the Schatten quasi-norms satisfy it.
+
+    $\|A + B\|_{S^q}^q \le \|A\|_{S^q}^q + \|B\|_{S^q}^q$ for $q \in (0, 1]$, and not for $q > 1$;
     equal where the rows of $A$ are orthogonal to those of $B$, and the columns too.
     """
     total = schatten_power(A + B, q * factor, rounding(A, B))

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import leq, limit, paper
 from rankcheck.instances.matrices import matrix, orthogonal, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power, rank, schatten_power, singular_values
@@ -27,11 +27,9 @@ def multiples_of_isometries(source: Source):
     return size * left[..., :r] @ right[..., :r].mT, source.choice(EXPONENTS)
 
 
-@claim(
+@limit(
     "linear.schatten-rank-limit",
-    kind="limit",
-    title="The power of a Schatten quasi-norm tends to the rank, between two rates",
-    reference=paper("linear", "slides A, Fact"),
+    paper("linear", "slides A, Fact"),
     instances=matrices_and_exponents(),
     tight=multiples_of_isometries(),
     mutants={
@@ -41,7 +39,9 @@ def multiples_of_isometries(source: Source):
     },
 )
 def test_schatten_rank_limit(M, q, *, factor=1, order=1):
-    r"""With $r = \operatorname{rank} M$ and the non-zero singular values $s_i$, for every $q > 0$,
+    r"""The power of a Schatten quasi-norm tends to the rank, between two rates.
+
+    With $r = \operatorname{rank} M$ and the non-zero singular values $s_i$, for every $q > 0$,
     $r\,|M|_+^{q/r} \le \|M\|_{S^q}^q \le r\,\|M\|_{op}^q$, equal where the $s_i$ are, and
     $\bigl|\|M\|_{S^q}^q - r\bigr| \le q \max(1, \|M\|_{op})^q \sum_i |\log s_i|$.
 

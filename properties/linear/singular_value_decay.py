@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.costs import egop_root, phi_at, two_layer_network
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
@@ -37,11 +37,9 @@ def heavier_laws(source: Source):
     return W, b, a, x, 16 * p, L, lam, r, k
 
 
-@claim(
+@bound(
     "linear.singular-value-decay",
-    kind="bound",
-    title="The singular values of a function that costs no more than one of rank r decay",
-    reference=paper("linear", "slides A, last Theorem"),
+    paper("linear", "slides A, last Theorem"),
     instances=functions_and_ranks(),
     tight=flat_tails(),
     needs={"the law has mass one": heavier_laws()},
@@ -56,7 +54,9 @@ def heavier_laws(source: Source):
     },
 )
 def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fraction(1, 2)):
-    r"""Every $f$ with $\Phi_L(f) \le r^{(L-2)/L} R^{2/L}$ has
+    r"""The singular values of a function that costs no more than one of rank r decay.
+
+    Every $f$ with $\Phi_L(f) \le r^{(L-2)/L} R^{2/L}$ has
     $\frac{\sigma_{k+1}}{\sigma_1} \le \bigl(\frac{r A^{2/(L-1)} - 1}{k}\bigr)^{(L-1)/2}$,
     $A = R/\sigma_1$, $\sigma_i = \sigma_i(C_f^{1/2})$; a minimal interpolant is such an $f$, where $R$
     is the $R_2$-cost of an interpolant of index rank $r$.

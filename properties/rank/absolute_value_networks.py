@@ -1,4 +1,4 @@
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import STEEPEST, network
 from rankcheck.instances.source import Source, instances
@@ -31,17 +31,17 @@ def offsets(source: Source):
     return Network.unchecked_slope((one, one), (b, 0 * b), -1.0), x, 1.0
 
 
-@claim(
+@bound(
     "rank.absolute-value-networks",
-    kind="bound",
-    title="Networks of absolute values are even up to a constant",
-    reference=paper("rank", "Remark 1"),
+    paper("rank", "Remark 1"),
     instances=absolute_value_networks(),
     tight=offsets(),
     needs={"|a| = 1": leaky_networks()},
 )
 def test_absolute_value_networks(net, x, t):
-    r"""With $\sigma = |\cdot|$ and $L \ge 2$: $|f(tx) - f(-tx)| \le 2\,|W_L| \cdots |W_2|\,|b_1|$, entry
+    r"""Networks of absolute values are even up to a constant.
+
+    With $\sigma = |\cdot|$ and $L \ge 2$: $|f(tx) - f(-tx)| \le 2\,|W_L| \cdots |W_2|\,|b_1|$, entry
     by entry, for every $t$: so $\sup_t \|f(tx) - f(-tx)\| < \infty$, and such networks cannot
     represent every piecewise-linear function.
 

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, construction, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.integer_networks import (
     integer_bijection,
@@ -13,6 +13,7 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.regions import jacobian_rank
+from rankcheck.witnesses import bijections
 from rankcheck.witnesses.bijections import conjugate, inverse
 
 NO_BATCH = "the linear regions of a network are listed one network at a time"
@@ -53,23 +54,23 @@ def singular_layers(source: Source):
     return psi, A, phi.with_parameters((W * kept, *phi.weights[1:]), phi.biases), k, box
 
 
-@claim(
+@identity(
     "rank.bijections",
-    kind="identity",
-    title="A matrix between piecewise-linear bijections has the Jacobian rank of the matrix",
-    reference=paper("rank", "Claim 1, §3"),
+    paper("rank", "Claim 1, §3"),
     instances=conjugated_matrices(),
     needs={
         "σ_a is a bijection": relu_conjugated_matrices(),
         "the layers of φ are invertible": singular_layers(),
     },
-    witness="rankcheck.witnesses.bijections",
+    witness=bijections,
     no_batch=NO_BATCH,
     no_ball=NO_BALL,
     effort=0.5,
 )
 def test_bijections(psi, A, phi, k, box):
-    r"""$\operatorname{rank}_J(\psi \circ A \circ \phi) = \operatorname{rank} A$ for piecewise-linear
+    r"""A matrix between piecewise-linear bijections has the Jacobian rank of the matrix.
+
+    $\operatorname{rank}_J(\psi \circ A \circ \phi) = \operatorname{rank} A$ for piecewise-linear
     bijections: invertible matrices and $\sigma_a$, $a > 0$. In particular $\operatorname{rank}_J(\phi)$
     is the dimension.
 
@@ -113,21 +114,21 @@ def around(net, box):
     return low.floor() - 1, high.ceil() + 1
 
 
-@claim(
+@bound(
     "rank.bijections-keep-the-rank",
-    kind="bound",
-    title="The Jacobian rank does not change under bijections, and is at most either dimension",
-    reference=paper("rank", "Claim 1"),
+    paper("rank", "Claim 1"),
     instances=functions_and_bijections(),
     tight=bijections_on_bijections(),
     needs={"ψ is a bijection": non_bijections()},
-    witness="rankcheck.witnesses.bijections",
+    witness=bijections,
     no_batch=NO_BATCH,
     no_ball=NO_BALL,
     effort=0.8,
 )
 def test_bijections_keep_the_rank(psi, f, phi, box):
-    r"""$\operatorname{rank}_J(\psi \circ f \circ \phi) = \operatorname{rank}_J f$ and
+    r"""The Jacobian rank does not change under bijections, and is at most either dimension.
+
+    $\operatorname{rank}_J(\psi \circ f \circ \phi) = \operatorname{rank}_J f$ and
     $\operatorname{rank}_J f \le \min\{d_{in}, d_{out}\}$.
 
     On boxes the equality becomes two inequalities, as φ does not map boxes to boxes:
@@ -170,18 +171,18 @@ def without_scale(phi):
     return back.with_parameters(weights, back.biases)
 
 
-@claim(
+@construction(
     "rank.inverse-bijections",
-    kind="construction",
-    title="The inverse of a piecewise-linear bijection is a network of the same shape",
-    reference=paper("rank", "Claim 1"),
+    paper("rank", "Claim 1"),
     instances=bijections_at_points(),
     needs={"a > 0": folds()},
     mutants={"the slope not undone": {"witness": without_scale}},
-    witness="rankcheck.witnesses.bijections",
+    witness=bijections,
 )
 def test_inverse_bijections(phi, x, *, witness=inverse):
-    r"""A network $\phi$ of invertible $n \times n$ layers and slope $a > 0$ is a bijection of
+    r"""The inverse of a piecewise-linear bijection is a network of the same shape.
+
+    A network $\phi$ of invertible $n \times n$ layers and slope $a > 0$ is a bijection of
     $\mathbb R^n$, and its inverse a network of the same slope, depth and widths:
     $\phi^{-1}(\phi(x)) = x = \phi(\phi^{-1}(x))$.
     """

@@ -1,10 +1,11 @@
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.integer_networks import integer_factors
 from rankcheck.instances.networks import network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import rank
 from rankcheck.networks import Network
+from rankcheck.witnesses import factorisations
 from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
 
 
@@ -39,20 +40,20 @@ def inner_parts_only(f, e):
     return add(f, Factorisation(f.outer, e.inner) if f.dimension == e.dimension else f)
 
 
-@claim(
+@construction(
     "rank.bottleneck-rank-axioms",
-    kind="construction",
-    title="Factorisations of compositions and sums, of the least dimension that the parts allow",
-    reference=paper("rank", "Prop. 1, properties 1-3"),
+    paper("rank", "Prop. 1, properties 1-3"),
     instances=three_factorisations(),
     mutants={
         "through the larger dimension": {"composed": through_the_larger},
         "the sum of a function with itself": {"summed": inner_parts_only},
     },
-    witness="rankcheck.witnesses.factorisations",
+    witness=factorisations,
 )
 def test_bottleneck_rank_axioms(f, g, e, x, y, *, composed=compose, summed=add):
-    r"""From $f = h_1 \circ g_1$ through $\mathbb R^k$ and $g = h_2 \circ g_2$ through $\mathbb R^m$:
+    r"""Factorisations of compositions and sums, of the least dimension that the parts allow.
+
+    From $f = h_1 \circ g_1$ through $\mathbb R^k$ and $g = h_2 \circ g_2$ through $\mathbb R^m$:
     $f \circ g$ factors through $\mathbb R^{\min(k, m)}$; and with $e$ through $\mathbb R^l$, $f + e$
     factors through $\mathbb R^{k + l}$. So
     $\operatorname{rank}_{BN}(f \circ g) \le \min$ and $\operatorname{rank}_{BN}(f + e) \le$ the sum.
@@ -84,17 +85,17 @@ def without_offset(U, V, b, slope):
     return affine(U, V, 0 * b, slope)
 
 
-@claim(
+@construction(
     "rank.bottleneck-rank-of-affine-maps",
-    kind="construction",
-    title="An affine map factors through the rank of its matrix",
-    reference=paper("rank", "Prop. 1, property 4"),
+    paper("rank", "Prop. 1, property 4"),
     instances=affine_maps(),
     mutants={"the offset forgotten": {"witness": without_offset}},
-    witness="rankcheck.witnesses.factorisations",
+    witness=factorisations,
 )
 def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=affine):
-    r"""$x \mapsto Ax + b$ with $A = UV$ factors through $\mathbb R^{\operatorname{rank} A}$. It does
+    r"""An affine map factors through the rank of its matrix.
+
+    $x \mapsto Ax + b$ with $A = UV$ factors through $\mathbb R^{\operatorname{rank} A}$. It does
     through no smaller dimension, as its Jacobian has that rank (rank.jacobian-below-bottleneck).
     """
     f, A = witness(U, V, b, slope), U @ V

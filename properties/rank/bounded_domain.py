@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, construction, eq, leq, paper
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
@@ -28,16 +28,17 @@ def depths_and_points(source: Source):
     return source.integer(2, 12), source.tensor(1)
 
 
-@claim(
+@construction(
     "rank.identity-on-the-line",
-    kind="construction",
-    title="On the whole line the identity costs at most 2L",
-    reference=paper("rank", "Thm 1"),
+    paper("rank", "Thm 1"),
     instances=depths_and_points(),
     mutants={"one unit a layer": {"witness": right_half}},
 )
 def test_identity_on_the_line(depth, x, *, witness=identity_on_the_line):
-    r"""$f(x) = x$ for all $x \in \mathbb R$ and $\|\theta\|^2 = 2L$."""
+    r"""On the whole line the identity costs at most 2L.
+
+    $f(x) = x$ for all $x \in \mathbb R$ and $\|\theta\|^2 = 2L$.
+    """
     net = witness(depth, x)
     return (
         eq(net(x), x, label="the function"),
@@ -59,16 +60,16 @@ def balanced_pairs(source: Source):
     return Network(((t * signs).unsqueeze(-1), (t * signs).unsqueeze(-2)), (0 * t, 0 * t[..., :1]))
 
 
-@claim(
+@bound(
     "rank.bounded-domain",
-    kind="bound",
-    title="On the whole line a ReLU network of depth two pays for each of its two ends",
-    reference=paper("rank", "Thm 1"),
+    paper("rank", "Thm 1"),
     instances=shallow_networks(),
     tight=balanced_pairs(),
 )
 def test_bounded_domain(net):
-    r"""$\|\theta\|^2 \ge 2(|f'(+\infty)| + |f'(-\infty)|)$ for a ReLU network of depth two on
+    r"""On the whole line a ReLU network of depth two pays for each of its two ends.
+
+    $\|\theta\|^2 \ge 2(|f'(+\infty)| + |f'(-\infty)|)$ for a ReLU network of depth two on
     $\mathbb R$: the identity on all of $\mathbb R$ costs $4 = 2L$, not $L + O(1)$ as on a bounded domain.
 
     Depth two only: for greater depth the statement $2L + o(L)$ is a limit, of which

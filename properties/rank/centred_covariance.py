@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, leq, paper, refuted
+from rankcheck import bound, leq, paper, refuted
 from rankcheck.instances.matrices import matrix, orthogonal
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
@@ -36,18 +36,18 @@ def trace(A):
     return torch.diagonal(A, dim1=-2, dim2=-1).sum(-1)
 
 
-@claim(
+@bound(
     "rank.centred-covariance",
-    kind="bound",
-    title="A layer multiplies the total variance of its data by no more than its squared norm",
-    reference=paper("rank", "proof of Prop. 9 (corrected)"),
+    paper("rank", "proof of Prop. 9 (corrected)"),
     instances=data_and_layers(),
     tight=positive_data_and_rotations(),
     needs={"|a| ≤ 1": data_and_layers(low=1.5, high=4.0)},
     mutants={"the largest variance, as printed": {"size": operator_norm}},
 )
 def test_centred_covariance(Y, W, a, *, size=trace):
-    r"""$\operatorname{tr} \operatorname{Cov}(\sigma_a(Y)) \le \operatorname{tr} \operatorname{Cov}(Y)$ for
+    r"""A layer multiplies the total variance of its data by no more than its squared norm.
+
+    $\operatorname{tr} \operatorname{Cov}(\sigma_a(Y)) \le \operatorname{tr} \operatorname{Cov}(Y)$ for
     $|a| \le 1$, and $\operatorname{tr} \operatorname{Cov}(WY) \le
     \|W\|_{op}^2 \operatorname{tr} \operatorname{Cov}(Y)$, with the data points as rows.
 
@@ -69,15 +69,16 @@ def test_centred_covariance(Y, W, a, *, size=trace):
 
 @refuted(
     "rank.centred-covariance-as-printed",
-    title="The largest variance of the data after a layer",
-    reference=paper("rank", "proof of Prop. 9"),
+    paper("rank", "proof of Prop. 9"),
     instances=data_and_layers(),
     errata="The weights shrink the operator norm of the covariance, but the activation can raise it: "
     "it may turn variance in several directions into one. The trace does not grow.",
     corrected_by="rank.centred-covariance",
 )
 def test_centred_covariance_as_printed(Y, W, a):
-    r"""$\|\operatorname{Cov}(\sigma_a(WY))\|_{op} \le \|W\|_{op}^2\,\|\operatorname{Cov}(Y)\|_{op}$, with the
+    r"""The largest variance of the data after a layer.
+
+    $\|\operatorname{Cov}(\sigma_a(WY))\|_{op} \le \|W\|_{op}^2\,\|\operatorname{Cov}(Y)\|_{op}$, with the
     data points as rows.
     """
     after = leaky(Y @ W.mT, a[..., None, None])

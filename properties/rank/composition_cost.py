@@ -1,4 +1,4 @@
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.factorisations import factorised_functions, unbounded_functions
 from rankcheck.instances.source import Source, instances
@@ -21,18 +21,18 @@ def negative_inside(source: Source):
     return h, g.with_parameters(g.weights, (*g.biases[:-1], g.biases[-1] - down)), x
 
 
-@claim(
+@construction(
     "rank.composition-cost",
-    kind="construction",
-    title="The concatenated network computes the composition, and its cost is the sum",
-    reference=paper("rank", "Thm 4.1"),
+    paper("rank", "Thm 4.1"),
     instances=positive_inside(),
     needs={"g takes values in the positive orthant": negative_inside()},
     mutants={"the seam merged into one layer": {"concatenate": Network.merged_after}},
-    witness="rankcheck.networks.Network.after",
+    witness=Network.after,
 )
 def test_composition_cost(f, g, x, *, concatenate=Network.after):
-    r"""For $g(\Omega)$ in the positive orthant the layers of $g$ followed by those of $f$ are a network
+    r"""The concatenated network computes the composition, and its cost is the sum.
+
+    For $g(\Omega)$ in the positive orthant the layers of $g$ followed by those of $f$ are a network
     for $f \circ g$ of depth $L_f + L_g$ and cost $\|\theta_f\|^2 + \|\theta_g\|^2$.
     """
     net = concatenate(f, g)

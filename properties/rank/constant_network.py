@@ -1,8 +1,9 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
+from rankcheck.witnesses import constants
 from rankcheck.witnesses.constants import constant_network, least_constant_cost
 
 
@@ -18,17 +19,17 @@ def bias_alone(v):
     return Network((zero, zero), (0 * v.unsqueeze(-1), v.unsqueeze(-1)))
 
 
-@claim(
+@construction(
     "rank.constant-network",
-    kind="construction",
-    title="A network of depth two for a constant, at the least cost",
-    reference=paper("rank", "Thm 4.2 (corrected)"),
+    paper("rank", "Thm 4.2 (corrected)"),
     instances=values_and_points(),
     mutants={"the last bias alone": {"witness": bias_alone}},
-    witness="rankcheck.witnesses.constants",
+    witness=constants,
 )
 def test_constant_network(v, x, *, witness=constant_network):
-    r"""The constant $v$ is a network of depth two at cost $v^2$ for $|v| \le 1$ and $2|v| - 1$ beyond:
+    r"""A network of depth two for a constant, at the least cost.
+
+    The constant $v$ is a network of depth two at cost $v^2$ for $|v| \le 1$ and $2|v| - 1$ beyond:
     so $R(1; 2) = 1$ and $R(2; 2) = 3$. That no network is cheaper is rank.constant-cost.
     """
     net = witness(v)

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
@@ -11,6 +11,7 @@ from rankcheck.linalg import frobenius_squared, power, rank
 from rankcheck.networks import Network
 from rankcheck.regions import jacobian_rank
 from rankcheck.scalars import scalar
+from rankcheck.witnesses import cross_example
 from rankcheck.witnesses.cross_example import (
     EqualValues,
     cross,
@@ -55,21 +56,21 @@ def signs_forgotten(like=None):
     return net.with_parameters((first, *net.weights[1:]), net.biases)
 
 
-@claim(
+@construction(
     "rank.cross-example",
-    kind="construction",
-    title="A continuous function of Jacobian rank 1 that is the identity on a cross",
-    reference=paper("rank", "Example 1 (corrected)"),
+    paper("rank", "Example 1 (corrected)"),
     instances=pairs_of_points(),
     tight=beside_an_axis(),
     mutants={
         "the cases as printed": {"function": cross_as_printed},
         "a sign forgotten": {"witness": signs_forgotten},
     },
-    witness="rankcheck.witnesses.cross_example",
+    witness=cross_example,
 )
 def test_cross_example(x, y, *, function=cross, witness=cross_network):
-    r"""$f(x) = (\operatorname{sign}(x_0)\,m, \operatorname{sign}(x_1)\,m)$ with
+    r"""A continuous function of Jacobian rank 1 that is the identity on a cross.
+
+    $f(x) = (\operatorname{sign}(x_0)\,m, \operatorname{sign}(x_1)\,m)$ with
     $m = \min(|x_0|, |x_1|)$ is the function of a network of depth 3, hence continuous and piecewise
     linear: $\|f(x) - f(y)\|^2 \le 2\|x - y\|^2$; it is the identity on the cross $|x_0| = |x_1|$; and
     its Jacobian has rank 1 in every linear region.
@@ -91,15 +92,16 @@ def test_cross_example(x, y, *, function=cross, witness=cross_network):
 
 @refuted(
     "rank.cross-example-as-printed",
-    title="The printed example of Jacobian rank 1 is continuous",
-    reference=paper("rank", "Example 1"),
+    paper("rank", "Example 1"),
     instances=pairs_of_points(),
     errata="The two cases are swapped: (x_0, sign(x_1)|x_0|) for |x_0| ≥ |x_1| jumps from (1, −1) to "
     "(1, 1) where x_1 changes sign. With min(|x_0|, |x_1|) in place of max the example is right.",
     corrected_by="rank.cross-example",
 )
 def test_cross_example_as_printed(x, y):
-    r"""$f(x) = (x_0, \operatorname{sign}(x_1)|x_0|)$ for $|x_0| \ge |x_1|$ and
+    r"""The printed example of Jacobian rank 1 is continuous.
+
+    $f(x) = (x_0, \operatorname{sign}(x_1)|x_0|)$ for $|x_0| \ge |x_1|$ and
     $(\operatorname{sign}(x_0)|x_1|, x_1)$ otherwise is continuous.
 
     Its linear pieces have operator norm $\sqrt 2$, so continuity means
@@ -159,11 +161,9 @@ def on_one_arm(g, like, steps):
     return EqualValues(found.point, 0 * found.point, found.point)
 
 
-@claim(
+@construction(
     "rank.no-injection-of-the-cross",
-    kind="construction",
-    title="Every continuous g: R² → R takes one value at two distant points of the cross",
-    reference=paper("rank", "Example 1"),
+    paper("rank", "Example 1"),
     instances=functions_to_the_line(),
     needs={"g is continuous": with_steps()},
     mutants={"one arm only": {"search": on_one_arm}},
@@ -172,10 +172,12 @@ def on_one_arm(g, like, steps):
         "the value from above": "the two values differ as g varies between the two points",
         "the same value": "a product of norms is far above the slope along the arm",
     },
-    witness="rankcheck.witnesses.cross_example",
+    witness=cross_example,
 )
 def test_no_injection_of_the_cross(g, *, search=equal_values):
-    r"""For every continuous $g: \mathbb R^2 \to \mathbb R$ there are two points of the cross
+    r"""Every continuous g: R² → R takes one value at two distant points of the cross.
+
+    For every continuous $g: \mathbb R^2 \to \mathbb R$ there are two points of the cross
     $|x_0| = |x_1| \le 1$ with the same value of $g$ and at least 1 apart in the maximum norm. So no
     $f = h \circ g$ through $\mathbb R$ is the identity on the cross, and the function of
     rank.cross-example has $\operatorname{rank}_{BN} = 2$.

@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
 
@@ -17,16 +17,16 @@ def thresholds(source: Source):
     )
 
 
-@claim(
+@identity(
     "rank.data-threshold",
-    kind="identity",
-    title="The number of data from which a rank-one fit is dearer than the true rank",
-    reference=paper("rank", "after Prop. 5"),
+    paper("rank", "after Prop. 5"),
     instances=thresholds(),
     mutants={"exponent kL/(2k − 1)": {"shift": 1}},
 )
 def test_data_threshold(c, C, k, L, t, *, shift=2):
-    r"""$c N^{\frac{2}{L}(1 - \frac{1}{k})} > k + \frac{C}{L} \iff
+    r"""The number of data from which a rank-one fit is dearer than the true rank.
+
+    $c N^{\frac{2}{L}(1 - \frac{1}{k})} > k + \frac{C}{L} \iff
     N > N^* = \left(\frac{k + C/L}{c}\right)^{\frac{kL}{2k-2}}$, $k \ge 2$.
 
     Asserted as $c (t N^*)^e = t^e (k + C/L)$ with $e = \frac{2}{L}(1 - \frac{1}{k}) > 0$ at multiples

@@ -1,12 +1,13 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.matrices import orthogonal, positive
 from rankcheck.instances.networks import clear_of_boundaries
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import block_diagonal, eye, rank
 from rankcheck.networks import Network
+from rankcheck.witnesses import denoising
 from rankcheck.witnesses.bijections import conjugate, inverse
 from rankcheck.witnesses.denoising import autoencoder
 
@@ -58,17 +59,17 @@ def not_inverses(source: Source):
     return pair.decoder.merged_after(twice), pair.decoder, z
 
 
-@claim(
+@identity(
     "rank.denoising-projection",
-    kind="identity",
-    title="An autoencoder of the rank of its data is, near them, a projection onto them",
-    reference=paper("rank", "§5"),
+    paper("rank", "§5"),
     instances=autoencoders(),
     needs={"rank_BN f = k": of_higher_rank(), "f = id on g(R^k)": not_inverses()},
-    witness="rankcheck.witnesses.denoising",
+    witness=denoising,
 )
 def test_denoising_projection(f, g, z):
-    r"""For $g: \mathbb R^k \to \mathbb R^d$ injective and piecewise linear, and $f = g \circ r$ with
+    r"""An autoencoder of the rank of its data is, near them, a projection onto them.
+
+    For $g: \mathbb R^k \to \mathbb R^d$ injective and piecewise linear, and $f = g \circ r$ with
     $r \circ g = \mathrm{id}$: $f(x_0) = x_0$ at every $x_0 = g(z_0)$, and where $f$ is differentiable
     there, $Jf(x_0)$ is a projection, $J^2 = J$, of rank $k$ onto $\operatorname{Im} Jg(z_0)$.
 

@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
@@ -30,17 +30,17 @@ def product(factors):
     return result
 
 
-@claim(
+@bound(
     "rank.diagonal-network-cost",
-    kind="bound",
-    title="No entrywise factorisation into L factors is cheaper than L times the ℓ_p quasi-norm",
-    reference=paper("rank", "§1"),
+    paper("rank", "§1"),
     instances=entrywise_factors(),
     tight=equal_factors(),
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
 )
 def test_diagonal_network_cost(factors, *, exponent=2):
-    r"""$L\,\|w\|_p^p \le \sum_\ell \|v_\ell\|^2$ with $p = 2/L$ for $w = v_1 \odot \cdots \odot v_L$:
+    r"""No entrywise factorisation into L factors is cheaper than L times the ℓ_p quasi-norm.
+
+    $L\,\|w\|_p^p \le \sum_\ell \|v_\ell\|^2$ with $p = 2/L$ for $w = v_1 \odot \cdots \odot v_L$:
     entry by entry, the mean of the squares is at least their geometric mean.
     """
     L = len(factors)
@@ -48,16 +48,17 @@ def test_diagonal_network_cost(factors, *, exponent=2):
     return leq(L * power(product(factors).abs(), Fraction(exponent, L)).sum(-1), cost)
 
 
-@claim(
+@identity(
     "rank.equal-factors-cost",
-    kind="identity",
-    title="Factors of equal absolute value attain the least cost",
-    reference=paper("rank", "§1"),
+    paper("rank", "§1"),
     instances=equal_factors(),
     mutants={"exponent 2/(L+1)": {"layers": 1}},
 )
 def test_equal_factors_cost(factors, *, layers=0):
-    r"""$\sum_\ell \|v_\ell\|^2 = L\,\|w\|_p^p$, $p = 2/L$, where $|v_1| = \cdots = |v_L|$."""
+    r"""Factors of equal absolute value attain the least cost.
+
+    $\sum_\ell \|v_\ell\|^2 = L\,\|w\|_p^p$, $p = 2/L$, where $|v_1| = \cdots = |v_L|$.
+    """
     L = len(factors)
     cost = sum((v * v).sum(-1) for v in factors)
     return eq(cost, L * power(product(factors).abs(), Fraction(2, L + layers)).sum(-1))

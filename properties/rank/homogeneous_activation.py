@@ -1,9 +1,10 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import eq, identity, leq, paper
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.evaluation import leaky
+from rankcheck.witnesses import homogeneous_activation
 from rankcheck.witnesses.homogeneous_activation import homogeneous_form
 
 
@@ -30,18 +31,18 @@ def wrong_side(alpha, beta):
     return form._replace(factor=form.factor.abs())
 
 
-@claim(
+@identity(
     "rank.homogeneous-activation",
-    kind="identity",
-    title="Every homogeneous activation with unequal slopes is a rescaled σ_a with |a| < 1",
-    reference=paper("rank", "§2"),
+    paper("rank", "§2"),
     instances=homogeneous_activations(),
     needs={"|alpha| differs from |beta|": even_and_odd_activations()},
     mutants={"the inner factor without its sign": {"form": wrong_side}},
-    witness="rankcheck.witnesses.homogeneous_activation",
+    witness=homogeneous_activation,
 )
 def test_homogeneous_activation(alpha, beta, x, *, form=homogeneous_form):
-    r"""$\sigma(x) = \alpha x$ for $x \ge 0$, $\beta x$ for $x < 0$, with $|\alpha| \ne |\beta|$ equals
+    r"""Every homogeneous activation with unequal slopes is a rescaled σ_a with |a| < 1.
+
+    $\sigma(x) = \alpha x$ for $x \ge 0$, $\beta x$ for $x < 0$, with $|\alpha| \ne |\beta|$ equals
     $c\,\sigma_a(b x)$ for some $c = \pm 1$, $b \in \mathbb R$ and $a \in (-1, 1)$.
     """
     a, c, b = form(alpha, beta)

@@ -1,6 +1,6 @@
 from fractions import Fraction
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import construction, eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.factorisations import (
     factorised_functions,
@@ -21,21 +21,21 @@ def one_layer_short(h, g, depth, lower):
     return identity_layers(h, g, max(depth - 1, h.depth + g.depth), lower)
 
 
-@claim(
+@construction(
     "rank.identity-layers",
-    kind="construction",
-    title="A function through R^k as a network of any depth, at k a layer",
-    reference=paper("rank", "Thm 1/3"),
+    paper("rank", "Thm 1/3"),
     instances=factorised_functions(),
     needs={"g is bounded from below on the domain": unbounded_functions()},
     mutants={
         "no translation": {"witness": without_translation},
         "one identity layer short": {"witness": one_layer_short},
     },
-    witness="rankcheck.witnesses.identity_layers",
+    witness=identity_layers,
 )
 def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
-    r"""For $f = h \circ g$ through $\mathbb R^k$, $g \ge$ `lower` on $\Omega$: the layers of $g$
+    r"""A function through R^k as a network of any depth, at k a layer.
+
+    For $f = h \circ g$ through $\mathbb R^k$, $g \ge$ `lower` on $\Omega$: the layers of $g$
     (translated), then $L - L_g - L_h$ identity layers, then the layers of $h$ form a network of depth
     $L$ that equals $f$ on $\Omega$ for every slope, and
     $\|\theta\|^2 = \|\theta_g\|^2 + (L - L_g - L_h)\,k + \|\theta_h\|^2$.
@@ -55,17 +55,17 @@ def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
     )
 
 
-@claim(
+@limit(
     "rank.sandwich",
-    kind="limit",
-    title="Cost per layer of the witness between the Jacobian and the bottleneck rank",
-    reference=paper("rank", "Thm 1"),
+    paper("rank", "Thm 1"),
     instances=factorised_functions(extra=(0, 40)),
     tight=isometries_in_the_orthant(),
-    witness="rankcheck.witnesses.identity_layers",
+    witness=identity_layers,
 )
 def test_sandwich(h, g, lower, depth, x):
-    r"""At every depth $L$ the witness for $f = h \circ g$ through $\mathbb R^k$ has
+    r"""Cost per layer of the witness between the Jacobian and the bottleneck rank.
+
+    At every depth $L$ the witness for $f = h \circ g$ through $\mathbb R^k$ has
     $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2/L = k + C/L$ with
     $C = \|\theta_g\|^2 + \|\theta_h\|^2 - (L_g + L_h) k$, which does not depend on $L$.
 

@@ -1,4 +1,4 @@
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.integer_networks import (
     integer_bijection,
     integer_box,
@@ -8,6 +8,7 @@ from rankcheck.instances.integer_networks import (
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
 from rankcheck.regions import jacobian_rank
+from rankcheck.witnesses import factorisations
 from rankcheck.witnesses.factorisations import Factorisation
 
 
@@ -38,21 +39,21 @@ def through_one_dimension_more(source: Source):
     return f, k - 1, box
 
 
-@claim(
+@bound(
     "rank.jacobian-below-bottleneck",
-    kind="bound",
-    title="The Jacobian rank is at most the inner dimension of every factorisation",
-    reference=paper("rank", "Prop. 1/6"),
+    paper("rank", "Prop. 1/6"),
     instances=functions_through_a_bottleneck(),
     tight=of_full_rank(),
     needs={"f factors through R^k": through_one_dimension_more()},
-    witness="rankcheck.witnesses.factorisations",
+    witness=factorisations,
     no_batch="the linear regions of a network are listed one network at a time",
     no_ball="linear regions are those of float weights; ranks over them are proved in rationals",
     effort=0.6,
 )
 def test_jacobian_below_bottleneck(f, k, box):
-    r"""$\operatorname{rank}_J(f; \Omega) \le k$ for every $f = h \circ g$ through $\mathbb R^k$; so
+    r"""The Jacobian rank is at most the inner dimension of every factorisation.
+
+    $\operatorname{rank}_J(f; \Omega) \le k$ for every $f = h \circ g$ through $\mathbb R^k$; so
     $\operatorname{rank}_J \le \operatorname{rank}_{BN}$.
 
     Over *all* linear regions in a box Ω, of integer networks, listed and ranked in rational

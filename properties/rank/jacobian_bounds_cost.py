@@ -1,20 +1,21 @@
 from fractions import Fraction
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import schatten_power
 
 
-@claim(
+@bound(
     "rank.jacobian-bounds-cost",
-    kind="bound",
-    title="The cost of a network bounds the Schatten quasi-norm of its Jacobian",
-    reference=paper("rank", "Prop. 3/7"),
+    paper("rank", "Prop. 3/7"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(),
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
 )
 def test_jacobian_bounds_cost(net, x, *, exponent=2):
-    r"""$\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ for every network and differentiable $x$."""
+    r"""The cost of a network bounds the Schatten quasi-norm of its Jacobian.
+
+    $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ for every network and differentiable $x$.
+    """
     J = net.jacobian(x)
     return leq(schatten_power(J, Fraction(exponent, net.depth)), net.cost() / net.depth)

@@ -2,7 +2,7 @@ import operator
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.instances.integer_networks import integer_box, integer_factors, integer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
@@ -55,11 +55,9 @@ def independent_networks(source: Source):
     return f, g, e, box, around(g, box)
 
 
-@claim(
+@bound(
     "rank.jacobian-rank-axioms",
-    kind="bound",
-    title="The Jacobian rank of a composition and of a sum",
-    reference=paper("rank", "Prop. 1, properties 1-3"),
+    paper("rank", "Prop. 1, properties 1-3"),
     instances=three_networks(),
     tight=independent_networks(),
     needs={"the domain of f contains g(Ω)": elsewhere()},
@@ -69,7 +67,9 @@ def independent_networks(source: Source):
     effort=0.4,
 )
 def test_jacobian_rank_axioms(f, g, e, box, image, *, total=operator.add):
-    r"""For $g(\Omega) \subset \Omega'$:
+    r"""The Jacobian rank of a composition and of a sum.
+
+    For $g(\Omega) \subset \Omega'$:
     $\operatorname{rank}_J(f \circ g; \Omega) \le \min\{\operatorname{rank}_J(f; \Omega'),
     \operatorname{rank}_J(g; \Omega)\}$, and
     $\operatorname{rank}_J(f + e; \Omega') \le \operatorname{rank}_J(f; \Omega') +
@@ -105,20 +105,20 @@ def first_input_fixed(net, box):
     return proved_rank(net.with_parameters((W * free, *rest), net.biases), box)
 
 
-@claim(
+@identity(
     "rank.jacobian-rank-of-affine-maps",
-    kind="identity",
-    title="The Jacobian rank of an affine map is the rank of its matrix, whatever network computes it",
-    reference=paper("rank", "Prop. 1, property 4"),
+    paper("rank", "Prop. 1, property 4"),
     instances=affine_maps(),
     mutants={"one input held fixed": {"rank": first_input_fixed}},
-    witness="rankcheck.witnesses.deepen",
+    witness=deepen,
     no_batch="the linear regions of a network are listed one network at a time",
     no_ball="linear regions are those of float weights; ranks over them are proved in rationals",
     effort=0.5,
 )
 def test_jacobian_rank_of_affine_maps(net, k, depth, box, *, rank=proved_rank):
-    r"""$\operatorname{rank}_J(x \mapsto Ax + b) = \operatorname{rank} A$, also where a network of
+    r"""The Jacobian rank of an affine map is the rank of its matrix, whatever network computes it.
+
+    $\operatorname{rank}_J(x \mapsto Ax + b) = \operatorname{rank} A$, also where a network of
     several layers and many linear regions computes the map.
 
     $A$ is a product of integer factors that have its rank by their form.

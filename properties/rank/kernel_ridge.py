@@ -1,6 +1,7 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import bound, eq, identity, leq, paper, refuted
+from rankcheck.data import kernel_ridge
 from rankcheck.data.kernel_ridge import (
     GAUSSIAN,
     INVERSE_MULTIQUADRIC,
@@ -110,21 +111,21 @@ def jacobian_noise(f, x):
     return 2.0**-44 * size * frobenius_squared(f.coefficients).sqrt()
 
 
-@claim(
+@bound(
     "rank.kernel-ridge-jacobian",
-    kind="bound",
-    title="The Jacobian of kernel ridge regression",
-    reference=paper("rank", "App. D (corrected)"),
+    paper("rank", "App. D (corrected)"),
     instances=regressions(),
     tight=on_an_input(),
     mutants={
         "the sign as printed": {"jacobian": sign_as_printed},
         "k' for k'/r": {"jacobian": derivative_for_pull},
     },
-    witness="rankcheck.data.kernel_ridge",
+    witness=kernel_ridge,
 )
 def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=KernelRidge.jacobian):
-    r"""For $\hat f(x) = K(x, X)(K + \lambda I)^{-1} Y$ with $K(x, y) = k(\|x - y\|)$:
+    r"""The Jacobian of kernel ridge regression.
+
+    For $\hat f(x) = K(x, X)(K + \lambda I)^{-1} Y$ with $K(x, y) = k(\|x - y\|)$:
     $J\hat f(x)^\top = (x - X)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
     (K + \lambda I)^{-1} Y$.
 
@@ -142,17 +143,17 @@ def columns_not_counted(f):
     return (rank(f.inputs, spread(f.inputs)) + 1).clamp(max=min(count, d))
 
 
-@claim(
+@bound(
     "rank.kernel-ridge-rank",
-    kind="bound",
-    title="The rank of kernel ridge regression is at most what its data allow",
-    reference=paper("rank", "App. D"),
+    paper("rank", "App. D"),
     instances=rational_regressions(),
     tight=in_general_position(),
-    witness="rankcheck.data.kernel_ridge",
+    witness=kernel_ridge,
 )
 def test_kernel_ridge_rank(f, x):
-    r"""$\operatorname{rank} J\hat f(x) \le \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$.
+    r"""The rank of kernel ridge regression is at most what its data allow.
+
+    $\operatorname{rank} J\hat f(x) \le \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$.
 
     For the kernel $1/(1 + r^2)$, with which ranks are decided exactly; the kernel enters the rank only
     through the factors $k'/r$.
@@ -160,19 +161,19 @@ def test_kernel_ridge_rank(f, x):
     return leq(rank(f.jacobian(x), jacobian_noise(f, x)), rank_bound(f))
 
 
-@claim(
+@identity(
     "rank.kernel-ridge-generic-rank",
-    kind="identity",
-    title="Kernel ridge regression generically has the largest rank that its data allow",
-    reference=paper("rank", "App. D"),
+    paper("rank", "App. D"),
     instances=in_general_position(),
     needs={"general position": rational_regressions()},
     mutants={"the outputs not counted": {"bound": columns_not_counted}},
-    witness="rankcheck.data.kernel_ridge",
+    witness=kernel_ridge,
     effort=2,
 )
 def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
-    r"""$\operatorname{rank} J\hat f(x) = \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$ for
+    r"""Kernel ridge regression generically has the largest rank that its data allow.
+
+    $\operatorname{rank} J\hat f(x) = \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$ for
     almost all $x$ and $Y$: ridge regression with a fixed kernel does not find a low rank.
 
     The instances are near data in general position; elsewhere the rank can be smaller, as the
@@ -183,8 +184,7 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
 
 @refuted(
     "rank.kernel-ridge-sign",
-    title="The Jacobian of kernel ridge regression, as printed",
-    reference=paper("rank", "App. D"),
+    paper("rank", "App. D"),
     instances=regressions(),
     errata="Printed with X − x where it has to be x − X: the negative of the Jacobian, and its "
     "transpose. With one input 0, output 1, k = 1/(1 + r²) the predictor falls at x = 1; print says "
@@ -192,7 +192,9 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
     corrected_by="rank.kernel-ridge-jacobian",
 )
 def test_kernel_ridge_sign(f, curvature, x, v):
-    r"""$J\hat f(x) = (X - x)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
+    r"""The Jacobian of kernel ridge regression, as printed.
+
+    $J\hat f(x) = (X - x)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
     (K + \lambda I)^{-1} Y$, of shape $d_{in} \times d_{out}$: so
     $\hat f(x + tv) - \hat f(x) - t\,v^\top J\hat f(x)$ is at most
     $\frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output.

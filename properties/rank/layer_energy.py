@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, leq, paper, refuted
+from rankcheck import bound, leq, paper, refuted
 from rankcheck.instances.matrices import matrix
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
@@ -48,18 +48,18 @@ def energy_after(Z, W, b, a):
     return frobenius_squared(after) / Z.shape[-2]
 
 
-@claim(
+@bound(
     "rank.layer-energy",
-    kind="bound",
-    title="A layer multiplies the energy of its data by no more than its cost",
-    reference=paper("rank", "proof of Prop. 9 (corrected)"),
+    paper("rank", "proof of Prop. 9 (corrected)"),
     instances=layers_on_data(),
     tight=aligned_layers(),
     needs={"|a| ≤ 1": layers_on_data(low=1.5, high=4.0)},
     mutants={"the cross term dropped, as printed": {"bound": without_the_cross_term}},
 )
 def test_layer_energy(Z, W, b, a, *, bound=with_the_biases):
-    r"""For N points as the rows of $Z$ and $|a| \le 1$:
+    r"""A layer multiplies the energy of its data by no more than its cost.
+
+    For N points as the rows of $Z$ and $|a| \le 1$:
     $\frac1N \|\sigma_a(ZW^T + 1b^T)\|_F^2 \le
     \big\|\tfrac1N [Z, 1]^T [Z, 1]\big\|_{op}\,(\|W\|_F^2 + \|b\|^2)$.
     """
@@ -68,15 +68,16 @@ def test_layer_energy(Z, W, b, a, *, bound=with_the_biases):
 
 @refuted(
     "rank.layer-energy-as-printed",
-    title="The energy of the data after a layer, with weights and biases apart",
-    reference=paper("rank", "proof of Prop. 9"),
+    paper("rank", "proof of Prop. 9"),
     instances=layers_on_data(),
     errata="‖Wz + b‖² has the cross term 2bᵀWz, whose mean over the data is dropped in print: for "
     "N = Z = W = b = 1 print has 4 ≤ 2.",
     corrected_by="rank.layer-energy",
 )
 def test_layer_energy_as_printed(Z, W, b, a):
-    r"""$\frac1N \operatorname{tr}\big[\sigma_a(ZW^T + 1b^T)\, \sigma_a(ZW^T + 1b^T)^T\big] \le
+    r"""The energy of the data after a layer, with weights and biases apart.
+
+    $\frac1N \operatorname{tr}\big[\sigma_a(ZW^T + 1b^T)\, \sigma_a(ZW^T + 1b^T)^T\big] \le
     \big\|\tfrac1N Z^T Z\big\|_{op} \|W\|_F^2 + \|b\|^2$ for N points as the rows of $Z$.
     """
     return leq(energy_after(Z, W, b, a), without_the_cross_term(Z, W, b))

@@ -16,14 +16,15 @@ def spectra(source: Source):
 
 @refuted(
     "rank.layer-ratio-as-printed",
-    title="The ratio of the first to the second eigenvalue of a layer decays with the depth",
-    reference=paper("rank", "end of Prop. 9"),
+    paper("rank", "end of Prop. 9"),
     instances=spectra(),
     errata="The fractions are upside down: λ_1 ≥ λ_2 by definition, so λ_1/λ_2 ≥ 1 at every depth; "
     "what decays is λ_2/λ_1 = O(L^{-1/2}), and s_2/s_1 = O(L^{-1/4}).",
 )
 def test_layer_ratio_as_printed(larger, smaller, constant, L):
-    r"""$\lambda_1/\lambda_2 = O(1/\sqrt{L})$ and $s_1/s_2 = O(L^{-1/4})$ for $\lambda_i = s_i^2$.
+    r"""The ratio of the first to the second eigenvalue of a layer decays with the depth.
+
+    $\lambda_1/\lambda_2 = O(1/\sqrt{L})$ and $s_1/s_2 = O(L^{-1/4})$ for $\lambda_i = s_i^2$.
 
     Read for a given constant: $\lambda_1/\lambda_2 \le C/\sqrt L$ and
     $s_1/s_2 \le \sqrt{C}\, L^{-1/4}$. Whatever $C$ is, every spectrum breaks it from $L > C^2$ on.

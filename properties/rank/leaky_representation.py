@@ -1,4 +1,4 @@
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import STEEPEST, network
 from rankcheck.instances.source import Source, instances
@@ -27,22 +27,22 @@ def hidden_doubled(widths):
     return (widths[0], *(2 * n for n in widths[1:-1]), widths[-1])
 
 
-@claim(
+@construction(
     "rank.leaky-representation",
-    kind="construction",
-    title="A ReLU network as a leaky one, by twice the hidden units",
-    reference=paper("rank", "Cor. 1"),
+    paper("rank", "Cor. 1"),
     instances=relu_networks(),
     mutants={
         "the sign as printed": {"witness": sign_as_printed},
         "the outputs doubled too": {"doubled": last_layer_too},
     },
-    witness="rankcheck.witnesses.leaky_representation",
+    witness=leaky_representation,
 )
 def test_leaky_representation(
     net, slope, x, *, witness=leaky_representation, doubled=hidden_doubled
 ):
-    r"""For every ReLU network $f$ and every $a \in (-1, 1)$ there is a network with activation
+    r"""A ReLU network as a leaky one, by twice the hidden units.
+
+    For every ReLU network $f$ and every $a \in (-1, 1)$ there is a network with activation
     $\sigma_a$, of the same depth and of widths $(n_0, 2n_1, \dots, 2n_{L-1}, n_L)$, that equals $f$.
 
     Up to rounding, which grows like $(1 - a^2)^{-L}$; exactly on rationals. That all pieces of the

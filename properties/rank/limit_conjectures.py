@@ -22,18 +22,19 @@ def is_star(loop, fewest):
 
 @conjecture(
     "rank.limit-is-bottleneck-rank",
-    title="The limiting cost is the bottleneck rank: no loop around a star costs less than 2 a layer",
-    reference=paper("rank", "Remark 4"),
+    paper("rank", "Remark 4"),
     instances=loops(),
     tight=planar_loops(),
     mutants={
         "two rays, which form a line": {"fewest": 2},
         "three a layer": {"rank": 3},
     },
-    witness="rankcheck.witnesses.loops",
+    witness=loops,
 )
 def test_limit_is_bottleneck_rank(loop, *, fewest=3, rank=2):
-    r"""$R_\infty(f) = \operatorname{rank}_{BN}(f)$.
+    r"""The limiting cost is the bottleneck rank: no loop around a star costs less than 2 a layer.
+
+    $R_\infty(f) = \operatorname{rank}_{BN}(f)$.
 
     Guarded where $\operatorname{rank}_J = 1$ and $\operatorname{rank}_{BN} = 2$, for the identity on
     stars of three and more rays (the cross has four): $M$ layers that take each point of a star back
@@ -57,18 +58,19 @@ def loops_with_a_spine(source: Source):
 
 @conjecture(
     "rank.limit-is-an-integer",
-    title="The limiting cost is an integer: no loop around a book costs between 2 and 3 a layer",
-    reference=paper("rank", "after Thm 1"),
+    paper("rank", "after Thm 1"),
     instances=loops_with_a_spine(),
     tight=planar_loops(spine=1),
     mutants={
         "two pages, which form a plane": {"fewest": 2},
         "four a layer": {"rank": 4},
     },
-    witness="rankcheck.witnesses.loops",
+    witness=loops,
 )
 def test_limit_is_an_integer(loop, *, fewest=3, rank=3):
-    r"""$R_\infty(f) \in \mathbb N$.
+    r"""The limiting cost is an integer: no loop around a book costs between 2 and 3 a layer.
+
+    $R_\infty(f) \in \mathbb N$.
 
     Guarded where $\operatorname{rank}_J = 2$ and $\operatorname{rank}_{BN} = 3$, for the identity on
     three pages that share a line: there $2 \le R_\infty \le \frac1M \sum_\ell \|W_\ell\|_F^2$ for every
@@ -100,15 +102,16 @@ def two_planar_loops(source: Source):
 
 @conjecture(
     "rank.limit-exists",
-    title="The limiting cost exists and does not depend on the slope",
-    reference=paper("rank", "Thm 1"),
+    paper("rank", "Thm 1"),
     instances=two_loops(),
     tight=two_planar_loops(),
     mutants={"three a layer": {"rank": 3}},
-    witness="rankcheck.witnesses.loops",
+    witness=loops,
 )
 def test_limit_exists(first, second, *, rank=2):
-    r"""$\lim_L R(f; L)/L$ exists and is the same for every slope $a \in (-1, 1)$. (The theorem writes
+    r"""The limiting cost exists and does not depend on the slope.
+
+    $\lim_L R(f; L)/L$ exists and is the same for every slope $a \in (-1, 1)$. (The theorem writes
     a limit; its proof bounds the lower and the upper limit.)
 
     What is known for the identity on a star: loops of lengths $M$ and $M'$ follow one another to one

@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.instances.matrices import matrix, orthogonal, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, schatten_power
@@ -37,17 +37,18 @@ def balanced_factorisations(source: Source):
     return ([out @ scales @ into.mT for into, out in pairwise(rotations)],)
 
 
-@claim(
+@bound(
     "rank.linear-network-cost",
-    kind="bound",
-    title="No factorisation into L layers is cheaper than L times the Schatten quasi-norm",
-    reference=paper("rank", "§1, Prop. 7"),
+    paper("rank", "§1, Prop. 7"),
     instances=factorisations(),
     tight=balanced_factorisations(),
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
 )
 def test_linear_network_cost(factors, *, exponent=2):
-    r"""$L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L} \le \sum_\ell \|W_\ell\|_F^2$ for every factorisation."""
+    r"""No factorisation into L layers is cheaper than L times the Schatten quasi-norm.
+
+    $L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L} \le \sum_\ell \|W_\ell\|_F^2$ for every factorisation.
+    """
     L = len(factors)
     cost = sum(frobenius_squared(factor) for factor in factors)
     size = product([frobenius_squared(factor)[..., None, None] for factor in factors])
@@ -55,16 +56,16 @@ def test_linear_network_cost(factors, *, exponent=2):
     return leq(L * schatten_power(product(factors), Fraction(exponent, L), noise), cost)
 
 
-@claim(
+@identity(
     "rank.balanced-factorisation-cost",
-    kind="identity",
-    title="A balanced factorisation costs exactly L times the Schatten quasi-norm",
-    reference=paper("rank", "§1, Prop. 7"),
+    paper("rank", "§1, Prop. 7"),
     instances=balanced_factorisations(),
     mutants={"exponent 2/(L+1)": {"layers": 1}},
 )
 def test_balanced_factorisation_cost(factors, *, layers=0):
-    r"""$\sum_\ell \|W_\ell\|_F^2 = L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L}$ for
+    r"""A balanced factorisation costs exactly L times the Schatten quasi-norm.
+
+    $\sum_\ell \|W_\ell\|_F^2 = L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L}$ for
     $W_\ell = U_\ell S^{1/L} U_{\ell-1}^\top$: the minimum is attained.
     """
     L = len(factors)

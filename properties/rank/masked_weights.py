@@ -1,4 +1,4 @@
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import bound, eq, leq, paper, refuted
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared
@@ -13,17 +13,17 @@ def steep_networks(source: Source):
     return Network.unchecked_slope(net.weights, net.biases, slope), x
 
 
-@claim(
+@bound(
     "rank.masked-weights",
-    kind="bound",
-    title="Masking a weight matrix by the derivatives of its layer never raises its norm",
-    reference=paper("rank", "proof of Prop. 7"),
+    paper("rank", "proof of Prop. 7"),
     instances=networks_at_points(depth=(2, 5)),
     tight=balanced_linear_networks(depth=(2, 5)),
     needs={"|a| ≤ 1": steep_networks()},
 )
 def test_masked_weights(net, x):
-    r"""$\sum_{\ell < L} \|D_\ell W_\ell\|_F^2 \le \sum_{\ell < L} \|W_\ell\|_F^2$, as
+    r"""Masking a weight matrix by the derivatives of its layer never raises its norm.
+
+    $\sum_{\ell < L} \|D_\ell W_\ell\|_F^2 \le \sum_{\ell < L} \|W_\ell\|_F^2$, as
     $\|D_\ell\|_{op} \le 1$ for $|a| \le 1$.
     """
     masked = sum(
@@ -35,14 +35,16 @@ def test_masked_weights(net, x):
 
 @refuted(
     "rank.activation-derivative",
-    title="The masks of the Jacobian, as the activations themselves",
-    reference=paper("rank", "proof of Prop. 7"),
+    paper("rank", "proof of Prop. 7"),
     instances=networks_at_points(depth=(2, 4)),
     errata="The diagonal of D_ℓ holds σ_a of the pre-activations in print; it has to hold σ_a′.",
     corrected_by="rank.piecewise-affine",
 )
 def test_activation_derivative(net, x):
-    r"""$Jf(x) = W_L D_{L-1} W_{L-1} \cdots D_1 W_1$ with $D_\ell = \mathrm{diag}(\sigma_a(\tilde\alpha_\ell(x)))$."""
+    r"""The masks of the Jacobian, as the activations themselves.
+
+    $Jf(x) = W_L D_{L-1} W_{L-1} \cdots D_1 W_1$ with $D_\ell = \mathrm{diag}(\sigma_a(\tilde\alpha_\ell(x)))$.
+    """
     J = net.weights[0]
     for alpha, w in zip(net.activations(x)[1:], net.weights[1:], strict=True):
         J = w @ (alpha.unsqueeze(-1) * J)

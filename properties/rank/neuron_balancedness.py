@@ -1,4 +1,4 @@
-from rankcheck import claim, eq, leq, paper
+from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
@@ -12,18 +12,18 @@ def networks_and_inputs(source: Source):
     return net, source.tensor(net.widths[0])
 
 
-@claim(
+@construction(
     "rank.neuron-balancedness",
-    kind="construction",
-    title="Balancing neuron by neuron keeps the function and never raises the cost",
-    reference=paper("rank", "Remark 6"),
+    paper("rank", "Remark 6"),
     instances=networks_and_inputs(),
     mutants={"not balanced": {"balance": lambda net: net}},
-    witness="rankcheck.networks.balancing.balance_neurons",
+    witness=balance_neurons,
     no_ball="the balancing factors are irrational: they come from a float solver",
 )
 def test_neuron_balancedness(net, x, *, balance=balance_neurons):
-    r"""At the least cost over rescalings of the neurons,
+    r"""Balancing neuron by neuron keeps the function and never raises the cost.
+
+    At the least cost over rescalings of the neurons,
     $\|W_{\ell, i\cdot}\|^2 + b_{\ell, i}^2 = \|W_{\ell+1, \cdot i}\|^2$ for every hidden neuron; the
     function is unchanged and $\|\theta\|^2$ not larger.
 

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.claims.claim import Need
 from rankcheck.instances.integer_networks import integer_box, integer_network, unimodular
 from rankcheck.instances.source import Source, instances
@@ -73,23 +73,23 @@ def touching_classes(source: Source):
     return Network((rows,), (0 * rows[:, 0],)), g, (low, high)
 
 
-@claim(
+@bound(
     "rank.no-tripoints",
-    kind="bound",
-    title="No three classes of a classifier of rank one meet in a point",
-    reference=paper("rank", "§5"),
+    paper("rank", "§5"),
     instances=classifiers_through_a_line(),
     needs={
         "f factors through R^1": classifiers_of_the_plane(),
         "h is generic": Need(touching_classes(), {"generic": lambda h, g, box: True}),
     },
     mutants={"one class": {"most": 1}},
-    witness="rankcheck.regions.decision",
+    witness=decision,
     no_batch="the cells of a classifier are listed one at a time",
     no_ball="cells are those of float weights, and exact for them",
 )
 def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
-    r"""For $f = h \circ g$ through $\mathbb R^1$ with generic $h$ — no three outputs of $h$ are equal
+    r"""No three classes of a classifier of rank one meet in a point.
+
+    For $f = h \circ g$ through $\mathbb R^1$ with generic $h$ — no three outputs of $h$ are equal
     and largest at one $z \in g(\Omega)$ — every point of Ω has a neighbourhood that meets at most two
     classes of $\arg\max f$.
 

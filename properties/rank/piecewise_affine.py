@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import clear_of_boundaries, network
 from rankcheck.instances.source import Source, instances
@@ -17,16 +17,16 @@ def networks_near_points(source: Source):
     return net, x, x + reach * source.tensor(net.widths[0], low=-1.0, high=1.0)
 
 
-@claim(
+@identity(
     "rank.piecewise-affine",
-    kind="identity",
-    title="A network is affine where its activation pattern is constant, with Jf the masked product",
-    reference=paper("rank", "§2–3"),
+    paper("rank", "§2–3"),
     instances=networks_near_points(),
     mutants={"the Jacobian without its masks": {"jacobian": lambda net, x: net_without_masks(net)}},
 )
 def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
-    r"""$f(y) = f(x) + Jf(x)(y - x)$ whenever $x$ and $y$ have the same activation pattern, with
+    r"""A network is affine where its activation pattern is constant, with Jf the masked product.
+
+    $f(y) = f(x) + Jf(x)(y - x)$ whenever $x$ and $y$ have the same activation pattern, with
     $Jf = W_L D_{L-1} W_{L-1} \cdots D_1 W_1$.
 
     The oracle of the masked product by automatic differentiation is a unit test of `Network`.
@@ -60,16 +60,16 @@ def networks_on_boundaries(source: Source):
     return Network(net.weights, (first, *net.biases[1:]), net.slope), x, unit
 
 
-@claim(
+@identity(
     "rank.continuous-across-boundaries",
-    kind="identity",
-    title="The affine pieces on the two sides of a boundary agree on it",
-    reference=paper("rank", "§2–3"),
+    paper("rank", "§2–3"),
     instances=networks_on_boundaries(),
     mutants={"a step in the activation": {"step": 1}},
 )
 def test_continuous_across_boundaries(net, x, unit, *, step=0):
-    r"""Where $\tilde\alpha_{1,i}(x) = 0$, the affine pieces with $\sigma_a'$ of unit $i$ equal to 1
+    r"""The affine pieces on the two sides of a boundary agree on it.
+
+    Where $\tilde\alpha_{1,i}(x) = 0$, the affine pieces with $\sigma_a'$ of unit $i$ equal to 1
     and to $a$ take the same value at $x$: $f$ is continuous.
     """
     chosen = torch.arange(net.widths[1], device=x.device) == unit

@@ -1,9 +1,10 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
+from rankcheck.witnesses import piecewise_linear
 from rankcheck.witnesses.deepen import deepen
 from rankcheck.witnesses.leaky_representation import leaky_representation
 from rankcheck.witnesses.piecewise_linear import MaxForm, max_network
@@ -51,20 +52,20 @@ def one_layer_more(form, depth=None):
     return deepen(net, net.depth + 1 if depth is None else depth)
 
 
-@claim(
+@construction(
     "rank.piecewise-linear-depth",
-    kind="construction",
-    title="A piecewise-linear function of n variables as a network of depth ⌈log2(n+1)⌉ + 1",
-    reference=paper("rank", "Cor. 1"),
+    paper("rank", "Cor. 1"),
     instances=piecewise_linear_functions(),
     mutants={
         "minima for maxima": {"witness": minima},
         "a layer more than stated": {"witness": one_layer_more},
     },
-    witness="rankcheck.witnesses.piecewise_linear",
+    witness=piecewise_linear,
 )
 def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
-    r"""$f = \sum_j s_j \max_{i \in S_j} \ell_i$ with $|S_j| \le n + 1$ affine functions of $n$ variables
+    r"""A piecewise-linear function of n variables as a network of depth ⌈log2(n+1)⌉ + 1.
+
+    $f = \sum_j s_j \max_{i \in S_j} \ell_i$ with $|S_j| \le n + 1$ affine functions of $n$ variables
     and $s_j = \pm 1$ is a ReLU network of depth $\lceil \log_2(n+1) \rceil + 1$, and one of every larger
     depth; with twice the hidden units, also a network of any slope $a \in (-1, 1)$.
 
@@ -85,17 +86,17 @@ def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
     )
 
 
-@claim(
+@construction(
     "rank.piecewise-linear-on-integers",
-    kind="construction",
-    title="The network of maxima equals its function to the last bit where the arithmetic is exact",
-    reference=paper("rank", "Cor. 1"),
+    paper("rank", "Cor. 1"),
     instances=integer_functions(),
     mutants={"minima for maxima": {"witness": minima}},
-    witness="rankcheck.witnesses.piecewise_linear",
+    witness=piecewise_linear,
 )
 def test_piecewise_linear_on_integers(form, extra, slope, x, *, witness=max_network):
-    r"""With integer coefficients the ReLU network of $f = \sum_j s_j \max_i \ell_i$ equals $f$ at every
+    r"""The network of maxima equals its function to the last bit where the arithmetic is exact.
+
+    With integer coefficients the ReLU network of $f = \sum_j s_j \max_i \ell_i$ equals $f$ at every
     integer point *in floating point*, at every depth: its weights behind the first layer are 0, ±1
     and ±2. No tolerance is allowed.
     """

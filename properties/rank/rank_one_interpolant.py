@@ -1,4 +1,4 @@
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import slope
 from rankcheck.instances.points import distinct_points
@@ -33,20 +33,20 @@ def not_translated(x, y, a):
     return RankOneInterpolant(g, h, found.knots, found.slopes)
 
 
-@claim(
+@construction(
     "rank.rank-one-interpolant",
-    kind="construction",
-    title="Any N points are fitted through R^1, at cost 1 + C_N/L",
-    reference=paper("rank", "Prop. 2/8"),
+    paper("rank", "Prop. 2/8"),
     instances=data_sets(),
     mutants={
         "the kink of σ_a taken for that of ReLU": {"witness": for_relu},
         "no translation into the positive half-line": {"witness": not_translated},
     },
-    witness="rankcheck.witnesses.rank_one_interpolant",
+    witness=rank_one_interpolant,
 )
 def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=rank_one_interpolant):
-    r"""For $N$ points with distinct inputs there are $g: \mathbb R^n \to \mathbb R$ of depth 1 and
+    r"""Any N points are fitted through R^1, at cost 1 + C_N/L.
+
+    For $N$ points with distinct inputs there are $g: \mathbb R^n \to \mathbb R$ of depth 1 and
     $h: \mathbb R \to \mathbb R^m$ of depth 2 with $h(g(x_i)) = y_i$. With identity layers of width 1
     in between they form a network of every depth $L \ge 3$ that fits, and its loss with ridge
     $\lambda$ is $\frac1N \sum_i \|f(x_i) - y_i\|^2 + \frac\lambda L \|\theta\|^2

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, paper, refuted
+from rankcheck import eq, identity, paper, refuted
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.evaluation import leaky
@@ -12,28 +12,31 @@ def slopes_and_points(source: Source):
     return source.tensor(low=-STEEPEST, high=STEEPEST), source.tensor()
 
 
-@claim(
+@identity(
     "rank.relu-from-leaky",
-    kind="identity",
-    title="ReLU as a sum of two leaky units",
-    reference=paper("rank", "Cor. 1"),
+    paper("rank", "Cor. 1"),
     instances=slopes_and_points(),
     mutants={"the sign as printed": {"sign": -1}},
 )
 def test_relu_from_leaky(a, x, *, sign=1):
-    r"""$\max(0, x) = \frac{\sigma_a(x) + a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$."""
+    r"""ReLU as a sum of two leaky units.
+
+    $\max(0, x) = \frac{\sigma_a(x) + a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$.
+    """
     total = leaky(x, a) + sign * a * leaky(-x, a)
     return eq(torch.relu(x), total / (1 - a * a), scale=2 * x.abs() / (1 - a * a))
 
 
 @refuted(
     "rank.relu-from-leaky-as-printed",
-    title="ReLU as a sum of two leaky units, with the sign in print",
-    reference=paper("rank", "Cor. 1"),
+    paper("rank", "Cor. 1"),
     instances=slopes_and_points(),
     errata="The second unit enters with −a; it has to be +a. At x = 1 print gives (1+a²)/(1−a²).",
     corrected_by="rank.relu-from-leaky",
 )
 def test_relu_from_leaky_as_printed(a, x):
-    r"""$\max(0, x) = \frac{\sigma_a(x) - a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$."""
+    r"""ReLU as a sum of two leaky units, with the sign in print.
+
+    $\max(0, x) = \frac{\sigma_a(x) - a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$.
+    """
     return eq(torch.relu(x), (leaky(x, a) - a * leaky(-x, a)) / (1 - a * a))

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.loops import loops
 from rankcheck.instances.matrices import positive
@@ -29,17 +29,17 @@ def without_shifts(loop, repeats, size):
     return Network(net.weights, [0 * b for b in net.biases], net.slope)
 
 
-@claim(
+@construction(
     "rank.repeated-loops",
-    kind="construction",
-    title="A loop of layers around a star, repeated, is a network at the cost of its weights",
-    reference=paper("rank", "Remark 4 (what its guard rests on)"),
+    paper("rank", "Remark 4 (what its guard rests on)"),
     instances=loops_and_points(),
     mutants={"no shift of the linear units": {"witness": without_shifts}},
-    witness="rankcheck.witnesses.loops",
+    witness=loops,
 )
 def test_repeated_loops(loop, repeats, size, x, *, witness=Loop.network):
-    r"""Layers $W_1, \dots, W_M$ that take each point of the star $\{t u_j : t \ge 0\} \subset
+    r"""A loop of layers around a star, repeated, is a network at the cost of its weights.
+
+    Layers $W_1, \dots, W_M$ that take each point of the star $\{t u_j : t \ge 0\} \subset
     \mathbb R^n$ back to itself, $p$ times over, form a network of depth $pM + 2$ and of the given
     slope that is the identity on the part $t \le \varepsilon$ of the star, and
     $\|\theta\|^2 = p \sum_\ell \|W_\ell\|_F^2 + 2n + \varepsilon^2 C_p$. With a spine $v$ the same

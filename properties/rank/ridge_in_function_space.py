@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.matrices import matrix, orthogonal, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, singular_values
@@ -34,17 +34,17 @@ def soft_thresholded(source: Source):
     return root @ V.mT, U @ root, U @ torch.diag_embed(s) @ V.mT, ridge
 
 
-@claim(
+@bound(
     "rank.ridge-in-function-space",
-    kind="bound",
-    title="Ridge on two linear layers is a nuclear-norm penalty: singular values are soft-thresholded",
-    reference=paper("rank", "§2"),
+    paper("rank", "§2"),
     instances=two_linear_layers(),
     tight=soft_thresholded(),
     mutants={"the penalty halved": {"penalty": 1}},
 )
 def test_ridge_in_function_space(W1, W2, Y, ridge, *, penalty=2):
-    r"""$\min_\theta C(f_\theta) + \lambda \|\theta\|^2 = \min_f C(f) + \lambda R(f)$ where both sides have
+    r"""Ridge on two linear layers is a nuclear-norm penalty: singular values are soft-thresholded.
+
+    $\min_\theta C(f_\theta) + \lambda \|\theta\|^2 = \min_f C(f) + \lambda R(f)$ where both sides have
     a closed form: $L = 2$, linear, $C(A) = \|A - Y\|_F^2$, $R(A) = 2 \|A\|_*$. Every $W_1, W_2$ has
     $\|W_2 W_1 - Y\|_F^2 + \lambda (\|W_1\|_F^2 + \|W_2\|_F^2) \ge \sum_i (t_i - s_i)^2 + 2 \lambda t_i$
     with $s_i = s_i(Y)$ and $t_i = (s_i - \lambda)_+$: the minimum of $\|A - Y\|_F^2 + 2 \lambda \|A\|_*$

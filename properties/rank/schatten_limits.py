@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import leq, limit, paper
 from rankcheck.instances.matrices import matrix, partial_isometries
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power, rank, schatten_power, singular_values
@@ -30,17 +30,17 @@ def remainder(values, count, L, order):
     return linear, (2 * logs * logs * largest).sum(-1) / L**order
 
 
-@claim(
+@limit(
     "rank.schatten-limits",
-    kind="limit",
-    title="The Schatten and ℓ_p powers tend to the rank and the number of non-zero entries",
-    reference=paper("rank", "§1"),
+    paper("rank", "§1"),
     instances=matrices_and_depths(),
     tight=isometries_and_depths(),
     mutants={"a remainder of order L⁻³": {"order": 3}},
 )
 def test_schatten_limits(A, L, *, order=2):
-    r"""$0 \le \|A\|_{S^{2/L}}^{2/L} - \operatorname{rank} A - \frac{2}{L} \log |A|_+ \le
+    r"""The Schatten and ℓ_p powers tend to the rank and the number of non-zero entries.
+
+    $0 \le \|A\|_{S^{2/L}}^{2/L} - \operatorname{rank} A - \frac{2}{L} \log |A|_+ \le
     \frac{2}{L^2} \sum_i \log^2 s_i \max(1, s_i^{2/L})$ over the non-zero singular values, from
     $1 + t \le e^t \le 1 + t + \frac{t^2}{2} \max(1, e^t)$ at $t = \frac{2}{L} \log s_i$; and the same
     for the entries of a vector, with $\|w\|_{2/L}^{2/L}$ and $\|w\|_0$.

@@ -2,22 +2,22 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import power, singular_values
 
 
-@claim(
+@bound(
     "rank.small-second-singular-value",
-    kind="bound",
-    title="A network whose cost per layer is near one has a small second singular value",
-    reference=paper("rank", "after Prop. 3"),
+    paper("rank", "after Prop. 3"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(equal=True),
     mutants={"exponent 0.98 L/2": {"exponent": Fraction(49, 100)}},
 )
 def test_small_second_singular_value(net, x, *, exponent=Fraction(1, 2)):
-    r"""$s_k(Jf(x)) \le \left(\frac{\|\theta\|^2}{kL}\right)^{L/2}$ for every $k$; so
+    r"""A network whose cost per layer is near one has a small second singular value.
+
+    $s_k(Jf(x)) \le \left(\frac{\|\theta\|^2}{kL}\right)^{L/2}$ for every $k$; so
     $\|\theta\|^2/L \le 1 + c/L$ gives $s_2 \le ((1 + c/L)/2)^{L/2}$.
     """
     J = net.jacobian(x)

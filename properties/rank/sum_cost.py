@@ -1,8 +1,9 @@
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import bound, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
+from rankcheck.witnesses import constants
 from rankcheck.witnesses.constants import constant_network, least_constant_cost
 
 
@@ -27,17 +28,17 @@ def nothing(f, g):
     return 0 * last_biases(f, g)
 
 
-@claim(
+@construction(
     "rank.sum-cost",
-    kind="construction",
-    title="The parallel network computes the sum; its cost has a cross term in the last biases",
-    reference=paper("rank", "Thm 4.2"),
+    paper("rank", "Thm 4.2"),
     instances=summands(),
     mutants={"the cross term forgotten, as printed": {"cross": nothing}},
-    witness="rankcheck.networks.Network.add",
+    witness=Network.add,
 )
 def test_sum_cost(f, g, x, *, cross=last_biases):
-    r"""For networks of one depth $L \ge 2$ the block-diagonal network computes $f + g$, and
+    r"""The parallel network computes the sum; its cost has a cross term in the last biases.
+
+    For networks of one depth $L \ge 2$ the block-diagonal network computes $f + g$, and
     $\|\theta\|^2 = \|\theta_f\|^2 + \|\theta_g\|^2 + 2 \langle b_{L,f}, b_{L,g} \rangle$.
     """
     net = f.add(g)
@@ -59,17 +60,17 @@ def cheapest_constants(source: Source):
     return constant_network(source.tensor())
 
 
-@claim(
+@bound(
     "rank.constant-cost",
-    kind="bound",
-    title="What a network of depth two has to pay for its value at the origin",
-    reference=paper("rank", "Thm 4.2 (corrected)"),
+    paper("rank", "Thm 4.2 (corrected)"),
     instances=networks_at_the_origin(),
     tight=cheapest_constants(),
-    witness="rankcheck.witnesses.constants",
+    witness=constants,
 )
 def test_constant_cost(net):
-    r"""$\|\theta\|^2 \ge R(f(0); 2)$ with $R(v; 2) = v^2$ for $|v| \le 1$ and $2|v| - 1$ beyond: the
+    r"""What a network of depth two has to pay for its value at the origin.
+
+    $\|\theta\|^2 \ge R(f(0); 2)$ with $R(v; 2) = v^2$ for $|v| \le 1$ and $2|v| - 1$ beyond: the
     least cost at depth two of a function that takes the value $v$ at $0$.
     """
     origin = net.weights[0].new_zeros((*net.batch, net.widths[0]))
@@ -84,15 +85,16 @@ def constants(source: Source):
 
 @refuted(
     "rank.sum-cost-as-printed",
-    title="The cost of a sum is at most the sum of the costs, at finite depth",
-    reference=paper("rank", "proof of Thm 4.2"),
+    paper("rank", "proof of Thm 4.2"),
     instances=constants(),
     errata="The last biases add up before they are squared: R(1; L) = 1 for every L, but R(2; 2) = 3. "
     "Harmless as L grows.",
     corrected_by="rank.sum-cost",
 )
 def test_sum_cost_as_printed(v, w):
-    r"""$R(f + g; \Omega, L) \le R(f; \Omega, L) + R(g; \Omega, L)$; here for constants $f \equiv v$,
+    r"""The cost of a sum is at most the sum of the costs, at finite depth.
+
+    $R(f + g; \Omega, L) \le R(f; \Omega, L) + R(g; \Omega, L)$; here for constants $f \equiv v$,
     $g \equiv w$ at $L = 2$ on $\Omega \ni 0$, where $R$ is known exactly (rank.constant-cost).
     """
     return leq(least_constant_cost(v + w), least_constant_cost(v) + least_constant_cost(w))

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.data.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
 from rankcheck.instances.matrices import semi_orthogonal
@@ -74,11 +74,9 @@ def identities_of_the_plane(source: Source):
     return on_a_box(identity, identity, x, source.integer(0, 12))
 
 
-@claim(
+@bound(
     "rank.travelling-salesman",
-    kind="bound",
-    title="A function through R^1 is as steep as the shortest path through its values is long",
-    reference=paper("rank", "Thm 2/Prop. 10"),
+    paper("rank", "Thm 2/Prop. 10"),
     instances=functions_through_a_line(),
     tight=isometries_of_a_line(),
     needs={"f factors through R^1": identities_of_the_plane()},
@@ -88,7 +86,9 @@ def identities_of_the_plane(source: Source):
     effort=0.6,
 )
 def test_travelling_salesman(h, g, x, box, net, *, path=shortest):
-    r"""For $f = h \circ g$ through $\mathbb R^1$ with $f(x_i) = y_i$ on $\Omega \supset$ the hull of
+    r"""A function through R^1 is as steep as the shortest path through its values is long.
+
+    For $f = h \circ g$ through $\mathbb R^1$ with $f(x_i) = y_i$ on $\Omega \supset$ the hull of
     the $x_i$: $\max_\Omega \|Jf\|_{op} \ge \mathrm{TSP}(y)/\operatorname{diam}(x)$, with TSP the
     shortest open path; hence $\|\theta\|^2 \ge L\,(\mathrm{TSP}/\operatorname{diam})^{2/L}$ for every
     network of depth $L$ that equals $f$ on Ω.

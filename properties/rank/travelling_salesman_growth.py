@@ -3,7 +3,8 @@ from dataclasses import dataclass
 import torch
 from scipy.stats import t as student
 
-from rankcheck import claim, leq, paper
+from rankcheck import leq, paper, statistical
+from rankcheck.data import growth
 from rankcheck.data.growth import fitted_exponent, nearest_neighbours, serpentine
 from rankcheck.instances.source import Source, instances, seed_of
 
@@ -60,22 +61,22 @@ def codimension(k):
     return 1 - 1 / k
 
 
-@claim(
+@statistical(
     "rank.travelling-salesman-growth",
-    kind="statistical",
-    title="The shortest path through N random points of R^k grows like N^(1 − 1/k)",
-    reference=paper("rank", "proof of Thm 2"),
+    paper("rank", "proof of Thm 2"),
     instances=uniform_samples(),
     needs={"the law has a density": discrete_samples()},
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},
     loose="an interval of confidence is not attained",
-    witness="rankcheck.data.growth",
+    witness=growth,
     no_batch="neighbours and paths are found one set of points at a time",
     no_ball="the points are random floats",
     effort=0.1,
 )
 def test_travelling_salesman_growth(samples, k, *, exponent=codimension):
-    r"""For $N$ points drawn from a law with a density on $[0, 1]^k$, $k = 1, 2, 3$, the length of the
+    r"""The shortest path through N random points of R^k grows like N^(1 − 1/k).
+
+    For $N$ points drawn from a law with a density on $[0, 1]^k$, $k = 1, 2, 3$, the length of the
     shortest open path grows like $N^{1 - 1/k}$.
 
     A lower and an upper bound of TSP (half the distances to the nearest neighbours; a serpentine) are

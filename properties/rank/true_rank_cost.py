@@ -1,4 +1,4 @@
-from rankcheck import claim, eq, paper
+from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.factorisations import box, factorisation
 from rankcheck.instances.source import Source, instances
@@ -25,17 +25,17 @@ def by_depth(h, g, depth, lower):
     return net.with_parameters([w * (1 + depth / 64) for w in net.weights], net.biases)
 
 
-@claim(
+@construction(
     "rank.true-rank-cost",
-    kind="construction",
-    title="Data of a function of rank k are fitted at cost k + C/L, whatever their number",
-    reference=paper("rank", "Prop. 5/11"),
+    paper("rank", "Prop. 5/11"),
     instances=data_of_true_rank(),
     mutants={"weights that grow with the depth": {"witness": by_depth}},
-    witness="rankcheck.witnesses.identity_layers",
+    witness=identity_layers,
 )
 def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_layers):
-    r"""The identity-layer witness of $f^* = h \circ g$ fits every data set $(x_i, f^*(x_i))$ exactly,
+    r"""Data of a function of rank k are fitted at cost k + C/L, whatever their number.
+
+    The identity-layer witness of $f^* = h \circ g$ fits every data set $(x_i, f^*(x_i))$ exactly,
     so its loss with ridge $\lambda$ is $\frac1N \sum_i \|f(x_i) - y_i\|^2 + \frac{\lambda}{L} \|\theta\|^2
     = \lambda (k + C/L)$, with the same $C$ at every depth and for every data set.
     """

@@ -1,4 +1,4 @@
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.networks import network
@@ -28,17 +28,17 @@ def biases_by_their_own_factor(net, alphas):
     )
 
 
-@claim(
+@identity(
     "rank.weak-balancedness",
-    kind="identity",
-    title="Rescaling layers keeps the function; the derivative of the cost along it",
-    reference=paper("rank", "Prop. 12"),
+    paper("rank", "Prop. 12"),
     instances=rescaled_networks(),
     mutants={"biases scaled by their own layer": {"rescaling": biases_by_their_own_factor}},
-    witness="rankcheck.networks.balancing.layer_rescaling",
+    witness=layer_rescaling,
 )
 def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescaling):
-    r"""With $W_\ell \to \alpha_\ell W_\ell$, $b_\ell \to (\alpha_1 \cdots \alpha_\ell) b_\ell$ and
+    r"""Rescaling layers keeps the function; the derivative of the cost along it.
+
+    With $W_\ell \to \alpha_\ell W_\ell$, $b_\ell \to (\alpha_1 \cdots \alpha_\ell) b_\ell$ and
     $\prod \alpha_\ell = 1$ the function is unchanged. With the single factor $\alpha_\ell = r$,
     $\|\theta(r)\|^2 - \|\theta\|^2 = (r^2 - 1)(\|W_\ell\|^2 + \sum_{j \ge \ell} \|b_j\|^2)$: so the
     derivative in $\log \alpha_\ell$ at 1 is $2(\|W_\ell\|^2 + \sum_{j \ge \ell} \|b_j\|^2)$.
@@ -57,18 +57,18 @@ def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescalin
     )
 
 
-@claim(
+@bound(
     "rank.balanced-layers",
-    kind="bound",
-    title="At the least cost over layer rescalings, consecutive layers are in balance",
-    reference=paper("rank", "Prop. 12"),
+    paper("rank", "Prop. 12"),
     instances=rescaled_networks(),
     mutants={"balanced on the wrong side": {"balance": lambda net: net}},
-    witness="rankcheck.networks.balancing.balance_layers",
+    witness=balance_layers,
     no_ball="the balancing factors are irrational: they come from a float solver",
 )
 def test_balanced_layers(net, x, alphas, r, layer, *, balance=balance_layers):
-    r"""At the minimum over $\alpha$ with $\prod \alpha_\ell = 1$:
+    r"""At the least cost over layer rescalings, consecutive layers are in balance.
+
+    At the minimum over $\alpha$ with $\prod \alpha_\ell = 1$:
     $\|W_\ell\|_F^2 + \|b_\ell\|^2 = \|W_{\ell+1}\|_F^2$ for $\ell < L$, the function is unchanged, and
     no other rescaling is cheaper.
     """

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
@@ -40,11 +40,9 @@ def steep_roofs(source: Source):
     return roof(source, 2)
 
 
-@claim(
+@bound(
     "separation.cell-error",
-    kind="bound",
-    title="The chord of a Lipschitz function over a cell errs by at most half the rise",
-    reference=paper("separation", "slide: Lipschitz function approximation - proof"),
+    paper("separation", "slide: Lipschitz function approximation - proof"),
     instances=functions_on_a_cell(),
     tight=roofs(),
     needs={"f is L-Lipschitz": steep_roofs()},
@@ -54,7 +52,9 @@ def steep_roofs(source: Source):
     },
 )
 def test_cell_error(f, lipschitz):
-    r"""The chord of an $L$-Lipschitz $f$ over a cell of length $h$, with slope $c$, errs by at most
+    r"""The chord of a Lipschitz function over a cell errs by at most half the rise.
+
+    The chord of an $L$-Lipschitz $f$ over a cell of length $h$, with slope $c$, errs by at most
     $\frac{Lh}{2} - \frac{c^2 h}{2L} \le \frac{Lh}{2}$: by at most $\varepsilon$ on cells of length
     $\varepsilon/L$, as on the slide, and on cells of length $2\varepsilon/L$ as well.
 

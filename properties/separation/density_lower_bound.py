@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, leq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
 from rankcheck.scalars import pi, scalar, square_root
@@ -36,11 +36,9 @@ def points_too_far(source: Source):
     return d, u
 
 
-@claim(
+@bound(
     "separation.density-lower-bound",
-    kind="bound",
-    title="The density of μ_d is at least √d/(2eπ) on |t| ≤ 1/√d, in every dimension",
-    reference=paper("separation", "slide: Example, proof of the Lemma"),
+    paper("separation", "slide: Example, proof of the Lemma"),
     instances=points_near_the_middle(),
     tight=tight_cases(),
     needs={"|t| <= 1/√d": points_too_far()},
@@ -51,7 +49,9 @@ def points_too_far(source: Source):
     },
 )
 def test_density_lower_bound(d, u):
-    r"""For $|t| \le 1/\sqrt d$ and every $d \ge 2$ (no $d_0$ is needed): $1 - t^2 \ge e^{-2t^2}$,
+    r"""The density of μ_d is at least √d/(2eπ) on |t| ≤ 1/√d, in every dimension.
+
+    For $|t| \le 1/\sqrt d$ and every $d \ge 2$ (no $d_0$ is needed): $1 - t^2 \ge e^{-2t^2}$,
     $(1-t^2)^{(d-3)/2} \ge e^{-1}$, $\sqrt{d/2 - 1/2} \ge \Gamma(d/2)/\Gamma((d-1)/2) \ge
     \sqrt{d/2 - 3/4} \ge \sqrt{d/(4\pi)}$, and $\frac{d\mu_d}{dt} \ge \frac{\sqrt d}{2e\pi}$.
 
@@ -78,16 +78,16 @@ def test_density_lower_bound(d, u):
     )
 
 
-@claim(
+@bound(
     "separation.density-step",
-    kind="bound",
-    title="The step from 1 − t² to the power of the density, from dimension three on",
-    reference=paper("separation", "slide: Example, proof of the Lemma"),
+    paper("separation", "slide: Example, proof of the Lemma"),
     instances=points_near_the_middle(low=3),
     needs={"d >= 3": circles()},
 )
 def test_density_step(d, u):
-    r"""$(1-t^2)^{(d-3)/2} \ge e^{-(d-3)/d}$ for $|t| \le 1/\sqrt d$ and $d \ge 3$: an equality for
+    r"""The step from 1 − t² to the power of the density, from dimension three on.
+
+    $(1-t^2)^{(d-3)/2} \ge e^{-(d-3)/d}$ for $|t| \le 1/\sqrt d$ and $d \ge 3$: an equality for
     $d = 3$, and false for $d = 2$ at $t = 0$, where the exponent is negative.
     """
     t = u / square_root(d, u)

@@ -3,13 +3,14 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_pair
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.scalars import scalar
+from rankcheck.witnesses import inner_product
 from rankcheck.witnesses.inner_product import (
     DepthThree,
     depth_three,
@@ -66,11 +67,9 @@ def coarse_outer_part(f, d, inner_cells, outer_cells, radius):
     return depth_three(f, d, inner_cells, outer_cells // 2, radius)
 
 
-@claim(
+@construction(
     "separation.depth-three-network",
-    kind="construction",
-    title="A Lipschitz function of the inner product as a network of depth three",
-    reference=paper("separation", "slide: Inner product function approximation"),
+    paper("separation", "slide: Inner product function approximation"),
     instances=lipschitz_functions_at_pairs(),
     tight=tips_of_teeth(),
     needs={"f is L-Lipschitz": steep_teeth()},
@@ -84,10 +83,12 @@ def coarse_outer_part(f, d, inner_cells, outer_cells, radius):
         "the second width": "the same",
         "the weights": "a jump of 2L between neighbouring chords is rare, and weights of N_i small",
     },
-    witness="rankcheck.witnesses.inner_product",
+    witness=inner_product,
 )
 def test_depth_three_network(d, ratio, f, lipschitz, x, other, *, witness=depth_three):
-    r"""For $f: [-1, 1] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$: $N_F = N_f \circ N_i$ has
+    r"""A Lipschitz function of the inner product as a network of depth three.
+
+    For $f: [-1, 1] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$: $N_F = N_f \circ N_i$ has
     $|N_F(x, x') - f(\langle x, x' \rangle)| \le L\,|N_i - \langle x, x' \rangle| + \varepsilon/2 \le
     \varepsilon$ on $S^{d-1} \times S^{d-1}$, hidden widths at most $16d^2L/\varepsilon$ and
     $4L/\varepsilon$, and all weights and biases at most $\max(4, 2L, |f(0)|)$. It is one network of

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import leq, paper, statistical
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, power
 from rankcheck.separation import (
@@ -69,17 +69,17 @@ def without_neurons(d, n, alpha, norms):
     return tail_norm(alpha, n) ** 2 + 0 * norms.sum(-1)
 
 
-@claim(
+@statistical(
     "separation.depth-two-fit",
-    kind="statistical",
-    title="Least-squares fits with random neurons stay above the lower bound",
-    reference=paper("separation", "slide: Main result"),
+    paper("separation", "slide: Main result"),
     instances=fits_of_drawn_functions(),
     mutants={"without the norms of the neurons": {"lower": without_neurons}},
     no_ball="coefficients of neurons by quadrature, and least squares, in floats",
 )
 def test_depth_two_fit(d, n, alpha, w, other, b, *, lower=main_lower_bound):
-    r"""The least-squares fit $N = \sum_j u_j \sigma(\langle w_j, x \rangle + \langle w'_j, x' \rangle +
+    r"""Least-squares fits with random neurons stay above the lower bound.
+
+    The least-squares fit $N = \sum_j u_j \sigma(\langle w_j, x \rangle + \langle w'_j, x' \rangle +
     b_j) + c$ of $F = \sum_i \alpha_i h_i$ with random hidden neurons, $d = 2, 3, 4$, has
     $\|F - N\|^2 \ge \|P_nF\| (\|P_nF\| - 2 (\sum_j \|u_j \sigma_j\| + |c|)/\sqrt{N_{d,n}})$.
 
@@ -93,18 +93,18 @@ def test_depth_two_fit(d, n, alpha, w, other, b, *, lower=main_lower_bound):
     return leq(lower(d, n, alpha, norms), distance, scale=size * size, terms=2**12)
 
 
-@claim(
+@statistical(
     "separation.depth-two-fit-of-the-example",
-    kind="statistical",
-    title="Random neurons hardly fit the oscillating example",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=fits_of_the_example(),
     loose={"the bound": "the tail is cut off at degree n + 6, and few neurons fit nothing"},
     no_ball="coefficients of neurons by quadrature, and least squares, in floats",
     effort=0.4,
 )
 def test_depth_two_fit_of_the_example(d, n, alpha, w, other, b):
-    r"""The same for $F = \sin(\pi d^3 \langle x, x' \rangle)$, cut off at degree $n + 6$, $n = d^2$,
+    r"""Random neurons hardly fit the oscillating example.
+
+    The same for $F = \sin(\pi d^3 \langle x, x' \rangle)$, cut off at degree $n + 6$, $n = d^2$,
     and up to four neurons. The bound is positive for nearly all fits in $d = 3, 4$, and for a third
     of those with four neurons in $d = 2$.
 

@@ -1,4 +1,4 @@
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.legendre import legendre_table, orthonormal_table
 from rankcheck.separation.spherical import sphere_rule
@@ -17,18 +17,18 @@ def without_multiplicities(d, n, t):
     return legendre_table(d, n, t)
 
 
-@claim(
+@identity(
     "separation.inner-product-basis",
-    kind="identity",
-    title="The functions h_n(x, x′) = √N P_n(⟨x, x′⟩) are orthonormal on S × S",
-    reference=paper("separation", "slide: Inner product functions"),
+    paper("separation", "slide: Inner product functions"),
     instances=expansions(),
     mutants={"without the multiplicities": {"basis": without_multiplicities}},
     no_ball="the points of the rule on the sphere are zeros of polynomials, computed in floats",
-    witness="rankcheck.separation.spherical.sphere_rule",
+    witness=sphere_rule,
 )
 def test_inner_product_basis(d, alpha, gamma, *, basis=orthonormal_table):
-    r"""$\langle \sum_i \alpha_i h_i, \sum_i \gamma_i h_i \rangle_{L^2(S \times S)} =
+    r"""The functions h_n(x, x′) = √N P_n(⟨x, x′⟩) are orthonormal on S × S.
+
+    $\langle \sum_i \alpha_i h_i, \sum_i \gamma_i h_i \rangle_{L^2(S \times S)} =
     \sum_i \alpha_i \gamma_i$ with $h_n(x, x') = \sqrt{N_{d,n}}\,P_n(\langle x, x' \rangle)$:
     orthonormality, and Parseval's identity for $\gamma = \alpha$.
 

@@ -3,11 +3,12 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import pair_on_grid, unit_pair
 from rankcheck.scalars import scalar
+from rankcheck.witnesses import inner_product
 from rankcheck.witnesses.inner_product import (
     inner_product_cells,
     inner_product_network,
@@ -53,11 +54,9 @@ def without_the_constant(d, cells, like):
     return net.with_parameters(net.weights, (net.biases[0], net.biases[1] + 1))
 
 
-@claim(
+@construction(
     "separation.inner-product-network",
-    kind="construction",
-    title="The inner product of two unit vectors as a network of one hidden layer",
-    reference=paper("separation", "slide: Inner product approximation"),
+    paper("separation", "slide: Inner product approximation"),
     instances=pairs_of_unit_vectors(),
     tight=sums_between_knots(),
     needs={"x and x′ are unit vectors": long_vectors()},
@@ -70,10 +69,12 @@ def without_the_constant(d, cells, like):
         "the width": "cells twice as long as those of the slides take half the units",
         "the weights": "biases approach −2 from above as the cells become short",
     },
-    witness="rankcheck.witnesses.inner_product",
+    witness=inner_product,
 )
 def test_inner_product_network(d, delta, x, other, *, witness=inner_product_network):
-    r"""$\langle x, x' \rangle = \sum_i \frac12 (x_i + x'_i)^2 - 1$ on $S^{d-1} \times S^{d-1}$, so the
+    r"""The inner product of two unit vectors as a network of one hidden layer.
+
+    $\langle x, x' \rangle = \sum_i \frac12 (x_i + x'_i)^2 - 1$ on $S^{d-1} \times S^{d-1}$, so the
     sum of $d$ approximators of $t^2/2$ on $[-2, 2]$ (2-Lipschitz) with error $\delta/d$, minus 1,
     errs by at most $\delta$. Its width is at most $8d^2/\delta$, that is $16d^2L/\varepsilon$ for
     $\delta = \varepsilon/(2L)$; all weights and biases are at most 2.

@@ -1,7 +1,7 @@
 import math
 from fractions import Fraction
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import eq, identity, leq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.legendre import legendre, monomials
 from rankcheck.separation.spherical import laplace_integral
@@ -39,19 +39,19 @@ def off_by_one(d, n, t):
     return legendre(d + 1, n, t)
 
 
-@claim(
+@identity(
     "separation.legendre-recurrence",
-    kind="identity",
-    title="The recurrence gives the Legendre polynomials of dimension d",
-    reference=paper("separation", "slide: Legendre polynomials"),
+    paper("separation", "slide: Legendre polynomials"),
     instances=points_of_the_interval(),
     tight=ends_of_the_interval(),
     needs={"|t| <= 1": beyond_the_interval()},
     mutants={"the next dimension": {"polynomial": off_by_one}},
-    witness="rankcheck.separation.legendre.legendre",
+    witness=legendre,
 )
 def test_legendre_recurrence(d, n, t, *, polynomial=legendre):
-    r"""$P_0 = 1$, $P_1 = x$, $P_n = \frac{(2n+d-4)\,x P_{n-1} - (n-1) P_{n-2}}{n+d-3}$ is
+    r"""The recurrence gives the Legendre polynomials of dimension d.
+
+    $P_0 = 1$, $P_1 = x$, $P_n = \frac{(2n+d-4)\,x P_{n-1} - (n-1) P_{n-2}}{n+d-3}$ is
     $\int (t + i\sqrt{1-t^2}\,u)^n\,d\mu_{d-1}(u)$, that is the Gegenbauer polynomial
     $C_n^{(d/2-1)}$ scaled to $P_n(1) = 1$; $P_n(-t) = (-1)^n P_n(t)$, and $|P_n| \le 1$ on $[-1, 1]$.
 
@@ -89,17 +89,17 @@ def another_parameter(d, n):
     return gegenbauer(d + 1, n)
 
 
-@claim(
+@identity(
     "separation.legendre-is-gegenbauer",
-    kind="identity",
-    title="The coefficients of the Legendre polynomials are those of Gegenbauer's",
-    reference=paper("separation", "slide: Legendre polynomials"),
+    paper("separation", "slide: Legendre polynomials"),
     instances=dimensions_and_degrees(),
     mutants={"another parameter": {"coefficients": another_parameter}},
     no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_legendre_is_gegenbauer(d, n, *, coefficients=gegenbauer):
-    r"""$P_n$ from the recurrence and $C_n^{(d/2-1)}(x)/C_n^{(d/2-1)}(1)$ from its explicit sum have the
+    r"""The coefficients of the Legendre polynomials are those of Gegenbauer's.
+
+    $P_n$ from the recurrence and $C_n^{(d/2-1)}(x)/C_n^{(d/2-1)}(1)$ from its explicit sum have the
     same coefficients: $d = 2$ Chebyshev, $d = 3$ Legendre. Exact rational numbers.
     """
     pairs = zip(monomials(d, n), coefficients(d, n), strict=True)

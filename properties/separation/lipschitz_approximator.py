@@ -3,11 +3,12 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import construction, eq, leq, paper, refuted
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.scalars import scalar
+from rankcheck.witnesses import lipschitz
 from rankcheck.witnesses.lipschitz import cells_as_drawn, cells_needed, interpolate, supremum_error
 
 
@@ -62,11 +63,9 @@ def as_drawn(ratio):
     return cells_as_drawn(ratio, 1, 1)
 
 
-@claim(
+@construction(
     "separation.lipschitz-approximator",
-    kind="construction",
-    title="A Lipschitz function of one variable as a network of one hidden layer",
-    reference=paper("separation", "slide: Lipschitz function approximation"),
+    paper("separation", "slide: Lipschitz function approximation"),
     instances=lipschitz_functions(),
     tight=zigzags(),
     needs={"f is L-Lipschitz": too_steep()},
@@ -75,10 +74,12 @@ def as_drawn(ratio):
         "cells of length ε/L, as drawn": {"cells_for": as_drawn},
     },
     loose={"the biases": "the last unit starts one cell before R"},
-    witness="rankcheck.witnesses.lipschitz",
+    witness=lipschitz,
 )
 def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells):
-    r"""For $f: [-R, R] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$ there is
+    r"""A Lipschitz function of one variable as a network of one hidden layer.
+
+    For $f: [-R, R] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$ there is
     $N(x) = f(0) + \sum_{i \le m} \gamma_i\,\mathrm{relu}(\alpha_i x + \beta_i)$ with
     $\sup_{[-R,R]} |f - N| \le \varepsilon$, $N$ $L$-Lipschitz on $\mathbb R$, $m \le 2RL/\varepsilon$,
     $\alpha_i = \pm 1$, $|\beta_i| \le R$ and $|\gamma_i| \le 2L$: six clauses.
@@ -108,15 +109,16 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
 
 @refuted(
     "separation.lipschitz-width-as-drawn",
-    title="The width of the approximator with cells of length ε/L, as drawn on the slide",
-    reference=paper("separation", "slide: Lipschitz function approximation - proof"),
+    paper("separation", "slide: Lipschitz function approximation - proof"),
     instances=lipschitz_functions(),
     errata="Cells of length ε/L take 2⌈RL/ε⌉ units, more than 2RL/ε unless RL/ε is a whole number "
     "(RL/ε = 1.3: 4 > 2.6). Cells of length 2ε/L are as good and few enough.",
     corrected_by="separation.lipschitz-approximator",
 )
 def test_lipschitz_width_as_drawn(f, radius, lipschitz, ratio):
-    r"""The network that interpolates $f$ at the ends of cells of length $\varepsilon/L$ on either side
+    r"""The width of the approximator with cells of length ε/L, as drawn on the slide.
+
+    The network that interpolates $f$ at the ends of cells of length $\varepsilon/L$ on either side
     of 0 has at most $2RL/\varepsilon$ units.
     """
     return leq(interpolate(f, radius, cells_as_drawn(ratio, 1, 1)).width, math.floor(2 * ratio))

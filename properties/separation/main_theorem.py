@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import bound, eq, leq, paper, refuted, separation
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
 from rankcheck.linalg import eye
@@ -41,7 +41,7 @@ def vectors_of_length_two(source: Source):
     return d, n, alpha, beta, 2 * v, w
 
 
-def bound(d, n, alpha, beta):
+def lower_bound(d, n, alpha, beta):
     """The bound of the theorem."""
     return main_lower_bound(d, n, alpha, separable_norms(beta))
 
@@ -57,11 +57,9 @@ def without_the_factor_two(d, n, alpha, beta):
     return main_lower_bound(d, n, alpha, separable_norms(beta) / 2)
 
 
-@claim(
+@bound(
     "separation.main-theorem",
-    kind="bound",
-    title="An inner-product function is far from sums of few small separable functions",
-    reference=paper("separation", "slide: Main result"),
+    paper("separation", "slide: Main result"),
     instances=separable_sums(),
     tight=small_and_aligned(),
     needs={"v and v′ are unit vectors": vectors_of_length_two()},
@@ -69,10 +67,12 @@ def without_the_factor_two(d, n, alpha, beta):
         "a larger multiplicity": {"lower": with_a_larger_multiplicity},
         "without the factor two": {"lower": without_the_factor_two},
     },
-    witness="rankcheck.separation",
+    witness=separation,
 )
-def test_main_theorem(d, n, alpha, beta, v, w, *, lower=bound):
-    r"""For $F = \sum_i \alpha_i h_i$ and separable $g_1, \dots, g_r$,
+def test_main_theorem(d, n, alpha, beta, v, w, *, lower=lower_bound):
+    r"""An inner-product function is far from sums of few small separable functions.
+
+    For $F = \sum_i \alpha_i h_i$ and separable $g_1, \dots, g_r$,
     $\|F - \sum_j g_j\|^2 \ge \|P_n F\| \bigl(\|P_n F\| - \frac{2 \sum_j \|g_j\|}{\sqrt{N_{d,n}}}
     \bigr)$, where $P_n F = \sum_{i \ge n} \alpha_i h_i$.
 
@@ -86,8 +86,7 @@ def test_main_theorem(d, n, alpha, beta, v, w, *, lower=bound):
 
 @refuted(
     "separation.main-theorem-as-printed",
-    title="The main theorem with the equality sign in print",
-    reference=paper("separation", "slide: Main result"),
+    paper("separation", "slide: Main result"),
     instances=separable_sums(),
     errata='It has to be "≥": the first line of the proof drops the off-diagonal coefficients, and '
     "later ones the norms of what is left. F = 0, g = 1: 1 = 0. F = h_1, g = L_1 ⊗ L_1, d = 3: "
@@ -95,10 +94,12 @@ def test_main_theorem(d, n, alpha, beta, v, w, *, lower=bound):
     corrected_by="separation.main-theorem",
 )
 def test_main_theorem_as_printed(d, n, alpha, beta, v, w):
-    r"""$\|F - \sum_j g_j\|^2 = \|P_n F\| \bigl(\|P_n F\| -
+    r"""The main theorem with the equality sign in print.
+
+    $\|F - \sum_j g_j\|^2 = \|P_n F\| \bigl(\|P_n F\| -
     \frac{2 \sum_j \|g_j\|}{\sqrt{N_{d,n}}} \bigr)$ for $F = \sum_i \alpha_i h_i$ and separable
     $g_1, \dots, g_r$.
     """
     size = (alpha * alpha).sum(-1).sqrt() + separable_norms(beta).sum(-1)
     distance = distance_squared(d, alpha, beta, v, w)
-    return eq(distance, bound(d, n, alpha, beta), scale=size * size)
+    return eq(distance, lower_bound(d, n, alpha, beta), scale=size * size)

@@ -1,8 +1,7 @@
 import math
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import eq, identity, leq, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.integers import comparable
 from rankcheck.separation.legendre import multiplicity
 
 
@@ -31,18 +30,18 @@ def quotient(d, n):
     return product // (math.factorial(n) * math.factorial(d - 2))
 
 
-@claim(
+@identity(
     "separation.multiplicity",
-    kind="identity",
-    title="The multiplicities N_{d,n} as exact integers",
-    reference=paper("separation", "slide: Legendre polynomials"),
+    paper("separation", "slide: Legendre polynomials"),
     instances=dimensions_and_degrees(),
     tight=circles(),
     mutants={"without the second binomial": {"number": without_the_second_binomial}},
     no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_multiplicity(d, n, *, number=multiplicity):
-    r"""$N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1} = \frac{(2n+d-2)(n+d-3)!}{n!\,(d-2)!}$
+    r"""The multiplicities N_{d,n} as exact integers.
+
+    $N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1} = \frac{(2n+d-2)(n+d-3)!}{n!\,(d-2)!}$
     ($1$ for $n = 0$), $N_{2,n} = 2$ for $n \ge 1$, $\sum_{k \le n} N_{d,k} = N_{d+1,n}$, and $N_{d,n}$
     does not decrease in $n$; for $d \ge 3$ it grows by at least 2 (here: in dimension $d + 1$).
 
@@ -51,9 +50,9 @@ def test_multiplicity(d, n, *, number=multiplicity):
     value, restricted = number(d, n), sum(number(d, k) for k in range(n + 1))
     above = number(d + 1, n)
     return (
-        eq(*comparable(value, quotient(d, n)), label="the quotient of factorials"),
-        eq(*comparable(restricted, above), label="the sum over degrees"),
-        leq(*comparable(value, number(d, n + 1)), label="growth"),
-        leq(*comparable(above + 2, number(d + 1, n + 1)), label="growth by two"),
+        eq(value, quotient(d, n), label="the quotient of factorials"),
+        eq(restricted, above, label="the sum over degrees"),
+        leq(value, number(d, n + 1), label="growth"),
+        leq(above + 2, number(d + 1, n + 1), label="growth by two"),
         eq(number(2, n + 1), 2, label="the circle"),
     )

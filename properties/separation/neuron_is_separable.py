@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
@@ -47,16 +47,16 @@ def neurons_at_other_points(source: Source):
     return neuron(source, d), *(unit_vectors(source, d) for _ in range(4))
 
 
-@claim(
+@identity(
     "separation.neuron-is-separable",
-    kind="identity",
-    title="A neuron is a separable function",
-    reference=paper("separation", "slide: Separable functions"),
+    paper("separation", "slide: Separable functions"),
     instances=neurons_at_reflected_points(),
     needs={"the inner products with v and v′ are the same": neurons_at_other_points()},
 )
 def test_neuron_is_separable(net, x, other, moved, other_moved):
-    r"""$\sigma(\langle v, x \rangle + \langle v', x' \rangle + b)$ depends on
+    r"""A neuron is a separable function.
+
+    $\sigma(\langle v, x \rangle + \langle v', x' \rangle + b)$ depends on
     $(\langle v, x \rangle, \langle v', x' \rangle)$ only: it takes the same value at points of
     $S \times S$ at which these agree, as at images under reflections that fix $v$ and $v'$.
     """

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, leq, paper
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Instances, Source, instances
 from rankcheck.instances.spheres import unit_vectors
@@ -50,7 +50,7 @@ def with_points(source: Source, *, family: Instances):
     return *neuron, unit_vectors(source, neuron[0]), unit_vectors(source, neuron[0])
 
 
-def bound(d, size):
+def of_two_spheres(d, size):
     """B(1 + √(4d))."""
     return size * neuron_norm_bound(d, 1, size)
 
@@ -60,18 +60,18 @@ def of_one_sphere(d, size):
     return size * (1 + square_root(d, size))
 
 
-@claim(
+@bound(
     "separation.neuron-norm",
-    kind="bound",
-    title="A neuron with weights of at most B is at most B²(1 + √(4d)) on S × S",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=with_points(family=neurons(high=12)),
     tight=with_points(family=largest_neurons(high=12)),
     needs={"all weights are at most B": with_points(family=larger_neurons(high=12))},
     mutants={"the bound for one sphere": {"largest": of_one_sphere}},
 )
-def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=bound):
-    r"""$|u\,\sigma(\langle w, x \rangle + \langle w', x' \rangle + b)| \le
+def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=of_two_spheres):
+    r"""A neuron with weights of at most B is at most B²(1 + √(4d)) on S × S.
+
+    $|u\,\sigma(\langle w, x \rangle + \langle w', x' \rangle + b)| \le
     |u|\,[\|w\| + \|w'\| + b]_+ \le B^2 (1 + \sqrt{4d})$ on $S^{d-1} \times S^{d-1}$ if no entry of
     $w$, $w'$, $b$, $u$ exceeds $B$ in size, since $\|w\|, \|w'\| \le B\sqrt d$. With $B = 2^d$ it is
     the $2^{2d}(1 + \sqrt{4d})$ of the slides, which bounds the $L^2$ norm too.
@@ -96,18 +96,18 @@ def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=bound):
     )
 
 
-@claim(
+@bound(
     "separation.neuron-second-moment",
-    kind="bound",
-    title="The L² norm of a neuron is at most √3·B, before its output weight",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=neurons(high=5),
     tight=largest_neurons(high=5),
     needs={"all weights are at most B": larger_neurons(high=5)},
     no_ball="points of the rules are zeros of polynomials, computed in floats",
 )
 def test_neuron_second_moment(d, size, w, other, b, output):
-    r"""With $z = \langle w, x \rangle + \langle w', x' \rangle + b$ on $S^{d-1} \times S^{d-1}$:
+    r"""The L² norm of a neuron is at most √3·B, before its output weight.
+
+    With $z = \langle w, x \rangle + \langle w', x' \rangle + b$ on $S^{d-1} \times S^{d-1}$:
     $E[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2 \le 3B^2$, which is less than the square of the
     maximum by a factor of order $d$, and gives a sharper width (rankcheck.separation.widths).
 

@@ -1,6 +1,6 @@
 import torch
 
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.scalars import pi
 from rankcheck.separation.legendre import density, even_moment, orthonormal_table, quadrature
@@ -35,18 +35,18 @@ def next_dimension(d, degree, like):
     return against_dt(d + 1, degree, like)
 
 
-@claim(
+@identity(
     "separation.orthonormal-basis",
-    kind="identity",
-    title="The normalised d-dimensional Legendre polynomials are orthonormal under μ_d",
-    reference=paper("separation", "slide: Legendre polynomials"),
+    paper("separation", "slide: Legendre polynomials"),
     instances=expansions(),
     mutants={"another measure": {"measure": next_dimension}},
     no_ball="Gauss–Gegenbauer nodes are zeros of polynomials, computed in floats",
-    witness="rankcheck.separation.legendre.quadrature",
+    witness=quadrature,
 )
 def test_orthonormal_basis(d, p, q, *, measure=against_dt):
-    r"""$\langle \sum_n p_n \sqrt{N_{d,n}} P_n, \sum_n q_n \sqrt{N_{d,n}} P_n \rangle_{L^2(\mu_d)} =
+    r"""The normalised d-dimensional Legendre polynomials are orthonormal under μ_d.
+
+    $\langle \sum_n p_n \sqrt{N_{d,n}} P_n, \sum_n q_n \sqrt{N_{d,n}} P_n \rangle_{L^2(\mu_d)} =
     \sum_n p_n q_n$, with $d\mu_d = \frac{\Gamma(d/2)}{\sqrt\pi\,\Gamma((d-1)/2)} (1-x^2)^{(d-3)/2} dx$,
     of mass 1 and with the even moments $\frac{(2k-1)!!}{d(d+2)\cdots(d+2k-2)}$ of a coordinate of a
     uniform point of the sphere, whose law it is.

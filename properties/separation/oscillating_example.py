@@ -3,11 +3,12 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import claim, leq, paper
+from rankcheck import bound, construction, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
 from rankcheck.scalars import pi, scalar
+from rankcheck.witnesses import inner_product
 from rankcheck.witnesses.inner_product import depth_three, depth_three_cells, largest_parameter
 
 #: Pairs of points in an instance: networks are built once for all of them.
@@ -48,25 +49,24 @@ def too_few_cells(f, d, inner_cells, outer_cells, radius):
     return depth_three(f, d, inner_cells, outer_cells // 8, radius)
 
 
-@claim(
+@bound(
     "separation.sine-lipschitz",
-    kind="bound",
-    title="sin(πd³t) is πd³-Lipschitz",
-    reference=paper("separation", "slide: Example"),
+    paper("separation", "slide: Example"),
     instances=neighbouring_numbers(),
     tight=next_to_zero(),
 )
 def test_sine_lipschitz(d, s, t):
-    r"""$|\sin(\pi d^3 s) - \sin(\pi d^3 t)| \le \pi d^3\,|s - t|$."""
+    r"""sin(πd³t) is πd³-Lipschitz.
+
+    $|\sin(\pi d^3 s) - \sin(\pi d^3 t)| \le \pi d^3\,|s - t|$.
+    """
     f = sine(d)
     return leq((f(s) - f(t)).abs(), d**3 * pi(s) * (s - t).abs(), scale=d**3 * s.abs() + 1)
 
 
-@claim(
+@construction(
     "separation.oscillating-example",
-    kind="construction",
-    title="The oscillating example as a network of depth three and width 16πd⁵/ε",
-    reference=paper("separation", "slide: Example"),
+    paper("separation", "slide: Example"),
     instances=pairs_of_points(),
     mutants={"an eighth of the cells of N_f": {"witness": too_few_cells}},
     loose={
@@ -75,12 +75,14 @@ def test_sine_lipschitz(d, s, t):
         "the second width": "the same",
         "the weights": "a jump of 2L between neighbouring chords does not occur",
     },
-    witness="rankcheck.witnesses.inner_product",
+    witness=inner_product,
     no_batch="the first layer has 16d⁵ units: an instance has eight pairs of points instead",
     effort=0.3,
 )
 def test_oscillating_example(d, error, x, other, *, witness=depth_three):
-    r"""$f(t) = \sin(\pi d^3 t)$ is $\pi d^3$-Lipschitz, so $N_F$ is within $\varepsilon$ of
+    r"""The oscillating example as a network of depth three and width 16πd⁵/ε.
+
+    $f(t) = \sin(\pi d^3 t)$ is $\pi d^3$-Lipschitz, so $N_F$ is within $\varepsilon$ of
     $F(x, x') = \sin(\pi d^3 \langle x, x' \rangle)$ with hidden widths at most $16\pi d^5/\varepsilon$
     and $4\pi d^3/\varepsilon$, and weights and biases at most $\max(4, 2\pi d^3)$.
 

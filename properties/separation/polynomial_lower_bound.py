@@ -1,7 +1,8 @@
 from fractions import Fraction
 
-from rankcheck import claim, eq, leq, paper
+from rankcheck import bound, eq, leq, paper
 from rankcheck.instances.source import Source, instances
+from rankcheck.separation import oscillation
 from rankcheck.separation.oscillation import (
     distance_lower_bound,
     sign_change_lower_bound,
@@ -35,18 +36,18 @@ def distance(d, q, deviation):
     return sine_energy(d, q, deviation) - (2 * best * p).sum(-1) + (p * p).sum(-1)
 
 
-@claim(
+@bound(
     "separation.polynomial-lower-bound",
-    kind="bound",
-    title="No polynomial of degree k < m is near sin(π√d m t), in every dimension",
-    reference=paper("separation", "slide: Example, Lemma"),
+    paper("separation", "slide: Example, Lemma"),
     instances=polynomials(),
     mutants={"twenty times as much": {"times": 20}},
     loose={"the bound": "the best polynomial errs by 15.1 (d = 2) times the bound and more"},
-    witness="rankcheck.separation.oscillation",
+    witness=oscillation,
 )
 def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
-    r"""For $s(t) = \sin(\pi\sqrt d\,m\,t)$, a whole number $m$, and every polynomial $p$ of degree
+    r"""No polynomial of degree k < m is near sin(π√d m t), in every dimension.
+
+    For $s(t) = \sin(\pi\sqrt d\,m\,t)$, a whole number $m$, and every polynomial $p$ of degree
     $k < m$: $\int (s - p)^2\,d\mu_d \ge \frac{m-k}{4e\pi m}$, for every $d \ge 2$ ($d_0 = 2$ serves).
 
     The distance is in the Legendre basis, with Bessel functions for the coefficients of $s$; it is
@@ -64,18 +65,18 @@ def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
     )
 
 
-@claim(
+@bound(
     "separation.sign-changes",
-    kind="bound",
-    title="A polynomial of degree k misses the sign of a sine on m − k half periods",
-    reference=paper("separation", "slide: Example, proof of the Lemma"),
+    paper("separation", "slide: Example, proof of the Lemma"),
     instances=polynomials_on_the_interval(),
     mutants={"three times as much": {"times": 3}},
     loose="the best polynomial errs by twice the bound (m = 1, k = 0) and more",
-    witness="rankcheck.separation.oscillation",
+    witness=oscillation,
 )
 def test_sign_changes(m, k, deviation, *, times=1):
-    r"""$\int_{-1}^1 (\sin(\pi m x) - p(x))^2\,dx \ge \frac{\lfloor m \rfloor - k}{2m}$ for real
+    r"""A polynomial of degree k misses the sign of a sine on m − k half periods.
+
+    $\int_{-1}^1 (\sin(\pi m x) - p(x))^2\,dx \ge \frac{\lfloor m \rfloor - k}{2m}$ for real
     $m \ge 1$ and every polynomial $p$ of degree $k < m$: on the slide for whole $m$.
 
     $dx$ on $[-1, 1]$ is twice $\mu_3$; the distance is least at the projection.

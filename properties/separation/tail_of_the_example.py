@@ -2,11 +2,11 @@ import math
 
 import torch
 
-from rankcheck import claim, leq, paper, refuted
+from rankcheck import bound, leq, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
-from rankcheck.integers import comparable
 from rankcheck.scalars import pi
+from rankcheck.separation import oscillation
 from rankcheck.separation.legendre import orthonormal_table
 from rankcheck.separation.oscillation import example_tail, sine_coefficients, sine_energy
 
@@ -37,21 +37,21 @@ def one_fifth(like):
     return 1 / (5 * torch.exp(like.new_ones(())) * pi(like))
 
 
-@claim(
+@bound(
     "separation.tail-of-the-example",
-    kind="bound",
-    title="The tail of sin(πd³t) beyond degree d² has a squared norm of at least 1/(5eπ)",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=approximating_polynomials(),
     tight=best_polynomials(),
     loose={
         "the bound": "the tail is 0.41892, 0.49526, 0.49985, 0.5000005 for d = 2 to 5, 21 times as much"
     },
-    witness="rankcheck.separation.oscillation",
+    witness=oscillation,
     no_batch="the basis has d² degrees: one polynomial, in a dimension of its own",
 )
 def test_tail_of_the_example(d, deviation):
-    r"""$\|P_n F\|^2 \ge \frac{1}{5e\pi}$ for $F = \sin(\pi d^3 \langle x, x' \rangle)$, $n = d^2$ and
+    r"""The tail of sin(πd³t) beyond degree d² has a squared norm of at least 1/(5eπ).
+
+    $\|P_n F\|^2 \ge \frac{1}{5e\pi}$ for $F = \sin(\pi d^3 \langle x, x' \rangle)$, $n = d^2$ and
     every $d \ge 2$: the least squared distance of $\sin(\pi d^3 t)$ to polynomials of degree below
     $n$ in $L^2(\mu_d)$.
 
@@ -76,37 +76,39 @@ def dimensions(source: Source, *, low: int, high: int):
     return source.integer(low, high)
 
 
-@claim(
+@bound(
     "separation.tail-from-the-lemma",
-    kind="bound",
-    title="The lemma gives the tail of the example from dimension 25 on, square or not",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=dimensions(low=25, high=10**6),
     needs={"d >= 25": dimensions(low=2, high=24)},
     loose="the ratio is 0.9992 at d = 25, and integers do not meet",
     no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_tail_from_the_lemma(d):
-    r"""With $m = d^{5/2}$, $k = d^2 - 1$ and $d \ge 25$:
+    r"""The lemma gives the tail of the example from dimension 25 on, square or not.
+
+    With $m = d^{5/2}$, $k = d^2 - 1$ and $d \ge 25$:
     $\frac{\lfloor m \rfloor - k}{4e\pi m} \ge \frac{1}{5e\pi}$, the bound of the lemma for real $m$
     (separation.density-lower-bound and separation.sign-changes). In integers,
     $25\,(\lfloor m \rfloor - k)^2 \ge 16\,d^5$.
     """
     misses = math.isqrt(d**5) - d * d + 1
-    return leq(*comparable(16 * d**5, 25 * misses**2))
+    return leq(16 * d**5, 25 * misses**2)
 
 
 @refuted(
     "separation.tail-as-printed",
-    title="The tail of the example is at least 1/(5eπ), as worded in print",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=points_on_both_spheres(),
     errata="Print says P_nF ≥ 1/(5eπ) without a norm or a square. P_nF is odd in ⟨x, x′⟩, so it "
     "vanishes at orthogonal vectors, and takes both signs; it is ‖P_nF‖² that is so large.",
     corrected_by="separation.tail-of-the-example",
 )
 def test_tail_as_printed(d, x, other):
-    r"""$P_n F \ge \frac{1}{5e\pi}$ for $F = \sin(\pi d^3 \langle x, x' \rangle)$ and $n = d^2$."""
+    r"""The tail of the example is at least 1/(5eπ), as worded in print.
+
+    $P_n F \ge \frac{1}{5e\pi}$ for $F = \sin(\pi d^3 \langle x, x' \rangle)$ and $n = d^2$.
+    """
     t = (x * other).sum(-1)
     alpha = sine_coefficients(d, d**6, d * d - 1, t)
     low = (alpha * orthonormal_table(d, d * d - 1, t)).sum(-1)

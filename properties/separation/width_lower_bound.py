@@ -2,9 +2,9 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from rankcheck import claim, eq, leq, paper, refuted
+from rankcheck import bound, eq, identity, leq, limit, paper, refuted
 from rankcheck.instances.source import Source, instances
-from rankcheck.integers import comparable
+from rankcheck.separation import widths
 from rankcheck.separation.legendre import multiplicity
 from rankcheck.separation.widths import (
     allowed_norms,
@@ -12,6 +12,7 @@ from rankcheck.separation.widths import (
     depth_three_width,
     depth_two_width,
     guaranteed_error,
+    separation_table,
     slides_error_like,
 )
 
@@ -46,19 +47,19 @@ def twice_as_many(d, like):
     return 2 * allowed_norms(d, like)
 
 
-@claim(
+@bound(
     "separation.width-lower-bound",
-    kind="bound",
-    title="The width that depth two needs for sin(πd³⟨x, x′⟩): 2^{Ω(d log d)}",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=narrow_networks(),
     tight=widest_of_the_narrow(),
     needs={"d >= 9": low_dimensions()},
     mutants={"twice as many neurons": {"allowed": twice_as_many}},
-    witness="rankcheck.separation.widths",
+    witness=widths,
 )
 def test_width_lower_bound(d, share, *, allowed=allowed_norms):
-    r"""A network of depth two on $S^{d-1} \times S^{d-1}$ with weights and biases at most $2^d$ and
+    r"""The width that depth two needs for sin(πd³⟨x, x′⟩): 2^{Ω(d log d)}.
+
+    A network of depth two on $S^{d-1} \times S^{d-1}$ with weights and biases at most $2^d$ and
     $\|F - N\|^2 \le \frac{1}{50e^2\pi^2}$, $F = \sin(\pi d^3 \langle x, x' \rangle)$, has
     $r \ge \frac{\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1}}{2 \cdot 4^d (1 + \sqrt{4d})}$ neurons.
 
@@ -75,8 +76,7 @@ def test_width_lower_bound(d, share, *, allowed=allowed_norms):
 
 @refuted(
     "separation.width-lower-bound-as-printed",
-    title="The width that depth two needs, with the summand in print",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=narrow_networks(),
     errata="2^{d+1} stands in the denominator; it has to be subtracted from √N/(10eπ) above. At "
     "d = 10 print claims 6.3·10⁻⁴ where the main theorem gives 4.9·10⁻⁴. From d = 30 on the "
@@ -85,7 +85,9 @@ def test_width_lower_bound(d, share, *, allowed=allowed_norms):
     corrected_by="separation.width-lower-bound",
 )
 def test_width_lower_bound_as_printed(d, share):
-    r"""The main theorem gives a width of at least
+    r"""The width that depth two needs, with the summand in print.
+
+    The main theorem gives a width of at least
     $\frac{\sqrt{N_{d,d^2}}}{20e\pi 2^{2d}(1 + \sqrt{4d}) + 2^{d+1}}$: with neurons of smaller norm, a
     `share` of what so many may have, it leaves an error of at least $\frac{1}{50e^2\pi^2}$.
     """
@@ -138,67 +140,67 @@ def width_in_integers(d: int) -> int:
     return max(0, ends[0])
 
 
-@claim(
+@identity(
     "separation.width-in-integers",
-    kind="identity",
-    title="The least width of depth two as an exact integer, and from which d it says something",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=dimensions(low=2, edges=(8, 9, 18, 19)),
     no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_width_in_integers(d):
-    r"""$\lceil (\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1})/(2 \cdot 4^d (1 + \sqrt{4d})) \rceil$ in balls
+    r"""The least width of depth two as an exact integer, and from which d it says something.
+
+    $\lceil (\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1})/(2 \cdot 4^d (1 + \sqrt{4d})) \rceil$ in balls
     of more bits than $N_{d,d^2}$ has, and from integers alone, for $d$ up to 1000. It is 0 up to
     $d = 8$, 1 up to $d = 18$, and says something from $d = 19$ on, where it is 2.
     """
     width = depth_two_width(d)
     known = int(d >= 9) + int(d >= 19)
     return (
-        eq(*comparable(width, width_in_integers(d)), label="the integer"),
+        eq(width, width_in_integers(d), label="the integer"),
         eq(min(width, 2), known, label="where it says something"),
     )
 
 
-@claim(
+@bound(
     "separation.width-crossover",
-    kind="bound",
-    title="Depth two must be wider than depth three from dimension 44 on",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=dimensions(low=2, edges=(43, 44)),
     mutants={"from 43 on": {"first": 43}, "from 45 on": {"first": 45}},
     loose="two widths at neighbouring dimensions are never equal",
-    witness="rankcheck.separation.widths.separation_table",
+    witness=separation_table,
     no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_width_crossover(d, *, first=44):
-    r"""At the error $\varepsilon = \frac{1}{50e^2\pi^2}$ the width that depth two needs exceeds the
+    r"""Depth two must be wider than depth three from dimension 44 on.
+
+    At the error $\varepsilon = \frac{1}{50e^2\pi^2}$ the width that depth two needs exceeds the
     width $16\pi d^5/\varepsilon$ that is enough for depth three if and only if $d \ge 44$
     ($d \le 1000$); by forty orders of magnitude at $d = 100$.
     """
     two, three = depth_two_width(d), math.ceil(depth_three_width(d))
-    relation = leq(*comparable(three, two)) if d >= first else leq(*comparable(two, three))
-    gap = leq(*comparable(10**40 * three, two), label="at d = 100")
+    relation = leq(three, two) if d >= first else leq(two, three)
+    gap = leq(10**40 * three, two, label="at d = 100")
     return (relation, gap) if d >= 100 else relation
 
 
-@claim(
+@limit(
     "separation.width-growth",
-    kind="limit",
-    title="The width of depth two grows like a power of d^d",
-    reference=paper("separation", "slide: Example - conclusion"),
+    paper("separation", "slide: Example - conclusion"),
     instances=dimensions(low=73, edges=(73, 1000)),
     needs={"d >= 73": dimensions(low=2, edges=(72,))},
     loose="the exponent is 1/2 in the limit, and 0.369 at d = 1000",
     no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_width_growth(d):
-    r"""$d^{d/4} \le r \le d^{d/2}$ for the least width $r$ of depth two and $73 \le d \le 1000$: so
+    r"""The width of depth two grows like a power of d^d.
+
+    $d^{d/4} \le r \le d^{d/2}$ for the least width $r$ of depth two and $73 \le d \le 1000$: so
     $r = 2^{\Omega(d \log d)}$, with integers $r^4 \ge d^d$ and $r^2 \le d^d$.
 
     The limit adds: by Stirling's formula $\log_2 r = \frac d2 \log_2 d + O(d)$.
     """
     width = depth_two_width(d)
     return (
-        leq(*comparable(d**d, width**4), label="from below"),
-        leq(*comparable(width**2, d**d), label="from above"),
+        leq(d**d, width**4, label="from below"),
+        leq(width**2, d**d, label="from above"),
     )

@@ -1,6 +1,7 @@
-from rankcheck import claim, eq, paper
+from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
+from rankcheck.separation import zonal
 from rankcheck.separation.zonal import (
     cross_by_moments,
     cross_by_quadrature,
@@ -36,22 +37,22 @@ def without_the_root(d, i, j, k, c):
     return zonal_inner_product(d, i, j, c) if j == k else 0 * c
 
 
-@claim(
+@identity(
     "separation.zonal-inner-products",
-    kind="identity",
-    title="Inner products of zonal functions, from the moments of the sphere",
-    reference=paper("separation", "slide: Separable functions"),
+    paper("separation", "slide: Separable functions"),
     instances=zonal_functions(dimension=8, degree=5),
     mutants={
         "P of the next dimension": {"zonal": of_the_next_dimension},
         "without √N": {"cross": without_the_root},
     },
-    witness="rankcheck.separation.zonal",
+    witness=zonal,
 )
 def test_zonal_inner_products(
     d, i, j, k, v, w, *, zonal=zonal_inner_product, cross=cross_inner_product
 ):
-    r"""With $L_n^v(x) = h_n(v, x)$ and unit vectors $v, v'$:
+    r"""Inner products of zonal functions, from the moments of the sphere.
+
+    With $L_n^v(x) = h_n(v, x)$ and unit vectors $v, v'$:
     $\langle L_i^v, L_j^{v'} \rangle = \delta_{ij} P_i(\langle v, v' \rangle)$ and
     $\langle h_i, L_j^v \otimes L_k^{v'} \rangle = \delta_{ij} \delta_{ik}
     P_i(\langle v, v' \rangle)/\sqrt{N_{d,i}}$.
@@ -72,23 +73,23 @@ def test_zonal_inner_products(
     )
 
 
-@claim(
+@identity(
     "separation.zonal-inner-products-by-quadrature",
-    kind="identity",
-    title="Inner products of zonal functions, by quadrature",
-    reference=paper("separation", "slide: Separable functions"),
+    paper("separation", "slide: Separable functions"),
     instances=zonal_functions(dimension=30, degree=12),
     mutants={
         "P of the next dimension": {"zonal": of_the_next_dimension},
         "without √N": {"cross": without_the_root},
     },
-    witness="rankcheck.separation.zonal",
+    witness=zonal,
     no_ball="Gauss nodes are zeros of polynomials, computed in floats",
 )
 def test_zonal_inner_products_by_quadrature(
     d, i, j, k, v, w, *, zonal=zonal_inner_product, cross=cross_inner_product
 ):
-    r"""The same identities for degrees up to 12 in dimensions up to 30, the left sides by Gauss
+    r"""Inner products of zonal functions, by quadrature.
+
+    The same identities for degrees up to 12 in dimensions up to 30, the left sides by Gauss
     quadrature over the coordinates along $v$ and across it, first over $x$, then over $x'$.
     """
     c = (v * w).sum(-1)

@@ -53,8 +53,8 @@ def claims_of(path: Path) -> list[Entry]:
     entries = read_file(path)
     if not entries:
         raise CatalogueError(
-            "a file of claims declares one with @claim, @conjecture, @refuted or cited(...) from "
-            f"rankcheck; received {shown_path(path)} with none"
+            f"{shown_path(path)} declares no claim; a file of claims has a function decorated with "
+            "@bound, @identity, @conjecture, @refuted or another decorator of rankcheck"
         )
     return entries
 

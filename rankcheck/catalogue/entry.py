@@ -20,9 +20,10 @@ class Entry:
     """What the text of a file says of a claim; the fields are those of `Claim`.
 
     Attributes:
-        name: the name of the test function; of a cited statement, its id.
+        name: the name of the function.
         instances, tight: the generators as they are written.
         needs, mutants: by name, the control as it is written.
+        witness: its name, with that of the module it is imported from.
     """
 
     id: str
@@ -39,11 +40,13 @@ class Entry:
     mutants: Mapping[str, str] = field(default_factory=dict)
     loose: str | Mapping[str, str] | None = None
     witness: str | None = None
+    reason: str | None = None
     no_batch: str | None = None
     no_ball: str | None = None
     effort: float = 1.0
     corrected_by: str | None = None
     errata: str | None = None
+    result: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; the file is relative to the working directory where it lies below it."""

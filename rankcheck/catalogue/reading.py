@@ -7,17 +7,25 @@ of the module, and a claim stands at the top level of its file.
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
 from rankcheck.claims.reference import Reference, paper
 
-#: What declares a claim: three decorators and a call.
-_DECORATORS = ("claim", "conjecture", "refuted")
-_DECLARING = (*_DECORATORS, "cited")
-_READ = (*_DECLARING, "paper", "Reference")
+#: The decorators that declare a claim.
+_DECORATORS = (
+    "identity",
+    "bound",
+    "construction",
+    "limit",
+    "statistical",
+    "conjecture",
+    "refuted",
+    "step",
+    "cited",
+)
+_READ = (*_DECORATORS, "paper", "Reference")
 _NONE = ast.Constant(None)
 
 
@@ -82,6 +90,16 @@ class _Names:
         return ""
 
 
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """The full names of what a file imports, by the names that it uses."""
+    return {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+        for alias in node.names
+    }
+
+
 class _Reader:
     """Reads the claims of one syntax tree."""
 
@@ -89,6 +107,7 @@ class _Reader:
         self.path = path
         self.tree = tree
         self.meaning = _Names(tree).meaning
+        self.imported = _imported(tree)
         self.constants: dict[str, ast.expr] = {}
         for statement in tree.body:
             match statement:
@@ -102,44 +121,33 @@ class _Reader:
         top = {id(call) for call, _ in declared}
         calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
         for call in calls:
-            if self.meaning(call.func) in _DECLARING and id(call) not in top:
-                raise self._refusal("a claim stands at the top level of its file", call)
+            if self._declares(call) and id(call) not in top:
+                raise self._refusal(
+                    "a claim is a decorated function at the top level of its file", call
+                )
         return [self._entry(call, function) for call, function in declared]
 
-    def _declarations(
-        self, statement: ast.stmt
-    ) -> Iterator[tuple[ast.Call, ast.FunctionDef | None]]:
-        match statement:
-            case ast.FunctionDef(decorator_list=decorators):
-                for call in decorators:
-                    if isinstance(call, ast.Call) and self.meaning(call.func) in _DECORATORS:
-                        yield call, statement
-            case (
-                ast.Assign(value=ast.Call() as call)
-                | ast.AnnAssign(value=ast.Call() as call)
-                | ast.Expr(value=ast.Call() as call)
-            ):
-                if self.meaning(call.func) == "cited":
-                    yield call, None
+    def _declares(self, call: ast.Call) -> bool:
+        """Whether a call declares a claim; a body may have a parameter called `bound`."""
+        return self.meaning(call.func) in _DECORATORS and (
+            any(isinstance(argument, ast.Constant) for argument in call.args[:1])
+            or any(keyword.arg == "id" for keyword in call.keywords)
+        )
 
-    def _entry(self, call: ast.Call, function: ast.FunctionDef | None) -> Entry:
+    def _declarations(self, statement: ast.stmt) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
+        if isinstance(statement, ast.FunctionDef):
+            for call in statement.decorator_list:
+                if isinstance(call, ast.Call) and self.meaning(call.func) in _DECORATORS:
+                    yield call, statement
+
+    def _entry(self, call: ast.Call, function: ast.FunctionDef) -> Entry:
         arguments = self._arguments(call)
         if "id" not in arguments:
             raise self._refusal("a claim has an id", call)
         id_ = self._text(arguments, "id") or ""
         kind = self.meaning(call.func)
-        loose: str | Mapping[str, str] | None
-        if function is None:
-            name, line = id_, call.lineno
-            statement = inspect.cleandoc(self._text(arguments, "statement") or "")
-            loose = self._text(arguments, "reason")
-        else:
-            if kind == "claim":
-                kind = self._text(arguments, "kind") or ""
-            name, line = function.name, function.decorator_list[0].lineno
-            statement = ast.get_docstring(function) or ""
-            loose = self._reasons(arguments, "loose")
-        if not statement:
+        first, _, rest = (ast.get_docstring(function) or "").partition("\n\n")
+        if not first:
             raise self._refusal(f"{id_}: a claim states its mathematics in its docstring", call)
         reference = self._reference(arguments.get("reference", _NONE))
         if reference is None and kind != "conjecture":
@@ -147,30 +155,34 @@ class _Reader:
         return Entry(
             id=id_,
             kind=kind,
-            title=self._text(arguments, "title") or statement.split("\n", 1)[0],
-            statement=statement,
+            title=" ".join(first.split()).removesuffix("."),
+            statement=rest.strip() or first.strip(),
             reference=reference,
             file=self.path,
-            line=line,
-            name=name,
+            line=function.decorator_list[0].lineno,
+            name=function.name,
             instances=self._written(arguments, "instances"),
             tight=self._written(arguments, "tight"),
             needs=self._controls(arguments, "needs"),
             mutants=self._controls(arguments, "mutants"),
-            loose=loose,
-            witness=self._text(arguments, "witness"),
+            loose=self._reasons(arguments, "loose"),
+            witness=self._qualified(arguments, "witness"),
+            reason=self._text(arguments, "reason"),
             no_batch=self._text(arguments, "no_batch"),
             no_ball=self._text(arguments, "no_ball"),
             effort=self._number(arguments, "effort", default=1.0),
             corrected_by=self._text(arguments, "corrected_by"),
             errata=self._text(arguments, "errata"),
+            result=self._text(arguments, "result"),
         )
 
     def _arguments(self, call: ast.Call) -> dict[str, ast.expr]:
-        """The arguments by name; the id may come first without its name."""
-        if len(call.args) > 1:
-            raise self._refusal("a claim takes its id, and the rest by name", call.args[1])
-        arguments = dict(zip(("id",), call.args, strict=False))
+        """The arguments by name; the id and the reference may come first without their names."""
+        if len(call.args) > 2:
+            raise self._refusal(
+                "a claim takes its id and its reference, and the rest by name", call.args[2]
+            )
+        arguments = dict(zip(("id", "reference"), call.args, strict=False))
         for keyword in call.keywords:
             if keyword.arg is None:
                 raise self._refusal("a claim's arguments are written out, no **", keyword.value)
@@ -224,6 +236,14 @@ class _Reader:
                 return None
             case node:
                 return ast.unparse(node)
+
+    def _qualified(self, arguments: Mapping[str, ast.expr], name: str) -> str | None:
+        """An object as it is written, under the full name of the module it is imported from."""
+        text = self._written(arguments, name)
+        if text is None:
+            return None
+        first, dot, rest = text.partition(".")
+        return self.imported.get(first, first) + dot + rest
 
     def _controls(self, arguments: Mapping[str, ast.expr], name: str) -> dict[str, str]:
         match self._value(arguments, name):

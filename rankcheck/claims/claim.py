@@ -1,9 +1,8 @@
-"""A claim: an executable statement with an id, a source, its instances and its controls."""
+"""A claim: an executable statement with an id, a reference, its instances and its controls."""
 
 from __future__ import annotations
 
 import ast
-import functools
 import hashlib
 import inspect
 import re
@@ -11,18 +10,28 @@ import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any, Literal
 
-from rankcheck.claims import registry
 from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
 from rankcheck.instances.source import Instances
 
+__all__ = ["Body", "Claim", "ClaimError", "Kind", "Need", "qualified_name"]
+
 Kind = Literal[
-    "identity", "bound", "construction", "limit", "refuted", "conjecture", "statistical", "cited"
+    "identity",
+    "bound",
+    "construction",
+    "limit",
+    "statistical",
+    "conjecture",
+    "refuted",
+    "step",
+    "cited",
 ]
-#: Kinds that the `claim` decorator takes; the others have decorators of their own.
-CLAIMED: tuple[Kind, ...] = ("identity", "bound", "construction", "limit", "statistical")
+#: Kinds whose claim is false: the counterexample is stored and replayed.
+FALSE: tuple[Kind, ...] = ("refuted", "step")
 Body = Callable[..., "Relation | tuple[Relation, ...]"]
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
 
@@ -31,32 +40,40 @@ _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
 class Need:
     """A hypothesis that cannot be dropped: a family without it, on which the claim must fail.
 
-    `parameters` turns keyword-only parameters of the body for this control, where it needs that.
+    `parameters` sets keyword-only parameters of the body for this control, where it needs that.
     """
 
     instances: Instances
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Claim:
     """A statement that a computer can put to the test.
+
+    A decorator of `rankcheck.claims.declare` makes one of a body. Calling the claim evaluates the
+    body, so a claim works as a function in a REPL. A claim does not change after it was made,
+    except that pytest may mark it.
 
     Attributes:
         id: dotted, lower case, `document.name`.
         body: a pure function of an instance that returns a relation, or a tuple of them.
-        statement: the docstring of the body, in LaTeX.
+        title: the first paragraph of the docstring of the body.
+        statement: the rest of the docstring, in LaTeX; the title if there is no more.
+        reference: the document and the place in it.
         tight: a family on which both sides agree.
         needs: by hypothesis, a family without it that breaks the claim.
         mutants: by name, settings of the body's parameters that make the claim false.
-        loose: why no derived mutant can be killed (the bound is known not to be sharp): a reason,
-            or reasons by the label of a relation.
-        witness: in words or as a dotted name, the construction that proves it.
+        loose: why the derived mutant cannot be killed (the bound is known not to be sharp): a
+            reason, or reasons by the label of a relation.
+        witness: the function, class or module that constructs what proves the claim.
+        reason: why a cited statement cannot be checked here.
         no_batch: why the body cannot carry a batch axis, or None.
         no_ball: which operation has no ball form, or None.
         effort: multiplies the number of instances that a profile gives to a claim.
-        corrects, corrected_by: ids, between a printed statement and its correction.
+        corrected_by: the id of the claim that is right, where this one is false as printed.
         errata: what is wrong in print.
+        result: of a wrong step of a proof, what becomes of the result that it was to prove.
     """
 
     id: str
@@ -65,17 +82,19 @@ class Claim:
     instances: Instances | None
     title: str
     statement: str
-    reference: Reference | None
+    reference: Reference | None = None
     tight: Instances | None = None
     needs: Mapping[str, Need] = field(default_factory=dict)
     mutants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     loose: str | Mapping[str, str] | None = None
-    witness: str | None = None
+    witness: object | None = None
+    reason: str | None = None
     no_batch: str | None = None
     no_ball: str | None = None
     effort: float = 1.0
     corrected_by: str | None = None
     errata: str | None = None
+    result: str | None = None
     file: Path = Path()
     line: int = 0
 
@@ -96,9 +115,27 @@ class Claim:
             if unknown:
                 raise ClaimError(
                     self,
-                    f"control {name!r} turns keyword-only parameters of the body; it has "
-                    f"{sorted(parameters) or 'none'}; received {sorted(unknown)}",
+                    f"control {name!r} sets {sorted(unknown)}; a control sets keyword-only "
+                    f"parameters of the body, which has {sorted(parameters) or 'none'}",
                 )
+        # What pytest and help() ask of a function.
+        self.__name__ = getattr(self.body, "__name__", self.id)
+        self.__doc__ = self.body.__doc__
+        self.__module__ = self.body.__module__
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "pytestmark" and "__module__" in self.__dict__:
+            raise AttributeError(
+                f"{self.id}: cannot set {name!r}; a claim does not change once it is declared"
+            )
+        object.__setattr__(self, name, value)
+
+    def __call__(self, *instance: Any, **parameters: Any) -> Relation | tuple[Relation, ...]:
+        """What the body returns for an instance."""
+        return self.body(*instance, **parameters)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.id}: {self.title}>"
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -124,16 +161,11 @@ class Claim:
 
     @property
     def statement_hash(self) -> str:
-        """SHA-256 of id, statement, body and generator: what a certificate attests."""
-        text = "\x1f".join(
-            [self.id, self.statement, _code(self.body)]
-            + (
-                []
-                if self.instances is None
-                else [self.instances.name, _code(self.instances.origin)]
-            )
-        )
-        return hashlib.sha256(text.encode()).hexdigest()
+        """SHA-256 of id, title, statement, body and generator: what a certificate attests."""
+        parts = [self.id, self.title, self.statement, _code(self.body)]
+        if self.instances is not None:
+            parts += [self.instances.name, _code(self.instances.origin)]
+        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
 
     def relations(self, instance: tuple[Any, ...], **parameters: Any) -> tuple[Relation, ...]:
         """The body on an instance, always as a tuple.
@@ -146,214 +178,52 @@ class Claim:
         if not relations or not all(isinstance(relation, Relation) for relation in relations):
             raise ClaimError(
                 self,
-                f"a body returns leq(...), eq(...) or a tuple of them; received {returned!r:.80}",
+                f"the body returned {returned!r:.80}; "
+                "a body returns leq(...), eq(...) or a tuple of them",
             )
         return relations
 
 
 class ClaimError(ValueError):
-    """A claim that is not well formed: the rule, then what was received."""
+    """A claim that is not well formed: the claim, and the rule that it breaks."""
 
     def __init__(self, claim: Claim | str, rule: str) -> None:
         name = claim if isinstance(claim, str) else claim.id
         super().__init__(f"{name}: {rule}")
 
 
-def claim(
-    id: str,  # noqa: A002 -- the word of the ledger
-    *,
-    kind: Kind,
-    reference: Reference,
-    instances: Instances,
-    title: str | None = None,
-    tight: Instances | None = None,
-    needs: Mapping[str, Instances | Need] | None = None,
-    mutants: Mapping[str, Mapping[str, Any]] | None = None,
-    loose: str | Mapping[str, str] | None = None,
-    witness: str | None = None,
-    no_batch: str | None = None,
-    no_ball: str | None = None,
-    effort: float = 1.0,
-) -> Callable[[Body], Callable[[], None]]:
-    """Declare a proved statement; the decorated body becomes a pytest test that verifies it.
-
-    Raises:
-        ClaimError: if the claim is not well formed, has no source, or its id is taken.
-    """
-    if kind not in CLAIMED:
-        raise ClaimError(
-            id, f"the kind of a claim is one of {', '.join(CLAIMED)}; received {kind!r}"
-        )
-    if not isinstance(reference, Reference):
-        raise ClaimError(
-            id, f"a claim names its reference, paper(key, place); received {reference!r}"
-        )
-    if kind == "construction" and not mutants:
-        raise ClaimError(
-            id, "a construction has at least one mutant: its witness, broken on purpose"
-        )
-
-    def declare(body: Body) -> Callable[[], None]:
-        return _declare(
-            body,
-            id=id,
-            kind=kind,
-            reference=reference,
-            instances=instances,
-            title=title,
-            tight=tight,
-            needs=_needs(needs),
-            mutants=dict(mutants or {}),
-            loose=loose,
-            witness=witness,
-            no_batch=no_batch,
-            no_ball=no_ball,
-            effort=effort,
-        )
-
-    return declare
-
-
-def conjecture(
-    id: str,  # noqa: A002
-    *,
-    instances: Instances,
-    reference: Reference | None = None,
-    title: str | None = None,
-    tight: Instances | None = None,
-    mutants: Mapping[str, Mapping[str, Any]] | None = None,
-    witness: str | None = None,
-    no_batch: str | None = None,
-    no_ball: str | None = None,
-    effort: float = 1.0,
-) -> Callable[[Body], Callable[[], None]]:
-    """Declare a statement without a known proof; the test fails on the day it is broken.
-
-    Raises:
-        ClaimError: if it is not well formed, or its id is taken.
-    """
-
-    def declare(body: Body) -> Callable[[], None]:
-        return _declare(
-            body,
-            id=id,
-            kind="conjecture",
-            reference=reference,
-            instances=instances,
-            title=title,
-            tight=tight,
-            mutants=dict(mutants or {}),
-            witness=witness,
-            no_batch=no_batch,
-            no_ball=no_ball,
-            effort=effort,
-        )
-
-    return declare
-
-
-def refuted(
-    id: str,  # noqa: A002
-    *,
-    reference: Reference,
-    instances: Instances,
-    errata: str,
-    corrected_by: str | None = None,
-    title: str | None = None,
-) -> Callable[[Body], Callable[[], None]]:
-    """Declare a statement that is false as printed; the test replays its stored counterexample.
-
-    `errata` says what is wrong in print; `corrected_by` is the id of the claim that is right.
-
-    Raises:
-        ClaimError: if it is not well formed, or its id is taken.
-    """
-
-    def declare(body: Body) -> Callable[[], None]:
-        return _declare(
-            body,
-            id=id,
-            kind="refuted",
-            reference=reference,
-            instances=instances,
-            title=title,
-            errata=errata,
-            corrected_by=corrected_by,
-        )
-
-    return declare
-
-
-def cited(id: str, *, reference: Reference, title: str, statement: str, reason: str) -> Claim:  # noqa: A002
-    """List a statement that cannot be checked here, with the reason, so that the table is complete.
-
-    Raises:
-        ClaimError: if it is not well formed, or its id is taken.
-    """
-    frame = inspect.stack()[1]
-    entry = Claim(
-        id=id,
-        kind="cited",
-        body=_uncheckable,
-        instances=None,
-        title=title,
-        statement=statement,
-        reference=reference,
-        loose=reason,
-        file=Path(frame.filename),
-        line=frame.lineno,
-    )
-    registry.add(entry)
-    return entry
-
-
-def _uncheckable() -> tuple[Relation, ...]:
-    raise TypeError("a cited statement has no body")
-
-
-def _declare(body: Body, *, title: str | None, **attributes: Any) -> Callable[[], None]:
-    statement = inspect.cleandoc(body.__doc__ or "")
-    code = body.__code__
-    entry = Claim(
-        body=body,
-        title=title or statement.split("\n", 1)[0],
-        statement=statement,
-        file=Path(code.co_filename),
-        line=code.co_firstlineno,
-        **attributes,
-    )
-    registry.add(entry)
-
-    @functools.wraps(body)
-    def test() -> None:
-        __tracebackhide__ = True
-        from rankcheck.verification.check import check  # the engine is not needed to declare
-
-        check(entry)
-
-    # pytest reads the signature of what it calls: the instance is not made of fixtures.
-    del test.__wrapped__  # type: ignore[attr-defined]
-    test.claim = entry  # type: ignore[attr-defined]
-    return test
-
-
-def _needs(needs: Mapping[str, Instances | Need] | None) -> dict[str, Need]:
-    return {
-        name: control if isinstance(control, Need) else Need(control)
-        for name, control in (needs or {}).items()
-    }
+def qualified_name(thing: object) -> str:
+    """The dotted name of a module, class or function: how a witness is shown."""
+    if isinstance(thing, ModuleType):
+        return thing.__name__
+    name = getattr(thing, "__qualname__", None) or type(thing).__qualname__
+    return f"{getattr(thing, '__module__', '')}.{name}".lstrip(".")
 
 
 def _code(function: Callable[..., Any]) -> str:
-    """What a function does, whatever its layout, comments and decorators.
+    """What a function does, whatever its layout, comments, docstring and decorators.
 
-    Its name, where there is no text to be had.
+    Where its source cannot be read, as at a prompt: a digest of its bytecode.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
-        return f"{function.__module__}.{function.__qualname__}"
+        code = getattr(function, "__code__", None)
+        if code is None:
+            return qualified_name(function)
+        return hashlib.sha256(_bytecode(code).encode()).hexdigest()
     definition = tree.body[0]
     if isinstance(definition, ast.FunctionDef):
         definition.decorator_list = []
+        match definition.body:
+            case [ast.Expr(value=ast.Constant(value=str())), _, *_]:
+                del definition.body[0]
     return ast.unparse(definition)
+
+
+def _bytecode(code: CodeType) -> str:
+    """The instructions of a function with its names and constants, without its place in a file."""
+    constants = [
+        _bytecode(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts
+    ]
+    return repr((code.co_code, code.co_names, code.co_varnames, constants))

@@ -58,7 +58,7 @@ DOCUMENTS: dict[str, Document] = {
 
 @dataclass(frozen=True)
 class Reference:
-    """Where a statement stands: the key of a document, and a locator in it."""
+    """Where a statement stands: the key of a document, and the place in it."""
 
     key: str
     where: str
@@ -66,7 +66,8 @@ class Reference:
     def __post_init__(self) -> None:
         if not self.key or not self.where:
             raise ValueError(
-                f"a reference has a document and a place in it; received {self.key!r}, {self.where!r}"
+                f"Reference({self.key!r}, {self.where!r}) has an empty part; "
+                "a reference has a document and a place in it"
             )
 
     @property

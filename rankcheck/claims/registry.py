@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from rankcheck.claims.claim import Claim
+__all__ = ["Declared", "DuplicateClaim", "add", "declared", "forget", "get"]
 
-_claims: dict[str, Claim] = {}
+
+class Declared(Protocol):
+    """What the registry has to know of a claim: its id and its place."""
+
+    id: str
+    file: Path
+    line: int
+
+
+#: `Any`, so that callers get the claims back as what they are without an import of the class here.
+_claims: dict[str, Any] = {}
 
 
 class DuplicateClaim(ValueError):
     """Two claims have the same id."""
 
 
-def add(claim: Claim) -> None:
+def add(claim: Declared) -> None:
     """Enter a claim.
 
-    A file that is imported twice (by pytest and by the command) enters its claims anew.
+    The claims of a file that is imported twice (by pytest and by the command) replace the earlier
+    ones, and so does a claim that is declared again at a prompt or in a notebook.
 
     Raises:
-        DuplicateClaim: if the id is taken by a claim at another place.
+        DuplicateClaim: if the id is taken by a claim at another place of a file.
     """
     known = _claims.get(claim.id)
-    if known is not None and (known.file.resolve(), known.line) != (
-        claim.file.resolve(),
-        claim.line,
-    ):
-        raise DuplicateClaim(
-            f"a claim id is used once; {claim.id} stands at {known.file}:{known.line} "
-            f"and at {claim.file}:{claim.line}"
-        )
+    if known is not None and known.file.exists() and claim.file.exists():
+        places = [(one.file.resolve(), one.line) for one in (known, claim)]
+        if places[0] != places[1]:
+            raise DuplicateClaim(
+                f"{claim.id} is declared at {known.file}:{known.line} and at "
+                f"{claim.file}:{claim.line}; a claim id is used once"
+            )
     _claims[claim.id] = claim
 
 
-def get(id: str) -> Claim:  # noqa: A002
+def get(id: str) -> Any:  # noqa: A002
     """The claim of that id.
 
     Raises:
@@ -43,11 +53,11 @@ def get(id: str) -> Claim:  # noqa: A002
     return _claims[id]
 
 
-def declared() -> dict[str, Claim]:
+def declared() -> dict[str, Any]:
     """All claims so far, by id."""
     return dict(_claims)
 
 
 def forget(id: str) -> None:  # noqa: A002
-    """Take a claim out again; for tests that declare claims of their own."""
+    """Take a claim out again, for tests that declare claims of their own."""
     _claims.pop(id, None)

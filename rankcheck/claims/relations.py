@@ -1,8 +1,8 @@
 """What a claim body returns: `leq(lhs, rhs)` and `eq(lhs, rhs)`.
 
 A relation holds two sides, of shape `(*B)` or wider (further axes are entries of one instance: the
-relation is to hold in all of them). It measures; it never raises. Whoever drives the body decides
-what to do about a violation.
+relation has to hold in all of them). It measures how far the sides are from satisfying it, and
+leaves the verdict to the caller.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from rankcheck.claims import tolerances
 
 Array = Any  # torch.Tensor | BallArray: one body, floats and balls
 
+#: Integers below this in absolute value are compared in 64 bits as they are.
+LIMIT = 2**62
+
 
 @dataclass(frozen=True, eq=False)
 class Relation:
@@ -30,6 +33,8 @@ class Relation:
         terms: how many operations stand behind one side.
         where: the hypothesis under which the relation is asserted, or None.
         label: which of several statements of the claim this is.
+        integers: the two sides where both are Python integers. Tensors hold 64 bits, so `lhs` and
+            `rhs` may be smaller numbers in the same order.
     """
 
     kind: Literal["leq", "eq"]
@@ -40,6 +45,7 @@ class Relation:
     terms: int = tolerances.TERMS
     where: Any | None = None
     label: str = ""
+    integers: tuple[int, int] | None = None
 
     @property
     def excess(self) -> Array:
@@ -77,13 +83,34 @@ class Relation:
         holds = (excess <= tolerance) & torch.isfinite(tolerance) | (excess == -torch.inf)
         return ~holds & self.asserted
 
+    def beyond(self, *, relative: bool = True) -> torch.Tensor:
+        """By entry, how far a violation lies beyond equality, by default relative to the sides.
+
+        It is -inf where the relation is not violated, and inf where a side is not a number.
+        """
+        amount = self.excess.double()
+        if relative:
+            size = torch.maximum(self.lhs.abs(), self.rhs.abs())
+            amount = amount / size.double().clamp(min=1e-300)
+        amount = torch.where(amount.isnan(), torch.inf, amount)
+        return torch.where(self.violated(), amount, -torch.inf)
+
+    def sides(self) -> tuple[BallArray, BallArray]:
+        """Both sides as balls; Python integers of any size are exact."""
+        if self.integers is not None:
+            lhs, rhs = (balls(side) for side in self.integers)
+            return lhs.expand(tuple(self.lhs.shape)), rhs.expand(tuple(self.rhs.shape))
+        return balls(self.lhs), balls(self.rhs)
+
     def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:
         """The derived mutant: a bound tightened by a small factor of itself, an identity moved.
 
         An identity moves by that factor of what it compares, `scale` included: so `x = 0` can fail.
         """
         if self.exact:
-            return replace(self, rhs=self.rhs - 1 if self.kind == "leq" else self.rhs + 1)
+            return replace(
+                self, rhs=self.rhs - 1 if self.kind == "leq" else self.rhs + 1, integers=None
+            )
         if self.kind == "leq":
             return replace(self, rhs=self.rhs - by * self.rhs.abs())
         size = torch.maximum(self.lhs.abs(), self.rhs.abs())
@@ -155,7 +182,7 @@ def _relation(
                 "a relation compares arrays, or two integers; "
                 f"received {type(lhs).__name__} and {type(rhs).__name__}"
             )
-        like = lhs = torch.tensor(lhs)
+        return _integers(kind, lhs, rhs, label, where)
     lhs, rhs = _as_array(lhs, like), _as_array(rhs, like)
     try:
         shape = torch.broadcast_shapes(tuple(lhs.shape), tuple(rhs.shape))
@@ -167,11 +194,27 @@ def _relation(
     return Relation(kind, lhs.expand(shape), rhs.expand(shape), scale, error, terms, where, label)
 
 
+def _integers(kind: Literal["leq", "eq"], lhs: int, rhs: int, label: str, where: Any) -> Relation:
+    """A relation between two Python integers of any size."""
+    shown = lhs, rhs
+    if max(abs(lhs), abs(rhs)) >= LIMIT:
+        # The sign of the difference decides both relations, and survives the cut.
+        lhs, rhs = _clipped(lhs - rhs), 0
+    sides = torch.tensor(lhs), torch.tensor(rhs)
+    return Relation(kind, *sides, where=where, label=label, integers=shown)
+
+
+def _clipped(value: int) -> int:
+    return max(-LIMIT, min(LIMIT, value))
+
+
 def _as_array(side: Array, like: Array) -> Array:
     if isinstance(like, BallArray):
         return balls(side)
     if isinstance(side, torch.Tensor):
         return side
+    if isinstance(side, int) and not like.dtype.is_floating_point:
+        side = _clipped(side)
     dtype = torch.float64 if isinstance(side, float | Fraction) else like.dtype
     return torch.as_tensor(
         float(side) if dtype.is_floating_point else side, dtype=dtype, device=like.device

@@ -17,8 +17,8 @@ from rankcheck.errors import InputError
 from rankcheck.terminal import table
 from rankcheck.terminal.live import Display, display
 from rankcheck.verification import ledger
-from rankcheck.verification.profiles import PROFILES, profile
-from rankcheck.verification.run import Settings, default_workers
+from rankcheck.verification.profiles import PROFILES, Settings, profile
+from rankcheck.verification.run import default_workers
 from rankcheck.verification.run import run as verify
 
 HELP = "verify claims; the main job"

@@ -45,13 +45,7 @@ def excess(
 
     It is -inf where there is none, and inf where a side is not a number.
     """
-    worst: list[torch.Tensor] = []
-    for relation in relations:
-        amount = relation.excess.double()
-        if relative:
-            size = torch.maximum(relation.lhs.abs(), relation.rhs.abs())
-            amount = amount / size.double().clamp(min=1e-300)
-        amount = torch.where(amount.isnan(), torch.inf, amount)
-        beyond = torch.where(relation.violated(), amount, -torch.inf)
-        worst.append(over_batch(beyond, batch, torch.amax))
+    worst = [
+        over_batch(relation.beyond(relative=relative), batch, torch.amax) for relation in relations
+    ]
     return torch.stack(torch.broadcast_tensors(*worst)).amax(0).detach()

@@ -1,4 +1,4 @@
-"""Hunting the guarded conjectures under pytest: `pytest --hunt SECONDS`."""
+"""Hunting the guarded conjectures under pytest: `pytest --rankcheck-hunt SECONDS`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rankcheck.claims.claim import Claim
+from rankcheck.errors import ClaimFalse
 from rankcheck.hunt.run import Hunt, hunt
-from rankcheck.verification.check import ClaimFalse
 from rankcheck.verification.ledger import Row, Verdict
 
 #: The ledger's word for what a hunt for a conjecture ends with.

@@ -27,22 +27,24 @@ def page(entry: Entry) -> str:
     """All that the file says of a claim."""
     parts = {
         "kind": entry.kind,
-        "source": _source(entry),
+        "reference": _reference(entry),
         "instances": entry.instances,
         "tight": entry.tight,
         "witness": entry.witness,
         **{f"needs {name}": control for name, control in entry.needs.items()},
         **{f"mutant {name}": control for name, control in entry.mutants.items()},
-        "reason" if entry.kind == "cited" else "loose": _loose(entry),
+        "reason": entry.reason,
+        "loose": _loose(entry),
         "one at a time": entry.no_batch,
         "not in balls": entry.no_ball,
         "errata": entry.errata,
+        "result": entry.result,
         "corrected by": entry.corrected_by,
         "file": entry.place,
     }
     known = {name: text for name, text in parts.items() if text}
     statement = textwrap.indent(entry.statement, "  ")
-    head = entry.id if entry.title in entry.statement else f"{entry.id}: {entry.title}"
+    head = entry.id if entry.title == entry.statement.strip(".") else f"{entry.id}: {entry.title}"
     return "\n".join([head, "", statement, "", *(_field(*part) for part in known.items())])
 
 
@@ -55,7 +57,7 @@ def markdown(entries: Sequence[Entry]) -> str:
     ]
     for key, group in by_document(entries).items():
         document = DOCUMENTS.get(key)
-        out += ["", f"## `{key}`" if key else "## Conjectures without a source", ""]
+        out += ["", f"## `{key}`" if key else "## Conjectures without a reference", ""]
         if document is not None:
             out += [f"{document}.", ""]
         out += ["| claim | where | kind | title | file |", "| --- | --- | --- | --- | --- |"]
@@ -70,7 +72,7 @@ def _where(entry: Entry) -> str:
     return "" if entry.reference is None else str(entry.reference)
 
 
-def _source(entry: Entry) -> str | None:
+def _reference(entry: Entry) -> str | None:
     if entry.reference is None:
         return None
     document = entry.reference.document

@@ -10,60 +10,39 @@ from typing import Any
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims import tolerances
-from rankcheck.claims.claim import Claim
+from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.message import report_violation
 from rankcheck.counterexamples.violation import Violation, evaluate
 from rankcheck.instances.source import BatchSource, Instances, Rejected, seed_of
-from rankcheck.verification import session
 from rankcheck.verification.ledger import Mutants, Row, Verdict
-from rankcheck.verification.profiles import PROFILES, Profile
+from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.search import Tally, draw, sweep, worst_of
 
 #: The share of the batches that goes to a tight family, and to each control.
 TIGHT_SHARE, CONTROL_SHARE = 0.25, 0.5
 
 
-class ClaimFalse(AssertionError):
-    """A claim is not as its kind says: the row's messages."""
-
-
-def check(claim: Claim) -> None:
-    """What a claim does as a pytest test: verify it under the session's profile, or fail.
-
-    Raises:
-        ClaimFalse: with the statement, both sides, and the instance as numbers.
-    """
-    __tracebackhide__ = True
-    current = session.current()
-    row = verify_claim(claim, current.profile, current.seed, folder=current.folder)
-    current.rows.append(row)
-    if not row.expected:
-        raise ClaimFalse("\n".join(row.messages))
-
-
 def verify_claim(
     claim: Claim,
-    profile: Profile = PROFILES["quick"],
-    seed: int = 0,
+    settings: Settings = Settings(),  # noqa: B008 -- it does not change
     *,
-    folder: Path = Path(".rankcheck"),
     advance: Callable[[int], None] | None = None,
 ) -> Row:
     """Verify a claim and say what was found.
 
     Args:
-        folder: where the certificate of a new counterexample is left.
+        settings: profile, seed, and the folder for the certificate of a new counterexample.
         advance: called with numbers of instances as the work goes on.
     """
     start = time.perf_counter()
     if claim.kind == "cited":
         row = _row(claim, "cited")
-    elif claim.kind == "refuted":
+    elif claim.kind in FALSE:
         row = _verify_refuted(claim)
     else:
-        row = _verify_holding(claim, profile, seed, folder, advance)
+        row = _verify_holding(claim, settings.profile, settings.seed, settings.folder, advance)
     return replace(row, seconds=round(time.perf_counter() - start, 3))
 
 
@@ -256,7 +235,7 @@ def _row(claim: Claim, verdict: Verdict, run: _Run | None = None, **values: Any)
         else {"key": claim.reference.key, "where": claim.reference.where},
         loose="; ".join(f"{label}: {why}" for label, why in claim.loose.items())
         if isinstance(claim.loose, Mapping)
-        else claim.loose,
+        else claim.loose or claim.reason,
         file=shown_path(claim.file),
         **values,
     )

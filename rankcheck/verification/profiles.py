@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,15 @@ PROFILES: dict[str, Profile] = {
         Profile("deep", drawn=1500, batches=600, size=2048, single=1500),
     )
 }
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How claims are verified; `folder` takes the certificates of new counterexamples."""
+
+    profile: Profile = PROFILES["quick"]
+    seed: int = 0
+    folder: Path = Path(".rankcheck")
 
 
 def profile(name: str) -> Profile:

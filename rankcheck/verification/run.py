@@ -10,7 +10,6 @@ import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,19 +17,10 @@ from typing import TYPE_CHECKING
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.profiles import Profile
+from rankcheck.verification.profiles import Settings
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a run does with each claim; `folder` takes the certificates of new counterexamples."""
-
-    profile: Profile
-    seed: int = 0
-    folder: Path = Path(".rankcheck")
 
 
 class Watcher:
@@ -94,14 +84,12 @@ def verify_entry(
     from rankcheck.verification.check import verify_claim  # torch
 
     try:
-        return verify_claim(
-            claim, settings.profile, settings.seed, folder=settings.folder, advance=advance
-        )
+        return verify_claim(claim, settings, advance=advance)
     except Exception as error:
-        return undecided(entry, raised(error, entry.file))
+        return unfinished(entry, raised(error, entry.file))
 
 
-def undecided(entry: Entry | Claim, reason: str) -> Row:
+def unfinished(entry: Entry | Claim, reason: str) -> Row:
     """The row of a claim of which nothing was found out."""
     reference = entry.reference
     return Row(

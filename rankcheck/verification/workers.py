@@ -18,7 +18,8 @@ from typing import Any
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import LoadError, load
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.run import Settings, Watcher, single_thread, undecided, verify_entry
+from rankcheck.verification.profiles import Settings
+from rankcheck.verification.run import Watcher, single_thread, unfinished, verify_entry
 
 #: A worker speaks of its progress at most this often, in seconds.
 PROGRESS = 0.1
@@ -96,7 +97,9 @@ def spread(
                     if not worker.ready:
                         raise LoadError(f"a worker process ended before it had begun ({end})")
                     if worker.index is not None:
-                        finish(worker, undecided(entries[worker.index], f"its worker died ({end})"))
+                        finish(
+                            worker, unfinished(entries[worker.index], f"its worker died ({end})")
+                        )
                     if waiting:
                         team.append(_start(entries, settings))
                     continue

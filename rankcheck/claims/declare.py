@@ -1,0 +1,235 @@
+"""The decorators that declare a claim, one for each kind.
+
+Each takes the id, then the reference, then options by name; the decorated name is the `Claim`. The
+title is the first paragraph of the docstring, the statement the rest of it.
+
+    @bound("mine.operator-norm", paper("rank", "Prop. 3"), instances=matrices())
+    def test_operator_norm(A):
+        '''The Frobenius norm bounds the operator norm.'''
+        return leq(operator_norm(A), frobenius_norm(A))
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from rankcheck.claims import registry
+from rankcheck.claims.claim import FALSE, Body, Claim, ClaimError, Kind, Need
+from rankcheck.claims.reference import Reference
+from rankcheck.claims.relations import Relation
+from rankcheck.instances.source import Instances
+
+__all__ = [
+    "bound",
+    "cited",
+    "conjecture",
+    "construction",
+    "identity",
+    "limit",
+    "refuted",
+    "statistical",
+    "step",
+]
+
+Declare = Callable[[Body], Claim]
+
+
+class Checked(TypedDict, total=False):
+    """What a statement that is checked may say; see `Claim` for what each means."""
+
+    instances: Instances
+    tight: Instances | None
+    needs: Mapping[str, Instances | Need]
+    mutants: Mapping[str, Mapping[str, Any]]
+    loose: str | Mapping[str, str] | None
+    witness: object
+    no_batch: str | None
+    no_ball: str | None
+    effort: float
+    errata: str | None
+
+
+class False_(TypedDict, total=False):  # noqa: N801 -- `False` is taken
+    """What a statement that is false as printed may say."""
+
+    instances: Instances
+    errata: str
+    corrected_by: str | None
+    no_ball: str | None
+
+
+#: Options of former versions, and what to write instead.
+_GONE = {
+    "kind": "the decorator says the kind: @bound, @identity, @construction, @limit, @statistical",
+    "title": "the title is the first paragraph of the docstring",
+    "statement": "the statement is the docstring, after its first paragraph",
+    "source": 'the reference comes second: @bound("rank.x", paper("rank", "Prop. 1"), ...)',
+}
+
+
+def identity(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
+    """Declare a proved equation."""
+    return _declaration("identity", id, reference, options, Checked)
+
+
+def bound(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
+    """Declare a proved inequality."""
+    return _declaration("bound", id, reference, options, Checked)
+
+
+def construction(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
+    """Declare what a construction does; it has a mutant, the construction broken on purpose."""
+    return _declaration("construction", id, reference, options, Checked)
+
+
+def limit(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
+    """Declare what holds at every finite size on the way to a limit, with the rate."""
+    return _declaration("limit", id, reference, options, Checked)
+
+
+def statistical(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
+    """Declare a statement about the outcome of a random experiment."""
+    return _declaration("statistical", id, reference, options, Checked)
+
+
+def conjecture(
+    id: str,  # noqa: A002
+    reference: Reference | None = None,
+    **options: Unpack[Checked],
+) -> Declare:
+    """Declare a statement without a known proof; it is guarded until something breaks it."""
+    return _declaration("conjecture", id, reference, options, Checked)
+
+
+def refuted(id: str, reference: Reference, **options: Unpack[False_]) -> Declare:  # noqa: A002
+    """Declare a printed statement that is false; its stored counterexample is replayed."""
+    return _declaration("refuted", id, reference, options, False_)
+
+
+def step(
+    id: str,  # noqa: A002
+    reference: Reference,
+    *,
+    result: str,
+    **options: Unpack[False_],
+) -> Declare:
+    """Declare a wrong step of a proof; `result` says what becomes of what it was to prove."""
+    return _declaration("step", id, reference, options, False_, result=result)
+
+
+def cited(id: str, reference: Reference, *, reason: str) -> Callable[[Callable[[], None]], Claim]:  # noqa: A002
+    """List a statement that cannot be checked here, with the reason; the function has no body."""
+
+    def declare(function: Callable[[], None]) -> Claim:
+        return _claim(function, id=id, kind="cited", reference=reference, reason=reason)
+
+    return declare
+
+
+def _declaration(
+    kind: Kind,
+    id: str,  # noqa: A002
+    reference: Reference | None,
+    options: Mapping[str, Any],
+    allowed: type,
+    **more: Any,
+) -> Declare:
+    """The decorator that makes a claim of this kind, its options checked.
+
+    Raises:
+        ClaimError: if an option is unknown, missing, or of the wrong type.
+    """
+    for name in options:
+        if name not in allowed.__annotations__:
+            known = ", ".join(allowed.__annotations__)
+            rule = _GONE.get(name, f"@{kind} takes {known}")
+            raise ClaimError(id, f"@{kind} was given {name}=; {rule}")
+    if "instances" not in options:
+        raise ClaimError(id, f"@{kind} was given no instances; a claim is checked on instances")
+    values = {name: value for name, value in options.items() if value is not None}
+    for name in ("instances", "tight"):
+        if name in options and (options[name] is not None or name == "instances"):
+            _check_family(id, f"{name}=", options[name])
+    needs = {}
+    for name, control in values.pop("needs", {}).items():
+        needs[name] = control if isinstance(control, Need) else Need(control)
+        _check_family(id, f"the control {name!r}", needs[name].instances)
+    if kind == "construction" and not values.get("mutants"):
+        raise ClaimError(
+            id,
+            "no mutant is given; a construction has at least one: its witness, broken on purpose",
+        )
+    if kind in FALSE and not values.get("errata"):
+        raise ClaimError(id, f"no errata= is given; @{kind} says what is wrong in print")
+    if reference is None and kind != "conjecture":
+        raise ClaimError(id, "no reference is given; a claim names its paper(key, place)")
+
+    def declare(body: Body) -> Claim:
+        return _claim(body, id=id, kind=kind, reference=reference, needs=needs, **values, **more)
+
+    return declare
+
+
+def _check_family(id: str, what: str, family: object) -> None:  # noqa: A002
+    if isinstance(family, Instances):
+        return
+    name = getattr(family, "__name__", "")
+    if callable(family) and name:
+        raise ClaimError(id, f"{what} is the generator {name} itself; write {name}()")
+    raise ClaimError(
+        id, f"{what} is {family!r:.80}; instances come from a generator, such as matrices()"
+    )
+
+
+def _claim(function: Callable[..., Any], *, reference: object, **attributes: Any) -> Claim:
+    """Make a claim of the decorated function, and enter it into the registry.
+
+    Raises:
+        ClaimError: if the claim is not well formed, or its id is taken.
+    """
+    name = attributes["id"]
+    if reference is not None and not isinstance(reference, Reference):
+        raise ClaimError(
+            name, f"the reference is {reference!r:.80}; a claim names its paper(key, place)"
+        )
+    if not inspect.isfunction(function):
+        raise ClaimError(name, f"{function!r:.80} is decorated; a claim is declared on a function")
+    outer, _, _ = function.__qualname__.rpartition(".")
+    if outer and not outer.endswith("<locals>"):
+        raise ClaimError(
+            name, f"the claim is a method of {outer}; a claim stands at the top level of its file"
+        )
+    doc = inspect.cleandoc(function.__doc__ or "")
+    first, _, rest = doc.partition("\n\n")
+    code = function.__code__
+    values: dict[str, Any] = {"instances": None} | attributes
+    if attributes["kind"] == "cited":
+        function = _uncheckable(function)
+    claim = Claim(
+        body=function,
+        title=" ".join(first.split()).removesuffix("."),
+        statement=rest.strip() or first.strip(),
+        reference=reference,
+        file=Path(code.co_filename),
+        line=code.co_firstlineno,
+        **values,
+    )
+    registry.add(claim)
+    return claim
+
+
+def _uncheckable(function: Callable[..., Any]) -> Body:
+    """The body of a cited statement, which has none."""
+
+    def body() -> tuple[Relation, ...]:
+        raise TypeError("a cited statement has no body to evaluate")
+
+    body.__name__, body.__doc__, body.__module__ = (
+        function.__name__,
+        function.__doc__,
+        function.__module__,
+    )
+    return body

@@ -1,0 +1,112 @@
+"""Collection: a claim of a module becomes a test item, and a folder of claims is checked whole."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rankcheck.catalogue import collect
+from rankcheck.catalogue.entry import CatalogueError, shown_path
+from rankcheck.claims.registry import DuplicateClaim
+from rankcheck.pytest_plugin.item import ClaimItem
+
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
+
+__all__ = ["Collection", "is_claim"]
+
+
+class Collection:
+    """The hooks of collection; what would silently not be checked is an error."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> None:
+        if hasattr(self.config, "workerinput"):  # the controller of pytest-xdist has checked
+            return
+        for folder in self.config.getini("rankcheck_claims"):
+            if _wholly_collected(self.config, folder):
+                problems = list(_problems(session, folder))
+                if problems:
+                    raise pytest.UsageError("\n".join(problems))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makeitem(
+        self, collector: Any, name: str, obj: object
+    ) -> list[ClaimItem] | None:
+        if not is_claim(obj):
+            return None
+        claim: Claim = obj  # type: ignore[assignment]
+        if claim.file.resolve() != collector.path.resolve():
+            return []  # imported: it is collected where it is declared
+        return [ClaimItem.from_parent(collector, name=name, claim=claim)]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        error = getattr(getattr(report, "call", None), "excinfo", None)
+        if error is not None and _is_rule(error.value):
+            report.longrepr = f"{shown_path(collector.path)}: {error.value}"
+        return report
+
+
+def is_claim(obj: object) -> bool:
+    """Whether an object is a claim; where nothing has declared one, torch is not imported."""
+    module = sys.modules.get("rankcheck.claims.claim")
+    return module is not None and isinstance(obj, module.Claim)
+
+
+def _is_rule(error: BaseException) -> bool:
+    """Whether the message says it all: a claim is not well formed, or its id is taken."""
+    module = sys.modules.get("rankcheck.claims.claim")
+    return isinstance(error, DuplicateClaim) or (
+        module is not None and isinstance(error, module.ClaimError)
+    )
+
+
+def _wholly_collected(config: pytest.Config, folder: Path) -> bool:
+    arguments = (argument.split("::")[0] for argument in config.args)
+    given = [(config.invocation_params.dir / argument).resolve() for argument in arguments]
+    return any(folder.resolve().is_relative_to(path) for path in given)
+
+
+def _problems(session: pytest.Session, folder: Path) -> Iterator[str]:
+    """What is wrong with a folder of claims, a line each, without importing anything."""
+    if not folder.is_dir():
+        yield f"{folder} does not exist; rankcheck_claims names folders of claims"
+        return
+    try:
+        files = list(collect.claim_files(folder))
+        entries = collect.unique(entry for path in files for entry in collect.claims_of(path))
+    except CatalogueError as error:
+        yield str(error)
+        return
+    yield from collect.uncorrected(entries)
+    for path in files:
+        if not _collects(session, path, folder):
+            yield (
+                f"{shown_path(path)} is ignored, or does not match python_files; "
+                "pytest has to collect every file of claims"
+            )
+
+
+def _collects(session: pytest.Session, path: Path, folder: Path) -> bool:
+    """Whether pytest would look for tests in a file, as it is configured.
+
+    What a person leaves out on the command line (`--ignore`, `--ignore-glob`) is their decision.
+    """
+    config = session.config
+    hook = session.gethookproxy(path.parent)
+    if not (config.option.ignore or config.option.ignore_glob):
+        way = [path, *(parent for parent in path.parents if parent.is_relative_to(folder))]
+        if any(hook.pytest_ignore_collect(collection_path=part, config=config) for part in way):
+            return False
+    return bool(hook.pytest_collect_file(file_path=path, parent=session))

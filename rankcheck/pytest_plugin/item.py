@@ -1,0 +1,89 @@
+"""A claim as a test item: it verifies the claim, keeps the row, and shows a false claim briefly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rankcheck.errors import ClaimFalse
+from rankcheck.pytest_plugin.options import Options
+from rankcheck.verification.ledger import Row
+from rankcheck.verification.run import raised, single_thread, unfinished
+
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
+
+__all__ = ["OPTIONS", "ClaimItem"]
+
+#: Where the options of the run are kept.
+OPTIONS = pytest.StashKey[Options]()
+
+
+class ClaimItem(pytest.Item):
+    """The test of one claim.
+
+    Attributes:
+        row: what was found of the claim; None before the test has run.
+    """
+
+    def __init__(self, *, claim: Claim, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.claim = claim
+        self.row: Row | None = None
+        for marked in (claim.body, claim):
+            self.own_markers.extend(getattr(marked, "pytestmark", []))
+        self.keywords.update({mark.name: mark for mark in self.own_markers})
+
+    @property
+    def obj(self) -> Claim:
+        """The claim, under the name that plugins look for."""
+        return self.claim
+
+    def runtest(self) -> None:
+        """Verify the claim; hunt it as well if it is a conjecture and the options say so.
+
+        Raises:
+            ClaimFalse: if the row is not as expected.
+            Exception: what the check of the claim raised.
+        """
+        from rankcheck.verification.check import verify_claim
+
+        options = self.config.stash[OPTIONS]
+        with single_thread():
+            try:
+                self.row = verify_claim(self.claim, options.settings)
+                if self.row.expected and self.claim.kind == "conjecture" and options.hunt:
+                    self.row = self._hunted(options.hunt, self.row)
+            except Exception as error:
+                self.row = unfinished(self.claim, raised(error, self.claim.file))
+                raise
+        if not self.row.expected:
+            raise ClaimFalse("\n".join(self.row.messages))
+
+    def _hunted(self, seconds: float, known: Row) -> Row:
+        from rankcheck.hunt.guarding import row_of
+        from rankcheck.hunt.run import hunt
+
+        settings = self.config.stash[OPTIONS].settings
+        found = hunt(self.claim, seconds, settings.seed, folder=settings.folder)
+        return row_of(found, known)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """A failure that is its message alone, with the place of the claim."""
+        if not isinstance(excinfo.value, ClaimFalse):
+            return super().repr_failure(excinfo, style)
+        from _pytest._code.code import ReprExceptionInfo, ReprFileLocation, ReprTracebackNative
+
+        message = str(excinfo.value)
+        return ReprExceptionInfo(
+            reprcrash=ReprFileLocation(
+                str(self.claim.file), self.claim.line, message.split("\n", 1)[0]
+            ),
+            reprtraceback=ReprTracebackNative([message + "\n"]),
+        )
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """The file and the line of the claim, and its name."""
+        return self.claim.file, self.claim.line - 1, self.name

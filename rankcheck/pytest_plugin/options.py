@@ -1,0 +1,79 @@
+"""What a person can set: options of the command line, and `rankcheck_claims` in the ini file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rankcheck import files
+from rankcheck.verification.profiles import PROFILES, Settings, profile
+
+__all__ = ["Options", "add_options", "options_of"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a run.
+
+    Attributes:
+        settings: how each claim is verified.
+        ledger: the file that the ledger is written to, or None.
+        hunt: seconds that each conjecture is hunted for after it was verified, or None.
+    """
+
+    settings: Settings
+    ledger: Path | None = None
+    hunt: float | None = None
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    group = parser.getgroup("rankcheck", "claims and their ledger")
+    group.addoption(
+        "--rankcheck-ledger", metavar="FILE", help="write the ledger of the claims, as JSON"
+    )
+    group.addoption(
+        "--rankcheck-profile",
+        metavar="|".join(PROFILES),
+        help="how much is drawn and swept (default: RANKCHECK_PROFILE, or quick)",
+    )
+    group.addoption(
+        "--rankcheck-seed", metavar="N", type=int, default=0, help="seed of the claims (default 0)"
+    )
+    group.addoption(
+        "--rankcheck-hunt",
+        metavar="SECONDS",
+        type=float,
+        help="hunt each conjecture for so long, after it was verified",
+    )
+    parser.addini(
+        "rankcheck_claims",
+        "folders in which every Python file without a leading underscore holds claims",
+        type="paths",
+        default=[],
+    )
+
+
+def options_of(config: pytest.Config) -> Options:
+    """The options that were given.
+
+    Raises:
+        pytest.UsageError: if one is out of range, or the ledger cannot be written.
+    """
+    name = config.getoption("--rankcheck-profile") or os.environ.get("RANKCHECK_PROFILE", "quick")
+    path = config.getoption("--rankcheck-ledger")
+    seconds = config.getoption("--rankcheck-hunt")
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise pytest.UsageError(
+            f"rankcheck: --rankcheck-hunt was given {seconds}; it takes a number of seconds > 0"
+        )
+    try:
+        settings = Settings(profile(name), config.getoption("--rankcheck-seed"))
+        if path is not None:
+            files.check_writable(Path(path))
+    except ValueError as error:
+        raise pytest.UsageError(f"rankcheck: {error}") from error
+    return Options(settings, None if path is None else Path(path), seconds)
