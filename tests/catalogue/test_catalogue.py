@@ -12,10 +12,12 @@ from rankcheck.catalogue.loader import LoadError, load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.catalogue.selection import SelectionError, matching, select
 from rankcheck.claims import registry
+from rankcheck.claims.claim import qualified_name
+from rankcheck.claims.reference import Reference
 from rankcheck.terminal import catalogue as index
 
 HEAD = """
-from rankcheck import Reference, cited, claim, conjecture, leq, paper, refuted
+from rankcheck import Reference, bound, cited, conjecture, leq, paper, refuted, step
 from rankcheck.instances.source import instances
 
 @instances
@@ -47,17 +49,19 @@ def line_of(path: Path, text: str) -> int:
 
 def assert_agrees(entry, claim):
     """Everything that is read of a claim is what the imported claim has."""
-    for name in ("id", "kind", "title", "statement", "source", "loose", "witness", "no_batch"):
+    for name in ("id", "kind", "title", "statement", "reference", "loose", "reason", "no_batch"):
         assert getattr(entry, name) == getattr(claim, name), name
-    for name in ("no_ball", "effort", "corrected_by", "errata", "line"):
+    for name in ("no_ball", "effort", "corrected_by", "errata", "result", "line"):
         assert getattr(entry, name) == getattr(claim, name), name
     assert entry.file == claim.file.resolve()
     assert list(entry.needs) == list(claim.needs)
     assert list(entry.mutants) == list(claim.mutants)
     assert (entry.instances is None) == (claim.instances is None)
     assert (entry.tight is None) == (claim.tight is None)
-    if entry.kind != "cited":
-        assert claim.body.__name__ == entry.name
+    assert claim.body.__name__ == entry.name
+    assert (entry.witness is None) == (claim.witness is None)
+    if claim.witness is not None:
+        assert entry.witness.split(".")[-1] == qualified_name(claim.witness).split(".")[-1]
 
 
 def test_the_catalogue_is_the_registry():
@@ -85,19 +89,20 @@ def test_the_generated_index_is_up_to_date():
 def test_everything_that_can_be_said_is_read(file):
     path = file(
         '''
-import rankcheck.claims.claim as c
-from rankcheck import claim as proved
-SOURCE = Reference("Me 2027", where="Thm 4")
-WHY = "the constant is"    " not sharp"
+import rankcheck.claims.declare as c
+from rankcheck import bound as proved
+from rankcheck.witnesses.deepen import deepen
+PLACE = Reference("Me 2027", where="Thm 4")
 
 @proved(
-    id="t.whole", kind="bound", reference=SOURCE, instances=numbers(bound=2), title="Title",
-    tight=numbers(), needs={"x small": numbers(bound=4)}, mutants={"m": {"by": 3}},
-    loose={"first": WHY, "second": "also"} if False else None,
-    witness="a witness", no_batch="loops", no_ball="sin", effort=2.5,
+    "t.whole", PLACE, instances=numbers(bound=2), tight=numbers(),
+    needs={"x small": numbers(bound=4)}, mutants={"m": {"by": 3}},
+    loose={"first": "not", "b": "so"},
+    witness=deepen, no_batch="loops", no_ball="sin", effort=2.5, errata="a sign",
 )
 def test_whole(x, *, by=1):
-    r"""First line.
+    r"""A title over
+    two lines.
 
     $x \\le x$.
     """
@@ -108,18 +113,28 @@ def test_mine(x):
     """x <= x"""
     return leq(x, x)
 
-@refuted("t.wrong", reference=paper("rank", "p. 1"), instances=numbers(), errata="sign",
+@refuted("t.wrong", paper("rank", "p. 1"), instances=numbers(), errata="sign",
          corrected_by="t.whole")
 def test_wrong(x):
     """x <= -x"""
     return leq(x, -x)
 
-elsewhere = cited(
-    "t.cited", reference=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
-'''.replace('{"first": WHY, "second": "also"} if False else None', '{"first": "not", "b": "so"}')
+@step("t.step", paper("rank", "p. 1"), instances=numbers(), errata="sign", result="it stands")
+def test_step(x):
+    """x <= -x"""
+    return leq(x, -x)
+
+@cited("t.cited", paper("rank", "p. 2"), reason="too long")
+def test_cited():
+    """A title.
+
+    Its statement.
+    """
+'''
     )
     entries = read_file(path)
-    assert [entry.id for entry in entries] == ["t.whole", "t.mine", "t.wrong", "t.cited"]
+    names = ["t.whole", "t.mine", "t.wrong", "t.step", "t.cited"]
+    assert [entry.id for entry in entries] == names
     for entry, claim in zip(entries, load(entries), strict=True):
         assert_agrees(entry, claim)
     whole = entries[0]
@@ -129,12 +144,16 @@ elsewhere = cited(
     assert whole.needs == {"x small": "numbers(bound=4)"}
     assert whole.mutants == {"m": "{'by': 3}"}
     assert whole.line == line_of(path, "@proved(")
+    assert (whole.title, whole.statement) == ("A title over two lines", r"$x \le x$.")
+    assert (entries[1].title, entries[1].statement) == ("x <= x", "x <= x")
+    assert whole.witness == "rankcheck.witnesses.deepen.deepen"
     assert "Thm 4 of Me 2027" in index.page(whole)
-    assert "reason: too long" in index.page(entries[3])
+    assert "result: it stands" in index.page(entries[3])
+    assert "reason: too long" in index.page(entries[4])
 
 
 PLAIN = '''
-@claim({arguments}, kind="bound", instances=numbers(){more})
+@bound({arguments}, instances=numbers(){more})
 def test_it(x):
     """x <= x"""
     return leq(x, x)
@@ -145,7 +164,7 @@ def test_it(x):
     ("arguments", "more", "rule"),
     [
         ('f"t.{1}"', ', reference=paper("rank", "p")', "the id of a claim is a literal text"),
-        ('"t.a"', "", "t.a: a claim names its source"),
+        ('"t.a"', "", "t.a: a claim names its reference"),
         ('"t.a"', ', reference=paper("nope", "p")', "the key of a document is one of rank, "),
         (
             '"t.a"',
@@ -154,24 +173,24 @@ def test_it(x):
         ),
         (
             '"t.a"',
-            ', reference=paper("rank", "p"), title=str(3)',
-            "the title of a claim is a literal",
+            ', reference=paper("rank", "p"), errata=str(3)',
+            "the errata of a claim is a literal",
         ),
         ('"t.a"', ', reference=paper("rank", "p"), mutants=dict()', "the mutants of a claim are"),
         (
-            '"t.a", "bound"',
-            ', reference=paper("rank", "p")',
-            "a claim takes its id, and the rest by",
+            '"t.a", paper("rank", "p"), "bound"',
+            "",
+            "a claim takes its id and its reference",
         ),
         ('"t.a"', ', **{"source": 1}', "a claim's arguments are written out"),
-        ('id_="t.a"', ', reference=paper("rank", "p")', "a claim has an id"),
+        ('title="t.a"', ', reference=paper("rank", "p")', "a claim has an id"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(file, arguments, more, rule):
     path = file(PLAIN.format(arguments=arguments, more=more))
     with pytest.raises(CatalogueError) as error:
         read_file(path)
-    line = line_of(path, "@claim")
+    line = line_of(path, "@bound")
     assert str(error.value).startswith(f"{path}:{line}: {rule}")
     assert "received" in str(error.value)
     assert "\n" not in str(error.value)
@@ -189,12 +208,12 @@ def test_a_claim_inside_something_is_refused(file):
         '    @conjecture("t.a", instances=numbers())\n'
         '    def test_it(x):\n        """x <= x"""\n        return leq(x, x)\n'
     )
-    with pytest.raises(CatalogueError, match="a claim stands at the top level of its file"):
+    with pytest.raises(CatalogueError, match="a decorated function at the top level of its file"):
         read_file(path)
 
 
 def test_a_claim_of_somebody_else_is_none(file):
-    text = 'def claim(name):\n    return lambda f: f\n\n@claim("x.y")\ndef test_it():\n    pass\n'
+    text = 'def bound(name):\n    return lambda f: f\n\n@bound("x.y")\ndef test_it():\n    pass\n'
     assert read_file(file(text, head="# not rankcheck's\n")) == []
 
 
@@ -227,7 +246,7 @@ def test_an_id_is_used_once(file):
 
 def test_unknown_corrections_are_named(file):
     path = file(
-        '@refuted("t.a", reference=paper("rank", "p"), instances=numbers(), errata="e", '
+        '@refuted("t.a", paper("rank", "p"), instances=numbers(), errata="e", '
         'corrected_by="t.nope")\ndef test_a(x):\n    """x"""\n    return leq(x, -x)\n'
     )
     [problem] = catalogue.uncorrected(read_file(path))
@@ -278,7 +297,7 @@ def test_a_prefix_ends_at_a_word(file):
         ("zebra", "the prefixes are bottleneck, linear, rank, separation"),
         ("no/such/file.py", "a file or folder of claims exists; received 'no/such/file.py'"),
         ("mine.py::test_c", "mine.py has test_a; received 'test_c'"),
-        ("empty.py", "received empty.py with none"),
+        ("empty.py", "empty.py declares no claim"),
         ("notes.txt", "a file of claims is Python, *.py; received 'notes.txt'"),
         ("nothing/", "a folder of claims has a file that declares one; received nothing"),
     ],

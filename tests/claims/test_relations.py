@@ -143,3 +143,32 @@ def test_balls_take_their_partners_along():
         assert not relation.exact
     assert leq(x, 2, where=x > 1).asserted.tolist() == [False, True]
     assert leq(x, 2).asserted.tolist() == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(3, 5), (-7, -7), (2**62, 2**62 - 1), (10**400, 10**400 + 1), (-(10**40), 10**40), (2**70, 3)],
+)
+def test_integers_of_any_size_are_compared(a, b):
+    assert bool(leq(a, b).violated()) == (a > b)
+    assert bool(eq(a, b).violated()) == (a != b)
+    lhs, rhs = eq(a, b).sides()
+    assert (lhs.lower(), lhs.upper(), rhs.lower(), rhs.upper()) == (a, a, b, b)
+
+
+def test_an_integer_tensor_meets_an_integer_of_any_size():
+    values = torch.tensor([1, 5])
+    assert not leq(values, 2**70).violated().any()
+    assert leq(values, -(2**70)).violated().all()
+
+
+def test_a_mutant_of_large_integers_can_be_killed():
+    assert bool(leq(10**40, 10**40).strengthened().violated())
+    assert bool(eq(10**40, 10**40).strengthened().violated())
+
+
+def test_how_far_beyond():
+    lhs = torch.tensor([1.0, 2.0, 3.0, float("nan")], dtype=torch.float64)
+    far = leq(lhs, torch.ones(4, dtype=torch.float64)).beyond(relative=False)
+    assert far.tolist() == [-float("inf"), 1.0, 2.0, float("inf")]
+    assert leq(lhs, torch.ones(4, dtype=torch.float64)).beyond()[1] == 0.5

@@ -1,0 +1,213 @@
+"""The decorators: what they make of a body, and what they refuse."""
+
+import pytest
+import torch
+
+import rankcheck
+from rankcheck import (
+    Claim,
+    ClaimError,
+    Need,
+    Reference,
+    bound,
+    cited,
+    conjecture,
+    construction,
+    identity,
+    leq,
+    limit,
+    paper,
+    refuted,
+    statistical,
+    step,
+)
+from rankcheck.claims import registry
+from rankcheck.instances.source import instances
+
+PLACE = paper("rank", "p. 1")
+
+
+@instances
+def numbers(source, *, high=8.0):
+    return source.tensor(low=-8.0, high=high)
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    before = set(registry.declared())
+    yield
+    for name in set(registry.declared()) - before:
+        registry.forget(name)
+
+
+def body(x, *, by=1):
+    """The title.
+
+    The statement, $x \\le x$.
+    """
+    return leq(x, by * x)
+
+
+@pytest.mark.parametrize("decorator", [identity, bound, limit, statistical, conjecture])
+def test_the_decorated_name_is_the_claim(decorator):
+    made = decorator("t.made", PLACE, instances=numbers())(body)
+    assert isinstance(made, Claim)
+    assert made.kind == decorator.__name__
+    assert (made.title, made.statement) == ("The title", "The statement, $x \\le x$.")
+    assert made.reference == PLACE
+    assert made.arguments == ("x",)
+    assert made.parameters == {"by": 1}
+    assert registry.get("t.made") is made
+
+
+def test_calling_a_claim_evaluates_its_body():
+    made = bound("t.made", PLACE, instances=numbers())(body)
+    x = torch.tensor(2.0, dtype=torch.float64)
+    assert not made(x).violated()
+    assert made(x, by=0.5).violated()
+
+
+def test_a_docstring_of_one_paragraph_is_title_and_statement():
+    def short(x):
+        """x is at most x,
+        and so on."""
+        return leq(x, x)
+
+    made = conjecture("t.made", instances=numbers())(short)
+    assert made.title == "x is at most x, and so on"
+    assert made.statement == "x is at most x,\nand so on."
+    assert made.reference is None
+
+
+def test_false_statements_say_what_is_wrong_in_print():
+    made = step(
+        "t.step", PLACE, instances=numbers(), errata="a sign", result="it stands, by t.other"
+    )(body)
+    assert (made.kind, made.errata, made.result) == ("step", "a sign", "it stands, by t.other")
+    with pytest.raises(ClaimError, match=r"t\.made: no errata= is given"):
+        refuted("t.made", PLACE, instances=numbers())
+
+
+def test_a_cited_statement_has_a_reason_and_no_body():
+    made = cited("t.cited", PLACE, reason="too long")(body)
+    assert (made.kind, made.reason, made.instances) == ("cited", "too long", None)
+    with pytest.raises(TypeError, match="no body to evaluate"):
+        made.relations(())
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({}, "@bound was given no instances"),
+        ({"instances": numbers}, r"instances= is the generator numbers itself; write numbers\(\)"),
+        ({"instances": None}, "instances= is None; instances come from a generator"),
+        ({"instances": numbers(), "tight": 5}, "tight= is 5; instances come from a generator"),
+        ({"instances": numbers(), "needs": {"x": numbers}}, r"the control 'x' is the generator"),
+        ({"instances": numbers(), "title": "T"}, "the title is the first paragraph"),
+        ({"instances": numbers(), "kind": "bound"}, "the decorator says the kind"),
+        ({"instances": numbers(), "source": PLACE}, "the reference comes second"),
+        ({"instances": numbers(), "thight": numbers()}, "@bound takes instances, tight"),
+        ({"instances": numbers(), "mutants": {"m": {"size": 2}}}, r"sets \['size'\].*has \['by'\]"),
+        (
+            {"instances": numbers(), "needs": {"x": Need(numbers(), {"size": 2})}},
+            r"control 'x' sets \['size'\]",
+        ),
+    ],
+)
+def test_what_is_refused(options, rule):
+    with pytest.raises(ClaimError, match=rule):
+        bound("t.made", PLACE, **options)(body)
+
+
+def test_a_construction_has_a_mutant():
+    with pytest.raises(ClaimError, match="a construction has at least one"):
+        construction("t.made", PLACE, instances=numbers())
+
+
+def test_what_is_decorated_is_a_function_with_a_docstring():
+    declare = bound("t.made", PLACE, instances=numbers())
+    with pytest.raises(ClaimError, match="states its mathematics in the docstring"):
+        declare(lambda x: leq(x, x))
+    with pytest.raises(ClaimError, match="is declared on a function"):
+        declare(torch.nn.Linear(1, 1))
+
+    class Suite:
+        def method(self, x):
+            """x is at most x."""
+            return leq(x, x)
+
+    Suite.method.__qualname__ = "Suite.method"
+    with pytest.raises(ClaimError, match="the claim is a method of Suite"):
+        declare(Suite.method)
+
+
+def test_a_reference_is_one():
+    with pytest.raises(ClaimError, match="the reference is 'rank'"):
+        bound("t.made", "rank", instances=numbers())(body)
+    with pytest.raises(ClaimError, match="no reference is given"):
+        bound("t.made", None, instances=numbers())
+    with pytest.raises(ValueError, match="has an empty part"):
+        Reference("rank", "")
+
+
+def test_a_claim_does_not_change():
+    made = bound("t.made", PLACE, instances=numbers())(body)
+    with pytest.raises(AttributeError, match="a claim does not change"):
+        made.title = "Another"
+    marked = pytest.mark.slow(made)
+    assert marked is made
+    assert [mark.name for mark in made.pytestmark] == ["slow"]
+
+
+@pytest.mark.parametrize("name", ["claim", "Source"])
+def test_former_names_say_what_to_write(name):
+    with pytest.raises(ImportError, match=f"rankcheck.{name} is gone; "):
+        getattr(rankcheck, name)
+
+
+TWICE = (
+    '@conjecture("t.x", instances=numbers())\ndef test_x(x):\n    "x <= x"\n    return leq(x, x)\n'
+)
+
+
+def test_a_claim_at_a_prompt_may_be_declared_again():
+    scope = {"conjecture": conjecture, "numbers": numbers, "leq": leq}
+    exec(compile(TWICE, "<stdin>", "exec"), scope)
+    first = scope["test_x"]
+    exec(compile("\n" + TWICE.replace("leq(x, x)", "leq(x, x + 1)"), "<stdin>", "exec"), scope)
+    second = scope["test_x"]
+    assert registry.get("t.x") is second
+    assert first.statement_hash != second.statement_hash
+
+
+def test_the_hash_covers_what_is_claimed_and_not_how_it_is_written():
+    def hash_of(function, family):
+        made = conjecture("t.hash", instances=family)(function)
+        registry.forget("t.hash")
+        return made.statement_hash
+
+    def test_it(x):
+        """x is at most x."""
+        return leq(x, x)
+
+    plain = hash_of(test_it, numbers())
+
+    def test_it(x):
+        """x is at most x."""
+        # a comment
+        return leq(x, x)
+
+    assert hash_of(test_it, numbers()) == plain
+    assert hash_of(test_it, numbers(high=2.0)) != plain
+
+    def test_it(x):
+        """x is at most x."""
+        return leq(x, 2 * x)
+
+    assert hash_of(test_it, numbers()) != plain
+
+    def test_it(x):
+        """x is at most itself."""
+        return leq(x, x)
+
+    assert hash_of(test_it, numbers()) != plain
