@@ -1,6 +1,6 @@
-"""The catalogue: the claims of rankcheck itself, of a file or of a folder, without importing them.
+"""The claims of rankcheck, of a file or of a folder, found without importing any of them.
 
-`rankcheck list`, `show` and the selection of claims work on this, without torch.
+`rankcheck list`, `show` and the selection of claims use this, and so need no torch.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def folder_claims(folder: Path) -> list[Entry]:
     entries = unique(entry for path in claim_files(folder) for entry in read_file(path))
     if not entries:
         raise CatalogueError(
-            f"a folder of claims has a file that declares one; received {shown_path(folder)}"
+            f"{shown_path(folder)} has no file that declares a claim; a folder of claims has one"
         )
     return entries
 
 
 def claims_of(path: Path) -> list[Entry]:
-    """The claims of a file that is there to hold some, in their order.
+    """The claims of a file, in their order; a file of claims declares at least one.
 
     Raises:
         CatalogueError: if there are none, or the file cannot be read.
@@ -62,8 +62,8 @@ def claims_of(path: Path) -> list[Entry]:
 def claim_files(folder: Path) -> Iterator[Path]:
     """The Python files below a folder that may hold claims, sorted.
 
-    Files and folders with a leading underscore hold what claims share; hidden folders and virtual
-    environments are no part of it.
+    Skipped are files and folders with a leading underscore (they hold what claims share), hidden
+    folders, and virtual environments.
 
     Raises:
         CatalogueError: if the folder cannot be read.
@@ -71,7 +71,7 @@ def claim_files(folder: Path) -> Iterator[Path]:
     try:
         paths = sorted(folder.iterdir())
     except OSError as error:
-        raise CatalogueError(f"a folder of claims can be read; {error}") from error
+        raise CatalogueError(f"the folder of claims cannot be read: {error}") from error
     for path in paths:
         if path.name.startswith(("_", ".")):
             continue
@@ -93,25 +93,26 @@ def unique(entries: Iterable[Entry]) -> list[Entry]:
         other = known.setdefault(entry.id, entry)
         if other.place != entry.place:
             raise CatalogueError(
-                f"a claim id is used once; {entry.id} stands at {other.place} and at {entry.place}"
+                f"{entry.id} is declared at {other.place} and at {entry.place}; "
+                "a claim id is used once"
             )
     return [known[name] for name in sorted(known)]
 
 
 def uncorrected(entries: Iterable[Entry]) -> list[str]:
-    """Where `corrected_by` names no claim, in a catalogue that is complete: a line each."""
+    """A line for each `corrected_by` that names no claim, given all claims of a catalogue."""
     entries = list(entries)
     known = {entry.id for entry in entries}
     return [
-        f"{entry.place}: the correction of a refuted claim is a claim; {entry.id} is corrected by "
-        f"{entry.corrected_by!r}, which is none"
+        f"{entry.place}: {entry.id} is corrected by {entry.corrected_by!r}, and there is no such "
+        "claim"
         for entry in entries
         if entry.corrected_by is not None and entry.corrected_by not in known
     ]
 
 
 def by_document(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The entries under the keys of their documents: known ones first, without a source last."""
+    """The entries by the key of their document: known documents first, no reference last."""
     groups: dict[str, list[Entry]] = {key: [] for key in DOCUMENTS}
     for entry in sorted(entries, key=lambda entry: (entry.reference is None, entry.id)):
         groups.setdefault("" if entry.reference is None else entry.reference.key, []).append(entry)

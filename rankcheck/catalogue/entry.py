@@ -1,4 +1,4 @@
-"""A claim as it stands in its file, and how a path is shown."""
+"""`Entry`, a claim as the text of its file declares it; and how paths are shown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rankcheck.errors import InputError
 
 
 class CatalogueError(InputError):
-    """A file of claims cannot be read: where, the rule, and what was received."""
+    """A file of claims cannot be read: the place, what is wrong, and the rule."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the text of a file says of a claim; the fields are those of `Claim`.
+    """What the text of a file declares of a claim; the fields are those of `Claim`.
 
     Attributes:
         name: the name of the function.
@@ -49,7 +49,7 @@ class Entry:
     result: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON; the file is relative to the working directory where it lies below it."""
+        """Plain JSON; the file as `shown_path` gives it."""
         reference = None
         if self.reference is not None:
             reference = {"key": self.reference.key, "where": self.reference.where}
@@ -63,7 +63,7 @@ class Entry:
 
 
 def shown_path(path: Path) -> str:
-    """A path as a person wants it: relative to the working directory where it lies below it."""
+    """A path relative to the working directory where it lies below it, else as it is."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:

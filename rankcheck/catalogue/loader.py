@@ -1,4 +1,4 @@
-"""Importing the files of selected claims, under names that do not depend on who imports them."""
+"""Importing the files of selected claims, under module names that depend on the path alone."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ PROJECT_PACKAGE = "rankcheck._properties"
 
 
 class LoadError(InputError):
-    """A file of claims cannot be imported: where, and the cause."""
+    """A file of claims cannot be imported: the place, and the cause."""
 
 
 def load(entries: Iterable[Entry]) -> list[Claim]:
-    """The claims of the entries, in their order; imports the files that hold them and no others.
+    """The claims of the entries, in their order. Imports their files, and no others.
 
     Raises:
         LoadError: if a file cannot be imported, or declares claims that its text does not show.
@@ -48,11 +48,11 @@ def load(entries: Iterable[Entry]) -> list[Claim]:
 def import_file(path: Path) -> ModuleType:
     """Import a file of claims.
 
-    It may import its neighbours as `from ._shared import ...`, or by their plain names, which come
-    last in the search path and so hide nothing that is installed.
+    The file may import its neighbours as `from ._shared import ...` or by their plain names. Its
+    folder is appended to `sys.path`, so neighbours do not hide installed packages.
 
     Raises:
-        LoadError: in one line, whatever the file raises.
+        LoadError: one line with the place, whatever the file raises.
     """
     path = path.resolve()
     name = module_name(path)
@@ -77,7 +77,7 @@ def import_file(path: Path) -> ModuleType:
 
 
 def module_name(path: Path) -> str:
-    """The name under which a file is imported; its package exists afterwards."""
+    """The module name of a file. Makes the package that the name begins with."""
     folder = project_folder()
     if path.is_relative_to(folder):
         _package(PROJECT_PACKAGE, folder)
@@ -90,7 +90,7 @@ def module_name(path: Path) -> str:
 
 
 def _package(name: str, folder: Path) -> None:
-    """Make a folder without `__init__.py` importable under a name of ours."""
+    """Make a folder importable under a package name, without an `__init__.py`."""
     if name not in sys.modules:
         package = ModuleType(name)
         package.__path__ = [str(folder)]
@@ -98,7 +98,7 @@ def _package(name: str, folder: Path) -> None:
 
 
 def _place(path: Path, error: Exception) -> str:
-    """The last line of the file itself that the error came through."""
+    """The file, with the last of its lines in the traceback of an error."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == str(path)]
     if isinstance(error, SyntaxError) and error.filename == str(path):

@@ -1,7 +1,7 @@
-"""Reading the claims of a file from its syntax tree: nothing is imported or run.
+"""Reads the claims of a file from its syntax tree; imports and runs nothing.
 
-A decorator's arguments are therefore literals and simple calls, written in place or as a constant
-of the module, and a claim stands at the top level of its file.
+So the arguments of a decorator are literals and simple calls, written in place or as a constant of
+the module, and a claim is a function at the top level of its file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NONE = ast.Constant(None)
 
 
 def read_file(path: Path) -> list[Entry]:
-    """The claims of a file in their order; none if it does not declare any.
+    """The claims of a file, in their order; an empty list if it declares none.
 
     Raises:
         CatalogueError: if the file is not Python text, or a claim cannot be read from it.
@@ -38,7 +38,9 @@ def read_file(path: Path) -> list[Entry]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CatalogueError(f"{shown_path(path)}: a claim file is UTF-8 text; {error}") from error
+        raise CatalogueError(
+            f"{shown_path(path)} cannot be read: {error}; a claim file is UTF-8 text"
+        ) from error
     if "rankcheck" not in text:
         return []
     try:
@@ -52,7 +54,7 @@ def read_file(path: Path) -> list[Entry]:
 
 
 class _Names:
-    """What the names of a file mean, as far as they come from rankcheck."""
+    """The names of a file that stand for something of rankcheck."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._names: dict[str, str] = {}
@@ -79,7 +81,7 @@ class _Names:
             self._modules.add(alias.asname or alias.name)
 
     def meaning(self, function: ast.expr) -> str:
-        """Which of the names that are read an expression is; empty if it is another."""
+        """The name of rankcheck that an expression stands for; empty if it is another one."""
         match function:
             case ast.Name(id=name):
                 return self._names.get(name, "")
@@ -190,7 +192,7 @@ class _Reader:
         return arguments
 
     def _value(self, arguments: Mapping[str, ast.expr], name: str) -> ast.expr:
-        """An argument; where it is a constant of the module, what that stands for."""
+        """An argument, with a constant of the module replaced by its value."""
         return self._resolved(arguments.get(name, _NONE))
 
     def _resolved(self, node: ast.expr) -> ast.expr:

@@ -1,4 +1,4 @@
-"""From what a person types to claims: ids, prefixes, globs, files, folders, FILE::NAME."""
+"""From a selector on the command line to claims: ids, prefixes, globs, files, FILE::NAME."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankcheck.errors import InputError
 
 
 class SelectionError(InputError):
-    """A selector that selects nothing: what was received, and what is near."""
+    """A selector selects nothing; the message names claims with similar ids."""
 
 
 def select(selectors: Sequence[str] = ()) -> list[Entry]:
@@ -39,7 +39,7 @@ def select(selectors: Sequence[str] = ()) -> list[Entry]:
 
 
 def _own(selectors: Sequence[str]) -> list[Entry]:
-    """rankcheck's claims; none if they cannot be read and nobody asks for them."""
+    """rankcheck's claims; none if they cannot be read and no selector needs them."""
     try:
         return catalogue.project()
     except CatalogueError:
@@ -70,7 +70,7 @@ def _of_path(selector: str, own: Sequence[Entry]) -> list[Entry]:
         return catalogue.folder_claims(path)
     if path.is_file():
         if path.suffix != ".py":
-            raise SelectionError(f"a file of claims is Python, *.py; received {text!r}")
+            raise SelectionError(f"{text!r} is not a Python file; a file of claims ends in .py")
         entries = catalogue.claims_of(path)
         if not name:
             return entries
@@ -78,13 +78,10 @@ def _of_path(selector: str, own: Sequence[Entry]) -> list[Entry]:
         if named:
             return named
         names = ", ".join(entry.name for entry in entries)
-        raise SelectionError(
-            f"FILE::NAME names a claim of the file; {shown_path(path)} has {names}; "
-            f"received {name!r}"
-        )
+        raise SelectionError(f"{shown_path(path)} has no claim {name!r}; it has {names}")
     if _is_path(selector):
-        raise SelectionError(f"a file or folder of claims exists; received {text!r}")
-    raise SelectionError(f"no claim is selected by {selector!r}{_near(selector, own)}")
+        raise SelectionError(f"there is no file or folder {text!r}")
+    raise SelectionError(f"{selector!r} selects no claim{_near(selector, own)}")
 
 
 def _near(selector: str, own: Sequence[Entry]) -> str:
@@ -95,5 +92,5 @@ def _near(selector: str, own: Sequence[Entry]) -> str:
     near += [id_ for id_ in ids if selector in id_]
     shown = list(dict.fromkeys(last.get(name, name) for name in near))[:3]
     if shown:
-        return f"; near to it: {', '.join(shown)}"
+        return f"; similar: {', '.join(shown)}"
     return f"; the prefixes are {', '.join(prefixes)} (see rankcheck list)" if prefixes else ""

@@ -1,4 +1,4 @@
-"""The documents that the claims come from, and the place of a statement in one of them."""
+"""The documents that the claims come from, and references to places in them."""
 
 from __future__ import annotations
 

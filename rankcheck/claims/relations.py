@@ -29,7 +29,7 @@ class Relation:
     Attributes:
         lhs, rhs: the two sides, broadcast to one shape.
         scale: the size of what cancelled on the way to them, or None.
-        error: an absolute error of the sides that rounding can explain, or None.
+        error: an absolute error of the sides that comes from rounding, or None.
         terms: how many operations stand behind one side.
         where: the hypothesis under which the relation is asserted, or None.
         label: which of several statements of the claim this is.
@@ -55,29 +55,30 @@ class Relation:
 
     @property
     def tolerance(self) -> torch.Tensor:
-        """The numerical band in which a violation is none; zero between integers."""
+        """Violations up to this are rounding; zero between integers."""
         if self.exact:
             return torch.zeros_like(self.lhs)
         return tolerances.tolerance(self.lhs, self.rhs, self.scale, self.error, self.terms)
 
     @property
     def exact(self) -> bool:
-        """Whether both sides are integers, which have no rounding error."""
+        """Whether both sides are integers, so that there is no rounding error."""
         return not any(
             isinstance(side, BallArray) or side.is_floating_point() for side in (self.lhs, self.rhs)
         )
 
     @property
     def asserted(self) -> torch.Tensor:
-        """Where the relation is asserted at all, of the shape of the sides."""
+        """Where the relation is asserted, of the shape of the sides."""
         if self.where is None:
             return torch.ones(tuple(self.lhs.shape), dtype=torch.bool, device=self.lhs.device)
         return _widen(torch.as_tensor(self.where), self.lhs)
 
     def violated(self) -> torch.Tensor:
-        """Where the relation fails by more than the tolerance; a NaN on a side is a failure.
+        """Where the relation fails by more than the tolerance.
 
-        So is a side that overflows to the wrong end, and a tolerance that does: it allows anything.
+        A NaN on a side counts as a failure, and so does an infinite side on the wrong end, or an
+        infinite tolerance.
         """
         excess, tolerance = self.excess, self.tolerance
         holds = (excess <= tolerance) & torch.isfinite(tolerance) | (excess == -torch.inf)
@@ -103,9 +104,10 @@ class Relation:
         return balls(self.lhs), balls(self.rhs)
 
     def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:
-        """The derived mutant: a bound tightened by a small factor of itself, an identity moved.
+        """The derived mutant: a bound tightened by a fraction `by` of its right side.
 
-        An identity moves by that factor of what it compares, `scale` included: so `x = 0` can fail.
+        An identity is moved by that fraction of the larger side, or of `scale` if that is larger,
+        so that `x = 0` can fail too.
         """
         if self.exact:
             return replace(
@@ -119,7 +121,7 @@ class Relation:
         return replace(self, rhs=self.rhs + by * size)
 
     def over(self, batch: tuple[int, ...]) -> Relation:
-        """The same relation with sides that carry the batch axes, where they are constants."""
+        """The same relation, with constant sides expanded to the batch axes."""
         if self.lhs.ndim >= len(batch):
             return self
         return replace(self, lhs=self.lhs.expand(batch), rhs=self.rhs.expand(batch))

@@ -7,12 +7,12 @@ singular value of a matrix by a modest multiple of $u$ times the largest one. So
 
     tolerance = SAFETY · terms · u · max(|lhs|, |rhs|, scale) + error
 
-where `terms` counts the operations behind one side, `scale` is the size of what cancelled on the
-way (by default nothing larger than the sides themselves), and `error` is an absolute error that a
-body knows better, such as that of a small power of a small singular value.
+where `terms` counts the operations behind one side, `scale` is the size of what cancelled in
+computing them (by default the sides themselves), and `error` is an absolute error that the body
+knows, such as that of a small power of a small singular value.
 
-A violation inside the tolerance is none. One outside it is not yet a counterexample either: it is
-put to ball arithmetic (`certify`), so a tolerance that is too small costs time, not truth.
+Violations within the tolerance are ignored. Larger ones are verified in ball arithmetic before they
+are reported, so a tolerance that is too small costs time and never a wrong verdict.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ import torch
 from rankcheck.networks.network import Network
 
 UNIT_ROUNDOFF = 2.0**-53
-#: What the constant hidden in "a modest multiple" is allowed to be.
+#: The constant behind "a modest multiple".
 SAFETY = 4.0
-#: Operations behind one side where a body does not say: a small network's forward pass.
+#: Operations behind one side, by default: the forward pass of a small network.
 TERMS = 256
-#: A tight family reaches its bound when the ratio of the sides is this close to one.
+#: A tight family reaches its bound where the ratio of the sides is this close to one.
 TIGHT = 1e-6
-#: Mutants: by how much the engine strengthens a bound, or moves one side of an identity.
+#: The derived mutant strengthens a bound, or moves one side of an identity, by this fraction.
 STRENGTHENING = 0.02
-#: On balls, an excess that is provably below this, relative to the sides, is equality.
+#: In ball arithmetic, an excess provably below this, relative to the sides, is equality.
 EQUALITY_ON_BALLS = Fraction(1, 2**80)
 
 

@@ -16,7 +16,7 @@ from rankcheck._version import __version__
 from rankcheck.errors import InputError
 
 #: The sub-commands, modules of `rankcheck.commands`, in the order of the help.
-COMMANDS = ("verify", "hunt", "list", "show", "certify", "replay")
+COMMANDS = ("verify", "hunt", "list", "show", "new", "certify", "replay")
 EXPECTED, UNEXPECTED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 

@@ -237,7 +237,7 @@ def {name}(x):
 def test_an_id_is_used_once(file):
     file(TRUE.format(id="t.a", name="test_a"), "one.py")
     path = file(TRUE.format(id="t.a", name="test_b"), "two.py")
-    with pytest.raises(CatalogueError, match=r"t\.a stands at .*one\.py:\d+ and at .*two\.py:\d+"):
+    with pytest.raises(CatalogueError, match=r"t\.a is declared at .*one\.py.* and at .*two\.py"):
         select([str(path.parent)])
     path = file(TRUE.format(id="rank.jacobian-bounds-cost", name="test_c"), "three.py")
     with pytest.raises(CatalogueError, match="a claim id is used once"):
@@ -250,7 +250,7 @@ def test_unknown_corrections_are_named(file):
         'corrected_by="t.nope")\ndef test_a(x):\n    """x"""\n    return leq(x, -x)\n'
     )
     [problem] = catalogue.uncorrected(read_file(path))
-    assert "t.a is corrected by 't.nope', which is none" in problem
+    assert "t.a is corrected by 't.nope', and there is no such claim" in problem
 
 
 def test_selectors(file, monkeypatch):
@@ -292,14 +292,14 @@ def test_a_prefix_ends_at_a_word(file):
 @pytest.mark.parametrize(
     ("selector", "said"),
     [
-        ("rank.jacobian-bound-cost", "near to it: rank.jacobian-bounds-cost"),
-        ("phi-solved", "near to it: linear.phi-solved"),
+        ("rank.jacobian-bound-cost", "similar: rank.jacobian-bounds-cost"),
+        ("phi-solved", "similar: linear.phi-solved"),
         ("zebra", "the prefixes are bottleneck, linear, rank, separation"),
-        ("no/such/file.py", "a file or folder of claims exists; received 'no/such/file.py'"),
-        ("mine.py::test_c", "mine.py has test_a; received 'test_c'"),
+        ("no/such/file.py", "there is no file or folder 'no/such/file.py'"),
+        ("mine.py::test_c", "mine.py has no claim 'test_c'; it has test_a"),
         ("empty.py", "empty.py declares no claim"),
-        ("notes.txt", "a file of claims is Python, *.py; received 'notes.txt'"),
-        ("nothing/", "a folder of claims has a file that declares one; received nothing"),
+        ("notes.txt", "'notes.txt' is not a Python file"),
+        ("nothing/", "nothing has no file that declares a claim"),
     ],
 )
 def test_a_selector_that_selects_nothing(file, monkeypatch, selector, said):

@@ -171,8 +171,6 @@ def test_x(x):
     "x <= x"
     return leq(x, x)
 """
-    '@conjecture("t.x", instances=numbers())\ndef test_x(x):\n    "x <= x"\n    return leq(x, x)\n'
-)
 
 
 def test_a_claim_at_a_prompt_may_be_declared_again():
