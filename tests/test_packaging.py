@@ -87,7 +87,8 @@ def test_ci_is_one_file():
     assert link.is_symlink()
     assert link.readlink() == Path(".github/workflows/CI.yml")
     assert ".ci/run" in link.read_text(encoding="utf-8")
-    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    for script in ("run", "environment", "check"):
+        assert os.access(ROOT / ".ci" / script, os.X_OK)
 
 
 def test_tools_are_pinned_once():
@@ -97,3 +98,10 @@ def test_tools_are_pinned_once():
         pins = [need for extra in extras.values() for need in extra if re.match(rf"{tool}\b", need)]
         assert len(pins) == 1
         assert "==" in pins[0]
+        hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+        assert tool == "mypy" or hooks.count(f'"{pins[0]}"') == 2
+
+
+def test_the_citation_names_this_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {__version__}\n" in citation
