@@ -1,4 +1,4 @@
-"""Loops around stars of rays: all layers but one are drawn, and the last one closes the loop."""
+"""Loops around stars of rays: all layers but the last are drawn, and the last closes the loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankcheck.witnesses.loops import Loop, activate, close
 
 
 def star(source: Source, width: int, rays: int, spine: int, kinked: int) -> tuple[Any, Any]:
-    """Pre-activations (width × rays) and a spine (width × spine) that kinked units do not see."""
+    """Pre-activations (width × rays) and a spine (width × spine) that is zero at kinked units."""
     across = source.tensor(width, rays, low=-4.0, high=4.0)
     if spine == 0:
         return across, across[..., :0]
@@ -28,7 +28,7 @@ def loop_around(
     """A loop of drawn length and widths around the star of given pre-activations and spine."""
     rays, spine = across.shape[-1], along.shape[-1]
     layers = source.integer(*length)
-    # As many units before the last layer as there are rays, or one more or less.
+    # The layer before the last has as many units as there are rays, or one more or less.
     widths = [source.integer(max(1, spine), 4) for _ in range(layers - 2)]
     if layers > 1:
         widths.append(source.integer(max(1, rays + spine - 1), rays + spine + 1))

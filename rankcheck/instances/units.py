@@ -1,7 +1,7 @@
 r"""Two-layer functions h(x) = Σ_k a_k [w_k·x + b_k]_+: units with scales, and units with points.
 
-W (*B, K, D), b and a (*B, K); B = D_aW has the rows a_k w_k. Everything is rational in what is
-drawn, so that ranks, laws and hypotheses are exact on balls.
+W (*B, K, D), b and a (*B, K); the rows of D_aW are a_k w_k. Everything is a rational function of
+what is drawn, so that ranks, laws and hypotheses are exact on balls.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from typing import Any
 
 import torch
 
-from rankcheck.instances.matrices import matrix, positive, semi_orthogonal
+from rankcheck.instances.matrices import (
+    away_from_zero,
+    matrix,
+    positive,
+    semi_orthogonal,
+    signs,
+)
 from rankcheck.instances.networks import Range
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.legendre import stereographic
 
-#: Depths at which an error of 2 % in an exponent 2/(L − 1) shows, as Σ s_i^q is nearly a rank.
+#: Depths at which Σ s_i^q with q = 2/(L − 1) is nearly a rank.
 DEEP = (200, 256)
-
-
-def away_from_zero(source: Source, *shape: int, least: float = 0.125, high: float = 4.0) -> Any:
-    """Entries with least ≤ |entry| ≤ high; what is drawn smaller than that becomes 1."""
-    entries = source.tensor(*shape, low=-high, high=high)
-    return torch.where(entries.abs() < least, entries.new_ones(()), entries)
 
 
 def law(source: Source, n: int, *, everywhere: bool = False) -> Any:
     """Probabilities of n points, (*batch, n): squares of rationals that sum to 1.
 
-    With `everywhere` none is smaller than (2.5/(1 + 16(n − 1)))²; otherwise some may be zero.
+    With `everywhere` each is at least (2.5/(1 + 16(n − 1)))²; otherwise some may be zero.
     """
     if n == 1:
         return source.tensor(1, low=0.0, high=1.0) * 0 + 1
@@ -38,7 +38,7 @@ def law(source: Source, n: int, *, everywhere: bool = False) -> Any:
 
 
 def depth(source: Source, shallow: Range = (2, 8)) -> int:
-    """A depth L ≥ 2, small as a rule."""
+    """A depth L ≥ 2: one of the range `shallow`, or more rarely one of `DEEP`."""
     return source.choice((*range(shallow[0], shallow[1] + 1), *DEEP))
 
 
@@ -82,13 +82,6 @@ def parallel_units(source: Source) -> tuple[Any, Any, int, Any]:
     return (t * t).unsqueeze(-1) * v.unsqueeze(-2), a, L, t
 
 
-def signs(source: Source, *shape: int) -> Any:
-    """Entries ±1."""
-    entries = source.tensor(*shape, low=-1.0, high=1.0)
-    one = entries.new_ones(())
-    return torch.where(entries < 0, -one, one)
-
-
 # Units with points
 
 
@@ -123,7 +116,7 @@ def separate_units(source: Source, *, least: int = 1) -> tuple[Any, Any, Any, An
     """K orthonormal units, the k-th active at the k-th point alone: W, b, a, x, p, t.
 
     The k-th point has mass u_k² and ∇f(x_k) = a_k w_k with a_k = t/u_k, so that C_f^{1/2} has K
-    equal singular values t. At least `least` units.
+    equal singular values t. K is at least `least`.
     """
     K = source.integer(least, 4)
     D = source.integer(K, 4)
@@ -162,7 +155,10 @@ def units_on_a_line(
 
 
 def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
-    """K rows w_k in R^D with |w_k1| ≥ 1/8, of at most this rank: left · right, right_·1 = e_1."""
+    """K rows w_k in R^D with |w_k1| ≥ 1/8, of at most this rank.
+
+    The product of a K × rank and a rank × D matrix; the first column of the latter is e_1.
+    """
     left, right = away_from_zero(source, K, 1), away_from_zero(source, 1, 1) * 0 + 1
     if rank > 1:
         left = torch.cat((left, source.tensor(K, rank - 1, low=-2.0, high=2.0)), -1)

@@ -214,11 +214,11 @@ def test_an_exact_requirement_is_decided_exactly():
 
 def test_what_cannot_be_drawn():
     source = BatchSource(0, 3)
-    with pytest.raises(ValueError, match="low <= high; received 2, 1"):
+    with pytest.raises(ValueError, match=r"integer\(2, 1\) asked for an empty range"):
         source.integer(2, 1)
-    with pytest.raises(ValueError, match="low < high; received 1, 1"):
+    with pytest.raises(ValueError, match=r"tensor\(\) asked for entries in \[1, 1\]"):
         source.tensor(low=1, high=1)
-    with pytest.raises(ValueError, match="finite range"):
+    with pytest.raises(ValueError, match="a range is finite"):
         source.tensor(high=float("inf"))
     with pytest.raises(ValueError, match="non-empty"):
         source.choice(())
@@ -231,27 +231,27 @@ def test_a_record_that_does_not_fit():
     def replay():
         return ReplaySource(one)
 
-    with pytest.raises(ReplayError, match=r"asks for an integer in \[3, 4\], .* has the integer 2"):
+    with pytest.raises(ReplayError, match=r"the integer 2, but .* an integer in \[3, 4\]"):
         replay().integer(3, 4)
-    with pytest.raises(ReplayError, match=r"a tensor of shape \(2,\), .* has the integer 2"):
+    with pytest.raises(ReplayError, match=r"the integer 2, but .* a tensor of shape \(2,\)"):
         replay().tensor(2)
     source = replay()
     source.integer(0, 3)
-    with pytest.raises(ReplayError, match=r"shape \(3,\), but the record has a tensor of shape"):
+    with pytest.raises(ReplayError, match=r"a tensor of shape .* a tensor of shape \(3,\)"):
         source.tensor(3)
     source = replay()
     source.integer(0, 3)
-    with pytest.raises(ReplayError, match=r"entries in \[1.0, 2.0\]"):
+    with pytest.raises(ReplayError, match=r"draws entries in \[1.0, 2.0\]"):
         source.tensor(2, low=1.0, high=2.0)
     source = replay()
     source.integer(0, 3)
-    with pytest.raises(ReplayError, match="asks for nothing more"):
+    with pytest.raises(ReplayError, match="draws nothing more"):
         source.finish()
     source = replay()
     source.integer(0, 3)
     source.tensor(2)
     source.finish()
-    with pytest.raises(ReplayError, match="but the record is at its end"):
+    with pytest.raises(ReplayError, match="the record is at its end"):
         source.tensor(2)
 
 
