@@ -99,7 +99,7 @@ def test_every_finite_float_is_read_back(number):
         return source.tensor(low=-1.7e308, high=1.7e308)
 
     number = max(-1.7e308, min(1.7e308, number))
-    record = Record((Entries(torch.tensor(number).double(), (), -1.7e308, 1.7e308),))
+    record = Record((Entries(torch.tensor(number, dtype=torch.float64), (), -1.7e308, 1.7e308),))
     [text] = write_choices(record)
     assert isinstance(text, int) == float(number).is_integer()
     assert float(read_choices(wide(), [text]).tensors[0]) == float(record.tensors[0])

@@ -1,5 +1,8 @@
 """One generator, four drivers: each has to give the same instance for the same choices."""
 
+import inspect
+import pydoc
+
 import pytest
 import torch
 
@@ -21,10 +24,12 @@ from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import (
     SMALLEST,
     BatchSource,
+    Instances,
     Rejected,
     ReplayError,
     ReplaySource,
     instances,
+    is_factory,
     over_batch,
     seed_of,
 )
@@ -220,7 +225,7 @@ def test_what_cannot_be_drawn():
         source.tensor(low=1, high=1)
     with pytest.raises(ValueError, match="a range is finite"):
         source.tensor(high=float("inf"))
-    with pytest.raises(ValueError, match="non-empty"):
+    with pytest.raises(ValueError, match="received no options"):
         source.choice(())
     assert source.record.choices == ()
 
@@ -269,6 +274,51 @@ def test_families_carry_their_options():
     assert family.name == "networks_at_points(depth=(2, 3))"
     assert repr(family) == family.name
     assert networks_at_points.__doc__ == family.origin.__doc__
+    assert networks_at_points(slopes="relu", depth=(1, 2)).name == (
+        "networks_at_points(slopes='relu', depth=(1, 2))"
+    )
     for seed in range(20):
         net, _ = family(BatchSource(seed, None))
         assert net.depth in (2, 3)
+
+
+@instances
+def points(source, *, count, low=-1.0):
+    """Some points."""
+    return source.tensor(count, low=low)
+
+
+def test_factories_show_their_options():
+    assert list(inspect.signature(networks_at_points).parameters) == [
+        "depth", "width", "slopes", "biases",
+    ]  # fmt: skip
+    assert str(inspect.signature(points)).startswith("(*, count, low=-1.0)")
+    assert inspect.signature(networks_at_points).return_annotation is Instances
+    text = pydoc.plain(pydoc.render_doc(networks_at_points))
+    assert "networks_at_points(*, depth: 'Range' = (1, 5)" in text
+    assert "at which it is differentiable" in text
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: points(count=2, hight=3), r"points: .*'hight'; points takes count, low=-1.0"),
+        (lambda: points(), r"points: missing .*'count'; points takes count, low=-1.0"),
+        (lambda: points(3), "points: too many positional arguments; points takes count"),
+        (
+            lambda: networks_at_points(dept=(1, 2)),
+            r"'dept'; networks_at_points takes depth=\(1, 5\)",
+        ),
+        (lambda: instances(lambda source: source.integer(0, 1))(size=2), "takes no options"),
+    ],
+)
+def test_a_mistyped_option_is_an_error_where_it_is_written(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_a_factory_is_not_yet_instances():
+    assert is_factory(points)
+    assert is_factory(networks_at_points)
+    assert not any(map(is_factory, (points(count=1), instances, points(count=1).origin, None, 3)))
+    assert not isinstance(points, Instances)
