@@ -57,7 +57,7 @@ def factorised_functions(
 
 @instances
 def unbounded_functions(source: Source) -> tuple[Network, Network, Any, int, Any]:
-    """The same with a point outside the box for which the lower bound was taken."""
+    """The same with relu(g(x)) + 1 in place of the lower bound, more than g(x) at the point x."""
     h, g, _, depth, x = factorised_functions().build(source)
     return h, g, torch.relu(g(x)) + 1, max(depth, h.depth + g.depth + 1), x
 

@@ -63,10 +63,10 @@ def loops(
     length: Range = (1, 4),
     slopes: Slopes = "any",
 ) -> Loop:
-    """Loops around stars of a few rays, in at most as many dimensions and one more.
+    """Loops around stars of rays, in at most one dimension more than there are rays and spine.
 
-    Loops that do not close are among them, where the last layer has fewer inputs than there are
-    rays or its inputs are dependent: :meth:`rankcheck.witnesses.loops.Loop.closes` tells.
+    Some loops do not close (:meth:`rankcheck.witnesses.loops.Loop.closes`): their last layer has
+    fewer inputs than there are rays, or its inputs are linearly dependent.
     """
     m = source.integer(*rays)
     width = source.integer(max(1, spine), m + spine + 1)
@@ -88,7 +88,7 @@ def planar_loop(source: Source, across: Any, along: Any, a: Any, length: Range =
 
 @instances
 def planar_loops(source: Source, *, spine: int = 0, slopes: Slopes = "any") -> Loop:
-    """Three or four rays in the plane, two on a line (times the spine), turned and turned back."""
+    """Planar loops around three or four rays in the plane or two on a line, and a spine."""
     rays = source.choice((3, 2, 4, 2))
     across, along = star(source, min(rays - 1, 2) + spine, rays, spine, 0)
     return planar_loop(source, across, along, slope(source, slopes))

@@ -181,8 +181,8 @@ def balanced_linear_networks(
 
     $W_1 = T Q_0^T$, $W_\ell = T$, $W_L = Q_L T$ with $T$ diagonal and positive, $Q_0, Q_L$ with
     orthonormal columns, no biases, and $x = Q_0 y$ with $y > 0$: every pre-activation is positive,
-    so the slope does not matter. The singular values of $Jf$ are $t_i^L$ with $t_i$ in `scale`;
-    `equal` makes them one.
+    so the slope does not matter. The singular values of $Jf$ are $t_i^L$ with $t_i$ in `scale`, all
+    equal if `equal`.
     """
     layers, k = source.integer(*depth), source.integer(*width)
     inputs, outputs = source.integer(k, k + 1), source.integer(k, k + 1)

@@ -59,7 +59,7 @@ def units_with_scales(
 def orthogonal_units(source: Source) -> tuple[Any, Any, int, Any]:
     """Orthogonal rows w_k of length t_k^L, a_k = 1, and λ_k = t_k: the least Φ_L for these rows.
 
-    Half of the time all t_k are one, where the upper end of the sandwich is reached as well.
+    Half of the time all t_k are one; then the upper end of the sandwich is attained as well.
     """
     K = source.integer(1, 4)
     D = source.integer(K, 4)
@@ -91,7 +91,7 @@ def units_at_points(
 ) -> tuple[Any, Any, Any, Any, Any, int, Any]:
     """W, b, a; points x (N × D) of probabilities p (N); a depth L ≥ 2, and λ > 0 (K).
 
-    At a kink the Jacobian of `Network` counts the unit as active, as one of the one-sided ones.
+    At a kink the Jacobian of `Network` is the one-sided derivative for which the unit is active.
     """
     K, D, N = source.integer(*units), source.integer(*inputs), source.integer(*points)
     W, b, a = matrix(source, K, D), source.tensor(K), source.tensor(K)
@@ -143,8 +143,8 @@ def units_on_a_line(
     Finitely many distinct hyperplanes are crossed by some line at distinct points; here it is the
     first coordinate axis. Unit k bends at τ_1 < ... < τ_K (w_k1 ≠ 0, b_k = −w_k1 τ_k), and x holds
     the K + 1 points (ξ, 0, ..., 0) with ξ below, between and above the τ_k, each of positive mass.
-    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. With `full_rank` the rank is min(K, D), but where entries
-    are degenerate; otherwise it is drawn.
+    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The rank of W is drawn; with `full_rank` it is min(K, D),
+    unless the drawn entries are degenerate.
     """
     K, D = source.integer(*units), source.integer(*inputs)
     rank = min(K, D) if full_rank else source.integer(1, min(K, D))

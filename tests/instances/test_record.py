@@ -1,4 +1,4 @@
-"""Records as exact JSON: what was written is read back, and nothing else is read."""
+"""Records as exact JSON: what was written is read back, and everything else is an error."""
 
 import json
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""One generator, four drivers: each has to give the same instance for the same choices."""
+"""One generator, four drivers: each gives the same instance for the same choices."""
 
 import inspect
 import pydoc
