@@ -137,6 +137,8 @@ def test_what_is_not_written():
         ([2, 1], "received 1 in place of a list of 2; choice 2"),
         ([1, [9]], r"received 9; choice 2 of .* with entries in \[-8.0, 8.0\]"),
         ([1, ["1/3"]], "received '1/3', which no float64 equals; choice 2"),
+        ([10**5000], "received a number of too many digits; choice 1"),
+        ([1, [10**5000]], "which no float64 equals; choice 2"),
         ([1, [10**400]], "which no float64 equals; choice 2"),
         ([1, [math.inf]], "received inf, which no float64 equals; choice 2"),
         ([1, [[1]]], r"received \[1\] in place of a number; choice 2"),
