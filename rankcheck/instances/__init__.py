@@ -1,23 +1,206 @@
-"""Instances: generators that are written once as functions of a source.
+"""Generators of instances, and the sources that they draw from.
 
-What a file of conjectures needs most is here; further families and building blocks are in the
-modules, one mathematical subject each.
+What lives here: functions of a `Source` that return the arguments of a claim's body, the building
+blocks that they share, the drivers behind a source, and the record of what was drawn. A module has
+one mathematical subject. Nothing here knows claims.
+May import: the mathematics (`networks`, `separation`, `regions`, `witnesses`, `costs`, and what is
+below them) and `errors`.
 """
 
+from rankcheck.instances.balanced import (
+    balanced_network,
+    balanced_networks_at_points,
+    balanced_networks_with_inputs,
+    rescaled_network,
+    unit_columns,
+)
+from rankcheck.instances.choices import (
+    ChoicesError,
+    read_choices,
+    write_choices,
+)
+from rankcheck.instances.cones import (
+    linear_maps_on_cones,
+    nonnegative_isometry,
+    planar_domain,
+    triangular,
+)
+from rankcheck.instances.factorisations import (
+    factorisation,
+    factorised_functions,
+    isometries_in_the_orthant,
+    negative_seam,
+    nonnegative_seam,
+    unbounded_functions,
+)
+from rankcheck.instances.integer_networks import (
+    DYADIC_SLOPES,
+    integer_bijection,
+    integer_box,
+    integer_factors,
+    integer_network,
+    unimodular,
+    whole,
+)
+from rankcheck.instances.loops import (
+    loop_around,
+    loops,
+    planar_loop,
+    planar_loops,
+    star,
+)
+from rankcheck.instances.matrices import (
+    away_from_zero,
+    balanced_factors,
+    chained_matrices,
+    low_rank,
+    matrices,
+    matrix,
+    matrix_pairs,
+    orthogonal,
+    orthogonal_blocks,
+    partial_isometries,
+    positive,
+    semi_orthogonal,
+    signs,
+)
 from rankcheck.instances.networks import (
+    CLEARANCE,
+    STEEPEST,
+    Range,
+    Slopes,
     balanced_linear_networks,
+    clear_of_boundaries,
+    draw_widths,
     network,
     networks_at_points,
     networks_with_inputs,
+    require_differentiable,
+    slope,
+    slope_in_range,
+    steep_networks,
 )
-from rankcheck.instances.source import Instances, Source, instances
+from rankcheck.instances.points import (
+    box,
+    distinct_points,
+    point_in,
+)
+from rankcheck.instances.record import (
+    Record,
+)
+from rankcheck.instances.source import (
+    Instances,
+    Rejected,
+    Source,
+    instances,
+    is_factory,
+    seed_of,
+)
+from rankcheck.instances.spheres import (
+    pair_on_grid,
+    unit_pair,
+    unit_vectors,
+)
+from rankcheck.instances.units import (
+    aligned_units_at_points,
+    between,
+    breakpoints,
+    crossing_rows,
+    depth,
+    law,
+    on_the_line,
+    orthogonal_units,
+    parallel_units,
+    separate_units,
+    separate_units_at_points,
+    units_at_points,
+    units_on_a_line,
+    units_with_scales,
+)
 
 __all__ = [
+    "CLEARANCE",
+    "DYADIC_SLOPES",
+    "STEEPEST",
+    "ChoicesError",
     "Instances",
+    "Range",
+    "Record",
+    "Rejected",
+    "Slopes",
     "Source",
+    "aligned_units_at_points",
+    "away_from_zero",
+    "balanced_factors",
     "balanced_linear_networks",
+    "balanced_network",
+    "balanced_networks_at_points",
+    "balanced_networks_with_inputs",
+    "between",
+    "box",
+    "breakpoints",
+    "chained_matrices",
+    "clear_of_boundaries",
+    "crossing_rows",
+    "depth",
+    "distinct_points",
+    "draw_widths",
+    "factorisation",
+    "factorised_functions",
     "instances",
+    "integer_bijection",
+    "integer_box",
+    "integer_factors",
+    "integer_network",
+    "is_factory",
+    "isometries_in_the_orthant",
+    "law",
+    "linear_maps_on_cones",
+    "loop_around",
+    "loops",
+    "low_rank",
+    "matrices",
+    "matrix",
+    "matrix_pairs",
+    "negative_seam",
     "network",
     "networks_at_points",
     "networks_with_inputs",
+    "nonnegative_isometry",
+    "nonnegative_seam",
+    "on_the_line",
+    "orthogonal",
+    "orthogonal_blocks",
+    "orthogonal_units",
+    "pair_on_grid",
+    "parallel_units",
+    "partial_isometries",
+    "planar_domain",
+    "planar_loop",
+    "planar_loops",
+    "point_in",
+    "positive",
+    "read_choices",
+    "require_differentiable",
+    "rescaled_network",
+    "seed_of",
+    "semi_orthogonal",
+    "separate_units",
+    "separate_units_at_points",
+    "signs",
+    "slope",
+    "slope_in_range",
+    "star",
+    "steep_networks",
+    "triangular",
+    "unbounded_functions",
+    "unimodular",
+    "unit_columns",
+    "unit_pair",
+    "unit_vectors",
+    "units_at_points",
+    "units_on_a_line",
+    "units_with_scales",
+    "whole",
+    "write_choices",
 ]

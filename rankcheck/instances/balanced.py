@@ -12,13 +12,13 @@ $U_\ell$, each the image of a basis vector under one reflection, $\rho_0 > 0$ dr
 .. math:: b = (q/s - s)/2, \quad \rho = (q/s + s)/2 \quad\text{with}\quad
           q = \|W_{\ell, i\cdot}\|^2,\ s > 0,
 
-so that $q + b^2 = \rho^2$. To every b belongs one s, so every balanced network with ρ > 0 is of
-this form. All of it is rational in what is drawn, hence exact on balls.
+so that $q + b^2 = \rho^2$. Each b belongs to exactly one s, so every balanced network with
+ρ > 0 is of this form. It is a rational function of what is drawn, hence exact on balls.
 
-*Rescaled.* Any network, made balanced by :func:`rankcheck.networks.balance_neurons`: zero layers,
-dead units, layers of low rank and networks without biases are among them. It has no ball form.
+*Rescaled.* Any network, balanced by :func:`rankcheck.networks.balance_neurons`: zero layers, dead
+units, layers of low rank and networks without biases are among them. It has no ball form.
 
-The balance of both is re-checked: on balls exactly, in floats to `RESIDUAL` of the cost.
+The balance of both is checked again: exactly on balls, up to `RESIDUAL` times the cost in floats.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ from rankcheck.instances.networks import (
     Range,
     Slopes,
     clear_of_boundaries,
+    draw_widths,
     network,
+    require_differentiable,
     slope,
 )
 from rankcheck.instances.source import Source, instances
@@ -44,15 +46,15 @@ from rankcheck.networks.network import Network, leaky
 
 Construction = Literal["exact", "rescaled"]
 
-#: Imbalances in floats, relative to the cost of the network, that count as none.
+#: The largest imbalance in floats, relative to the cost of the network, that counts as balanced.
 RESIDUAL = 2.0**-40
 
 
 def unit_columns(source: Source, m: int, n: int) -> Any:
     """An m × n matrix with columns of length one: column j is a reflection of e_{j mod m}.
 
-    It is the basis vector itself where the drawn vector vanishes, so that the simplest such matrix
-    is (a part of, or copies of) the identity. Every column of unit vectors is reached.
+    Where the drawn vector is zero, the column is the basis vector itself, so the simplest such
+    matrix consists of columns of the identity. Every matrix with unit columns is of this form.
     """
     v = source.tensor(m, n, low=-2.0, high=2.0)
     basis = linalg.eye(m, like=v)[:, torch.arange(n) % m]
@@ -71,11 +73,12 @@ def balanced_network(
 ) -> tuple[Network, Any]:
     """A network of the exact construction, and a point (or `points` of them) clear of its kinks.
 
-    A unit that is closer than `CLEARANCE` to its kink gets another s, and with that a bias that
-    differs by more than s/4; with several points what then is not clear is rejected.
+    Where a unit is closer than `CLEARANCE` to its kink, its s, and with it its bias, is changed:
+    for one point by enough to clear it. With several points, a unit may remain too close after all
+    changes; such instances are rejected.
     """
-    layers = source.integer(*depth)
-    widths = [source.integer(*width) for _ in range(layers + 1)]
+    widths = draw_widths(source, depth, width)
+    layers = len(widths) - 1
     steepness = slope(source, slopes)
     x = source.tensor(*(() if points is None else (points,)), widths[0])
     rows = x.unsqueeze(-2) if points is None else x
@@ -88,7 +91,7 @@ def balanced_network(
         if len(weights) == layers:
             biases.append(source.tensor(n, low=-2.0, high=2.0))
             break
-        # Of the size of what enters, or the ρ would grow from layer to layer like squares.
+        # s is proportional to the mean ρ of the layer before; otherwise ρ would grow like a square.
         s = source.tensor(n, low=0.5, high=2.0) * rho.sum(-1, keepdim=True) / m
         q = (w * w).sum(-1)
         before = alpha @ w.mT
@@ -99,9 +102,7 @@ def balanced_network(
         biases.append(b)
         alpha = leaky(before + b.unsqueeze(-2), wide)
     net = Network(weights, biases, steepness)
-    if layers > 1:
-        clear = net.boundary_distance(x) > 0
-        source.require(clear, "the network is differentiable at its points")
+    require_differentiable(source, net, x)
     return net, x
 
 
@@ -115,7 +116,7 @@ def rescaled_network(
 ) -> tuple[Network, Any]:
     """A network balanced by rescaling its neurons, and points at which it is differentiable.
 
-    Dead units are set to zero: what is exactly at its kink then, nothing reads.
+    Dead units are set to zero. Units exactly at their kink then have zero outgoing weights.
 
     Raises:
         NoBallForm: on balls.
@@ -126,7 +127,7 @@ def rescaled_network(
 
 
 def _is_balanced(net: Network) -> Any:
-    """Bools of the shape of the batch, and of the neurons behind it."""
+    """Whether each hidden neuron is balanced: bools (*batch, number of hidden neurons)."""
     imbalance: linalg.Array = torch.cat(neuron_imbalances(net), -1)
     if isinstance(imbalance, Tensor):
         return imbalance.abs() <= RESIDUAL * net.cost().unsqueeze(-1)

@@ -1,4 +1,4 @@
-"""Linear maps on cones that isometries take into positive orthants; rational in what is drawn."""
+"""Linear maps on cones that an isometry maps into a positive orthant; rational in what is drawn."""
 
 from __future__ import annotations
 

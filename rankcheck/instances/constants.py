@@ -1,10 +1,9 @@
-"""Draws that do not depend on what else is imported.
+"""Draws that do not depend on which modules are imported.
 
 Hypothesis collects the constants of all modules that are not installed packages, and mixes them
-into what it draws. The same seed would then draw other instances in `verify ID` than in `verify`,
-where more files of claims are loaded. `without_local_constants` switches this off. It replaces two
-names that Hypothesis does not promise to keep; `tests/instances/test_constants.py` fails if one of
-them goes away.
+into what it draws. With the same seed, `verify ID` would then draw other instances than `verify`,
+which loads more files of claims. `without_local_constants` turns this off. It replaces two private
+names of Hypothesis; `tests/instances/test_constants.py` fails if one of them disappears.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _NONE = providers.Constants()
 
 @contextmanager
 def without_local_constants() -> Iterator[None]:
-    """Within this context Hypothesis draws no constants from the modules that are loaded."""
+    """In this context Hypothesis does not draw constants of the loaded modules."""
     collect, cache = providers._get_local_constants, providers.CONSTANTS_CACHE
     providers._get_local_constants = lambda: _NONE
     providers.CONSTANTS_CACHE = LRUCache(1024)

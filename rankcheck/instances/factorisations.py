@@ -1,4 +1,4 @@
-"""Functions f = h ∘ g through R^k on a box, as pairs of networks."""
+"""Functions f = h ∘ g on a box, with g: R^d → R^k and h: R^k → R^m, as pairs of networks."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import torch
 
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import Range, Slopes, network, slope
+from rankcheck.instances.points import box, point_in
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.networks.network import Network
+from rankcheck.witnesses.identity_layers import translate
 
 
 def factorisation(
@@ -28,17 +30,17 @@ def factorisation(
     return Network(h.weights, h.biases, g.slope), g
 
 
-def box(source: Source, dimension: int) -> tuple[Any, Any]:
-    """The corners low ≤ high of a box in [-4, 4]^d; a side may have length zero."""
-    centre = source.tensor(dimension, low=-2.0, high=2.0)
-    radius = source.tensor(dimension, low=0.0, high=2.0)
-    return centre - radius, centre + radius
+def nonnegative_seam(source: Source) -> tuple[Network, Network, Any]:
+    """f, g of one slope with g ≥ 0 on a box, and a point of the box."""
+    h, g, lower, _, x = factorised_functions(extra=(0, 1))(source)
+    return (*translate(h, g, lower), x)
 
 
-def point_in(source: Source, low: Any, high: Any) -> Any:
-    """A point of the box, corners and faces included."""
-    at = source.tensor(low.shape[-1], low=0.0, high=1.0)
-    return low + at * (high - low)
+def negative_seam(source: Source) -> tuple[Network, Network, Any]:
+    """f, g of one slope and a point at which the last output of g is negative."""
+    f, g, _, _, x = unbounded_functions()(source)
+    down = g(x).abs() + 1
+    return f, g.with_parameters(g.weights, (*g.biases[:-1], g.biases[-1] - down)), x
 
 
 @instances
@@ -55,7 +57,7 @@ def factorised_functions(
 
 @instances
 def unbounded_functions(source: Source) -> tuple[Network, Network, Any, int, Any]:
-    """The same with a point outside the box for which the lower bound was taken."""
+    """The same with relu(g(x)) + 1 in place of the lower bound, more than g(x) at the point x."""
     h, g, _, depth, x = factorised_functions().build(source)
     return h, g, torch.relu(g(x)) + 1, max(depth, h.depth + g.depth + 1), x
 

@@ -1,8 +1,8 @@
 """Networks of integers, for ranks over all linear regions that are exact.
 
-Sums and products of small integers and dyadic slopes are not rounded, so two hyperplanes that
-coincide in a construction (a composition, a parallel sum) coincide in floating point, and a matrix
-has the rank that it was given. One network at a time: their regions carry no batch axis.
+Sums and products of small integers and dyadic slopes are not rounded. So two hyperplanes that
+coincide in a construction (a composition, a parallel sum) coincide in floats, and a product of
+factors has the rank of its factors. Draw one network at a time: regions have no batch axis.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from typing import Any
 import torch
 
 from rankcheck import linalg
-from rankcheck.instances.networks import Range
+from rankcheck.instances.matrices import signs
+from rankcheck.instances.networks import Range, draw_widths, with_dead_unit
 from rankcheck.instances.source import Source
 from rankcheck.networks.network import Network
 
-#: Slopes that keep integers dyadic, the simplest first; ReLU, which loses ranks, half of the time.
+#: Slopes that keep integers dyadic, the simplest first. Half of them are ReLU, which can lose rank.
 DYADIC_SLOPES = (0.0, 0.5, -0.5, 0.25, 0.0, 0.0)
 
 
 def whole(entries: Any) -> Any:
-    """The entries, rounded away from zero, so that only what was zero becomes zero."""
+    """The entries rounded away from zero, so that only zeros become zero."""
     return entries.sign() * entries.abs().ceil()
 
 
-#: What a drawn layer may look like, the simplest first. Most are dense: of several layers one that
-#: vanishes makes everything constant.
+#: The structures of a drawn layer, the simplest first. Most are dense, because one zero layer makes
+#: the whole network constant.
 LAYERS = ("dense", "dense", "dense", "dense", "dense", "without biases", "rank one", "a dead unit")
 
 
@@ -46,10 +47,7 @@ def integer_network(
         inputs, outputs: fix the outer widths.
         slope: fixes the slope.
     """
-    layers = source.integer(*depth)
-    widths = [source.integer(*width) for _ in range(layers + 1)]
-    widths[0] = inputs or widths[0]
-    widths[-1] = outputs or widths[-1]
+    widths = draw_widths(source, depth, width, inputs, outputs)
     weights, biases = [], []
     for n, m in pairwise(widths[::-1]):
         kind = source.choice(LAYERS)
@@ -62,8 +60,7 @@ def integer_network(
         if kind == "without biases":
             b = 0 * b
         if kind == "a dead unit":
-            alive = torch.arange(n) > 0
-            W, b = torch.where(alive.unsqueeze(-1), W, 0 * W), torch.where(alive, b, 0 * b - 1)
+            W, b = with_dead_unit(W, b)
         weights.append(W)
         biases.append(b)
     a = source.choice(DYADIC_SLOPES) if slope is None else slope
@@ -78,23 +75,23 @@ def integer_box(source: Source, dimension: int) -> tuple[Any, Any]:
 
 
 def unimodular(source: Source, n: int) -> Any:
-    """An n × n matrix of integers with determinant ±1, so that its inverse is one of integers.
+    """An n × n matrix of integers with determinant ±1; its inverse has integer entries too.
 
-    A product of a lower and an upper triangular matrix with ±1 on the diagonals.
+    It is a product of a unit lower triangular, a diagonal and a unit upper triangular matrix; the
+    diagonal entries are ±1.
     """
     entries = whole(source.tensor(2, n, n, low=-2.0, high=2.0))
-    drawn = source.tensor(n, low=-1.0, high=1.0)
-    signs = torch.diag_embed(torch.where(drawn < 0, 0 * drawn - 1, 0 * drawn + 1))
+    diagonal = torch.diag_embed(signs(source, n))
     identity = linalg.eye(n, like=entries)
     lower = entries[..., 0, :, :].tril(-1) + identity
     upper = entries[..., 1, :, :].triu(1) + identity
-    return lower @ signs @ upper
+    return lower @ diagonal @ upper
 
 
 def integer_factors(source: Source, m: int, n: int, rank: int) -> tuple[Any, Any]:
     """Factors U (m × rank) and V (rank × n) of an integer matrix of exactly that rank ≥ 1.
 
-    U ends with the rows of the identity and V begins with its columns; rank ≤ min(m, n).
+    The last rows of U and the first columns of V are the identity; rank ≤ min(m, n).
     """
     left = whole(source.tensor(m - rank, rank, low=-3.0, high=3.0))
     right = whole(source.tensor(rank, n - rank, low=-3.0, high=3.0))

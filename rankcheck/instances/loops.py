@@ -1,4 +1,4 @@
-"""Loops around stars of rays: all layers but one are drawn, and the last one closes the loop."""
+"""Loops around stars of rays: all layers but the last are drawn, and the last closes the loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankcheck.witnesses.loops import Loop, activate, close
 
 
 def star(source: Source, width: int, rays: int, spine: int, kinked: int) -> tuple[Any, Any]:
-    """Pre-activations (width × rays) and a spine (width × spine) that kinked units do not see."""
+    """Pre-activations (width × rays) and a spine (width × spine) that is zero at kinked units."""
     across = source.tensor(width, rays, low=-4.0, high=4.0)
     if spine == 0:
         return across, across[..., :0]
@@ -28,7 +28,7 @@ def loop_around(
     """A loop of drawn length and widths around the star of given pre-activations and spine."""
     rays, spine = across.shape[-1], along.shape[-1]
     layers = source.integer(*length)
-    # As many units before the last layer as there are rays, or one more or less.
+    # The layer before the last has as many units as there are rays, or one more or less.
     widths = [source.integer(max(1, spine), 4) for _ in range(layers - 2)]
     if layers > 1:
         widths.append(source.integer(max(1, rays + spine - 1), rays + spine + 1))
@@ -63,10 +63,10 @@ def loops(
     length: Range = (1, 4),
     slopes: Slopes = "any",
 ) -> Loop:
-    """Loops around stars of a few rays, in at most as many dimensions and one more.
+    """Loops around stars of rays, in at most one dimension more than there are rays and spine.
 
-    Loops that do not close are among them, where the last layer has fewer inputs than there are
-    rays or its inputs are dependent: :meth:`rankcheck.witnesses.loops.Loop.closes` tells.
+    Some loops do not close (:meth:`rankcheck.witnesses.loops.Loop.closes`): their last layer has
+    fewer inputs than there are rays, or its inputs are linearly dependent.
     """
     m = source.integer(*rays)
     width = source.integer(max(1, spine), m + spine + 1)
@@ -88,7 +88,7 @@ def planar_loop(source: Source, across: Any, along: Any, a: Any, length: Range =
 
 @instances
 def planar_loops(source: Source, *, spine: int = 0, slopes: Slopes = "any") -> Loop:
-    """Three or four rays in the plane, two on a line (times the spine), turned and turned back."""
+    """Planar loops around three or four rays in the plane or two on a line, and a spine."""
     rays = source.choice((3, 2, 4, 2))
     across, along = star(source, min(rays - 1, 2) + spine, rays, spine, 0)
     return planar_loop(source, across, along, slope(source, slopes))

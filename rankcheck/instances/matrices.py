@@ -1,12 +1,14 @@
-"""Matrices of given rank, orthogonal, with repeated singular values; rational in what is drawn.
+"""Matrices: of given rank, orthogonal, balanced; rational functions of what is drawn.
 
-Rational constructions keep their hypotheses exactly: on balls a product of thin factors *has* the
-rank of its factors, and a product of reflections *is* orthogonal, where a float factorisation has
-neither. The building blocks are functions of a source; the families are made of them.
+Rational constructions satisfy their hypotheses exactly on balls: a product of thin factors has at
+most the rank of its factors, and a product of reflections is orthogonal. A factorisation computed
+in floats has neither property exactly. The first part of the file holds building blocks, functions
+of a source; the generators at its end use them.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -14,12 +16,12 @@ import torch
 from rankcheck import linalg
 from rankcheck.instances.source import Source, instances
 
-#: What a drawn matrix may look like, the simplest first.
+#: The structures of a drawn matrix, the simplest first.
 STRUCTURES = ("dense", "zero", "low rank", "repeated singular values")
 
 
 def low_rank(source: Source, m: int, n: int, rank: int, bound: float = 3.0) -> Any:
-    """An m × n matrix of rank at most `rank`, as a product of factors with entries in ±bound."""
+    """An m × n matrix of rank at most `rank`: a product of factors with entries in ±bound."""
     left = source.tensor(m, rank, low=-bound, high=bound)
     right = source.tensor(rank, n, low=-bound, high=bound)
     return left @ right
@@ -28,7 +30,7 @@ def low_rank(source: Source, m: int, n: int, rank: int, bound: float = 3.0) -> A
 def orthogonal(source: Source, n: int) -> Any:
     """An n × n orthogonal matrix: a product of n Householder reflections, rational in the entries.
 
-    Where a drawn vector vanishes, the first unit vector takes its place.
+    The first unit vector replaces a drawn vector that is zero.
     """
     vectors = source.tensor(n, n, low=-2.0, high=2.0)
     identity = linalg.eye(n, like=vectors)
@@ -51,10 +53,46 @@ def positive(source: Source, *shape: int, low: float = 0.125, high: float = 4.0)
     return source.tensor(*shape, low=low, high=high)
 
 
+def away_from_zero(source: Source, *shape: int, least: float = 0.125, high: float = 4.0) -> Any:
+    """Entries with least ≤ |entry| ≤ high; an entry that is drawn smaller becomes 1."""
+    entries = source.tensor(*shape, low=-high, high=high)
+    return torch.where(entries.abs() < least, entries.new_ones(()), entries)
+
+
+def signs(source: Source, *shape: int) -> Any:
+    """Entries ±1."""
+    entries = source.tensor(*shape, low=-1.0, high=1.0)
+    one = entries.new_ones(())
+    return torch.where(entries < 0, -one, one)
+
+
+def balanced_factors(
+    source: Source,
+    *,
+    layers: tuple[int, int] = (1, 5),
+    size: tuple[int, int] = (1, 4),
+    low: float = 0.125,
+    high: float = 2.0,
+) -> list[Any]:
+    r"""Factors W_1, ..., W_L of least cost for their product: W_ℓ = U_ℓ T U_{ℓ−1}ᵀ.
+
+    U_ℓ is orthogonal, T = diag(t) with t_i in [low, high] or, for the last few i, zero. The product
+    W_L ··· W_1 = U_L T^L U_0ᵀ has the singular values t_i^L, and every square matrix is of this
+    form, up to the range of t.
+    """
+    count, n = source.integer(*layers), source.integer(*size)
+    zeros = source.integer(0, n - 1)
+    alive = torch.arange(n) < n - zeros
+    t = positive(source, n, low=low, high=high)
+    T = torch.diag_embed(torch.where(alive, t, 0 * t))
+    rotations = [orthogonal(source, n) for _ in range(count + 1)]
+    return [out @ T @ into.mT for into, out in pairwise(rotations)]
+
+
 def matrix(source: Source, m: int, n: int, bound: float = 8.0) -> Any:
     """An m × n matrix: dense, zero, of low rank, or with repeated singular values.
 
-    The structure is drawn, so that each of the four is reached whatever the entries are.
+    The structure is drawn first, so that all four occur.
     """
     structure = source.choice(STRUCTURES)
     if structure == "low rank":

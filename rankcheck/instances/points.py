@@ -1,4 +1,4 @@
-"""Point sets with distinct points, by construction."""
+"""Boxes, points in boxes, and sets of distinct points."""
 
 from __future__ import annotations
 
@@ -9,15 +9,31 @@ import torch
 
 from rankcheck.instances.source import Source
 
-#: Points of the lattice are so far apart, and moved by at most 1 in each coordinate.
+#: The spacing of the lattice in `distinct_points`, whose points move by at most 1.
 SPACING = 3.0
+
+
+def box(source: Source, dimension: int) -> tuple[Any, Any]:
+    """The corners low ≤ high of a box in [-4, 4]^d; a side may have length zero."""
+    centre = source.tensor(dimension, low=-2.0, high=2.0)
+    radius = source.tensor(dimension, low=0.0, high=2.0)
+    return centre - radius, centre + radius
+
+
+def point_in(source: Source, low: Any, high: Any, count: int | None = None) -> Any:
+    """A point (*batch, d) of the box, or `count` points (*batch, count, d); the faces included."""
+    if count is None:
+        share = source.tensor(low.shape[-1], low=0.0, high=1.0)
+        return low + share * (high - low)
+    share = source.tensor(count, low.shape[-1], low=0.0, high=1.0)
+    return low.unsqueeze(-2) + share * (high - low).unsqueeze(-2)
 
 
 def distinct_points(source: Source, count: int, dimension: int) -> Any:
     """Points (*batch, count, dimension), any two at least 1 apart in some coordinate.
 
-    Each is near a point of a lattice of its own, so that before they are moved many have the same
-    coordinates: a direction that separates all of them has to be looked for.
+    Each is near its own point of a lattice, where many points agree in a coordinate. So it is not
+    always a coordinate axis that separates all of them.
     """
     side = next(side for side in itertools.count(1) if side**dimension >= count)
     index = torch.arange(count, dtype=torch.float64)

@@ -1,7 +1,8 @@
-"""The record of an instance: the integers and tensors that a generator was given, in order.
+"""The record of an instance: the integers and tensors that a generator drew, in order.
 
-A record is all that identifies an instance. It goes from the search to Hypothesis and into a
-certificate, as exact numbers: a float is a dyadic rational, written `p/q`.
+A generator and a record determine an instance. Records pass between the drivers of a generator
+(sweep, Hypothesis, replay) and into certificates. Their text is exact: a float is a dyadic
+rational, written `p/q`.
 """
 
 from __future__ import annotations
@@ -43,18 +44,24 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What a generator was given. `tensors` and `integers` are its two halves."""
+    """What a generator drew: integers and tensors, in order.
+
+    >>> values = torch.tensor([1.0, 0.5], dtype=torch.float64)
+    >>> record = Record((Integer(2, 1, 4), Entries(values, (2,), -8.0, 8.0)))
+    >>> record.integers, record.tensors
+    ((2,), (tensor([1.0000, 0.5000], dtype=torch.float64),))
+    """
 
     choices: tuple[Integer | Entries, ...]
 
     @property
     def integers(self) -> tuple[int, ...]:
-        """The discrete shape."""
+        """The integers alone: the discrete shape of the instance."""
         return tuple(choice.value for choice in self.choices if isinstance(choice, Integer))
 
     @property
     def tensors(self) -> tuple[torch.Tensor, ...]:
-        """The continuous entries: the leaves of a descent."""
+        """The tensors alone: the continuous entries."""
         return tuple(choice.values for choice in self.choices if isinstance(choice, Entries))
 
     def with_tensors(self, tensors: Sequence[torch.Tensor]) -> Record:
@@ -64,7 +71,9 @@ class Record:
             ValueError: if there are more or fewer tensors than the record has.
         """
         if len(tensors) != len(self.tensors):
-            raise ValueError(f"a record takes {len(self.tensors)} tensors; received {len(tensors)}")
+            raise ValueError(
+                f"received {len(tensors)} tensors for a record that has {len(self.tensors)}"
+            )
         left = iter(tensors)
         changed = tuple(
             choice
@@ -79,15 +88,18 @@ class Record:
         return self.with_tensors([t[index].detach().cpu() for t in self.tensors])
 
     def select(self, index: torch.Tensor) -> Record:
-        """The records of some instances of a batch, again as a batch."""
+        """The batch of the records at these indices of a batch."""
         return self.with_tensors([t[index] for t in self.tensors])
 
     def detach(self) -> Record:
-        """The same numbers without a graph behind them, on the CPU."""
+        """The same numbers on the CPU, without gradients."""
         return self.with_tensors([t.detach().cpu() for t in self.tensors])
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Plain JSON with exact numbers."""
+        """Plain JSON with exact numbers and with the ranges.
+
+        `rankcheck.instances.write_choices` writes the shorter form, which a person can type.
+        """
         return [
             {"integer": choice.value, "low": choice.low, "high": choice.high}
             if isinstance(choice, Integer)
@@ -105,10 +117,10 @@ class Record:
         """Read what `to_json` wrote.
 
         Raises:
-            ValueError: if it is anything else, with the rule that it breaks.
+            ValueError: if it is anything else.
         """
         if not isinstance(data, list):
-            raise ValueError(f"a record is a list of choices; received {type(data).__name__}")
+            raise ValueError(f"received {type(data).__name__}; a record is a list of choices")
         return cls(tuple(_choice(item) for item in data))
 
 
@@ -116,28 +128,35 @@ _RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
 
 def exact_text(value: float) -> str:
-    """A float as the rational number that it is: `-3/4`."""
+    """A finite float as the rational number that it is.
+
+    >>> exact_text(-0.75), exact_text(3.0)
+    ('-3/4', '3')
+    """
     return str(Fraction(value))
 
 
 def exact_float(text: object) -> float:
-    """Read a rational that is exactly a float.
+    """Read the text of a rational number that a float64 equals.
+
+    >>> exact_float("-3/4")
+    -0.75
 
     Raises:
-        ValueError: if it is not one.
+        ValueError: if it is anything else.
     """
-    # No exponents: "1e999999999" is short, and the integer that it means is not.
+    # No exponents: "1e999999999" is a short text for an integer that fills the memory.
     if not isinstance(text, str) or len(text) > 2500 or not _RATIONAL.fullmatch(text):
-        raise ValueError(f"a number is written as a rational, like '-3/4'; received {text!r:.80}")
+        raise ValueError(f"received {text!r:.80}; a number is written as a rational, like '-3/4'")
     try:
         exact = Fraction(text)
         value = float(exact)
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise ValueError(
-            f"a number is written as a rational, like '-3/4'; received {text!r:.80}"
+            f"received {text!r:.80}; a number is written as a rational, like '-3/4'"
         ) from error
     if Fraction(value) != exact:
-        raise ValueError(f"a number of a record is exactly a float64; received {text!r:.80}")
+        raise ValueError(f"received {text!r:.80}, which no float64 equals")
     return value
 
 
@@ -146,22 +165,22 @@ def _choice(item: object) -> Integer | Entries:
         value, low, high = item["integer"], item["low"], item["high"]
         if not all(type(n) is int for n in (value, low, high)) or not low <= value <= high:
             raise ValueError(
-                f"an integer choice has low <= integer <= high; received {dict(item)!r}"
+                f"received {dict(item)!r:.80}; an integer choice has low <= integer <= high"
             )
         return Integer(value, low, high)
     if isinstance(item, Mapping) and set(item) == {"tensor", "shape", "low", "high"}:
         flat, shape = item["tensor"], item["shape"]
         if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
-            raise ValueError(f"a shape is a list of sizes; received {shape!r:.80}")
+            raise ValueError(f"received the shape {shape!r:.80}; a shape is a list of sizes")
         if not isinstance(flat, list) or len(flat) != math.prod(shape):
             raise ValueError(
-                f"a tensor of shape {shape} has {math.prod(shape)} entries; received {flat!r:.80}"
+                f"received {flat!r:.80}; a tensor of shape {shape} has {math.prod(shape)} entries"
             )
         low, high = exact_float(item["low"]), exact_float(item["high"])
         values = torch.tensor([exact_float(v) for v in flat], dtype=torch.float64).reshape(shape)
         if bool(((values < low) | (values > high)).any()):
-            raise ValueError(f"entries lie in [{low}, {high}]; received {flat!r:.80}")
+            raise ValueError(f"received {flat!r:.80}; the entries lie in [{low}, {high}]")
         return Entries(values, tuple(shape), low, high)
     raise ValueError(
-        f"a choice is {{integer, low, high}} or {{tensor, shape, low, high}}; received {item!r:.80}"
+        f"received {item!r:.80}; a choice is {{integer, low, high}} or {{tensor, shape, low, high}}"
     )

@@ -1,27 +1,29 @@
 """One generator, four drivers.
 
-A generator of instances is a function of a `Source`, which hands out integers (the discrete shape)
-and tensors (the continuous entries). The driver behind it decides what these are:
+A generator of instances is a function of a `Source`. It draws integers (the discrete shape) and
+tensors (the continuous entries) from the source. There are four drivers:
 
-* `DrawSource`: drawn by Hypothesis, one instance, every entry a dyadic number that shrinks;
-* `BatchSource`: drawn by a seeded generator, one discrete shape and a leading batch axis;
-* `ReplaySource`: the numbers of a `Record`, as floats (replay), as leaf tensors that carry
-  gradients (descend), or as exact rationals (certify).
+* `DrawSource`: Hypothesis draws one instance and can shrink it;
+* `BatchSource`: a seeded generator draws one discrete shape and a batch of entries;
+* `ReplaySource`: repeats the numbers of a `Record`, as floats (replay), as leaf tensors with
+  gradients (descend), or as exact rationals (certify);
+* `read_choices` (in `rankcheck.instances.choices`): takes numbers that a person typed.
 
-Every source records what it hands out, so that an instance found by one driver can be handed to any
-other as the same instance.
+Every source records what it hands out. The record of an instance that one driver found gives the
+same instance with any other.
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import math
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import torch
 from hypothesis import strategies as st
@@ -29,67 +31,90 @@ from hypothesis import strategies as st
 from rankcheck.instances.record import Entries, Integer, Record
 
 T = TypeVar("T")
+P = ParamSpec("P")
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
-#: Entries smaller than this are zero: products of a few of them stay far from underflow, where
-#: relative errors lose their meaning.
+#: Entries smaller than this are set to zero. Products of a few entries then stay far from
+#: underflow, where floats have no relative accuracy.
 SMALLEST = 2.0**-24
-#: The range of an entry for which the generator names none.
+#: The default range of an entry is [-BOUND, BOUND].
 BOUND = 8.0
 
 
 class Rejected(Exception):
-    """The instance lies outside the hypotheses of its claim."""
+    """The instance does not satisfy a hypothesis that its generator requires."""
 
 
 class Source(ABC):
     """Hands a generator its integers and tensors, and keeps a record of them."""
 
     def __init__(self, batch: tuple[int, ...] = ()) -> None:
-        #: The leading batch axes of every tensor: `()` where one instance is drawn.
+        #: The leading batch axes of every tensor: `()` if one instance is drawn.
         self.batch = batch
-        #: Which instances of the batch lie inside the hypotheses; why the others do not.
+        #: Which instances of the batch satisfy the hypotheses, and by reason how many do not.
         self.valid = torch.ones(batch, dtype=torch.bool)
         self.reasons: dict[str, int] = {}
         self._choices: list[Integer | Entries] = []
 
     @property
     def record(self) -> Record:
-        """What has been handed out so far, in order."""
+        """What has been drawn so far, in order."""
         return Record(tuple(self._choices))
 
     def integer(self, low: int, high: int) -> int:
         """An integer in [low, high], the same for the whole batch.
+
+        >>> source = BatchSource(seed=1, size=None)
+        >>> source.integer(1, 6)
+        2
 
         Raises:
             ValueError: if the range is empty.
         """
         if low > high:
             raise ValueError(
-                f"an integer is drawn from a range low <= high; received {low}, {high}"
+                f"integer({low}, {high}) asked for an empty range; a range has low <= high"
             )
         value = self._integer(low, high)
         self._choices.append(Integer(value, low, high))
         return value
 
     def choice(self, options: Sequence[T]) -> T:
-        """One of `options`, the same for the whole batch; put the simplest first."""
+        """One of `options`, the same for the whole batch; put the simplest first.
+
+        The record holds the index of the option, an integer.
+
+        >>> source = BatchSource(seed=1, size=None)
+        >>> source.choice(("dense", "sparse"))
+        'dense'
+
+        Raises:
+            ValueError: if there are no options.
+        """
         if not options:
-            raise ValueError("a choice is made from a non-empty sequence; received none")
+            raise ValueError("choice() received no options; it takes at least one")
         return options[self.integer(0, len(options) - 1)]
 
     def tensor(self, *shape: int, low: float = -BOUND, high: float = BOUND) -> Any:
         """Entries in [low, high], of shape `(*batch, *shape)`, float64.
 
-        Zeros, ones, small integers and sparse patterns are mixed in. An entry below 2⁻²⁴ in
-        absolute value is zero (if zero is in the range).
+        A sweep mixes tensors of zeros, signs, small integers and sparse tensors in. Entries below
+        2⁻²⁴ in absolute value are set to zero, if zero is in the range.
+
+        >>> source = BatchSource(seed=1, size=5)
+        >>> source.tensor(2, 3).shape
+        torch.Size([5, 2, 3])
+        >>> float(source.tensor(low=0.5, high=1.0).min()) >= 0.5
+        True
 
         Raises:
             ValueError: if the range is empty or not finite.
         """
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            sizes = ", ".join(map(str, shape))
             raise ValueError(
-                f"entries are drawn from a finite range low < high; received {low}, {high}"
+                f"tensor({sizes}) asked for entries in [{low}, {high}]; a range is finite and has "
+                f"low < high"
             )
         values = self._tensor(shape, low, high)
         self._choices.append(Entries(values, shape, low, high))
@@ -102,14 +127,14 @@ class Source(ABC):
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any: ...
 
     def require(self, condition: Any, why: str) -> None:
-        """Keep the instances on which `condition`, of shape `(*batch)` or wider, holds.
+        """Reject the instances that do not satisfy `condition`, of shape `(*batch)` or wider.
 
-        For what cannot be had by construction, and to have a hypothesis re-checked when an
-        instance is certified. The reason is reported with the rejected instances.
+        Use it where a generator cannot satisfy a hypothesis by construction, and for a hypothesis
+        that is to be checked again, exactly, when an instance is certified. In a batch, `valid`
+        becomes false where the condition fails, and `reasons` counts these instances under `why`.
 
         Raises:
-            Rejected: if the source has no batch axis and the condition fails. In a batch, `valid`
-                becomes false there.
+            Rejected: if the source has no batch axis and the condition fails.
         """
         holds = over_batch(torch.as_tensor(condition), self.batch, torch.all)
         valid = self.valid.to(holds.device)
@@ -128,7 +153,7 @@ def _floats(low: float, high: float) -> st.SearchStrategy[float]:
 
 
 class DrawSource(Source):
-    """Hypothesis draws; one instance, no batch axis."""
+    """Hypothesis draws one instance, without a batch axis."""
 
     def __init__(self, draw: Draw) -> None:
         super().__init__()
@@ -145,9 +170,9 @@ class DrawSource(Source):
 
 
 class BatchSource(Source):
-    """A seeded generator draws; one discrete shape, `size` instances along a leading axis.
+    """A seeded generator draws one discrete shape and `size` instances along a leading axis.
 
-    `size=None` draws a single instance without a batch axis, for bodies that cannot carry one.
+    `size=None` draws one instance without a batch axis, for bodies that do not take a batch.
     The same seed gives the same batch on every machine and device.
     """
 
@@ -166,13 +191,20 @@ class BatchSource(Source):
 
 
 class ReplaySource(Source):
-    """The numbers of a record; the same instance, in the kind of number that `convert` makes.
+    """Hands out the numbers of a record again.
 
-    `convert` is applied to the values of each tensor: `float_entries` for replay, a function that
-    returns leaves for descent, `BallArray.exact` for a proof.
+    >>> found = BatchSource(seed=1, size=None)
+    >>> drawn = found.tensor(found.integer(1, 3))
+    >>> replay = ReplaySource(found.record)
+    >>> bool((replay.tensor(replay.integer(1, 3)) == drawn).all())
+    True
+
+    Args:
+        convert: applied to the values of each tensor: nothing for replay, a function that returns
+            leaves for descent, `BallArray.exact` for a proof.
 
     Raises:
-        ReplayError: where the generator asks for something else than what was recorded.
+        ReplayError: when the generator draws something else than what was recorded.
     """
 
     def __init__(
@@ -201,7 +233,7 @@ class ReplaySource(Source):
         return choice.values if self._convert is None else self._convert(choice.values)
 
     def finish(self) -> None:
-        """Check that the generator has taken everything that was recorded."""
+        """Check that the generator has drawn everything that was recorded."""
         if (left := next(self._recorded, None)) is not None:
             raise ReplayError("nothing more", left)
 
@@ -211,11 +243,11 @@ class ReplayError(ValueError):
 
     def __init__(self, asked: str, recorded: Integer | Entries | None) -> None:
         has = "is at its end" if recorded is None else f"has {recorded.describe()}"
-        super().__init__(f"the generator asks for {asked}, but the record {has}")
+        super().__init__(f"the record {has}, but the generator draws {asked}")
 
 
 def over_batch(values: Any, batch: tuple[int, ...], reduce: Callable[..., Any]) -> Any:
-    """Reduce the axes of `values` behind the batch axes: shape `(*batch, …)` to `(*batch)`."""
+    """Reduce the axes of `values` that follow the batch axes: shape `(*batch, …)` to `(*batch)`."""
     if values.ndim < len(batch):
         return values.expand(batch)
     if values.ndim == len(batch):
@@ -224,7 +256,11 @@ def over_batch(values: Any, batch: tuple[int, ...], reduce: Callable[..., Any]) 
 
 
 def seed_of(*key: object) -> int:
-    """A 63-bit seed that depends on nothing but the key: the same on every machine and run."""
+    """A 63-bit seed made of the key, the same on every machine and in every run.
+
+    >>> seed_of("rank.jacobian-bounds-cost", 0) == seed_of("rank.jacobian-bounds-cost", 1)
+    False
+    """
     digest = hashlib.sha256("\x1f".join(map(str, key)).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
@@ -235,14 +271,15 @@ def _without_dust(values: torch.Tensor, low: float, high: float) -> torch.Tensor
     return torch.where(values.abs() < SMALLEST, 0.0, values)
 
 
-#: Of sixteen instances of a batch, so many have entries of each kind; the rest are Gaussian.
+#: Of sixteen instances: 1 of zeros, 1 of signs, 2 of integers, 2 sparse, 2 uniform, 8 Gaussian.
+#: The constants are the ends of these ranges.
 _ZERO, _SIGNS, _INTEGERS, _SPARSE, _UNIFORM = 1, 2, 4, 6, 8
 
 
 def _mixture(
     batch: tuple[int, ...], entries: int, low: float, high: float, generator: torch.Generator
 ) -> torch.Tensor:
-    """Entries of mixed kinds, shape `(*batch, entries)`: each instance has a kind of its own."""
+    """Entries of shape `(*batch, entries)`; the kind of entries is drawn for each instance."""
 
     def uniform(*shape: int) -> torch.Tensor:
         return torch.rand(*batch, *shape, dtype=torch.float64, generator=generator)
@@ -271,15 +308,16 @@ def _mixture(
 
 @dataclass(frozen=True)
 class Instances:
-    """A named generator of instances: what `@instances` makes of a function of a source."""
+    """A generator with its options: what a call of an `@instances` function returns."""
 
+    #: The call as it was written; part of seeds and certificates.
     name: str
     build: Callable[[Source], Any]
-    #: The function that was decorated; its source is part of what a certificate attests.
+    #: The function that was decorated; certificates attest its text.
     origin: Callable[..., Any] = field(compare=False)
 
     def __call__(self, source: Source) -> tuple[Any, ...]:
-        """The arguments of a claim body."""
+        """The arguments of a claim's body, drawn from the source."""
         built = self.build(source)
         return built if isinstance(built, tuple) else (built,)
 
@@ -287,17 +325,35 @@ class Instances:
         return self.name
 
 
-def instances(generator: Callable[..., Any]) -> Callable[..., Instances]:
-    """Make a function `generator(source, **options)` a factory of `Instances`.
+def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, Instances]:
+    """Make a function `generator(source, *, ...)` a factory of `Instances`.
 
-    The factory takes the options, so that `networks_at_points(depth=(2, 3))` is a family.
+    The factory has the signature of the generator without the source; options are passed by name.
+
+    >>> @instances
+    ... def vectors(source, *, size=(1, 4)):
+    ...     return source.tensor(source.integer(*size))
+    >>> vectors(size=(2, 2))
+    vectors(size=(2, 2))
+    >>> vectors(width=2)
+    Traceback (most recent call last):
+    TypeError: vectors: got an unexpected keyword argument 'width'; vectors takes size=(1, 4)
+
+    Raises:
+        TypeError: by the factory, if an option is unknown or missing, or passed by position.
     """
+    signature = _signature(generator)
 
-    def factory(**options: Any) -> Instances:
+    def factory(*args: P.args, **options: P.kwargs) -> Instances:
+        try:
+            signature.bind(*args, **options)
+        except TypeError as error:
+            name, known = generator.__name__, _shown(signature)
+            raise TypeError(f"{name}: {error}; {name} takes {known}") from error
         shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
         return Instances(
             name=f"{generator.__name__}({shown})",
-            build=lambda source: generator(source, **options),
+            build=lambda source: generator(source, *args, **options),
             origin=generator,
         )
 
@@ -305,4 +361,41 @@ def instances(generator: Callable[..., Any]) -> Callable[..., Instances]:
     factory.__qualname__ = generator.__qualname__
     factory.__module__ = generator.__module__
     factory.__doc__ = generator.__doc__
+    factory.__signature__ = signature  # type: ignore[attr-defined]
+    factory.__dict__[_FACTORY] = True
     return factory
+
+
+#: The attribute that marks the factories.
+_FACTORY = "__rankcheck_factory__"
+
+
+def is_factory(found: object) -> bool:
+    """Whether this is an `@instances` function itself rather than what a call of it returns.
+
+    >>> from rankcheck.instances import networks_at_points
+    >>> is_factory(networks_at_points), is_factory(networks_at_points())
+    (True, False)
+    """
+    return _FACTORY in getattr(found, "__dict__", ())
+
+
+def _signature(generator: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a factory: that of its generator without the source, options by name."""
+    signature = inspect.signature(generator)
+    _, *options = signature.parameters.values()
+    by_name = [
+        option.replace(kind=option.KEYWORD_ONLY)
+        if option.kind is option.POSITIONAL_OR_KEYWORD
+        else option
+        for option in options
+    ]
+    return inspect.Signature(by_name, return_annotation=Instances)
+
+
+def _shown(signature: inspect.Signature) -> str:
+    options = [
+        name if option.default is option.empty else f"{name}={option.default!r}"
+        for name, option in signature.parameters.items()
+    ]
+    return ", ".join(options) or "no options"

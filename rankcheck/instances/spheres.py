@@ -1,6 +1,6 @@
-"""Unit vectors, and pairs of them where the networks of the separation err most.
+"""Unit vectors, and pairs of them where the networks of the depth separation have large errors.
 
-Stereographic points are rational in what is drawn, so on balls their length *is* one.
+Stereographic points are rational in what is drawn, so on balls their length is exactly one.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from rankcheck.instances.source import Source
 from rankcheck.separation.legendre import stereographic
 from rankcheck.witnesses.inner_product import pair_with_sum
 
-#: How the second vector of a pair may lie to the first; the last two fix x + x' on a grid.
+#: The positions of a pair x, x'; the last two put x + x' on a grid.
 POSITIONS = ("independent", "aligned", "opposite", "knots", "middles")
 #: Two vectors count as parallel when the squared sine of their angle is at most this.
 PARALLEL = 2.0**-12
 
 
 def unit_vectors(source: Source, *shape: int) -> Any:
-    """Points of S^{d-1}, shape (*batch, *shape) with d the last axis; all but the pole (0, ..., 1).
+    """Points of S^{d-1}, shape (*batch, *shape) with d the last axis; never the pole (0, ..., 1).
 
-    Raises ValueError unless d >= 2.
+    Raises:
+        ValueError: unless d >= 2.
     """
     if not shape or shape[-1] < 2:
-        raise ValueError(f"unit vectors have a last axis of at least 2; received shape {shape}")
+        raise ValueError(f"received shape {shape}; unit vectors have a last axis of at least 2")
     return stereographic(source.tensor(*shape[:-1], shape[-1] - 1, low=-3.0, high=3.0))
 
 
@@ -48,9 +49,9 @@ def unit_pair(source: Source, d: int, cells: int) -> tuple[Any, Any]:
 
 
 def pair_on_grid(source: Source, d: int, cells: int, *, middles: bool) -> tuple[Any, Any]:
-    """Unit vectors whose sum has all its entries at multiples of h = 2/cells, plus h/2 if asked.
+    """Unit vectors whose sum has entries that are multiples of h = 2/cells, plus h/2 for `middles`.
 
-    Needs cells >= d, so that a sum this short is not longer than 2.
+    Needs cells >= d, so that the sum is not longer than 2.
     """
     steps = source.tensor(d, low=-1.0, high=1.0) * cells / (2 * (math.isqrt(d - 1) + 1))
     total = (torch.floor(steps) + (0.5 if middles else 0.0)) * 2 / cells

@@ -1,7 +1,7 @@
 r"""Two-layer functions h(x) = Σ_k a_k [w_k·x + b_k]_+: units with scales, and units with points.
 
-W (*B, K, D), b and a (*B, K); B = D_aW has the rows a_k w_k. Everything is rational in what is
-drawn, so that ranks, laws and hypotheses are exact on balls.
+W (*B, K, D), b and a (*B, K); the rows of D_aW are a_k w_k. Everything is a rational function of
+what is drawn, so that ranks, laws and hypotheses are exact on balls.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from typing import Any
 
 import torch
 
-from rankcheck.instances.matrices import matrix, positive, semi_orthogonal
+from rankcheck.instances.matrices import (
+    away_from_zero,
+    matrix,
+    positive,
+    semi_orthogonal,
+    signs,
+)
 from rankcheck.instances.networks import Range
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.legendre import stereographic
 
-#: Depths at which an error of 2 % in an exponent 2/(L − 1) shows, as Σ s_i^q is nearly a rank.
+#: Depths at which Σ s_i^q with q = 2/(L − 1) is nearly a rank.
 DEEP = (200, 256)
-
-
-def away_from_zero(source: Source, *shape: int, least: float = 0.125, high: float = 4.0) -> Any:
-    """Entries with least ≤ |entry| ≤ high; what is drawn smaller than that becomes 1."""
-    entries = source.tensor(*shape, low=-high, high=high)
-    return torch.where(entries.abs() < least, entries.new_ones(()), entries)
 
 
 def law(source: Source, n: int, *, everywhere: bool = False) -> Any:
     """Probabilities of n points, (*batch, n): squares of rationals that sum to 1.
 
-    With `everywhere` none is smaller than (2.5/(1 + 16(n − 1)))²; otherwise some may be zero.
+    With `everywhere` each is at least (2.5/(1 + 16(n − 1)))²; otherwise some may be zero.
     """
     if n == 1:
         return source.tensor(1, low=0.0, high=1.0) * 0 + 1
@@ -38,7 +38,7 @@ def law(source: Source, n: int, *, everywhere: bool = False) -> Any:
 
 
 def depth(source: Source, shallow: Range = (2, 8)) -> int:
-    """A depth L ≥ 2, small as a rule."""
+    """A depth L ≥ 2: one of the range `shallow`, or more rarely one of `DEEP`."""
     return source.choice((*range(shallow[0], shallow[1] + 1), *DEEP))
 
 
@@ -59,7 +59,7 @@ def units_with_scales(
 def orthogonal_units(source: Source) -> tuple[Any, Any, int, Any]:
     """Orthogonal rows w_k of length t_k^L, a_k = 1, and λ_k = t_k: the least Φ_L for these rows.
 
-    Half of the time all t_k are one, where the upper end of the sandwich is reached as well.
+    Half of the time all t_k are one; then the upper end of the sandwich is attained as well.
     """
     K = source.integer(1, 4)
     D = source.integer(K, 4)
@@ -82,13 +82,6 @@ def parallel_units(source: Source) -> tuple[Any, Any, int, Any]:
     return (t * t).unsqueeze(-1) * v.unsqueeze(-2), a, L, t
 
 
-def signs(source: Source, *shape: int) -> Any:
-    """Entries ±1."""
-    entries = source.tensor(*shape, low=-1.0, high=1.0)
-    one = entries.new_ones(())
-    return torch.where(entries < 0, -one, one)
-
-
 # Units with points
 
 
@@ -98,7 +91,7 @@ def units_at_points(
 ) -> tuple[Any, Any, Any, Any, Any, int, Any]:
     """W, b, a; points x (N × D) of probabilities p (N); a depth L ≥ 2, and λ > 0 (K).
 
-    At a kink the Jacobian of `Network` counts the unit as active, as one of the one-sided ones.
+    At a kink the Jacobian of `Network` is the one-sided derivative for which the unit is active.
     """
     K, D, N = source.integer(*units), source.integer(*inputs), source.integer(*points)
     W, b, a = matrix(source, K, D), source.tensor(K), source.tensor(K)
@@ -123,7 +116,7 @@ def separate_units(source: Source, *, least: int = 1) -> tuple[Any, Any, Any, An
     """K orthonormal units, the k-th active at the k-th point alone: W, b, a, x, p, t.
 
     The k-th point has mass u_k² and ∇f(x_k) = a_k w_k with a_k = t/u_k, so that C_f^{1/2} has K
-    equal singular values t. At least `least` units.
+    equal singular values t. K is at least `least`.
     """
     K = source.integer(least, 4)
     D = source.integer(K, 4)
@@ -150,8 +143,8 @@ def units_on_a_line(
     Finitely many distinct hyperplanes are crossed by some line at distinct points; here it is the
     first coordinate axis. Unit k bends at τ_1 < ... < τ_K (w_k1 ≠ 0, b_k = −w_k1 τ_k), and x holds
     the K + 1 points (ξ, 0, ..., 0) with ξ below, between and above the τ_k, each of positive mass.
-    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. With `full_rank` the rank is min(K, D), but where entries
-    are degenerate; otherwise it is drawn.
+    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The rank of W is drawn; with `full_rank` it is min(K, D),
+    unless the drawn entries are degenerate.
     """
     K, D = source.integer(*units), source.integer(*inputs)
     rank = min(K, D) if full_rank else source.integer(1, min(K, D))
@@ -162,7 +155,10 @@ def units_on_a_line(
 
 
 def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
-    """K rows w_k in R^D with |w_k1| ≥ 1/8, of at most this rank: left · right, right_·1 = e_1."""
+    """K rows w_k in R^D with |w_k1| ≥ 1/8, of at most this rank.
+
+    The product of a K × rank and a rank × D matrix; the first column of the latter is e_1.
+    """
     left, right = away_from_zero(source, K, 1), away_from_zero(source, 1, 1) * 0 + 1
     if rank > 1:
         left = torch.cat((left, source.tensor(K, rank - 1, low=-2.0, high=2.0)), -1)

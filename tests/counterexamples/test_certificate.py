@@ -305,14 +305,14 @@ def test_a_record_of_something_else(certified):
     with pytest.raises(CertificateError, match=r"does not fit the generator of t.made-up"):
         replay(path, claim=claim)
     change(path, "smallest", "record", to=[{"integer": "0", "low": 0, "high": 1}])
-    with pytest.raises(CertificateError, match=r"is malformed: an integer choice"):
+    with pytest.raises(CertificateError, match=r"is malformed: .* an integer choice"):
         replay(path, claim=claim)
 
 
 def test_a_number_that_takes_for_ever_to_read(certified):
     claim, path = certified
     change(path, "smallest", "record", 2, "tensor", 0, to="1e999999999")
-    with pytest.raises(CertificateError, match=r"is malformed: a number is written as a rational"):
+    with pytest.raises(CertificateError, match=r"is malformed: .* a number is written as a rational"):
         replay(path, claim=claim)
 
 

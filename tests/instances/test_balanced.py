@@ -1,4 +1,4 @@
-"""Balanced networks: the balance itself, exactly on balls, and how much of them is reached."""
+"""Balanced networks: their balance, exact on balls, and which of them occur."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from rankcheck.instances.balanced import (
     balanced_networks_with_inputs,
     unit_columns,
 )
-from rankcheck.instances.given import record_of
+from rankcheck.instances.choices import read_choices
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import BatchSource, ReplaySource, instances
 from rankcheck.networks import Network
@@ -80,7 +80,7 @@ def test_a_given_balanced_network_is_of_the_exact_form():
         [0, 2, 1, 2, 1, 0],  # exact, depth 2, widths 1, 2, 1, ReLU
         [[5.0], [1.0], [[1.0], [-2.0]], (rho - b).tolist(), [[0.0, 1.0]], [0.0]],
     )
-    record = record_of(family, [*choices[0], *choices[1]])
+    record = read_choices(family, [*choices[0], *choices[1]])
     net, _ = family(ReplaySource(record))
     torch.testing.assert_close(net.weights[0], w.unsqueeze(-1))
     torch.testing.assert_close(net.biases[0], b)

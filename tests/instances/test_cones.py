@@ -1,4 +1,4 @@
-"""Cones: isometries into orthants, maps that keep them, and what the families reach."""
+"""Cones: isometries into orthants, maps that keep the cones, and which cases occur."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Integer networks are what they say, and reach what exact ranks are about."""
+"""Integer networks have integer entries, and regions of every rank occur."""
 
 import pytest
 import torch

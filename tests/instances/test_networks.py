@@ -1,4 +1,4 @@
-"""What the generators reach, by drawing and by sweeping, and what holds exactly on balls."""
+"""Which cases the generators draw and sweep, and what holds exactly on balls."""
 
 from fractions import Fraction
 

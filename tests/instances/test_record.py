@@ -1,4 +1,4 @@
-"""Records as exact JSON: what was written is read back, and nothing else is read."""
+"""Records as exact JSON: what was written is read back, and everything else is an error."""
 
 import json
 from fractions import Fraction
@@ -55,7 +55,7 @@ def test_empty_tensors_keep_their_shape():
     ],
 )  # fmt: skip
 def test_what_is_no_float(text):
-    with pytest.raises(ValueError, match=r"a number (is written|of a record)"):
+    with pytest.raises(ValueError, match=r"a number is written|no float64 equals"):
         exact_float(text)
 
 
@@ -78,9 +78,9 @@ TENSOR = {"tensor": ["1", "1/2"], "shape": [2], "low": "-8", "high": "8"}
         (TENSOR | {"shape": 2}, "a shape is"),
         (TENSOR | {"shape": [-2]}, "a shape is"),
         (TENSOR | {"shape": [True, 2]}, "a shape is"),
-        (TENSOR | {"shape": [10**12, 10**12]}, "entries; received"),
+        (TENSOR | {"shape": [10**12, 10**12]}, "has 1000000000000000000000000 entries"),
         (TENSOR | {"tensor": "12"}, "has 2 entries"),
-        (TENSOR | {"tensor": ["1", "9"]}, r"entries lie in \[-8"),
+        (TENSOR | {"tensor": ["1", "9"]}, r"the entries lie in \[-8"),
         (TENSOR | {"tensor": ["1", "1e3"]}, "a number is written"),
         (TENSOR | {"tensor": [1, 2]}, "a number is written"),
         (TENSOR | {"low": -8}, "a number is written"),
@@ -92,7 +92,7 @@ def test_what_is_no_choice(item, rule):
 
 
 def test_what_is_no_record():
-    with pytest.raises(ValueError, match="a list of choices; received dict"):
+    with pytest.raises(ValueError, match="received dict; a record is a list of choices"):
         Record.from_json({})
     assert Record.from_json([]).choices == ()
 
@@ -104,7 +104,7 @@ def test_other_entries_for_a_record():
     leaves = batch.with_tensors([t.requires_grad_() for t in batch.tensors])
     assert not leaves.detach().tensors[0].requires_grad
     assert leaves.tensors[0].requires_grad
-    with pytest.raises(ValueError, match="takes 1 tensors; received 2"):
+    with pytest.raises(ValueError, match="received 2 tensors for a record that has 1"):
         batch.with_tensors([torch.zeros(2), torch.zeros(2)])
-    with pytest.raises(ValueError, match="takes 1 tensors; received 0"):
+    with pytest.raises(ValueError, match="received 0 tensors for a record that has 1"):
         batch.with_tensors([])

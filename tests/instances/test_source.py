@@ -1,4 +1,7 @@
-"""One generator, four drivers: each has to give the same instance for the same choices."""
+"""One generator, four drivers: each gives the same instance for the same choices."""
+
+import inspect
+import pydoc
 
 import pytest
 import torch
@@ -21,10 +24,12 @@ from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import (
     SMALLEST,
     BatchSource,
+    Instances,
     Rejected,
     ReplayError,
     ReplaySource,
     instances,
+    is_factory,
     over_batch,
     seed_of,
 )
@@ -214,13 +219,13 @@ def test_an_exact_requirement_is_decided_exactly():
 
 def test_what_cannot_be_drawn():
     source = BatchSource(0, 3)
-    with pytest.raises(ValueError, match="low <= high; received 2, 1"):
+    with pytest.raises(ValueError, match=r"integer\(2, 1\) asked for an empty range"):
         source.integer(2, 1)
-    with pytest.raises(ValueError, match="low < high; received 1, 1"):
+    with pytest.raises(ValueError, match=r"tensor\(\) asked for entries in \[1, 1\]"):
         source.tensor(low=1, high=1)
-    with pytest.raises(ValueError, match="finite range"):
+    with pytest.raises(ValueError, match="a range is finite"):
         source.tensor(high=float("inf"))
-    with pytest.raises(ValueError, match="non-empty"):
+    with pytest.raises(ValueError, match="received no options"):
         source.choice(())
     assert source.record.choices == ()
 
@@ -231,27 +236,27 @@ def test_a_record_that_does_not_fit():
     def replay():
         return ReplaySource(one)
 
-    with pytest.raises(ReplayError, match=r"asks for an integer in \[3, 4\], .* has the integer 2"):
+    with pytest.raises(ReplayError, match=r"the integer 2, but .* an integer in \[3, 4\]"):
         replay().integer(3, 4)
-    with pytest.raises(ReplayError, match=r"a tensor of shape \(2,\), .* has the integer 2"):
+    with pytest.raises(ReplayError, match=r"the integer 2, but .* a tensor of shape \(2,\)"):
         replay().tensor(2)
     source = replay()
     source.integer(0, 3)
-    with pytest.raises(ReplayError, match=r"shape \(3,\), but the record has a tensor of shape"):
+    with pytest.raises(ReplayError, match=r"a tensor of shape .* a tensor of shape \(3,\)"):
         source.tensor(3)
     source = replay()
     source.integer(0, 3)
-    with pytest.raises(ReplayError, match=r"entries in \[1.0, 2.0\]"):
+    with pytest.raises(ReplayError, match=r"draws entries in \[1.0, 2.0\]"):
         source.tensor(2, low=1.0, high=2.0)
     source = replay()
     source.integer(0, 3)
-    with pytest.raises(ReplayError, match="asks for nothing more"):
+    with pytest.raises(ReplayError, match="draws nothing more"):
         source.finish()
     source = replay()
     source.integer(0, 3)
     source.tensor(2)
     source.finish()
-    with pytest.raises(ReplayError, match="but the record is at its end"):
+    with pytest.raises(ReplayError, match="the record is at its end"):
         source.tensor(2)
 
 
@@ -269,6 +274,51 @@ def test_families_carry_their_options():
     assert family.name == "networks_at_points(depth=(2, 3))"
     assert repr(family) == family.name
     assert networks_at_points.__doc__ == family.origin.__doc__
+    assert networks_at_points(slopes="relu", depth=(1, 2)).name == (
+        "networks_at_points(slopes='relu', depth=(1, 2))"
+    )
     for seed in range(20):
         net, _ = family(BatchSource(seed, None))
         assert net.depth in (2, 3)
+
+
+@instances
+def points(source, *, count, low=-1.0):
+    """Some points."""
+    return source.tensor(count, low=low)
+
+
+def test_factories_show_their_options():
+    assert list(inspect.signature(networks_at_points).parameters) == [
+        "depth", "width", "slopes", "biases",
+    ]  # fmt: skip
+    assert str(inspect.signature(points)).startswith("(*, count, low=-1.0)")
+    assert inspect.signature(networks_at_points).return_annotation is Instances
+    text = pydoc.plain(pydoc.render_doc(networks_at_points))
+    assert "networks_at_points(*, depth: 'Range' = (1, 5)" in text
+    assert "at which it is differentiable" in text
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: points(count=2, hight=3), r"points: .*'hight'; points takes count, low=-1.0"),
+        (lambda: points(), r"points: missing .*'count'; points takes count, low=-1.0"),
+        (lambda: points(3), "points: too many positional arguments; points takes count"),
+        (
+            lambda: networks_at_points(dept=(1, 2)),
+            r"'dept'; networks_at_points takes depth=\(1, 5\)",
+        ),
+        (lambda: instances(lambda source: source.integer(0, 1))(size=2), "takes no options"),
+    ],
+)
+def test_a_mistyped_option_is_an_error_where_it_is_written(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_a_factory_is_not_yet_instances():
+    assert is_factory(points)
+    assert is_factory(networks_at_points)
+    assert not any(map(is_factory, (points(count=1), instances, points(count=1).origin, None, 3)))
+    assert not isinstance(points, Instances)

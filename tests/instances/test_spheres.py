@@ -1,4 +1,4 @@
-"""Unit vectors and pairs of them: on the sphere, in the positions that they are asked for."""
+"""Unit vectors and pairs of them: on the sphere, and in the requested positions."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Units with scales and with points: what their names promise holds exactly, and all is reached."""
+"""Units with scales and with points: their hypotheses hold exactly, and their corners occur."""
 
 import pytest
 import torch
