@@ -57,6 +57,29 @@ def by_hand(net, x):
     return preactivations, J
 
 
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("kind", [torch.clone, BallArray.exact])
+def test_linear_has_zero_biases(kind, batch):
+    weights = [kind(quarters(*batch, n, m, seed=n)) for m, n in ((2, 3), (3, 1))]
+    net = Network.linear(weights, -0.5)
+    assert net.slope == -0.5
+    assert net.batch == batch
+    for w, v, b in zip(weights, net.weights, net.biases, strict=True):
+        assert v is w
+        assert type(b) is type(w)
+        assert b.shape == w.shape[:-1]
+        assert bool((b == 0).all())
+
+
+def test_linear_keeps_slopes_and_checks_shapes():
+    slopes = torch.tensor([0.0, 0.5], dtype=torch.float64)
+    net = Network.linear(iter([torch.ones(2, 1, 1, dtype=torch.float64)]), slopes)
+    assert net.slope is slopes
+    assert Network.linear([torch.ones(1, 1, dtype=torch.float64)]).slope == 0
+    with pytest.raises(ValueError, match="at least one layer"):
+        Network.linear([])
+
+
 @pytest.mark.parametrize("slope", SLOPES)
 @pytest.mark.parametrize("widths", WIDTHS)
 def test_evaluation_and_jacobian_by_hand(widths, slope):
