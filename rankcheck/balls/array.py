@@ -18,6 +18,7 @@ from flint import arb, ctx, fmpq
 
 from rankcheck.balls import numbers
 from rankcheck.balls.numbers import NoBallForm, Number, Undecided
+from rankcheck.text import array_text, short_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -261,9 +262,7 @@ class BallArray:
 
     def describe(self, digits: int = 10) -> str:
         """Nested lists of 3/4 and 1.414213562 ± 2e-39."""
-        if not self.elements.ndim:
-            return numbers.show(self.elements[()], digits)
-        return "[" + ", ".join(row.describe(digits) for row in self) + "]"
+        return array_text(self, lambda number: short_text(number, digits))
 
     def __repr__(self) -> str:
         return f"BallArray({self.describe()})"
@@ -350,6 +349,4 @@ def _name_of(func: Callable[..., Any]) -> str:
 
 
 def undecided(a: Number, relation: str, b: Number) -> Undecided:
-    return Undecided(
-        f"cannot decide {numbers.show(a)} {relation} {numbers.show(b)} at {ctx.prec} bits"
-    )
+    return Undecided(f"cannot decide {short_text(a)} {relation} {short_text(b)} at {ctx.prec} bits")

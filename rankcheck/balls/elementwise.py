@@ -21,6 +21,7 @@ from rankcheck.balls.array import (
     wrap,
 )
 from rankcheck.balls.numbers import ONE, ZERO, Number
+from rankcheck.text import short_text
 
 
 def pi() -> BallArray:
@@ -283,7 +284,7 @@ def isfinite(input: Any) -> torch.Tensor:
     x = balls(input).elements
     for number in x.ravel().tolist():
         if not isinstance(number, fmpq) and not number.is_finite():
-            raise numbers.Undecided(f"whether {numbers.show(number)} is finite is not decidable")
+            raise numbers.Undecided(f"whether {short_text(number)} is finite is not decidable")
     return torch.ones(x.shape, dtype=torch.bool)
 
 

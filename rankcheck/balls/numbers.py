@@ -20,6 +20,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, ctx, fmpq, fmpz
 
+from rankcheck.text import short_text
+
 Number: TypeAlias = fmpq | arb
 
 DEFAULT_PRECISION = 128
@@ -153,7 +155,7 @@ def bounds(x: Number) -> tuple[Fraction, Fraction]:
         value = Fraction(int(x.p), int(x.q))
         return value, value
     if not x.is_finite():
-        raise Undecided(f"nothing bounds {show(x)}")
+        raise Undecided(f"nothing bounds {short_text(x)}")
     (low, low_exponent), (high, high_exponent) = x.lower().man_exp(), x.upper().man_exp()
     return _floor(int(low), int(low_exponent)), -_floor(-int(high), int(high_exponent))
 
@@ -336,7 +338,7 @@ def sign(x: Number) -> fmpq:
         return -ONE
     if x == 0:
         return ZERO
-    raise Undecided(f"the sign of {show(x)} is not decidable at {ctx.prec} bits")
+    raise Undecided(f"the sign of {short_text(x)} is not decidable at {ctx.prec} bits")
 
 
 def floor(x: Number) -> fmpq:
@@ -344,31 +346,12 @@ def floor(x: Number) -> fmpq:
         return fmpq(x.floor())
     low, high = bounds(x)
     if math.floor(low) != math.floor(high):
-        raise Undecided(f"the floor of {show(x)} is not decidable at {ctx.prec} bits")
+        raise Undecided(f"the floor of {short_text(x)} is not decidable at {ctx.prec} bits")
     return fmpq(math.floor(low))
 
 
 def round_half_even(x: Number) -> fmpq:
     low, high = bounds(x)
     if round(low) != round(high):
-        raise Undecided(f"the rounding of {show(x)} is not decidable at {ctx.prec} bits")
+        raise Undecided(f"the rounding of {short_text(x)} is not decidable at {ctx.prec} bits")
     return fmpq(round(low))
-
-
-def show(x: Number, digits: int = 10) -> str:
-    """A number as a person reads it: 3/4, or 1.414213562… ± 6e-39, an ellipsis for cut digits."""
-    if isinstance(x, fmpq):
-        text = str(x) if x.height_bits() <= 8 * digits else ""
-        return text if 0 < len(text) <= 2 * digits else _decimal(arb(x), digits)
-    if not x.is_finite():
-        return "unknown"
-    if x.is_exact():
-        return _decimal(x, digits)
-    return f"{_decimal(x, digits)} ± {x.rad().str(1, radius=False)}"
-
-
-def _decimal(x: arb, digits: int) -> str:
-    text = x.mid().str(digits, radius=False)
-    if x != arb(text):
-        return text + "…"
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text

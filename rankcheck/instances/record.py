@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from rankcheck.text import rational_text
+
 
 @dataclass(frozen=True)
 class Integer:
@@ -92,10 +94,10 @@ class Record:
             {"integer": choice.value, "low": choice.low, "high": choice.high}
             if isinstance(choice, Integer)
             else {
-                "tensor": [exact_text(v) for v in choice.values.detach().reshape(-1).tolist()],
+                "tensor": [rational_text(v) for v in choice.values.detach().reshape(-1).tolist()],
                 "shape": list(choice.shape),
-                "low": exact_text(choice.low),
-                "high": exact_text(choice.high),
+                "low": rational_text(choice.low),
+                "high": rational_text(choice.high),
             }
             for choice in self.choices
         ]
@@ -113,11 +115,6 @@ class Record:
 
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
-
-
-def exact_text(value: float) -> str:
-    """A float as the rational number that it is: `-3/4`."""
-    return str(Fraction(value))
 
 
 def exact_float(text: object) -> float:

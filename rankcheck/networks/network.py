@@ -21,8 +21,9 @@ from torch import Tensor, nn
 from rankcheck.balls import BallArray
 from rankcheck.linalg import Array, Number, block_diagonal, frobenius_squared
 from rankcheck.networks.evaluation import AtPoints, Slope, leaky, leaky_derivative
+from rankcheck.text import array_text
 
-__all__ = ["AtPoints", "Network", "PartialJacobians", "leaky", "leaky_derivative", "literal"]
+__all__ = ["AtPoints", "Network", "PartialJacobians", "leaky", "leaky_derivative"]
 
 
 class PartialJacobians(NamedTuple):
@@ -348,28 +349,15 @@ class Network:
             raise ValueError(
                 f"one network is described at a time, received batch axes {self.batch}: index first"
             )
-        parts = [f"depth {self.depth}", f"slope {literal(self.slope)}"]
+        parts = [f"depth {self.depth}", f"slope {array_text(self.slope)}"]
         for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True), 1):
-            parts += [f"W_{i} = {literal(w)}", f"b_{i} = {literal(b)}"]
+            parts += [f"W_{i} = {array_text(w)}", f"b_{i} = {array_text(b)}"]
         return ", ".join(parts)
 
     def __str__(self) -> str:
         if self.batch:
             return f"networks {self.batch}, widths {self.widths}, slope {self.slope}"
         return self.describe()
-
-
-def literal(value: Slope) -> str:
-    """A number or array as text that reads back exactly: 1, -0.5, 1/3, [[1, 0], [0.25, 2]]."""
-    if isinstance(value, Tensor):
-        value = value.tolist()
-    elif isinstance(value, BallArray):
-        value = value.elements.tolist()
-    if isinstance(value, list):
-        return "[" + ", ".join(map(literal, value)) + "]"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
-        return str(int(value))
-    return str(value)
 
 
 def _same(a: Slope, b: Slope) -> bool:

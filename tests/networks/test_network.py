@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from rankcheck.balls import BallArray
-from rankcheck.networks import Network, leaky, leaky_derivative, literal
+from rankcheck.networks import Network, leaky, leaky_derivative
 
 WIDTHS = [(3, 3), (1, 1, 1), (3, 4, 2), (2, 5, 3, 4), (4, 3, 3, 2, 1)]
 SLOPES = [0, 0.25, -0.5, Fraction(1, 3), "array"]
@@ -275,12 +275,6 @@ def test_describe():
         batch.describe()
     assert batch[1].describe().startswith("depth 1, slope ")
     assert "widths (2, 2)" in str(batch)
-
-
-def test_literals_read_back():
-    x = normal(3, 4, seed=17) * torch.logspace(-30, 30, 4).double()
-    assert torch.equal(torch.tensor(eval(literal(x)), dtype=torch.float64), x)
-    assert literal(torch.tensor(2.0)) == "2"
 
 
 def test_batches_are_indexed_and_moved():
