@@ -19,18 +19,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from rankcheck import balls
+from rankcheck.balls import is_ball
 
-Array: TypeAlias = Any
+Array: TypeAlias = Tensor
 """A float64 tensor, or a BallArray: exact rationals and real balls with the same operations.
 
-To a type checker it is Any, as torch's stubs admit nothing but a Tensor where a function would
-dispatch on ``__torch_function__``.
+To a type checker a BallArray is a Tensor; :func:`rankcheck.balls.is_ball` tells them apart.
 """
 Number: TypeAlias = int | float | Fraction
 
@@ -44,7 +44,7 @@ def power(x: Array, q: Number | Array) -> Array:
     q is a number, or a tensor that broadcasts against x. The gradient at x = 0 is 0 for every
     q > 0, where the true one-sided slope is infinite for q < 1.
     """
-    if not isinstance(x, Tensor):
+    if is_ball(x):
         return x**q
     if isinstance(q, Tensor):
         return _guarded_power(x, q)
@@ -65,7 +65,7 @@ def singular_values(A: Array) -> Array:
     fast but lose half of the digits of the small values; Jacobi rotations of a whole batch at once
     were no faster from 4 × 4 on. ``benchmarks/networks.py`` measures.
     """
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return balls.singular_values(A)
     if A.ndim < 2:
         raise ValueError(f"a matrix has at least two axes, received shape {tuple(A.shape)}")
@@ -130,7 +130,7 @@ def _counted(A: Tensor, noise: float | Tensor) -> tuple[Tensor, Tensor]:
 
 def rank(A: Array, noise: float | Tensor = 0.0) -> Tensor:
     """rank A, an integer tensor of shape (*B): proved on balls, by the threshold τ in floats."""
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return balls.rank(A)
     return _counted(A, noise)[1].sum(-1)
 
@@ -141,7 +141,7 @@ def rank_gap(A: Array, noise: float | Tensor = 0.0) -> Tensor:
     min(s_r/τ, τ/s_{r+1}) for r = rank A: near 1 the rank is a guess. The rounding of one product
     leaves τ/s_{r+1} between about ten and a thousand. Infinite for the zero matrix, and on balls.
     """
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return torch.full(A.shape[:-2], math.inf, dtype=torch.float64)
     s = singular_values(A)
     threshold = rank_threshold(A, s, noise)
@@ -161,7 +161,7 @@ def schatten_power(A: Array, q: Number | Tensor, noise: float | Tensor = 0.0) ->
             raise ValueError(f"a Schatten exponent is positive, received {q}")
         if q == 2:
             return frobenius_squared(A)
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return power(balls.singular_values(A), q).sum(-1)
     s, mask = _counted(A, noise)
     exponent = q.unsqueeze(-1) if isinstance(q, Tensor) else float(q)
@@ -179,14 +179,14 @@ def schatten_norm(A: Array, q: Number, noise: float | Tensor = 0.0) -> Array:
 
 def log_pseudo_determinant(A: Array, noise: float | Tensor = 0.0) -> Array:
     """log |A|_+ = Σ log s_i over the non-zero singular values, shape (*B); log |0|_+ = 0."""
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return balls.log_pseudo_determinant(A)
     return _counted(A, noise)[0].log().sum(-1)
 
 
 def pseudo_determinant(A: Array, noise: float | Tensor = 0.0) -> Array:
     """|A|_+, the product of the non-zero singular values, shape (*B); |0|_+ = 1."""
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return torch.exp(log_pseudo_determinant(A))
     return _counted(A, noise)[0].prod(-1)
 
@@ -208,7 +208,7 @@ def frobenius_squared(A: Array) -> Array:
 
 def range_projection(A: Array) -> Array:
     """A A⁺, the orthogonal projection onto Im A, shape (*B, m, m): rational for rational A."""
-    if isinstance(A, Tensor):
+    if not is_ball(A):
         relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
         return A @ torch.linalg.pinv(A, rtol=relative)
     return A @ torch.linalg.pinv(A)
@@ -216,7 +216,7 @@ def range_projection(A: Array) -> Array:
 
 def eye(n: int, like: Array) -> Array:
     """The n × n identity, of the kind, and on the device, of ``like``."""
-    if isinstance(like, Tensor):
+    if not is_ball(like):
         return torch.eye(n, dtype=like.dtype, device=like.device)
     return like.new_zeros((n, n)) + torch.eye(n, dtype=torch.float64)
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import operator
-
-from torch import Tensor
 
 from rankcheck import balls
+from rankcheck.balls import is_ball
 from rankcheck.linalg import Array, Number
 
 __all__ = ["constant", "pi", "scalar", "square_root"]
@@ -19,9 +17,9 @@ def scalar(value: Number, like: Array) -> Array:
     In floats the nearest double (an int or Fraction beyond the largest raises OverflowError); on
     balls an int or Fraction stays exact.
     """
-    if isinstance(like, Tensor):
-        return like.new_tensor(float(value))
-    return like.new_ones(()) * value
+    if is_ball(like):
+        return balls.balls(value) * like.new_ones(())
+    return like.new_tensor(float(value))
 
 
 def constant(value: Number, like: Array) -> Array:
@@ -42,9 +40,12 @@ def constant(value: Number, like: Array) -> Array:
         OverflowError: like is a float tensor and the value is beyond the largest double.
         TypeError: like is a tensor of integers and the value is not an int.
     """
-    if isinstance(like, Tensor):
-        entry = float(value) if like.is_floating_point() else operator.index(value)
-        return like.new_full(like.shape, entry)
+    if is_ball(like):
+        return balls.balls(value).expand(like.shape)
+    if like.is_floating_point():
+        return like.new_full(like.shape, float(value))
+    if not isinstance(value, int):
+        raise TypeError(f"constant received {value!r} beside a tensor of integers; pass an int")
     return like.new_full(like.shape, value)
 
 
@@ -57,14 +58,12 @@ def square_root(number: int, like: Array) -> Array:
     """
     if number < 0:
         raise ValueError(f"square_root received {number}; the number is an integer >= 0")
-    if isinstance(like, Tensor):
-        # From 2^120 on the integer root has more than 53 bits, so dropping its fraction is safe.
-        return like.new_tensor(math.sqrt(number) if number < 2**120 else float(math.isqrt(number)))
-    return (like.new_ones(()) * number).sqrt()
+    if is_ball(like):
+        return balls.balls(number).sqrt()
+    # From 2^120 on the integer root has more than 53 bits, so dropping its fraction is safe.
+    return like.new_tensor(math.sqrt(number) if number < 2**120 else float(math.isqrt(number)))
 
 
 def pi(like: Array) -> Array:
     """π as an array without axes: the nearest double or a ball."""
-    if isinstance(like, Tensor):
-        return like.new_tensor(math.pi)
-    return balls.pi()
+    return balls.pi() if is_ball(like) else like.new_tensor(math.pi)

@@ -40,7 +40,7 @@ def test_constants_ignore_the_entries():
     assert constant(1, torch.tensor([math.inf, math.nan])).tolist() == [1, 1]
     counts = constant(1, torch.tensor([3, 4]))
     assert counts.dtype == torch.int64
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"received 1\.5 beside a tensor of integers"):
         constant(1.5, counts)
 
 

@@ -6,7 +6,7 @@ BallArray([5, 0])
 """
 
 from rankcheck.balls import creation, indexing  # noqa: F401 - they register implementations
-from rankcheck.balls.array import BallArray, balls
+from rankcheck.balls.array import BallArray, balls, is_ball
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
@@ -18,6 +18,7 @@ __all__ = [
     "balls",
     "difference_bounds",
     "exact",
+    "is_ball",
     "log_pseudo_determinant",
     "pi",
     "precision",

@@ -10,7 +10,7 @@ conversion to floats: a proof cannot leak into rounding unnoticed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 import torch
@@ -19,6 +19,12 @@ from flint import arb, ctx, fmpq
 from rankcheck.balls import numbers
 from rankcheck.balls.numbers import NoBallForm, Number, Undecided
 from rankcheck.text import array_text, short_text
+
+if TYPE_CHECKING:
+    # To a type checker a ball array is a tensor, because it may stand wherever one does.
+    _Base = torch.Tensor
+else:
+    _Base = object
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,7 +50,7 @@ def elementwise(function: Callable[..., Any], arguments: int = 1) -> Callable[..
     return np.frompyfunc(function, arguments, 1)
 
 
-class BallArray:
+class BallArray(_Base):
     """An immutable array of exact rationals (`fmpq`) and real balls (`arb`).
 
     Build one with `BallArray.exact` from instance data, with `balls` from anything that a body
@@ -55,12 +61,12 @@ class BallArray:
     __array_ufunc__ = None  # numpy's operators defer to ours
     __array_priority__ = 1000
 
-    dtype: ClassVar[torch.dtype] = torch.float64
-    device: ClassVar[torch.device] = torch.device("cpu")
-    requires_grad: ClassVar[bool] = False
-    grad: ClassVar[None] = None
-    is_cuda: ClassVar[bool] = False
-    is_sparse: ClassVar[bool] = False
+    dtype: torch.dtype = torch.float64
+    device: torch.device = torch.device("cpu")
+    requires_grad: bool = False
+    grad: None = None
+    is_cuda: bool = False
+    is_sparse: bool = False
 
     elements: np.ndarray
 
@@ -105,11 +111,11 @@ class BallArray:
     # Shape.
 
     @property
-    def shape(self) -> torch.Size:
+    def shape(self) -> torch.Size:  # type: ignore[override]  # torch's stub declares a variable
         return torch.Size(self.elements.shape)
 
     @property
-    def ndim(self) -> int:
+    def ndim(self) -> int:  # type: ignore[override]  # torch's stub declares a variable
         return self.elements.ndim
 
     def dim(self) -> int:
@@ -216,8 +222,9 @@ class BallArray:
     def _in_place(self, *_: Any) -> Any:
         raise NoBallForm("an in-place operation", "ball arrays are immutable")
 
-    __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _in_place
+    __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = _in_place
     __ifloordiv__ = __imod__ = __imatmul__ = _in_place
+    __ipow__ = _in_place  # type: ignore[assignment]  # torch's stub has overloads, this takes all
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BallArray:
         return self
@@ -264,8 +271,13 @@ class BallArray:
         """Nested lists of 3/4 and 1.414213562 ± 2e-39."""
         return array_text(self, lambda number: short_text(number, digits))
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]  # torch's takes a private keyword
         return f"BallArray({self.describe()})"
+
+
+def is_ball(value: object) -> TypeGuard[BallArray]:
+    """Whether a value is a BallArray, and not a float64 tensor."""
+    return isinstance(value, BallArray)
 
 
 def wrap(result: Any) -> BallArray:

@@ -15,7 +15,7 @@ from rankcheck.balls.array import BallArray, balls, divide, elementwise, full, i
 from rankcheck.balls.elementwise import absolute, log, nonnegative, root_of_squares, sign, square
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
-from rankcheck.balls.shapes import axis, diagonal
+from rankcheck.balls.shapes import adjoint, axis, diagonal
 
 FLINT_PRODUCT = 1000
 """Multiplications from which a product of two matrices goes through flint's matrices."""
@@ -272,7 +272,7 @@ def solve(A: Any, B: Any, *, left: bool = True) -> BallArray:
     if vector:
         B = B[..., None]
     if not left:
-        return solve(A.mT, B.mT).mT
+        return adjoint(solve(A.mT, B.mT))
     batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     matrices_ = np.broadcast_to(A.elements, (*batch, n, n))
     sides = np.broadcast_to(B.elements, (*batch, *B.shape[-2:]))
@@ -305,7 +305,7 @@ def cholesky(A: Any, *, upper: bool = False) -> BallArray:
     A = balls(A)
     n = _square(A)
     L = wrap(_each(matrices.cholesky, A, (n, n)))
-    return L.mT if upper else L
+    return adjoint(L) if upper else L
 
 
 @implements("linalg_cond")

@@ -127,8 +127,9 @@ def adjoint(input: Any) -> BallArray:
     return transpose(input, -2, -1)
 
 
-BallArray.mT = BallArray.mH = property(adjoint)  # type: ignore[attr-defined]
-BallArray.T = BallArray.H = property(t)  # type: ignore[attr-defined]
+# The stubs of torch declare variables here, and mypy takes an assigned property for its value.
+BallArray.mT = BallArray.mH = property(adjoint)  # type: ignore[assignment]
+BallArray.T = BallArray.H = property(t)  # type: ignore[assignment]
 
 
 # Joining and cutting.

@@ -13,10 +13,9 @@ from typing import Any, Literal
 
 import torch
 
-from rankcheck.balls import BallArray, balls
+from rankcheck.balls import balls, is_ball
 from rankcheck.claims import tolerances
-
-Array = Any  # torch.Tensor | BallArray: one body, floats and balls
+from rankcheck.linalg import Array, Number
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +57,7 @@ class Relation:
     def exact(self) -> bool:
         """Whether both sides are integers, which have no rounding error."""
         return not any(
-            isinstance(side, BallArray) or side.is_floating_point() for side in (self.lhs, self.rhs)
+            is_ball(side) or side.is_floating_point() for side in (self.lhs, self.rhs)
         )
 
     @property
@@ -99,8 +98,8 @@ class Relation:
 
 
 def leq(
-    lhs: Array,
-    rhs: Array,
+    lhs: Array | Number,
+    rhs: Array | Number,
     *,
     label: str = "",
     where: Any | None = None,
@@ -118,8 +117,8 @@ def leq(
 
 
 def eq(
-    lhs: Array,
-    rhs: Array,
+    lhs: Array | Number,
+    rhs: Array | Number,
     *,
     label: str = "",
     where: Any | None = None,
@@ -138,15 +137,15 @@ def eq(
 
 def _relation(
     kind: Literal["leq", "eq"],
-    lhs: Array,
-    rhs: Array,
+    lhs: Array | Number,
+    rhs: Array | Number,
     label: str,
     where: Any | None,
     scale: Array | None,
     error: Array | None,
     terms: int,
 ) -> Relation:
-    like: Array | None = next((s for s in (lhs, rhs) if isinstance(s, BallArray)), None)
+    like: Array | None = next((s for s in (lhs, rhs) if is_ball(s)), None)
     if like is None:
         like = next((s for s in (lhs, rhs) if isinstance(s, torch.Tensor)), None)
     if like is None:
@@ -167,8 +166,8 @@ def _relation(
     return Relation(kind, lhs.expand(shape), rhs.expand(shape), scale, error, terms, where, label)
 
 
-def _as_array(side: Array, like: Array) -> Array:
-    if isinstance(like, BallArray):
+def _as_array(side: Array | Number, like: Array) -> Array:
+    if is_ball(like):
         return balls(side)
     if isinstance(side, torch.Tensor):
         return side

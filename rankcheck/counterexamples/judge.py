@@ -166,7 +166,7 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
 
 def _asserted(relation: Relation) -> Iterator[tuple[BallArray, BallArray]]:
     """The two sides, entry by entry, where the relation is asserted."""
-    lhs, rhs = balls.balls(relation.lhs).reshape(-1), balls.balls(relation.rhs).reshape(-1)
+    lhs, rhs = balls.balls(relation.lhs.reshape(-1)), balls.balls(relation.rhs.reshape(-1))
     for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
         yield lhs[entry], rhs[entry]
 

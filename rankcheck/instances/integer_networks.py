@@ -15,6 +15,7 @@ import torch
 from rankcheck import linalg
 from rankcheck.instances.networks import Range
 from rankcheck.instances.source import Source
+from rankcheck.networks.evaluation import Slope
 from rankcheck.networks.network import Network
 
 #: Slopes that keep integers dyadic, the simplest first; ReLU, which loses ranks, half of the time.
@@ -38,7 +39,7 @@ def integer_network(
     width: Range = (1, 4),
     inputs: int | None = None,
     outputs: int | None = None,
-    slope: float | None = None,
+    slope: Slope | None = None,
 ) -> Network:
     """A network with integer weights and biases; its slope is drawn from `DYADIC_SLOPES`.
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from rankcheck.balls import NoBallForm
+from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.linalg import Array, Number, frobenius_squared
 from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
@@ -91,7 +91,7 @@ def balance_neurons(net: Network) -> Network:
 
 
 def _require_floats(net: Network, name: str) -> None:
-    if not isinstance(net.weights[0], Tensor):
+    if is_ball(net.weights[0]):
         raise NoBallForm(name)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rankcheck.balls import is_ball
 from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 
@@ -45,7 +46,7 @@ def _through_affine(W: Array, b: Array, low: Array, high: Array) -> tuple[Array,
     W_plus, W_minus = torch.relu(W), torch.relu(-W)
     lowest = _apply(W_plus, low) - _apply(W_minus, high) + b
     highest = _apply(W_plus, high) - _apply(W_minus, low) + b
-    if isinstance(W, Tensor):
+    if not is_ball(W):
         # Each end is a sum of 2n + 1 terms, off by at most (n + 2)/2 ulps of the sum of sizes; four
         # times that also covers the activation before it and the rounding of the margin itself.
         size = _apply(W.abs(), torch.maximum(low.abs(), high.abs())) + b.abs()

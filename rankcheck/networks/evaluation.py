@@ -6,22 +6,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
+from rankcheck.balls import balls, is_ball
 from rankcheck.linalg import Array, Number, eye, frobenius_squared
 
-Slope: TypeAlias = Any
-"""int | float | Fraction, or an Array."""
+Slope: TypeAlias = Number | Array
+"""A number for all networks of a batch, or an array of shape (*B)."""
 
 
 def leaky(z: Array, slope: Slope) -> Array:
     """σ_a(z): z where z ≥ 0, a·z elsewhere. An array ``slope`` broadcasts against z."""
-    if not isinstance(z, Tensor):
+    if is_ball(z):
         # No sign is decided: a ball around 0, as at a kink, is mapped to a ball.
-        return torch.relu(z) - torch.relu(-z) * slope
+        return torch.relu(z) - balls(slope) * torch.relu(-z)
     if isinstance(slope, Number):
         # One fused kernel, 20 times as fast as torch.where.
         return torch.relu(z) if slope == 0 else nn.functional.leaky_relu(z, float(slope))
@@ -30,13 +31,13 @@ def leaky(z: Array, slope: Slope) -> Array:
 
 def leaky_derivative(z: Array, slope: Slope) -> Array:
     """σ_a′(z): 1 where z ≥ 0, a elsewhere."""
-    if isinstance(z, Tensor):
-        positive = (z >= 0).to(z.dtype)
-        if isinstance(slope, Number):
-            return positive if slope == 0 else positive + float(slope) * (1 - positive)
-        return positive + slope * (1 - positive)
-    ones = z.new_ones(z.shape)
-    return torch.where(z >= 0, ones, ones * slope)
+    if is_ball(z):
+        ones = z.new_ones(z.shape)
+        return torch.where(z >= 0, ones, balls(slope) * ones)
+    positive = (z >= 0).to(z.dtype)
+    if isinstance(slope, Number):
+        return positive if slope == 0 else positive + float(slope) * (1 - positive)
+    return positive + slope * (1 - positive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +174,7 @@ class AtPoints:
         ε Σ_ℓ (n_ℓ + 1) times the same product of absolute values. For the ``noise`` of
         rankcheck.linalg. Zero on balls.
         """
-        if not isinstance(self.x, Tensor):
+        if is_ball(self.x):
             return self.x.new_zeros(self.x.shape[:-1])
         absolute = self._product([w.abs() for w in self.weights], [d.abs() for d in self._masks])
         roundings = sum(w.shape[-1] + 1 for w in self.weights)

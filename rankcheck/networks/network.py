@@ -63,8 +63,8 @@ class Network:
         self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope = 0.0
     ) -> None:
         self._set(weights, biases, slope)
-        inside = abs(self.slope) < 1
-        if not (inside if isinstance(inside, bool) else inside.all()):
+        inside = -1 < slope < 1 if isinstance(slope, Number) else bool((slope.abs() < 1).all())
+        if not inside:
             raise ValueError(f"the slope lies in (-1, 1), received {slope}")
 
     def _set(self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope) -> None:

@@ -84,5 +84,5 @@ def test_against_a_fine_grid(seed):
 
 
 def test_one_output():
-    with pytest.raises(ValueError, match="two outputs at least, received 1"):
+    with pytest.raises(ValueError, match="with 1 output; it takes two or more"):
         decision(Network.of([[[1, 0]]]), -1, 1)

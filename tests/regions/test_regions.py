@@ -13,6 +13,7 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
+from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.networks import Network
 from rankcheck.regions import Regions, jacobian_rank, regions
 from rankcheck.regions.exact import rational, rational_matrix
@@ -439,12 +440,16 @@ def test_errors_say_the_rule():
         regions(net, -np.inf, 1)
     with pytest.raises(ValueError, match="without batch axes"):
         regions(Network.of([torch.ones(5, 3, 2)]), -1, 1)
-    with pytest.raises(ValueError, match="pre-activations stay below"):
+    with pytest.raises(
+        ValueError, match=r"reach 1e\+200 on the box; regions takes at most 1e\+150"
+    ):
         regions(Network.of([[[1e100]], [[1e100]]]), -1, 1)
 
-    class Balls:
+    class Objects:
         weights = biases = (object(),)
         slope = 0.0
 
-    with pytest.raises(TypeError, match="networks of floats"):
-        regions(Balls(), -1, 1)
+    with pytest.raises(TypeError, match="takes a network of floats"):
+        regions(Objects(), -1, 1)
+    with pytest.raises(NoBallForm, match="the enumeration of regions"):
+        regions(Network.linear([BallArray.exact([[1]])]), -1, 1)
