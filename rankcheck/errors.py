@@ -1,7 +1,7 @@
-"""What a face shows as one line: the user's input breaks a rule."""
+"""The error for wrong input, which commands print as one line without a traceback."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """The rule, then what was received; the command prints it without a traceback."""
+    """Wrong input of a user. The message says what was received, then the rule."""

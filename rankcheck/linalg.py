@@ -1,4 +1,4 @@
-r"""Singular values and what is made of them: ranks, Schatten sums, pseudo-determinants.
+r"""Singular values and functions of them: ranks, Schatten sums, pseudo-determinants.
 
 Every function takes matrices with any leading batch axes, shape ``(*B, m, n)``, as torch float64
 tensors or as :class:`rankcheck.balls.BallArray`. On balls all results are exact or enclosed, and
@@ -6,13 +6,19 @@ ranks are proved. In floats a singular value counts as zero when it is at most
 
 .. math:: \tau(A) = 8 \max(m, n)\, \varepsilon\, s_1(A) + \text{noise},
 
-with ε the spacing of floats at 1. ``noise`` bounds the error, in operator norm, that A brings along
+with ε the spacing of floats at 1. ``noise`` bounds the error in the entries of A, in operator norm
 (by Weyl's inequality no singular value moves by more): pass
-:meth:`rankcheck.networks.Network.jacobian_noise` for a Jacobian, nothing for a matrix whose entries
-are exact. Balls ignore it. :func:`rank_gap` says how clear the decision was.
+:meth:`rankcheck.networks.Network.jacobian_noise` for a Jacobian, and nothing for a matrix whose
+entries are exact. Balls ignore it. :func:`rank_gap` says how clear the decision was.
 
 Gradients are finite everywhere. They are the derivatives wherever the function has one, also at
-repeated singular values; a singular value that counts as zero contributes none.
+repeated singular values; a singular value that counts as zero contributes nothing.
+
+>>> A = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64)
+>>> int(rank(A)), round(float(rank_gap(A))) > 2
+(1, True)
+>>> pseudo_determinant(balls.BallArray.exact(A))  # proved
+BallArray(5)
 """
 
 from __future__ import annotations
@@ -35,14 +41,14 @@ To a type checker a BallArray is a Tensor; :func:`rankcheck.balls.is_ball` tells
 Number: TypeAlias = int | float | Fraction
 
 RANK_FACTOR = 8
-"""The constant of the float rank decision: room for the rounding of a product of a few matrices."""
+"""The factor 8 in τ(A): covers the rounding of a product of a few matrices."""
 
 
 def power(x: Array, q: Number | Array) -> Array:
-    """x**q entrywise for x ≥ 0 (any x if q is an integer), with 0**q = 0 and slope 0 there, q > 0.
+    """x**q entrywise for q > 0 and x ≥ 0 (any x if q is an integer).
 
     q is a number, or a tensor that broadcasts against x. The gradient at x = 0 is 0 for every
-    q > 0, where the true one-sided slope is infinite for q < 1.
+    non-integer q, although the one-sided derivative is infinite for q < 1.
     """
     if is_ball(x):
         return x**q
@@ -68,7 +74,7 @@ def singular_values(A: Array) -> Array:
     if is_ball(A):
         return balls.singular_values(A)
     if A.ndim < 2:
-        raise ValueError(f"a matrix has at least two axes, received shape {tuple(A.shape)}")
+        raise ValueError(f"received shape {tuple(A.shape)}; a matrix has at least two axes")
     narrow = min(A.shape[-2:])
     if narrow == 0:
         return A.new_zeros((*A.shape[:-2], 0))
@@ -122,7 +128,7 @@ def rank_threshold(A: Tensor, s: Tensor, noise: float | Tensor = 0.0) -> Tensor:
 
 
 def _counted(A: Tensor, noise: float | Tensor) -> tuple[Tensor, Tensor]:
-    """The singular values with 1 in place of those that count as zero, and the mask of the rest."""
+    """The singular values, with 1 for those that count as zero, and the mask of the others."""
     s = singular_values(A)
     mask = s > rank_threshold(A, s, noise)  # not >=, or the zero matrix has full rank
     return torch.where(mask, s, 1.0), mask
@@ -138,8 +144,8 @@ def rank(A: Array, noise: float | Tensor = 0.0) -> Tensor:
 def rank_gap(A: Array, noise: float | Tensor = 0.0) -> Tensor:
     """The factor by which τ could be raised or lowered without changing :func:`rank`, ≥ 1.
 
-    min(s_r/τ, τ/s_{r+1}) for r = rank A: near 1 the rank is a guess. The rounding of one product
-    leaves τ/s_{r+1} between about ten and a thousand. Infinite for the zero matrix, and on balls.
+    min(s_r/τ, τ/s_{r+1}) for r = rank A. Near 1 the rank is unreliable. The rounding of one product
+    leaves τ/s_{r+1} between about 10 and 1000. Infinite for the zero matrix, and on balls.
     """
     if is_ball(A):
         return torch.full(A.shape[:-2], math.inf, dtype=torch.float64)
@@ -158,7 +164,7 @@ def schatten_power(A: Array, q: Number | Tensor, noise: float | Tensor = 0.0) ->
     """
     if not isinstance(q, Tensor):
         if not q > 0:
-            raise ValueError(f"a Schatten exponent is positive, received {q}")
+            raise ValueError(f"received the Schatten exponent {q}; it must be positive")
         if q == 2:
             return frobenius_squared(A)
     if is_ball(A):
@@ -172,7 +178,7 @@ def schatten_norm(A: Array, q: Number, noise: float | Tensor = 0.0) -> Array:
     """‖A‖_{S^q} = (Σ s_i^q)^{1/q}, shape (*B), for 0 < q ≤ ∞ (a quasi-norm below 1)."""
     if q == math.inf:
         return operator_norm(A)
-    # A float stays one: on balls it stands for the numbers near it, a Fraction only for itself.
+    # A float stays a float: on balls it stands for all numbers near it, a Fraction for itself.
     inverse = 1 / q if isinstance(q, float) else 1 / Fraction(q)
     return power(schatten_power(A, q, noise), inverse)
 
@@ -215,7 +221,7 @@ def range_projection(A: Array) -> Array:
 
 
 def eye(n: int, like: Array) -> Array:
-    """The n × n identity, of the kind, and on the device, of ``like``."""
+    """The n × n identity, of the kind of number and on the device of ``like``."""
     if not is_ball(like):
         return torch.eye(n, dtype=like.dtype, device=like.device)
     return like.new_zeros((n, n)) + torch.eye(n, dtype=torch.float64)
@@ -225,7 +231,8 @@ def block_diagonal(A: Array, B: Array) -> Array:
     """[[A, 0], [0, B]], shape (*batch, m_A + m_B, n_A + n_B), for equal batch axes."""
     if A.shape[:-2] != B.shape[:-2]:
         raise ValueError(
-            f"blocks have equal batch axes, received {tuple(A.shape)} and {tuple(B.shape)}"
+            f"received blocks of shapes {tuple(A.shape)} and {tuple(B.shape)}; "
+            "their batch axes must be equal"
         )
     batch, (m, n), (p, q) = A.shape[:-2], A.shape[-2:], B.shape[-2:]
     top = torch.cat((A, A.new_zeros((*batch, m, q))), -1)

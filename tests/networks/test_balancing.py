@@ -128,7 +128,7 @@ def test_layer_rescaling_is_exact_on_balls():
 
 def test_errors():
     net = network((2, 3, 2), batch=())
-    with pytest.raises(ValueError, match="one factor a layer: 2, received 3"):
+    with pytest.raises(ValueError, match="received 3 factors for 2 layers"):
         layer_rescaling(net, [1, 1, 1])
     exact = Network([BallArray.exact([[1]])], [BallArray.exact([0])])
     for balance in (balance_layers, balance_neurons):

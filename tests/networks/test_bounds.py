@@ -88,5 +88,5 @@ def test_rounding_stays_outside():
 def test_errors_state_the_rule():
     net = random_network(0, (2, 3), (4,), 0.0)
     good = torch.zeros(4, 2, dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"high has shape \(4, 2\), received \(2,\)"):
+    with pytest.raises(ValueError, match=r"high has shape \(2,\); expected \(4, 2\)"):
         interval_bounds(net, good, good[0])
