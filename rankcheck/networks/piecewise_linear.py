@@ -77,11 +77,6 @@ class PiecewiseLinear:
         """The least Lipschitz constant, max |slope|, shape (*B)."""
         return self.slopes.abs().amax(-1)
 
-    def slope_variation(self) -> Array:
-        """The total variation of the derivative, the sum of |jumps of the slope|, shape (*B)."""
-        s = self.slopes
-        return (s[..., 1:] - s[..., :-1]).abs().sum(-1)
-
 
 def zigzag(
     radius: Array, lipschitz: Array, cells: int, signs: Array | None = None

@@ -70,11 +70,6 @@ def ntk_mixed_derivative(net: Network, x: Array) -> Array:
     return _total(terms)
 
 
-def jacobians(net: Network, X: Array) -> Array:
-    """Jf at each of the points X (*B, N, n_0), shape (*B, N, n_L, n_0)."""
-    return net.jacobian(X)
-
-
 def gram(net: Network, X: Tensor, biases: bool = False, block: int = 128) -> Tensor:
     """Θ(X, X) for the N points X (*B, N, n_0), exactly symmetric, shape (*B, N·d_out, N·d_out).
 

@@ -18,13 +18,14 @@ from rankcheck.balls import (
     Undecided,
     balls,
     difference_bounds,
+    is_ball,
     precision,
     provably_leq,
     provably_less,
 )
 from rankcheck.balls import pi as balls_pi
 
-exact: Any = BallArray.exact  # torch's stubs admit nothing but tensors
+exact: Any = BallArray.exact
 pi: Any = balls_pi
 
 
@@ -222,6 +223,13 @@ def test_arrays_are_immutable():
         with pytest.raises(NoBallForm, match="immutable"):
             change()
     assert (x == torch.tensor([1, 2])).all()
+
+
+def test_ball_arrays_are_told_from_tensors():
+    assert is_ball(exact(1))
+    assert not is_ball(torch.tensor(1.0))
+    assert not is_ball(1)
+    assert not isinstance(exact(1), torch.Tensor)  # only a type checker takes it for one
 
 
 def test_shapes_that_do_not_fit_raise():
