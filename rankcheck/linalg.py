@@ -212,17 +212,17 @@ def frobenius_squared(A: Array) -> Array:
 
 def range_projection(A: Array) -> Array:
     """A A⁺, the orthogonal projection onto Im A, shape (*B, m, m): rational for rational A."""
-    if not is_ball(A):
-        relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
-        return A @ torch.linalg.pinv(A, rtol=relative)
-    return A @ torch.linalg.pinv(A)
+    if is_ball(A):
+        return A @ torch.linalg.pinv(A)
+    relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
+    return A @ torch.linalg.pinv(A, rtol=relative)
 
 
 def eye(n: int, like: Array) -> Array:
     """The n × n identity, of the kind of number and on the device of ``like``."""
-    if not is_ball(like):
-        return torch.eye(n, dtype=like.dtype, device=like.device)
-    return like.new_zeros((n, n)) + torch.eye(n, dtype=torch.float64)
+    if is_ball(like):
+        return balls.balls(torch.eye(n, dtype=torch.float64))
+    return torch.eye(n, dtype=like.dtype, device=like.device)
 
 
 def block_diagonal(A: Array, B: Array) -> Array:

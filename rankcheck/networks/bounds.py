@@ -53,13 +53,13 @@ def _through_affine(W: Array, b: Array, low: Array, high: Array) -> tuple[Array,
     W_plus, W_minus = torch.relu(W), torch.relu(-W)
     lowest = _apply(W_plus, low) - _apply(W_minus, high) + b
     highest = _apply(W_plus, high) - _apply(W_minus, low) + b
-    if not is_ball(W):
-        # Each end is a sum of 2n + 1 terms, with an error of at most (n + 2)/2 ulps of the sum of
-        # sizes; four times that also covers the activation before and the rounding of the margin.
-        size = _apply(W.abs(), torch.maximum(low.abs(), high.abs())) + b.abs()
-        margin = 2 * (W.shape[-1] + 3) * torch.finfo(W.dtype).eps * size
-        return lowest - margin, highest + margin
-    return lowest, highest
+    if is_ball(W):
+        return lowest, highest
+    # Each end is a sum of 2n + 1 terms, with an error of at most (n + 2)/2 ulps of the sum of
+    # sizes; four times that also covers the activation before and the rounding of the margin.
+    size = _apply(W.abs(), torch.maximum(low.abs(), high.abs())) + b.abs()
+    margin = 2 * (W.shape[-1] + 3) * torch.finfo(W.dtype).eps * size
+    return lowest - margin, highest + margin
 
 
 def _through_activation(low: Array, high: Array, slope: Number | Array) -> tuple[Array, Array]:
