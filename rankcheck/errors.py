@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class InputError(ValueError):
-    """The rule, then what was received; the command prints it without a traceback."""
+    """Wrong input of a user. The message says what was received, then the rule."""
 
 
 class ClaimFalse(AssertionError):

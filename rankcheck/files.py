@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Writing files atomically."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ __all__ = ["check_writable", "write_json"]
 
 
 def check_writable(path: Path) -> None:
-    """Find out that a file cannot be written before the work, not after.
+    """Check that a file can be written, before the work and not after it.
 
     Raises:
-        ValueError: with the rule and the path.
+        ValueError: the path is a folder, or its folder does not exist, or writing is not allowed.
     """
     folder = path.parent
     if path.is_dir():
-        raise ValueError(f"a ledger is written to a file; received the folder {path}")
+        raise ValueError(f"cannot write to {path}: it is a folder; give the path of a file")
     if not folder.is_dir():
-        raise ValueError(f"a ledger is written into an existing folder; received {path}")
+        raise ValueError(f"cannot write to {path}: the folder {folder} does not exist")
     if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise ValueError(f"a ledger is written where writing is allowed; received {path}")
+        raise ValueError(f"cannot write to {path}: permission denied")
 
 
 def write_json(path: Path, data: object) -> None:
-    """Write JSON whole or not at all.
+    """Write JSON, either the whole file or nothing.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: the file cannot be written.
     """
     text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -1,4 +1,4 @@
-r"""Singular values and what is made of them: ranks, Schatten sums, pseudo-determinants.
+r"""Singular values and functions of them: ranks, Schatten sums, pseudo-determinants.
 
 Every function takes matrices with any leading batch axes, shape ``(*B, m, n)``, as torch float64
 tensors or as :class:`rankcheck.balls.BallArray`. On balls all results are exact or enclosed, and
@@ -6,45 +6,49 @@ ranks are proved. In floats a singular value counts as zero when it is at most
 
 .. math:: \tau(A) = 8 \max(m, n)\, \varepsilon\, s_1(A) + \text{noise},
 
-with ε the spacing of floats at 1. ``noise`` bounds the error, in operator norm, that A brings along
+with ε the spacing of floats at 1. ``noise`` bounds the error in the entries of A, in operator norm
 (by Weyl's inequality no singular value moves by more): pass
-:meth:`rankcheck.networks.Network.jacobian_noise` for a Jacobian, nothing for a matrix whose entries
-are exact. Balls ignore it. :func:`rank_gap` says how clear the decision was.
+:meth:`rankcheck.networks.Network.jacobian_noise` for a Jacobian, and nothing for a matrix whose
+entries are exact. Balls ignore it. :func:`rank_gap` says how clear the decision was.
 
 Gradients are finite everywhere. They are the derivatives wherever the function has one, also at
-repeated singular values; a singular value that counts as zero contributes none.
+repeated singular values; a singular value that counts as zero contributes nothing.
+
+>>> A = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64)
+>>> rank(A), singular_values(balls.BallArray.exact(A))  # the second is exact
+(tensor(1), BallArray([5, 0]))
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from rankcheck import balls
+from rankcheck.balls import is_ball
 
-Array: TypeAlias = Any
+Array: TypeAlias = Tensor
 """A float64 tensor, or a BallArray: exact rationals and real balls with the same operations.
 
-To a type checker it is Any, as torch's stubs admit nothing but a Tensor where a function would
-dispatch on ``__torch_function__``.
+To a type checker a BallArray is a Tensor; :func:`rankcheck.balls.is_ball` tells them apart.
 """
 Number: TypeAlias = int | float | Fraction
 
 RANK_FACTOR = 8
-"""The constant of the float rank decision: room for the rounding of a product of a few matrices."""
+"""The factor 8 in τ(A): covers the rounding of a product of a few matrices."""
 
 
 def power(x: Array, q: Number | Array) -> Array:
-    """x**q entrywise for x ≥ 0 (any x if q is an integer), with 0**q = 0 and slope 0 there, q > 0.
+    """x**q entrywise for q > 0 and x ≥ 0 (any x if q is an integer).
 
     q is a number, or a tensor that broadcasts against x. The gradient at x = 0 is 0 for every
-    q > 0, where the true one-sided slope is infinite for q < 1.
+    non-integer q, although the one-sided derivative is infinite for q < 1.
     """
-    if not isinstance(x, Tensor):
+    if is_ball(x):
         return x**q
     if isinstance(q, Tensor):
         return _guarded_power(x, q)
@@ -65,10 +69,10 @@ def singular_values(A: Array) -> Array:
     fast but lose half of the digits of the small values; Jacobi rotations of a whole batch at once
     were no faster from 4 × 4 on. ``benchmarks/networks.py`` measures.
     """
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return balls.singular_values(A)
     if A.ndim < 2:
-        raise ValueError(f"a matrix has at least two axes, received shape {tuple(A.shape)}")
+        raise ValueError(f"received shape {tuple(A.shape)}; a matrix has at least two axes")
     narrow = min(A.shape[-2:])
     if narrow == 0:
         return A.new_zeros((*A.shape[:-2], 0))
@@ -122,7 +126,7 @@ def rank_threshold(A: Tensor, s: Tensor, noise: float | Tensor = 0.0) -> Tensor:
 
 
 def _counted(A: Tensor, noise: float | Tensor) -> tuple[Tensor, Tensor]:
-    """The singular values with 1 in place of those that count as zero, and the mask of the rest."""
+    """The singular values, with 1 for those that count as zero, and the mask of the others."""
     s = singular_values(A)
     mask = s > rank_threshold(A, s, noise)  # not >=, or the zero matrix has full rank
     return torch.where(mask, s, 1.0), mask
@@ -130,7 +134,7 @@ def _counted(A: Tensor, noise: float | Tensor) -> tuple[Tensor, Tensor]:
 
 def rank(A: Array, noise: float | Tensor = 0.0) -> Tensor:
     """rank A, an integer tensor of shape (*B): proved on balls, by the threshold τ in floats."""
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return balls.rank(A)
     return _counted(A, noise)[1].sum(-1)
 
@@ -138,10 +142,10 @@ def rank(A: Array, noise: float | Tensor = 0.0) -> Tensor:
 def rank_gap(A: Array, noise: float | Tensor = 0.0) -> Tensor:
     """The factor by which τ could be raised or lowered without changing :func:`rank`, ≥ 1.
 
-    min(s_r/τ, τ/s_{r+1}) for r = rank A: near 1 the rank is a guess. The rounding of one product
-    leaves τ/s_{r+1} between about ten and a thousand. Infinite for the zero matrix, and on balls.
+    min(s_r/τ, τ/s_{r+1}) for r = rank A. Near 1 the rank is unreliable. The rounding of one product
+    leaves τ/s_{r+1} between about 10 and 1000. Infinite for the zero matrix, and on balls.
     """
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return torch.full(A.shape[:-2], math.inf, dtype=torch.float64)
     s = singular_values(A)
     threshold = rank_threshold(A, s, noise)
@@ -158,10 +162,10 @@ def schatten_power(A: Array, q: Number | Tensor, noise: float | Tensor = 0.0) ->
     """
     if not isinstance(q, Tensor):
         if not q > 0:
-            raise ValueError(f"a Schatten exponent is positive, received {q}")
+            raise ValueError(f"received the Schatten exponent {q}; it must be positive")
         if q == 2:
             return frobenius_squared(A)
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return power(balls.singular_values(A), q).sum(-1)
     s, mask = _counted(A, noise)
     exponent = q.unsqueeze(-1) if isinstance(q, Tensor) else float(q)
@@ -172,21 +176,21 @@ def schatten_norm(A: Array, q: Number, noise: float | Tensor = 0.0) -> Array:
     """‖A‖_{S^q} = (Σ s_i^q)^{1/q}, shape (*B), for 0 < q ≤ ∞ (a quasi-norm below 1)."""
     if q == math.inf:
         return operator_norm(A)
-    # A float stays one: on balls it stands for the numbers near it, a Fraction only for itself.
+    # A float stays a float: on balls it stands for all numbers near it, a Fraction for itself.
     inverse = 1 / q if isinstance(q, float) else 1 / Fraction(q)
     return power(schatten_power(A, q, noise), inverse)
 
 
 def log_pseudo_determinant(A: Array, noise: float | Tensor = 0.0) -> Array:
     """log |A|_+ = Σ log s_i over the non-zero singular values, shape (*B); log |0|_+ = 0."""
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return balls.log_pseudo_determinant(A)
     return _counted(A, noise)[0].log().sum(-1)
 
 
 def pseudo_determinant(A: Array, noise: float | Tensor = 0.0) -> Array:
     """|A|_+, the product of the non-zero singular values, shape (*B); |0|_+ = 1."""
-    if not isinstance(A, Tensor):
+    if is_ball(A):
         return torch.exp(log_pseudo_determinant(A))
     return _counted(A, noise)[0].prod(-1)
 
@@ -208,24 +212,25 @@ def frobenius_squared(A: Array) -> Array:
 
 def range_projection(A: Array) -> Array:
     """A A⁺, the orthogonal projection onto Im A, shape (*B, m, m): rational for rational A."""
-    if isinstance(A, Tensor):
-        relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
-        return A @ torch.linalg.pinv(A, rtol=relative)
-    return A @ torch.linalg.pinv(A)
+    if is_ball(A):
+        return A @ torch.linalg.pinv(A)
+    relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
+    return A @ torch.linalg.pinv(A, rtol=relative)
 
 
 def eye(n: int, like: Array) -> Array:
-    """The n × n identity, of the kind, and on the device, of ``like``."""
-    if isinstance(like, Tensor):
-        return torch.eye(n, dtype=like.dtype, device=like.device)
-    return like.new_zeros((n, n)) + torch.eye(n, dtype=torch.float64)
+    """The n × n identity, of the kind of number and on the device of ``like``."""
+    if is_ball(like):
+        return balls.balls(torch.eye(n, dtype=torch.float64))
+    return torch.eye(n, dtype=like.dtype, device=like.device)
 
 
 def block_diagonal(A: Array, B: Array) -> Array:
     """[[A, 0], [0, B]], shape (*batch, m_A + m_B, n_A + n_B), for equal batch axes."""
     if A.shape[:-2] != B.shape[:-2]:
         raise ValueError(
-            f"blocks have equal batch axes, received {tuple(A.shape)} and {tuple(B.shape)}"
+            f"received blocks of shapes {tuple(A.shape)} and {tuple(B.shape)}; "
+            "their batch axes must be equal"
         )
     batch, (m, n), (p, q) = A.shape[:-2], A.shape[-2:], B.shape[-2:]
     top = torch.cat((A, A.new_zeros((*batch, m, q))), -1)

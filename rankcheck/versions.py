@@ -1,4 +1,4 @@
-"""Versions of what the figures depend on."""
+"""Versions of Python and of the packages on which the numbers depend."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import metadata
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the figures depend on."""
+    """Versions of Python and of the packages on which the numbers depend, by name."""
     packages = ("rankcheck", "torch", "numpy", "scipy", "hypothesis", "python-flint")
     return {"python": platform.python_version()} | {
         name: metadata.version(name) for name in packages

@@ -14,7 +14,7 @@ SHAPES = [(1, 1), (1, 4), (3, 1), (2, 2), (2, 5), (4, 2), (3, 3), (3, 5), (5, 5)
 
 
 def matrices(*shape, seed=0, low=-16, high=17):
-    """Dyadic matrices: random quarters, so exact on balls as they stand."""
+    """Random multiples of 1/4, which are exact on balls."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(low, high, shape, generator=generator).double() / 4
 
@@ -57,7 +57,7 @@ def test_rank_of_products(shape, inner):
     assert torch.equal(ranks, exact)
     assert ranks.max() == min(m, n, inner)
     assert (linalg.rank_gap(A) > 4).all()
-    # The same with factors that round: the tail is noise, and must not count.
+    # With factors that round, the last singular values are noise and must not count.
     generator = torch.Generator().manual_seed(5)
     B = torch.randn(50, m, inner, dtype=torch.float64, generator=generator)
     C = torch.randn(50, inner, n, dtype=torch.float64, generator=generator)
@@ -100,7 +100,7 @@ def test_schatten_power_against_balls(shape, q):
 
 
 def test_a_float_exponent_stands_for_its_neighbours_on_balls():
-    """0.3 is three tenths as well, so the norm of [[4]] is 4 up to the width of that set."""
+    """The float 0.3 stands for an interval around 3/10, so the norm of [[4]] encloses 4."""
     norm = linalg.schatten_norm(BallArray.exact([[4]]), 0.3)
     assert norm.lower() < 4 < norm.upper()
     assert 1e-17 < norm.radii() < 1e-13
@@ -116,7 +116,7 @@ def test_schatten_power_takes_one_exponent_a_matrix():
 
 @pytest.mark.parametrize("q", [0, -1, Fraction(-1, 2)])
 def test_schatten_power_rejects_exponents(q):
-    with pytest.raises(ValueError, match="Schatten exponent is positive"):
+    with pytest.raises(ValueError, match="it must be positive"):
         linalg.schatten_power(torch.eye(2).double(), q)
 
 
@@ -219,17 +219,17 @@ def test_blocks_and_identities_follow_their_kind():
     assert torch.equal(exact.midpoints(), blocks)
     assert torch.equal(linalg.eye(2, A), torch.eye(2).double())
     assert torch.equal(linalg.eye(2, BallArray.exact(A)).midpoints(), torch.eye(2).double())
-    with pytest.raises(ValueError, match="equal batch axes, received"):
+    with pytest.raises(ValueError, match="batch axes must be equal"):
         linalg.block_diagonal(A, B[0])
 
 
 def test_a_vector_is_no_matrix():
-    with pytest.raises(ValueError, match=r"at least two axes, received shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"received shape \(3,\); a matrix has at least two axes"):
         linalg.singular_values(torch.ones(3).double())
 
 
 def test_the_gram_matrix_would_not_do():
-    """Why not its eigenvalues: s^{1/25} magnifies the errors of 1e-8·s_1 that they bring."""
+    """Its eigenvalues have errors of 1e-8·s_1, which s^{1/25} magnifies."""
     A = torch.diag(torch.tensor([1.0, 0.5, 1e-10]).double())
     A = A @ torch.tensor([[1.0, 2, 3], [0, 1, 4], [5, 6, 0]]).double()
     exact = linalg.schatten_power(BallArray.exact(A), Fraction(1, 25)).midpoints()

@@ -7,7 +7,8 @@ import mpmath
 import pytest
 import torch
 
-from rankcheck.scalars import pi, scalar, square_root
+from rankcheck.balls import BallArray
+from rankcheck.scalars import constant, pi, scalar, square_root
 
 LIKE = torch.zeros(2, 3, dtype=torch.float64)
 
@@ -18,6 +19,31 @@ def test_scalars_have_no_axes():
     assert pi(LIKE).item() == math.pi
 
 
+@pytest.mark.parametrize("value", [0, 1, -0.5, Fraction(1, 3)])
+def test_constants_have_the_shape_of_like(value):
+    array = constant(value, LIKE)
+    assert array.shape == LIKE.shape
+    assert array.dtype == torch.float64
+    assert bool((array == float(value)).all())
+    assert constant(value, LIKE[0, 0]).shape == ()
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.5, Fraction(1, 3), 10**400])
+def test_constants_are_exact_on_balls(value):
+    array = constant(value, BallArray.exact(LIKE))
+    assert array.shape == LIKE.shape
+    assert array.is_exact()
+    assert bool((array == value).all())
+
+
+def test_constants_ignore_the_entries():
+    assert constant(1, torch.tensor([math.inf, math.nan])).tolist() == [1, 1]
+    counts = constant(1, torch.tensor([3, 4]))
+    assert counts.dtype == torch.int64
+    with pytest.raises(TypeError, match=r"received 1\.5 beside a tensor of integers"):
+        constant(1.5, counts)
+
+
 @pytest.mark.parametrize("number", [0, 2, 10**30, 2**120 - 1, 2**120 + 1, 7**500])
 def test_square_roots_of_any_size(number):
     with mpmath.workdps(60):
@@ -26,7 +52,9 @@ def test_square_roots_of_any_size(number):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="integer >= 0; got -1"):
+    with pytest.raises(ValueError, match="received -1; the number is an integer >= 0"):
         square_root(-1, LIKE)
     with pytest.raises(OverflowError):
         scalar(10**400, LIKE)
+    with pytest.raises(OverflowError):
+        constant(10**400, LIKE)

@@ -1,12 +1,18 @@
-"""Exact rationals and real balls behind torch's functions: what turns a claim body into a proof.
+"""Exact rationals and real balls behind torch's functions: they turn a claim body into a proof.
 
+What lives here: the array type (`array`), functions of one number (`numbers`) and of one matrix
+(`matrices`), and the implementations of torch's functions, grouped as torch's documentation groups
+them (`creation`, `elementwise`, `indexing`, `linalg`, `reductions`, `shapes`).
+May import: `text`, and nothing else of this package.
+
+>>> import torch
 >>> A = BallArray.exact([[1, 2], [2, 4]])
 >>> torch.linalg.svdvals(A)
 BallArray([5, 0])
 """
 
-from rankcheck.balls import creation, indexing  # noqa: F401 - they register implementations
-from rankcheck.balls.array import BallArray, balls
+from rankcheck.balls import creation, indexing  # noqa: F401 - importing registers them
+from rankcheck.balls.array import BallArray, balls, is_ball
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
@@ -18,6 +24,7 @@ __all__ = [
     "balls",
     "difference_bounds",
     "exact",
+    "is_ball",
     "log_pseudo_determinant",
     "pi",
     "precision",

@@ -3,14 +3,14 @@
 A BallArray is an n-dimensional array of exact rationals and real balls with the shapes, the
 operators and the methods of a float64 `torch.Tensor`. torch hands every ``torch.*`` call that
 receives one to `BallArray.__torch_function__`, which looks the function up by name among the
-implementations of this package. What is not among them raises `NoBallForm`, and so does every
-conversion to floats: a proof cannot leak into rounding unnoticed.
+implementations of this package. Any other function raises `NoBallForm`, and so does every
+conversion to floats, so that no rounded number enters a proof unnoticed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 import torch
@@ -18,6 +18,13 @@ from flint import arb, ctx, fmpq
 
 from rankcheck.balls import numbers
 from rankcheck.balls.numbers import NoBallForm, Number, Undecided
+from rankcheck.text import array_text, short_text
+
+if TYPE_CHECKING:
+    # To a type checker a ball array is a tensor, because it may stand wherever one does.
+    _Base = torch.Tensor
+else:
+    _Base = object
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,45 +50,48 @@ def elementwise(function: Callable[..., Any], arguments: int = 1) -> Callable[..
     return np.frompyfunc(function, arguments, 1)
 
 
-class BallArray:
+class BallArray(_Base):
     """An immutable array of exact rationals (`fmpq`) and real balls (`arb`).
 
-    Build one with `BallArray.exact` from instance data, with `balls` from anything that a body
-    writes. `elements` is the numpy object array of the numbers.
+    Use `BallArray.exact` for instance data, and `balls` for constants that a claim body writes.
+    `elements` is the numpy object array of the numbers.
     """
 
     __slots__ = ("elements",)
     __array_ufunc__ = None  # numpy's operators defer to ours
     __array_priority__ = 1000
 
-    dtype: ClassVar[torch.dtype] = torch.float64
-    device: ClassVar[torch.device] = torch.device("cpu")
-    requires_grad: ClassVar[bool] = False
-    grad: ClassVar[None] = None
-    is_cuda: ClassVar[bool] = False
-    is_sparse: ClassVar[bool] = False
+    dtype: torch.dtype = torch.float64
+    device: torch.device = torch.device("cpu")
+    requires_grad: bool = False
+    grad: None = None
+    is_cuda: bool = False
+    is_sparse: bool = False
 
     elements: np.ndarray
 
     def __init__(self, elements: np.ndarray) -> None:
         if not isinstance(elements, np.ndarray) or elements.dtype != object:
             raise TypeError(
-                "BallArray(elements) takes a numpy object array of fmpq and arb; "
-                "BallArray.exact(data) and balls(data) convert other data"
+                f"BallArray received a {type(elements).__name__}; it takes a numpy object array of "
+                "fmpq and arb (BallArray.exact(data) and balls(data) convert other data)"
             )
         self.elements = elements
 
     @classmethod
     def exact(cls, data: Any) -> BallArray:
-        """The array of the rational numbers that the entries of `data` are.
+        """The entries of `data` as exact rational numbers.
 
-        For instance data: each float is taken as exactly the dyadic number it is. Entries may be
-        ints, floats, Fractions, fmpq, arb; `data` a number, a nested sequence, a tensor, an array.
-        Raises ValueError for infinities and nan.
+        For instance data: each float becomes exactly the dyadic rational that it is. Entries may be
+        ints, floats, Fractions, fmpq, or arb (which stay balls); `data` may be a number, a nested
+        sequence, a tensor, or a numpy array. Raises ValueError for infinities and nan.
+
+        >>> BallArray.exact([0.5, 0.1])
+        BallArray([1/2, 0.1000000000…])
         """
         return cls(_convert(data, _exact_entry))
 
-    # What torch asks for.
+    # torch's dispatch.
 
     @classmethod
     def __torch_function__(
@@ -104,11 +114,11 @@ class BallArray:
     # Shape.
 
     @property
-    def shape(self) -> torch.Size:
+    def shape(self) -> torch.Size:  # type: ignore[override]  # torch's stub declares a variable
         return torch.Size(self.elements.shape)
 
     @property
-    def ndim(self) -> int:
+    def ndim(self) -> int:  # type: ignore[override]  # torch's stub declares a variable
         return self.elements.ndim
 
     def dim(self) -> int:
@@ -210,37 +220,38 @@ class BallArray:
     def __getitem__(self, index: Any) -> BallArray:
         return FUNCTIONS["__getitem__"](self, index)
 
-    # In-place operators would silently rebind a name instead.
+    # Without these, `x += 1` would silently bind x to a new array.
 
     def _in_place(self, *_: Any) -> Any:
         raise NoBallForm("an in-place operation", "ball arrays are immutable")
 
-    __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _in_place
+    __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = _in_place
     __ifloordiv__ = __imod__ = __imatmul__ = _in_place
+    __ipow__ = _in_place  # type: ignore[assignment]  # torch's stub has overloads, this takes all
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BallArray:
         return self
 
-    # No way back to floats but these, for reports.
+    # Conversions to floats are refused; the methods below are for reports.
 
-    def _leak(self, *_: Any, **__: Any) -> Any:
+    def _refuse(self, *_: Any, **__: Any) -> Any:
         raise NoBallForm(
             "conversion to Python or numpy numbers",
-            "the proof would end there; use midpoints(), radii(), lower(), upper() for reports",
+            "its result is not proved; use midpoints(), radii(), lower() or upper() for reports",
         )
 
-    item = tolist = numpy = _leak
-    __float__ = __int__ = __index__ = __complex__ = __array__ = _leak
+    item = tolist = numpy = _refuse
+    __float__ = __int__ = __index__ = __complex__ = __array__ = _refuse
 
     def __bool__(self) -> bool:
         raise NoBallForm("the truth value of a ball array", "compare it, or use torch.where")
 
     def midpoints(self) -> torch.Tensor:
-        """float64 numbers near the midpoints (nan where nothing is known); no proof."""
+        """float64 approximations of the midpoints, nan for an unbounded ball; not proved."""
         return self._floats(_midpoint)
 
     def radii(self) -> torch.Tensor:
-        """float64 radii so that midpoints() ± radii() contains every element."""
+        """float64 radii such that midpoints() ± radii() contains every element."""
         return self._floats(_radius)
 
     def _floats(self, function: Callable[[Number], float]) -> torch.Tensor:
@@ -260,17 +271,20 @@ class BallArray:
         return all(numbers.is_rational(x) for x in self.elements.ravel().tolist())
 
     def describe(self, digits: int = 10) -> str:
-        """Nested lists of 3/4 and 1.414213562 ± 2e-39."""
-        if not self.elements.ndim:
-            return numbers.show(self.elements[()], digits)
-        return "[" + ", ".join(row.describe(digits) for row in self) + "]"
+        """The entries as nested lists of texts like 3/4 and 1.414213562… ± 6e-39."""
+        return array_text(self, lambda number: short_text(number, digits))
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]  # torch's takes a private keyword
         return f"BallArray({self.describe()})"
 
 
+def is_ball(value: object) -> TypeGuard[BallArray]:
+    """Whether a value is a BallArray, and not a float64 tensor."""
+    return isinstance(value, BallArray)
+
+
 def wrap(result: Any) -> BallArray:
-    """A BallArray of an object array, or of the single number that numpy makes of a 0-d one."""
+    """A BallArray of an object array, or of the single number to which numpy reduces a 0-d one."""
     if type(result) is not np.ndarray:
         scalar = np.empty((), dtype=object)
         scalar[()] = result
@@ -279,7 +293,14 @@ def wrap(result: Any) -> BallArray:
 
 
 def balls(data: Any) -> BallArray:
-    """Convert what meets a ball array in a body: numbers and tensors, by the rule of `exact`."""
+    """Convert numbers and tensors that a claim body combines with ball arrays.
+
+    The rule is that of `rankcheck.balls.exact`: a float that is not a short dyadic number stands
+    for all reals near it.
+
+    >>> balls([0.5, 0.1])
+    BallArray([1/2, 0.1 ± 6e-17])
+    """
     if type(data) is BallArray:
         return data
     return BallArray(_convert(data, numbers.exact))
@@ -295,11 +316,13 @@ def _convert(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
         return data.elements
     if isinstance(data, torch.Tensor):
         if data.is_complex() or data.dtype is torch.bfloat16:
-            raise TypeError(f"expected a real tensor of a numpy dtype, got {data.dtype}")
+            raise TypeError(
+                f"balls received a tensor of {data.dtype}; it takes real tensors of numpy dtypes"
+            )
         data = data.detach().cpu().numpy()
     if isinstance(data, np.ndarray):
         entries: Any = data.ravel()
-        # Narrow floats keep their type: it tells what a unit in the last place is.
+        # Narrow floats keep their type, which determines their unit in the last place.
         entries = list(entries) if data.dtype in (np.float16, np.float32) else entries.tolist()
         shape = data.shape
     elif isinstance(data, (list, tuple)):
@@ -350,6 +373,4 @@ def _name_of(func: Callable[..., Any]) -> str:
 
 
 def undecided(a: Number, relation: str, b: Number) -> Undecided:
-    return Undecided(
-        f"cannot decide {numbers.show(a)} {relation} {numbers.show(b)} at {ctx.prec} bits"
-    )
+    return Undecided(f"cannot decide {short_text(a)} {relation} {short_text(b)} at {ctx.prec} bits")

@@ -1,6 +1,9 @@
-"""New arrays of the kind of a ball array, and conversions between kinds, of which there is one."""
+"""torch's constructors (`new_zeros`, `zeros_like`, ...) and conversions (`to`, ...) on balls.
 
-# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+Every floating-point dtype gives a ball array; integers and bools give plain tensors.
+"""
+
+# ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,7 +18,7 @@ from rankcheck.balls.shapes import sizes
 
 
 def _new(shape: Sequence[int], value: Any, dtype: torch.dtype | None) -> Any:
-    """A ball array; of bools or ints, a plain tensor."""
+    """A ball array, or a plain tensor for a dtype of bools or integers."""
     if dtype is None or dtype.is_floating_point:
         return full(shape, numbers.exact(value))
     return torch.full(tuple(shape), value, dtype=dtype)

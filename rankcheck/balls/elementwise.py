@@ -1,6 +1,6 @@
 """torch's elementwise functions on balls."""
 
-# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+# ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -21,6 +21,7 @@ from rankcheck.balls.array import (
     wrap,
 )
 from rankcheck.balls.numbers import ONE, ZERO, Number
+from rankcheck.text import short_text
 
 
 def pi() -> BallArray:
@@ -154,12 +155,12 @@ _clip = elementwise(numbers.nonnegative)
 
 
 def nonnegative(x: BallArray) -> BallArray:
-    """What is known to be nonnegative, as a sum of squares is, though its ball reaches below."""
+    """Intersect with [0, ∞): for sums of squares and the like, whose balls may reach below 0."""
     return wrap(_clip(x.elements))
 
 
 def root_of_squares(x: BallArray) -> BallArray:
-    """The square root of what is known to be nonnegative."""
+    """The square root of a quantity that is known to be nonnegative."""
     return sqrt(nonnegative(x))
 
 
@@ -179,7 +180,7 @@ def relu(input: Any, inplace: bool = False) -> BallArray:
 
 @implements("leaky_relu")
 def leaky_relu(input: Any, negative_slope: Any = 0.01, inplace: bool = False) -> BallArray:
-    """max(x, 0) + slope · min(x, 0), which needs no decision."""
+    """max(x, 0) + slope · min(x, 0), enclosed without deciding a sign."""
     x = balls(input)
     return relu(x) + minimum(x, 0) * negative_slope
 
@@ -236,7 +237,9 @@ def where(condition: Any, input: Any, other: Any) -> BallArray:
     if not _is_mask(condition) and _is_mask(input):
         return where(input, condition, other)  # called as torch.Tensor.where
     if not _is_mask(condition):
-        raise TypeError("where expects a bool tensor as its condition")
+        raise TypeError(
+            f"where received a condition of type {type(condition).__name__}; it takes a bool tensor"
+        )
     return wrap(np.where(np.asarray(condition), balls(input).elements, balls(other).elements))
 
 
@@ -279,11 +282,11 @@ ne = _comparison(np.not_equal, np.equal, "!=", "ne", "not_equal", "__ne__")
 
 @implements("isfinite")
 def isfinite(input: Any) -> torch.Tensor:
-    """True, or Undecided where nothing is known: a ball never proves a value infinite."""
+    """True everywhere. Raises Undecided for an unbounded ball: no ball proves a value infinite."""
     x = balls(input).elements
     for number in x.ravel().tolist():
         if not isinstance(number, fmpq) and not number.is_finite():
-            raise numbers.Undecided(f"whether {numbers.show(number)} is finite is not decidable")
+            raise numbers.Undecided(f"whether {short_text(number)} is finite is not decidable")
     return torch.ones(x.shape, dtype=torch.bool)
 
 
@@ -292,16 +295,16 @@ def isnan(input: Any) -> torch.Tensor:
     return ~isfinite(input)
 
 
-# Decisions for certificates: they never raise.
+# Comparisons for certificates: these never raise.
 
 
 def provably_less(a: Any, b: Any) -> torch.Tensor:
-    """Where a < b is proved, elementwise; False where it is false or open."""
+    """Where a < b is proved, elementwise; False where it is false or undecided."""
     return torch.from_numpy(np.asarray(np.less(balls(a).elements, balls(b).elements)))
 
 
 def provably_leq(a: Any, b: Any) -> torch.Tensor:
-    """Where a ≤ b is proved, elementwise; False where it is false or open."""
+    """Where a ≤ b is proved, elementwise; False where it is false or undecided."""
     return torch.from_numpy(np.asarray(np.less_equal(balls(a).elements, balls(b).elements)))
 
 

@@ -1,6 +1,6 @@
 """Indexing of ball arrays with torch's rules, by ints, slices, masks and index tensors."""
 
-# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+# ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
 
 from typing import Any
@@ -15,9 +15,9 @@ from rankcheck.balls.shapes import axis
 
 @implements("__getitem__")
 def getitem(input: Any, index: Any) -> BallArray:
-    """`input[index]` with torch's rules: an int selects first, and then tensors index what is left.
+    """`input[index]` with torch's rules: ints select first, then tensors index the other axes.
 
-    (numpy counts an int among the index arrays, which moves axes.)
+    numpy would treat an int as one of the index arrays, and move axes.
     """
     x = balls(input).elements
     items = [_index(item) for item in (index if isinstance(index, tuple) else (index,))]

@@ -1,6 +1,6 @@
 """torch's products, norms and matrix functions on balls, over any leading batch axes."""
 
-# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+# ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
 
 import math
@@ -15,10 +15,10 @@ from rankcheck.balls.array import BallArray, balls, divide, elementwise, full, i
 from rankcheck.balls.elementwise import absolute, log, nonnegative, root_of_squares, sign, square
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
-from rankcheck.balls.shapes import axis, diagonal
+from rankcheck.balls.shapes import adjoint, axis, diagonal
 
 FLINT_PRODUCT = 1000
-"""Multiplications from which a product of two matrices goes through flint's matrices."""
+"""A matrix product with at least this many multiplications uses flint's matrices."""
 
 
 # Products.
@@ -67,7 +67,7 @@ def einsum(equation: Any, *operands: Any) -> BallArray:
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     result = np.einsum(equation, *(balls(x).elements for x in operands))
-    return wrap(elementwise(numbers.exact)(result))  # a sum of nothing is the int 0
+    return wrap(elementwise(numbers.exact)(result))  # an empty sum is the int 0
 
 
 @implements("kron")
@@ -122,7 +122,7 @@ def trace(input: Any) -> BallArray:
 def vector_norm(
     x: Any, ord: Any = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> BallArray:
-    """(Σ|x|ᵖ)^{1/p} for every real p > 0, max |x| and min |x| for ±inf, the count for 0."""
+    """(Σ|x|ᵖ)^{1/p} for real p > 0, max |x| and min |x| for ±inf, the number of x ≠ 0 for 0."""
     x = balls(x)
     if isinstance(ord, float) and math.isinf(ord):
         extreme = amax if ord > 0 else amin
@@ -205,7 +205,9 @@ def _each(
 ) -> np.ndarray:
     """Apply a function of one matrix to each of a batch; `shape` is that of its result."""
     if A.ndim < 2:
-        raise ValueError(f"expected matrices, got an array of shape {tuple(A.shape)}")
+        raise ValueError(
+            f"received an array of shape {tuple(A.shape)}; expected matrices (*B, m, n)"
+        )
     result = np.empty((*A.shape[:-2], *shape), dtype=dtype)
     for index in np.ndindex(A.shape[:-2]):
         result[index] = function(A.elements[index])
@@ -214,7 +216,9 @@ def _each(
 
 def _square(A: BallArray) -> int:
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
-        raise ValueError(f"expected square matrices, got shape {tuple(A.shape)}")
+        raise ValueError(
+            f"received an array of shape {tuple(A.shape)}; expected square matrices (*B, n, n)"
+        )
     return A.shape[-1]
 
 
@@ -272,7 +276,7 @@ def solve(A: Any, B: Any, *, left: bool = True) -> BallArray:
     if vector:
         B = B[..., None]
     if not left:
-        return solve(A.mT, B.mT).mT
+        return adjoint(solve(A.mT, B.mT))
     batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     matrices_ = np.broadcast_to(A.elements, (*batch, n, n))
     sides = np.broadcast_to(B.elements, (*batch, *B.shape[-2:]))
@@ -297,7 +301,7 @@ def matrix_rank(A: Any, **tolerances: Any) -> torch.Tensor:
 
 def _no_tolerance(name: str, tolerances: dict[str, Any]) -> None:
     if any(value not in (None, False) for value in tolerances.values()):
-        raise NoBallForm(f"{name} with a tolerance", "on balls a rank is the exact one")
+        raise NoBallForm(f"{name} with a tolerance", "on balls the rank is exact")
 
 
 @implements("linalg_cholesky")
@@ -305,7 +309,7 @@ def cholesky(A: Any, *, upper: bool = False) -> BallArray:
     A = balls(A)
     n = _square(A)
     L = wrap(_each(matrices.cholesky, A, (n, n)))
-    return L.mT if upper else L
+    return adjoint(L) if upper else L
 
 
 @implements("linalg_cond")
@@ -325,8 +329,9 @@ def singular_values(A: Any) -> BallArray:
 
 
 def rank(A: Any) -> torch.Tensor:
-    """The exact ranks, int64 of shape (*B). Raises Undecided unless each matrix is exact, or of
-    provably full rank.
+    """The exact ranks, int64 of shape (*B).
+
+    Raises Undecided for a matrix that is neither exact nor provably of full rank.
     """
     return torch.from_numpy(_each(matrices.rank, balls(A), (), np.int64))
 

@@ -1,10 +1,11 @@
 """Exact linear algebra of one matrix, a 2-d object array of rationals and balls.
 
 A rational matrix A = N/d, N of integers, has the exact Gram matrix G = NNᵀ or NᵀN, whichever is
-smaller, and the exact characteristic polynomial of G. Zero singular values are its power of x, and
-multiplicities are those of its factors, so both are exact; what is rounded is only the isolated
-roots. A matrix with balls inside is a rational midpoint M and an error E with |E_ij| ≤ r_ij, and
-|s_i(M + E) − s_i(M)| ≤ ‖E‖_F ≤ ‖r‖_F (Weyl, Mirsky), for eigenvalues of symmetric matrices too.
+smaller, and the exact characteristic polynomial of G. The number of zero singular values is the
+power of x in that polynomial, and the other multiplicities are those of its factors, so both are
+exact; only the isolated roots are rounded. A matrix with balls is a rational midpoint M plus an
+error E with |E_ij| ≤ r_ij, and |s_i(M + E) − s_i(M)| ≤ ‖E‖_F ≤ ‖r‖_F (Weyl, Mirsky). The same
+holds for eigenvalues of symmetric matrices.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def _real_roots(p: fmpz_poly) -> list[Number]:
         for root in _simple_real_roots(factor):
             roots += [root] * multiplicity
     if len(roots) != p.degree():
-        raise ArithmeticError(f"found {len(roots)} real roots, not {p.degree()}, of {p}")
+        raise ArithmeticError(f"found {len(roots)} real roots of {p}, which has {p.degree()}")
     return roots
 
 
@@ -114,16 +115,16 @@ def _simple_real_roots(p: fmpz_poly) -> list[Number]:
     if p.degree() == 2:
         c, b, a = (fmpq(p[k]) for k in range(3))
         root = numbers.sqrt(b * b - 4 * a * c)
-        # A sum of numbers of one sign loses no digits; the product of the roots gives the other.
+        # Adding numbers of one sign loses no digits; the other root follows from the product c/a.
         larger = (-b - root if b >= 0 else -b + root) / (2 * a)
         return [larger, c / (a * larger)]
     return [_integer_root(p, z.real) for z, _ in p.complex_roots() if z.imag.is_zero()]
 
 
 def _integer_root(p: fmpz_poly, root: arb) -> Number:
-    """The root in a ball, exactly if it is rational: of a monic polynomial, it is then an integer.
+    """The root in a ball; exactly, if it is rational (then it is an integer, as p is monic).
 
-    No other root is in the ball, as the balls of `complex_roots` are disjoint.
+    No other root is in the ball, because the balls of `complex_roots` are disjoint.
     """
     candidate = root.unique_fmpz()
     return fmpq(candidate) if candidate is not None and p(candidate) == 0 else root
@@ -133,7 +134,7 @@ def _integer_root(p: fmpz_poly, root: arb) -> Number:
 
 
 def rank(A: np.ndarray) -> int:
-    """The rank; of a matrix with balls inside only where they prove it full."""
+    """The rank. Raises Undecided for a matrix with balls that is not provably of full rank."""
     M = rational_matrix(A)
     if M is not None:
         return M.rank()
@@ -155,7 +156,9 @@ def log_pseudo_determinant(A: np.ndarray) -> Number:
     determinant = _gram_determinant(A)
     if determinant > 0:
         return determinant.log() / 2
-    raise Undecided("a pseudo-determinant needs the rank, which these balls do not decide")
+    raise Undecided(
+        "the pseudo-determinant is not decidable, because the rank of these balls is not"
+    )
 
 
 def _gram_determinant(A: np.ndarray) -> arb:

@@ -1,11 +1,11 @@
-"""Real numbers that carry a proof: exact rationals (``fmpq``) and balls (``arb``).
+"""Functions of exact rationals (``fmpq``) and real balls (``arb``) that enclose their values.
 
 A ball is a set of reals, midpoint ± radius. Every function here maps numbers to a number that
 contains each value that the function takes on them (the inclusion property of ball arithmetic:
 Johansson, *Arb: efficient arbitrary-precision midpoint-radius interval arithmetic*, 2017). Where
-the function is undefined or unbounded on part of a ball, the result is the ball that knows nothing
-(``arb.nan()``): no comparison with it is decidable, so nothing false can be proved from it, and a
-`torch.where` that does not select it is unharmed.
+the function is undefined or unbounded on part of a ball, the result is the unbounded ball
+``arb.nan()``. No comparison with it is decidable, so nothing false can be proved from it; a
+`torch.where` that does not select it is unaffected.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, ctx, fmpq, fmpz
 
+from rankcheck.text import short_text
+
 Number: TypeAlias = fmpq | arb
 
 DEFAULT_PRECISION = 128
 """Bits of a ball's midpoint. Set on import, as python-flint's context is global to the process."""
 
 EXACT_FRACTION_BITS = 20
-"""A float whose fractional part needs at most this many bits is taken to mean itself, ..."""
+"""A float is exact if its fractional part has at most this many bits, ..."""
 
 SPARE_BITS = 20
-"""... if its significand ends in so many zeros: what was rounded does so once in a million times.
-Without them 1e300, a third of 10¹¹, or 12.3 in single precision would count as exact."""
+"""... and its significand ends in at least this many zero bits. That happens to one rounded number
+in a million. Without this rule 1e300, a third of 10¹¹, or 12.3 in single precision would count as
+exact."""
 
 FLOAT_ULPS = 4
 """Any other float stands for all the reals within this many units in its last place."""
@@ -39,7 +42,7 @@ EXACT_POWER_BITS = 1 << 20
 """A power of a rational that would have more bits than this becomes a ball."""
 
 LARGEST_EXPONENT = 1 << 16
-"""Balls reach far beyond 2^±65536; rationals of that size would exhaust the memory."""
+"""Balls beyond 2^±65536 are not converted to rationals, which would exhaust the memory."""
 
 ZERO = fmpq(0)
 ONE = fmpq(1)
@@ -48,11 +51,11 @@ ctx.prec = DEFAULT_PRECISION
 
 
 class Undecided(ArithmeticError):
-    """Balls overlap, so that a comparison (or a rank, a rounding, an order) is not decidable."""
+    """Balls overlap, so a comparison (or a rank, a rounding, an order) is not decidable."""
 
 
 class NoBallForm(NotImplementedError):
-    """The named operation has no form on balls; floats are never used in its place."""
+    """The named operation is not implemented on balls, and never falls back to floats."""
 
     def __init__(self, operation: str, hint: str = "") -> None:
         self.operation = operation
@@ -64,10 +67,11 @@ def precision(bits: int) -> Iterator[None]:
     """Work with balls of `bits` bits inside the `with` block.
 
     >>> with precision(256):
-    ...     half_pi = pi() / 2
+    ...     print(arb.pi().rad() < arb("1e-76"))
+    True
     """
     if bits < 2:
-        raise ValueError(f"a precision is at least 2 bits, got {bits}")
+        raise ValueError(f"precision received {bits} bits; it takes at least 2 bits")
     before = ctx.prec
     ctx.prec = bits
     try:
@@ -77,19 +81,21 @@ def precision(bits: int) -> Iterator[None]:
 
 
 def unknown() -> arb:
-    """The ball that knows nothing."""
+    """The ball of which nothing is known."""
     return arb.nan()
 
 
 def exact(value: Any) -> Number:
-    """Convert one number, as it is meant where a claim body writes it.
+    """Convert a number in a claim body to the rational, or the ball, that it stands for.
 
     An int, a Fraction and a short dyadic float (at most 20 fractional bits, and 20 bits of its
     significand unused) become that exact rational. Any other float becomes a ball with a radius of
-    4 units in the last place: it stands for every real that near, so `0.9` covers nine tenths and
-    `2 / 3` covers two thirds.
+    4 units in the last place, so that `0.9` covers nine tenths and `2 / 3` covers two thirds.
 
-    Raises ValueError for an infinite or undefined float, TypeError for what is no real number.
+    >>> exact(0.75), exact(Fraction(1, 3)), exact(0.9).contains(fmpq(9, 10))
+    (3/4, 1/3, True)
+
+    Raises ValueError for an infinite or undefined float, TypeError for anything but a real number.
     """
     if isinstance(value, (fmpq, arb)):
         return value
@@ -104,7 +110,7 @@ def exact(value: Any) -> Number:
         ulp = float(np.spacing(np.abs(value)))
         return arb(float(value), FLOAT_ULPS * ulp)
     raise TypeError(
-        f"expected an int, Fraction, float, fmpq or arb, got {type(value).__name__} {value!r}"
+        f"received {type(value).__name__} {value!r}; expected an int, Fraction, float, fmpq or arb"
     )
 
 
@@ -118,7 +124,7 @@ def dyadic(value: float | np.floating[Any]) -> fmpq:
     """The rational number that a float is. Raises ValueError for infinities and nan."""
     value = float(value)
     if not math.isfinite(value):
-        raise ValueError(f"expected a finite number, got {value}")
+        raise ValueError(f"received {value}; expected a finite number")
     return fmpq(*value.as_integer_ratio())
 
 
@@ -153,7 +159,7 @@ def bounds(x: Number) -> tuple[Fraction, Fraction]:
         value = Fraction(int(x.p), int(x.q))
         return value, value
     if not x.is_finite():
-        raise Undecided(f"nothing bounds {show(x)}")
+        raise Undecided(f"no bounds of {short_text(x)} are known")
     (low, low_exponent), (high, high_exponent) = x.lower().man_exp(), x.upper().man_exp()
     return _floor(int(low), int(low_exponent)), -_floor(-int(high), int(high_exponent))
 
@@ -161,7 +167,7 @@ def bounds(x: Number) -> tuple[Fraction, Fraction]:
 def _floor(mantissa: int, exponent: int) -> Fraction:
     """mantissa · 2^exponent, rounded down to a multiple of 2^-65536."""
     if exponent > LARGEST_EXPONENT:
-        raise Undecided(f"the bounds of a number lie beyond 2^{LARGEST_EXPONENT}")
+        raise Undecided(f"the bounds of a number are beyond 2^{LARGEST_EXPONENT}")
     if exponent >= 0:
         return Fraction(mantissa << exponent)
     shift = max(-exponent - LARGEST_EXPONENT, 0)
@@ -169,7 +175,7 @@ def _floor(mantissa: int, exponent: int) -> Fraction:
 
 
 def up_to(upper: arb) -> arb:
-    """A ball around [0, upper] that reaches no negative number; `upper` is at least zero."""
+    """A ball that contains [0, upper] and no negative number, for `upper` >= 0."""
     if not upper.is_finite():
         return unknown()
     # A radius is rounded up to 30 bits; the midpoint is that rounded radius, so they cancel.
@@ -178,7 +184,7 @@ def up_to(upper: arb) -> arb:
 
 
 def nonnegative(x: Number) -> Number:
-    """Intersect with [0, ∞): for a quantity that is known to be nonnegative."""
+    """Intersect with [0, ∞), for a quantity that is known to be nonnegative."""
     if isinstance(x, fmpq):
         return x if x >= 0 else ZERO
     if x >= 0 or x.is_nan():
@@ -186,7 +192,7 @@ def nonnegative(x: Number) -> Number:
     return ZERO if x <= 0 else up_to(x.upper())
 
 
-# Piecewise linear functions need no decision to be enclosed.
+# Piecewise linear functions: enclosed without deciding a sign.
 
 
 def absolute(x: Number) -> Number:
@@ -215,7 +221,7 @@ def minimum(a: Number, b: Number) -> Number:
     return arb(a).min(arb(b))
 
 
-# Arithmetic that can leave its domain.
+# Functions with a restricted domain.
 
 
 def divide(a: Number, b: Number) -> Number:
@@ -275,7 +281,7 @@ def integer_power(base: Number, exponent: int) -> Number:
         return 1 / integer_power(base, -exponent)
     if base > 0 or base < 0:
         return base**exponent
-    # arb's own power goes through the logarithm, or loses the sign, around zero.
+    # Around zero arb's own power takes a logarithm, or loses the sign.
     if not base.is_finite():
         return unknown()
     if base.is_zero():
@@ -304,7 +310,7 @@ def sorted_numbers(row: Sequence[Number], descending: bool = False) -> list[Numb
     """Enclosures of the order statistics.
 
     The i-th smallest of reals x_j in [l_j, u_j] lies between the i-th smallest l and the i-th
-    smallest u. A number whose own ends these are is kept as it is.
+    smallest u. A number with exactly these bounds is returned unchanged.
     """
     if all(isinstance(x, fmpq) for x in row):
         return sorted(row, reverse=descending)
@@ -322,11 +328,11 @@ def sorted_numbers(row: Sequence[Number], descending: bool = False) -> list[Numb
 
 
 def middle(x: Number) -> arb:
-    """An exact number near x, to sort by."""
+    """The midpoint of x, as a sort key."""
     return arb(x).mid()
 
 
-# Functions with jumps must be decided.
+# Discontinuous functions: exact, or Undecided.
 
 
 def sign(x: Number) -> fmpq:
@@ -336,7 +342,7 @@ def sign(x: Number) -> fmpq:
         return -ONE
     if x == 0:
         return ZERO
-    raise Undecided(f"the sign of {show(x)} is not decidable at {ctx.prec} bits")
+    raise Undecided(f"the sign of {short_text(x)} is not decidable at {ctx.prec} bits")
 
 
 def floor(x: Number) -> fmpq:
@@ -344,31 +350,12 @@ def floor(x: Number) -> fmpq:
         return fmpq(x.floor())
     low, high = bounds(x)
     if math.floor(low) != math.floor(high):
-        raise Undecided(f"the floor of {show(x)} is not decidable at {ctx.prec} bits")
+        raise Undecided(f"the floor of {short_text(x)} is not decidable at {ctx.prec} bits")
     return fmpq(math.floor(low))
 
 
 def round_half_even(x: Number) -> fmpq:
     low, high = bounds(x)
     if round(low) != round(high):
-        raise Undecided(f"the rounding of {show(x)} is not decidable at {ctx.prec} bits")
+        raise Undecided(f"the rounding of {short_text(x)} is not decidable at {ctx.prec} bits")
     return fmpq(round(low))
-
-
-def show(x: Number, digits: int = 10) -> str:
-    """A number as a person reads it: 3/4, or 1.414213562… ± 6e-39, an ellipsis for cut digits."""
-    if isinstance(x, fmpq):
-        text = str(x) if x.height_bits() <= 8 * digits else ""
-        return text if 0 < len(text) <= 2 * digits else _decimal(arb(x), digits)
-    if not x.is_finite():
-        return "unknown"
-    if x.is_exact():
-        return _decimal(x, digits)
-    return f"{_decimal(x, digits)} ± {x.rad().str(1, radius=False)}"
-
-
-def _decimal(x: arb, digits: int) -> str:
-    text = x.mid().str(digits, radius=False)
-    if x != arb(text):
-        return text + "…"
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text

@@ -1,10 +1,10 @@
 """torch's reductions, scans and orders on balls.
 
-The largest of some balls, and the i-th largest, have enclosures without any decision; *which* one
-it is must be decided. So values never raise, and indices do where balls overlap.
+The largest of some balls, and the i-th largest, can be enclosed without deciding *which* ball it
+is. So values never raise, and indices raise Undecided where balls overlap.
 """
 
-# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+# ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
 
 import math
@@ -108,7 +108,7 @@ def _extreme(input: Any, dim: Dims, keepdim: bool, ufunc: Any) -> BallArray:
     dims = _dims(dim, x.ndim)
     rows = _rows(x, dims)
     if not rows.shape[-1]:
-        raise IndexError("the largest or smallest of no elements is not defined")
+        raise IndexError("received no elements; a maximum or minimum needs at least one")
     values = wrap(ufunc.reduce(rows, axis=-1))
     if keepdim:
         values = wrap(np.expand_dims(values.elements, dims))
@@ -130,7 +130,7 @@ def amin(input: Any, dim: Dims = (), keepdim: bool = False) -> BallArray:
 
 
 class ValuesAndIndices:
-    """What `max(dim)`, `sort` and `topk` return: the indices are decided when asked for."""
+    """What `max(dim)`, `sort` and `topk` return: the indices are computed on first use."""
 
     def __init__(self, values: BallArray, indices: Callable[[], torch.Tensor]) -> None:
         self.values = values
@@ -187,7 +187,7 @@ def _arg(input: Any, dim: int | None, keepdim: bool) -> torch.Tensor:
     dims = _dims(dim, x.ndim)
     rows = _rows(x, dims)
     if not rows.shape[-1]:
-        raise IndexError("the place of the largest of no elements is not defined")
+        raise IndexError("received no elements; argmax and argmin need at least one")
     places = np.empty(rows.shape[:-1], dtype=np.int64)
     for index in np.ndindex(places.shape):
         places[index] = _first_largest(rows[index])
@@ -196,13 +196,13 @@ def _arg(input: Any, dim: int | None, keepdim: bool) -> torch.Tensor:
 
 @implements("argmax")
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> torch.Tensor:
-    """The first index of a largest element, where balls decide it."""
+    """The first index of a largest element. Raises Undecided where balls overlap."""
     return _arg(input, dim, keepdim)
 
 
 @implements("argmin")
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> torch.Tensor:
-    """The first index of a smallest element, where balls decide it."""
+    """The first index of a smallest element. Raises Undecided where balls overlap."""
     return _arg(-balls(input), dim, keepdim)
 
 
@@ -235,7 +235,7 @@ def _along(x: np.ndarray, dim: int, function: Callable[[np.ndarray], Any], dtype
 def argsort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> torch.Tensor:
-    """The stable sorting permutation, where balls decide it."""
+    """The stable sorting permutation. Raises Undecided where balls overlap."""
     order = _along(balls(input).elements, dim, lambda row: _order(row, descending), np.int64)
     return torch.from_numpy(np.array(order))
 
@@ -257,7 +257,7 @@ def topk(
 ) -> ValuesAndIndices:
     x = balls(input)
     if x.ndim and k > x.shape[dim]:
-        raise IndexError(f"topk needs {k} elements, got {x.shape[dim]}")
+        raise IndexError(f"topk({k}) received {x.shape[dim]} elements; it needs at least k")
     take = (slice(None),) * axis(dim, x.ndim) + (slice(0, k),) if x.ndim else ()
     both = sort(x, dim, largest)
     return ValuesAndIndices(both.values[take], lambda: both.indices[take])

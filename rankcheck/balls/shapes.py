@@ -1,6 +1,6 @@
-"""torch's functions that move elements about: views, joining and cutting, diagonals."""
+"""torch's functions that rearrange elements: views, joining and cutting, diagonals."""
 
-# ruff: noqa: A002 - arguments carry the names that torch gives them, as callers may use them.
+# ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
 
 import math
@@ -118,7 +118,7 @@ def movedim(input: Any, source: Any, destination: Any) -> BallArray:
 def t(input: Any) -> BallArray:
     x = balls(input)
     if x.ndim > 2:
-        raise ValueError(f"t expects at most 2 dimensions, got shape {tuple(x.shape)}")
+        raise ValueError(f"t received shape {tuple(x.shape)}; it takes at most 2 dimensions")
     return wrap(x.elements.T)
 
 
@@ -127,8 +127,9 @@ def adjoint(input: Any) -> BallArray:
     return transpose(input, -2, -1)
 
 
-BallArray.mT = BallArray.mH = property(adjoint)  # type: ignore[attr-defined]
-BallArray.T = BallArray.H = property(t)  # type: ignore[attr-defined]
+# The stubs of torch declare variables here, and mypy takes an assigned property for its value.
+BallArray.mT = BallArray.mH = property(adjoint)  # type: ignore[assignment]
+BallArray.T = BallArray.H = property(t)  # type: ignore[assignment]
 
 
 # Joining and cutting.
@@ -167,7 +168,9 @@ def split(
     else:
         lengths = split_size_or_sections
         if sum(lengths) != length:
-            raise ValueError(f"split sizes must sum to {length}, got {list(lengths)}")
+            raise ValueError(
+                f"split received sizes {list(lengths)} for {length} elements; they must sum to that"
+            )
     ends = np.cumsum(lengths)[:-1]
     return tuple(wrap(part) for part in np.split(x.elements, ends, dim))
 
@@ -224,7 +227,7 @@ def repeat_interleave(input: Any, repeats: int, dim: int | None = None) -> BallA
 @implements("pad")
 def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> BallArray:
     if mode != "constant" or min(pad, default=0) < 0:
-        raise NoBallForm("torch.nn.functional.pad", "only nonnegative constant padding has")
+        raise NoBallForm("torch.nn.functional.pad", "only constant, nonnegative padding has one")
     x = balls(input)
     widths = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     widths += [(0, 0)] * (x.ndim - len(widths))
@@ -262,7 +265,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> B
 def diag(input: Any, diagonal: int = 0) -> BallArray:
     x = balls(input)
     if x.ndim not in (1, 2):
-        raise ValueError(f"diag expects 1 or 2 dimensions, got shape {tuple(x.shape)}")
+        raise ValueError(f"diag received shape {tuple(x.shape)}; it takes 1 or 2 dimensions")
     return diag_embed(x, diagonal) if x.ndim == 1 else wrap(np.diagonal(x.elements, diagonal))
 
 

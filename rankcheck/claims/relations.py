@@ -13,10 +13,9 @@ from typing import Any, Literal
 
 import torch
 
-from rankcheck.balls import BallArray, balls
+from rankcheck.balls import balls, is_ball
 from rankcheck.claims import tolerances
-
-Array = Any  # torch.Tensor | BallArray: one body, floats and balls
+from rankcheck.linalg import Array, Number
 
 #: Integers below this in absolute value are compared in 64 bits as they are.
 LIMIT = 2**62
@@ -63,9 +62,7 @@ class Relation:
     @property
     def exact(self) -> bool:
         """Whether both sides are integers, so that there is no rounding error."""
-        return not any(
-            isinstance(side, BallArray) or side.is_floating_point() for side in (self.lhs, self.rhs)
-        )
+        return not any(is_ball(side) or side.is_floating_point() for side in (self.lhs, self.rhs))
 
     @property
     def asserted(self) -> torch.Tensor:
@@ -128,8 +125,8 @@ class Relation:
 
 
 def leq(
-    lhs: Array,
-    rhs: Array,
+    lhs: Array | Number,
+    rhs: Array | Number,
     *,
     label: str = "",
     where: Any | None = None,
@@ -147,8 +144,8 @@ def leq(
 
 
 def eq(
-    lhs: Array,
-    rhs: Array,
+    lhs: Array | Number,
+    rhs: Array | Number,
     *,
     label: str = "",
     where: Any | None = None,
@@ -167,15 +164,15 @@ def eq(
 
 def _relation(
     kind: Literal["leq", "eq"],
-    lhs: Array,
-    rhs: Array,
+    lhs: Array | Number,
+    rhs: Array | Number,
     label: str,
     where: Any | None,
     scale: Array | None,
     error: Array | None,
     terms: int,
 ) -> Relation:
-    like: Array | None = next((s for s in (lhs, rhs) if isinstance(s, BallArray)), None)
+    like: Array | None = next((s for s in (lhs, rhs) if is_ball(s)), None)
     if like is None:
         like = next((s for s in (lhs, rhs) if isinstance(s, torch.Tensor)), None)
     if like is None:
@@ -210,8 +207,8 @@ def _clipped(value: int) -> int:
     return max(-LIMIT, min(LIMIT, value))
 
 
-def _as_array(side: Array, like: Array) -> Array:
-    if isinstance(like, BallArray):
+def _as_array(side: Array | Number, like: Array) -> Array:
+    if is_ball(like):
         return balls(side)
     if isinstance(side, torch.Tensor):
         return side

@@ -16,6 +16,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
+from rankcheck.balls import is_ball
 from rankcheck.linalg import (
     Array,
     Number,
@@ -102,5 +103,5 @@ def secant_cost(rise: Array, radius: Array, slope: Number | Array = 0) -> Array:
 def _log_singular_values(A: Array, noise: float | Tensor) -> Array:
     """log s_i, shape (*B, min(m, n)), with 0 in place of the logarithm of zero."""
     s = singular_values(A)
-    counted = s > rank_threshold(A, s, noise) if isinstance(A, Tensor) else s > 0
+    counted = s > rank_threshold(A, s, noise) if not is_ball(A) else s > 0
     return torch.where(counted, s, s.new_ones(s.shape)).log()

@@ -22,7 +22,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-from rankcheck.balls import NoBallForm
+from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.costs.phi import phi
 from rankcheck.linalg import (
     Array,
@@ -147,7 +147,7 @@ def balanced_factors(W: Array, n: int) -> tuple[Tensor, ...]:
     """
     if n < 1:
         raise ValueError(f"a factorisation has n >= 1 factors, received {n}")
-    if not isinstance(W, Tensor):
+    if is_ball(W):
         raise NoBallForm("a balanced factorisation", "singular vectors are irrational")
     if n == 1:
         return (W,)
@@ -284,7 +284,7 @@ def winning_depth(W: Array, a: Array, W_high: Array, a_high: Array) -> Tensor:
 
     Raises ValueError unless rank D_a W is the smaller one everywhere, NoBallForm on balls.
     """
-    if not isinstance(W, Tensor):
+    if is_ball(W):
         raise NoBallForm("winning_depth", "compare L with winning_threshold")
     threshold = winning_threshold(W, a, W_high, a_high)
     r, high = unit_rank(W, a), a_high.unsqueeze(-1) * W_high

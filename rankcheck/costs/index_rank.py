@@ -27,7 +27,7 @@ import torch
 from scipy.special import owens_t
 from torch import Tensor
 
-from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.balls import BallArray, NoBallForm, is_ball
 from rankcheck.linalg import (
     Array,
     Number,
@@ -104,7 +104,7 @@ def principal_subspace(C: Array) -> Array:
 
 def principal_directions(C: Array) -> tuple[Tensor, Tensor]:
     """σ_i(C_f^{1/2}) descending, (*B, D), and their directions as columns, (*B, D, D). Floats."""
-    if not isinstance(C, Tensor):
+    if is_ball(C):
         raise NoBallForm("principal_directions", "use principal_subspace")
     values, vectors = torch.linalg.eigh(C)
     return values.flip(-1).clamp_min(0).sqrt(), vectors.flip(-1)
@@ -161,7 +161,10 @@ def egop_box(
     volumes = cells.exact_volume()
     gradients = [BallArray.exact(cells.exact_jacobian(r).tolist()) for r in range(len(cells))]
     total = sum(volumes, Fraction(0))
-    return sum(J.mT @ J * (volume / total) for J, volume in zip(gradients, volumes, strict=True))
+    first, *rest = (
+        J.mT @ J * (volume / total) for J, volume in zip(gradients, volumes, strict=True)
+    )
+    return sum(rest, start=first)
 
 
 # C_f of a two-layer network under a Gaussian
@@ -179,7 +182,7 @@ def egop_gaussian(
     ``mean`` (D) and ``factor`` (D, D') broadcast, and are 0 and the identity by default. A unit
     that does not depend on ξ is active where z_k ≥ 0. Floats only, no gradients.
     """
-    if not isinstance(W, Tensor):
+    if is_ball(W):
         raise NoBallForm("egop_gaussian", "use egop_box(..., exact=True)")
     W, b, a = W.detach(), b.detach(), a.detach()
     center = b if mean is None else b + (W @ mean.detach().unsqueeze(-1)).squeeze(-1)

@@ -63,7 +63,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from rankcheck.balls import NoBallForm
+from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.linalg import RANK_FACTOR, Array, Number, power, schatten_power
 
 __all__ = ["PhiBracket", "phi", "phi_at", "phi_certificate", "scaled_schatten_power"]
@@ -218,7 +218,7 @@ def _threshold(rows: int, columns: int, largest: Tensor) -> Tensor:
 
 
 def _prepare(W: Array, a: Array, rank: Tensor | None) -> _Rows:
-    if not isinstance(W, Tensor) or not isinstance(a, Tensor):
+    if is_ball(W) or is_ball(a):
         raise NoBallForm("Φ_L", "state the claim through phi_at, at given λ")
     K, D = W.shape[-2:]
     B = (a.unsqueeze(-1) * W).reshape(-1, K, D).detach()

@@ -25,8 +25,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import torch
-from torch import Tensor
 
+from rankcheck.balls import is_ball
 from rankcheck.linalg import RANK_FACTOR, Array, eye, power, singular_values
 
 __all__ = ["angle_cost", "best_last_layer", "pull_back"]
@@ -43,7 +43,7 @@ def angle_cost(P: Array, Q: Array) -> Array:
 
 def pull_back(W: Array, U: Array) -> Array:
     """W⁺U, shape (*B, w, k), for W (*B, n, w) and U (*B, n, k): rational for rational arrays."""
-    if isinstance(W, Tensor):
+    if not is_ball(W):
         rounding = RANK_FACTOR * max(W.shape[-2:]) * torch.finfo(W.dtype).eps
         return torch.linalg.pinv(W, rtol=rounding) @ U
     return torch.linalg.pinv(W) @ U

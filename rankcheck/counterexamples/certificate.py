@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from flint import arb, fmpq
+from flint import arb
 
 from rankcheck import balls
 from rankcheck.balls import BallArray
@@ -36,6 +35,7 @@ from rankcheck.errors import InputError
 from rankcheck.files import write_json
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import Instances, ReplayError, ReplaySource
+from rankcheck.text import ball_text
 from rankcheck.versions import versions
 
 SCHEMA = 1
@@ -354,14 +354,6 @@ def _candidates(path: Path, data: Mapping[str, Any]) -> Iterator[Entry]:
     for place in dict.fromkeys(places):
         if place.suffix == ".py" and place.is_file():
             yield from read_file(place)
-
-
-def ball_text(ball: BallArray, bits: int) -> str:
-    """A ball with all its digits: the exact rational, or midpoint ± radius, which contain it."""
-    [number] = ball.reshape(-1).elements.tolist()
-    if isinstance(number, fmpq):
-        return str(number)
-    return str(number.str(math.ceil(bits * math.log10(2)) + 2, more=True))
 
 
 def overlap(said: str, found: str) -> bool:

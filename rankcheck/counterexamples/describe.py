@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-import torch
-from flint import fmpq
-
 from rankcheck.balls import BallArray
-from rankcheck.balls.numbers import Number, show
 from rankcheck.claims.claim import Claim
+from rankcheck.text import value_text
 
 
 def describe_instance(claim: Claim, instance: tuple[Any, ...]) -> str:
@@ -29,38 +23,7 @@ def describe_instance(claim: Claim, instance: tuple[Any, ...]) -> str:
 def describe_part(name: str, part: Any) -> str:
     """One part of an instance: `x = [1, -1/2]`, or what a network says of itself."""
     describe = None if isinstance(part, BallArray) else getattr(part, "describe", None)
-    return f"{name} = {describe_value(part)}" if describe is None else str(describe())
-
-
-def describe_value(value: Any) -> str:
-    """A number, an array, or a structure of them, with all digits: rationals, and floats as such.
-
-    A ball that is no rational is rounded; an instance has such entries only where its generator
-    makes them from others.
-    """
-    match value:
-        case BallArray():
-            return _nested(value.elements, _number)
-        case torch.Tensor():
-            return describe_value(value.detach().tolist())
-        case bool() | str() | None:
-            return str(value)
-        case float():
-            exact = value.is_integer() and abs(value) < 2**53
-            return str(int(value)) if exact else repr(value)
-        case int() | Fraction():
-            return str(value)
-        case Mapping():
-            return "{" + ", ".join(f"{k}: {describe_value(v)}" for k, v in value.items()) + "}"
-        case list() | tuple():
-            return "[" + ", ".join(map(describe_value, value)) + "]"
-    if callable(getattr(value, "describe", None)):
-        return str(value.describe())
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = (f"{f.name}={describe_value(getattr(value, f.name))}" for f in fields(value))
-        return f"{type(value).__name__}({', '.join(parts)})"
-    # Not repr: that of a plain object has its address in it.
-    return getattr(value, "__qualname__", type(value).__qualname__)
+    return f"{name} = {value_text(part)}" if describe is None else str(describe())
 
 
 def approximately(value: Fraction, digits: int = 6) -> str:
@@ -73,13 +36,3 @@ def approximately(value: Fraction, digits: int = 6) -> str:
 def middle(ball: BallArray) -> Fraction:
     """The midpoint of a ball."""
     return (ball.lower() + ball.upper()) / 2
-
-
-def _nested(elements: np.ndarray, text: Any) -> str:
-    if elements.ndim == 0:
-        return str(text(elements[()]))
-    return "[" + ", ".join(_nested(np.asarray(row), text) for row in elements) + "]"
-
-
-def _number(number: Number) -> str:
-    return str(number) if isinstance(number, fmpq) else show(number)

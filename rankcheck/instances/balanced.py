@@ -27,9 +27,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
 from rankcheck import linalg
+from rankcheck.balls import is_ball
 from rankcheck.instances.networks import (
     CLEARANCE,
     Range,
@@ -129,7 +129,7 @@ def rescaled_network(
 def _is_balanced(net: Network) -> Any:
     """Whether each hidden neuron is balanced: bools (*batch, number of hidden neurons)."""
     imbalance: linalg.Array = torch.cat(neuron_imbalances(net), -1)
-    if isinstance(imbalance, Tensor):
+    if not is_ball(imbalance):
         return imbalance.abs() <= RESIDUAL * net.cost().unsqueeze(-1)
     return imbalance == 0
 

@@ -16,6 +16,7 @@ from rankcheck import linalg
 from rankcheck.instances.matrices import signs
 from rankcheck.instances.networks import Range, draw_widths, with_dead_unit
 from rankcheck.instances.source import Source
+from rankcheck.networks.evaluation import Slope
 from rankcheck.networks.network import Network
 
 #: Slopes that keep integers dyadic, the simplest first. Half of them are ReLU, which can lose rank.
@@ -39,7 +40,7 @@ def integer_network(
     width: Range = (1, 4),
     inputs: int | None = None,
     outputs: int | None = None,
-    slope: float | None = None,
+    slope: Slope | None = None,
 ) -> Network:
     """A network with integer weights and biases; its slope is drawn from `DYADIC_SLOPES`.
 

@@ -8,6 +8,7 @@ import torch
 
 from rankcheck.instances.matrices import low_rank, positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import Number
 from rankcheck.networks.network import Network, leaky
 
 Slopes = Literal["any", "nonnegative", "negative", "relu"]
@@ -108,7 +109,7 @@ def clear_of_boundaries(source: Source, net: Network, x: Any) -> Network:
     many = x.ndim == len(source.batch) + 2
     alpha, biases = x, []
     steepness = net.slope
-    if not isinstance(steepness, int | float):
+    if not isinstance(steepness, Number):
         steepness = steepness.reshape(*steepness.shape, *([1] * (2 if many else 1)))
     for w, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
         for step in (1.0, 0.5, 0.25, 0.125) if many else (1.0,):

@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 
+from rankcheck.text import rational_text
+
 
 @dataclass(frozen=True)
 class Integer:
@@ -104,10 +106,10 @@ class Record:
             {"integer": choice.value, "low": choice.low, "high": choice.high}
             if isinstance(choice, Integer)
             else {
-                "tensor": [exact_text(v) for v in choice.values.detach().reshape(-1).tolist()],
+                "tensor": [rational_text(v) for v in choice.values.detach().reshape(-1).tolist()],
                 "shape": list(choice.shape),
-                "low": exact_text(choice.low),
-                "high": exact_text(choice.high),
+                "low": rational_text(choice.low),
+                "high": rational_text(choice.high),
             }
             for choice in self.choices
         ]
@@ -125,15 +127,6 @@ class Record:
 
 
 _RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
-
-
-def exact_text(value: float) -> str:
-    """A finite float as the rational number that it is.
-
-    >>> exact_text(-0.75), exact_text(3.0)
-    ('-3/4', '3')
-    """
-    return str(Fraction(value))
 
 
 def exact_float(text: object) -> float:

@@ -1,7 +1,7 @@
 """ReLU-like networks: evaluation, Jacobians, balance, bounds, the tangent kernel.
 
 What lives here: a quantity of one network, or of a network at points. One subject a file.
-May import: `linalg`, `scalars`, `errors`, `balls`.
+May import: `linalg`, `scalars`, `text`, `errors`, `balls`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from rankcheck.networks.balancing import (
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.networks.evaluation import AtPoints, leaky, leaky_derivative
 from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
-from rankcheck.networks.network import Network, PartialJacobians, literal
+from rankcheck.networks.network import Network, PartialJacobians
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
-from rankcheck.networks.tangent_kernel import gram, jacobians, ntk, ntk_mixed_derivative, ntk_trace
+from rankcheck.networks.tangent_kernel import gram, ntk, ntk_mixed_derivative, ntk_trace
 
 __all__ = [
     "AtPoints",
@@ -29,14 +29,12 @@ __all__ = [
     "balance_neurons",
     "gram",
     "interval_bounds",
-    "jacobians",
     "layer_imbalances",
     "layer_rescaling",
     "leaky",
     "leaky_derivative",
     "lipschitz_square_above",
     "lipschitz_square_at",
-    "literal",
     "neuron_imbalances",
     "ntk",
     "ntk_mixed_derivative",

@@ -1,8 +1,8 @@
-r"""Rescaling a network without changing its function, and the cheapest network that way.
+r"""Rescaling a network without changing its function, and the cheapest network among those.
 
-The activation is homogeneous, so multiplying what enters a hidden neuron by t > 0 and what leaves
-it by 1/t keeps f. The cost after all such rescalings is a sum of exponentials in log t, strictly
-convex once dead neurons are gone, so one choice is cheapest; there
+The activation is homogeneous, so multiplying the incoming weights and the bias of a hidden neuron
+by t > 0, and its outgoing weights by 1/t, keeps f. The cost is a sum of exponentials in the log t,
+strictly convex once dead neurons are removed, so it has one minimum. There
 
 * neuron by neuron, ‖W_{ℓ,i·}‖² + b_{ℓ,i}² = ‖W_{ℓ+1,·i}‖² (`rank` Remark 6);
 * with one factor a layer, ‖W_ℓ‖_F² + ‖b_ℓ‖² = ‖W_{ℓ+1}‖_F² for ℓ < L (`rank` Prop. 12).
@@ -16,13 +16,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from rankcheck.balls import NoBallForm
+from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.linalg import Array, Number, frobenius_squared
 from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 
 TOLERANCE = 1e-13
-"""Sweeps end when |in − out| ≤ TOLERANCE·(in + out) at every neuron (or layer)."""
+"""Sweeps stop when |in − out| ≤ TOLERANCE·(in + out) at every neuron (or layer)."""
 
 
 def layer_rescaling(net: Network, alphas: Sequence[Number | Array]) -> Network:
@@ -31,7 +31,9 @@ def layer_rescaling(net: Network, alphas: Sequence[Number | Array]) -> Network:
     Exact on balls. Raises ValueError unless there is one α for each layer.
     """
     if len(alphas) != net.depth:
-        raise ValueError(f"one factor a layer: {net.depth}, received {len(alphas)}")
+        raise ValueError(
+            f"received {len(alphas)} factors for {net.depth} layers; each layer takes one"
+        )
     weights, biases = [], []
     product = net.weights[0].new_ones(net.batch)
     for w, b, alpha in zip(net.weights, net.biases, alphas, strict=True):
@@ -59,10 +61,10 @@ def neuron_imbalances(net: Network) -> tuple[Array, ...]:
 
 
 def balance_layers(net: Network) -> Network:
-    """The cheapest network of the form :func:`layer_rescaling` with Πα = 1: same f, no dearer.
+    """The cheapest network among the :func:`layer_rescaling` with Πα = 1, which have the same f.
 
-    If a layer is dead (all of its rows and biases, or all of the next weights, vanish) there is no
-    cheapest α, and the limit is returned: those arrays are zero.
+    If a layer is dead (its weights and biases, or the next weights, all vanish) no α attains the
+    infimum of the cost, and the limit is returned, in which these arrays are zero.
 
     Raises:
         NoBallForm: on balls, as the scales are irrational.
@@ -75,11 +77,12 @@ def balance_layers(net: Network) -> Network:
 
 
 def balance_neurons(net: Network) -> Network:
-    """The cheapest network that rescaling neuron by neuron can reach: same f, no dearer.
+    """The cheapest network with the same f that rescaling single neurons can reach.
 
-    Dead neurons (nothing enters, or nothing leaves) have no cheapest scale; what enters and leaves
-    them is set to zero, the limit. The result satisfies |in − out| ≤ TOLERANCE·(in + out) at every
-    neuron, so it is balanced layer by layer as well. Gradients are those of the exact minimiser.
+    A dead neuron (all incoming weights and the bias, or all outgoing weights, vanish) has no
+    cheapest scale; all its weights and its bias are set to zero, their limit. The result satisfies
+    |in − out| ≤ TOLERANCE·(in + out) at every neuron, so it is balanced layer by layer as well.
+    Gradients are those of the exact minimiser.
 
     Raises:
         NoBallForm: on balls, as the scales are irrational.
@@ -91,12 +94,12 @@ def balance_neurons(net: Network) -> Network:
 
 
 def _require_floats(net: Network, name: str) -> None:
-    if not isinstance(net.weights[0], Tensor):
+    if is_ball(net.weights[0]):
         raise NoBallForm(name)
 
 
 def _scaled(net: Network, log_scales: list[Tensor]) -> Network:
-    """What enters hidden neuron (ℓ, i) times e^u, what leaves it times e^{−u}; zero at u = −∞."""
+    """Incoming weights and bias of neuron (ℓ, i) times e^u, outgoing times e^{−u}; 0 at u = −∞."""
     weights, biases = list(net.weights), list(net.biases)
     for i, u in enumerate(log_scales):
         dead = u == -math.inf
@@ -111,11 +114,11 @@ def _scaled(net: Network, log_scales: list[Tensor]) -> Network:
 def _balancing_scales(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
     """The minimiser u of Σ w_{ℓ,ij} e^{2(u_{ℓ,i} − u_{ℓ−1,j})} + Σ b_{ℓ,i} e^{2u_{ℓ,i}}, u_L = 0.
 
-    w, b ≥ 0 are squared weights and biases; −∞ marks the dead. Sweeps over the layers, each neuron
-    made to balance given its neighbours. At balance half of a neuron's Hessian row belongs to the
-    layer before (or to the bias) and half to the layer after, so Jacobi's iteration is a random
-    walk on 0..L that stops at the ends: its spectral radius is at most cos(π/L) whatever the
-    weights, and the over-relaxation below is the best for that bound.
+    w, b ≥ 0 are squared weights and biases; −∞ marks dead neurons. Each sweep over the layers
+    balances each neuron given its neighbours. At the minimum half of a neuron's Hessian row belongs
+    to the layer before (or to the bias) and half to the layer after, so Jacobi's iteration is a
+    random walk on 0..L that stops at the ends. Its spectral radius is at most cos(π/L) for all
+    weights, and the over-relaxation factor below is optimal for that bound.
     """
     hidden = len(w) - 1
     with torch.no_grad():
@@ -138,7 +141,9 @@ def _balancing_scales(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
             if worst <= TOLERANCE:
                 break
         else:
-            raise ArithmeticError(f"balancing did not converge: relative imbalance {worst:.1e}")
+            raise ArithmeticError(
+                f"balancing did not converge: the relative imbalance is still {worst:.1e}"
+            )
     if hidden and any(x.requires_grad for x in (*w, *b)):
         correction = _implicit_step(*_masked(w, b, alive), u, alive)
         u = [x + d for x, d in zip(u, correction, strict=True)]
@@ -146,7 +151,7 @@ def _balancing_scales(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
 
 
 def _alive(w: list[Tensor], b: list[Tensor]) -> list[Tensor]:
-    """Hidden neurons that something enters and something leaves, the dead removed in a cascade."""
+    """Hidden neurons with an input and an output; removing dead neurons may make others dead."""
     alive: list[Tensor] = []
     for i in range(len(w) - 1):
         enter = w[i] if i == 0 else w[i] * alive[-1].unsqueeze(-2)
@@ -170,7 +175,7 @@ def _masked(
 def _implicit_step(
     w: list[Tensor], b: list[Tensor], u: list[Tensor], alive: list[Tensor]
 ) -> list[Tensor]:
-    """One Newton step from the minimiser u: zero in value, and du/d(w, b) in gradient."""
+    """One Newton step from the minimiser u: its value is zero, its gradient is du/d(w, b)."""
     M = [x.clone() for x in w]
     c = list(b)
     for i, x in enumerate(u):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from rankcheck.balls import is_ball
 from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 
@@ -24,14 +25,21 @@ def interval_bounds(net: Network, low: Array, high: Array) -> tuple[Array, Array
     """Arrays (*B, n_L) that bound net(x) from below and above for every low <= x <= high.
 
     low and high are (*B, n_0). On balls the enclosure is that of exact arithmetic. In floats each
-    affine map is widened by more than its rounding can amount to, so the bounds hold for the exact
-    network of these weights (and for its float evaluation up to that evaluation's own rounding).
+    affine map is widened by more than its rounding error, so the bounds hold for the network with
+    exactly these weights (and for its float evaluation up to the rounding of that evaluation).
+
+    >>> import torch
+    >>> from rankcheck.balls import BallArray
+    >>> net = Network.linear([BallArray.exact([[1], [-1]]), BallArray.exact([[1, 1]])])  # |x|
+    >>> interval_bounds(net, BallArray.exact([-1]), BallArray.exact([2]))
+    (BallArray([0]), BallArray([3]))
+
     Raises ValueError if low or high has another shape.
     """
     shape = (*net.batch, net.widths[0])
     for name, bound in (("low", low), ("high", high)):
         if tuple(bound.shape) != shape:
-            raise ValueError(f"{name} has shape {shape}, received {tuple(bound.shape)}")
+            raise ValueError(f"{name} has shape {tuple(bound.shape)}; expected {shape}")
     slope = net.slope if isinstance(net.slope, Number) else net.slope.unsqueeze(-1)
     for layer, (W, b) in enumerate(zip(net.weights, net.biases, strict=True)):
         if layer:
@@ -41,17 +49,17 @@ def interval_bounds(net: Network, low: Array, high: Array) -> tuple[Array, Array
 
 
 def _through_affine(W: Array, b: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """The box of W x + b: positive entries of W take an end to the same end, others swap them."""
+    """The box of W x + b: positive entries of W keep lower and upper end, negative ones swap."""
     W_plus, W_minus = torch.relu(W), torch.relu(-W)
     lowest = _apply(W_plus, low) - _apply(W_minus, high) + b
     highest = _apply(W_plus, high) - _apply(W_minus, low) + b
-    if isinstance(W, Tensor):
-        # Each end is a sum of 2n + 1 terms, off by at most (n + 2)/2 ulps of the sum of sizes; four
-        # times that also covers the activation before it and the rounding of the margin itself.
-        size = _apply(W.abs(), torch.maximum(low.abs(), high.abs())) + b.abs()
-        margin = 2 * (W.shape[-1] + 3) * torch.finfo(W.dtype).eps * size
-        return lowest - margin, highest + margin
-    return lowest, highest
+    if is_ball(W):
+        return lowest, highest
+    # Each end is a sum of 2n + 1 terms, with an error of at most (n + 2)/2 ulps of the sum of
+    # sizes; four times that also covers the activation before and the rounding of the margin.
+    size = _apply(W.abs(), torch.maximum(low.abs(), high.abs())) + b.abs()
+    margin = 2 * (W.shape[-1] + 3) * torch.finfo(W.dtype).eps * size
+    return lowest - margin, highest + margin
 
 
 def _through_activation(low: Array, high: Array, slope: Number | Array) -> tuple[Array, Array]:

@@ -19,8 +19,8 @@ __all__ = ["lipschitz_square_above", "lipschitz_square_at"]
 def lipschitz_square_at(net: Network, x: Array) -> Array:
     """The square of the largest operator norm of the Jacobians of all these maps at the points x.
 
-    x is (*B, N, n_0); the result (*B) is at most C² for every C that serves on a domain with these
-    points inside.
+    x is (*B, N, n_0), the result (*B). It is at most C² if the network is C-uniformly Lipschitz on
+    a domain that contains these points.
     """
     partial = net.partial_jacobians(x)
     largest = None
@@ -34,9 +34,9 @@ def lipschitz_square_at(net: Network, x: Array) -> Array:
 
 
 def lipschitz_square_above(net: Network) -> Array:
-    """C², shape (*B), for a C that serves on the whole space, whatever the slope in [−1, 1].
+    """C², shape (*B), such that the network is C-uniformly Lipschitz, for every slope in [−1, 1].
 
-    The largest product of ‖W_j‖_F² over the layers up to one, or from one on: rational.
+    The largest product of ‖W_j‖_F² over the layers 1..ℓ, or ℓ..L, for ℓ = 1..L: rational.
     """
     sizes = [frobenius_squared(W) for W in net.weights]
     largest = sizes[0]

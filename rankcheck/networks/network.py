@@ -5,8 +5,8 @@ f(x) = α̃_L, with σ_a(z) = z for z ≥ 0 and a·z for z < 0. Its cost is ‖�
 With D_ℓ(x) = diag(σ_a′(α̃_ℓ(x))), where σ_a′(0) is taken to be 1, the Jacobian wherever no hidden
 pre-activation vanishes is Jf(x) = W_L D_{L−1} W_{L−1} ··· D_1 W_1.
 
-All arrays carry the same leading batch axes, one network for each, and are torch float64 tensors or
-:class:`rankcheck.balls.BallArray`; see docs/architecture.md.
+All arrays have the same leading batch axes, one network for each index, and are either torch
+float64 tensors or :class:`rankcheck.balls.BallArray`; see docs/architecture.md.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from torch import Tensor, nn
 from rankcheck.balls import BallArray
 from rankcheck.linalg import Array, Number, block_diagonal, frobenius_squared
 from rankcheck.networks.evaluation import AtPoints, Slope, leaky, leaky_derivative
+from rankcheck.text import array_text
 
-__all__ = ["AtPoints", "Network", "PartialJacobians", "leaky", "leaky_derivative", "literal"]
+__all__ = ["AtPoints", "Network", "PartialJacobians", "leaky", "leaky_derivative"]
 
 
 class PartialJacobians(NamedTuple):
@@ -50,8 +51,14 @@ class Network:
         ValueError: shapes do not chain, batch axes differ, an entry is not finite, or a slope lies
             outside (−1, 1).
 
-    A point is an array (*B, n_0), one for each network; N points for each are (*B, N, n_0). What is
-    evaluated at points returns the same axes.
+    A point is an array (*B, n_0), one for each network; N points for each network are (*B, N, n_0).
+    Methods that evaluate at points return the same leading axes.
+
+    >>> import torch
+    >>> net = Network.of([[[1.0], [-1.0]], [[1.0, 1.0]]])  # |x|
+    >>> x = torch.tensor([[-3.0], [2.0]], dtype=torch.float64)  # two points
+    >>> net(x).tolist(), net.jacobian(x).flatten().tolist(), float(net.cost())
+    ([[3.0], [2.0]], [-1.0, 1.0], 4.0)
     """
 
     weights: tuple[Array, ...]
@@ -62,9 +69,9 @@ class Network:
         self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope = 0.0
     ) -> None:
         self._set(weights, biases, slope)
-        inside = abs(self.slope) < 1
-        if not (inside if isinstance(inside, bool) else inside.all()):
-            raise ValueError(f"the slope lies in (-1, 1), received {slope}")
+        inside = -1 < slope < 1 if isinstance(slope, Number) else bool((slope.abs() < 1).all())
+        if not inside:
+            raise ValueError(f"the slope is {slope}; it must lie in (-1, 1)")
 
     def _set(self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope) -> None:
         object.__setattr__(self, "weights", tuple(weights))
@@ -76,8 +83,8 @@ class Network:
         weights, biases = self.weights, self.biases
         if len(weights) == 0 or len(weights) != len(biases):
             raise ValueError(
-                "a network has at least one layer, and as many biases as weights, "
-                f"received {len(weights)} weights and {len(biases)} biases"
+                f"received {len(weights)} weights and {len(biases)} biases; "
+                "a network has at least one layer, and a bias for each weight"
             )
         kind = type(weights[0])
         arrays = {f"W_{i}": w for i, w in enumerate(weights, 1)}
@@ -91,28 +98,42 @@ class Network:
         for i, (w, b) in enumerate(zip(weights, biases, strict=True), 1):
             if w.ndim < 2 or w.shape[:-2] != batch or w.shape[-1] != fan_in:
                 raise ValueError(
-                    f"W_{i} has shape (*{tuple(batch)}, n_{i}, {fan_in}), received {tuple(w.shape)}"
+                    f"W_{i} has shape {tuple(w.shape)}; expected (*{tuple(batch)}, n_{i}, {fan_in})"
                 )
             if b.shape != w.shape[:-1]:
                 raise ValueError(
-                    f"b_{i} has the shape of W_{i} less its last axis, {tuple(w.shape[:-1])}, "
-                    f"received {tuple(b.shape)}"
+                    f"b_{i} has shape {tuple(b.shape)}; expected {tuple(w.shape[:-1])}, "
+                    f"the shape of W_{i} without its last axis"
                 )
             fan_in = w.shape[-2]
         if not isinstance(self.slope, Number) and self.slope.shape != batch:
             raise ValueError(
-                f"an array of slopes has the batch axes {tuple(batch)}, "
-                f"received shape {tuple(self.slope.shape)}"
+                f"the array of slopes has shape {tuple(self.slope.shape)}; "
+                f"expected the batch axes {tuple(batch)}"
             )
 
     @classmethod
     def unchecked_slope(
         cls, weights: Iterable[Array], biases: Iterable[Array], slope: Slope
     ) -> Network:
-        """A network whose slope may lie outside (−1, 1): for controls that drop that hypothesis."""
+        """A network whose slope may lie outside (−1, 1), for controls that drop this hypothesis."""
         net = object.__new__(cls)
         net._set(weights, biases, slope)
         return net
+
+    @classmethod
+    def linear(cls, weights: Iterable[Array], slope: Slope = 0.0) -> Network:
+        """The network with these weights and zero biases, shapes and errors as for the class.
+
+        The biases have the shapes, the device and the kind of number of the weights.
+
+        >>> import torch
+        >>> net = Network.linear([torch.tensor([[2.0, 1.0]], dtype=torch.float64)])
+        >>> print(net)
+        depth 1, slope 0, W_1 = [[2, 1]], b_1 = [0]
+        """
+        weights = tuple(weights)
+        return cls(weights, tuple(w.new_zeros(w.shape[:-1]) for w in weights), slope)
 
     @classmethod
     def of(
@@ -120,11 +141,11 @@ class Network:
     ) -> Network:
         """A network from nested lists, numpy arrays or tensors, converted to float64.
 
-        Without ``biases`` they are zero. Gradients pass through tensors.
+        The biases are zero by default. Gradients pass through tensors.
         """
         W = tuple(torch.as_tensor(w, dtype=torch.float64) for w in weights)
         if biases is None:
-            return cls(W, tuple(w.new_zeros(w.shape[:-1]) for w in W), slope)
+            return cls.linear(W, slope)
         return cls(W, tuple(torch.as_tensor(b, dtype=torch.float64) for b in biases), slope)
 
     @classmethod
@@ -133,21 +154,25 @@ class Network:
 
         The parameters are detached and converted to float64, which is exact.
 
+        >>> module = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
+        >>> Network.from_module(module).widths
+        (3, 8, 2)
+
         Raises:
-            TypeError: another kind of layer, or the two kinds do not alternate.
-            ValueError: activations of different slopes.
+            TypeError: there is another kind of layer, or the two kinds do not alternate.
+            ValueError: the activations have different slopes.
         """
         layers = list(module)
         linear = [layer for layer in layers[::2] if isinstance(layer, nn.Linear)]
         activations = [a for a in layers[1::2] if isinstance(a, nn.ReLU | nn.LeakyReLU)]
         if len(layers) != 2 * len(linear) - 1 or len(activations) != len(linear) - 1:
             raise TypeError(
-                "layers alternate Linear, ReLU or LeakyReLU, ..., Linear; received "
-                + ", ".join(type(layer).__name__ for layer in layers)
+                f"received the layers [{', '.join(type(layer).__name__ for layer in layers)}]; "
+                "they must alternate: Linear, ReLU or LeakyReLU, ..., Linear"
             )
         slopes = {getattr(layer, "negative_slope", 0.0) for layer in activations}
         if len(slopes) > 1:
-            raise ValueError(f"all activations have one slope, received {sorted(slopes)}")
+            raise ValueError(f"the activations have slopes {sorted(slopes)}; all must be equal")
         weights = tuple(layer.weight.detach().double() for layer in linear)
         biases = tuple(
             w.new_zeros(w.shape[0]) if layer.bias is None else layer.bias.detach().double()
@@ -180,7 +205,7 @@ class Network:
         )
 
     def with_parameters(self, weights: Iterable[Array], biases: Iterable[Array]) -> Network:
-        """A network of other arrays with this one's slope, which is not checked again."""
+        """A network with other arrays and the slope of this one, which is not checked again."""
         return Network.unchecked_slope(weights, biases, self.slope)
 
     def __getitem__(self, index: Any) -> Network:
@@ -195,7 +220,8 @@ class Network:
             len(parts) - len(masks) + sum(masks) > len(self.batch)
         ):
             raise IndexError(
-                f"an index of a network addresses its batch axes {self.batch}, received {index}"
+                f"received the index {index}; an index of a network addresses its batch axes "
+                f"{self.batch}, without an ellipsis"
             )
         return self.map_arrays(lambda array: array[index])
 
@@ -210,7 +236,7 @@ class Network:
     # Evaluation
 
     def at(self, x: Array) -> AtPoints:
-        """Everything that one forward pass at the points x gives; the methods below are views."""
+        """The results of one forward pass at the points x; the methods below return parts of it."""
         return AtPoints(self.weights, self.biases, self.slope, x)
 
     def __call__(self, x: Array) -> Array:
@@ -236,7 +262,7 @@ class Network:
     def boundary_distance(self, x: Array) -> Array:
         """min |α̃_ℓ,i(x)| over the hidden neurons, shape (*B, [N]); infinite at depth 1.
 
-        No distance in input space: it is zero exactly when some hidden neuron sits at its kink.
+        Not a distance in input space. It is zero if and only if some hidden neuron is at its kink.
         """
         return self.at(x).boundary_distance
 
@@ -278,12 +304,12 @@ class Network:
 
         It computes f ∘ σ_a ∘ g, hence f ∘ g wherever g ≥ 0.
         """
-        self._check_partner(g, self.widths[0] == g.widths[-1], "f after g: n_0 of f is n_L of g")
+        self._check_partner(g, self.widths[0] == g.widths[-1], "n_0 of f must equal n_L of g")
         return self.with_parameters(g.weights + self.weights, g.biases + self.biases)
 
     def merged_after(self, g: Network) -> Network:
         """f ∘ g everywhere, of depth L_f + L_g − 1: g's last affine map merged with f's first."""
-        self._check_partner(g, self.widths[0] == g.widths[-1], "f after g: n_0 of f is n_L of g")
+        self._check_partner(g, self.widths[0] == g.widths[-1], "n_0 of f must equal n_L of g")
         v, c = self.weights[0], self.biases[0]
         seam = (v @ g.biases[-1].unsqueeze(-1)).squeeze(-1) + c
         return self.with_parameters(
@@ -296,7 +322,7 @@ class Network:
         self._check_partner(
             g,
             self.depth == g.depth and self.widths[0] == g.widths[0],
-            "parallel networks have equal depths and inputs",
+            "parallel networks need equal depths and input widths",
         )
         first = torch.cat((self.weights[0], g.weights[0]), -2)
         rest = map(block_diagonal, self.weights[1:], g.weights[1:])
@@ -309,7 +335,9 @@ class Network:
         Its cost is ‖θ_f‖² + ‖θ_g‖² + 2⟨b_{L,f}, b_{L,g}⟩.
         """
         self._check_partner(
-            g, self.depth >= 2 and self.widths[-1] == g.widths[-1], "f + g: L ≥ 2 and equal outputs"
+            g,
+            self.depth >= 2 and self.widths[-1] == g.widths[-1],
+            "f + g needs L ≥ 2 and equal output widths",
         )
         both = self.parallel(g)
         last = torch.cat((self.weights[-1], g.weights[-1]), -1)
@@ -320,42 +348,34 @@ class Network:
     def _check_partner(self, g: Network, fits: bool, rule: str) -> None:
         if not fits or self.batch != g.batch:
             raise ValueError(
-                f"{rule}; received widths {self.widths} and {g.widths}, "
-                f"batch axes {self.batch} and {g.batch}"
+                f"received widths {self.widths} and {g.widths}, batch axes {self.batch} and "
+                f"{g.batch}; {rule}, and the batch axes must be equal"
             )
         if not _same(self.slope, g.slope):
-            raise ValueError(f"both networks have one slope, received {self.slope} and {g.slope}")
+            raise ValueError(
+                f"the networks have slopes {self.slope} and {g.slope}; they must be equal"
+            )
 
     # Text
 
     def describe(self) -> str:
-        """Numbers to retype: ``depth 1, slope 0, W_1 = [[1]], b_1 = [0]``. One network only."""
+        """All numbers as text that can be typed back, for a network without batch axes.
+
+        For example ``depth 1, slope 0, W_1 = [[1]], b_1 = [0]``.
+        """
         if self.batch:
             raise ValueError(
-                f"one network is described at a time, received batch axes {self.batch}: index first"
+                f"the network has batch axes {self.batch}; describe takes one, so index first"
             )
-        parts = [f"depth {self.depth}", f"slope {literal(self.slope)}"]
+        parts = [f"depth {self.depth}", f"slope {array_text(self.slope)}"]
         for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True), 1):
-            parts += [f"W_{i} = {literal(w)}", f"b_{i} = {literal(b)}"]
+            parts += [f"W_{i} = {array_text(w)}", f"b_{i} = {array_text(b)}"]
         return ", ".join(parts)
 
     def __str__(self) -> str:
         if self.batch:
             return f"networks {self.batch}, widths {self.widths}, slope {self.slope}"
         return self.describe()
-
-
-def literal(value: Slope) -> str:
-    """A number or array as text that reads back exactly: 1, -0.5, 1/3, [[1, 0], [0.25, 2]]."""
-    if isinstance(value, Tensor):
-        value = value.tolist()
-    elif isinstance(value, BallArray):
-        value = value.elements.tolist()
-    if isinstance(value, list):
-        return "[" + ", ".join(map(literal, value)) + "]"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
-        return str(int(value))
-    return str(value)
 
 
 def _same(a: Slope, b: Slope) -> bool:
@@ -367,14 +387,14 @@ def _same(a: Slope, b: Slope) -> bool:
 def _check_kind(name: str, array: Any, kind: type) -> None:
     if isinstance(array, Tensor):
         if array.dtype != torch.float64:
-            raise TypeError(f"{name} is a float64 tensor, received {array.dtype}")
-        # The sum is finite unless an entry is not, or it overflows: seven times as fast.
+            raise TypeError(f"{name} has dtype {array.dtype}; expected torch.float64")
+        # A finite sum proves all entries finite, and takes a seventh of the time.
         if not (torch.isfinite(array.sum()) or torch.isfinite(array).all()):
-            raise ValueError(f"{name} has finite entries, received {array}")
+            raise ValueError(f"{name} has infinite or undefined entries: {array}")
     elif not isinstance(array, BallArray):
-        raise TypeError(f"{name} is a tensor or a BallArray, received {type(array).__name__}")
+        raise TypeError(f"{name} is a {type(array).__name__}; expected a tensor or a BallArray")
     if isinstance(array, Tensor) != issubclass(kind, Tensor):
         raise TypeError(
-            f"all arrays of a network are of one kind, received {name} as "
-            f"{type(array).__name__} beside {kind.__name__}"
+            f"{name} is a {type(array).__name__} beside a {kind.__name__}; "
+            "all arrays of a network must be of one kind"
         )

@@ -16,11 +16,16 @@ class PiecewiseLinear:
     """The continuous function through the points (breakpoints[k], values[k]), linear in between.
 
     Both arrays have shape (*B, K), K >= 2, or broadcast to it; the breakpoints ascend strictly
-    along the last axis. Before the first and after the last breakpoint the outer pieces go on, so
-    the function lives on all of R with the same Lipschitz constant.
+    along the last axis. The first and the last piece are extended to infinity, so the function is
+    defined on all of R with the same Lipschitz constant.
 
-    Raises ValueError for other shapes. The order of the breakpoints is the caller's duty (this code
-    also runs on balls, and looks at no value); two equal ones give a slope of nan.
+    >>> import torch
+    >>> tent = PiecewiseLinear(torch.tensor([0.0, 1.0, 2.0]), torch.tensor([0.0, 1.0, 0.0]))
+    >>> tent(torch.tensor([0.5, 1.0, 3.0])).tolist()
+    [0.5, 1.0, -1.0]
+
+    Raises ValueError for other shapes. The order of the breakpoints is not checked, because this
+    code reads no values (it also runs on balls); two equal breakpoints give a slope of nan.
     """
 
     breakpoints: Array
@@ -30,13 +35,15 @@ class PiecewiseLinear:
         b, v = tuple(self.breakpoints.shape), tuple(self.values.shape)
         if not b or not v or b[-1] != v[-1] or b[-1] < 2:
             raise ValueError(
-                "a piecewise-linear function has as many values as breakpoints, two at least, "
-                f"along the last axis; received shapes {b} and {v}"
+                f"received breakpoints of shape {b} and values of shape {v}; "
+                "their last axes must be equal, of length two at least"
             )
         try:
             torch.broadcast_shapes(b, v)
         except RuntimeError:
-            raise ValueError(f"the batch axes of shapes {b} and {v} do not broadcast") from None
+            raise ValueError(
+                f"the batch axes of breakpoints {b} and values {v} do not broadcast"
+            ) from None
 
     @classmethod
     def from_slopes(cls, breakpoints: Array, slopes: Array, first: Array) -> PiecewiseLinear:
@@ -52,10 +59,11 @@ class PiecewiseLinear:
         return (v[..., 1:] - v[..., :-1]) / (b[..., 1:] - b[..., :-1])
 
     def __call__(self, x: Array) -> Array:
-        """The values at P points for each function: (*B, P), or broadcast to it, to (*B, P).
+        """The values (*B, P) at P points for each function, x of shape (*B, P) or broadcast to it.
 
-        f(x) = v_0 + the sum over pieces of slope times the length of the piece that lies before x.
-        No term exceeds the rise of its piece, so rounding stays below K ulps of the variation.
+        f(x) = v_0 + Σ over the pieces of the slope times the length of the piece to the left of x.
+        Inside the breakpoints no term exceeds the rise of its piece, so the rounding error stays
+        below K ulps of the total variation.
         """
         b = self.breakpoints.unsqueeze(-2)
         inner = b[..., 1:-1]
@@ -69,23 +77,20 @@ class PiecewiseLinear:
         """The least Lipschitz constant, max |slope|, shape (*B)."""
         return self.slopes.abs().amax(-1)
 
-    def slope_variation(self) -> Array:
-        """The total variation of the derivative, the sum of |jumps of the slope|, shape (*B)."""
-        s = self.slopes
-        return (s[..., 1:] - s[..., :-1]).abs().sum(-1)
-
 
 def zigzag(
     radius: Array, lipschitz: Array, cells: int, signs: Array | None = None
 ) -> PiecewiseLinear:
-    """The worst L-Lipschitz function for chords over cells of length h = R/cells.
+    """The L-Lipschitz function farthest from its chords over cells of length h = R/cells.
 
     It vanishes at the 2·cells + 1 multiples of h in [-R, R] and has slopes ±L, with a tooth of
-    height L·h/2 in each cell: upwards, or of the sign that signs (*B, 2·cells) gives. radius and
+    height L·h/2 in each cell: upwards, or with the sign in signs (*B, 2·cells). radius and
     lipschitz have shape (*B), the breakpoints (*B, 4·cells + 1). Raises ValueError if cells < 1.
     """
     if cells < 1:
-        raise ValueError(f"a zigzag needs at least one cell on either side of 0; received {cells}")
+        raise ValueError(
+            f"zigzag received {cells} cells; it takes at least one on either side of 0"
+        )
     steps = radius.new_ones(4 * cells + 1).cumsum(-1) - (2 * cells + 1)
     breakpoints = radius.unsqueeze(-1) * steps / (2 * cells)
     height = (lipschitz * radius / (2 * cells)).unsqueeze(-1)

@@ -1,4 +1,4 @@
-r"""The neural tangent kernel from products of masked weights, no automatic differentiation.
+r"""The neural tangent kernel from products of masked weights, without automatic differentiation.
 
 With G_ℓ(x) the Jacobian of α̃_ℓ → f at x, the derivative of f with respect to W_ℓ is the outer
 product of G_ℓ and α_{ℓ−1}, and with respect to b_ℓ it is G_ℓ. Hence (`bottleneck` §4)
@@ -7,9 +7,9 @@ product of G_ℓ and α_{ℓ−1}, and with respect to b_ℓ it is G_ℓ. Hence 
     \Theta(x, y) = \sum_{\ell=1}^{L} (\langle\alpha_{\ell-1}(x), \alpha_{\ell-1}(y)\rangle + \beta)
     \, G_\ell(x) G_\ell(y)^T,
 
-a d_out × d_out matrix, with β = 1 if the biases count among the parameters and 0 if not. Networks
-and points may have any batch axes; everything but :func:`gram` is written once for floats and
-balls. The formulas hold for every slope where no hidden pre-activation vanishes.
+a d_out × d_out matrix, with β = 1 if the biases are parameters and 0 if not. Networks and points
+may have any batch axes; all functions but :func:`gram` run on floats and on balls. The formulas
+hold for every slope, at points where no hidden pre-activation vanishes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def ntk(net: Network, x: Array, y: Array, biases: bool = False) -> Array:
     """Θ(x, y), shape (*B, [N,] d_out, d_out), for x and y of one shape, paired point by point."""
     if x.shape != y.shape:
         raise ValueError(
-            f"x and y are paired, so of one shape, received {tuple(x.shape)} and {tuple(y.shape)}"
+            f"received x of shape {tuple(x.shape)} and y of shape {tuple(y.shape)}; "
+            "they are paired point by point, so the shapes must be equal"
         )
     at_x = net.at(x)
     at_y = at_x if y is x else net.at(y)
@@ -69,21 +70,16 @@ def ntk_mixed_derivative(net: Network, x: Array) -> Array:
     return _total(terms)
 
 
-def jacobians(net: Network, X: Array) -> Array:
-    """Jf at each of the points X (*B, N, n_0), shape (*B, N, n_L, n_0)."""
-    return net.jacobian(X)
-
-
 def gram(net: Network, X: Tensor, biases: bool = False, block: int = 128) -> Tensor:
     """Θ(X, X) for the N points X (*B, N, n_0), exactly symmetric, shape (*B, N·d_out, N·d_out).
 
-    Rows and columns run over (point, output), the output fastest. Computed in tiles of ``block``
-    points, small enough for the processor's cache, and only on and below the diagonal.
+    Rows and columns run over (point, output), the output fastest. Floats only. Computed in tiles of
+    ``block`` points, which fit into the processor's cache, and only on and below the diagonal.
     """
     if X.ndim != len(net.batch) + 2:
         raise ValueError(
-            f"a Gram matrix takes points (*{net.batch}, N, {net.widths[0]}), "
-            f"received {tuple(X.shape)}"
+            f"received points of shape {tuple(X.shape)}; "
+            f"a Gram matrix takes (*{net.batch}, N, {net.widths[0]})"
         )
     at = net.at(X)
     d = net.widths[-1]
@@ -95,7 +91,7 @@ def gram(net: Network, X: Tensor, biases: bool = False, block: int = 128) -> Ten
     def tile(i: int, j: int) -> Tensor:
         pairs = [(a[i] @ a[j].mT, g[i] @ g[j].mT) for a, g in zip(features, outer, strict=True)]
         total = _sum_of_products([(_repeat(a, d), g) for a, g in pairs])
-        return (total + total.mT) / 2 if i == j else total  # a product with itself rounds unevenly
+        return (total + total.mT) / 2 if i == j else total  # rounding leaves A·Aᵀ unsymmetric
 
     number = len(features[0])
     tiles = {(i, j): tile(i, j) for i in range(number) for j in range(i + 1)}

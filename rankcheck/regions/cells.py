@@ -29,12 +29,12 @@ class Regions:
     Attributes:
         weights, biases, slope: the network, L layers.
         low, high: the box, shape (d,).
-        cells: the vertices as the splitting left them. ``cells.points[cells.members[i:j]]``, with
+        cells: the result of the splitting. ``cells.points[cells.members[i:j]]``, with
             i, j = ``cells.starts[r:r + 2]``, are the vertices of region r; see :class:`Complex`.
 
-    Which regions there are, and which vertices each has, is exact. Floating-point numbers
-    (vertices, interior points, Jacobians, volumes) are rounded; the ``exact_*`` methods return
-    rationals.
+    The list of regions and the vertices of each are exact as combinatorial data. Floating-point
+    numbers (coordinates, interior points, Jacobians, volumes) are rounded; the ``exact_*`` methods
+    return rationals.
     """
 
     weights: tuple[Floats, ...]
@@ -63,7 +63,7 @@ class Regions:
 
     @property
     def decided_exactly(self) -> int:
-        """How many vertices had a sign too close to call in floats, and got it from rationals."""
+        """The number of vertices with a sign that floats left open and rationals decided."""
         return self.cells.decided
 
     def vertices(self, region: int) -> Floats:
@@ -106,7 +106,7 @@ class Regions:
         return np.concatenate(pieces)
 
     def _affine_maps(self, patterns: np.ndarray) -> Floats:
-        """One matrix product a layer for all patterns; on the way (n_l, R, d + 1)."""
+        """One matrix product a layer for all patterns; intermediate arrays are (n_l, R, d + 1)."""
         count, d = len(patterns), len(self.low)
         state = np.broadcast_to(np.eye(d, d + 1)[:, None, :], (d, count, d + 1))
         done = 0
@@ -169,7 +169,7 @@ class Regions:
             yield region + begin, used[corners]
 
     def volume(self) -> Floats:
-        """The d-dimensional volume of each region, shape (R,). They add up to that of the box."""
+        """The d-dimensional volume of each region, shape (R,). The sum is the volume of the box."""
         volumes = np.zeros(len(self))
         for region, corners in self.simplices():
             points = self.cells.points[corners]

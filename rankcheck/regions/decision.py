@@ -3,29 +3,26 @@ r"""The classes of a classifier f: R^n → R^m over a box, and how many of them 
 Class i is where f_i is the largest output. With the differences f_i − f_j as a further hidden
 layer, the linear regions (:mod:`rankcheck.regions`) become cells on which the order of the outputs
 is constant, so each cell has one class (the last of those that are equal on all of it). The cells
-form a complex: a point inside a face lies in exactly the cells that have this face, and so does
-every vertex of the face. So no point meets more classes than some vertex does, and the number of
-classes that meet in a point is a maximum over the vertices, without rounding.
+form a complex: a point inside a face lies in exactly the cells that have this face, and every
+vertex of the face lies in these cells as well. So no point meets more classes than some vertex, and
+the largest number of classes that meet in a point is a maximum over the vertices, without rounding.
 
 Used by rank.no-tripoints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import torch
 
-from rankcheck.data.tours import Floats
 from rankcheck.networks.network import Network
-from rankcheck.regions import Regions, regions
+from rankcheck.regions.box import Corner, regions
+from rankcheck.regions.cells import Regions
 
 __all__ = ["Decision", "decision"]
-
-Corner = float | Sequence[float] | Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +54,7 @@ def decision(net: Network, low: Corner, high: Corner) -> Decision:
     """
     m = net.widths[-1]
     if m < 2:
-        raise ValueError(f"a classifier has two outputs at least, received {m}")
+        raise ValueError(f"decision received a network with {m} output; it takes two or more")
     pairs = list(combinations(range(m), 2))
     rows = torch.zeros(len(pairs), m, dtype=torch.float64)
     for row, (i, j) in enumerate(pairs):

@@ -1,4 +1,4 @@
-"""Vertices of linear regions in rational arithmetic: the judge of every doubtful sign."""
+"""Vertices of linear regions in rational arithmetic, which decides every doubtful sign."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ Floats: TypeAlias = np.ndarray
 
 
 def rational(number: float | Fraction) -> fmpq:
-    """The number itself, as every float is a dyadic rational."""
+    """The exact rational value of a float or Fraction."""
     return fmpq(*Fraction(number).as_integer_ratio())
 
 
 def rational_matrix(entries: Floats) -> fmpq_mat:
-    """The matrix of floats itself, over the rationals."""
+    """The exact rational matrix of a matrix of floats."""
     rows, columns = entries.shape
     return fmpq_mat(rows, columns, [rational(x) for x in entries.ravel().tolist()])
 
 
 class RationalVertices:
-    """Exact coordinates and pre-activations of vertices, worked out when asked for.
+    """Exact coordinates and pre-activations of vertices, computed on first use.
 
     Args:
         weights, biases: the hidden layers.
         slope: of the activation.
-        corners: (n, d), the vertices 0..n−1; all later ones are born of two older ones.
+        corners: (n, d), the vertices 0..n−1; each later one lies between two earlier ones.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RationalVertices:
         self._weights, self._biases, self._slope = weights, biases, slope
         self._corners = corners
         self._points: dict[int, list[fmpq]] = {}
-        # Families of vertices born together: first of each, parents, layer and neuron.
+        # Vertices are added in families: the first of each, then parents, layer and neuron.
         self._firsts, self._count = [0], len(corners)
         self._families: list[tuple[np.ndarray, np.ndarray, int, int]] = []
         self._preactivations: dict[tuple[int, int], list[fmpq]] = {}
@@ -55,8 +55,8 @@ class RationalVertices:
         biases = [[rational(x) for x in b.tolist()] for b in self._biases]
         return list(zip(map(rational_matrix, self._weights), biases, strict=True))
 
-    def born(self, above: np.ndarray, below: np.ndarray, layer: int, neuron: int) -> None:
-        """The next vertices: where the neuron vanishes between older ones, > 0 and < 0 there."""
+    def add(self, above: np.ndarray, below: np.ndarray, layer: int, neuron: int) -> None:
+        """Add vertices where the neuron vanishes between ``above`` (> 0) and ``below`` (< 0)."""
         self._firsts.append(self._count)
         self._families.append((above, below, layer, neuron))
         self._count += len(above)

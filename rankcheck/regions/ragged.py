@@ -1,4 +1,4 @@
-"""Lists of lists of different lengths, as one array and where each list starts in it."""
+"""Lists of different lengths stored in one array, with the index where each list starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def starts_of(sizes: np.ndarray) -> np.ndarray:
 
 
 def blocks(starts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The indices of blocks, one after the other, and the block that each belongs to."""
+    """The indices in all blocks, one block after another, and the block of each index."""
     owner = np.repeat(np.arange(len(sizes)), sizes)
     return owner, np.arange(len(owner)) + (starts - starts_of(sizes)[:-1])[owner]
 

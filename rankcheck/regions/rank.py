@@ -1,15 +1,17 @@
-"""The Jacobian rank of a network over a box, a maximum over all of its regions."""
+"""The Jacobian rank of a network over a box: the largest rank over all of its regions."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import torch
 
 from rankcheck.linalg import rank, rank_gap
+from rankcheck.regions.box import Corner, regions
 from rankcheck.regions.cells import Regions
 from rankcheck.regions.exact import Floats
 
@@ -28,43 +30,54 @@ class JacobianRank:
     gap: float
 
 
-def highest_rank(regions: Regions, *, exact: bool = False) -> JacobianRank:
+def jacobian_rank(net: Any, low: Corner, high: Corner, *, exact: bool = False) -> JacobianRank:
+    """rank_J(f; Ω) on the open box Ω: the largest rank of Jf over all regions, with a witness.
+
+    The ranks are those of rankcheck.linalg in floats, and of rational matrices with ``exact``:
+    then the result is proved, from above and from below, for the network with exactly these floats
+    as parameters. Arguments and errors as for :func:`rankcheck.regions.regions`.
+    """
+    return highest_rank(regions(net, low, high), exact=exact)
+
+
+def highest_rank(cells: Regions, *, exact: bool = False) -> JacobianRank:
     """The largest rank of a Jacobian among the regions, in floats or proved."""
-    J = torch.from_numpy(np.ascontiguousarray(regions.jacobians))
-    noise = _rounding(regions)
+    J = torch.from_numpy(np.ascontiguousarray(cells.jacobians))
+    noise = _rounding(cells)
     ranks = rank(J, noise).numpy()
     if exact:
-        best, region = _proved(regions, ranks)
+        best, region = _proved(cells, ranks)
         gap = math.inf
     else:
         region = int(ranks.argmax())
         best, gap = int(ranks[region]), float(rank_gap(J, noise).min())
-    return JacobianRank(best, tuple(regions.exact_interior(region)), region, gap)
+    return JacobianRank(best, tuple(cells.exact_interior(region)), region, gap)
 
 
-def _rounding(regions: Regions) -> float:
+def _rounding(cells: Regions) -> float:
     """A bound on the rounding errors of the float Jacobians, in operator norm."""
-    terms = sum(W.shape[1] + 2 for W in regions.weights)
-    size: Floats = np.array([np.linalg.norm(W) for W in regions.weights])
+    terms = sum(W.shape[1] + 2 for W in cells.weights)
+    size: Floats = np.array([np.linalg.norm(W) for W in cells.weights])
     return terms * 2.0**-52 * float(size.prod())
 
 
-def _proved(regions: Regions, guesses: np.ndarray) -> tuple[int, int]:
+def _proved(cells: Regions, guesses: np.ndarray) -> tuple[int, int]:
     """The largest exact rank and a region that has it.
 
-    Likely regions come first, and a region is passed over when its rank cannot be larger: it is at
-    most the rank of each weight matrix and, for ReLU, the number of active neurons of each layer.
+    Regions are tried in descending order of their float rank, and skipped when their rank cannot
+    be larger than the best so far: it is at most the rank of each weight matrix and, for ReLU, the
+    number of active neurons of each layer.
     """
-    limits = np.full(len(regions), min(W.rank() for W in regions.rational_weights))
-    if regions.slope == 0:
+    limits = np.full(len(cells), min(W.rank() for W in cells.rational_weights))
+    if cells.slope == 0:
         done = 0
-        for W in regions.weights[:-1]:
-            active = regions.patterns[:, done : done + len(W)].sum(axis=1)
+        for W in cells.weights[:-1]:
+            active = cells.patterns[:, done : done + len(W)].sum(axis=1)
             limits, done = np.minimum(limits, active), done + len(W)
     best, where = -1, 0
     for region in np.argsort(-guesses, kind="stable").tolist():
         if limits[region] > best:
-            proved = regions.exact_jacobian(region).rank()
+            proved = cells.exact_jacobian(region).rank()
             if proved > best:
                 best, where = proved, region
     return best, where

@@ -5,16 +5,16 @@ the list of vertices of each cell. The next neuron is affine on every cell, so i
 vertices tell which cells it cuts. A cut cell gets a new vertex on each edge whose ends have
 opposite signs, and becomes two. Two vertices of a cell span an edge exactly when no third vertex of
 the cell satisfies all the constraints that are tight at both (Fukuda & Prodon, *Double description
-method revisited*, 1996); "constraints" are the faces of the box and the neurons done so far, which
-have one sign on each cell. Nothing here supposes general position: vertices of any degree,
-duplicated neurons, pairs ±x and neurons that vanish on a whole cell are all ordinary.
+method revisited*, 1996); "constraints" are the faces of the box and the earlier neurons, which have
+one sign on each cell. General position is not assumed: vertices of any degree, duplicated neurons,
+pairs ±x and neurons that vanish on a whole cell are not special cases.
 
 All cells that a neuron cuts are split together, in numpy.
 
-**Numbers.** The combinatorics is exact; coordinates are rounded. With every float value y (a
-coordinate or a pre-activation at a vertex) goes a bound e on its error, and a sign counts as known
-when |y| > e. A sign that is not known so is decided in rational arithmetic (every float is a
-rational number), and the vertex gets its correctly rounded values. With u = 2⁻⁵³ and γ = (n + 4)u:
+**Numbers.** The combinatorics is exact; coordinates are rounded. Every float value y (a coordinate
+or a pre-activation at a vertex) has a bound e on its error, and its sign is known when |y| > e. All
+other signs are decided in rational arithmetic (every float is a rational number), and the vertex
+then gets correctly rounded values. With u = 2⁻⁵³ and γ = (n + 4)u:
 
 * a layer of fan-in n: e(Wh + b) = |W|(e(h) + γ|h|) + γ|b|, and
   e(σ_a(z)) = max(1, |a|)(e(z) + 2u|z|);
@@ -24,8 +24,8 @@ rational number), and the vertex gets its correctly rounded values. With u = 2�
   e(y) = max(e(y₀), e(y₁)) + |δt|(|y₁ − y₀| + e(y₀) + e(y₁)) + 4u(|y₀| + |y₁|).
 
 The bounds are raised by 2⁻²⁰ for their own rounding, and kept above 2⁻⁸⁰⁰ unless they are exactly
-zero, so that nothing underflows. Most signs need no numbers at all: between two vertices where a
-neuron is ≥ 0, it is ≥ 0.
+zero, so that nothing underflows. Most signs follow without numbers: between two vertices where a
+neuron is ≥ 0 it is ≥ 0.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PAIRS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Complex:
-    """The cells of a box: vertices, and for each cell its vertices and its signs.
+    """The cells of a box: a pool of vertices, and for each cell its vertices and its signs.
 
     ``points`` (V, d) holds every vertex once, each coordinate within ``errors`` (V, d) of the true
     one. Cell i has the vertices ``members[starts[i]:starts[i + 1]]``. ``patterns`` (R, H) tells for
@@ -99,8 +99,8 @@ class _Splitting:
     """The complex while it is split.
 
     Vertices 0..count−1 and cells 0..len−1 are rows of arrays with spare room at the end. Cell i has
-    the vertices ``members[starts[i]:starts[i] + sizes[i]]``; the members of cells that have been
-    split stay behind until the end of the layer.
+    the vertices ``members[starts[i]:starts[i] + sizes[i]]``; members of cells that have been split
+    are removed at the end of the layer.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class _Splitting:
         for axis in range(d):
             self._mark(2 * axis, ~upper[:, axis])
             self._mark(2 * axis + 1, upper[:, axis])
-        # Coordinates, then the pre-activations of the layer at hand, and bounds on their errors.
+        # Coordinates, then pre-activations of the current layer, and bounds on their errors.
         self.values = corners
         self.errors = np.zeros_like(corners)
         self.codes = np.zeros((self.count, 0), dtype=np.uint8)
@@ -140,7 +140,7 @@ class _Splitting:
     # Layers
 
     def enter(self, layer: int) -> None:
-        """Pre-activations of the next layer at all vertices."""
+        """Compute the pre-activations of the next layer at all vertices."""
         W, b = self.weights[layer], self.biases[layer]
         old, bound = self.values[: self.count], self.errors[: self.count]
         h, e = old, bound
@@ -149,7 +149,7 @@ class _Splitting:
             h = np.where(z > 0, z, self.slope * z)
             steepest = max(1.0, abs(self.slope))
             e = steepest * (bound[:, self.d :] + 2 * UNIT * np.abs(z))
-        # Numerical underflow: keep every factor that is not zero above TINY.
+        # Against underflow every nonzero factor is at least TINY.
         gamma = (W.shape[1] + 4) * UNIT
         size = _at_least_tiny(e + gamma * np.abs(h))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -168,7 +168,7 @@ class _Splitting:
         self.cells, self.used = len(self.sizes), len(self.members)
 
     def leave(self) -> None:
-        """The signs of the layer on all cells, and the constraints that it adds."""
+        """Store the signs of the layer on all cells, and drop the members of split cells."""
         n = self.cells
         self.sizes = self.sizes[:n].copy()
         _, living = blocks(self.starts[:n], self.sizes)
@@ -178,9 +178,9 @@ class _Splitting:
         self.first_bit += len(self.first)
 
     def _decide(self, start: int) -> None:
-        """Signs of the vertices from ``start`` on; ``codes`` hold MIXED where they are not known.
+        """Decide the signs that ``codes`` hold as MIXED, for the vertices from ``start`` on.
 
-        Afterwards every pre-activation agrees with its code, beyond its error.
+        Afterwards every pre-activation is zero or exceeds its error bound, as its code says.
         """
         d, rows = self.d, slice(start, self.count)
         codes = self.codes[rows]
@@ -198,7 +198,7 @@ class _Splitting:
         e[zero] = 0
 
     def _correct(self, vertex: int) -> None:
-        """Correctly rounded values, and exact signs, of one vertex."""
+        """Give one vertex its correctly rounded values and exact signs."""
         point = self.rationals.point(vertex)
         z = self.rationals.preactivations(vertex, self.layer)
         exact = [_nearest(y) for y in (*point, *z)]
@@ -223,7 +223,7 @@ class _Splitting:
         members = self.members[entries]
         code = self.codes[members, neuron]
         u, v = self._edges(members, code, sizes, cell)
-        born = self._bear(members[u], members[v], neuron)
+        born = self._add_vertices(members[u], members[v], neuron)
         # Cell c becomes its half 2c, where the neuron is >= 0; the half 2c + 1 is a new cell.
         above, below, new = code != NEGATIVE, code != POSITIVE, cell[u]
         half = np.concatenate((2 * cell[above], 2 * cell[below] + 1, 2 * new, 2 * new + 1))
@@ -265,8 +265,8 @@ class _Splitting:
             found.append((u[edge], v[edge]))
         return np.concatenate([u for u, _ in found]), np.concatenate([v for _, v in found])
 
-    def _bear(self, u: np.ndarray, v: np.ndarray, neuron: int) -> np.ndarray:
-        """The vertices where the neuron vanishes between u (> 0) and v (< 0): one an edge."""
+    def _add_vertices(self, u: np.ndarray, v: np.ndarray, neuron: int) -> np.ndarray:
+        """Add the vertices where the neuron vanishes between u (> 0) and v (< 0), one per edge."""
         edges, index = np.unique(u * np.intp(self.count) + v, return_inverse=True)
         u, v = edges // self.count, edges % self.count
         start, self.count = self.count, self.count + len(edges)
@@ -290,7 +290,7 @@ class _Splitting:
         codes = self.codes[u] | self.codes[v]
         codes[:, [k for k, first in enumerate(self.first) if first == neuron]] = ZERO
         self.codes[start : self.count] = codes
-        self.rationals.born(u, v, self.layer, neuron)
+        self.rationals.add(u, v, self.layer, neuron)
         self._mark(self.first_bit + neuron, np.ones(len(edges), dtype=bool), start)
         self._decide(start)
         return start + index

@@ -14,11 +14,11 @@ def triangulate(
 
     Polytope i has the vertices ``members[starts[i]:starts[i + 1]]``; ``tight`` (words, V) has a bit
     for each constraint that is tight at a vertex, and every facet is the set of vertices where some
-    constraint is tight. Degenerate vertices and redundant constraints are welcome.
+    constraint is tight. Degenerate vertices and redundant constraints are allowed.
 
     Each face is a cone from its first vertex over those of its facets that do not contain it
-    (Cohen & Hickey, *Two algorithms for determining volumes of convex polyhedra*, 1979); all faces
-    of one dimension together.
+    (Cohen & Hickey, *Two algorithms for determining volumes of convex polyhedra*, 1979). All faces
+    of one dimension are handled together.
     """
     numbers, lower = _unpacked(tight)
     of_vertex, constraint = np.nonzero(numbers)
@@ -54,7 +54,7 @@ def triangulate(
 
 
 def _unpacked(tight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bits as bools (V, 64·words), and for each bit the words in which the lower ones are set."""
+    """The bits as bools (V, 64·words), and for each bit the words with all lower bits set."""
     words, bits = len(tight), 64 * len(tight)
     shifts = np.arange(64, dtype=np.uint64)
     one = (tight.T[:, :, None] >> shifts) & np.uint64(1)
@@ -75,12 +75,12 @@ def _common(tight: np.ndarray, vertex: np.ndarray, begins: np.ndarray) -> np.nda
 def _is_facet(
     bit: np.ndarray, lower: np.ndarray, closure: np.ndarray, face_closure: np.ndarray
 ) -> np.ndarray:
-    """Whether a set of vertices is a facet of its face that no lower constraint gives too.
+    """Whether a set of vertices is a facet of its face that no lower constraint defines.
 
-    ``closure`` holds what is tight on the whole set, ``face_closure`` on the whole face. Another
-    constraint in the first but not in the second is tight on a set that contains this one and is
-    not all of the face: the same facet again, or a larger set, and then this is none. So of the
-    constraints of a facet the lowest passes, and no other. A smaller face may pass: it runs out of
-    facets before it makes a simplex.
+    ``closure`` holds the constraints that are tight on the whole set, ``face_closure`` those on the
+    whole face. Any other constraint in the first but not in the second is tight on a proper subset
+    of the face that contains this set: either the same facet, or a larger set, and then this set is
+    no facet. So of the constraints of a facet only the lowest passes. A face of lower dimension may
+    pass as well, but it runs out of facets before it yields a simplex.
     """
     return (closure & ~face_closure & lower[:, bit] == 0).all(axis=0)

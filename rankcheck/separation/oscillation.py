@@ -42,9 +42,8 @@ from functools import lru_cache
 
 import torch
 from flint import arb, ctx, fmpq
-from torch import Tensor
 
-from rankcheck.balls import BallArray
+from rankcheck.balls import BallArray, is_ball
 from rankcheck.linalg import Array, Number
 from rankcheck.scalars import pi, scalar, square_root
 from rankcheck.separation.legendre import multiplicity
@@ -109,7 +108,7 @@ def sign_change_lower_bound(m: Number, k: int, like: Array) -> Array:
 def ball_like(value: arb | tuple[arb, ...], like: Array) -> Array:
     """A ball or a tuple of them as a BallArray, or as the nearest doubles beside a tensor."""
     array = BallArray.exact(value)
-    if isinstance(like, Tensor):
+    if not is_ball(like):
         return array.midpoints().to(like.device)
     return array
 

@@ -22,6 +22,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
+from rankcheck.balls import is_ball
 from rankcheck.linalg import Array, power
 from rankcheck.scalars import scalar
 from rankcheck.separation.legendre import even_moment, quadrature
@@ -63,7 +64,7 @@ def laplace_integral(d: int, n: int, t: Array) -> Array:
             "Laplace's integral needs d >= 2 and a degree of at least 0; "
             f"received d = {d}, degree {n}"
         )
-    if isinstance(t, Tensor):
+    if not is_ball(t):
         return _by_quadrature(d, n, t)
     below = 1 - t * t
     terms = (

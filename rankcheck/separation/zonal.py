@@ -31,7 +31,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from rankcheck.balls import NoBallForm
+from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.linalg import Array
 from rankcheck.scalars import scalar, square_root
 from rankcheck.separation.legendre import (
@@ -134,7 +134,7 @@ def cross_by_quadrature(d: int, i: int, j: int, k: int, c: Tensor) -> Tensor:
 
 def _rotated(d: int, degree: int, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """⟨v, x⟩ (m, 1), ⟨w, x⟩ (*c, m, m') and the weights (m, m') of a rule of that degree."""
-    if not isinstance(c, Tensor):
+    if is_ball(c):
         raise NoBallForm("Gauss quadrature", "use the moments")
     t, t_weight = quadrature(d, degree // 2 + 1)
     if d == 2:

@@ -35,6 +35,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
+from rankcheck.balls import is_ball
 from rankcheck.linalg import Array, Number, eye, frobenius_squared, power
 from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import matrix_slope
@@ -114,7 +115,7 @@ class Loop:
         """
         ends = torch.cat((self.rays, self.spine, -self.spine), -1)
         missed = self.around(ends) - ends
-        allowed = CLOSED**2 if isinstance(missed, Tensor) else 0
+        allowed = CLOSED**2 if not is_ball(missed) else 0
         back = frobenius_squared(missed) <= allowed * frobenius_squared(ends)
         u = self.spine
         for W, kinked in zip(self.weights, self.kinked, strict=True):

@@ -24,12 +24,12 @@ A. Jacot, *Bottleneck structure in learned features*, Theorem 6/15, with the pro
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from rankcheck.balls import NoBallForm
+from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.linalg import (
     Array,
     frobenius_squared,
@@ -57,7 +57,8 @@ __all__ = [
 ]
 
 
-class Bottleneck(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Bottleneck:
     """What the theorems know of a network at a point.
 
     Attributes:
@@ -93,7 +94,7 @@ def bottleneck(net: Network, x: Array) -> Bottleneck:
 
 def _angle(J: Array, k: Tensor, noise: Array) -> Array:
     """noise / s_k(J), to first order the sine of the angle by which rounding turns S_0."""
-    if not isinstance(J, Tensor):
+    if is_ball(J):
         return J.new_zeros(J.shape[:-2])
     smallest = singular_values(J).gather(-1, (k - 1).clamp_min(0).unsqueeze(-1)).squeeze(-1)
     return (noise / torch.where(k > 0, smallest, 1.0)).detach()
@@ -104,7 +105,7 @@ def projection_of_rank(M: Array, k: Tensor) -> Array:
 
     In floats the k largest singular values count, and the gradient is that at constant rank.
     """
-    if not isinstance(M, Tensor):
+    if is_ball(M):
         return range_projection(M)
     s = singular_values(M).detach()
     # Between s_k and s_{k+1}; beyond both ends of the list infinity and zero stand in.
@@ -132,7 +133,7 @@ def surviving_jacobians(net: Network, x: Array, k: Tensor) -> list[Array]:
 
 def log_determinant_of_rank(M: Array, k: Tensor) -> Array:
     """log |M|_+ for M (*B, m, n) of rank k (*B) up to rounding."""
-    if not isinstance(M, Tensor):
+    if is_ball(M):
         return log_pseudo_determinant(M)
     s = singular_values(M)
     counted = torch.arange(s.shape[-1], device=s.device) < k.unsqueeze(-1)
@@ -171,7 +172,8 @@ def two_sided_log_determinant(net: Network, x: Array) -> Array:
     Factors |P_{Im G_ℓᵀ} W_ℓ P_{Im Jα_{ℓ−1}}|_+ and |P_{Im J(α_ℓ→f)ᵀ} D_ℓ P_{Im Jα̃_ℓ}|_+.
     """
     at = net.at(x)
-    total = sum(log_pseudo_determinant(M) for M in _two_sided(net, x))
+    first, *rest = map(log_pseudo_determinant, _two_sided(net, x))
+    total = sum(rest, start=first)
     inner, outer = at.inner_jacobians, at.outer_jacobians
     for index, mask in enumerate(at.masks):
         leaving = range_projection((outer[index + 1] @ net.weights[index + 1]).mT)
@@ -219,7 +221,7 @@ def chained_frames(net: Network, x: Tensor, k: Tensor) -> list[Tensor]:
 
 
 def _floats(net: Network, x: Tensor, k: Tensor) -> tuple[Array, ...]:
-    if not isinstance(x, Tensor):
+    if is_ball(x):
         raise NoBallForm("orthonormal frames", "singular vectors are irrational")
     return subspaces(net, x, k)
 

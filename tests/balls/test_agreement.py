@@ -372,7 +372,7 @@ def test_indexing_agrees(index):
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(st.data())
 def test_random_indices_agree(data):
-    """An int beside tensors, full axes and new ones, in any order: torch's places of the axes."""
+    """Ints, tensors, slices and new axes in any order: the result has the axes of torch."""
     shape = (2, 3, 2, 4)
     x = torch.arange(48, dtype=torch.float64).reshape(shape)
     index: list[Any] = []
@@ -393,7 +393,7 @@ def test_random_indices_agree(data):
         )
     if data.draw(st.booleans()):
         index.insert(data.draw(st.integers(0, len(index))), ...)
-        # What follows the ellipsis would index other axes, where it is out of range.
+        # Items after the ellipsis would index other axes, and may be out of range there.
         index = index[: [item is ... for item in index].index(True) + 1]
     assert_agrees(lambda a: a[tuple(index)], x)
 

@@ -1,4 +1,4 @@
-"""What must not pass silently: open comparisons, floats, operations without a form on balls."""
+"""Errors on balls: undecided comparisons, conversions to floats, missing operations."""
 
 import copy
 import math
@@ -18,13 +18,14 @@ from rankcheck.balls import (
     Undecided,
     balls,
     difference_bounds,
+    is_ball,
     precision,
     provably_leq,
     provably_less,
 )
 from rankcheck.balls import pi as balls_pi
 
-exact: Any = BallArray.exact  # torch's stubs admit nothing but tensors
+exact: Any = BallArray.exact
 pi: Any = balls_pi
 
 
@@ -133,7 +134,7 @@ def test_more_precision_decides_more():
         assert gap() > 0
 
 
-def test_a_branch_that_is_not_selected_is_unharmed():
+def test_a_branch_that_is_not_selected_is_unaffected():
     x = exact([-1, 0, 4])
     assert (torch.where(x > 0, x.sqrt() / x, 0.0) == torch.tensor([0, 0, 0.5])).all()
     assert (torch.where(x > 0, torch.log(x), x) <= 2).all()
@@ -224,6 +225,13 @@ def test_arrays_are_immutable():
     assert (x == torch.tensor([1, 2])).all()
 
 
+def test_ball_arrays_are_told_from_tensors():
+    assert is_ball(exact(1))
+    assert not is_ball(torch.tensor(1.0))
+    assert not is_ball(1)
+    assert not isinstance(exact(1), torch.Tensor)  # only a type checker takes it for one
+
+
 def test_shapes_that_do_not_fit_raise():
     A = exact(torch.ones(2, 3))
     for call in (
@@ -270,7 +278,7 @@ def test_midpoints_and_radii_contain_the_elements():
 
 
 def test_numbers_of_any_size_are_handled():
-    # exp(exp(40)) has 10^17 binary digits: as a rational it would end the process.
+    # exp(exp(40)) has 10^17 binary digits: as a rational it would exhaust the memory.
     huge = exact([40, 50]).exp().exp()
     tiny = 1 / huge
     assert (huge > 10**300).all()

@@ -22,7 +22,7 @@ from rankcheck.balls import (
     singular_values,
 )
 
-exact: Any = BallArray.exact  # torch's stubs admit nothing but tensors
+exact: Any = BallArray.exact
 
 DIGITS = 120
 SLACK = Fraction(1, 10**50)  # of mpmath's eigenvalues of singular matrices, after a square root
@@ -33,7 +33,7 @@ def fraction(x):
 
 
 def random_rational_matrix(rng, m, n, rank_=None) -> Any:
-    """Entries k/d; a product of factors where a rank is wanted."""
+    """Entries k/d; a product of two factors if a rank is given."""
 
     def matrix(rows, columns):
         entries = np.empty(rows * columns, dtype=object)
@@ -74,7 +74,7 @@ def test_singular_values_of_rational_matrices(shape):
         s = torch.linalg.svdvals(A).elements.tolist()
         assert_encloses(s, oracle_singular_values(A.elements))
         assert all(numbers.bounds(x)[1] - numbers.bounds(x)[0] <= Fraction(1, 2**110) for x in s)
-        # Zeros are exact, and they are the only ones that may be.
+        # Exactly the zero singular values are the rational 0.
         true_rank = rank(A).item()
         assert true_rank == min(shape) if r is None else true_rank <= r
         assert [isinstance(x, fmpq) and x == 0 for x in s] == [
@@ -133,7 +133,7 @@ def test_symmetric_matrices_have_their_eigenvalues():
 
 
 def perturbed(rng, A, radius):
-    """Balls of that radius, and a rational matrix inside of them."""
+    """Balls of that radius, and a rational matrix inside them."""
     offsets = np.array([fmpq(rng.randint(-16, 16), 16) for _ in range(A.size)]).reshape(A.shape)
     boxes = np.frompyfunc(lambda x: arb(x, arb(radius)), 1, 1)(A)
     return BallArray(boxes), A + offsets * radius
@@ -161,7 +161,7 @@ def test_spectra_of_balls_enclose_those_of_every_matrix_inside(radius):
 
 @pytest.mark.parametrize("bits", [4, 20])
 def test_low_precision_makes_no_integers_of_irrational_roots(bits):
-    # These roots, near 2^48, come in balls that contain one integer, and it is not the root.
+    # These roots, near 2^48, have balls that contain one integer, which is not the root.
     rng = random.Random(24)
     for _ in range(30):
         A = exact([[rng.randint(-(2**24), 2**24) for _ in range(3)] for _ in range(3)])

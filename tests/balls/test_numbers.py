@@ -1,4 +1,4 @@
-"""Numbers are enclosed: against mpmath at 400 bits, at random points of random balls."""
+"""Functions of balls enclose their values: against mpmath at 400 bits, at random points."""
 
 import math
 import random
@@ -17,7 +17,7 @@ ORACLE_BITS = 400
 
 
 def contains(number, value, slack_bits=ORACLE_BITS - 40):
-    """Whether an mpf, right to about `slack_bits` bits, lies in a number."""
+    """Whether an mpf, correct to about `slack_bits` bits, lies in a number."""
     value = Fraction(*map(int, mpmath.libmp.to_rational(mpmath.mpf(value)._mpf_)))
     slack = Fraction(1, 2**slack_bits) * (1 + abs(value))
     low, high = numbers.bounds(number)
@@ -81,7 +81,7 @@ def test_functions_enclose_their_values(name):
                 continue
             result = getattr(torch, name)(BallArray(np.array([number], dtype=object))).elements[0]
             if isinstance(result, arb) and not result.is_finite():
-                continue  # part of the ball lies outside of the domain
+                continue  # part of the ball lies outside the domain
             known += 1
             assert contains(result, oracle(to_mpf(point))), (number, point, result)
     assert known > 10
@@ -225,7 +225,7 @@ def test_short_single_precision_is_exact():
         (0.1 + 0.2, Fraction(3, 10)),
         (2.0**-21, Fraction(1, 2**21)),
         (np.float32(0.9), Fraction(9, 10)),
-        # Rounded to numbers of few fractional bits, because they are large or short of bits.
+        # Few fractional bits, but only because the number is large or the format narrow.
         (np.float32(12.3), Fraction(123, 10)),
         (np.float32(3e8 / 7), Fraction(3 * 10**8, 7)),
         (1e11 / 3, Fraction(10**11, 3)),

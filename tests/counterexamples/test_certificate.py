@@ -17,7 +17,6 @@ from rankcheck.claims import registry
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.certificate import (
     CertificateError,
-    ball_text,
     digest,
     overlap,
     read,
@@ -31,6 +30,7 @@ from rankcheck.counterexamples.violation import Violation
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import operator_norm, schatten_power
+from rankcheck.text import ball_text
 from rankcheck.verification.certify import from_choices
 
 

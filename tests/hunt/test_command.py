@@ -81,7 +81,7 @@ def test_a_proof_among_several_hunts_counts(tmp_path, capsys):
         ([selector("easy"), "--device", "warp"], "received 'warp'"),
         ([selector("easy"), "--executor", "slurm"], "dask://host:port"),
         ([selector("easy"), "--executor", "dask://h:1", "--workers", "2"], "received both"),
-        ([selector("easy"), "--json", "no/such/folder.json"], "existing folder"),
+        ([selector("easy"), "--json", "no/such/folder.json"], "the folder no/such does not exist"),
         ([selector("easy"), "--resume"], "a journal that exists; received .rankcheck"),
         ([str(STATEMENTS), "--journal", "j"], "a journal is kept for one claim"),
         ([selector("broken")], "hunted.broken raised TypeError"),

@@ -20,11 +20,13 @@ from rankcheck.instances.networks import (
     CLEARANCE,
     STEEPEST,
     balanced_linear_networks,
+    clear_of_boundaries,
     networks_at_points,
     networks_with_inputs,
 )
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import BatchSource, ReplaySource, instances, seed_of
+from rankcheck.networks import Network
 
 
 @pytest.fixture(params=["drawn", "swept"])
@@ -103,6 +105,15 @@ def test_networks_are_differentiable_at_their_points(some):
         assert bool(net.is_differentiable_at(x).all())
         points.add(x.shape[-2])
     assert points == {1, 2, 3, 4, 5}
+
+
+def test_a_network_with_a_rational_slope_is_moved_clear_of_its_kinks():
+    weights = [torch.ones(1, 1, dtype=torch.float64) for _ in range(3)]
+    net = Network.linear(weights, Fraction(1, 2))
+    x = torch.zeros(1, dtype=torch.float64)
+    assert not net.is_differentiable_at(x)
+    source = BatchSource(0, None)
+    assert clear_of_boundaries(source, net, x).is_differentiable_at(x)
 
 
 @pytest.mark.parametrize(

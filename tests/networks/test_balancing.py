@@ -53,7 +53,7 @@ def test_balancing(balance, widths, spread, biases):
 
 
 def test_the_layerwise_minimum_is_one():
-    """No rescaling of a balanced network is cheaper; the derivative in log α_ℓ is as in print."""
+    """No rescaling of a balanced network is cheaper; the derivative in log α_ℓ is as printed."""
     net = balance_layers(network((2, 3, 3, 2), batch=()))
     g = torch.Generator().manual_seed(2)
     for size in (1e-3, 0.1, 1.0):
@@ -71,9 +71,9 @@ def test_the_layerwise_minimum_is_one():
 
 def test_dead_neurons_vanish():
     W = [
-        [[1, 0], [0, 0], [3, 1]],  # neuron 2: nothing enters
-        [[1, 5, 0], [2, 5, 0]],  # neuron 3: nothing leaves
-        [[0, 1]],  # neuron (2, 1): nothing leaves
+        [[1, 0], [0, 0], [3, 1]],  # neuron 2 has no input
+        [[1, 5, 0], [2, 5, 0]],  # neuron 3 has no output
+        [[0, 1]],  # neuron (2, 1) has no output
     ]
     net = Network.of(W, [[1, 0, 0], [0, 1], [4]])
     balanced = balance_neurons(net)
@@ -103,7 +103,7 @@ def test_gradients_are_those_of_the_minimiser(balance):
 
     leaves = [p.requires_grad_() for p in net.weights + net.biases]
     assert torch.autograd.gradcheck(arrays, leaves, eps=1e-5, atol=1e-6)
-    # At a minimum over the scales, the cost moves with the weights as if the scales stood still.
+    # At the minimum over the scales, the gradient of the cost is that at fixed scales.
     cost = balance(net).cost().sum()
     gradients = torch.autograd.grad(cost, leaves)
     homogeneous = sum((g * p).sum() for g, p in zip(gradients, leaves, strict=True))
@@ -128,7 +128,7 @@ def test_layer_rescaling_is_exact_on_balls():
 
 def test_errors():
     net = network((2, 3, 2), batch=())
-    with pytest.raises(ValueError, match="one factor a layer: 2, received 3"):
+    with pytest.raises(ValueError, match="received 3 factors for 2 layers"):
         layer_rescaling(net, [1, 1, 1])
     exact = Network([BallArray.exact([[1]])], [BallArray.exact([0])])
     for balance in (balance_layers, balance_neurons):

@@ -1,4 +1,4 @@
-"""Interval propagation: never inside the true range, and exact where it should be."""
+"""Interval propagation: it contains the true range, and is exact where it should be."""
 
 from itertools import pairwise
 
@@ -76,7 +76,7 @@ def test_the_activation_is_bounded_exactly(slope, low, high, expected):
 
 
 def test_rounding_stays_outside():
-    """0.1 + 0.2 - 0.3 is 5.6e-17 in doubles, half of that in truth: both are enclosed."""
+    """0.1 + 0.2 - 0.3 is 5.6e-17 in doubles, half of that exactly: both are enclosed."""
     net = Network.of([torch.tensor([[0.1, 0.2, -0.3]], dtype=torch.float64)])
     one = torch.ones(3, dtype=torch.float64)
     lowest, highest = interval_bounds(net, one, one)
@@ -88,5 +88,5 @@ def test_rounding_stays_outside():
 def test_errors_state_the_rule():
     net = random_network(0, (2, 3), (4,), 0.0)
     good = torch.zeros(4, 2, dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"high has shape \(4, 2\), received \(2,\)"):
+    with pytest.raises(ValueError, match=r"high has shape \(2,\); expected \(4, 2\)"):
         interval_bounds(net, good, good[0])

@@ -281,8 +281,8 @@ def test_a_whole_folder_passes(run, pytester):
     ("arguments", "said"),
     [
         (["--rankcheck-profile", "fast"], "a profile is one of quick, ci, deep; received 'fast'"),
-        (["--ledger", "no/l.json"], "a ledger is written into an existing folder; received no/l"),
-        (["--ledger", "."], "a ledger is written to a file; received the folder ."),
+        (["--ledger", "no/l.json"], "cannot write to no/l.json: the folder no does not exist"),
+        (["--ledger", "."], "cannot write to .: it is a folder"),
     ],
 )
 def test_bad_options_stop_the_run(run, arguments, said):

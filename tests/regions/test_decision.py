@@ -36,7 +36,7 @@ def test_three_stripes_meet_in_pairs():
 
 
 def test_stripes_that_touch():
-    """max(−z, 0, z): the middle class has no interior, so nobody meets it."""
+    """max(−z, 0, z): the middle class has no interior, so no point meets it."""
     assert decision(Network.of([[[-1, -1], [0, 0], [1, 1]]]), -1, 1).most == 2
 
 
@@ -62,8 +62,8 @@ def test_classes_are_those_of_the_largest_output(seed):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_against_a_fine_grid(seed):
-    """Classes within 10⁻⁶ of a vertex, by evaluation: none that is not said to meet there, and all
-    of those but where outputs are equal on a cell, or a cell is too thin to be met by 400 points.
+    """Classes that evaluation finds within 10⁻⁶ of a vertex are among those that meet there. They
+    are all of them, unless outputs are equal on a cell or 400 points miss a thin cell.
     """
     net = random_classifier(seed)
     found = decision(net, -2, 2)
@@ -84,5 +84,5 @@ def test_against_a_fine_grid(seed):
 
 
 def test_one_output():
-    with pytest.raises(ValueError, match="two outputs at least, received 1"):
+    with pytest.raises(ValueError, match="with 1 output; it takes two or more"):
         decision(Network.of([[[1, 0]]]), -1, 1)

@@ -13,6 +13,7 @@ from flint import fmpq_mat
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
+from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.networks import Network
 from rankcheck.regions import Regions, jacobian_rank, regions
 from rankcheck.regions.exact import rational, rational_matrix
@@ -46,7 +47,7 @@ def with_opposites(net):
 
 
 def with_identity(net):
-    """x = relu(x) - relu(-x) before the network: two lines through the box that bend nothing."""
+    """x = relu(x) - relu(-x) before the network: two lines at which the function is not bent."""
     W, *rest = net.weights
     n = W.shape[1]
     eye = torch.eye(n, dtype=torch.float64)
@@ -71,7 +72,7 @@ def with_identity_layer(net):
 
 
 def by_linear_programmes(net, low, high, margin=1e-7):
-    """The patterns of all regions that hold a ball of radius ``margin``: one LP for each pattern.
+    """The patterns of all regions that contain a ball of radius ``margin``, by one LP each.
 
     A neuron that vanishes identically for the pattern has to be inactive in it.
     """
@@ -126,9 +127,10 @@ def signs(net, x):
 
 
 def prove_complete(net, cells: Regions, low, high):
-    """Distinct patterns; every vertex on the right side; volumes that fill the box: a proof.
+    """Check distinct patterns, every vertex on the right side, and that volumes fill the box.
 
-    So each cell lies in the closed region of its pattern, and no volume is left for another one.
+    This is a proof: each cell lies in the closed region of its pattern, and no volume is left for
+    another region.
     """
     patterns(cells)
     assert sum(cells.exact_volume()) == prod([Fraction(high) - Fraction(low)] * net.widths[0])
@@ -194,7 +196,7 @@ def test_coinciding_hyperplanes_are_proved_complete(change):
 
 
 def test_coinciding_planes_leave_only_true_vertices():
-    """In space two constraints that are one plane do not make an edge of every diagonal."""
+    """Two equal constraints in space do not make every diagonal an edge."""
     net = with_identity_layer(random_network((3, 4, 2, 1), 7, 0.0, bits=3))
     prove_complete(net, regions(net, -1, 1), -1, 1)
 
@@ -211,7 +213,7 @@ def test_degenerate_vertices_are_proved_complete(seed):
 
 
 def test_a_steep_slope_is_proved_complete():
-    """Slopes outside (-1, 1) are controls of other claims; the regions are right for them too."""
+    """Controls of other claims use slopes outside (-1, 1); the regions are right for them too."""
     net = random_network((2, 5, 5, 1), 8)
     steep = Network.unchecked_slope(net.weights, net.biases, -3.0)
     prove_complete(steep, regions(steep, -1, 1), -1, 1)
@@ -439,12 +441,16 @@ def test_errors_say_the_rule():
         regions(net, -np.inf, 1)
     with pytest.raises(ValueError, match="without batch axes"):
         regions(Network.of([torch.ones(5, 3, 2)]), -1, 1)
-    with pytest.raises(ValueError, match="pre-activations stay below"):
+    with pytest.raises(
+        ValueError, match=r"reach 1e\+200 on the box; regions takes at most 1e\+150"
+    ):
         regions(Network.of([[[1e100]], [[1e100]]]), -1, 1)
 
-    class Balls:
+    class Objects:
         weights = biases = (object(),)
         slope = 0.0
 
-    with pytest.raises(TypeError, match="networks of floats"):
-        regions(Balls(), -1, 1)
+    with pytest.raises(TypeError, match="takes a network of floats"):
+        regions(Objects(), -1, 1)
+    with pytest.raises(NoBallForm, match="the enumeration of regions"):
+        regions(Network.linear([BallArray.exact([[1]])]), -1, 1)

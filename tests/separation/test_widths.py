@@ -124,8 +124,8 @@ def test_the_bound_is_where_the_theorem_guarantees_the_error():
         assert bool(guaranteed_error(d, allowed_norms_as_printed(d, BALL)) < error)
     # By hand at d = 10: norms of 10^-3·√N beside a bias of 2^10.
     tau, root = 1 / (5 * math.e * math.pi), math.sqrt(multiplicity(10, 100))
-    left = guaranteed_error(10, torch.tensor(1e-3, dtype=torch.float64)).item()
-    assert left == pytest.approx(tau * (tau - 2 * (1e-3 + 1024 / root)), rel=1e-13)
+    error_left = guaranteed_error(10, torch.tensor(1e-3, dtype=torch.float64)).item()
+    assert error_left == pytest.approx(tau * (tau - 2 * (1e-3 + 1024 / root)), rel=1e-13)
 
 
 def test_the_width_lies_between_powers_of_d():

@@ -58,5 +58,5 @@ def test_the_printed_sign_is_wrong():
 def test_only_relu_networks_are_represented():
     with pytest.raises(ValueError, match=r"has slope 0, received 0\.5"):
         leaky_representation(Network.of([[[1]]], slope=0.5), 0.25)
-    with pytest.raises(ValueError, match="the slope lies in"):
+    with pytest.raises(ValueError, match="the slope is 1; it must lie in"):
         leaky_representation(Network.of([[[1]]]), 1)
