@@ -1,7 +1,6 @@
 """Φ_L against 40-digit arithmetic, a general minimiser, closed forms, and its own certificate."""
 
 import math
-from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.costs import (
     path_norm,
     path_norm_lambda,
@@ -18,9 +16,7 @@ from rankcheck.costs import (
     phi_certificate,
     phi_lower,
     phi_upper,
-    scaled_schatten_power,
 )
-from rankcheck.costs.phi import _on_sphere, _prepare, _Spectrum
 
 SHAPES = [
     (1, 1, 2),
@@ -266,64 +262,3 @@ def test_where_rounding_hides_the_gradient_the_plain_bounds_remain():
     assert (bracket.lower >= phi_lower(W, a, 5) * 0.8).all()
     assert (bracket.lower <= bracket.upper).all()
     assert not bracket.converged.all()
-
-
-@pytest.mark.parametrize(("K", "D"), [(3, 5), (4, 4), (6, 3)])
-def test_the_newton_direction_solves_the_newton_system(K, D):
-    W, a = instances(43, 1, K, D)
-    L = 6
-    rows = _prepare(W, a, None)
-    u = _on_sphere(normal(44, 1, K) * 0.3, rows.active)
-    q = 2 / (L - 1)
-
-    def F(v: torch.Tensor) -> torch.Tensor:
-        s = torch.linalg.svdvals(rows.matrix(v.unsqueeze(0))[0])
-        return (s**q).sum().log() / q + torch.logsumexp(2 * v, 0) / 2
-
-    H = torch.autograd.functional.hessian(F, u[0])
-    g = torch.autograd.functional.jacobian(F, u[0])
-    assert torch.linalg.eigvalsh(H).min() > -1e-12  # convex
-    for accurate in (False, True):
-        spectrum = _Spectrum.at(rows, u, q / 2, accurate)
-        square = rows.square(u)
-        torch.testing.assert_close((square - spectrum.p)[0], g, rtol=1e-9, atol=1e-12)
-        x = spectrum.newton_direction(square, q / 2, 60)[0]
-        torch.testing.assert_close(H @ x, -g, rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.parametrize("q", [Fraction(1, 10), Fraction(1, 2), 1, 2, 3])
-def test_the_objective_is_log_convex_in_log_lambda(q):
-    W, a = instances(47, 300, 4, 3)
-    u, v = normal(48, 300, 4), normal(49, 300, 4)
-    ends = [scaled_schatten_power(W, a, w.exp(), q).log() for w in (u, v, (u + v) / 2)]
-    assert (ends[2] <= (ends[0] + ends[1]) / 2 + 1e-12).all()
-    assert ((ends[0] + ends[1]) / 2 - ends[2]).median() > 1e-3  # and not by being constant
-
-
-def test_the_objective_on_balls_and_its_gradient():
-    W = [[1, 2, 0], [0, 1, -1], [3, 0, 2], [0, 0, 0]]
-    a, lam = [1, -2, Fraction(1, 3), 5], [1, Fraction(1, 2), 2, 1]
-    ball = phi_at(BallArray.exact(W), BallArray.exact(a), 4, BallArray.exact(lam))
-    Wt, at, lt = (torch.tensor(np.array(x, dtype=float)) for x in (W, a, lam))
-    lt.requires_grad_()
-    value = phi_at(Wt, at, 4, lt)
-    assert torch.all((ball - value.item()).abs() <= 1e-14)
-    (gradient,) = torch.autograd.grad(value, lt)
-    assert gradient @ lt.detach() == pytest.approx(0, abs=1e-14)  # scale of λ does not matter
-
-    best = phi(Wt, at, 4).lam.requires_grad_()
-    (gradient,) = torch.autograd.grad(phi_at(Wt, at, 4, best), best)
-    assert gradient.isfinite().all()
-    assert gradient.abs().max() < 1e-5
-
-
-def test_what_is_refused():
-    W, a = instances(53, 2, 3, 2)
-    with pytest.raises(ValueError, match="L >= 2, received 1"):
-        phi(W, a, 1)
-    with pytest.raises(ValueError, match=r"received \(2, 3, 2\) and \(2, 2\)"):
-        phi_at(W, a[:, :2], 3, a)
-    with pytest.raises(ValueError, match="K, D >= 1"):
-        phi(W[:, :0], a[:, :0], 3)
-    with pytest.raises(NoBallForm, match="phi_at"):
-        phi(BallArray.exact(W), BallArray.exact(a), 3)
