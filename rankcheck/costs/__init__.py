@@ -22,14 +22,13 @@ from rankcheck.costs.depth import (
     least_linear_layers_cost,
     linear_layers_cost,
     phi_lower,
-    phi_rates,
     phi_upper,
     sandwich,
     winning_depth,
     winning_threshold,
     winning_threshold_by_gradients,
 )
-from rankcheck.costs.gaussian import bivariate_normal_cdf, egop_gaussian
+from rankcheck.costs.gaussian import egop_gaussian
 from rankcheck.costs.index_rank import (
     effective_index_rank,
     effective_rank_bound,
@@ -39,9 +38,7 @@ from rankcheck.costs.index_rank import (
     egop_box,
     egop_root,
     index_rank,
-    mixed_variation,
     principal_directions,
-    principal_subspace,
     singular_value_decay_bound,
 )
 from rankcheck.costs.offsets import offset_cost, offset_squares
@@ -56,11 +53,9 @@ from rankcheck.costs.rank_one_matching import (
 from rankcheck.costs.two_layer import (
     path_norm,
     path_norm_lambda,
-    rescale_units,
     total_variation_of_derivative,
     two_layer_network,
     unit_rank,
-    unit_sizes,
 )
 
 __all__ = [
@@ -70,7 +65,6 @@ __all__ = [
     "balanced_factors",
     "best_last_layer",
     "best_scale",
-    "bivariate_normal_cdf",
     "cost_expansion",
     "descent_losses",
     "distortion",
@@ -91,7 +85,6 @@ __all__ = [
     "log_gram_squared",
     "matching_gradient",
     "matching_loss",
-    "mixed_variation",
     "offset_cost",
     "offset_squares",
     "path_norm",
@@ -100,12 +93,9 @@ __all__ = [
     "phi_at",
     "phi_certificate",
     "phi_lower",
-    "phi_rates",
     "phi_upper",
     "principal_directions",
-    "principal_subspace",
     "pull_back",
-    "rescale_units",
     "sandwich",
     "scaled_schatten_power",
     "secant_cost",
@@ -114,7 +104,6 @@ __all__ = [
     "total_variation_of_derivative",
     "two_layer_network",
     "unit_rank",
-    "unit_sizes",
     "winning_depth",
     "winning_threshold",
     "winning_threshold_by_gradients",

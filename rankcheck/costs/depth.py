@@ -43,7 +43,6 @@ __all__ = [
     "least_linear_layers_cost",
     "linear_layers_cost",
     "phi_lower",
-    "phi_rates",
     "phi_upper",
     "sandwich",
     "winning_depth",
@@ -62,17 +61,6 @@ def phi_upper(W: Array, a: Array, L: int) -> Array:
     path = path_norm(W, a)
     count = path.new_zeros(path.shape) + unit_rank(W, a)
     return power(count, Fraction(L - 2, L)) * power(path, Fraction(2, L))
-
-
-def phi_rates(W: Array, a: Array, L: int) -> tuple[Array, Array]:
-    """r + (2/L) log|D_a W|_+ and r (path/r)^{2/L} for r = rank D_a W, each of shape (*B).
-
-    Φ_L lies between them, so it tends to r like 1/L. The first is at most :func:`phi_lower`, as
-    s^t ≥ 1 + t log s; the second is :func:`phi_upper`. Both are 0 for r = 0.
-    """
-    B = a.unsqueeze(-1) * W
-    low = log_pseudo_determinant(B) * 2 / L + rank(B)
-    return low, phi_upper(W, a, L)
 
 
 # Linear layers

@@ -30,9 +30,7 @@ from rankcheck.linalg import (
     Array,
     Number,
     power,
-    range_projection,
     rank,
-    schatten_power,
     singular_values,
 )
 from rankcheck.networks.network import Network
@@ -51,9 +49,7 @@ __all__ = [
     "egop_box",
     "egop_root",
     "index_rank",
-    "mixed_variation",
     "principal_directions",
-    "principal_subspace",
     "singular_value_decay_bound",
 ]
 
@@ -80,27 +76,13 @@ def effective_index_rank(C: Array, epsilon: Number | Array) -> Tensor:
     return (singular_values(C) > epsilon * epsilon).sum(-1)
 
 
-def mixed_variation(C: Array, q: Number) -> Array:
-    """MV(f; q) = ‖C_f^{1/2}‖_{S^q} = (Σ σ_i(C_f)^{q/2})^{1/q}, shape (*B), q > 0."""
-    return power(schatten_power(C, Fraction(q) / 2), 1 / Fraction(q))
-
-
-def principal_subspace(C: Array) -> Array:
-    """The orthogonal projection onto range C_f, shape (*B, D, D): rational for rational C_f.
-
-    On the support of the law, f does not change along vectors u orthogonal to range C_f, as
-    uᵀ C_f u = E[(uᵀ∇f)²] = 0.
-    """
-    return range_projection(C)
-
-
 def principal_directions(C: Array) -> tuple[Tensor, Tensor]:
     """σ_i(C_f^{1/2}), descending, (*B, D), and their directions as columns, (*B, D, D).
 
     Raises NoBallForm on balls.
     """
     if not isinstance(C, Tensor):
-        raise NoBallForm("principal_directions", "use principal_subspace")
+        raise NoBallForm("principal_directions", "use range_projection")
     values, vectors = torch.linalg.eigh(C)
     return values.flip(-1).clamp_min(0).sqrt(), vectors.flip(-1)
 

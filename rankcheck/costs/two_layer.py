@@ -19,11 +19,9 @@ from rankcheck.networks.network import Network
 __all__ = [
     "path_norm",
     "path_norm_lambda",
-    "rescale_units",
     "total_variation_of_derivative",
     "two_layer_network",
     "unit_rank",
-    "unit_sizes",
 ]
 
 
@@ -33,12 +31,7 @@ def two_layer_network(W: Array, b: Array, a: Array, c: Array | None = None) -> N
     return Network((W, a.unsqueeze(-2)), (b, c.unsqueeze(-1)))
 
 
-def rescale_units(W: Array, b: Array, a: Array, lam: Array) -> tuple[Array, Array, Array]:
-    """(D_λ W, D_λ b, D_λ^{-1} a) for λ > 0 (*B, K), which give the same function."""
-    return lam.unsqueeze(-1) * W, lam * b, a / lam
-
-
-def unit_sizes(W: Array, a: Array) -> Array:
+def _unit_sizes(W: Array, a: Array) -> Array:
     """|a_k| ‖w_k‖, shape (*B, K)."""
     return a.abs() * power((W * W).sum(-1), Fraction(1, 2))
 
@@ -49,7 +42,7 @@ def path_norm(W: Array, a: Array) -> Array:
     >>> path_norm(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), torch.tensor([1.0, -2.0]))
     tensor(7.)
     """
-    return unit_sizes(W, a).sum(-1)
+    return _unit_sizes(W, a).sum(-1)
 
 
 def path_norm_lambda(W: Array, a: Array) -> Array:
@@ -58,7 +51,7 @@ def path_norm_lambda(W: Array, a: Array) -> Array:
     It minimises the objective of Φ_2, and at every L that objective is at most
     :func:`rankcheck.costs.phi_upper` there.
     """
-    sizes = unit_sizes(W, a)
+    sizes = _unit_sizes(W, a)
     total = sizes.sum(-1, keepdim=True)
     return power(
         sizes / torch.where(total == 0, total.new_ones(total.shape), total), Fraction(1, 2)

@@ -23,14 +23,14 @@ import torch
 from rankcheck.linalg import Array, Number, eye
 from rankcheck.scalars import scalar
 
-__all__ = ["GAUSSIAN", "INVERSE_MULTIQUADRIC", "LAPLACE", "RATIONAL", "KernelRidge", "RadialKernel"]
+__all__ = ["GAUSSIAN", "INVERSE_MULTIQUADRIC", "RATIONAL", "KernelRidge", "RadialKernel"]
 
 
 @dataclass(frozen=True)
 class RadialKernel:
     """A kernel by two functions of the squared distance s = r², entry by entry.
 
-    ``value`` is k(r) and ``pull`` is k′(r)/r: smooth also at r = 0 for all kernels but LAPLACE.
+    ``value`` is k(r) and ``pull`` is k′(r)/r: both are smooth at r = 0.
     """
 
     name: str
@@ -44,11 +44,6 @@ INVERSE_MULTIQUADRIC = RadialKernel(
     "1/√(1 + r²)",
     lambda s: 1 / torch.sqrt(1 + s),
     lambda s: -1 / ((1 + s) * torch.sqrt(1 + s)),
-)
-LAPLACE = RadialKernel(
-    "exp(-r)",
-    lambda s: torch.exp(-torch.sqrt(s)),
-    lambda s: -torch.exp(-torch.sqrt(s)) / torch.sqrt(s),
 )
 
 

@@ -65,11 +65,6 @@ def shortest_path(D: Floats) -> tuple[float, list[int]]:
     return length, path[::-1]
 
 
-def path_length(D: Floats, order: list[int]) -> float:
-    """The length of the path that visits the points in this order."""
-    return float(D[order[:-1], order[1:]].sum())
-
-
 def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
     r"""A lower bound on TSP(D) for any N, at most TSP(D) also in floating point.
 

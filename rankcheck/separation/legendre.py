@@ -16,7 +16,7 @@ networks*, COLT 2017, section "Legendre polynomials" of the slides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -32,11 +32,9 @@ __all__ = [
     "even_moment",
     "legendre",
     "legendre_table",
-    "log_multiplicity",
     "monomials",
     "multiplicity",
     "orthonormal_table",
-    "project",
     "quadrature",
     "sphere",
     "stereographic",
@@ -92,11 +90,6 @@ def multiplicity(d: int, n: int) -> int:
     if n == 0:
         return 1
     return math.comb(d + n - 1, d - 1) - math.comb(d + n - 3, d - 1)
-
-
-def log_multiplicity(d: int, n: int) -> float:
-    r"""$\log N_{d,n}$ from the exact integer, which overflows a double at d = n = 520."""
-    return math.log(multiplicity(d, n))
 
 
 def density(d: int, t: Array) -> Array:
@@ -156,19 +149,6 @@ def even_moment(d: int, k: int) -> Fraction:
     for i in range(k):
         value *= Fraction(2 * i + 1, d + 2 * i)
     return value
-
-
-def project(f: Callable[[Tensor], Tensor], d: int, n_max: int, m: int) -> Tensor:
-    r"""The coefficients $\alpha_n = \int f\,\sqrt{N_{d,n}}\,P_n\,d\mu_d$ for n = 0..n_max.
-
-    f maps the m quadrature nodes to values of shape (*B, m); the result has shape
-    (*B, n_max + 1). Exact (but for rounding) when f is a polynomial of degree < 2m - n_max; for
-    any other f raise m until the answer stands still. Raises ValueError unless m > n_max.
-    """
-    if m <= n_max:
-        raise ValueError(f"projecting on degrees up to {n_max} needs m > n_max nodes; got m = {m}")
-    nodes, weights = quadrature(d, m)
-    return (f(nodes) * weights) @ orthonormal_table(d, n_max, nodes)
 
 
 def sphere(d: int, n: int, generator: torch.Generator | None = None) -> Tensor:

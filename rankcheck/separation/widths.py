@@ -25,20 +25,17 @@ $r \ge (\sqrt{N_{d,d^2}}/(4\sqrt{5e\pi}) - 2^d)/(\sqrt3 \cdot 4^d)$.
 weights of at most max(4, 2πd³) (:mod:`rankcheck.witnesses.inner_product`), less than 2^d for
 d >= 15.
 
-Numbers are computed in balls with more bits than N_{d,n} has, so the integers are exact.
-`separation_table` gives both widths for any dimensions, as integers and logarithms ready to plot:
-the two curves cross between d = 43 and d = 44, and from d = 73 on $d^{d/4} \le r \le d^{d/2}$.
+Numbers are computed in balls with more bits than N_{d,n} has, so the integers are exact. The two
+widths cross between d = 43 and d = 44, and from d = 73 on $d^{d/4} \le r \le d^{d/2}$.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
 from flint import arb
 
 from rankcheck.balls import Undecided, precision
@@ -47,19 +44,11 @@ from rankcheck.separation.legendre import multiplicity
 from rankcheck.separation.oscillation import ball_like
 
 __all__ = [
-    "SeparationRow",
     "allowed_norms",
     "allowed_norms_as_printed",
-    "crossover",
     "depth_three_width",
-    "depth_two_bound",
-    "depth_two_bound_as_printed",
-    "depth_two_bound_sharper",
     "depth_two_width",
-    "growth_exponent",
     "guaranteed_error",
-    "log10_depth_two_bound",
-    "separation_table",
     "slides_error",
     "slides_error_like",
 ]
@@ -86,10 +75,6 @@ def _printed(d: int, root: arb) -> arb:
     return root / (20 * _e_pi() * 4**d * (1 + arb(4 * d).sqrt()) + 2 ** (d + 1))
 
 
-def _sharper(d: int, root: arb) -> arb:
-    return (root / (4 * (5 * _e_pi()).sqrt()) - 2**d) / (arb(3).sqrt() * 4**d)
-
-
 def _e_pi() -> arb:
     return arb(1).exp() * arb.pi()
 
@@ -105,25 +90,6 @@ def _evaluate(bound: Bound, d: int, finish: Callable[[arb], T]) -> T:
     number = multiplicity(d, d * d)
     with precision(number.bit_length() + 64):
         return finish(bound(d, arb(number).sqrt()))
-
-
-def depth_two_bound(d: int, like: Array) -> Array:
-    """The least width that depth two needs, as derived, a real number: without axes, like's kind.
-
-    Zero or less where it says nothing (d <= 8). A double overflows from d = 350 or so (inf): take
-    `log10_depth_two_bound` there. Raises ValueError unless d >= 2.
-    """
-    return _evaluate(_derived, d, partial(ball_like, like=like))
-
-
-def depth_two_bound_as_printed(d: int, like: Array) -> Array:
-    """The expression on the slide, with 2^{d+1} in the denominator."""
-    return _evaluate(_printed, d, partial(ball_like, like=like))
-
-
-def depth_two_bound_sharper(d: int, like: Array) -> Array:
-    """The bound from ‖P_nF‖² >= 1/(5eπ) and the L² norm of neurons; squared error 1/(10eπ)."""
-    return _evaluate(_sharper, d, partial(ball_like, like=like))
 
 
 def allowed_norms(d: int, like: Array) -> Array:
@@ -155,11 +121,6 @@ def depth_two_width(d: int) -> int:
     return max(0, _evaluate(_derived, d, _ceiling))
 
 
-def log10_depth_two_bound(d: int) -> float:
-    """log10 of the derived bound; -inf where it is not positive."""
-    return _evaluate(_derived, d, _log10)
-
-
 def depth_three_width(d: int, error: float | None = None) -> float:
     """16πd⁵/ε, enough for depth three; ε is that of the slides unless given."""
     epsilon = slides_error() if error is None else error
@@ -168,61 +129,8 @@ def depth_three_width(d: int, error: float | None = None) -> float:
     return 16 * math.pi * d**5 / epsilon
 
 
-@dataclass(frozen=True)
-class SeparationRow:
-    """One dimension of the comparison: enough for depth three, needed by depth two."""
-
-    d: int
-    depth_three: float
-    depth_two: int
-    log10_depth_three: float
-    log10_depth_two: float
-
-
-def separation_table(
-    dimensions: Iterable[int], error: float | None = None
-) -> tuple[SeparationRow, ...]:
-    """The two widths for each dimension. log10_depth_two is -inf where the bound is trivial."""
-    return tuple(_row(d, error) for d in dimensions)
-
-
-def _row(d: int, error: float | None) -> SeparationRow:
-    three = depth_three_width(d, error)
-    return SeparationRow(d, three, depth_two_width(d), math.log10(three), log10_depth_two_bound(d))
-
-
-def crossover(error: float | None = None, limit: int = 1000) -> int:
-    """The least d from which on, up to limit, depth two needs more than depth three has.
-
-    Raises ValueError if it does not at the limit itself.
-    """
-    for d in range(limit, 1, -1):
-        if log10_depth_two_bound(d) <= math.log10(depth_three_width(d, error)):
-            if d == limit:
-                raise ValueError(f"depth two is not shown to be wider at d = {limit}")
-            return d + 1
-    return 2
-
-
-def growth_exponent(dimensions: Iterable[int]) -> float:
-    """The slope of log2(bound) against d·log2(d), by least squares; it tends to 1/2."""
-    d = np.array(list(dimensions), dtype=float)
-    logarithms = [log10_depth_two_bound(int(k)) / math.log10(2) for k in d]
-    if len(d) < 2 or not np.isfinite(logarithms).all():
-        raise ValueError("a slope needs two dimensions or more, each with a positive bound")
-    return float(np.polyfit(d * np.log2(d), logarithms, 1)[0])
-
-
 def _ceiling(x: arb) -> int:
     value = x.ceil().unique_fmpz()
     if value is None:
         raise Undecided(f"the least integer above {x} is not decided")
     return int(value)
-
-
-def _log10(x: arb) -> float:
-    if x > 0:
-        return float((x.log() / arb(10).log()).mid())
-    if x <= 0:
-        return -math.inf
-    raise Undecided(f"the sign of {x} is not decided")

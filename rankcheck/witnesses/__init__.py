@@ -25,10 +25,8 @@ from rankcheck.witnesses.homogeneous_activation import HomogeneousForm, homogene
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 from rankcheck.witnesses.inner_product import (
     DepthThree,
-    adversarial_pairs,
     depth_three,
     depth_three_cells,
-    depth_three_network,
     inner_product_cells,
     inner_product_network,
     largest_parameter,
@@ -40,9 +38,7 @@ from rankcheck.witnesses.lipschitz import (
     cells_as_drawn,
     cells_needed,
     interpolate,
-    lipschitz_approximator,
     supremum_error,
-    supremum_error_bound,
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
@@ -81,7 +77,6 @@ __all__ = [
     "MaxForm",
     "RankOneInterpolant",
     "add",
-    "adversarial_pairs",
     "affine",
     "antipodal_bracket",
     "antipodal_difference",
@@ -104,7 +99,6 @@ __all__ = [
     "deepen",
     "depth_three",
     "depth_three_cells",
-    "depth_three_network",
     "distinct_rays",
     "equal_values",
     "homogeneous_form",
@@ -118,7 +112,6 @@ __all__ = [
     "leaky_representation",
     "least_constant_cost",
     "least_depth",
-    "lipschitz_approximator",
     "log_determinant_of_rank",
     "matrix_slope",
     "max_network",
@@ -138,7 +131,6 @@ __all__ = [
     "stack_kernels",
     "subspaces",
     "supremum_error",
-    "supremum_error_bound",
     "surviving_jacobians",
     "tangent",
     "translate",

@@ -39,15 +39,12 @@ import torch
 from rankcheck.linalg import Array, Number, eye
 from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
-from rankcheck.separation.legendre import sphere
 from rankcheck.witnesses.lipschitz import cells_needed, interpolate
 
 __all__ = [
     "DepthThree",
-    "adversarial_pairs",
     "depth_three",
     "depth_three_cells",
-    "depth_three_network",
     "inner_product_cells",
     "inner_product_network",
     "largest_parameter",
@@ -132,14 +129,6 @@ def depth_three_cells(lipschitz: Number, d: int, error: Number) -> tuple[int, in
     return inner_product_cells(d, eps / (2 * L)), cells_needed(1, L, eps / 2)
 
 
-def depth_three_network(
-    f: Callable[[Array], Array], d: int, lipschitz: Number, error: Number
-) -> DepthThree:
-    """N_F for one f that is declared to be L-Lipschitz on [-1, 1], in float64."""
-    one = torch.ones((), dtype=torch.float64)
-    return depth_three(f, d, *depth_three_cells(lipschitz, d, error), one)
-
-
 def largest_parameter(net: Network) -> Array:
     """The largest absolute value of a weight or a bias, shape (*B)."""
     largest = 0 * net.biases[-1].sum(-1)
@@ -161,37 +150,3 @@ def pair_with_sum(s: Array, u: Array) -> tuple[Array, Array]:
     w = u - along * s
     w = w * torch.sqrt((1 - square / 4) / (w * w).sum(-1, keepdim=True))
     return s / 2 + w, s / 2 - w
-
-
-def adversarial_pairs(
-    d: int, inner_cells: int, outer_cells: int, number: int, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pairs of unit vectors where the two halves of N_F err most, and least: (P, d) twice.
-
-    number pairs of each kind: x' = x; x' = -x; x' orthogonal to x; independent ones; all x_i + x'_i
-    at knots of N_q; all at the middles of its cells; ⟨x, x'⟩ at middles of the cells of N_f. With
-    them the axes and the diagonal, aligned and opposite. d >= 2, float64.
-    """
-
-    def draw() -> torch.Tensor:
-        return sphere(d, number, generator)
-
-    def clipped(s: torch.Tensor) -> torch.Tensor:
-        norm = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
-        return s * torch.clamp(1.99 / norm.clamp(min=1e-9), max=1)
-
-    diagonal = torch.full((1, d), d**-0.5, dtype=torch.float64)
-    special = torch.cat((torch.eye(d, dtype=torch.float64), diagonal))
-    x = draw()
-    pairs = [(x, x), (x, -x), (special, special), (special, -special), (draw(), draw())]
-    pairs.append(pair_with_sum(2**0.5 * draw(), draw()))
-    h = 2 / max(inner_cells, 1)
-    for shift in (0.0, 0.5):
-        s = 0.9 * (draw() + draw())
-        pairs.append(pair_with_sum(clipped((torch.floor(s / h) + shift) * h), draw()))
-    # ⟨x, x'⟩ + 1 = |s|²/2 at the middles of cells of length 1 / outer_cells.
-    cell = torch.arange(number, dtype=torch.float64) % max(2 * outer_cells, 1)
-    length = torch.sqrt(2 * (cell + 0.5) / max(outer_cells, 1)).unsqueeze(-1)
-    pairs.append(pair_with_sum(clipped(length * draw()), draw()))
-    first, second = zip(*pairs, strict=True)
-    return torch.cat(first), torch.cat(second)

@@ -45,16 +45,13 @@ import torch
 from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
-from rankcheck.scalars import scalar
 
 __all__ = [
     "LipschitzApproximator",
     "cells_as_drawn",
     "cells_needed",
     "interpolate",
-    "lipschitz_approximator",
     "supremum_error",
-    "supremum_error_bound",
 ]
 
 
@@ -169,18 +166,6 @@ def _jumps(slopes: Array) -> Array:
     return torch.cat((slopes[..., :1], slopes[..., 1:] - slopes[..., :-1]), -1)
 
 
-def lipschitz_approximator(
-    f: Callable[[Array], Array], radius: Number, lipschitz: Number, error: Number
-) -> LipschitzApproximator:
-    """The approximator of the theorem, for a function that is declared to be L-Lipschitz.
-
-    f maps points (P,) to values (P,), float64. All clauses hold if f is L-Lipschitz on [-R, R];
-    nothing checks that. Raises ValueError unless R > 0, L >= 0 and the error is > 0.
-    """
-    cells = cells_needed(radius, lipschitz, error)
-    return interpolate(f, torch.tensor(float(radius), dtype=torch.float64), cells)
-
-
 def supremum_error(f: PiecewiseLinear, approximation: LipschitzApproximator) -> Array:
     """sup over [-R, R] of |f - N|, shape (*B).
 
@@ -191,29 +176,6 @@ def supremum_error(f: PiecewiseLinear, approximation: LipschitzApproximator) -> 
     inside = torch.minimum(torch.maximum(f.breakpoints, -R), R)
     points = _joined(inside, approximation.knots, -R, R)
     return (f(points) - approximation(points)).abs().amax(-1)
-
-
-def supremum_error_bound(
-    f: Callable[[Array], Array],
-    approximation: LipschitzApproximator,
-    lipschitz: Array | Number,
-    points: int,
-) -> Array:
-    """An upper bound of the supremum of |f - N| over [-R, R] for an L-Lipschitz f, shape (*B).
-
-    f - N is 2L-Lipschitz (N takes its slopes from chords of f), so between neighbours a, b of a
-    uniform grid it is at most (|(f-N)(a)| + |(f-N)(b)|)/2 + L(b - a). Raises ValueError unless
-    points >= 2.
-    """
-    if points < 2:
-        raise ValueError(f"a grid over [-R, R] has at least two points; received {points}")
-    R = approximation.radius.unsqueeze(-1)
-    steps = 2 * (R.new_ones(points).cumsum(-1) - 1) / (points - 1) - 1
-    grid = R * steps
-    gaps = (f(grid) - approximation(grid)).abs()
-    middle = ((gaps[..., 1:] + gaps[..., :-1]) / 2).amax(-1)
-    constant = scalar(lipschitz, R) if isinstance(lipschitz, Number) else lipschitz
-    return middle + constant * approximation.radius * 2 / (points - 1)
 
 
 def _joined(*arrays: Array) -> Array:

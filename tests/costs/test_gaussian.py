@@ -7,13 +7,8 @@ import torch
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from rankcheck.costs import (
-    bivariate_normal_cdf,
-    egop,
-    egop_box,
-    egop_gaussian,
-    two_layer_network,
-)
+from rankcheck.costs import egop, egop_box, egop_gaussian, two_layer_network
+from rankcheck.costs.gaussian import bivariate_normal_cdf
 
 
 def normal(seed: int, *shape: int) -> torch.Tensor:

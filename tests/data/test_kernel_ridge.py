@@ -11,18 +11,16 @@ from rankcheck.balls import BallArray
 from rankcheck.data.kernel_ridge import (
     GAUSSIAN,
     INVERSE_MULTIQUADRIC,
-    LAPLACE,
     RATIONAL,
     KernelRidge,
 )
 from rankcheck.linalg import rank
 
-KERNELS = [GAUSSIAN, RATIONAL, INVERSE_MULTIQUADRIC, LAPLACE]
+KERNELS = [GAUSSIAN, RATIONAL, INVERSE_MULTIQUADRIC]
 BY_RADIUS = {
     GAUSSIAN.name: lambda r: np.exp(-(r**2) / 2),
     RATIONAL.name: lambda r: 1 / (1 + r**2),
     INVERSE_MULTIQUADRIC.name: lambda r: 1 / np.sqrt(1 + r**2),
-    LAPLACE.name: lambda r: np.exp(-r),
 }
 
 

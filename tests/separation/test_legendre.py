@@ -15,11 +15,9 @@ from rankcheck.separation.legendre import (
     even_moment,
     legendre,
     legendre_table,
-    log_multiplicity,
     monomials,
     multiplicity,
     orthonormal_table,
-    project,
     quadrature,
     sphere,
     stereographic,
@@ -177,12 +175,7 @@ def test_multiplicities():
         # Restricting harmonics of one more variable to the equator.
         for n in (0, 1, 7, 30):
             assert sum(multiplicity(d, k) for k in range(n + 1)) == multiplicity(d + 1, n)
-
-
-def test_multiplicities_beyond_doubles():
-    number = multiplicity(520, 520)
-    assert number > 10**308
-    assert log_multiplicity(520, 520) == pytest.approx(float(mpmath.log(number)), rel=1e-15)
+    assert multiplicity(520, 520) > 10**308  # exact where doubles overflow
 
 
 def test_monomials_are_the_polynomial():
@@ -208,25 +201,6 @@ def test_stereographic_points_lie_on_the_sphere():
     assert bool(((exact * exact).sum(-1) == 1).all())
 
 
-def test_project_recovers_coefficients():
-    generator = torch.Generator().manual_seed(1)
-    alpha = torch.randn(3, 8, generator=generator, dtype=torch.float64)
-    for d in (2, 3, 12):
-
-        def series(t: torch.Tensor, d: int = d) -> torch.Tensor:
-            return alpha @ orthonormal_table(d, 7, t).T
-
-        torch.testing.assert_close(project(series, d, 7, 10), alpha, atol=1e-12, rtol=0)
-
-
-def test_project_obeys_parseval():
-    alpha = project(lambda t: torch.sin(6 * t), 4, 60, 120)
-    nodes, weights = quadrature(4, 120)
-    energy = (weights * torch.sin(6 * nodes) ** 2).sum()
-    torch.testing.assert_close((alpha**2).sum(), energy)
-    assert alpha[::2].abs().max() < 1e-12
-
-
 def test_errors_state_the_rule():
     with pytest.raises(ValueError, match=r"d >= 2; got d = 1"):
         legendre(1, 3, GRID)
@@ -234,8 +208,6 @@ def test_errors_state_the_rule():
         multiplicity(3, -1)
     with pytest.raises(ValueError, match="m >= 1 nodes; got m = 0"):
         quadrature(3, 0)
-    with pytest.raises(ValueError, match="m > n_max"):
-        project(torch.sin, 3, 10, 10)
 
 
 def test_on_balls_values_are_exact_or_enclosed():
