@@ -15,7 +15,6 @@ from rankcheck.separation.legendre import (
     multiplicity,
     orthonormal_table,
     quadrature,
-    sphere,
     stereographic,
 )
 from rankcheck.separation.oscillation import (
@@ -98,7 +97,6 @@ __all__ = [
     "sine_tail",
     "slides_error",
     "slides_error_like",
-    "sphere",
     "sphere_rule",
     "stereographic",
     "tail_norm",

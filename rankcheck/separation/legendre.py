@@ -36,7 +36,6 @@ __all__ = [
     "multiplicity",
     "orthonormal_table",
     "quadrature",
-    "sphere",
     "stereographic",
 ]
 
@@ -149,16 +148,6 @@ def even_moment(d: int, k: int) -> Fraction:
     for i in range(k):
         value *= Fraction(2 * i + 1, d + 2 * i)
     return value
-
-
-def sphere(d: int, n: int, generator: torch.Generator | None = None) -> Tensor:
-    """n independent uniform points of S^{d-1}, shape (n, d), float64.
-
-    Raises ValueError unless d >= 2.
-    """
-    _validate(d, 0)
-    points = torch.randn(n, d, generator=generator, dtype=torch.float64)
-    return points / torch.linalg.vector_norm(points, dim=-1, keepdim=True)
 
 
 def stereographic(u: Array) -> Array:

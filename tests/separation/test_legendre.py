@@ -19,9 +19,10 @@ from rankcheck.separation.legendre import (
     multiplicity,
     orthonormal_table,
     quadrature,
-    sphere,
     stereographic,
 )
+
+from .points import sphere
 
 GRID = torch.linspace(-1, 1, 101, dtype=torch.float64)
 

@@ -19,7 +19,9 @@ from rankcheck.separation import (
     separable_norms,
     tail_norm,
 )
-from rankcheck.separation.legendre import orthonormal_table, sphere, stereographic
+from rankcheck.separation.legendre import orthonormal_table, stereographic
+
+from .points import sphere
 
 LIKE = torch.zeros((), dtype=torch.float64)
 

@@ -8,7 +8,7 @@ import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
-from rankcheck.separation.legendre import sphere, stereographic
+from rankcheck.separation.legendre import stereographic
 from rankcheck.witnesses.inner_product import (
     depth_three,
     depth_three_cells,
@@ -42,7 +42,8 @@ def adversarial_pairs(
     """
 
     def draw() -> torch.Tensor:
-        return sphere(d, number, generator)
+        points = torch.randn(number, d, generator=generator, dtype=torch.float64)
+        return torch.nn.functional.normalize(points, dim=-1)
 
     def clipped(s: torch.Tensor) -> torch.Tensor:
         norm = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
