@@ -1,6 +1,6 @@
 """Quantities of data sets: shortest paths, growing point clouds, kernel ridge regression.
 
-What lives here: a quantity of points, not of a network.
+What lives here: quantities of points, not of networks.
 May import: `linalg`, `scalars`, `errors`, `balls`.
 """
 

@@ -1,6 +1,6 @@
 """Depth separation: polynomials on the sphere, separable functions, and the widths of both depths.
 
-What lives here: what the lower bound of `separation` is made of. Its networks are in `witnesses`.
+What lives here: the parts of the lower bound of `separation`. Its networks are in `witnesses`.
 May import: `linalg`, `scalars`, `errors`, `balls`.
 """
 
@@ -18,7 +18,6 @@ from rankcheck.separation.legendre import (
     stereographic,
 )
 from rankcheck.separation.oscillation import (
-    ball_like,
     density_lower_bound,
     distance_lower_bound,
     example_tail,
@@ -62,7 +61,6 @@ from rankcheck.separation.zonal import (
 __all__ = [
     "allowed_norms",
     "allowed_norms_as_printed",
-    "ball_like",
     "best_fit",
     "correlations",
     "cross_by_moments",

@@ -1,6 +1,6 @@
-"""The constructions behind the theorems, one a file.
+"""The constructions behind the theorems.
 
-What lives here: networks (or frames, or functions) that prove a claim by existing.
+What lives here: networks, frames or functions that prove a claim by existing, one in each file.
 May import: `networks`, `separation`, `data`, and what is below them.
 """
 
@@ -18,7 +18,7 @@ from rankcheck.witnesses.cross_example import (
     cross_network,
     equal_values,
 )
-from rankcheck.witnesses.deepen import deepen, matrix_slope
+from rankcheck.witnesses.deepen import deepen
 from rankcheck.witnesses.denoising import Autoencoder, autoencoder
 from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
 from rankcheck.witnesses.homogeneous_activation import HomogeneousForm, homogeneous_form
@@ -51,8 +51,6 @@ from rankcheck.witnesses.projections import (
     log_determinant_of_rank,
     one_sided_distances,
     one_sided_frames,
-    projection_of_rank,
-    subspaces,
     surviving_jacobians,
     two_sided_distances,
     two_sided_log_determinant,
@@ -113,7 +111,6 @@ __all__ = [
     "least_constant_cost",
     "least_depth",
     "log_determinant_of_rank",
-    "matrix_slope",
     "max_network",
     "offset_identity",
     "one_sided_distances",
@@ -121,7 +118,6 @@ __all__ = [
     "pair_with_sum",
     "planar_identity",
     "point",
-    "projection_of_rank",
     "rank_one_interpolant",
     "scaled_seam",
     "seam_cost_bound",
@@ -129,7 +125,6 @@ __all__ = [
     "shear",
     "shear_network",
     "stack_kernels",
-    "subspaces",
     "supremum_error",
     "surviving_jacobians",
     "tangent",

@@ -79,7 +79,7 @@ def test_stacked_kernels_and_exactness_on_balls():
 
 
 def test_errors_state_the_rule():
-    with pytest.raises(ValueError, match=r"equal batch axes and columns; .*\(2, 3\) and \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"\(2, 3\) and \(3, 2\); .* equal batch axes and columns"):
         stack_kernels(A, A.mT, tensor(0.5))
-    with pytest.raises(ValueError, match=r"shares lie in \[0, 1\], received \[Fraction\(3, 2\)\]"):
+    with pytest.raises(ValueError, match=r"received shares \[Fraction\(3, 2\)\]"):
         cone_network(A, BASIS, INTO, OUT, (Fraction(3, 2),))

@@ -119,12 +119,12 @@ def test_batches_are_loops():
 def test_errors_state_the_rule():
     h, g = random_pair(0, 0.0)
     lower = torch.zeros(K, dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"not merged; received depth 4 < 2 \+ 3"):
+    with pytest.raises(ValueError, match="received depth 4 for networks of depths 2 and 3"):
         identity_layers(h, g, 4, lower)
-    with pytest.raises(ValueError, match=r"lower has shape \(2,\), received \(3,\)"):
+    with pytest.raises(ValueError, match=r"bounds of shape \(3,\); the shape is \(2,\)"):
         identity_layers(h, g, 6, torch.zeros(3, dtype=torch.float64))
     with pytest.raises(
-        ValueError, match=r"n_0 of h is n_L of g.*\(2, 5, 5, 4\) and \(2, 5, 5, 4\)"
+        ValueError, match=r"\(2, 5, 5, 4\) and \(2, 5, 5, 4\).*n_0 of h is n_L of g"
     ):
         identity_layers(h, h, 6, torch.zeros(OUTPUT, dtype=torch.float64))
     with pytest.raises(ValueError, match="one slope"):

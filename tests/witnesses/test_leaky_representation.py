@@ -56,7 +56,7 @@ def test_the_printed_sign_is_wrong():
 
 
 def test_only_relu_networks_are_represented():
-    with pytest.raises(ValueError, match=r"has slope 0, received 0\.5"):
+    with pytest.raises(ValueError, match=r"received a network of slope 0\.5"):
         leaky_representation(Network.of([[[1]]], slope=0.5), 0.25)
     with pytest.raises(ValueError, match="the slope lies in"):
         leaky_representation(Network.of([[[1]]]), 1)

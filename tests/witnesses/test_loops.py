@@ -158,5 +158,5 @@ def test_networks_of_loops_from_the_generator():
 
 
 def test_a_loop_has_kinks_for_each_layer():
-    with pytest.raises(ValueError, match="received 2 for 1 layers"):
+    with pytest.raises(ValueError, match="received 2 numbers of kinked units for 1 layers"):
         Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (0, 0))

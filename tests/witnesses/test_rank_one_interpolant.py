@@ -106,5 +106,5 @@ def test_one_wrong_kink_is_caught():
 
 def test_shapes_are_checked():
     x, y = data(4, 2)
-    with pytest.raises(ValueError, match="inputs and outputs have shapes"):
+    with pytest.raises(ValueError, match="received inputs and outputs of shapes"):
         rank_one_interpolant(x, y[:3])

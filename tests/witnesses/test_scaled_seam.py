@@ -69,7 +69,7 @@ def test_batches_and_balls():
 
 def test_errors_state_the_rule():
     f, g = pair()
-    with pytest.raises(ValueError, match=r"the shift has shape \(1,\), received \(2,\)"):
+    with pytest.raises(ValueError, match=r"received a shift of shape \(2,\); the shape is \(1,\)"):
         scaled_seam(f, g, tensor([1.0, 1.0]), tensor(0.5))
     with pytest.raises(ValueError, match="n_0 of f is n_L of g"):
         scaled_seam(g, f.merged_after(g).parallel(f), tensor([1.0, 1.0]), tensor(0.5))
