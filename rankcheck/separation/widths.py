@@ -1,4 +1,4 @@
-r"""How wide a network of depth two must be for sin(πd³⟨x, x'⟩), against one of depth three.
+r"""The width that a network needs for sin(πd³⟨x, x'⟩) at depth two, and a sufficient one at three.
 
 Let N be a network of depth two with r hidden neurons and all weights at most B in size, on
 $S^{d-1} \times S^{d-1}$. Its output is the sum of r + 1 separable functions: r neurons times output
@@ -12,8 +12,8 @@ $$\|F - N\|^2 \ge \|P_nF\| \Bigl( \|P_nF\| - \frac{2(r B^2 (1 + \sqrt{4d}) + B)}
 so $\|F - N\|^2 \le \tau^2/2 \le \|P_nF\|^2/2$ forces
 $r B^2(1 + \sqrt{4d}) + B \ge \tau \sqrt{N_{d,n}}/4$.
 
-*As on the slides*, τ = 1/(5eπ), B = 2^d (proved with room to spare, `separation.oscillation`
-gives τ² ≥ 1/(5eπ)): a squared error of at most $1/(50e^2\pi^2)$ needs
+*As on the slides*, τ = 1/(5eπ), B = 2^d (:mod:`rankcheck.separation.oscillation` proves more,
+‖P_nF‖² ≥ 1/(5eπ)): a squared error of at most $1/(50e^2\pi^2)$ needs
 
 $$r \ge \frac{\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1}}{2 \cdot 4^d (1 + \sqrt{4d})}.$$
 
@@ -58,12 +58,12 @@ Bound = Callable[[int, arb], arb]
 
 
 def slides_error() -> float:
-    """1/(50e²π²), the error at which the slides compare the two depths: 2.74e-4."""
+    """1/(50e²π²) = 2.74e-4, the error at which the slides compare the two depths."""
     return 1 / (50 * math.e**2 * math.pi**2)
 
 
 def slides_error_like(like: Array) -> Array:
-    """The same of like's kind, without axes."""
+    """1/(50e²π²) as an array of shape () of the kind of ``like``."""
     return ball_like(1 / (50 * _e_pi() ** 2), like)
 
 
@@ -84,32 +84,33 @@ def _norms(bound: Bound, d: int, root: arb) -> arb:
 
 
 def _evaluate(bound: Bound, d: int, finish: Callable[[arb], T]) -> T:
-    """finish(bound), both at a precision at which the bound has an absolute error below 2^-50."""
+    """finish(bound(d, √N)) at a precision that leaves the bound an absolute error below 2^-50."""
     if d < 2:
-        raise ValueError(f"the sphere S^(d-1) needs d >= 2; received d = {d}")
+        raise ValueError(f"received d = {d}; the sphere S^(d-1) needs d >= 2")
     number = multiplicity(d, d * d)
     with precision(number.bit_length() + 64):
         return finish(bound(d, arb(number).sqrt()))
 
 
 def allowed_norms(d: int, like: Array) -> Array:
-    r"""$r B^2 (1 + \sqrt{4d})/\sqrt{N_{d,d^2}}$ at r = the derived bound, without axes.
+    r"""$r B^2 (1 + \sqrt{4d})/\sqrt{N_{d,d^2}}$ at r = the derived bound, of shape ().
 
-    That is what the norms of r neurons may add up to; below τ/4 at every d, so a double holds it.
+    It bounds the sum of the norms of r neurons. It is below τ/4 at every d, so it fits a double.
     """
     return _evaluate(partial(_norms, _derived), d, partial(ball_like, like=like))
 
 
 def allowed_norms_as_printed(d: int, like: Array) -> Array:
-    """The same at the number of neurons on the slide."""
+    """As :func:`allowed_norms`, at the number of neurons on the slide."""
     return _evaluate(partial(_norms, _printed), d, partial(ball_like, like=like))
 
 
 def guaranteed_error(d: int, norms: Array) -> Array:
-    r"""What the main theorem leaves of the squared error of a network: the shape of norms.
+    r"""The lower bound of the main theorem for the squared error of a network: the shape of norms.
 
-    $\tau(\tau - 2(\text{norms} + B/\sqrt{N_{d,d^2}}))$, where norms is that of all neurons together
-    over $\sqrt{N_{d,d^2}}$, B = 2^d bounds the output bias, and τ = 1/(5eπ) is below $\|P_nF\|$.
+    It is $\tau(\tau - 2(\text{norms} + B/\sqrt{N_{d,d^2}}))$. ``norms`` is the sum of the norms of
+    all neurons over $\sqrt{N_{d,d^2}}$, B = 2^d bounds the output bias, and τ = 1/(5eπ) is below
+    $\|P_nF\|$.
     """
     bias = _evaluate(lambda d, root: 2**d / root, d, partial(ball_like, like=norms))
     tau = ball_like(1 / (5 * _e_pi()), norms)
@@ -117,20 +118,29 @@ def guaranteed_error(d: int, norms: Array) -> Array:
 
 
 def depth_two_width(d: int) -> int:
-    """The least whole number of neurons that the derived bound allows, exactly (0 at d <= 8)."""
+    """The derived bound rounded up, and at least 0: an exact integer.
+
+    >>> [depth_two_width(d) for d in (8, 18, 19, 25)]
+    [0, 1, 2, 729]
+    """
     return max(0, _evaluate(_derived, d, _ceiling))
 
 
 def depth_three_width(d: int, error: float | None = None) -> float:
-    """16πd⁵/ε, enough for depth three; ε is that of the slides unless given."""
+    """16πd⁵/ε, a sufficient width at depth three for the error ε, by default that of the slides.
+
+    Raises ValueError unless d >= 2 and ε > 0.
+    """
     epsilon = slides_error() if error is None else error
     if d < 2 or not epsilon > 0:
-        raise ValueError(f"a width needs d >= 2 and an error > 0; received {d} and {error}")
+        raise ValueError(
+            f"received d = {d} and error {error}; a width needs d >= 2 and an error > 0"
+        )
     return 16 * math.pi * d**5 / epsilon
 
 
 def _ceiling(x: arb) -> int:
     value = x.ceil().unique_fmpz()
     if value is None:
-        raise Undecided(f"the least integer above {x} is not decided")
+        raise Undecided(f"the least integer above {x} is not determined by the ball")
     return int(value)

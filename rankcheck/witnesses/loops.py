@@ -128,8 +128,8 @@ class Loop:
         """The repeated loop as a network, the identity on a piece of the star.
 
         The piece consists of the points t u_j + s v with 0 ≤ t ≤ size and |s| ≤ size, for ``size``
-        > 0 of shape (*B). The loop has to close. The depth is M·repeats + 2. The weights do not depend on the size; the biases
-        are proportional to it.
+        > 0 of shape (*B). The loop has to close. The depth is M·repeats + 2. The weights do not
+        depend on the size; the biases are proportional to it.
         """
         weights, biases = [], []
         ends = size[..., None, None] * torch.cat((self.rays, self.spine, -self.spine), -1)

@@ -14,9 +14,9 @@ $$h(\tau) = y_1 + \sum_{k=1}^N \frac{s_k - s_{k-1}}{1 - a}\,
 is linear between the knots and constant outside them: the slope of σ_a jumps by 1 − a, and left of
 all knots the slopes cancel, as $\sum_k (s_k - s_{k-1}) = 0$. h has depth 2, and any slope a.
 
-So f = h∘g is a network of depth L ≥ 3 through identity layers
-(:mod:`rankcheck.witnesses.identity_layers`, with lower bound 0), or of depth 2 if the seam is merged.
-On the hull its Jacobians are the $s_k u^\top$.
+So f = h∘g is a network of depth 2, the seam merged, or of any depth L ≥ 3 with identity layers
+(:mod:`rankcheck.witnesses.identity_layers`, with lower bound 0). On the hull its Jacobians are the
+$s_k u^\top$.
 
 Used by rank.rank-one-interpolant and rank.travelling-salesman. Source: A. Jacot, *Implicit bias of
 large depth networks*, Proposition 2/8, Theorem 2.

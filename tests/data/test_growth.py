@@ -52,7 +52,7 @@ def test_one_point():
 
 
 def test_outside_the_cube():
-    with pytest.raises(ValueError, match=r"entries in \[0, 1\]; received shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"received points of shape \(2, 2\)"):
         serpentine(np.array([[0.0, 0.5], [1.5, 0.5]]))
 
 
@@ -77,7 +77,7 @@ def test_a_power_law_without_noise():
     ("sizes", "lengths"), [([2, 4], [1, 1]), ([2, 2, 2], [1, 1, 1]), ([2, 4, 8], [1, 0, 1])]
 )
 def test_what_cannot_be_fitted(sizes, lengths):
-    with pytest.raises(ValueError, match="three positive lengths at least"):
+    with pytest.raises(ValueError, match="at least three positive lengths"):
         fitted_exponent(sizes, lengths)
 
 
