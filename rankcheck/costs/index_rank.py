@@ -141,11 +141,11 @@ def egop_box(
     return sum(J.mT @ J * (volume / total) for J, volume in zip(gradients, volumes, strict=True))
 
 
-# What a small cost says about the spectrum
+# Bounds of the spectrum from the cost
 
 
 def effective_rank_bound(s: Number | Array, J: Array, epsilon: Array, L: int) -> Array:
-    """s (J/(ε√s))^{2/(L−1)}, which is ≥ rank_{I,ε}(f) if Φ_L(f) ≤ s^{(L−2)/L} J^{2/L}.
+    """s (J/(ε√s))^{2/(L−1)}, a bound of rank_{I,ε}(f) if Φ_L(f) ≤ s^{(L−2)/L} J^{2/L}.
 
     Proof. With q = 2/(L−1) and σ_i = σ_i(C_f^{1/2}), MV(f; q)^{2/L} ≤ Φ_L(f) reads
     (Σ σ_i^q)^{(L−1)/L} ≤ s^{(L−2)/L} J^{2/L}; so rank_{I,ε}(f) ε^q ≤ Σ σ_i^q ≤ s^{1−q/2} J^q.

@@ -9,8 +9,8 @@ $$B_p = \begin{pmatrix} \sqrt{1-p}\, O_{in} \\ \sqrt{p}\, O_{out} A \end{pmatrix
 
 With p_ℓ = ℓ/L the weights $W_1 = B_{p_1}$, $W_\ell = B_{p_\ell} B_{p_{\ell-1}}^+$,
 $W_L = A B_{p_{L-1}}^+$ have $\alpha_\ell(x) = B_{p_\ell} x \ge 0$ on Ω: the network equals A there,
-whatever its slope. It costs $\sum_\ell \operatorname{tr} K_{p_\ell} K_{p_{\ell-1}}^+$, which is a
-Riemann sum of $\int_0^1 \frac{s^2 - 1}{1 + p(s^2 - 1)} dp = 2 \log s$ for each singular value s:
+whatever its slope. It costs $\sum_\ell \operatorname{tr} K_{p_\ell} K_{p_{\ell-1}}^+$, a Riemann
+sum of $\int_0^1 \frac{s^2 - 1}{1 + p(s^2 - 1)} dp = 2 \log s$ for each singular value s:
 
 $$2 \log |A|_+ \le \|\theta\|^2 - kL \le
   2 \log |A|_+ + \frac1L \sum_i \Bigl(s_i - \frac1{s_i}\Bigr)^2.$$

@@ -21,7 +21,7 @@ def gradients(W, b, a, x):
 
 
 def cdf_by_quadrature(h: float, k: float, angle: float) -> float:
-    """P(X ≤ h, Y ≤ k): its derivative in the angle is known (Plackett), integrate from π/2."""
+    """P(X ≤ h, Y ≤ k), by integrating its derivative in the angle (Plackett) from π/2."""
 
     def rate(t: float) -> float:
         square = h * h + k * k - 2 * h * k * math.cos(t)
@@ -50,7 +50,7 @@ def test_bivariate_normal_at_the_ends():
     opposed = (torch.special.ndtr(h) + torch.special.ndtr(k) - 1).clamp_min(0)
     torch.testing.assert_close(bivariate_normal_cdf(h, k, zero), together, rtol=0, atol=1e-15)
     torch.testing.assert_close(bivariate_normal_cdf(h, k, straight), opposed, rtol=0, atol=1e-15)
-    # continuous in the angle, with slope at most 1/2π
+    # It is continuous in the angle, with slope at most 1/2π.
     near = bivariate_normal_cdf(h, k, zero + 1e-9)
     torch.testing.assert_close(near, together, rtol=0, atol=1e-9 / 6)
     far = bivariate_normal_cdf(h, k, straight - 1e-9)
@@ -61,7 +61,7 @@ def test_gaussian_egop_against_quadrature_in_two_dimensions():
     """Without biases activity depends on the direction alone: a finite sum over arcs."""
     W, a = normal(1, 4, 2), normal(2, 4)
     b = torch.zeros(4, dtype=torch.float64)
-    bends = torch.atan2(-W[:, 0], W[:, 1])  # where w_k·(cos, sin) vanishes, and opposite
+    bends = torch.atan2(-W[:, 0], W[:, 1])  # the zeros of w_k·(cos, sin); the others lie opposite
     bends = torch.cat((bends, bends + math.pi)).remainder(2 * math.pi).sort()[0]
     bends = torch.cat((bends, bends[:1] + 2 * math.pi))
     middle = (bends[1:] + bends[:-1]) / 2
@@ -136,7 +136,7 @@ def test_chunks_of_pairs_do_not_matter(monkeypatch):
 
 
 def test_the_two_exact_ways_agree_on_a_narrow_gaussian():
-    """Both laws see one cell only: the same C_f, whatever the law."""
+    """Both laws lie in one cell, so C_f is the same."""
     W, b, a = normal(28, 4, 2), 10 * normal(29, 4).sign(), normal(30, 4)
     box = egop_box(two_layer_network(W, b, a), -0.1, 0.1)
     gaussian = egop_gaussian(W, b, a, factor=0.05 * torch.eye(2, dtype=torch.float64))

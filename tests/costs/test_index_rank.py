@@ -1,4 +1,4 @@
-"""C_f three ways, against quadrature; index ranks; what a small cost says about the spectrum."""
+"""C_f on boxes and from points, against quadrature; index ranks; bounds of the spectrum."""
 
 import math
 from fractions import Fraction

@@ -60,7 +60,7 @@ def test_path_norm_and_its_lambda():
 
 
 def slope_changes(W, b, a):
-    """TV of f' from values of f alone, in rationals: second differences around each breakpoint."""
+    """The total variation of f' by second differences of f around each breakpoint, in rationals."""
     units = [
         [Fraction(float(x)) for x in row]
         for row in zip(W.flatten(), b.flatten(), a.flatten(), strict=True)

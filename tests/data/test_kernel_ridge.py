@@ -1,4 +1,4 @@
-"""Kernel ridge regression against autograd and a predictor written out."""
+"""Kernel ridge regression against autograd and an independent predictor in numpy."""
 
 from fractions import Fraction
 
@@ -51,7 +51,7 @@ def test_jacobian_against_autograd(kernel):
     for x, Jx in zip(points, J, strict=True):
         torch.testing.assert_close(Jx, autograd_jacobian(f, x), rtol=1e-10, atol=1e-10)
         torch.testing.assert_close(f.jacobian(x), Jx)
-    # As printed, with X − x: the wrong sign.
+    # With X − x, as printed, the sign is wrong.
     assert (autograd_jacobian(f, points[0]) + J[0]).abs().max() > 0.1
 
 

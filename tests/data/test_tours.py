@@ -63,7 +63,7 @@ def test_bound_is_below_the_exact_path_and_close(n, k):
 
 
 def test_points_on_a_line_are_visited_in_order():
-    """The spanning tree is the path: both are max - min, to rounding."""
+    """The spanning tree is the path: both have length max - min, up to rounding."""
     x = np.random.default_rng(0).permutation(np.arange(300.0))
     assert 299 - 1e-8 < path_lower_bound(distances(x[:, None])) <= 299
     length, order = shortest_path(distances(x[:14, None]))
@@ -90,7 +90,7 @@ def test_ascent_improves_on_the_spanning_tree():
 
 
 def test_coinciding_points_add_nothing():
-    """Zero distances are distances, and no missing edges."""
+    """A distance of zero is not a missing edge."""
     points = np.array([[0.0], [0.0], [0.0], [2.0], [2.0], [5.0]])
     assert shortest_path(distances(points))[0] == 5
     assert path_lower_bound(distances(points)) == pytest.approx(5, rel=1e-12)

@@ -28,7 +28,7 @@ GRID = torch.linspace(-1, 1, 101, dtype=torch.float64)
 
 
 def exact(d: int, n: int, t: float) -> mpmath.mpf:
-    """P_{d,n}(t) at 700 digits from the explicit sum, by another road than the recurrence."""
+    """P_{d,n}(t) at 700 digits from the explicit sum, independent of the recurrence."""
     with mpmath.workdps(700):
         if d == 2:
             return mpmath.cos(n * mpmath.acos(mpmath.mpf(t)))
@@ -73,7 +73,7 @@ def test_agrees_with_mpmath_in_absolute_error(d, n):
 
 
 def test_small_values_keep_their_digits():
-    """At d = 100, n = 200 the polynomial is of the order 1e-50 in the middle: still ten digits."""
+    """At d = 100, n = 200 values of the order 1e-50 still have ten correct digits."""
     t = 0.25
     value, truth = legendre(100, 200, torch.tensor(t, dtype=torch.float64)), exact(100, 200, t)
     assert 0 < abs(truth) < 1e-40
@@ -173,7 +173,7 @@ def test_multiplicities():
             product = (2 * n + d - 2) * math.factorial(n + d - 3)
             assert multiplicity(d, n) == product // (math.factorial(n) * math.factorial(d - 2))
             assert multiplicity(d, n) >= multiplicity(d, n - 1)
-        # Restricting harmonics of one more variable to the equator.
+        # Harmonics of one more variable, restricted to the equator.
         for n in (0, 1, 7, 30):
             assert sum(multiplicity(d, k) for k in range(n + 1)) == multiplicity(d + 1, n)
     assert multiplicity(520, 520) > 10**308  # exact where doubles overflow

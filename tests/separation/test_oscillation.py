@@ -73,7 +73,7 @@ def test_tail_is_the_distance_to_polynomials():
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5, 10, 25, 50])
 def test_the_lemma(d):
-    """Every dimension from 2 on, with a factor of 15 to spare."""
+    """In every dimension the value is at least 15 times the bound."""
     for m in range(1, 17):
         for k in range(m):
             value = sine_tail(d, d * m * m, k + 1, LIKE)
@@ -81,7 +81,7 @@ def test_the_lemma(d):
 
 
 def test_the_sign_change_bound():
-    """[-1, 1] with dx is twice μ_3; a frequency need not be a whole number."""
+    """dx on [-1, 1] is twice μ_3; the frequency need not be an integer."""
     worst = math.inf
     for numerator in range(4, 60):
         m = Fraction(numerator, 4)
@@ -89,7 +89,7 @@ def test_the_sign_change_bound():
             value = 2 * sine_tail(3, m * m, k + 1, LIKE)
             bound = sign_change_lower_bound(m, k, LIKE)
             worst = min(worst, (value / bound).item())
-    # Twice the bound, at m = 1 and k = 0.
+    # The least ratio is attained at m = 1, k = 0.
     assert worst == pytest.approx(2)
 
 
@@ -106,7 +106,7 @@ def test_the_steps_of_the_density_bound():
         assert quotient <= math.sqrt(d / 2)
         ratio = density(d, t).min() / density_lower_bound(d, LIKE)
         assert 3.8 < ratio < 5
-    # The first step does need a small t: at t = 0.9 it is false.
+    # Step 1 needs a small t: it is false at t = 0.9.
     assert math.exp(-2 * 0.9**2) > 1 - 0.9**2
 
 
@@ -125,7 +125,7 @@ def test_the_tail_of_the_example_for_every_small_dimension():
 
 
 def test_the_tail_is_odd_so_no_pointwise_bound_holds():
-    """P_n f vanishes at t = 0 and changes sign: 'P_n f >= 1/(5eπ)' can only be about its norm."""
+    """P_n f is 0 at t = 0 and changes sign, so 'P_n f >= 1/(5eπ)' can only refer to its norm."""
     d = 2
     t = torch.linspace(-1, 1, 201, dtype=torch.float64)
     alpha = sine_coefficients(d, d**6, d * d - 1, LIKE)

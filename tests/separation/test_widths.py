@@ -47,14 +47,14 @@ def test_where_the_bound_says_something():
 def test_the_width_of_depth_three():
     assert depth_three_width(2, 0.5) == pytest.approx(16 * math.pi * 64)
     assert slides_error() == pytest.approx(2.7425e-4, rel=1e-4)
-    # Its weights of 2πd³ obey the bound 2^d that depth two is held to from d = 15 on.
+    # From d = 15 on its weights of 2πd³ satisfy the bound 2^d for depth two.
     assert [2 * math.pi * d**3 <= 2**d for d in range(13, 17)] == [False, False, True, True]
     with pytest.raises(ValueError, match="an error > 0"):
         depth_three_width(3, 0.0)
 
 
 def test_the_bound_is_where_the_theorem_guarantees_the_error():
-    """τ²/2 is left at the derived width, and less at the printed one where that is larger."""
+    """The error is τ²/2 at the derived width, and less at the printed one where that is larger."""
     error = slides_error_like(BALL)
     assert error.midpoints().item() == pytest.approx(slides_error(), rel=1e-15)
     for d in (2, 9, 10, 300, 1000):

@@ -61,7 +61,7 @@ def test_the_cost_is_a_riemann_sum_of_the_logarithm():
 
 
 def test_swapped_shares_cost_two_jumps():
-    """From K_0 = AᵀA in print: 2(‖A‖² − k) − 2 log|A|_+ in the limit."""
+    """Shares as printed, from K_0 = AᵀA: the limit of the excess is 2(‖A‖² − k) − 2 log|A|_+."""
     depth = 4000
     swapped = tuple(1 - p for p in interpolated_shares(depth))
     net = cone_network(tensor([[2.0]]), *[tensor([[1.0]])] * 3, swapped)

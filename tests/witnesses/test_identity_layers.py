@@ -1,4 +1,4 @@
-"""The identity-layer witness: its depth, its function on a box, its cost to the last unit."""
+"""The identity-layer witness: its depth, its function on a box, its exact cost."""
 
 from itertools import pairwise
 
@@ -80,7 +80,7 @@ def test_cost_per_layer_tends_to_k():
 
 
 def test_without_the_translation_the_function_is_lost():
-    """The needs control: claim a lower bound of 0 that is not one."""
+    """With a false lower bound of 0 the function changes."""
     h, g = random_pair(4, 0.0)
     assert interval_bounds(g, *box())[0].min() < 0
     x = points()

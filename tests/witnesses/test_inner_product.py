@@ -1,4 +1,4 @@
-"""The inner-product network and the network of depth three, where they err most."""
+"""The inner-product network and the network of depth three, at points of largest error."""
 
 import math
 from fractions import Fraction
@@ -34,7 +34,7 @@ def dot(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def adversarial_pairs(
     d: int, inner_cells: int, outer_cells: int, number: int, generator: torch.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pairs of unit vectors where the two halves of N_F err most, and least: (P, d) twice.
+    """Pairs of unit vectors, (P, d) each, where the halves of N_F have their largest, least errors.
 
     number pairs of each kind: x' = x; x' = -x; x' orthogonal to x; independent ones; all x_i + x'_i
     at knots of N_q; all at the middles of its cells; ⟨x, x'⟩ at middles of the cells of N_f. With
@@ -139,7 +139,7 @@ def test_the_oscillating_example(d, error):
 
 
 def test_the_outer_network_works_outside_the_interval():
-    """Aligned pairs at the middles of cells: N_i exceeds 1, where f is not even defined."""
+    """For aligned pairs at the middles of cells N_i exceeds 1, outside the domain of f."""
     d, cells = 3, 4
     built = depth_three(lambda t: 5 * t, d, cells, 3, torch.ones((), dtype=torch.float64))
     x = torch.tensor([[0.25, 0.25, math.sqrt(1 - 2 / 16)]], dtype=torch.float64)
@@ -173,7 +173,7 @@ def test_random_piecewise_linear_functions_in_a_batch():
 
 
 def test_too_few_outer_cells_fail():
-    """A zigzag over the cells of half as many: the error is near twice what is allowed."""
+    """With half of the cells, the zigzag over them has an error near twice the allowed one."""
     d, lipschitz, error = 2, 3.0, 0.25
     inner_cells, outer_cells = depth_three_cells(lipschitz, d, error)
     one = torch.ones((), dtype=torch.float64)

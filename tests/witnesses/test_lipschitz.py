@@ -1,4 +1,4 @@
-"""The Lipschitz approximator: each clause of the theorem, and what breaks when it is cut short."""
+"""The Lipschitz approximator: each clause of the theorem, and failures with fewer cells."""
 
 import math
 from fractions import Fraction
@@ -62,7 +62,7 @@ def test_the_width_for_every_ratio():
         ratio = Fraction(numerator, 17)
         width = 2 * cells_needed(ratio, 1, 1)
         assert width <= 2 * ratio
-        # Enough cells: none longer than 2ε/L, or a constant that is good enough.
+        # Either no cell is longer than 2ε/L, or a constant is within ε.
         assert (ratio <= width) if width else (ratio <= 1)
     assert cells_needed(1, 1, 1) == 0
     assert cells_needed(Fraction(13, 10), 1, 1) == 1
@@ -85,7 +85,7 @@ def test_the_zigzag_is_tight_and_one_cell_less_fails():
     for seed in range(20):
         f = random_lipschitz(seed, radius, lipschitz, steep=True)
         assert supremum_error(f, interpolate(f, number(radius), cells)) <= error * ROUNDING
-    # Three cells in the place of six, on the zigzag that is worst for three.
+    # With three cells instead of six, on the zigzag with the largest error for three.
     worst = zigzag(number(radius), number(lipschitz), 3)
     assert supremum_error(worst, interpolate(worst, number(radius), 3)) > 1.9 * error
 
@@ -138,7 +138,7 @@ def test_the_network_is_the_function_everywhere():
     assert net.widths == (1, 14, 1)
     x = torch.linspace(-9, 9, 301, dtype=torch.float64)
     torch.testing.assert_close(net(x.unsqueeze(-1)).squeeze(-1), N(x))
-    # Lipschitz on all of R, by the network's own Jacobian.
+    # The Lipschitz constant on all of R, from the Jacobian of the network.
     slopes = net.jacobian(x.unsqueeze(-1) + 0.01)[:, 0, 0]
     assert slopes.abs().max() <= 3 * ROUNDING
     torch.testing.assert_close(slopes.abs().max(), N.lipschitz())

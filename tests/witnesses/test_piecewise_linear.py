@@ -20,7 +20,7 @@ def form(n, pieces, terms=3, outputs=2, batch=(), seed=0):
 
 
 def by_hand(form, x):
-    """One point, one number after another."""
+    """f at one point, with Python numbers."""
     gradients, offsets = form.gradients.tolist(), form.offsets.tolist()
     maxima = [
         max(

@@ -70,7 +70,7 @@ def test_travelling_salesman():
 
 
 def test_a_direction_is_found_where_the_first_axes_fail():
-    """Points of a grid coincide along many directions, never along all candidates."""
+    """Points of a grid coincide along many directions, but not along all candidates."""
     axis = torch.arange(3.0, dtype=torch.float64)
     grid = torch.cartesian_prod(axis, axis)
     u = separating_direction(grid)

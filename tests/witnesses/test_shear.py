@@ -52,7 +52,7 @@ def test_the_excess_vanishes_and_the_hidden_maps_diverge():
 
 
 def test_the_first_of_the_two_jacobians_bounds_needs_its_constant():
-    """R^(1) = 0 is below ‖I − Jf‖_* = √2, what two Jacobians would cost at C = 1."""
+    """R^(1) = 0 is below ‖I − Jf‖_* = √2, the bound from two Jacobians at C = 1."""
     difference = torch.tensor([[0.0, 0, 0], [0, 0, 0], [1, -1, 0]], dtype=torch.float64)
     assert torch.linalg.svdvals(difference).sum().item() == pytest.approx(math.sqrt(2))
 

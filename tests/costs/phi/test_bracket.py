@@ -35,12 +35,12 @@ def normal(seed: int, *shape: int) -> torch.Tensor:
 
 
 def instances(seed: int, count: int, K: int, D: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Row lengths over some three orders of magnitude."""
+    """Random W and a, with row lengths over about three orders of magnitude."""
     return normal(seed, count, K, D), normal(seed + 1, count, K) * normal(seed + 2, count, K).exp()
 
 
 def by_lbfgs(W: torch.Tensor, a: torch.Tensor, L: int) -> float:
-    """Φ_L by scipy, the gradient by finite differences of numpy's singular values."""
+    """Φ_L by scipy's minimiser, with finite differences for the gradient."""
     B = (a.unsqueeze(-1) * W).numpy()
     q = 2 / (L - 1)
 
@@ -67,7 +67,7 @@ def exact_value(B: list[list[float]], L: int, lam: list[float], rank: int) -> mp
 
 
 def exact_minimum(B: list[list[float]], L: int, rank: int) -> mpmath.mpf:
-    """Φ_L to 30 digits by the fixed point λ_k² ∝ λ_k √P_kk alone, on the Gram matrix."""
+    """Φ_L to 30 digits by the fixed point λ_k² ∝ λ_k √P_kk on the Gram matrix, no Newton steps."""
     h = mpmath.mpf(1) / (L - 1)
     rows = mpmath.matrix([[mpmath.mpf(x) for x in row] for row in B])
     lam = [mpmath.mpf(1)] * rows.rows
@@ -129,7 +129,9 @@ def test_agrees_with_a_general_minimiser(K, D, L):
     assert bracket.converged.all()
     for i in range(3):
         oracle = by_lbfgs(W[i], a[i], L)
-        assert bracket.lower[i].item() * (1 - 1e-12) <= oracle  # no minimiser gets below
+        assert (
+            bracket.lower[i].item() * (1 - 1e-12) <= oracle
+        )  # no minimiser gets below the bracket
         assert oracle == pytest.approx(bracket.upper[i].item(), rel=2e-7)
 
 
@@ -247,12 +249,12 @@ def test_the_scale_and_the_order_of_units_do_not_matter():
 
 
 def test_a_known_rank_makes_the_upper_end_right():
-    # The fifth float of the third row hides a singular value of 1e-13 that is no rounding error.
+    # The last entry gives a small singular value that counts as zero unless the rank is known.
     W = torch.tensor([[1.0, 0, 0], [0, 1, 0], [1, 1, 1e-15]], dtype=torch.float64)
     a = torch.ones(3, dtype=torch.float64)
     guessed, known = phi(W, a, 9), phi(W, a, 9, rank=torch.tensor(3))
     assert known.upper > guessed.upper
-    assert known.lower <= guessed.upper * (1 + 1e-12)  # nothing is claimed about what is hidden
+    assert known.lower <= guessed.upper * (1 + 1e-12)  # the lower end holds for both ranks
 
 
 def test_where_rounding_hides_the_gradient_the_plain_bounds_remain():

@@ -19,7 +19,7 @@ def normal(seed: int, *shape: int) -> torch.Tensor:
 
 
 def instances(seed: int, count: int, K: int, D: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Row lengths over some three orders of magnitude."""
+    """Random W and a, with row lengths over about three orders of magnitude."""
     return normal(seed, count, K, D), normal(seed + 1, count, K) * normal(seed + 2, count, K).exp()
 
 
@@ -29,7 +29,7 @@ def test_the_objective_is_log_convex_in_log_lambda(q):
     u, v = normal(48, 300, 4), normal(49, 300, 4)
     ends = [scaled_schatten_power(W, a, w.exp(), q).log() for w in (u, v, (u + v) / 2)]
     assert (ends[2] <= (ends[0] + ends[1]) / 2 + 1e-12).all()
-    assert ((ends[0] + ends[1]) / 2 - ends[2]).median() > 1e-3  # and not by being constant
+    assert ((ends[0] + ends[1]) / 2 - ends[2]).median() > 1e-3  # strictly, for most instances
 
 
 def test_the_objective_on_balls_and_its_gradient():
@@ -41,7 +41,7 @@ def test_the_objective_on_balls_and_its_gradient():
     value = phi_at(Wt, at, 4, lt)
     assert torch.all((ball - value.item()).abs() <= 1e-14)
     (gradient,) = torch.autograd.grad(value, lt)
-    assert gradient @ lt.detach() == pytest.approx(0, abs=1e-14)  # scale of λ does not matter
+    assert gradient @ lt.detach() == pytest.approx(0, abs=1e-14)  # invariant under scaling of λ
 
     best = phi(Wt, at, 4).lam.requires_grad_()
     (gradient,) = torch.autograd.grad(phi_at(Wt, at, 4, best), best)

@@ -12,7 +12,7 @@ def normal(seed: int, *shape: int) -> torch.Tensor:
 
 
 def instances(seed: int, count: int, K: int, D: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Row lengths over some three orders of magnitude."""
+    """Random W and a, with row lengths over about three orders of magnitude."""
     return normal(seed, count, K, D), normal(seed + 1, count, K) * normal(seed + 2, count, K).exp()
 
 
