@@ -43,10 +43,10 @@ def antipodal_difference(g: Network, m: Array) -> Array:
 
 
 def antipodal_bracket(g: Network, steps: int) -> tuple[Array, Array]:
-    """m_− <= m_+ that enclose two antipodes with one value: φ(m_−) φ(m_+) <= 0; shapes (*B).
+    """m_− <= m_+, (*B), that enclose two antipodes of the circle where g has one value.
 
-    By bisection, so that m_+ − m_− = 2^(1 − steps). On balls every m is a dyadic number and every
-    sign is proved; raises Undecided if the sign of a difference cannot be decided.
+    φ(m_−) φ(m_+) <= 0, and m_+ − m_− = 2^(1 − steps), by bisection. On balls every m is a dyadic
+    number and every sign is proved; raises Undecided if the sign of a difference cannot be decided.
     """
     one = g.weights[0].new_ones(g.batch)
     low, high = -one, one

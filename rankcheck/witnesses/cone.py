@@ -51,7 +51,11 @@ def stack_kernels(B: Array, C: Array, t: Array) -> Array:
 
 
 def interpolated_shares(depth: int) -> tuple[Fraction, ...]:
-    """p_ℓ = ℓ/L for ℓ = 1..L − 1."""
+    """p_ℓ = ℓ/L for ℓ = 1..L − 1, where L is the depth.
+
+    >>> interpolated_shares(3)
+    (Fraction(1, 3), Fraction(2, 3))
+    """
     return tuple(Fraction(layer, depth) for layer in range(1, depth))
 
 

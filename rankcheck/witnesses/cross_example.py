@@ -34,7 +34,12 @@ __all__ = ["EqualValues", "cross", "cross_as_printed", "cross_network", "equal_v
 
 
 def cross(x: Array) -> Array:
-    """f at points (..., 2): of Jacobian rank 1, and the identity on the cross |x_0| = |x_1|."""
+    """The function above at points (..., 2): of Jacobian rank 1 and bottleneck rank 2.
+
+    >>> cross(torch.tensor([[3.0, -1.0], [2.0, 2.0]]))
+    tensor([[ 1., -1.],
+            [ 2.,  2.]])
+    """
     size = x.abs()
     m = torch.minimum(size[..., 0], size[..., 1]).unsqueeze(-1)
     return torch.where(x < 0, -m, m)
@@ -48,7 +53,10 @@ def cross_as_printed(x: Array) -> Array:
 
 
 def cross_network(like: Array | None = None) -> Network:
-    """f as a ReLU network of widths (2, 4, 6, 2), with arrays of the kind of ``like``."""
+    """The function :func:`cross` as a ReLU network of widths (2, 4, 6, 2).
+
+    ``like`` is an array that gives the kind of number and the device.
+    """
     zero = torch.zeros((), dtype=torch.float64) if like is None else like.new_zeros(())
     weights = (
         [[1, 0], [-1, 0], [0, 1], [0, -1]],

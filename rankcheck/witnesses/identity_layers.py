@@ -57,7 +57,7 @@ def translate(h: Network, g: Network, lower: Array) -> tuple[Network, Network]:
 
 
 def identity_layers(h: Network, g: Network, depth: int, lower: Array) -> Network:
-    """The network of the given depth that equals h ∘ g wherever g >= lower, at cost/depth → k.
+    """h ∘ g as a network of the given depth, wherever g >= lower, with cost/depth → k.
 
     ``lower`` is an array (*B, k), for instance the first of `networks.interval_bounds` over a
     box Ω. The cost is that of the pair `translate(h, g, lower)` plus k for each of the

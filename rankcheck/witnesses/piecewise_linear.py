@@ -74,12 +74,16 @@ class MaxForm:
 
 
 def least_depth(pieces: int) -> int:
-    """⌈log2 K⌉ + 1, the least depth of :func:`max_network` for maxima of K pieces."""
+    """⌈log2 K⌉ + 1, the depth that :func:`max_network` needs for maxima of K pieces.
+
+    >>> [least_depth(pieces) for pieces in (1, 2, 3, 5)]
+    [1, 2, 3, 4]
+    """
     return math.ceil(math.log2(pieces)) + 1
 
 
 def max_network(form: MaxForm, depth: int | None = None) -> Network:
-    """The ReLU network of depth ⌈log2 K⌉ + 1, or a given larger one, that equals f everywhere.
+    """Sums of maxima of K pieces as a ReLU network of depth ⌈log2 K⌉ + 1, or a given larger one.
 
     Raises ValueError if depth < least_depth(K).
     """

@@ -33,7 +33,7 @@ __all__ = ["shear", "shear_network"]
 
 
 def shear(x: Array, strength: Array) -> Array:
-    """f at points (*B, 3), for a strength c of shape (*B)."""
+    """(x, y, z + c [x − y]_+) at points (x, y, z) of shape (*B, 3), for c = ``strength`` (*B)."""
     up = strength * torch.relu(x[..., 0] - x[..., 1])
     return torch.stack((x[..., 0], x[..., 1], x[..., 2] + up), -1)
 

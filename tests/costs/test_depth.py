@@ -24,16 +24,9 @@ from rankcheck.costs import (
     winning_threshold,
 )
 
+from .draws import integers, normal
+
 DEPTHS = [2, 3, 5, 17]
-
-
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def integers(seed: int, *shape: int) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(-3, 4, shape, generator=generator).to(torch.float64)
 
 
 def close(x, y, rtol=1e-12):

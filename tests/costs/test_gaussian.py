@@ -10,9 +10,7 @@ from scipy.special import ndtr
 from rankcheck.costs import egop, egop_box, egop_gaussian, two_layer_network
 from rankcheck.costs.gaussian import bivariate_normal_cdf
 
-
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from .draws import normal
 
 
 def gradients(W, b, a, x):

@@ -27,13 +27,7 @@ from rankcheck.costs import (
 from rankcheck.linalg import range_projection, schatten_norm
 from rankcheck.networks import Network
 
-
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def uniform(seed: int, *shape: int) -> torch.Tensor:
-    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from .draws import normal, uniform
 
 
 def gradients(W, b, a, x):

@@ -1,4 +1,4 @@
-"""Two-layer functions: path norm, rank, rescaling of units, total variation."""
+"""Two-layer functions: path norm, rank, total variation of the derivative."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -21,16 +21,9 @@ from rankcheck.costs import (
     unit_rank,
 )
 
+from .draws import normal
+
 DEPTHS = [2, 3, 5, 17]
-
-
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def integers(seed: int, *shape: int) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(-3, 4, shape, generator=generator).to(torch.float64)
 
 
 def close(x, y, rtol=1e-12):

@@ -18,6 +18,8 @@ from rankcheck.costs import (
     phi_upper,
 )
 
+from ..draws import normal, random_units
+
 SHAPES = [
     (1, 1, 2),
     (1, 4, 6),
@@ -28,15 +30,6 @@ SHAPES = [
     (9, 7, 4),
     (6, 6, 100),
 ]
-
-
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def instances(seed: int, count: int, K: int, D: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random W and a, with row lengths over about three orders of magnitude."""
-    return normal(seed, count, K, D), normal(seed + 1, count, K) * normal(seed + 2, count, K).exp()
 
 
 def by_lbfgs(W: torch.Tensor, a: torch.Tensor, L: int) -> float:
@@ -124,7 +117,7 @@ def test_the_bracket_holds_to_forty_digits(case, width, L):
 
 @pytest.mark.parametrize(("K", "D", "L"), SHAPES)
 def test_agrees_with_a_general_minimiser(K, D, L):
-    W, a = instances(7, 3, K, D)
+    W, a = random_units(7, 3, K, D)
     bracket = phi(W, a, L)
     assert bracket.converged.all()
     for i in range(3):
@@ -137,7 +130,7 @@ def test_agrees_with_a_general_minimiser(K, D, L):
 
 @pytest.mark.parametrize(("K", "D", "L"), SHAPES)
 def test_the_bracket_is_narrow_and_consistent(K, D, L):
-    W, a = instances(11, 200, K, D)
+    W, a = random_units(11, 200, K, D)
     bracket = phi(W, a, L)
     assert bracket.converged.all()
     assert (bracket.lower <= bracket.upper).all()
@@ -155,7 +148,7 @@ def test_the_bracket_is_narrow_and_consistent(K, D, L):
 
 @pytest.mark.parametrize(("K", "D", "L"), [(4, 3, 3), (5, 5, 9), (6, 2, 30)])
 def test_every_certificate_is_below_every_value(K, D, L):
-    W, a = instances(13, 100, K, D)
+    W, a = random_units(13, 100, K, D)
     best = phi(W, a, L)
     near = None
     for scale in (1e-3, 0.1, 1.0, 3.0):
@@ -171,7 +164,7 @@ def test_every_certificate_is_below_every_value(K, D, L):
 
 
 def test_an_unfinished_run_says_so_and_still_brackets():
-    W, a = instances(17, 100, 6, 3)
+    W, a = random_units(17, 100, 6, 3)
     full, short = phi(W, a, 7), phi(W, a, 7, max_iterations=1)
     assert not short.converged.any()
     assert (short.iterations <= 2).all()
@@ -195,7 +188,7 @@ def test_closed_forms(L):
 
 
 def test_depth_two_is_the_path_norm_and_its_lambda():
-    W, a = instances(23, 20, 5, 3)
+    W, a = random_units(23, 20, 5, 3)
     bracket = phi(W, a, 2)
     torch.testing.assert_close(bracket.upper, path_norm(W, a), rtol=1e-12, atol=0)
     torch.testing.assert_close(bracket.lam, path_norm_lambda(W, a), rtol=1e-12, atol=1e-15)
@@ -203,7 +196,7 @@ def test_depth_two_is_the_path_norm_and_its_lambda():
 
 
 def test_silent_rows_and_zero_matrices():
-    W, a = instances(29, 6, 5, 3)
+    W, a = random_units(29, 6, 5, 3)
     a[:, 1] = 0
     W[:, 3] = 0
     W[4:] = 0
@@ -224,7 +217,7 @@ def test_silent_rows_and_zero_matrices():
 
 
 def test_batches_are_their_instances():
-    W, a = instances(31, 6, 4, 3)
+    W, a = random_units(31, 6, 4, 3)
     W[2] = 0
     together = phi(W.reshape(2, 3, 4, 3), a.reshape(2, 3, 4), 5)
     assert together.lower.shape == together.upper.shape == together.converged.shape == (2, 3)
@@ -239,7 +232,7 @@ def test_batches_are_their_instances():
 
 
 def test_the_scale_and_the_order_of_units_do_not_matter():
-    W, a = instances(37, 20, 5, 4)
+    W, a = random_units(37, 20, 5, 4)
     value = phi(W, a, 8).upper
     for factor in (1e-170, 1e-5, 1e140):
         scaled = phi(W, a * factor, 8)

@@ -13,19 +13,12 @@ from rankcheck.costs import (
     scaled_schatten_power,
 )
 
-
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def instances(seed: int, count: int, K: int, D: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random W and a, with row lengths over about three orders of magnitude."""
-    return normal(seed, count, K, D), normal(seed + 1, count, K) * normal(seed + 2, count, K).exp()
+from ..draws import normal, random_units
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 10), Fraction(1, 2), 1, 2, 3])
 def test_the_objective_is_log_convex_in_log_lambda(q):
-    W, a = instances(47, 300, 4, 3)
+    W, a = random_units(47, 300, 4, 3)
     u, v = normal(48, 300, 4), normal(49, 300, 4)
     ends = [scaled_schatten_power(W, a, w.exp(), q).log() for w in (u, v, (u + v) / 2)]
     assert (ends[2] <= (ends[0] + ends[1]) / 2 + 1e-12).all()
@@ -50,7 +43,7 @@ def test_the_objective_on_balls_and_its_gradient():
 
 
 def test_what_is_refused():
-    W, a = instances(53, 2, 3, 2)
+    W, a = random_units(53, 2, 3, 2)
     with pytest.raises(ValueError, match="received depth 1"):
         phi(W, a, 1)
     with pytest.raises(ValueError, match=r"shape \(2, 3, 2\) and a of shape \(2, 2\)"):

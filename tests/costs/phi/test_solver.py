@@ -6,19 +6,12 @@ import torch
 from rankcheck.costs.phi.functional import on_sphere, prepare
 from rankcheck.costs.phi.solver import Spectrum
 
-
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def instances(seed: int, count: int, K: int, D: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random W and a, with row lengths over about three orders of magnitude."""
-    return normal(seed, count, K, D), normal(seed + 1, count, K) * normal(seed + 2, count, K).exp()
+from ..draws import normal, random_units
 
 
 @pytest.mark.parametrize(("K", "D"), [(3, 5), (4, 4), (6, 3)])
 def test_the_newton_direction_solves_the_newton_system(K, D):
-    W, a = instances(43, 1, K, D)
+    W, a = random_units(43, 1, K, D)
     L = 6
     rows = prepare(W, a, None)
     u = on_sphere(normal(44, 1, K) * 0.3, rows.active)
