@@ -1,7 +1,7 @@
-r"""Two-layer functions h(x) = aᵀ[Wx + b]_+ + c: the path norm, the rank and the rescaling of units.
+r"""Two-layer functions h(x) = aᵀ[Wx + b]_+ + c: the path norm, the rank, the total variation.
 
-W (*B, K, D), a and b (*B, K). The path norm Σ |a_k| ‖w_k‖ is the representation cost of depth two;
-Φ_2(W, a) is its value. Everything runs on floats, with gradients, and on balls.
+W (*B, K, D), a and b (*B, K). The path norm Σ |a_k| ‖w_k‖ is Φ_2(W, a), the cost at depth two.
+Everything runs on floats, with gradients, and on balls.
 
 Source: Ongie & Willett, arXiv 2305.15598; slides A and B of `linear`.
 """
