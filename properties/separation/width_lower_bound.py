@@ -12,7 +12,6 @@ from rankcheck.separation.widths import (
     depth_three_width,
     depth_two_width,
     guaranteed_error,
-    separation_table,
     slides_error_like,
 )
 
@@ -167,7 +166,7 @@ def test_width_in_integers(d):
     instances=dimensions(low=2, edges=(43, 44)),
     mutants={"from 43 on": {"first": 43}, "from 45 on": {"first": 45}},
     loose="two widths at neighbouring dimensions are never equal",
-    witness=separation_table,
+    witness=depth_two_width,
     no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_width_crossover(d, *, first=44):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import torch
 
-from rankcheck.balls import balls, is_ball
+from rankcheck.balls import BallArray, balls, is_ball
 from rankcheck.claims import tolerances
 from rankcheck.linalg import Array, Number
 

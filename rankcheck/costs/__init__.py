@@ -1,6 +1,6 @@
-"""What a function costs, at depth two, at every depth and in the limit; and its ranks.
+"""Representation costs at depth two, at every depth and in the limit, and ranks of functions.
 
-What lives here: a cost, a norm or a rank of a function, with its closed form, solver and bounds.
+What lives here: a cost, norm or rank of a function: closed forms, bounds, and the solver of Φ_L.
 May import: `networks`, `regions`, `witnesses`, and what is below them.
 """
 
@@ -21,36 +21,25 @@ from rankcheck.costs.depth import (
     best_scale,
     least_linear_layers_cost,
     linear_layers_cost,
-    path_norm,
-    path_norm_lambda,
     phi_lower,
-    phi_rates,
     phi_upper,
-    rescale_units,
     sandwich,
-    total_variation_of_derivative,
-    unit_rank,
-    unit_sizes,
     winning_depth,
     winning_threshold,
     winning_threshold_by_gradients,
 )
+from rankcheck.costs.gaussian import egop_gaussian
 from rankcheck.costs.index_rank import (
-    bivariate_normal_cdf,
     effective_index_rank,
     effective_rank_bound,
     effective_rank_threshold,
     effective_rank_threshold_as_printed,
     egop,
     egop_box,
-    egop_gaussian,
     egop_root,
     index_rank,
-    mixed_variation,
     principal_directions,
-    principal_subspace,
     singular_value_decay_bound,
-    two_layer_network,
 )
 from rankcheck.costs.offsets import offset_cost, offset_squares
 from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
@@ -61,6 +50,13 @@ from rankcheck.costs.rank_one_matching import (
     matching_loss,
     split_along,
 )
+from rankcheck.costs.two_layer import (
+    path_norm,
+    path_norm_lambda,
+    total_variation_of_derivative,
+    two_layer_network,
+    unit_rank,
+)
 
 __all__ = [
     "PhiBracket",
@@ -69,7 +65,6 @@ __all__ = [
     "balanced_factors",
     "best_last_layer",
     "best_scale",
-    "bivariate_normal_cdf",
     "cost_expansion",
     "descent_losses",
     "distortion",
@@ -90,7 +85,6 @@ __all__ = [
     "log_gram_squared",
     "matching_gradient",
     "matching_loss",
-    "mixed_variation",
     "offset_cost",
     "offset_squares",
     "path_norm",
@@ -99,12 +93,9 @@ __all__ = [
     "phi_at",
     "phi_certificate",
     "phi_lower",
-    "phi_rates",
     "phi_upper",
     "principal_directions",
-    "principal_subspace",
     "pull_back",
-    "rescale_units",
     "sandwich",
     "scaled_schatten_power",
     "secant_cost",
@@ -113,7 +104,6 @@ __all__ = [
     "total_variation_of_derivative",
     "two_layer_network",
     "unit_rank",
-    "unit_sizes",
     "winning_depth",
     "winning_threshold",
     "winning_threshold_by_gradients",

@@ -1,10 +1,11 @@
 r"""The expansion of the representation cost in the depth, L R⁰ + R¹ + R²/L + ..., at finite L.
 
-No program computes R(f; Ω, L) in general. What a proof about the corrections gives at every finite
-depth is a statement about the *excess* ‖θ‖² − kL of networks of rank k, and for linear maps the
-expansion of L‖A‖_{S^{2/L}}^{2/L} itself, with its remainder.
+R(f; Ω, L) cannot be computed in general. A proof about the corrections still gives two statements
+at every finite depth: one about the *excess* ‖θ‖² − kL of networks of rank k, and, for linear maps,
+the expansion of L‖A‖_{S^{2/L}}^{2/L} itself, with its remainder.
 
-Matrices and networks carry any leading batch axes, on floats (with gradients) or on balls.
+Matrices and networks have any leading batch axes, on floats (with gradients) or on balls. ``noise``
+is that of :mod:`rankcheck.linalg`.
 
 Source: A. Jacot, *Bottleneck structure in learned features*, sections 3.1 and 3.2, appendix A.
 """
@@ -41,19 +42,23 @@ __all__ = [
 
 
 def excess(net: Network, k: int | Tensor) -> Array:
-    """‖θ‖² − kL, shape (*B): what a network costs beyond its rank k, an int or a tensor (*B)."""
+    """‖θ‖² − kL, the cost of a network beyond that of its rank k, shape (*B); k an int or (*B)."""
     return net.cost() - k * net.depth
 
 
 def linear_cost(A: Array, L: int, noise: float | Tensor = 0.0) -> Array:
-    """L‖A‖_{S^{2/L}}^{2/L}, shape (*B): the least ‖θ‖² of L linear layers whose product is A."""
+    """L‖A‖_{S^{2/L}}^{2/L}, the least ‖θ‖² of L linear layers whose product is A, shape (*B).
+
+    >>> linear_cost(torch.diag(torch.tensor([1.0, 8.0], dtype=torch.float64)), 3)  # 3 (1 + 4)
+    tensor(15., dtype=torch.float64)
+    """
     return schatten_power(A, Fraction(2, L), noise) * L
 
 
 def log_gram_squared(A: Array, noise: float | Tensor = 0.0) -> Array:
     """‖log_+ AᵀA‖_F² = Σ (2 log s_i)² over the non-zero singular values, shape (*B).
 
-    Half of it is R²(x ↦ Ax).
+    R²(x ↦ Ax) is half of it.
     """
     logs = _log_singular_values(A, noise)
     return (logs * logs).sum(-1) * 4
@@ -70,7 +75,8 @@ def expansion_remainder(A: Array, L: int, noise: float | Tensor = 0.0) -> Array:
 
     .. math:: \frac{4}{3 L^2} \sum_i |\log s_i|^3 \max(1, s_i^{2/L}).
 
-    With t = (2/L) log s this is Lagrange's remainder |t|³/6 · e^ξ of e^t, ξ between 0 and t.
+    With t = (2/L) log s it is L times Lagrange's remainder |t|³/6 · e^ξ of e^t, at the larger of
+    ξ = 0 and ξ = t.
     """
     logs = _log_singular_values(A, noise)
     growth = torch.relu(logs * 2 / L).exp()
@@ -78,13 +84,13 @@ def expansion_remainder(A: Array, L: int, noise: float | Tensor = 0.0) -> Array:
 
 
 def distortion(A: Array, noise: float | Tensor = 0.0) -> Array:
-    """Σ (s_i − 1/s_i)² over the non-zero singular values, shape (*B); zero for an isometry."""
+    """Σ (s_i − 1/s_i)² over the non-zero singular values, shape (*B); 0 for partial isometries."""
     s = _log_singular_values(A, noise).exp()
     return ((s - 1 / s) * (s - 1 / s)).sum(-1)
 
 
 def secant_cost(rise: Array, radius: Array, slope: Number | Array = 0) -> Array:
-    r"""What a network of depth two pays for f(r) − f(−r) on an interval, shape (*B).
+    r"""A lower bound of the cost of depth two from the rise of f over an interval, shape (*B).
 
     A unit x ↦ v σ_a(wx + b) rises between −r and r by at most |v|((1 + a)|w| r + (1 − a)|b|), by
     cases. By Cauchy and Schwarz, and as 2|v|‖(w, b)‖ ≤ |v|² + w² + b²,
@@ -101,7 +107,7 @@ def secant_cost(rise: Array, radius: Array, slope: Number | Array = 0) -> Array:
 
 
 def _log_singular_values(A: Array, noise: float | Tensor) -> Array:
-    """log s_i, shape (*B, min(m, n)), with 0 in place of the logarithm of zero."""
+    """log s_i, shape (*B, min(m, n)), with 0 for singular values that count as zero."""
     s = singular_values(A)
     counted = s > rank_threshold(A, s, noise) if not is_ball(A) else s > 0
     return torch.where(counted, s, s.new_ones(s.shape)).log()

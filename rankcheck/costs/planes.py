@@ -1,4 +1,4 @@
-r"""Principal angles between two planes of one dimension, and what a last layer pays for them.
+r"""Principal angles between two k-planes, and the cost that they force on a last layer.
 
 For k-planes S and T with principal angles $\theta_1, \dots, \theta_k \in [0, \pi/2]$ and any matrix
 W whose image contains both,
@@ -13,11 +13,11 @@ with entries c_i, d_i. The left side becomes at least
 $\sum_i (c_i + d_i - 1 + \log(\cos^2(\theta_i/2) / c_i + \sin^2(\theta_i/2) / d_i))$, whose least
 value is attained at $c_i + d_i = 1$, $c_i : d_i = \cos(\theta_i/2) : \sin(\theta_i/2)$.
 
-A maximum is no smaller than a mean, so this is the least value of
-$\|W\|_F^2 - k + \max(2 \log |W^+ P_S|_+, 2 \log |W^+ P_T|_+)$, too, where both are equal.
+As a maximum is at least the mean, this is the least value of
+$\|W\|_F^2 - k + \max(2 \log |W^+ P_S|_+, 2 \log |W^+ P_T|_+)$ too: at the minimum both are equal.
 
-Source: A. Jacot, *Bottleneck structure in learned features*, Proposition 12, which says that the
-least value is positive; its value is worked out here.
+Source: A. Jacot, *Bottleneck structure in learned features*, Proposition 12, which states that the
+least value is positive; its value is derived here.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = ["angle_cost", "best_last_layer", "pull_back"]
 
 
 def angle_cost(P: Array, Q: Array) -> Array:
-    """Σ log(1 + sin θ_i) for the orthogonal projections P and Q (*B, n, n) onto planes of one rank.
+    """Σ log(1 + sin θ_i), shape (*B), for orthogonal projections P and Q (*B, n, n) of one rank.
 
-    The singular values of (1 − P) Q are the sines and zeros. Shape (*B).
+    The singular values of (1 − P) Q are the sines, and zeros.
     """
     identity = eye(P.shape[-1], P)
     return (1 + singular_values((identity - P) @ Q)).log().sum(-1)
@@ -50,7 +50,7 @@ def pull_back(W: Array, U: Array) -> Array:
 
 
 def best_last_layer(near: Array, far: Array, cosine: Array, sine: Array) -> Array:
-    """The W (*B, n, 2k) at which the bound above is attained, for planes given by their bisectors.
+    """The last layer W (*B, n, 2k) that attains the bound above, for planes given by bisectors.
 
     Args:
         near, far: (*B, n, k), orthonormal together: the planes are spanned by the vectors

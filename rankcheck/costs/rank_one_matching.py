@@ -1,8 +1,8 @@
 r"""Matching a rank-one matrix: $C(v) = \|vv^T - ww^T\|_F^2$ for a unit vector w, and its descent.
 
-$C = \|v\|^4 - 2 (w^T v)^2 + 1$ and $\nabla C = 4 (\|v\|^2 v - (w^T v) w)$. The orthogonal maps that
-fix w up to its sign keep C, so along the gradient flow, and along gradient descent, the loss
-depends on v(0) through $(w^T v)^2$ and $\|(1 - ww^T) v\|^2$ alone.
+$C = \|v\|^4 - 2 (w^T v)^2 + 1$ and $\nabla C = 4 (\|v\|^2 v - (w^T v) w)$. C is invariant under the
+orthogonal maps that fix w up to its sign, so along the gradient flow, and along gradient descent,
+the loss depends on v(0) only through $(w^T v)^2$ and $\|(1 - ww^T) v\|^2$.
 
 Vectors are (*B, n). Source: A. Jacot, *Bottleneck structure in learned features*, section 5.
 """
@@ -15,7 +15,7 @@ __all__ = ["descent_losses", "matching_gradient", "matching_loss", "split_along"
 
 
 def matching_loss(v: Array, w: Array) -> Array:
-    """‖vvᵀ − wwᵀ‖_F², shape (*B), from the matrices themselves."""
+    """‖vvᵀ − wwᵀ‖_F², shape (*B), computed from the matrices."""
     difference = v.unsqueeze(-1) * v.unsqueeze(-2) - w.unsqueeze(-1) * w.unsqueeze(-2)
     return frobenius_squared(difference)
 
@@ -34,7 +34,7 @@ def split_along(v: Array, w: Array) -> tuple[Array, Array]:
 
 
 def descent_losses(v: Array, w: Array, step: Array, steps: int) -> tuple[Array, ...]:
-    """C at v and after each of so many steps of gradient descent; ``step`` has shape (*B)."""
+    """C at v and after each of ``steps`` steps of gradient descent; ``step`` has shape (*B)."""
     losses = [matching_loss(v, w)]
     for _ in range(steps):
         v = v - step.unsqueeze(-1) * matching_gradient(v, w)

@@ -1,6 +1,6 @@
 """Quantities of data sets: shortest paths, growing point clouds, kernel ridge regression.
 
-What lives here: a quantity of points, not of a network.
+What lives here: quantities of points, not of networks.
 May import: `linalg`, `scalars`, `errors`, `balls`.
 """
 
@@ -16,17 +16,15 @@ from rankcheck.data.growth import (
 from rankcheck.data.kernel_ridge import (
     GAUSSIAN,
     INVERSE_MULTIQUADRIC,
-    LAPLACE,
     RATIONAL,
     KernelRidge,
     RadialKernel,
 )
-from rankcheck.data.tours import distances, path_length, path_lower_bound, shortest_path
+from rankcheck.data.tours import distances, path_lower_bound, shortest_path
 
 __all__ = [
     "GAUSSIAN",
     "INVERSE_MULTIQUADRIC",
-    "LAPLACE",
     "RATIONAL",
     "Exponent",
     "KernelRidge",
@@ -34,7 +32,6 @@ __all__ = [
     "distances",
     "fitted_exponent",
     "nearest_neighbours",
-    "path_length",
     "path_lower_bound",
     "serpentine",
     "serpentine_path",

@@ -23,14 +23,14 @@ import torch
 from rankcheck.linalg import Array, Number, eye
 from rankcheck.scalars import scalar
 
-__all__ = ["GAUSSIAN", "INVERSE_MULTIQUADRIC", "LAPLACE", "RATIONAL", "KernelRidge", "RadialKernel"]
+__all__ = ["GAUSSIAN", "INVERSE_MULTIQUADRIC", "RATIONAL", "KernelRidge", "RadialKernel"]
 
 
 @dataclass(frozen=True)
 class RadialKernel:
     """A kernel by two functions of the squared distance s = r², entry by entry.
 
-    ``value`` is k(r) and ``pull`` is k′(r)/r: smooth also at r = 0 for all kernels but LAPLACE.
+    ``value`` is k(r) and ``pull`` is k′(r)/r. For the kernels here both are smooth at r = 0.
     """
 
     name: str
@@ -45,19 +45,14 @@ INVERSE_MULTIQUADRIC = RadialKernel(
     lambda s: 1 / torch.sqrt(1 + s),
     lambda s: -1 / ((1 + s) * torch.sqrt(1 + s)),
 )
-LAPLACE = RadialKernel(
-    "exp(-r)",
-    lambda s: torch.exp(-torch.sqrt(s)),
-    lambda s: -torch.exp(-torch.sqrt(s)) / torch.sqrt(s),
-)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelRidge:
-    """The predictor of inputs X (*B, N, d) and outputs Y (*B, N, m), λ = ``ridge`` ≥ 0.
+    """The predictor f̂ for inputs X (*B, N, d), outputs Y (*B, N, m) and a ridge λ ≥ 0.
 
-    ``ridge`` is a number or an array (*B). RATIONAL keeps rationals rational, the others lead to
-    balls. Raises ValueError for other shapes, or a number λ < 0.
+    ``ridge`` is a number or an array (*B). The kernel RATIONAL keeps rationals rational, the others
+    give balls. Raises ValueError for other shapes, or a number λ < 0.
     """
 
     inputs: Array
@@ -72,11 +67,11 @@ class KernelRidge:
             or self.inputs.shape[:-1] != self.outputs.shape[:-1]
         ):
             raise ValueError(
-                "inputs and outputs have shapes (*B, N, d) and (*B, N, m); received "
-                f"{tuple(self.inputs.shape)} and {tuple(self.outputs.shape)}"
+                f"received inputs and outputs of shapes {tuple(self.inputs.shape)} and "
+                f"{tuple(self.outputs.shape)}; the shapes are (*B, N, d) and (*B, N, m)"
             )
         if isinstance(self.ridge, Number) and self.ridge < 0:
-            raise ValueError(f"a ridge is a number >= 0, received {self.ridge}")
+            raise ValueError(f"received ridge {self.ridge}; a ridge is >= 0")
 
     @cached_property
     def coefficients(self) -> Array:
@@ -98,7 +93,7 @@ class KernelRidge:
         """Jf̂ at points (*B, d) or (*B, P, d): (*B, m, d) or (*B, P, m, d)."""
         points, many = self._points(x)
         pull = self.kernel.pull(_squared_distances(points, self.inputs))
-        # Rows (x − x_i)·pull_i: (*B, P, N, d)
+        # (*B, P, N, d), whose rows times pull_i are the gradients of k(‖x − x_i‖)
         difference = points.unsqueeze(-2) - self.inputs.unsqueeze(-3)
         J = self.coefficients.mT.unsqueeze(-3) @ (pull.unsqueeze(-1) * difference)
         return J if many else J.squeeze(-3)
@@ -107,8 +102,9 @@ class KernelRidge:
         many = x.ndim == self.inputs.ndim
         if (not many and x.ndim != self.inputs.ndim - 1) or x.shape[-1] != self.inputs.shape[-1]:
             raise ValueError(
-                f"points have {self.inputs.shape[-1]} coordinates and the batch axes of the inputs "
-                f"{tuple(self.inputs.shape)}, received shape {tuple(x.shape)}"
+                f"received points of shape {tuple(x.shape)} for inputs of shape "
+                f"{tuple(self.inputs.shape)}; points have as many coordinates as the inputs, and "
+                "their batch axes"
             )
         return (x if many else x.unsqueeze(-2)), many
 
@@ -116,7 +112,8 @@ class KernelRidge:
 def _squared_distances(x: Array, y: Array) -> Array:
     """‖x_i − y_j‖² for rows x_i (*B, P, d) and y_j (*B, N, d), shape (*B, P, N).
 
-    From differences, not from a Gram matrix, so that close points keep their digits.
+    They are computed from differences, not from a Gram matrix, so that close points keep their
+    digits.
     """
     difference = x.unsqueeze(-2) - y.unsqueeze(-3)
     return (difference * difference).sum(-1)

@@ -1,7 +1,7 @@
-"""Shortest open paths through N points: exact for few points, bounded from below for many.
+"""Shortest open paths through N points: exact for few points, a lower bound for many.
 
-TSP(D) is the length of the shortest path that visits every point once, starting and ending
-anywhere, for distances D: symmetric, non-negative; the triangle inequality is not used.
+TSP(D) is the length of the shortest path that visits every point once, from any point to any other,
+for symmetric, non-negative distances D. The triangle inequality is not used.
 
 Used by rank.travelling-salesman and rank.travelling-salesman-growth.
 """
@@ -12,19 +12,24 @@ from typing import TypeAlias
 
 import numpy as np
 
+__all__ = ["MOST_POINTS", "Floats", "distances", "path_lower_bound", "shortest_path"]
+
 Floats: TypeAlias = np.ndarray
 
 UNIT = 2.0**-53
+"""The unit roundoff of float64."""
 
 MOST_POINTS = 16
-"""Memory and time of the exact programme grow like N·2^N and N²·2^N: 8 MB and a second at 16."""
+"""The largest N for exact paths: 8 MB and a second. Memory grows like N·2^N, time like N²·2^N."""
 
 
 def distances(points: Floats) -> Floats:
     """Euclidean distances (N, N) between the rows of ``points`` (N, k)."""
     points = np.asarray(points, dtype=float)
     if points.ndim != 2:
-        raise ValueError(f"points are rows of a matrix, received shape {points.shape}")
+        raise ValueError(
+            f"received points of shape {points.shape}; points are the rows of a matrix"
+        )
     difference = points[:, None] - points
     return np.sqrt((difference**2).sum(axis=-1))
 
@@ -32,17 +37,20 @@ def distances(points: Floats) -> Floats:
 def shortest_path(D: Floats) -> tuple[float, list[int]]:
     """TSP(D) and an order of the points that attains it, for N ≤ 16.
 
-    Held & Karp's dynamic programme (1962): ``least[S, j]`` is the shortest path that visits the set
-    S and ends in j, worked out for all sets of one size together.
+    By Held & Karp's dynamic programme (1962): ``least[S, j]`` is the length of the shortest path
+    that visits the set S and ends in j, computed for all sets of one size together.
 
     Raises:
-        ValueError: D is no matrix of distances, or N > 16.
+        ValueError: D is not a matrix of distances, or N > 16.
+
+    >>> shortest_path(distances(np.array([[0.0], [5.0], [1.0]])))
+    (5.0, [1, 2, 0])
     """
     D = _checked(D)
     n = len(D)
     if n > MOST_POINTS:
         raise ValueError(
-            f"exact paths are for at most {MOST_POINTS} points, received {n}: see path_lower_bound"
+            f"received {n} points; exact paths take at most {MOST_POINTS}: see path_lower_bound"
         )
     if n <= 1:
         return 0.0, list(range(n))
@@ -65,32 +73,26 @@ def shortest_path(D: Floats) -> tuple[float, list[int]]:
     return length, path[::-1]
 
 
-def path_length(D: Floats, order: list[int]) -> float:
-    """The length of the path that visits the points in this order."""
-    return float(D[order[:-1], order[1:]].sum())
-
-
 def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
-    r"""A lower bound on TSP(D) for any N, at most TSP(D) also in floating point.
+    r"""A lower bound of TSP(D) for any N, which holds in floating point too.
 
-    A point at distance zero from all others turns shortest paths into shortest tours. Any tour is a
-    spanning tree of the points but one (a path), and two edges at that one; so for all weights π
-    and every choice v of the point left out (Held & Karp 1970)
+    An added point at distance zero from all others turns shortest paths into shortest tours. A tour
+    consists of a spanning tree (a path) of all points but one, and two edges at that one. So for
+    all weights π and every choice v of the point left out (Held & Karp 1970)
 
     .. math:: \mathrm{TSP} \ge \mathrm{MST}_{-v}(D_{ij} + π_i + π_j)
               + \text{two least of } (D_{vj} + π_v + π_j) - 2\sum_i π_i .
 
-    Here v is the added point. The right side is concave in π; its supergradient is the degrees of
-    the tree less two, and ``rounds`` steps along it raise the bound from the one at π = 0, which is
-    the length of the minimum spanning tree. The best value is lowered by a bound on its own
-    rounding error.
+    Here v is the added point. The right side is concave in π, with the degrees less two as a
+    supergradient. ``rounds`` steps along it raise the bound from the one at π = 0, the length of
+    the minimum spanning tree. A bound on the rounding error is subtracted from each value.
 
     Raises:
-        ValueError: D is no matrix of distances, or ``rounds`` is negative.
+        ValueError: D is not a matrix of distances, or ``rounds`` is negative.
     """
     D = _checked(D)
     if rounds < 0:
-        raise ValueError(f"rounds are a number >= 0, received {rounds}")
+        raise ValueError(f"received rounds = {rounds}; rounds is >= 0")
     n = len(D)
     if n <= 2:
         return shortest_path(D)[0]
@@ -102,7 +104,7 @@ def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
         tree, degrees = _minimum_spanning_tree(weights)
         ends = np.argsort(potential)[:2]
         bound = tree + potential[ends].sum() - 2 * potential.sum()
-        # A sum of n - 1 edges, two potentials and n potentials twice, each edge a sum of three.
+        # The bound sums n - 1 edges of three terms each, two potentials, and n potentials twice.
         error = (n + 8) * UNIT * n * (D.max() + 6 * np.abs(potential).max())
         improved = bound - error > best
         best = max(best, bound - error)
@@ -115,7 +117,7 @@ def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
         patience = 0 if improved else patience + 1
         if patience > 4:
             step, patience = step / 2, 0
-        # Volgenant & Jonker (1982): part of the step before damps the zigzag.
+        # Volgenant & Jonker (1982): a share of the preceding step damps the zigzag.
         potential = potential + step * (0.7 * slope + 0.3 * previous)
         previous = slope
     return float(max(best, 0.0))
@@ -124,7 +126,7 @@ def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
 def _minimum_spanning_tree(weights: Floats) -> tuple[float, Floats]:
     """Length and degrees of a minimum spanning tree of the complete graph, by Prim's algorithm.
 
-    Written out: scipy's takes an entry of zero for a missing edge.
+    scipy's minimum_spanning_tree takes an entry of zero for a missing edge.
     """
     n = len(weights)
     degrees = np.zeros(n)
@@ -146,9 +148,12 @@ def _minimum_spanning_tree(weights: Floats) -> tuple[float, Floats]:
 def _checked(D: Floats) -> Floats:
     D = np.asarray(D, dtype=float)
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
-        raise ValueError(f"distances form a square matrix, received shape {D.shape}")
+        raise ValueError(f"received distances of shape {D.shape}; distances form a square matrix")
     if not (
         np.isfinite(D).all() and (D >= 0).all() and (D == D.T).all() and not D.diagonal().any()
     ):
-        raise ValueError("distances are finite, symmetric, non-negative and zero on the diagonal")
+        raise ValueError(
+            "received a matrix of other numbers than distances; distances are finite, symmetric, "
+            "non-negative and zero on the diagonal"
+        )
     return D

@@ -15,8 +15,9 @@ from typing import Any
 import torch
 
 from rankcheck.errors import InputError
-from rankcheck.instances.record import Integer, Record, exact_float, exact_text
+from rankcheck.instances.record import Integer, Record, exact_float
 from rankcheck.instances.source import Instances, Source
+from rankcheck.text import rational_text
 
 
 class ChoicesError(InputError):
@@ -55,7 +56,7 @@ def write_choices(record: Record) -> list[Any]:
 def _write(values: Any) -> Any:
     if isinstance(values, list):
         return [_write(value) for value in values]
-    return int(values) if values.is_integer() else exact_text(values)
+    return int(values) if values.is_integer() else rational_text(values)
 
 
 def read_choices(

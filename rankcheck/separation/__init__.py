@@ -1,6 +1,6 @@
 """Depth separation: polynomials on the sphere, separable functions, and the widths of both depths.
 
-What lives here: what the lower bound of `separation` is made of. Its networks are in `witnesses`.
+What lives here: the parts of the lower bound of `separation`. Its networks are in `witnesses`.
 May import: `linalg`, `scalars`, `errors`, `balls`.
 """
 
@@ -11,17 +11,13 @@ from rankcheck.separation.legendre import (
     even_moment,
     legendre,
     legendre_table,
-    log_multiplicity,
     monomials,
     multiplicity,
     orthonormal_table,
-    project,
     quadrature,
-    sphere,
     stereographic,
 )
 from rankcheck.separation.oscillation import (
-    ball_like,
     density_lower_bound,
     distance_lower_bound,
     example_tail,
@@ -45,19 +41,11 @@ from rankcheck.separation.separable import (
 )
 from rankcheck.separation.spherical import laplace_integral, sphere_rule
 from rankcheck.separation.widths import (
-    SeparationRow,
     allowed_norms,
     allowed_norms_as_printed,
-    crossover,
     depth_three_width,
-    depth_two_bound,
-    depth_two_bound_as_printed,
-    depth_two_bound_sharper,
     depth_two_width,
-    growth_exponent,
     guaranteed_error,
-    log10_depth_two_bound,
-    separation_table,
     slides_error,
     slides_error_like,
 )
@@ -71,34 +59,25 @@ from rankcheck.separation.zonal import (
 )
 
 __all__ = [
-    "SeparationRow",
     "allowed_norms",
     "allowed_norms_as_printed",
-    "ball_like",
     "best_fit",
     "correlations",
     "cross_by_moments",
     "cross_by_quadrature",
     "cross_inner_product",
-    "crossover",
     "density",
     "density_lower_bound",
     "depth_three_width",
-    "depth_two_bound",
-    "depth_two_bound_as_printed",
-    "depth_two_bound_sharper",
     "depth_two_width",
     "distance_lower_bound",
     "distance_squared",
     "even_moment",
     "example_tail",
-    "growth_exponent",
     "guaranteed_error",
     "laplace_integral",
     "legendre",
     "legendre_table",
-    "log10_depth_two_bound",
-    "log_multiplicity",
     "main_lower_bound",
     "monomials",
     "multiplicity",
@@ -107,18 +86,15 @@ __all__ = [
     "neuron_second_moment",
     "neuron_supremum",
     "orthonormal_table",
-    "project",
     "quadrature",
     "separable_gram",
     "separable_norms",
-    "separation_table",
     "sign_change_lower_bound",
     "sine_coefficients",
     "sine_energy",
     "sine_tail",
     "slides_error",
     "slides_error_like",
-    "sphere",
     "sphere_rule",
     "stereographic",
     "tail_norm",

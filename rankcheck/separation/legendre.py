@@ -16,7 +16,7 @@ networks*, COLT 2017, section "Legendre polynomials" of the slides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -32,13 +32,10 @@ __all__ = [
     "even_moment",
     "legendre",
     "legendre_table",
-    "log_multiplicity",
     "monomials",
     "multiplicity",
     "orthonormal_table",
-    "project",
     "quadrature",
-    "sphere",
     "stereographic",
 ]
 
@@ -46,11 +43,14 @@ __all__ = [
 def legendre(d: int, n: int, t: Array) -> Array:
     r"""$P_{d,n}(t)$, entry by entry: the shape of t.
 
-    Three-term recurrence: in floats the absolute error stays below 1e-14 on [-1, 1] for
-    d <= 200, n <= 400. On balls, exact t gives exact values; around a ball that is not a point the
-    radius grows by a factor of up to 2.4 a step, so let the precision grow with n.
+    By the three-term recurrence. In floats the absolute error is below 1e-14 on [-1, 1] for
+    d <= 200, n <= 400. On balls, exact t gives exact values; the radius of an inexact t grows by a
+    factor of up to 2.4 in each step, so the precision has to grow with n.
 
     Raises ValueError unless d >= 2 and n >= 0.
+
+    >>> legendre(3, 2, torch.tensor([0.0, 1.0]))  # (3t² - 1)/2
+    tensor([-0.5000,  1.0000])
     """
     *_, last = _recurrence(d, n, t)
     return last
@@ -71,7 +71,7 @@ def orthonormal_table(d: int, n_max: int, t: Array) -> Array:
 
 
 def _recurrence(d: int, n_max: int, t: Array) -> Iterator[Array]:
-    """``P_0(t), ..., P_{n_max}(t)`` one after the other; operators only, so balls pass."""
+    """``P_0(t), ..., P_{n_max}(t)`` one after the other."""
     _validate(d, n_max)
     before, current = t.new_ones(t.shape), t
     yield before
@@ -87,6 +87,9 @@ def multiplicity(d: int, n: int) -> int:
     r"""$N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1}$, an exact integer.
 
     Raises ValueError unless d >= 2 and n >= 0.
+
+    >>> [multiplicity(3, n) for n in range(4)]
+    [1, 3, 5, 7]
     """
     _validate(d, n)
     if n == 0:
@@ -94,16 +97,13 @@ def multiplicity(d: int, n: int) -> int:
     return math.comb(d + n - 1, d - 1) - math.comb(d + n - 3, d - 1)
 
 
-def log_multiplicity(d: int, n: int) -> float:
-    r"""$\log N_{d,n}$ from the exact integer, which overflows a double at d = n = 520."""
-    return math.log(multiplicity(d, n))
-
-
 def density(d: int, t: Array) -> Array:
     r"""The density of $\mu_d$ with respect to dt at points of (-1, 1): the shape of t.
 
-    Only +, *, / and sqrt: $\Gamma(d/2)/(\sqrt\pi\,\Gamma((d-1)/2))$ is rational for odd d and a
-    rational over $\pi$ for even d. At t = ±1 the value is the limit: infinite for d = 2.
+    It takes +, *, / and sqrt only: $\Gamma(d/2)/(\sqrt\pi\,\Gamma((d-1)/2))$ is rational for odd d,
+    and rational over $\pi$ for even d. At t = ±1 the value is the limit, infinite for d = 2.
+
+    Raises ValueError unless d >= 2.
     """
     _validate(d, 0)
     below = 1 - t * t
@@ -130,14 +130,14 @@ def _rational_normaliser(d: int) -> Fraction:
 def quadrature(d: int, m: int) -> tuple[Tensor, Tensor]:
     r"""Nodes and weights, shape (m,) each: $\int p\,d\mu_d = \sum w_i p(t_i)$ for degree < 2m.
 
-    The m-point Gauss–Gegenbauer rule with its mass scaled to 1 (d = 2: Gauss–Chebyshev); the nodes
-    ascend. Raises ValueError unless d >= 2 and m >= 1.
+    This is the m-point Gauss–Gegenbauer rule (d = 2: Gauss–Chebyshev) with its mass scaled to 1 and
+    ascending nodes. Raises ValueError unless d >= 2 and m >= 1.
     """
     _validate(d, 0)
     if m < 1:
-        raise ValueError(f"a quadrature rule needs m >= 1 nodes; got m = {m}")
+        raise ValueError(f"received m = {m}; a quadrature rule has m >= 1 nodes")
     if d == 2:
-        # sin of a symmetric grid: nodes come in exact ± pairs, and 0 is 0.
+        # The sine of a symmetric grid, so that nodes come in exact ± pairs and the middle one is 0.
         nodes = np.sin(np.pi * np.arange(1 - m, m, 2) / (2 * m))
         weights = np.full(m, 1 / m)
     else:
@@ -150,6 +150,9 @@ def even_moment(d: int, k: int) -> Fraction:
     r"""$\int t^{2k}\,d\mu_d = \frac{(2k-1)!!}{d(d+2)\cdots(d+2k-2)}$, exactly.
 
     Raises ValueError unless d >= 2 and k >= 0.
+
+    >>> even_moment(3, 2)
+    Fraction(1, 5)
     """
     _validate(d, k)
     value = Fraction(1)
@@ -158,34 +161,11 @@ def even_moment(d: int, k: int) -> Fraction:
     return value
 
 
-def project(f: Callable[[Tensor], Tensor], d: int, n_max: int, m: int) -> Tensor:
-    r"""The coefficients $\alpha_n = \int f\,\sqrt{N_{d,n}}\,P_n\,d\mu_d$ for n = 0..n_max.
-
-    f maps the m quadrature nodes to values of shape (*B, m); the result has shape
-    (*B, n_max + 1). Exact (but for rounding) when f is a polynomial of degree < 2m - n_max; for
-    any other f raise m until the answer stands still. Raises ValueError unless m > n_max.
-    """
-    if m <= n_max:
-        raise ValueError(f"projecting on degrees up to {n_max} needs m > n_max nodes; got m = {m}")
-    nodes, weights = quadrature(d, m)
-    return (f(nodes) * weights) @ orthonormal_table(d, n_max, nodes)
-
-
-def sphere(d: int, n: int, generator: torch.Generator | None = None) -> Tensor:
-    """n independent uniform points of S^{d-1}, shape (n, d), float64.
-
-    Raises ValueError unless d >= 2.
-    """
-    _validate(d, 0)
-    points = torch.randn(n, d, generator=generator, dtype=torch.float64)
-    return points / torch.linalg.vector_norm(points, dim=-1, keepdim=True)
-
-
 def stereographic(u: Array) -> Array:
     r"""The point $(2u, |u|^2 - 1)/(|u|^2 + 1)$ of S^{d-1}: from shape (*, d - 1) to (*, d).
 
-    Rational and smooth, so it is exact on balls and carries gradients. Every point but the pole
-    (0, ..., 0, 1) is reached.
+    The map is rational and smooth, so it is exact on balls and has gradients. It attains every
+    point but the pole (0, ..., 0, 1).
     """
     square = (u * u).sum(-1, keepdim=True)
     return torch.cat((2 * u, square - 1), -1) / (square + 1)
@@ -210,6 +190,6 @@ def monomials(d: int, n: int) -> tuple[Fraction, ...]:
 
 def _validate(d: int, n: int) -> None:
     if d < 2:
-        raise ValueError(f"the measure of a coordinate on S^(d-1) needs d >= 2; got d = {d}")
+        raise ValueError(f"received d = {d}; the measure of a coordinate on S^(d-1) needs d >= 2")
     if n < 0:
-        raise ValueError(f"a degree is at least 0; got {n}")
+        raise ValueError(f"received degree {n}; a degree is at least 0")

@@ -1,4 +1,4 @@
-r"""Sines in the Legendre basis, exactly: the function that networks of depth two cannot follow.
+r"""Sines in the Legendre basis, exactly: a function too hard for depth two.
 
 For $s(t) = \sin(\omega t)$, $\omega = \pi\sqrt q$, the coefficients
 $\alpha_n = \int s\,\sqrt{N_{d,n}}\,P_n\,d\mu_d$ are Bessel functions: by Gegenbauer's integral
@@ -8,7 +8,7 @@ $$\int e^{i\omega t} P_n(t)\,d\mu_d(t)
 
 so $\alpha_n = (-1)^{(n-1)/2} \sqrt{N_{d,n}}\,\Gamma(d/2)\,(2/\omega)^{d/2-1} J_{n+d/2-1}(\omega)$
 for odd n, 0 for even n, and $\|s\|^2 = (1 - \int \cos(2\omega t)\,d\mu_d)/2$. Everything is
-computed in ball arithmetic and handed out as balls or as the nearest doubles.
+computed in ball arithmetic and returned as balls or as the nearest doubles.
 
 *The lemma.* For a polynomial p of degree k < m (m a whole number), d >= 2 and
 $s = \sin(\pi\sqrt d\,m\,t)$: $\int (s - p)^2 d\mu_d \ge (m - k)/(4e\pi m)$. In steps:
@@ -22,13 +22,13 @@ $s = \sin(\pi\sqrt d\,m\,t)$: $\int (s - p)^2 d\mu_d \ge (m - k)/(4e\pi m)$. In 
 4. Hence the density of $\mu_d$ is at least $\sqrt d/(2e\pi)$ on |t| <= 1/√d for every d >= 2, and
    $\int (s-p)^2 d\mu_d \ge \frac1{2e\pi} \int_{-1}^1 (\sin(\pi m x) - p(x/\sqrt d))^2 dx$.
 5. $\int_{-1}^1 (\sin(\pi m x) - p)^2 dx \ge (\lfloor m \rfloor - k)/(2m)$ for degree k and real
-   m >= 1: of the $2\lfloor m \rfloor$ intervals between neighbouring zeros of the sine around 0, at
-   least $\lfloor m \rfloor - k$ see p of the opposite sign, or 0, throughout (a run of l intervals
+   m >= 1. There are $2\lfloor m \rfloor$ intervals between neighbouring zeros of the sine around 0.
+   On at least $\lfloor m \rfloor - k$ of them p has the opposite sign or is 0 (a run of l intervals
    between sign changes of p has at least (l-1)/2 of them; at most k intervals contain a sign change
    and there are at most k + 1 runs), and each contributes $\int \sin^2 = 1/(2m)$.
 
-*The example.* $f = \sin(\pi d^3 t)$ is the case $m = d^{5/2}$, and $P_n f$ with n = d² is what
-remains after the best polynomial of degree k = n - 1. As $\lfloor m\rfloor + 1 > m$,
+*The example.* $f = \sin(\pi d^3 t)$ is the case $m = d^{5/2}$, and $P_n f$ with n = d² is f less
+its best approximation by polynomials of degree k = n - 1. As $\lfloor m\rfloor + 1 > m$,
 $\|P_n f\|^2 \ge (1 - d^{-1/2})/(4e\pi) \ge 1/(5e\pi)$ for every d >= 25, square or not; for
 d = 2..24 see `sine_tail` (0.419, 0.495, 0.49985, then 1/2 to more and more digits).
 
@@ -61,8 +61,9 @@ __all__ = [
 
 
 def sine_coefficients(d: int, q: int | Fraction, n_max: int, like: Array) -> Array:
-    """The coefficients α_0, ..., α_{n_max} of sin(π√q t), shape (n_max + 1,), of like's kind.
+    """The coefficients α_0, ..., α_{n_max} of sin(π√q t), shape (n_max + 1,).
 
+    Here and below ``like`` is an array that gives the kind of number and the device.
     Raises ValueError unless d >= 2, q > 0 and n_max >= 0.
     """
     _validate(d, Fraction(q), n_max)
@@ -70,15 +71,15 @@ def sine_coefficients(d: int, q: int | Fraction, n_max: int, like: Array) -> Arr
 
 
 def sine_energy(d: int, q: int | Fraction, like: Array) -> Array:
-    """‖sin(π√q t)‖² in L²(μ_d), without axes."""
+    """‖sin(π√q t)‖² in L²(μ_d), of shape ()."""
     _validate(d, Fraction(q), 0)
     return ball_like(_energy(d, Fraction(q)), like)
 
 
 def sine_tail(d: int, q: int | Fraction, n: int, like: Array) -> Array:
-    """‖P_n sin(π√q t)‖² = Σ_{i >= n} α_i², without axes.
+    """‖P_n sin(π√q t)‖² = Σ_{i >= n} α_i², of shape ().
 
-    This is also the least squared distance in L²(μ_d) to a polynomial of degree n - 1. Raises
+    It is also the least squared distance in L²(μ_d) to a polynomial of degree n - 1. Raises
     ValueError unless d >= 2, q > 0 and n >= 0.
     """
     known = _coefficients(d, Fraction(q), n, ctx.prec)
@@ -86,27 +87,27 @@ def sine_tail(d: int, q: int | Fraction, n: int, like: Array) -> Array:
 
 
 def example_tail(d: int, like: Array) -> Array:
-    """‖P_n f‖² for f = sin(πd³t) and n = d²."""
+    """‖P_n f‖² for f = sin(πd³t) and n = d², of shape ()."""
     return sine_tail(d, d**6, d * d, like)
 
 
 def distance_lower_bound(m: int, k: int, like: Array) -> Array:
-    """(m - k)/(4eπm): the lemma's bound of the squared distance of sin(π√d m t) to degree k."""
+    """(m - k)/(4eπm), the bound of the lemma for sin(π√d m t) and polynomials of degree k."""
     return scalar(Fraction(m - k, 4 * m), like) / (torch.exp(like.new_ones(())) * pi(like))
 
 
 def density_lower_bound(d: int, like: Array) -> Array:
-    """√d/(2eπ), below the density of μ_d on |t| <= 1/√d for every d >= 2."""
+    """√d/(2eπ), a lower bound of the density of μ_d on |t| <= 1/√d for every d >= 2."""
     return square_root(d, like) / (2 * torch.exp(like.new_ones(())) * pi(like))
 
 
 def sign_change_lower_bound(m: Number, k: int, like: Array) -> Array:
-    """(⌊m⌋ - k)/(2m), for the integral over [-1, 1] of (sin(πmx) - p)², p of degree k."""
+    """(⌊m⌋ - k)/(2m), a lower bound of ∫(sin(πmx) - p)² over [-1, 1] for p of degree k."""
     return scalar(Fraction(int(m // 1) - k) / (2 * Fraction(m)), like)
 
 
 def ball_like(value: arb | tuple[arb, ...], like: Array) -> Array:
-    """A ball or a tuple of them as a BallArray, or as the nearest doubles beside a tensor."""
+    """Balls as an array of the kind of ``like``: a BallArray, or the nearest doubles."""
     array = BallArray.exact(value)
     if not is_ball(like):
         return array.midpoints().to(like.device)
@@ -115,7 +116,10 @@ def ball_like(value: arb | tuple[arb, ...], like: Array) -> Array:
 
 @lru_cache(maxsize=512)
 def _coefficients(d: int, q: Fraction, number: int, bits: int) -> tuple[arb, ...]:
-    """The first coefficients of sin(π√q t); bits is the working precision, a key of the cache."""
+    """The first ``number`` coefficients of sin(π√q t).
+
+    ``bits``, the working precision, is an argument because the cache must distinguish precisions.
+    """
     _validate(d, q, number)
     omega = arb.pi() * _ball(q).sqrt()
     nu = arb(d) / 2 - 1
@@ -143,6 +147,6 @@ def _ball(q: Fraction) -> arb:
 def _validate(d: int, q: Fraction, degree: int) -> None:
     if d < 2 or q <= 0 or degree < 0:
         raise ValueError(
-            "sin(π√q t) on S^(d-1) needs d >= 2, q > 0 and a degree of at least 0; "
-            f"received d = {d}, q = {q}, degree {degree}"
+            f"received d = {d}, q = {q}, degree {degree}; "
+            "sin(π√q t) on S^(d-1) needs d >= 2, q > 0 and a degree of at least 0"
         )

@@ -1,8 +1,9 @@
-r"""Why depth two does not suffice: sums of separable functions against inner-product functions.
+r"""The distance of sums of separable functions from inner-product functions: the main theorem.
 
 An inner-product function is $F = \sum_i \alpha_i h_i$, a $(v, v')$-separable function
-$g = \sum_{k,l} \beta_{kl}\,L_k^v \otimes L_l^{v'}$ (v, v' unit vectors; `separation.zonal`). In
-coefficients everything is exact: $\|F\|^2 = \sum \alpha_i^2$, $\|g\|^2 = \sum \beta_{kl}^2$,
+$g = \sum_{k,l} \beta_{kl}\,L_k^v \otimes L_l^{v'}$ (v, v' unit vectors;
+:mod:`rankcheck.separation.zonal`). In coefficients everything is exact:
+$\|F\|^2 = \sum \alpha_i^2$, $\|g\|^2 = \sum \beta_{kl}^2$,
 
 $$\langle g, g' \rangle
    = \sum_{k,l} \beta_{kl}\,\beta'_{kl}\,P_k(\langle v_1, v_2 \rangle)\,
@@ -17,8 +18,9 @@ $$\Bigl\| F - \sum_j g_j \Bigr\|^2 \ge
 *Proof.* Keep of F - Σg_j only the components in (harmonics of degree i) ⊗ (the same), i >= n:
 $\sum_{i\ge n} \|\alpha_i h_i - G_i\|^2 \ge \sum_{i \ge n} \alpha_i^2 - 2\alpha_i \langle h_i, G_i
 \rangle$, $G_i = \sum_j \beta^j_{ii} L_i \otimes L_i$, then $|P_i| \le 1$, $N_{d,i} \ge N_{d,n}$,
-Cauchy–Schwarz, and $\sum_i (\beta^j_{ii})^2 \le \|g_j\|^2$. It drops the off-diagonal coefficients
-and $\|G_i\|^2$, so it is "≥" and not the "=" of the slides (F = 0, g = 1); the gap closes as g → 0.
+Cauchy–Schwarz, and $\sum_i (\beta^j_{ii})^2 \le \|g_j\|^2$. The proof drops the off-diagonal
+coefficients and $\|G_i\|^2$, so the statement is "≥" and not the "=" of the slides (F = 0, g = 1);
+the gap closes as g → 0.
 
 *Neurons.* $\sigma(\langle w, x \rangle + \langle w', x' \rangle + b)$ with all entries at most B in
 size: $\|w\|, \|w'\| \le B\sqrt d$, so on the spheres it is at most $B(1 + 2\sqrt d)$, and times an
@@ -81,12 +83,15 @@ def separable_gram(d: int, beta: Array, v: Array, w: Array) -> Array:
 
 
 def correlations(d: int, alpha: Array, beta: Array, v: Array, w: Array) -> Array:
-    """⟨F, g_j⟩, shape (*B, r), for alpha (*B, A), A >= K, and the others as in the Gram matrix."""
+    """⟨F, g_j⟩, shape (*B, r), for alpha (*B, A), beta (*B, r, K, K) and v, w (*B, r, d).
+
+    Raises ValueError unless A >= K.
+    """
     degrees = beta.shape[-1]
     if alpha.shape[-1] < degrees:
         raise ValueError(
-            "F has at least as many coefficients as g has degrees (pad with zeros); "
-            f"received shapes {tuple(alpha.shape)} and {tuple(beta.shape)}"
+            f"received coefficients of shapes {tuple(alpha.shape)} and {tuple(beta.shape)}; "
+            "F has at least as many coefficients as g has degrees: pad it with zeros"
         )
     diagonal = (beta * eye(degrees, beta)).sum(-1)
     values = legendre_table(d, degrees - 1, (v * w).sum(-1))
@@ -95,7 +100,7 @@ def correlations(d: int, alpha: Array, beta: Array, v: Array, w: Array) -> Array
 
 
 def distance_squared(d: int, alpha: Array, beta: Array, v: Array, w: Array) -> Array:
-    """‖F - Σ_j g_j‖², shape (*B), from all coefficients, off-diagonal ones too."""
+    """‖F - Σ_j g_j‖², shape (*B), from all coefficients, including the off-diagonal ones."""
     cross = correlations(d, alpha, beta, v, w).sum(-1)
     return (alpha * alpha).sum(-1) - 2 * cross + separable_gram(d, beta, v, w).sum(-1).sum(-1)
 
@@ -107,9 +112,10 @@ def main_lower_bound(d: int, n: int, alpha: Array, norms: Array) -> Array:
 
 
 def best_fit(gram: Tensor, cross: Tensor) -> Tensor:
-    """Output weights that minimise ‖F - Σ_j c_j g_j‖²: shape (*B, r), from ⟨g_i,g_j⟩, ⟨F,g_j⟩.
+    """The c (*B, r) that minimises ‖F - Σ_j c_j g_j‖², from ⟨g_i, g_j⟩ and ⟨F, g_j⟩.
 
-    The least of them where the Gram matrix is singular (cut at 1e-12 of its largest eigenvalue).
+    If the Gram matrix is singular, with a cut at 1e-12 of its largest eigenvalue, it is the
+    minimiser of least norm.
     """
     return (torch.linalg.pinv(gram, rtol=1e-12, hermitian=True) @ cross.unsqueeze(-1)).squeeze(-1)
 
@@ -118,17 +124,17 @@ def best_fit(gram: Tensor, cross: Tensor) -> Tensor:
 
 
 def neuron_supremum(w: Array, other: Array, b: Array) -> Array:
-    """max over S×S of [⟨w, x⟩ + ⟨w', x'⟩ + b]_+ = [‖w‖ + ‖w'‖ + b]_+: (*B) for w, w' (*B, d)."""
+    """[‖w‖ + ‖w'‖ + b]_+, the maximum of [⟨w, x⟩ + ⟨w', x'⟩ + b]_+ over S×S."""
     return torch.relu(_norm(w) + _norm(other) + b)
 
 
 def neuron_second_moment(w: Array, other: Array, b: Array) -> Array:
-    """E (⟨w, x⟩ + ⟨w', x'⟩ + b)², at least the squared L² norm of the neuron: (*B)."""
+    """E (⟨w, x⟩ + ⟨w', x'⟩ + b)², an upper bound of the squared L² norm of the neuron: (*B)."""
     return ((w * w).sum(-1) + (other * other).sum(-1)) / w.shape[-1] + b * b
 
 
 def neuron_norm_bound(d: int, bound: Number, like: Array) -> Array:
-    """B(1 + √(4d)), a bound of the neuron on S×S if no weight or bias exceeds B in size."""
+    """B(1 + √(4d)), a bound of the neuron on S×S if weights and bias are at most B in size."""
     return scalar(bound, like) * (1 + square_root(4 * d, like))
 
 
@@ -137,12 +143,14 @@ def neuron_coefficients(
 ) -> tuple[Tensor, Tensor]:
     """β (*B, K, K) of a neuron for degrees below K = degree + 1, and its norm (*B).
 
-    By m × m Gauss quadrature over (⟨v, x⟩, ⟨v', x'⟩), v = w/‖w‖: the law of the two is
-    μ_d ⊗ μ_d. The kink makes the entries approximate, but Σβ² <= norm² holds exactly for the
-    quadrature's own measure. w, w' (*B, d), b (*B). Raises ValueError unless m > degree.
+    By m × m Gauss quadrature over (⟨v, x⟩, ⟨v', x'⟩), v = w/‖w‖, whose law is μ_d ⊗ μ_d. As the
+    neuron has a kink the entries are approximate, but Σβ² <= norm² holds exactly for the measure
+    of the quadrature. w, w' (*B, d), b (*B). Raises ValueError unless m > degree.
     """
     if m <= degree:
-        raise ValueError(f"degrees up to {degree} need m > degree nodes; received m = {m}")
+        raise ValueError(
+            f"received m = {m} nodes; degrees up to {degree} need more than {degree} nodes"
+        )
     t, weight = (array.to(w.device) for array in quadrature(d, m))
     first, second = _norm(w)[..., None, None] * t.unsqueeze(-1), _norm(other)[..., None, None] * t
     values = torch.relu(first + second + b[..., None, None])

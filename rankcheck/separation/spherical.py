@@ -31,14 +31,14 @@ __all__ = ["laplace_integral", "sphere_rule"]
 
 
 def sphere_rule(d: int, degree: int) -> tuple[Tensor, Tensor]:
-    """Points (m, d) of S^{d-1} and weights (m,) of sum 1, exact for polynomials of that degree.
+    """Points (m, d) of S^{d-1} and weights (m,) of sum 1, exact for polynomials up to ``degree``.
 
     m = (degree + 1)·(degree//2 + 1)^(d-2). Raises ValueError unless d >= 2 and degree >= 0.
     """
     if d < 2 or degree < 0:
         raise ValueError(
-            "a rule on S^(d-1) needs d >= 2 and a degree of at least 0; "
-            f"received d = {d}, degree {degree}"
+            f"received d = {d}, degree {degree}; "
+            "a rule on S^(d-1) needs d >= 2 and a degree of at least 0"
         )
     angles = 2 * math.pi * torch.arange(degree + 1, dtype=torch.float64) / (degree + 1)
     points = torch.stack((torch.cos(angles), torch.sin(angles)), -1)
@@ -55,14 +55,14 @@ def sphere_rule(d: int, degree: int) -> tuple[Tensor, Tensor]:
 def laplace_integral(d: int, n: int, t: Array) -> Array:
     """P_{d,n}(t) for t in [-1, 1] by Laplace's integral, entry by entry: the shape of t.
 
-    In floats by Gauss quadrature over u, of absolute error about n ulps. On balls by the even
-    moments of u, a polynomial in t with rational coefficients: exact for exact t. Raises ValueError
-    unless d >= 2 and n >= 0.
+    In floats by Gauss quadrature over u, with an absolute error of about n ulps. On balls by the
+    even moments of u, which give a polynomial in t with rational coefficients, exact for exact t.
+    Raises ValueError unless d >= 2 and n >= 0.
     """
     if d < 2 or n < 0:
         raise ValueError(
-            "Laplace's integral needs d >= 2 and a degree of at least 0; "
-            f"received d = {d}, degree {n}"
+            f"received d = {d}, degree {n}; "
+            "Laplace's integral needs d >= 2 and a degree of at least 0"
         )
     if not is_ball(t):
         return _by_quadrature(d, n, t)

@@ -1,4 +1,4 @@
-r"""How wide a network of depth two must be for sin(πd³⟨x, x'⟩), against one of depth three.
+r"""The width that a network needs for sin(πd³⟨x, x'⟩) at depth two, and a sufficient one at three.
 
 Let N be a network of depth two with r hidden neurons and all weights at most B in size, on
 $S^{d-1} \times S^{d-1}$. Its output is the sum of r + 1 separable functions: r neurons times output
@@ -12,8 +12,8 @@ $$\|F - N\|^2 \ge \|P_nF\| \Bigl( \|P_nF\| - \frac{2(r B^2 (1 + \sqrt{4d}) + B)}
 so $\|F - N\|^2 \le \tau^2/2 \le \|P_nF\|^2/2$ forces
 $r B^2(1 + \sqrt{4d}) + B \ge \tau \sqrt{N_{d,n}}/4$.
 
-*As on the slides*, τ = 1/(5eπ), B = 2^d (proved with room to spare, `separation.oscillation`
-gives τ² ≥ 1/(5eπ)): a squared error of at most $1/(50e^2\pi^2)$ needs
+*As on the slides*, τ = 1/(5eπ), B = 2^d (:mod:`rankcheck.separation.oscillation` proves more,
+‖P_nF‖² ≥ 1/(5eπ)): a squared error of at most $1/(50e^2\pi^2)$ needs
 
 $$r \ge \frac{\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1}}{2 \cdot 4^d (1 + \sqrt{4d})}.$$
 
@@ -25,20 +25,17 @@ $r \ge (\sqrt{N_{d,d^2}}/(4\sqrt{5e\pi}) - 2^d)/(\sqrt3 \cdot 4^d)$.
 weights of at most max(4, 2πd³) (:mod:`rankcheck.witnesses.inner_product`), less than 2^d for
 d >= 15.
 
-Numbers are computed in balls with more bits than N_{d,n} has, so the integers are exact.
-`separation_table` gives both widths for any dimensions, as integers and logarithms ready to plot:
-the two curves cross between d = 43 and d = 44, and from d = 73 on $d^{d/4} \le r \le d^{d/2}$.
+Numbers are computed in balls with more bits than N_{d,n} has, so the integers are exact. The two
+widths cross between d = 43 and d = 44, and from d = 73 on $d^{d/4} \le r \le d^{d/2}$.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
 from flint import arb
 
 from rankcheck.balls import Undecided, precision
@@ -47,19 +44,11 @@ from rankcheck.separation.legendre import multiplicity
 from rankcheck.separation.oscillation import ball_like
 
 __all__ = [
-    "SeparationRow",
     "allowed_norms",
     "allowed_norms_as_printed",
-    "crossover",
     "depth_three_width",
-    "depth_two_bound",
-    "depth_two_bound_as_printed",
-    "depth_two_bound_sharper",
     "depth_two_width",
-    "growth_exponent",
     "guaranteed_error",
-    "log10_depth_two_bound",
-    "separation_table",
     "slides_error",
     "slides_error_like",
 ]
@@ -69,12 +58,12 @@ Bound = Callable[[int, arb], arb]
 
 
 def slides_error() -> float:
-    """1/(50e²π²), the error at which the slides compare the two depths: 2.74e-4."""
+    """1/(50e²π²) = 2.74e-4, the error at which the slides compare the two depths."""
     return 1 / (50 * math.e**2 * math.pi**2)
 
 
 def slides_error_like(like: Array) -> Array:
-    """The same of like's kind, without axes."""
+    """1/(50e²π²) as an array of shape () of the kind of ``like``."""
     return ball_like(1 / (50 * _e_pi() ** 2), like)
 
 
@@ -86,10 +75,6 @@ def _printed(d: int, root: arb) -> arb:
     return root / (20 * _e_pi() * 4**d * (1 + arb(4 * d).sqrt()) + 2 ** (d + 1))
 
 
-def _sharper(d: int, root: arb) -> arb:
-    return (root / (4 * (5 * _e_pi()).sqrt()) - 2**d) / (arb(3).sqrt() * 4**d)
-
-
 def _e_pi() -> arb:
     return arb(1).exp() * arb.pi()
 
@@ -99,51 +84,33 @@ def _norms(bound: Bound, d: int, root: arb) -> arb:
 
 
 def _evaluate(bound: Bound, d: int, finish: Callable[[arb], T]) -> T:
-    """finish(bound), both at a precision at which the bound has an absolute error below 2^-50."""
+    """finish(bound(d, √N)) at a precision that leaves the bound an absolute error below 2^-50."""
     if d < 2:
-        raise ValueError(f"the sphere S^(d-1) needs d >= 2; received d = {d}")
+        raise ValueError(f"received d = {d}; the sphere S^(d-1) needs d >= 2")
     number = multiplicity(d, d * d)
     with precision(number.bit_length() + 64):
         return finish(bound(d, arb(number).sqrt()))
 
 
-def depth_two_bound(d: int, like: Array) -> Array:
-    """The least width that depth two needs, as derived, a real number: without axes, like's kind.
-
-    Zero or less where it says nothing (d <= 8). A double overflows from d = 350 or so (inf): take
-    `log10_depth_two_bound` there. Raises ValueError unless d >= 2.
-    """
-    return _evaluate(_derived, d, partial(ball_like, like=like))
-
-
-def depth_two_bound_as_printed(d: int, like: Array) -> Array:
-    """The expression on the slide, with 2^{d+1} in the denominator."""
-    return _evaluate(_printed, d, partial(ball_like, like=like))
-
-
-def depth_two_bound_sharper(d: int, like: Array) -> Array:
-    """The bound from ‖P_nF‖² >= 1/(5eπ) and the L² norm of neurons; squared error 1/(10eπ)."""
-    return _evaluate(_sharper, d, partial(ball_like, like=like))
-
-
 def allowed_norms(d: int, like: Array) -> Array:
-    r"""$r B^2 (1 + \sqrt{4d})/\sqrt{N_{d,d^2}}$ at r = the derived bound, without axes.
+    r"""$r B^2 (1 + \sqrt{4d})/\sqrt{N_{d,d^2}}$ at r = the derived bound, of shape ().
 
-    That is what the norms of r neurons may add up to; below τ/4 at every d, so a double holds it.
+    It bounds the sum of the norms of r neurons. It is below τ/4 at every d, so it fits a double.
     """
     return _evaluate(partial(_norms, _derived), d, partial(ball_like, like=like))
 
 
 def allowed_norms_as_printed(d: int, like: Array) -> Array:
-    """The same at the number of neurons on the slide."""
+    """As :func:`allowed_norms`, at the number of neurons on the slide."""
     return _evaluate(partial(_norms, _printed), d, partial(ball_like, like=like))
 
 
 def guaranteed_error(d: int, norms: Array) -> Array:
-    r"""What the main theorem leaves of the squared error of a network: the shape of norms.
+    r"""The lower bound of the main theorem for the squared error of a network: the shape of norms.
 
-    $\tau(\tau - 2(\text{norms} + B/\sqrt{N_{d,d^2}}))$, where norms is that of all neurons together
-    over $\sqrt{N_{d,d^2}}$, B = 2^d bounds the output bias, and τ = 1/(5eπ) is below $\|P_nF\|$.
+    It is $\tau(\tau - 2(\text{norms} + B/\sqrt{N_{d,d^2}}))$. ``norms`` is the sum of the norms of
+    all neurons over $\sqrt{N_{d,d^2}}$, B = 2^d bounds the output bias, and τ = 1/(5eπ) is below
+    $\|P_nF\|$.
     """
     bias = _evaluate(lambda d, root: 2**d / root, d, partial(ball_like, like=norms))
     tau = ball_like(1 / (5 * _e_pi()), norms)
@@ -151,78 +118,29 @@ def guaranteed_error(d: int, norms: Array) -> Array:
 
 
 def depth_two_width(d: int) -> int:
-    """The least whole number of neurons that the derived bound allows, exactly (0 at d <= 8)."""
+    """The derived bound rounded up, and at least 0: an exact integer.
+
+    >>> [depth_two_width(d) for d in (8, 18, 19, 25)]
+    [0, 1, 2, 729]
+    """
     return max(0, _evaluate(_derived, d, _ceiling))
 
 
-def log10_depth_two_bound(d: int) -> float:
-    """log10 of the derived bound; -inf where it is not positive."""
-    return _evaluate(_derived, d, _log10)
-
-
 def depth_three_width(d: int, error: float | None = None) -> float:
-    """16πd⁵/ε, enough for depth three; ε is that of the slides unless given."""
+    """16πd⁵/ε, a sufficient width at depth three for the error ε, by default that of the slides.
+
+    Raises ValueError unless d >= 2 and ε > 0.
+    """
     epsilon = slides_error() if error is None else error
     if d < 2 or not epsilon > 0:
-        raise ValueError(f"a width needs d >= 2 and an error > 0; received {d} and {error}")
+        raise ValueError(
+            f"received d = {d} and error {error}; a width needs d >= 2 and an error > 0"
+        )
     return 16 * math.pi * d**5 / epsilon
-
-
-@dataclass(frozen=True)
-class SeparationRow:
-    """One dimension of the comparison: enough for depth three, needed by depth two."""
-
-    d: int
-    depth_three: float
-    depth_two: int
-    log10_depth_three: float
-    log10_depth_two: float
-
-
-def separation_table(
-    dimensions: Iterable[int], error: float | None = None
-) -> tuple[SeparationRow, ...]:
-    """The two widths for each dimension. log10_depth_two is -inf where the bound is trivial."""
-    return tuple(_row(d, error) for d in dimensions)
-
-
-def _row(d: int, error: float | None) -> SeparationRow:
-    three = depth_three_width(d, error)
-    return SeparationRow(d, three, depth_two_width(d), math.log10(three), log10_depth_two_bound(d))
-
-
-def crossover(error: float | None = None, limit: int = 1000) -> int:
-    """The least d from which on, up to limit, depth two needs more than depth three has.
-
-    Raises ValueError if it does not at the limit itself.
-    """
-    for d in range(limit, 1, -1):
-        if log10_depth_two_bound(d) <= math.log10(depth_three_width(d, error)):
-            if d == limit:
-                raise ValueError(f"depth two is not shown to be wider at d = {limit}")
-            return d + 1
-    return 2
-
-
-def growth_exponent(dimensions: Iterable[int]) -> float:
-    """The slope of log2(bound) against d·log2(d), by least squares; it tends to 1/2."""
-    d = np.array(list(dimensions), dtype=float)
-    logarithms = [log10_depth_two_bound(int(k)) / math.log10(2) for k in d]
-    if len(d) < 2 or not np.isfinite(logarithms).all():
-        raise ValueError("a slope needs two dimensions or more, each with a positive bound")
-    return float(np.polyfit(d * np.log2(d), logarithms, 1)[0])
 
 
 def _ceiling(x: arb) -> int:
     value = x.ceil().unique_fmpz()
     if value is None:
-        raise Undecided(f"the least integer above {x} is not decided")
+        raise Undecided(f"the least integer above {x} is not determined by the ball")
     return int(value)
-
-
-def _log10(x: arb) -> float:
-    if x > 0:
-        return float((x.log() / arb(10).log()).mid())
-    if x <= 0:
-        return -math.inf
-    raise Undecided(f"the sign of {x} is not decided")

@@ -1,4 +1,4 @@
-r"""Inner products of zonal functions on the sphere, by a formula and by two independent routes.
+r"""Inner products of zonal functions on the sphere, by a formula and by two independent methods.
 
 With $h_n(x, x') = \sqrt{N_{d,n}}\,P_n(\langle x, x' \rangle)$ and $L_n^v(x) = h_n(v, x)$, all norms
 those of the uniform probability on $S^{d-1}$ (or its square),
@@ -11,11 +11,12 @@ The second follows from the first: integrating over x leaves $\delta_{ij} P_i(\l
 = \delta_{ij} L_i^v(x')/\sqrt{N_{d,i}}$.
 
 *By moments.* $\langle v, x\rangle^a \langle w, x\rangle^b$ has the mean that it has for a Gaussian
-x, a sum over the number k of mixed pairs (Isserlis), divided by d(d+2)···(d+a+b-2). Polynomials in
-c = ⟨v, w⟩ with rational coefficients: exact on balls, good for degrees up to about 12 in floats.
+x, a sum over the number k of mixed pairs (Isserlis), divided by d(d+2)···(d+a+b-2). This gives
+polynomials in c = ⟨v, w⟩ with rational coefficients: exact on balls, accurate in floats for degrees
+up to about 12.
 
 *By quadrature.* x has the coordinates $t$ along v and $\sqrt{1-t^2}\,u$ along the part of w that is
-orthogonal to v, with $t \sim \mu_d$ and $u \sim \mu_{d-1}$ independent. Floats of any degree.
+orthogonal to v, with $t \sim \mu_d$ and $u \sim \mu_{d-1}$ independent. For floats, of any degree.
 
 Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Separable functions";
 C. Müller, *Spherical Harmonics*, LNM 17 (Funk–Hecke).
@@ -119,7 +120,10 @@ def _horner(coefficients: Sequence[Fraction], c: Array) -> Array:
 
 
 def zonal_by_quadrature(d: int, i: int, j: int, c: Tensor) -> Tensor:
-    """⟨L_i^v, L_j^w⟩ for c = ⟨v, w⟩ by Gauss quadrature over (t, u), exact but for rounding."""
+    """⟨L_i^v, L_j^w⟩ for c = ⟨v, w⟩ by Gauss quadrature over (t, u), exact up to rounding.
+
+    Raises NoBallForm on balls, as :func:`cross_by_quadrature` does.
+    """
     t, value, weight = _rotated(d, i + j, c)
     return (weight * _orthonormal(d, i, t) * _orthonormal(d, j, value)).sum((-2, -1))
 
@@ -133,7 +137,7 @@ def cross_by_quadrature(d: int, i: int, j: int, k: int, c: Tensor) -> Tensor:
 
 
 def _rotated(d: int, degree: int, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """⟨v, x⟩ (m, 1), ⟨w, x⟩ (*c, m, m') and the weights (m, m') of a rule of that degree."""
+    """⟨v, x⟩ (m, 1), ⟨w, x⟩ (*c, m, m') and weights (m, m') of a rule exact up to ``degree``."""
     if is_ball(c):
         raise NoBallForm("Gauss quadrature", "use the moments")
     t, t_weight = quadrature(d, degree // 2 + 1)

@@ -1,6 +1,6 @@
-"""The constructions behind the theorems, one a file.
+"""The constructions behind the theorems.
 
-What lives here: networks (or frames, or functions) that prove a claim by existing.
+What lives here: networks, frames or functions that prove a claim by existing, one in each file.
 May import: `networks`, `separation`, `data`, and what is below them.
 """
 
@@ -18,17 +18,15 @@ from rankcheck.witnesses.cross_example import (
     cross_network,
     equal_values,
 )
-from rankcheck.witnesses.deepen import deepen, matrix_slope
+from rankcheck.witnesses.deepen import deepen
 from rankcheck.witnesses.denoising import Autoencoder, autoencoder
 from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
 from rankcheck.witnesses.homogeneous_activation import HomogeneousForm, homogeneous_form
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 from rankcheck.witnesses.inner_product import (
     DepthThree,
-    adversarial_pairs,
     depth_three,
     depth_three_cells,
-    depth_three_network,
     inner_product_cells,
     inner_product_network,
     largest_parameter,
@@ -40,9 +38,7 @@ from rankcheck.witnesses.lipschitz import (
     cells_as_drawn,
     cells_needed,
     interpolate,
-    lipschitz_approximator,
     supremum_error,
-    supremum_error_bound,
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
@@ -55,8 +51,6 @@ from rankcheck.witnesses.projections import (
     log_determinant_of_rank,
     one_sided_distances,
     one_sided_frames,
-    projection_of_rank,
-    subspaces,
     surviving_jacobians,
     two_sided_distances,
     two_sided_log_determinant,
@@ -81,7 +75,6 @@ __all__ = [
     "MaxForm",
     "RankOneInterpolant",
     "add",
-    "adversarial_pairs",
     "affine",
     "antipodal_bracket",
     "antipodal_difference",
@@ -104,7 +97,6 @@ __all__ = [
     "deepen",
     "depth_three",
     "depth_three_cells",
-    "depth_three_network",
     "distinct_rays",
     "equal_values",
     "homogeneous_form",
@@ -118,9 +110,7 @@ __all__ = [
     "leaky_representation",
     "least_constant_cost",
     "least_depth",
-    "lipschitz_approximator",
     "log_determinant_of_rank",
-    "matrix_slope",
     "max_network",
     "offset_identity",
     "one_sided_distances",
@@ -128,7 +118,6 @@ __all__ = [
     "pair_with_sum",
     "planar_identity",
     "point",
-    "projection_of_rank",
     "rank_one_interpolant",
     "scaled_seam",
     "seam_cost_bound",
@@ -136,9 +125,7 @@ __all__ = [
     "shear",
     "shear_network",
     "stack_kernels",
-    "subspaces",
     "supremum_error",
-    "supremum_error_bound",
     "surviving_jacobians",
     "tangent",
     "translate",

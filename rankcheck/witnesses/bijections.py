@@ -1,7 +1,7 @@
-r"""Piecewise-linear bijections of $\mathbb R^d$, and functions that are linear maps in disguise.
+r"""Piecewise-linear bijections of $\mathbb R^d$, and linear maps conjugated by them.
 
-A network whose layers are all d × d and invertible, with a slope a > 0, is a bijection: σ_a is one,
-with $\sigma_a^{-1}(y) = -\sigma_a(-y)/a$. So the inverse is a network of the same slope and depth.
+A network whose layers are all d × d and invertible, with a slope a > 0, is a bijection, because σ_a
+is one: $\sigma_a^{-1}(y) = -\sigma_a(-y)/a$. Its inverse is a network of the same slope and depth.
 For bijections φ of R^n and ψ of R^m and an affine map x ↦ Ax + b, the function ψ∘A∘φ has Jacobian
 rank, bottleneck rank and limiting cost rank A.
 
@@ -21,26 +21,28 @@ __all__ = ["conjugate", "inverse"]
 
 
 def inverse(bijection: Network) -> Network:
-    """The network that undoes a network of invertible d × d layers and slope a > 0.
+    """The inverse, as a network, of a network of invertible d × d layers and slope a > 0.
 
-    Layer ℓ of the inverse undoes layer L + 1 − ℓ. On rationals the inverse is exact.
+    Layer ℓ of the inverse undoes layer L + 1 − ℓ. On rationals the inverse is exact. An array of
+    slopes is not checked: a ≤ 0 gives infinities or a map that is not the inverse.
 
     Raises:
-        ValueError: the layers are not all d × d, or the slope is a number ≤ 0. (Of an array of
-            slopes nothing is checked: a ≤ 0 gives infinities or a map that is no inverse.)
-        torch.linalg.LinAlgError, or its equal on balls: a matrix is singular.
+        ValueError: the layers are not all d × d, or the slope is a number ≤ 0.
+        torch.linalg.LinAlgError, or its counterpart on balls: a matrix is singular.
     """
     if len(set(bijection.widths)) > 1:
-        raise ValueError(f"a bijection has layers of one width, received {bijection.widths}")
+        raise ValueError(
+            f"received widths {bijection.widths}; the layers of a bijection have one width"
+        )
     slope = bijection.slope
     if bijection.depth > 1 and isinstance(slope, Number) and slope <= 0:
-        raise ValueError(f"the activation of a bijection has a slope > 0, received {slope}")
+        raise ValueError(f"received slope {slope}; the activation of a bijection has a slope > 0")
     weights, biases = [], []
     for layer in range(bijection.depth, 0, -1):
         undo = torch.linalg.inv(bijection.weights[layer - 1])
         shift = (undo @ bijection.biases[layer - 1].unsqueeze(-1)).squeeze(-1)
-        # True values are −1/a times the activations from the second layer on, and every
-        # pre-activation but the last is the negative of the true value.
+        # From the second layer on, activations are −a times the values that they stand for, and
+        # every pre-activation but the last is the negative of its value.
         scale = undo if layer == bijection.depth else -undo / matrix_slope(slope, undo)
         weights.append(scale if layer == 1 else -scale)
         biases.append(-shift if layer == 1 else shift)
@@ -48,10 +50,10 @@ def inverse(bijection: Network) -> Network:
 
 
 def conjugate(psi: Network, A: Array, phi: Network, b: Array | None = None) -> Network:
-    """The network ψ∘(x ↦ Ax + b)∘φ, of depth L_ψ + L_φ − 1: A (*B, m, n), b (*B, m) or zero.
+    """The network ψ∘(x ↦ Ax + b)∘φ of depth L_ψ + L_φ − 1; all its ranks are rank A for bijections.
 
-    ψ and φ may be any networks with inputs R^m and outputs R^n and of one slope. Raises ValueError
-    if they do not fit.
+    A is (*B, m, n), b (*B, m) or zero. ψ and φ may be any networks of one slope with inputs R^m and
+    outputs R^n. Raises ValueError if they do not fit together.
     """
     offset = A.new_zeros(A.shape[:-1]) if b is None else b
     affine = Network.unchecked_slope((A,), (offset,), phi.slope)

@@ -1,9 +1,9 @@
-r"""The unit circle: one-dimensional at every point, but no continuous real function is injective.
+r"""The unit circle: Jacobian rank 1 everywhere, but no injective continuous real function.
 
-The circle is parametrised by $x(m) = ((1 - m^2), 2m) / (1 + m^2)$, m ∈ [−1, 1] being the half from
-(0, −1) to (0, 1) through (1, 0): rational points for rational m. For continuous g the function
-$\varphi(m) = g(x(m)) - g(-x(m))$ has $\varphi(1) = -\varphi(-1)$, so it vanishes in between:
-two antipodes have one value (Borsuk and Ulam in dimension one). So id = h∘g through R¹ has no g,
+The circle is parametrised by $x(m) = ((1 - m^2), 2m) / (1 + m^2)$, rational for rational m; m in
+[−1, 1] gives the half from (0, −1) to (0, 1) through (1, 0). For continuous g the function
+$\varphi(m) = g(x(m)) - g(-x(m))$ has $\varphi(1) = -\varphi(-1)$, so it has a zero: two antipodes
+have the same value (Borsuk and Ulam in dimension one). So there is no g with id = h∘g through R¹,
 and the bottleneck rank of the identity on the circle is 2.
 
 Source: A. Jacot, *Bottleneck structure in learned features*, section 3.3.1.
@@ -34,19 +34,19 @@ def tangent(m: Array) -> Array:
 def antipodal_difference(g: Network, m: Array) -> Array:
     """φ(m) = g(x(m)) − g(−x(m)), shape (*B), for g: R² → R.
 
-    Raises ValueError if g has other widths.
+    Raises ValueError for a network between other spaces.
     """
     if (g.widths[0], g.widths[-1]) != (2, 1):
-        raise ValueError(f"g maps R² to R, received widths {g.widths}")
+        raise ValueError(f"received a network of widths {g.widths}; g maps R² to R")
     x = point(m)
     return (g(x) - g(-x))[..., 0]
 
 
 def antipodal_bracket(g: Network, steps: int) -> tuple[Array, Array]:
-    """m_− <= m_+ at distance 2^(1 − steps) with φ(m_−) φ(m_+) <= 0, by bisection; shapes (*B).
+    """m_− <= m_+, (*B), that enclose two antipodes of the circle where g has one value.
 
-    On balls every m is a dyadic number and every sign is proved (a difference that cannot be told
-    from zero raises Undecided).
+    φ(m_−) φ(m_+) <= 0, and m_+ − m_− = 2^(1 − steps), by bisection. On balls every m is a dyadic
+    number and every sign is proved; raises Undecided if the sign of a difference cannot be decided.
     """
     one = g.weights[0].new_ones(g.batch)
     low, high = -one, one

@@ -1,19 +1,19 @@
-r"""A function of Jacobian rank 1 and bottleneck rank 2.
+r"""A continuous function of Jacobian rank 1 and bottleneck rank 2.
 
 $$f(x) = (\operatorname{sign}(x_0)\,m,\ \operatorname{sign}(x_1)\,m), \qquad
   m = \min(|x_0|, |x_1|),$$
 
-is continuous and piecewise linear; inside each of its eight linear regions (between the axes and
-the diagonals) it depends on x_0 alone or on x_1 alone, so its Jacobian has rank 1; and it is the
-identity on the cross |x_0| = |x_1|. A factorisation f = h∘g through R would make g injective on the
-cross, which no continuous g: R² → R is: among its rises from the centre to the ends of the four
-arms two have one sign, and the smaller one is attained on the other arm too.
-:func:`equal_values` finds that point.
+is continuous and piecewise linear. Inside each of its eight linear regions (between the axes and
+the diagonals) it depends on x_0 alone or on x_1 alone, so its Jacobian has rank 1; on the cross
+|x_0| = |x_1| it is the identity. A factorisation f = h∘g through R would make g injective on the
+cross, but no continuous g: R² → R is: of its rises from the centre to the ends of the four arms two
+have one sign, and g attains the smaller rise on the other arm too. :func:`equal_values` finds that
+point.
 
 *Network.* With c = |x_1|, $\operatorname{sign}(x_0)\min(|x_0|, c)$ is x_0 clipped to [−c, c], that
-is $[x_0 + c]_+ - [x_0 - c]_+ - c$. Depth 3, which is ⌈log2(n + 1)⌉ + 1.
+is $[x_0 + c]_+ - [x_0 - c]_+ - c$. The depth is 3 = ⌈log2(n + 1)⌉ + 1 for n = 2.
 
-*In print* the two cases are exchanged, and the map is not continuous: (x_0, sign(x_1)|x_0|) for
+*In print* the two cases are exchanged, and the map is discontinuous: (x_0, sign(x_1)|x_0|) for
 |x_0| ≥ |x_1| takes (1, 0±) to (1, ±1).
 
 Used by rank.cross-example and rank.cross-example-as-printed. Source: A. Jacot, *Implicit bias of
@@ -34,7 +34,12 @@ __all__ = ["EqualValues", "cross", "cross_as_printed", "cross_network", "equal_v
 
 
 def cross(x: Array) -> Array:
-    """f at points (..., 2)."""
+    """The function above at points (..., 2): of Jacobian rank 1 and bottleneck rank 2.
+
+    >>> cross(torch.tensor([[3.0, -1.0], [2.0, 2.0]]))
+    tensor([[ 1., -1.],
+            [ 2.,  2.]])
+    """
     size = x.abs()
     m = torch.minimum(size[..., 0], size[..., 1]).unsqueeze(-1)
     return torch.where(x < 0, -m, m)
@@ -48,7 +53,10 @@ def cross_as_printed(x: Array) -> Array:
 
 
 def cross_network(like: Array | None = None) -> Network:
-    """The ReLU network of widths (2, 4, 6, 2) that equals f, of the kind of ``like``."""
+    """The function :func:`cross` as a ReLU network of widths (2, 4, 6, 2).
+
+    ``like`` is an array that gives the kind of number and the device.
+    """
     zero = torch.zeros((), dtype=torch.float64) if like is None else like.new_zeros(())
     weights = (
         [[1, 0], [-1, 0], [0, 1], [0, -1]],
@@ -66,9 +74,9 @@ def cross_network(like: Array | None = None) -> Network:
 class EqualValues:
     """Two points of the cross where a continuous g: R² → R has one value.
 
-    ``point`` (*B, 2) is the end of an arm, (±1, ±1). On another arm, g(low) and g(high) enclose
-    g(point), with low, high (*B, 2) within 2⁻ˢ of each other in each coordinate after s steps: by
-    the intermediate value theorem g takes the value g(point) between them.
+    ``point`` (*B, 2) is the end of an arm, (±1, ±1). ``low`` and ``high`` (*B, 2) lie on another
+    arm, within 2⁻ˢ of each other in each coordinate after s steps, and g(low) and g(high) enclose
+    g(point): by the intermediate value theorem g takes the value g(point) between them.
     """
 
     point: Array
@@ -77,9 +85,9 @@ class EqualValues:
 
 
 def equal_values(g: Callable[[Array], Array], like: Array, steps: int = 40) -> EqualValues:
-    """The two points for functions g that take points (*B, N, 2) to values (*B, N, 1).
+    """Two points of the cross where g has one value, for g from points (*B, N, 2) to (*B, N, 1).
 
-    ``like`` is an array of the kind at hand, of shape (*B) and any entries.
+    ``like`` is an array of shape (*B), which gives the batch axes and the kind of number.
     """
     corners = [[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]]
     ends = torch.tensor(corners, dtype=torch.float64, device=like.device)
@@ -88,8 +96,8 @@ def equal_values(g: Callable[[Array], Array], like: Array, steps: int = 40) -> E
     rise = values[..., :4] - values[..., 4:]
     order = rise.argsort(-1)
     sorted_rise = rise.gather(-1, order)
-    # The two lowest arms go down, or else the two highest go up. The one that
-    # goes further is searched for the value at the end of the other.
+    # The two lowest arms go down, or else the two highest go up. Bisection on the arm that goes
+    # further finds the value at the end of the other.
     down = sorted_rise[..., 1:2] <= 0
     near = torch.where(down, order[..., 1:2], order[..., 2:3])
     far = torch.where(down, order[..., :1], order[..., 3:])

@@ -1,11 +1,11 @@
-r"""The same function by a deeper network.
+r"""A network as a deeper network that equals it everywhere.
 
 $v = (\sigma_a(v) - \sigma_a(-v)) / (1 + a)$ for every v and every slope a in (−1, 1), so the output
 v of a network can pass through any number of further hidden layers as the pair (v, −v). With ReLU
-the copy is exact (v itself may be rounded differently when it is computed beside −v).
+the copy is exact (but v may be rounded differently when it is computed beside −v).
 
-Used by rank.piecewise-linear-depth ("and every larger depth") and, to bring two networks to one
-depth, by rank.bottleneck-rank-axioms.
+Used by rank.piecewise-linear-depth ("and every larger depth") and by rank.bottleneck-rank-axioms,
+which brings two networks to one depth.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ __all__ = ["deepen", "matrix_slope"]
 
 
 def deepen(net: Network, depth: int) -> Network:
-    """The network of the given depth, at least that of net, that equals it everywhere.
+    """The network of the given depth ≥ net.depth that equals net everywhere.
 
     The added hidden layers have width 2 n_L. Raises ValueError if depth < net.depth.
     """
     extra = depth - net.depth
     if extra < 0:
-        raise ValueError(f"a network is deepened, received depth {depth} < {net.depth}")
+        raise ValueError(
+            f"received depth {depth} for a network of depth {net.depth}; depth can only grow"
+        )
     if extra == 0:
         return net
     *weights, W = net.weights

@@ -1,12 +1,13 @@
-r"""An injective piecewise-linear g: R^k → R^d, a left inverse r, and the autoencoder f = g∘r.
+r"""An autoencoder f = g∘r of bottleneck rank k that fixes a piecewise-linear surface g(R^k).
 
 For a bijection ψ of R^d (:mod:`rankcheck.witnesses.bijections`) and a matrix K of size k × (d − k),
+let g: R^k → R^d be injective with the left inverse r:
 
 $$g(z) = \psi(z, 0), \qquad r(x) = [I_k\ K]\,\psi^{-1}(x), \qquad r \circ g = \mathrm{id}.$$
 
 f = g∘r has bottleneck rank k and fixes every point of g(R^k). Where ψ⁻¹ is differentiable at
 x_0 = g(z_0), Jf(x_0) is a projection onto the tangent space Im Jg(z_0): with M = Jψ(z_0, 0) it is
-M [I K; 0 0] M⁻¹. K turns the direction of the projection.
+M [I K; 0 0] M⁻¹. K determines the direction of the projection.
 
 Used by rank.denoising-projection. Source: A. Jacot, *Implicit bias of large depth networks*, §5.
 """
@@ -37,15 +38,18 @@ class Autoencoder:
 
 
 def autoencoder(psi: Network, kernel: Array) -> Autoencoder:
-    """The pair of the bijection ψ of R^d and the matrix K = ``kernel`` (*B, k, d − k).
+    """The autoencoder of bottleneck rank k that fixes ψ(R^k × 0), for a bijection ψ of R^d.
 
-    Raises ValueError if ψ is no bijection of R^d with k + (d − k) = d, or as
-    :func:`rankcheck.witnesses.bijections.inverse` does.
+    ``kernel`` is K, (*B, k, d − k).
+
+    Raises ValueError if ψ and the kernel do not fit together, and what
+    :func:`rankcheck.witnesses.bijections.inverse` raises.
     """
     d, (k, rest) = psi.widths[0], kernel.shape[-2:]
     if k + rest != d or kernel.shape[:-2] != psi.weights[0].shape[:-2]:
         raise ValueError(
-            f"the kernel has shape (*{psi.batch}, k, {d} - k), received {tuple(kernel.shape)}"
+            f"received a kernel of shape {tuple(kernel.shape)} for a bijection of R^{d} "
+            f"with batch axes {psi.batch}; the kernel has shape (*B, k, d - k)"
         )
     batch = psi.batch
     identity = eye(d, kernel).expand(*batch, d, d)

@@ -1,6 +1,6 @@
 r"""Factorisations f = h∘g through $\mathbb R^k$, and those of compositions, sums and affine maps.
 
-The inner dimension behaves as a rank should:
+The inner dimension has the properties of a rank:
 
 * f_1∘f_2 factors through $\mathbb R^{\min(k_1, k_2)}$: as $h_1 \circ (g_1 \circ f_2)$ or as
   $(f_1 \circ h_2) \circ g_2$;
@@ -8,8 +8,8 @@ The inner dimension behaves as a rank should:
   $(u, v) \mapsto h_1(u) + h_2(v)$;
 * x ↦ UVx + b factors through $\mathbb R^k$ for V of size k × n and U of size m × k.
 
-Each is given by networks, merged at the seams, so they equal the functions everywhere (to the last
-bit where the arithmetic is exact).
+Each factor is a network, merged at the seams, so the factorisation equals the function everywhere
+(to the last bit where the arithmetic is exact).
 
 Used by rank.bottleneck-rank-axioms and rank.jacobian-below-bottleneck. Source: A. Jacot, *Implicit
 bias of large depth networks*, Definition 2, Proposition 1.
@@ -28,7 +28,10 @@ __all__ = ["Factorisation", "add", "affine", "compose"]
 
 @dataclass(frozen=True, eq=False)
 class Factorisation:
-    """f = ``outer``∘``inner`` on all of R^n. Raises ValueError if the two do not fit together."""
+    """A factorisation f = ``outer``∘``inner`` on all of R^n: the bottleneck rank of f is at most k.
+
+    Raises ValueError if the two networks do not fit together.
+    """
 
     outer: Network
     inner: Network
@@ -36,9 +39,9 @@ class Factorisation:
     def __post_init__(self) -> None:
         if self.outer.widths[0] != self.inner.widths[-1] or self.outer.batch != self.inner.batch:
             raise ValueError(
-                "the inputs of the outer network are the outputs of the inner one; received widths "
-                f"{self.outer.widths} after {self.inner.widths}, "
-                f"batch axes {self.outer.batch} and {self.inner.batch}"
+                f"received widths {self.outer.widths} after {self.inner.widths}, batch axes "
+                f"{self.outer.batch} and {self.inner.batch}; the inputs of the outer network are "
+                "the outputs of the inner one, on the same batch"
             )
 
     @property
@@ -56,14 +59,14 @@ class Factorisation:
 
 
 def compose(f1: Factorisation, f2: Factorisation) -> Factorisation:
-    """f_1∘f_2 through the smaller of the two inner dimensions."""
+    """f_1∘f_2 through R^{min(k_1, k_2)}."""
     if f1.dimension <= f2.dimension:
         return Factorisation(f1.outer, f1.inner.merged_after(f2.network()))
     return Factorisation(f1.network().merged_after(f2.outer), f2.inner)
 
 
 def add(f1: Factorisation, f2: Factorisation) -> Factorisation:
-    """f_1 + f_2 through the sum of the inner dimensions."""
+    """f_1 + f_2 through R^{k_1 + k_2}."""
     inner = _equally_deep(f1.inner, f2.inner)
     first, second = _coordinates(f1.dimension, f2.dimension, f1.outer)
     outer = _equally_deep(f1.outer.merged_after(first), f2.outer.merged_after(second), least=2)

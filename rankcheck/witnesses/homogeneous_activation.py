@@ -1,4 +1,4 @@
-r"""A homogeneous activation as a rescaled $\sigma_a$ with $a \in (-1, 1)$.
+r"""Every homogeneous activation as a rescaled $\sigma_a$ with $a \in (-1, 1)$.
 
 $\sigma(x) = \alpha x$ for $x \ge 0$ and $\beta x$ for $x < 0$, $|\alpha| \ne |\beta|$, equals
 $c\,\sigma_a(b x)$ with
@@ -17,6 +17,8 @@ import torch
 
 from rankcheck.linalg import Array
 
+__all__ = ["HomogeneousForm", "homogeneous_form"]
+
 
 class HomogeneousForm(NamedTuple):
     """$\\sigma(x) = c\\,\\sigma_a(b x)$: slope a, outer sign c, inner factor b, each `(*B)`."""
@@ -27,9 +29,12 @@ class HomogeneousForm(NamedTuple):
 
 
 def homogeneous_form(alpha: Array, beta: Array) -> HomogeneousForm:
-    """The form of the activation with slopes alpha (right) and beta (left), each of shape (*B).
+    """The activation with slopes alpha (x ≥ 0) and beta (x < 0), (*B), as a rescaled σ_a.
 
-    Where |alpha| = |beta| there is none, and the slope returned has absolute value one.
+    There is no such form where |alpha| = |beta|; the slope returned there is 1 or −1.
+
+    >>> homogeneous_form(torch.tensor(2.0), torch.tensor(-1.0))
+    HomogeneousForm(slope=tensor(-0.5000), sign=tensor(1.), factor=tensor(2.))
     """
     right = alpha.abs() > beta.abs()
     larger, smaller = torch.where(right, alpha, beta), torch.where(right, beta, alpha)

@@ -1,4 +1,4 @@
-r"""A factorisation through $\mathbb R^k$ as a network of any depth, at a cost of k a layer.
+r"""A factorisation through $\mathbb R^k$ as a network of any depth, at a cost of k for each layer.
 
 Let $f = h \circ g$ on a bounded Ω with networks $g: \mathbb R^d \to \mathbb R^k$ of depth $L_g$ and
 $h: \mathbb R^k \to \mathbb R^m$ of depth $L_h$, both of slope a, and let $g \ge \ell$ on Ω,
@@ -12,7 +12,7 @@ Then $\tilde g(\Omega) \subset \mathbb R_+^k$, where $\sigma_a$ is the identity 
     the L_g layers of g̃, then L − L_g − L_h layers (I_k, 0), then the L_h layers of h̃
 
 has depth L, equals f on Ω, and costs exactly
-$\|\tilde\theta_g\|^2 + (L - L_g - L_h)\,k + \|\tilde\theta_h\|^2$: cost/L → k.
+$\|\tilde\theta_g\|^2 + (L - L_g - L_h)\,k + \|\tilde\theta_h\|^2$, so that cost/L → k.
 
 *The seam.* The last affine map of g̃ and the first of h̃ stay two layers with an activation between
 them, so L ≥ L_g + L_h, and at L = L_g + L_h there is no identity layer. (Merging the two maps into
@@ -36,16 +36,18 @@ __all__ = ["identity_layers", "translate"]
 def translate(h: Network, g: Network, lower: Array) -> tuple[Network, Network]:
     """The pair (h̃, g̃) with h̃ ∘ g̃ = h ∘ g everywhere and g̃ >= 0 wherever g >= lower.
 
-    lower has shape (*B, k). A coordinate that is bounded by a number >= 0 is not moved. Raises
-    ValueError if the networks do not fit together or lower has another shape.
+    ``lower`` has shape (*B, k); coordinates where it is >= 0 are not shifted. Raises ValueError if
+    the networks do not fit together or ``lower`` has another shape.
     """
     shape = (*g.batch, g.widths[-1])
     if tuple(lower.shape) != shape:
-        raise ValueError(f"lower has shape {shape}, received {tuple(lower.shape)}")
+        raise ValueError(
+            f"received lower bounds of shape {tuple(lower.shape)}; the shape is {shape}"
+        )
     if h.widths[0] != g.widths[-1] or h.batch != g.batch:
         raise ValueError(
-            "h after g: n_0 of h is n_L of g, on the same batch; received widths "
-            f"{h.widths} and {g.widths}, batch axes {h.batch} and {g.batch}"
+            f"received h and g of widths {h.widths} and {g.widths}, batch axes {h.batch} and "
+            f"{g.batch}; n_0 of h is n_L of g, on the same batch"
         )
     shift = torch.relu(-lower)
     first = h.biases[0] - (h.weights[0] @ shift.unsqueeze(-1)).squeeze(-1)
@@ -55,18 +57,18 @@ def translate(h: Network, g: Network, lower: Array) -> tuple[Network, Network]:
 
 
 def identity_layers(h: Network, g: Network, depth: int, lower: Array) -> Network:
-    """The network of the given depth that equals h ∘ g wherever g >= lower.
+    """h ∘ g as a network of the given depth, wherever g >= lower, with cost/depth → k.
 
-    lower is an array (*B, k), for instance the first of `networks.interval_bounds` over a
+    ``lower`` is an array (*B, k), for instance the first of `networks.interval_bounds` over a
     box Ω. The cost is that of the pair `translate(h, g, lower)` plus k for each of the
     depth − L_g − L_h identity layers. Raises ValueError if depth < L_g + L_h, if the slopes differ,
-    or as `translate` does.
+    and where `translate` does.
     """
     middle = depth - g.depth - h.depth
     if middle < 0:
         raise ValueError(
-            "the depth is at least L_g + L_h, as the seam is not merged; "
-            f"received depth {depth} < {g.depth} + {h.depth}"
+            f"received depth {depth} for networks of depths {g.depth} and {h.depth}; the depth is "
+            "at least their sum, as the seam is not merged"
         )
     moved_h, moved_g = translate(h, g, lower)
     k, like = g.widths[-1], g.weights[0]

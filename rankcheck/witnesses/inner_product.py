@@ -1,4 +1,4 @@
-r"""Daniely's network of depth three for a function of the inner product of two unit vectors.
+r"""Daniely's network of depth three for a Lipschitz function of the inner product of unit vectors.
 
 For $f: [-1, 1] \to \mathbb R$ with Lipschitz constant L, and $x, x' \in S^{d-1}$,
 
@@ -18,7 +18,8 @@ map of N_i merged with the first of N_f) satisfies
 $$|N_F - f(\langle x, x' \rangle)| \le L\,|N_i - \langle x, x' \rangle| + \varepsilon/2
   \le \varepsilon .$$
 
-N_i may leave [-1, 1]; N_f is L-Lipschitz on all of R, so the first step holds there too.
+The values of N_i may lie outside [-1, 1], but N_f is L-Lipschitz on all of R, so the first step
+holds there too.
 
 *Weights.* Layer 1: entries 0, ±1, biases in [-2, 0]. Layer 2: entries ±γ with |γ| at most 4 (chords
 of q have slopes at most 2), biases ±1 + β with β in [-1, 0], so at most 2. Layer 3: entries at most
@@ -39,15 +40,12 @@ import torch
 from rankcheck.linalg import Array, Number, eye
 from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
-from rankcheck.separation.legendre import sphere
 from rankcheck.witnesses.lipschitz import cells_needed, interpolate
 
 __all__ = [
     "DepthThree",
-    "adversarial_pairs",
     "depth_three",
     "depth_three_cells",
-    "depth_three_network",
     "inner_product_cells",
     "inner_product_network",
     "largest_parameter",
@@ -61,15 +59,16 @@ def inner_product_cells(d: int, error: Number) -> int:
     Raises ValueError unless d >= 1 and the error is > 0.
     """
     if d < 1:
-        raise ValueError(f"the sphere S^(d-1) needs d >= 1; received d = {d}")
+        raise ValueError(f"received d = {d}; the sphere S^(d-1) has d >= 1")
     return cells_needed(2, 2, Fraction(error) / d)
 
 
 def inner_product_network(d: int, cells: int, like: Array) -> Network:
-    """N_i as a ReLU network of depth two and widths (2d, 2·d·cells, 1), without batch axes.
+    """N_i ≈ ⟨x, x'⟩ as a ReLU network of depth two and widths (2d, 2·d·cells, 1), without batch.
 
-    Its input is (x, x') in one vector; like, any array, lends its kind and device. The error is at
-    most d·h²/8 with h = 2/cells: N_q is the chord of a parabola of curvature 1.
+    Its input is (x, x') as one vector; ``like`` is an array that gives the kind of number and the
+    device. The error is at most d·h²/8 with h = 2/cells: N_q is the chord of a parabola of
+    curvature 1.
     """
     q = interpolate(lambda t: t * t / 2, scalar(2, like), cells)
     units = q.width
@@ -86,7 +85,7 @@ def inner_product_network(d: int, cells: int, like: Array) -> Network:
 class DepthThree:
     """N_F = outer ∘ inner: N_i on (x, x'), widths (2d, m_1, 1), then N_f, widths (1, m_2, 1).
 
-    outer may carry batch axes *B (one function f for each); inner has none.
+    ``outer`` may have batch axes *B, one function f for each; ``inner`` has none.
     """
 
     inner: Network
@@ -95,14 +94,14 @@ class DepthThree:
     def network(self) -> Network:
         """N_F as one network of depth three, widths (2d, m_1, m_2, 1), batch axes *B.
 
-        Its middle matrix has m_1·m_2 entries (and rank one: evaluating the two halves is cheaper).
+        Its middle matrix has m_1·m_2 entries and rank one, so calling the pair is cheaper.
         """
         batch = self.outer.batch
         inner = self.inner.map_arrays(lambda a: a.expand(*batch, *a.shape))
         return self.outer.merged_after(inner)
 
     def __call__(self, x: Array, other: Array) -> Array:
-        """N_F(x, x') for P pairs, the same for all functions: (P, d) twice to (*B, P)."""
+        """N_F(x, x'), shape (*B, P), for P pairs, (P, d) each, the same for all functions."""
         t = self.inner(torch.cat((x, other), -1))
         return self.outer(t.expand(*self.outer.batch, *t.shape)).squeeze(-1)
 
@@ -110,10 +109,10 @@ class DepthThree:
 def depth_three(
     f: Callable[[Array], Array], d: int, inner_cells: int, outer_cells: int, radius: Array
 ) -> DepthThree:
-    """N_F from numbers of cells; radius is an array of ones (*B), the batch axes of f.
+    """N_F ≈ f(⟨x, x'⟩), with error at most ε for `depth_three_cells(L, d, ε)` cells or more.
 
-    f maps points (*B, P) to values (*B, P). The error is at most ε when the cells are
-    `depth_three_cells(L, d, ε)` or more.
+    f maps points (*B, P) to values (*B, P); ``radius`` is an array of ones of shape (*B), the batch
+    axes of f.
     """
     return DepthThree(
         inner_product_network(d, inner_cells, radius),
@@ -128,16 +127,8 @@ def depth_three_cells(lipschitz: Number, d: int, error: Number) -> tuple[int, in
     """
     L, eps = Fraction(lipschitz), Fraction(error)
     if L <= 0:
-        raise ValueError(f"the Lipschitz constant is > 0; received {lipschitz}")
+        raise ValueError(f"received the Lipschitz constant {lipschitz}; it is > 0")
     return inner_product_cells(d, eps / (2 * L)), cells_needed(1, L, eps / 2)
-
-
-def depth_three_network(
-    f: Callable[[Array], Array], d: int, lipschitz: Number, error: Number
-) -> DepthThree:
-    """N_F for one f that is declared to be L-Lipschitz on [-1, 1], in float64."""
-    one = torch.ones((), dtype=torch.float64)
-    return depth_three(f, d, *depth_three_cells(lipschitz, d, error), one)
 
 
 def largest_parameter(net: Network) -> Array:
@@ -153,45 +144,11 @@ def largest_parameter(net: Network) -> Array:
 def pair_with_sum(s: Array, u: Array) -> tuple[Array, Array]:
     r"""Unit vectors x, x' with x + x' = s, for |s| <= 2: $s/2 \pm w$, w orthogonal to s.
 
-    w has the direction of the part of u that is orthogonal to s (u must not be parallel to s) and
-    norm $\sqrt{1 - |s|^2/4}$; ⟨x, x'⟩ = |s|²/2 - 1. Shapes (*, d), d >= 2.
+    w has the direction of the part of u orthogonal to s and the norm $\sqrt{1 - |s|^2/4}$; u must
+    not be parallel to s. ⟨x, x'⟩ = |s|²/2 - 1. Shapes (*, d), d >= 2.
     """
     square = (s * s).sum(-1, keepdim=True)
     along = (s * u).sum(-1, keepdim=True) / torch.where(square > 0, square, 1 + 0 * square)
     w = u - along * s
     w = w * torch.sqrt((1 - square / 4) / (w * w).sum(-1, keepdim=True))
     return s / 2 + w, s / 2 - w
-
-
-def adversarial_pairs(
-    d: int, inner_cells: int, outer_cells: int, number: int, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pairs of unit vectors where the two halves of N_F err most, and least: (P, d) twice.
-
-    number pairs of each kind: x' = x; x' = -x; x' orthogonal to x; independent ones; all x_i + x'_i
-    at knots of N_q; all at the middles of its cells; ⟨x, x'⟩ at middles of the cells of N_f. With
-    them the axes and the diagonal, aligned and opposite. d >= 2, float64.
-    """
-
-    def draw() -> torch.Tensor:
-        return sphere(d, number, generator)
-
-    def clipped(s: torch.Tensor) -> torch.Tensor:
-        norm = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
-        return s * torch.clamp(1.99 / norm.clamp(min=1e-9), max=1)
-
-    diagonal = torch.full((1, d), d**-0.5, dtype=torch.float64)
-    special = torch.cat((torch.eye(d, dtype=torch.float64), diagonal))
-    x = draw()
-    pairs = [(x, x), (x, -x), (special, special), (special, -special), (draw(), draw())]
-    pairs.append(pair_with_sum(2**0.5 * draw(), draw()))
-    h = 2 / max(inner_cells, 1)
-    for shift in (0.0, 0.5):
-        s = 0.9 * (draw() + draw())
-        pairs.append(pair_with_sum(clipped((torch.floor(s / h) + shift) * h), draw()))
-    # ⟨x, x'⟩ + 1 = |s|²/2 at the middles of cells of length 1 / outer_cells.
-    cell = torch.arange(number, dtype=torch.float64) % max(2 * outer_cells, 1)
-    length = torch.sqrt(2 * (cell + 0.5) / max(outer_cells, 1)).unsqueeze(-1)
-    pairs.append(pair_with_sum(clipped(length * draw()), draw()))
-    first, second = zip(*pairs, strict=True)
-    return torch.cat(first), torch.cat(second)

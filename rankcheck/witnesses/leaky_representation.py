@@ -21,18 +21,20 @@ __all__ = ["leaky_representation"]
 
 
 def leaky_representation(net: Network, slope: Number | Array, *, sign: int = 1) -> Network:
-    """The network of widths (n_0, 2n_1, ..., 2n_{L−1}, n_L) and the given slope equal to net.
+    """A ReLU network as an equal network of any slope, by twice the hidden units.
 
     Args:
-        net: ReLU networks, of slope 0.
+        net: ReLU networks, that is of slope 0.
         slope: a in (−1, 1), a number or an array (*B).
-        sign: of the coefficient a; −1 is the formula as printed.
+        sign: the sign of the coefficient a; −1 gives the formula as printed.
 
     Raises:
-        ValueError: net has another slope, or a lies outside (−1, 1).
+        ValueError: the slope of net is not 0, or a is not in (−1, 1).
     """
     if not (isinstance(net.slope, Number) and net.slope == 0):
-        raise ValueError(f"the network to represent has slope 0, received {net.slope}")
+        raise ValueError(
+            f"received a network of slope {net.slope}; the network to represent has slope 0"
+        )
     a = matrix_slope(slope, net.weights[0])
     weights, biases = [], []
     for layer, (W, b) in enumerate(zip(net.weights, net.biases, strict=True), 1):

@@ -10,11 +10,11 @@ $\alpha_i = \pm 1$, $|\beta_i| \le R$ and $|\gamma_i| \le 2L$.
 *Construction.* Cut [0, R] and [-R, 0] into n equal cells each. On the right let N interpolate f at
 the knots $0, R/n, \dots, R$: with $s_i$ the slope of the chord over cell i, the unit that starts at
 $t_i = iR/n$, i = 0..n-1, has $\alpha = 1$, $\beta = -t_i$, $\gamma = s_i - s_{i-1}$
-($s_{-1} = 0$). On the left the same with $x \mapsto f(-x)$ and $\alpha = -1$. Units of one side are
-zero on the other, and m = 2n.
+($s_{-1} = 0$). On the left take the same for $x \mapsto f(-x)$ with $\alpha = -1$. Units of one
+side are zero on the other, and m = 2n.
 
 *Clauses.* Chords of f have slope at most L, so N has slopes at most L everywhere (beyond ±R the
-outer chords go on), $|\gamma_i| \le 2L$, and $|\beta_i| = t_i < R$. Over a cell of length h the
+outer chords continue), $|\gamma_i| \le 2L$, and $|\beta_i| = t_i < R$. Over a cell of length h the
 chord errs by at most Lh/2: at distance a, b from the ends (a + b = h), f lies between
 $\max(f_0 - La, f_1 - Lb)$ and $\min(f_0 + La, f_1 + Lb)$, and with $c = (f_1 - f_0)/h$,
 $|c| \le L$, $\min(La - ca, Lb + cb) \le Lh/2 - c^2h/(2L)$ is the most that f can exceed the chord.
@@ -26,8 +26,8 @@ it is less than 2(ρ/2 + 1) = ρ + 2 < 2ρ. So m ≤ 2ρ always, hence m ≤ ⌊
 ρ < 1 as well would break the bound (ρ = 0.3: 2 units, 0.6 allowed), and so do the cells of length
 ε/L that the slides draw, n = ⌈ρ⌉ (ρ = 1.3: 4 units, 2.6 allowed).
 
-Cells are equal, not of length 2ε/L with a remainder at the ends: the remainder can be as short as
-rounding makes it, and its slope as wrong. Where ρ/2 is an integer both are the same.
+Cells are equal, not of length 2ε/L with a shorter one at each end: the shorter cell can be of the
+size of rounding, and its slope arbitrarily wrong. If ρ/2 is an integer both are the same.
 
 Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Lipschitz function
 approximation".
@@ -45,31 +45,31 @@ import torch
 from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
-from rankcheck.scalars import scalar
 
 __all__ = [
     "LipschitzApproximator",
     "cells_as_drawn",
     "cells_needed",
     "interpolate",
-    "lipschitz_approximator",
     "supremum_error",
-    "supremum_error_bound",
 ]
 
 
 def cells_needed(radius: Number, lipschitz: Number, error: Number) -> int:
     """The cells n on either side of 0: 0 if ρ = RL/ε <= 1, else ⌈ρ/2⌉; the width is 2n <= 2ρ.
 
-    Exact for the numbers as given (a float is the dyadic that it is). Raises ValueError unless
-    R > 0, L >= 0 and ε > 0.
+    Exact for the numbers as given (a float is taken as the dyadic rational that it is). Raises
+    ValueError unless R > 0, L >= 0 and ε > 0.
+
+    >>> cells_needed(1, 1, 1), cells_needed(1, 3, 1)
+    (0, 2)
     """
     ratio = _ratio(radius, lipschitz, error)
     return 0 if ratio <= 1 else math.ceil(ratio / 2)
 
 
 def cells_as_drawn(radius: Number, lipschitz: Number, error: Number) -> int:
-    """⌈RL/ε⌉ cells on either side, of length at most ε/L as on the slide: 2⌈RL/ε⌉ units."""
+    """⌈RL/ε⌉, the cells on either side of 0 of length at most ε/L, as drawn on the slide."""
     return math.ceil(_ratio(radius, lipschitz, error))
 
 
@@ -77,22 +77,23 @@ def _ratio(radius: Number, lipschitz: Number, error: Number) -> Fraction:
     R, L, eps = Fraction(radius), Fraction(lipschitz), Fraction(error)
     if not (R > 0 and L >= 0 and eps > 0):
         raise ValueError(
-            "the approximator needs R > 0, L >= 0 and an error > 0; "
-            f"received R = {radius}, L = {lipschitz}, error = {error}"
+            f"received R = {radius}, L = {lipschitz}, error = {error}; "
+            "the approximator needs R > 0, L >= 0 and an error > 0"
         )
     return R * L / eps
 
 
 @dataclass(frozen=True, eq=False)
 class LipschitzApproximator:
-    """N(x) = offset + Σ γ_i relu(α_i x + β_i) on batch axes *B, with the knots that made it.
+    """N(x) = f(0) + Σ γ_i relu(α_i x + β_i), which approximates an L-Lipschitz f on [-R, R].
 
-    First the n units of the right side, starting at 0, h, 2h, ..., then the n of the left side.
+    The n units of the right side, starting at 0, h, 2h, ..., come first, then the n of the left.
+    :func:`interpolate` makes it from f, and :func:`cells_needed` gives the n for an error ε.
 
     Attributes:
         offset: f(0), shape (*B).
         alpha, beta, gamma: shape (*B, m), m = 2n.
-        knots: the points -R, ..., 0, ..., R at which N equals f, shape (*B, m + 1); 0 alone if
+        knots: the points -R, ..., 0, ..., R at which N equals f, shape (*B, m + 1); only 0 if
             there is no unit.
         radius: R, shape (*B).
     """
@@ -122,7 +123,7 @@ class LipschitzApproximator:
         )
 
     def slopes(self) -> Array:
-        """The slopes that N takes on R, from left to right: shape (*B, m); none without units."""
+        """The slopes of N on R, from left to right, shape (*B, m)."""
         cells = self.width // 2
         right, left = self.gamma[..., :cells], self.gamma[..., cells:]
         return torch.cat((-left.cumsum(-1).flip(-1), right.cumsum(-1)), -1)
@@ -137,12 +138,11 @@ class LipschitzApproximator:
 def interpolate(f: Callable[[Array], Array], radius: Array, cells: int) -> LipschitzApproximator:
     """The network that equals f at the multiples of R/cells in [-R, R], and f(0) if cells = 0.
 
-    f maps points (*B, P) to values (*B, P); radius is R > 0, shape (*B). One function or a batch,
-    tensors or balls. The number of units is a shape, so a batch shares it. Raises ValueError if
-    cells < 0.
+    f maps points (*B, P) to values (*B, P); ``radius`` is R > 0, of shape (*B). All functions of a
+    batch get the same number of units. Raises ValueError if cells < 0.
     """
     if cells < 0:
-        raise ValueError(f"the number of cells is at least 0; received {cells}")
+        raise ValueError(f"received {cells} cells; the number of cells is at least 0")
     grid = radius.new_ones(2 * cells + 1).cumsum(-1) - (cells + 1)
     knots = radius.unsqueeze(-1) * grid / max(cells, 1)
     values = f(knots)
@@ -169,23 +169,11 @@ def _jumps(slopes: Array) -> Array:
     return torch.cat((slopes[..., :1], slopes[..., 1:] - slopes[..., :-1]), -1)
 
 
-def lipschitz_approximator(
-    f: Callable[[Array], Array], radius: Number, lipschitz: Number, error: Number
-) -> LipschitzApproximator:
-    """The approximator of the theorem, for a function that is declared to be L-Lipschitz.
-
-    f maps points (P,) to values (P,), float64. All clauses hold if f is L-Lipschitz on [-R, R];
-    nothing checks that. Raises ValueError unless R > 0, L >= 0 and the error is > 0.
-    """
-    cells = cells_needed(radius, lipschitz, error)
-    return interpolate(f, torch.tensor(float(radius), dtype=torch.float64), cells)
-
-
 def supremum_error(f: PiecewiseLinear, approximation: LipschitzApproximator) -> Array:
-    """sup over [-R, R] of |f - N|, shape (*B).
+    """The supremum of |f - N| over [-R, R], exactly, shape (*B).
 
-    Exact: f - N is linear between the breakpoints of both, so the supremum is attained at one of
-    them or at ±R.
+    f - N is linear between the breakpoints of both, so the supremum is attained at one of them or
+    at ±R.
     """
     R = approximation.radius.unsqueeze(-1)
     inside = torch.minimum(torch.maximum(f.breakpoints, -R), R)
@@ -193,30 +181,7 @@ def supremum_error(f: PiecewiseLinear, approximation: LipschitzApproximator) -> 
     return (f(points) - approximation(points)).abs().amax(-1)
 
 
-def supremum_error_bound(
-    f: Callable[[Array], Array],
-    approximation: LipschitzApproximator,
-    lipschitz: Array | Number,
-    points: int,
-) -> Array:
-    """An upper bound of the supremum of |f - N| over [-R, R] for an L-Lipschitz f, shape (*B).
-
-    f - N is 2L-Lipschitz (N takes its slopes from chords of f), so between neighbours a, b of a
-    uniform grid it is at most (|(f-N)(a)| + |(f-N)(b)|)/2 + L(b - a). Raises ValueError unless
-    points >= 2.
-    """
-    if points < 2:
-        raise ValueError(f"a grid over [-R, R] has at least two points; received {points}")
-    R = approximation.radius.unsqueeze(-1)
-    steps = 2 * (R.new_ones(points).cumsum(-1) - 1) / (points - 1) - 1
-    grid = R * steps
-    gaps = (f(grid) - approximation(grid)).abs()
-    middle = ((gaps[..., 1:] + gaps[..., :-1]) / 2).amax(-1)
-    constant = scalar(lipschitz, R) if isinstance(lipschitz, Number) else lipschitz
-    return middle + constant * approximation.radius * 2 / (points - 1)
-
-
 def _joined(*arrays: Array) -> Array:
-    """The arrays along the last axis, their batch axes broadcast."""
+    """The arrays joined along the last axis, their batch axes broadcast."""
     zero = sum(0 * a[..., :1] for a in arrays)
     return torch.cat([a + zero for a in arrays], -1)

@@ -1,27 +1,27 @@
-r"""Loops: layers that take every point of a star of rays back to itself, and what they cost.
+r"""Loops: layers that map every point of a star of rays back to itself, and their cost.
 
-Let $u_1, \dots, u_m$ be rays in R^n, and let M layers without biases take them around,
-$u \mapsto \sigma(W_M \cdots \sigma(W_1 u)) = u$ for each of them, where some units of a layer are
-linear and the others have the activation σ_a. Both are homogeneous, so the loop fixes every point
-of the star $\{t u_j : t \ge 0\}$.
+Let $u_1, \dots, u_m$ be rays in R^n, and let M layers without biases fix each of them,
+$u_j \mapsto \sigma(W_M \cdots \sigma(W_1 u_j)) = u_j$, where some units of a layer are linear and
+the others have the activation σ_a. Both are homogeneous, so the loop fixes every point of the star
+$\{t u_j : t \ge 0\}$.
 
-A loop is a part of a σ_a-network that can be repeated. For the star cut off at length ε, a constant
-of order ε is added to each linear unit, so that its values are positive and σ_a is the identity on
-them; the biases that this takes cost O(ε²). Repeated p times, and with two more layers that move
-the star into place and back, the loop is a network of depth pM + 2 that is the identity on this
-piece of a star (:meth:`Loop.network`), at cost
+A loop can be repeated inside a σ_a-network. For the star cut off at length ε, a constant of order ε
+is added to each linear unit, so that its values are positive and σ_a is the identity on them; the
+biases that this takes cost O(ε²). The loop repeated p times, between a layer that shifts the star
+and one that shifts it back, is a network of depth pM + 2 that is the identity on this piece of the
+star (:meth:`Loop.network`), at cost
 $p \sum_\ell \|W_\ell\|_F^2 + 2n + (p + 1)\,O(ε^2)$. As ε is free,
 
 $$\inf_{\varepsilon > 0} R_\infty(\mathrm{id}; \mathrm{star}_\varepsilon)
   \le \frac1M \sum_\ell \|W_\ell\|_F^2 .$$
 
-Three or more different rays cannot be mapped into R without identifying two points, but they can be
-put into the plane: the bottleneck rank of the identity on them is 2, at every length ε. The
-tangents of each ray are of rank 1. Planar loops without kinks cost 2 a layer. *A loop of less than
-2 a layer would refute R_∞ = rank_BN*, and as everything is rational, exactly.
+A continuous map of three or more different rays into R identifies two points, but they fit into the
+plane: the bottleneck rank of the identity on them is 2 for every ε, and its Jacobian rank is 1.
+Planar loops without kinks cost 2 for each layer. *A loop of cost less than 2 for each layer would
+refute R_∞ = rank_BN*, and exactly, as everything is rational.
 
 A *spine*, a line through the origin that lies in all pages $\{t u_j + s v\}$, adds one to both
-ranks; only linear units may see it.
+ranks; kinked units must not depend on it.
 
 Used by rank.repeated-loops and the conjectures rank.limit-is-bottleneck-rank, rank.limit-exists and
 rank.limit-is-an-integer.
@@ -42,24 +42,25 @@ from rankcheck.witnesses.deepen import matrix_slope
 
 __all__ = ["Loop", "close", "distinct_rays"]
 
-#: The square of the sine of the angle from which on two directions count as different.
 ANGLE = 2.0**-10
-#: A loop closes in floats when it misses its start by less than this, relatively.
+"""Two directions count as different if the squared sine of their angle is more than this."""
+
 CLOSED = 2.0**-30
+"""In floats a loop closes if it misses its start by at most this, relatively."""
 
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """M layers around a star.
+    """M layers that fix every point of a star: a bound of its limiting cost by cost()/length.
 
     Attributes:
         rays: (*B, n, m), the rays as columns.
         spine: (*B, n, p), the directions that all pages share.
         weights: W_1, ..., W_M, with W_1 of shape (*B, n_1, n) and W_M (*B, n, n_{M−1}).
-        kinked: for each layer, how many of its units have the activation σ_a: the first ones.
+        kinked: for each layer, the number of units with the activation σ_a; they come first.
         slope: a, a number or an array (*B).
 
-    Raises ValueError if there is not one number of kinked units for each layer.
+    Raises ValueError unless there is one number of kinked units for each layer.
     """
 
     rays: Array
@@ -71,8 +72,8 @@ class Loop:
     def __post_init__(self) -> None:
         if len(self.weights) != len(self.kinked) or not self.weights:
             raise ValueError(
-                "a loop has a number of kinked units for each of its layers; "
-                f"received {len(self.kinked)} for {len(self.weights)} layers"
+                f"received {len(self.kinked)} numbers of kinked units for {len(self.weights)} "
+                "layers; there is one for each layer, and at least one layer"
             )
 
     @property
@@ -81,13 +82,13 @@ class Loop:
         return len(self.weights)
 
     def around(self, u: Array) -> Array:
-        """Where the columns of u (*B, n, m) go, once around."""
+        """The images of the columns of u (*B, n, m) under the M layers."""
         for W, kinked in zip(self.weights, self.kinked, strict=True):
             u = activate(W @ u, kinked, self.slope)
         return u
 
     def then(self, other: Loop) -> Loop:
-        """This loop, then another one around the same star."""
+        """This loop followed by another one around the same star."""
         return Loop(
             self.rays,
             self.spine,
@@ -102,16 +103,16 @@ class Loop:
         return sum(rest, start=first)
 
     def steepness(self) -> Array:
-        """Π‖W_ℓ‖_F, a Lipschitz constant of the way around, shape (*B)."""
+        """Π‖W_ℓ‖_F, a Lipschitz constant of :meth:`around`, shape (*B)."""
         product = self.cost() * 0 + 1
         for W in self.weights:
             product = product * frobenius_squared(W)
         return power(product, Fraction(1, 2))
 
     def closes(self) -> Tensor:
-        """Bools (*B): whether every page comes back to itself; exactly so on balls.
+        """Bools (*B): whether the loop fixes every page; decided exactly on balls.
 
-        The spine has to come back in both directions, and to stay away from the kinks.
+        The spine has to be fixed in both directions, and no kinked unit may depend on it.
         """
         ends = torch.cat((self.rays, self.spine, -self.spine), -1)
         missed = self.around(ends) - ends
@@ -125,15 +126,16 @@ class Loop:
         return back
 
     def network(self, repeats: int, size: Array) -> Network:
-        """The loop, ``repeats`` times, as a network that is the identity on a piece of the star.
+        """The repeated loop as a network, the identity on a piece of the star.
 
         The piece consists of the points t u_j + s v with 0 ≤ t ≤ size and |s| ≤ size, for ``size``
-        > 0 of shape (*B); the loop has to close. The depth is M·repeats + 2. Weights do not depend
-        on the size, biases are proportional to it.
+        > 0 of shape (*B). The loop has to close. The depth is M·repeats + 2. The weights do not
+        depend on the size; the biases are proportional to it.
         """
         weights, biases = [], []
         ends = size[..., None, None] * torch.cat((self.rays, self.spine, -self.spine), -1)
-        # The first layer puts all units where σ_a is the identity, the loop only the linear ones.
+        # The first layer makes all units positive, where σ_a is the identity; the layers of the
+        # loop make the linear units positive.
         n = self.rays.shape[-2]
         before = first = torch.relu(-ends).sum(-1)
         for _ in range(repeats):
@@ -158,17 +160,17 @@ def activate(z: Array, kinked: int, slope: Number | Array) -> Array:
 def close(start: Array, end: Array) -> Array:
     """The cheapest W with W · end = start, shape (*B, n, k): start · end⁺.
 
-    start is (*B, n, m) and end (*B, k, m). There is such a W if the columns of ``end`` are
-    independent; if there is none, a loop with this layer does not close.
+    ``start`` is (*B, n, m) and ``end`` (*B, k, m). Such a W exists if the columns of ``end`` are
+    independent; if none exists, a loop with this layer does not close.
     """
     return start @ torch.linalg.pinv(end)
 
 
 def distinct_rays(rays: Array, spine: Array | None = None) -> Tensor:
-    """Bools (*B): no ray vanishes, and no two of the rays (*B, n, m) have nearly one direction.
+    """Bools (*B): no ray is 0, and no two of the rays (*B, n, m) have nearly the same direction.
 
-    With a spine (*B, n, 1), which does not vanish, this is asked of the rays modulo the spine, and
-    no ray has nearly the direction of the spine.
+    With a spine (*B, n, 1) the condition is that of the rays modulo the spine; moreover the spine
+    is not 0, and no ray has nearly its direction.
     """
     whole = (rays * rays).sum(-2)
     if spine is not None and spine.shape[-1] > 0:

@@ -9,9 +9,9 @@ and a maximum of K affine functions is a tree of maxima of two,
 
 $$\max(p, q) = [p - q]_+ + [q]_+ - [-q]_+ ,$$
 
-one hidden layer for each of its ⌈log2 K⌉ levels; at a level where their number is odd, the last one
-passes as $[p]_+ - [-p]_+$. All weights after the first layer are 0 and ±1, ±2, so on integers (and
-dyadics, while they fit) the network equals f to the last bit.
+one hidden layer for each of its ⌈log2 K⌉ levels; at a level with an odd number of values the last
+one is copied as $[p]_+ - [-p]_+$. All weights after the first layer are 0, ±1 or ±2, so on integers
+(and on dyadics, while they fit) the network equals f to the last bit.
 
 Used by rank.piecewise-linear-depth. Source: A. Jacot, *Implicit bias of large depth networks*,
 Corollary 1, after R. Arora, A. Basu, P. Mianjy, A. Mukherjee, *Understanding deep neural networks
@@ -37,7 +37,7 @@ class MaxForm:
     """f(x) = Σ_j signs_j max_i (gradients_ji·x + offsets_ji), into R^m.
 
     Args:
-        gradients: (*B, J, K, n): J terms of K pieces each. A term of fewer repeats one of them.
+        gradients: (*B, J, K, n): J terms of K pieces each. A term of fewer pieces repeats one.
         offsets: (*B, J, K).
         signs: (*B, m, J), any numbers.
 
@@ -58,9 +58,9 @@ class MaxForm:
             or tuple(self.signs.shape) != (*batch, self.signs.shape[-2], terms)
         ):
             raise ValueError(
-                "gradients, offsets and signs have shapes (*B, J, K, n), (*B, J, K) and "
-                f"(*B, m, J) with J, K >= 1; received {tuple(self.gradients.shape)}, "
-                f"{tuple(self.offsets.shape)} and {tuple(self.signs.shape)}"
+                f"received gradients, offsets and signs of shapes {tuple(self.gradients.shape)}, "
+                f"{tuple(self.offsets.shape)} and {tuple(self.signs.shape)}; they have shapes "
+                "(*B, J, K, n), (*B, J, K) and (*B, m, J) with J, K >= 1"
             )
 
     def __call__(self, x: Array) -> Array:
@@ -74,19 +74,23 @@ class MaxForm:
 
 
 def least_depth(pieces: int) -> int:
-    """⌈log2 K⌉ + 1, the depth of the network for maxima of K pieces."""
+    """⌈log2 K⌉ + 1, the depth that :func:`max_network` needs for maxima of K pieces.
+
+    >>> [least_depth(pieces) for pieces in (1, 2, 3, 5)]
+    [1, 2, 3, 4]
+    """
     return math.ceil(math.log2(pieces)) + 1
 
 
 def max_network(form: MaxForm, depth: int | None = None) -> Network:
-    """The ReLU network of the given depth (by default the least) that equals f everywhere.
+    """Sums of maxima of K pieces as a ReLU network of depth ⌈log2 K⌉ + 1, or a given larger one.
 
     Raises ValueError if depth < least_depth(K).
     """
     *batch, terms, pieces, n = form.gradients.shape
     if depth is not None and depth < least_depth(pieces):
         raise ValueError(
-            f"maxima of {pieces} pieces take depth {least_depth(pieces)}, received depth {depth}"
+            f"received depth {depth}; maxima of {pieces} pieces take depth {least_depth(pieces)}"
         )
     weights: list[Array] = []
     values = None
@@ -111,10 +115,10 @@ def max_network(form: MaxForm, depth: int | None = None) -> Network:
 
 
 def _level(count: int, like: Array) -> tuple[torch.Tensor, torch.Tensor]:
-    """What a level of the tree computes of ``count`` values, and how to read ⌈count/2⌉ maxima.
+    """The matrices of one level of the tree, from ``count`` values to ⌈count/2⌉ maxima.
 
-    Units p − q, q, −q for each pair and r, −r for the one that is left: (units, count); and
-    (⌈count/2⌉, units).
+    The first, (units, count), gives the units p − q, q, −q of each pair and r, −r of the value left
+    over; the second, (⌈count/2⌉, units), reads the maxima from the activated units.
     """
     pairs, odd = divmod(count, 2)
     units = torch.zeros(3 * pairs + 2 * odd, count, dtype=torch.float64, device=like.device)
@@ -129,7 +133,7 @@ def _level(count: int, like: Array) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _for_each_term(matrix: torch.Tensor, form: MaxForm) -> Array:
-    """Block-diagonal, one copy of the constant matrix for each term, on the batch of the form."""
+    """Block-diagonal, one copy of the matrix for each term, on the batch of the form."""
     *batch, _, terms = form.signs.shape
     one = torch.eye(terms, dtype=matrix.dtype, device=matrix.device)
     blocks = torch.kron(one, matrix)

@@ -1,20 +1,20 @@
-r"""The identity on a planar, completely positive domain at no more than kL.
+r"""The identity on a planar, completely positive domain at cost kL, and beside the origin.
 
 Let Ω span a k-dimensional space, with projection P, and let O have $O^T O = P$ and
 $O\Omega \ge 0$. The network $W_1 = O$, $W_\ell = O O^T$ (the projection onto Im O), $W_L = O^T$
 (and $W_1 = P$ for L = 1) without biases is the identity on Ω for every slope, and each layer costs
 k: R(id; Ω, L) = kL.
 
-Beside Ω + e with a fixed vector e ⊥ span Ω the same network carries a second chain of numbers
-$c_0 = |e|, c_1, \dots, c_L$ along e, the cheapest affine maps from each to the next,
+On Ω + e, with a fixed vector e ⊥ span Ω, the same network carries a second chain of numbers
+$c_0 = |e|, c_1, \dots, c_L$ along e, by the cheapest affine maps from each to the next,
 
 $$c_\ell = w_\ell c_{\ell-1} + b_\ell, \qquad
   (w_\ell, b_\ell) = \frac{c_\ell}{1 + c_{\ell-1}^2} (c_{\ell-1}, 1),$$
 
-at $c_\ell^2 / (1 + c_{\ell-1}^2)$ a layer. With $c_L = c_0 = c$ it is the identity on Ω + e. The
-heights $(c, 0, \dots, 0, \sqrt{[c - 1]_+}, c)$ cost what the constant c costs on its own,
-$c^2$ for c <= 1 and $2c - 1$ beyond (`rankcheck.witnesses.constants`); for c <= 2 no heights are
-cheaper in the limit of large L.
+at cost $c_\ell^2 / (1 + c_{\ell-1}^2)$ for layer ℓ. With $c_L = c_0 = c$ it is the identity on
+Ω + e. The heights $(c, 0, \dots, 0, \sqrt{[c - 1]_+}, c)$ cost as much as the constant c alone,
+$c^2$ for c <= 1 and $2c - 1$ beyond (:mod:`rankcheck.witnesses.constants`); for c <= 2 no heights
+are cheaper in the limit of large L.
 
 Source: A. Jacot, *Bottleneck structure in learned features*, Proposition 12, for the planar case.
 Used by bottleneck.identity-planar and bottleneck.identity-offset.
@@ -33,9 +33,10 @@ __all__ = ["cheapest_heights", "offset_identity", "planar_identity"]
 
 
 def planar_identity(O: Array, depth: int, slope: Number | Array = 0) -> Network:  # noqa: E741
-    """The network of the given depth for O (*B, m, n), without biases.
+    """The network O, O Oᵀ, ..., O Oᵀ, Oᵀ without biases: the identity on Ω at cost k·depth.
 
-    That O Oᵀ is a projection and OΩ >= 0 is the caller's duty. Raises ValueError if depth < 1.
+    O is (*B, m, n). It is not checked that O Oᵀ is a projection and OΩ >= 0. Raises ValueError if
+    depth < 1.
     """
     weights = _layers(O, depth)
     return Network(weights, [w.new_zeros(w.shape[:-1]) for w in weights], slope)
@@ -47,12 +48,13 @@ def offset_identity(
     heights: Array,
     slope: Number | Array = 0,
 ) -> Network:
-    """The network beside Ω + e, of depth L = heights.shape[-1] − 1.
+    """The network of depth L that maps y + c_0 e/|e| to y + c_L e/|e| for y in Ω.
 
     Args:
-        O: (*B, m, n) with O Oᵀ a projection and OΩ >= 0.
+        O: (*B, m, n) with O Oᵀ a projection and OΩ >= 0 (not checked).
         direction: e/|e|, (*B, n), orthogonal to the rows of O.
-        heights: c_0, ..., c_L >= 0, (*B, L + 1). The network takes y + c_0 e/|e| to y + c_L e/|e|.
+        heights: c_0, ..., c_L >= 0, (*B, L + 1).
+        slope: of the activation.
 
     Raises ValueError if there are fewer than two heights.
     """
@@ -82,19 +84,19 @@ def offset_identity(
 
 
 def cheapest_heights(c: Array, depth: int) -> Array:
-    """(c, 0, ..., 0, √[c − 1]_+, c), shape (*B, depth + 1), for c >= 0 of shape (*B).
+    """The heights (c, 0, ..., 0, √[c − 1]_+, c), shape (*B, depth + 1), for c >= 0 of shape (*B).
 
     Raises ValueError if depth < 2.
     """
     if depth < 2:
-        raise ValueError(f"the heights between the ends need depth >= 2, received {depth}")
+        raise ValueError(f"received depth {depth}; these heights need depth >= 2")
     last = power(torch.relu(c - 1), Fraction(1, 2))
     return torch.stack((c, *[0 * c] * (depth - 2), last, c), -1)
 
 
 def _layers(O: Array, depth: int) -> list[Array]:  # noqa: E741
     if depth < 1:
-        raise ValueError(f"a network has depth >= 1, received {depth}")
+        raise ValueError(f"received depth {depth}; a network has depth >= 1")
     if depth == 1:
         return [O.mT @ O]
     return [O, *[O @ O.mT] * (depth - 2), O.mT]

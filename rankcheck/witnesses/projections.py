@@ -1,22 +1,22 @@
 r"""Orthonormal frames along which the weights of a network are nearly projections.
 
 At x with $k = \operatorname{rank} Jf(x)$ let $S_0$ be the row space of $Jf(x)$ and
-$S_\ell = D_\ell W_\ell S_{\ell-1}$ ($D_L = I$), k-dimensional all, with orthogonal projections
-$P_\ell$. For semi-orthonormal U and V with k columns, V a basis of S,
+$S_\ell = D_\ell W_\ell S_{\ell-1}$ ($D_L = I$). All $S_\ell$ have dimension k; $P_\ell$ is the
+orthogonal projection onto $S_\ell$. For semi-orthonormal U and V with k columns, V a basis of S,
 
 .. math:: \min_U \|W - UV^T\|_F^2 = \|W\|_F^2 + k - 2\|WP_S\|_*
           = \|W(I - P_S)\|_F^2 + \sum_{i \le k} (s_i(WP_S) - 1)^2,
 
-attained at the polar part $UV^T$ of $WP_S$. Two families:
+attained at the polar part $UV^T$ of $WP_S$. There are two families:
 
-* *one-sided*: $U_\ell V_\ell^T$ the polar part of $W_\ell P_{\ell-1}$, each layer on its own;
+* *one-sided*: $U_\ell V_\ell^T$ is the polar part of $W_\ell P_{\ell-1}$, each layer on its own;
 * *chained*: one semi-orthonormal $A_\ell$ for each $S_\ell$, rotated one after the other so that
   $A_\ell^T W_\ell A_{\ell-1}$ is positive semi-definite: then it has trace
   $\|P_\ell W_\ell P_{\ell-1}\|_*$, and the squared distance of $W_\ell$ to $A_\ell A_{\ell-1}^T$ is
   $\|W_\ell\|_F^2 + k - 2\|P_\ell W_\ell P_{\ell-1}\|_*$.
 
-The distances are functions of projections, which are rational, and of singular values: they run on
-balls. The frames themselves are irrational, and of floats.
+The distances are functions of projections, which are rational, and of singular values, so they run
+on balls. The frames themselves are irrational and need floats.
 
 Used by the claims bottleneck.weights-near-projections and bottleneck.chained-projections. Source:
 A. Jacot, *Bottleneck structure in learned features*, Theorem 6/15, with the projections corrected.
@@ -59,13 +59,13 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Bottleneck:
-    """What the theorems know of a network at a point.
+    """The quantities of a network at a point that bound the distances of its weights to frames.
 
     Attributes:
         rank: k = rank Jf(x), an integer tensor (*B).
         log_determinant: log |Jf(x)|_+, shape (*B).
         excess: c_1 = ‖θ‖² − kL, shape (*B).
-        error: in floats, a bound of the rounding of the subspaces S_ℓ, as an angle; 0 on balls.
+        error: in floats, a bound of the angle by which rounding turns the S_ℓ; 0 on balls; (*B).
     """
 
     rank: Tensor
@@ -75,7 +75,7 @@ class Bottleneck:
 
     @property
     def count(self) -> Array:
-        """k as numbers of the kind at hand, with 1 in place of 0, for divisions; shape (*B)."""
+        """max(k, 1) as a float tensor or a BallArray, for divisions; shape (*B)."""
         return 0 * self.excess + torch.where(self.rank > 0, self.rank, 1)
 
     @property
@@ -85,7 +85,7 @@ class Bottleneck:
 
 
 def bottleneck(net: Network, x: Array) -> Bottleneck:
-    """Rank and pseudo-determinant of the Jacobian at x (*B, n_0), and the excess cost."""
+    """The :class:`Bottleneck` of a network at x (*B, n_0)."""
     J, noise = net.jacobian(x), net.jacobian_noise(x)
     k = rank(J, noise)
     excess = net.cost() - k * net.depth
@@ -103,12 +103,12 @@ def _angle(J: Array, k: Tensor, noise: Array) -> Array:
 def projection_of_rank(M: Array, k: Tensor) -> Array:
     """The orthogonal projection onto Im M, for M (*B, m, n) of rank k (*B) up to rounding.
 
-    In floats the k largest singular values count, and the gradient is that at constant rank.
+    In floats the k largest singular values are kept, and the gradient is the one at constant rank.
     """
     if is_ball(M):
         return range_projection(M)
     s = singular_values(M).detach()
-    # Between s_k and s_{k+1}; beyond both ends of the list infinity and zero stand in.
+    # The cut lies between s_k and s_{k+1}, where s_0 counts as 2 s_1 + 1 and s_{m+1} as 0.
     ends = torch.cat((2 * s[..., :1] + 1, s, 0 * s[..., :1]), -1)
     place = k.unsqueeze(-1)
     cut = (ends.gather(-1, place) + ends.gather(-1, place + 1)) / 2
@@ -125,7 +125,7 @@ def subspaces(net: Network, x: Array, k: Tensor) -> tuple[Array, ...]:
 
 
 def surviving_jacobians(net: Network, x: Array, k: Tensor) -> list[Array]:
-    """Jα̃_ℓ(x) P_0 for ℓ = 1..L, shapes (*B, n_l, n_0): all of rank k, the last one is Jf(x)."""
+    """Jα̃_ℓ(x) P_0 for ℓ = 1..L, shapes (*B, n_l, n_0), all of rank k; the last is Jf(x)."""
     at = net.at(x)
     first = projection_of_rank(at.jacobian.mT, k)
     return [w @ inner @ first for w, inner in zip(net.weights, at.inner_jacobians, strict=True)]
@@ -158,18 +158,18 @@ def chained_distances(net: Network, x: Array, k: Tensor) -> Array:
 
 
 def two_sided_distances(net: Network, x: Array, k: Tensor) -> Array:
-    """‖W_ℓ − U_ℓV_ℓᵀ‖_F² with U_ℓV_ℓᵀ as the printed proof has it, shape (*B, L).
+    """‖W_ℓ − U_ℓV_ℓᵀ‖_F² for the frames of the printed proof, shape (*B, L).
 
-    That is the polar part of P W_ℓ P' with the projections P onto Im J(α̃_ℓ → f)ᵀ and P' onto
-    Im Jα_{ℓ−1}. The bound of the theorem fails with it.
+    U_ℓV_ℓᵀ is the polar part of P W_ℓ P' with the projections P onto Im J(α̃_ℓ → f)ᵀ and P' onto
+    Im Jα_{ℓ−1}. The bound of the theorem is false for it.
     """
     return _distances(net, _two_sided(net, x), k)
 
 
 def two_sided_log_determinant(net: Network, x: Array) -> Array:
-    """The logarithm of what the printed proof multiplies to |Jf(x)|_+, shape (*B).
+    """The logarithm of the product that the printed proof equates with |Jf(x)|_+, shape (*B).
 
-    Factors |P_{Im G_ℓᵀ} W_ℓ P_{Im Jα_{ℓ−1}}|_+ and |P_{Im J(α_ℓ→f)ᵀ} D_ℓ P_{Im Jα̃_ℓ}|_+.
+    Its factors are |P_{Im G_ℓᵀ} W_ℓ P_{Im Jα_{ℓ−1}}|_+ and |P_{Im J(α_ℓ→f)ᵀ} D_ℓ P_{Im Jα̃_ℓ}|_+.
     """
     at = net.at(x)
     first, *rest = map(log_pseudo_determinant, _two_sided(net, x))
@@ -197,20 +197,18 @@ def _distances(net: Network, parts: list[Array], k: Tensor) -> Array:
 
 
 def one_sided_frames(net: Network, x: Tensor, k: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """U_ℓ and V_ℓ, ℓ = 1..L, with min(n_ℓ, n_{ℓ−1}) columns each, of which all but k are zero.
+    """U_ℓ and V_ℓ, ℓ = 1..L, at the least distance ‖W_ℓ − U_ℓV_ℓᵀ‖_F, each layer on its own.
 
-    Raises:
-        NoBallForm: on balls.
+    Each has min(n_ℓ, n_{ℓ−1}) columns, of which all but k are zero. Raises NoBallForm on balls.
     """
     projections = _floats(net, x, k)
     return [_polar(w @ p, k) for w, p in zip(net.weights, projections[:-1], strict=True)]
 
 
 def chained_frames(net: Network, x: Tensor, k: Tensor) -> list[Tensor]:
-    """A_0, ..., A_L, each with min(n_0, n_L) columns, of which all but k are zero.
+    """A_0, ..., A_L with W_ℓ near A_ℓA_{ℓ−1}ᵀ: one frame for both layers that meet in S_ℓ.
 
-    Raises:
-        NoBallForm: on balls.
+    Each has min(n_0, n_L) columns, of which all but k are zero. Raises NoBallForm on balls.
     """
     projections = _floats(net, x, k)
     frames = [_polar(net.jacobian(x), k)[1]]
@@ -227,7 +225,7 @@ def _floats(net: Network, x: Tensor, k: Tensor) -> tuple[Array, ...]:
 
 
 def _polar(M: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-    """The k leading left and right singular vectors, zero columns behind them."""
+    """The k leading left and right singular vectors, followed by zero columns."""
     U, _, Vh = torch.linalg.svd(M, full_matrices=False)
     counted = torch.arange(U.shape[-1], device=M.device) < k[..., None, None]
     return torch.where(counted, U, 0.0), torch.where(counted, Vh.mT, 0.0)

@@ -1,9 +1,9 @@
 r"""A function through $\mathbb R^1$ that fits any N points with distinct inputs.
 
 *To a line.* $g(x) = \langle u, x \rangle - \min_i \langle u, x_i \rangle$ for a direction u with
-$\langle u, x_i \rangle$ distinct: among the $u_t = (1, t, t^2, \dots, t^{n-1})$ one of any
-$(n-1)N(N-1)/2 + 1$ serves, as each difference $x_i - x_j \ne 0$ is orthogonal to at most n − 1 of
-them. Depth 1, and $g \ge 0$ on the convex hull of the inputs.
+$\langle u, x_i \rangle$ distinct. Of any $(n-1)N(N-1)/2 + 1$ of the vectors
+$u_t = (1, t, t^2, \dots, t^{n-1})$ one has this property, as each difference $x_i - x_j \ne 0$ is
+orthogonal to at most n − 1 of them. g has depth 1, and $g \ge 0$ on the convex hull of the inputs.
 
 *From the line.* With $0 = \tau_1 < \dots < \tau_N$ the values of g, $y_1, \dots, y_N$ in that
 order, slopes $s_k = (y_{k+1} - y_k)/(\tau_{k+1} - \tau_k)$ and $s_0 = s_N = 0$,
@@ -11,12 +11,12 @@ order, slopes $s_k = (y_{k+1} - y_k)/(\tau_{k+1} - \tau_k)$ and $s_0 = s_N = 0$,
 $$h(\tau) = y_1 + \sum_{k=1}^N \frac{s_k - s_{k-1}}{1 - a}\,
   \bigl(\sigma_a(\tau - \tau_k) + a\,\tau_k\bigr)$$
 
-is linear between the knots and constant outside them: σ_a has a kink of 1 − a, and what it does
-left of all knots cancels, as $\sum_k (s_k - s_{k-1}) = 0$. Depth 2, any slope a.
+is linear between the knots and constant outside them: the slope of σ_a jumps by 1 − a, and left of
+all knots the slopes cancel, as $\sum_k (s_k - s_{k-1}) = 0$. h has depth 2, and any slope a.
 
-So f = h∘g is a network of depth L ≥ 3 through identity layers
-(:mod:`rankcheck.witnesses.identity_layers`, with lower bound 0), or of depth 2 merged. On the hull
-its Jacobians are $s_k u^\top$ only.
+So f = h∘g is a network of depth 2, the seam merged, or of any depth L ≥ 3 with identity layers
+(:mod:`rankcheck.witnesses.identity_layers`, with lower bound 0). On the hull its Jacobians are the
+$s_k u^\top$.
 
 Used by rank.rank-one-interpolant and rank.travelling-salesman. Source: A. Jacot, *Implicit bias of
 large depth networks*, Proposition 2/8, Theorem 2.
@@ -38,7 +38,7 @@ __all__ = ["RankOneInterpolant", "rank_one_interpolant", "separating_direction"]
 
 @dataclass(frozen=True, eq=False)
 class RankOneInterpolant:
-    """f = h∘g with f(x_i) = y_i.
+    """f = h∘g through R¹ with f(x_i) = y_i.
 
     Attributes:
         g: (*B) networks R^n → R of depth 1, ≥ 0 on the convex hull of the inputs.
@@ -53,7 +53,7 @@ class RankOneInterpolant:
     slopes: Array
 
     def network(self) -> Network:
-        """f as one network of depth 2, the two affine maps at the seam merged."""
+        """f as one network of depth 2: the two affine maps at the seam are merged."""
         return self.h.merged_after(self.g)
 
     def jacobians(self) -> Array:
@@ -64,16 +64,21 @@ class RankOneInterpolant:
 def rank_one_interpolant(
     x: Array, y: Array, slope: Number | Array = 0, direction: Array | None = None
 ) -> RankOneInterpolant:
-    """The interpolant of the points (x_i, y_i), x of shape (*B, N, n) and y of shape (*B, N, m).
+    """An interpolant of the points (x_i, y_i) of bottleneck rank 1, for distinct inputs x_i.
 
-    ``direction`` u, of shape (*B, n), is found by :func:`separating_direction` unless it is given;
-    the projections ⟨u, x_i⟩ have to be distinct, as is not checked (two equal ones give slopes of
-    nan). Raises ValueError for shapes that do not fit.
+    Args:
+        x: (*B, N, n), the inputs.
+        y: (*B, N, m), the outputs.
+        slope: of the activation.
+        direction: u, (*B, n), by default that of :func:`separating_direction`. The projections
+            ⟨u, x_i⟩ have to be distinct (not checked; equal ones give slopes of nan).
+
+    Raises ValueError for shapes that do not fit.
     """
     if x.ndim < 2 or y.ndim != x.ndim or x.shape[:-1] != y.shape[:-1] or x.shape[-2] == 0:
         raise ValueError(
-            "inputs and outputs have shapes (*B, N, n) and (*B, N, m) with N >= 1; "
-            f"received {tuple(x.shape)} and {tuple(y.shape)}"
+            f"received inputs and outputs of shapes {tuple(x.shape)} and {tuple(y.shape)}; "
+            "the shapes are (*B, N, n) and (*B, N, m) with N >= 1"
         )
     u = separating_direction(x) if direction is None else direction
     line = (x @ u.unsqueeze(-1)).squeeze(-1)
@@ -98,10 +103,10 @@ def rank_one_interpolant(
 
 
 def separating_direction(x: Array) -> Array:
-    """The u_t, of shape (*B, n), whose projections of the inputs (*B, N, n) lie furthest apart.
+    """The u_t, shape (*B, n), whose projections of the inputs (*B, N, n) lie furthest apart.
 
-    Of t = 0, 1, −1, 2, ..., so many that one separates any N distinct points, the one with the
-    largest min_{i<j} ⟨u, x_i − x_j⟩² / ‖u‖². Ties go to the first.
+    It has the largest min_{i<j} ⟨u, x_i − x_j⟩² / ‖u‖² among the first (n−1)N(N−1)/2 + 1 of
+    t = 0, 1, −1, 2, ..., of which one separates any N distinct points. Ties go to the first.
     """
     *_, N, n = x.shape
     count = (n - 1) * N * (N - 1) // 2 + 1
@@ -120,5 +125,5 @@ def separating_direction(x: Array) -> Array:
 
 
 def _alternating(k: int) -> int:
-    """0, 1, −1, 2, −2, ..."""
+    """The k-th of 0, 1, −1, 2, −2, ..."""
     return (k + 1) // 2 if k % 2 else -(k // 2)

@@ -1,4 +1,4 @@
-r"""A composition through a seam that need not be positive: shrink, shift, undo.
+r"""A composition f∘g of networks at almost the sum of their costs, without positivity of g.
 
 Let f and g be networks of one slope, of depths L_f and L_g, and $g + t \ge 0$ on Ω for a vector
 t >= 0. For 0 < s <= 1 the layers of g are multiplied by $s^{1/L_g}$ (the biases by the product of
@@ -8,16 +8,16 @@ multiplied by $s^{-1/L_f}$:
     W_ℓ → s^{1/L_g} W_ℓ,   b_ℓ → s^{ℓ/L_g} b_ℓ   in g, but the last bias is s (b + t);
     W_ℓ → s^{−1/L_f} W_ℓ,  b_ℓ → s^{1−ℓ/L_f} b_ℓ  in f, the first bias being b − W_1 t.
 
-In between stands $s (g + t) \ge 0$, so the network is f∘g on Ω, of depth $L_f + L_g$. With w_f, w_g
-the squares of all weights, β_f, β_g those of the seam's biases b_1 of f and b_L of g, and
-$\delta = -\log s$, no other bias becoming larger,
+The representation at the seam is $s (g + t) \ge 0$, so the network is f∘g on Ω, of depth
+$L_f + L_g$. With w_f, w_g the sums of squares of all weights, β_f, β_g those of the biases at the
+seam, b_1 of f and b_L of g, and $\delta = -\log s$, as no other bias becomes larger,
 
 $$\|\theta\|^2 \le \|\theta_f\|^2 + \|\theta_g\|^2
     + 2\delta \Bigl(\frac{w_f}{L_f} - \frac{w_g}{L_g}\Bigr)
     + 2\delta^2 \Bigl(\frac{w_f}{L_f^2} e^{2\delta/L_f} + \frac{w_g}{L_g^2}\Bigr)
     + s^2 \|b_L + t\|^2 - \beta_g + s^{2 - 2/L_f} \|b_1 - W_1 t\|^2 - \beta_f.$$
 
-For sequences of networks with $w/L = k + O(1/L)$ and t fixed, all of this but the sum of the costs
+For sequences of networks with $w/L = k + O(1/L)$ and t fixed, everything but the sum of the costs
 vanishes at s = 1/L, like (log L)²/L: the excess cost is subadditive without positivity.
 
 Source: this project; A. Jacot, *Bottleneck structure in learned features*, Theorem 3.1, states the
@@ -36,19 +36,19 @@ __all__ = ["scaled_seam", "seam_cost_bound"]
 
 
 def scaled_seam(f: Network, g: Network, shift: Array, scale: Array) -> Network:
-    """The network above for t = shift (*B, n_L of g) and s = scale (*B), 0 < s <= 1.
+    """f∘g as a network of depth L_f + L_g, wherever g + t >= 0, for t = shift and s = scale.
 
-    That g + t >= 0 is the caller's duty. Raises ValueError if f and g do not fit together, or shift
-    has another shape.
+    ``shift`` is (*B, n_L of g), ``scale`` (*B) with 0 < s <= 1. It is not checked that g + t >= 0.
+    Raises ValueError if f and g do not fit together, or ``shift`` has another shape.
     """
     if f.widths[0] != g.widths[-1] or f.batch != g.batch:
         raise ValueError(
-            "f after g: n_0 of f is n_L of g, on the same batch; received widths "
-            f"{f.widths} and {g.widths}, batch axes {f.batch} and {g.batch}"
+            f"received f and g of widths {f.widths} and {g.widths}, batch axes {f.batch} and "
+            f"{g.batch}; n_0 of f is n_L of g, on the same batch"
         )
     shape = (*g.batch, g.widths[-1])
     if tuple(shift.shape) != shape:
-        raise ValueError(f"the shift has shape {shape}, received {tuple(shift.shape)}")
+        raise ValueError(f"received a shift of shape {tuple(shift.shape)}; the shape is {shape}")
     before = f.biases[0] - (f.weights[0] @ shift.unsqueeze(-1)).squeeze(-1)
     after = g.biases[-1] + shift
     lower = _scaled(g, (*g.biases[:-1], after), scale, from_one=True)
@@ -57,7 +57,7 @@ def scaled_seam(f: Network, g: Network, shift: Array, scale: Array) -> Network:
 
 
 def _scaled(net: Network, biases: tuple[Array, ...], scale: Array, *, from_one: bool) -> Network:
-    """Layers that take the scale of the representation from 1 to s, or from s to 1, evenly."""
+    """The layers rescaled evenly, so that the representation goes from scale 1 to s, or back."""
     L = net.depth
     factor = power(scale, Fraction(1 if from_one else -1, L))
     levels = [Fraction(i, L) if from_one else 1 - Fraction(i, L) for i in range(1, L + 1)]
@@ -68,7 +68,7 @@ def _scaled(net: Network, biases: tuple[Array, ...], scale: Array, *, from_one: 
 
 
 def seam_cost_bound(f: Network, g: Network, shift: Array, scale: Array) -> Array:
-    """The right side above, shape (*B)."""
+    """The upper bound above of the cost of :func:`scaled_seam`, shape (*B)."""
     w_f, w_g = (sum(frobenius_squared(W) for W in net.weights) for net in (f, g))
     delta = -scale.log()
     linear = 2 * delta * (w_f / f.depth - w_g / g.depth)

@@ -15,8 +15,8 @@ $r = e^\epsilon$, $\epsilon = L^{-\gamma}$ and 1/2 < γ < 1 all of it vanishes a
 R¹ = 0, although f has two different Jacobians. The operator norm of the hidden maps is 1/q, which
 diverges.
 
-In print the ranges of the layers overlap, the cost lacks the number (L − 2)/2 of stretching layers
-on either side, and c (there: a) is in the function but not in the network.
+In print the ranges of the layers overlap, the cost lacks the factor (L − 2)/2, the number of
+stretching layers on either side, and c (there: a) is in the function but not in the network.
 
 Source: A. Jacot, *Bottleneck structure in learned features*, Example 20.
 Used by bottleneck.shear-example and bottleneck.shear-example-as-printed.
@@ -33,18 +33,19 @@ __all__ = ["shear", "shear_network"]
 
 
 def shear(x: Array, strength: Array) -> Array:
-    """f at points (*B, 3), for a strength c of shape (*B)."""
+    """(x, y, z + c [x − y]_+) at points (x, y, z) of shape (*B, 3), for c = ``strength`` (*B)."""
     up = strength * torch.relu(x[..., 0] - x[..., 1])
     return torch.stack((x[..., 0], x[..., 1], x[..., 2] + up), -1)
 
 
 def shear_network(depth: int, stretch: Array, strength: Array) -> Network:
-    """The network above for r = stretch > 0 and c = strength >= 0, both of shape (*B).
+    """The shear as a network of even depth with Lipschitz constants of 1/q inside, R⁰ = 3, R¹ = 0.
 
-    Raises ValueError unless the depth is even and positive.
+    ``stretch`` is r > 0 and ``strength`` c >= 0, both of shape (*B). Raises ValueError unless the
+    depth is even and positive.
     """
     if depth < 2 or depth % 2:
-        raise ValueError(f"the shear has an even depth >= 2, received {depth}")
+        raise ValueError(f"received depth {depth}; the shear has an even depth >= 2")
     one, zero = 0 * stretch + 1, 0 * stretch
     there = torch.diag_embed(torch.stack((stretch, stretch, 1 / (stretch * stretch)), -1))
     back = torch.diag_embed(torch.stack((1 / stretch, 1 / stretch, stretch * stretch), -1))

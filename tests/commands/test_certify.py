@@ -80,7 +80,10 @@ def test_numbers_given_by_hand_are_kept_as_they_are(certify, tmp_path):
         (["mine.py::test_printed", "--choices", "[1, [1]]"], "of t.printed is satisfied"),
         (["mine.py::test_printed", "--choices", "[1, [1]"], "choices are a JSON list, or a file"),
         (["mine.py::test_printed", "--choices", "nothing.json"], "choices are a JSON list"),
-        (["mine.py::test_printed", "--choices", "[1, 1]"], "choice 2 of vectors() is a tensor of shape (1,)"),
+        (
+            ["mine.py::test_printed", "--choices", "[1, 1]"],
+            "choice 2 of vectors() is a tensor of shape (1,)",
+        ),
         (["mine.py::test_printed", "--folder", "mine.py"], "a certificate cannot be written to"),
         (["mine.py::test_printed", "--profile", "survived"], "a profile is one of quick"),
     ],

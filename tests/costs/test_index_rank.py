@@ -1,16 +1,13 @@
-"""C_f three ways, against quadrature; index ranks; what a small cost says about the spectrum."""
+"""C_f on boxes and from points, against quadrature; index ranks; bounds of the spectrum."""
 
 import math
 from fractions import Fraction
 
 import pytest
 import torch
-from scipy.integrate import quad
-from scipy.special import ndtr
 
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.costs import (
-    bivariate_normal_cdf,
     effective_index_rank,
     effective_rank_bound,
     effective_rank_threshold,
@@ -20,146 +17,22 @@ from rankcheck.costs import (
     egop_gaussian,
     egop_root,
     index_rank,
-    mixed_variation,
-    path_norm,
     phi_at,
     phi_upper,
     principal_directions,
-    principal_subspace,
     singular_value_decay_bound,
     two_layer_network,
     winning_threshold_by_gradients,
 )
-from rankcheck.linalg import schatten_norm
+from rankcheck.linalg import range_projection, schatten_norm
 from rankcheck.networks import Network
 
-
-def normal(seed: int, *shape: int) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def uniform(seed: int, *shape: int) -> torch.Tensor:
-    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from .draws import normal, uniform
 
 
 def gradients(W, b, a, x):
     """∇h at N points x (N, D), by the definition: (N, D)."""
     return ((x @ W.mT + b > 0).to(W.dtype) * a) @ W
-
-
-def cdf_by_quadrature(h: float, k: float, angle: float) -> float:
-    """P(X ≤ h, Y ≤ k): its derivative in the angle is known (Plackett), integrate from π/2."""
-
-    def rate(t: float) -> float:
-        square = h * h + k * k - 2 * h * k * math.cos(t)
-        return math.exp(-square / (2 * math.sin(t) ** 2)) / (2 * math.pi)
-
-    start = float(ndtr(h) * ndtr(k))
-    return start + float(quad(rate, angle, math.pi / 2, epsabs=1e-13, epsrel=1e-13, limit=200)[0])
-
-
-@pytest.mark.parametrize("angle", [1e-3, 0.3, math.pi / 2, 2.0, math.pi - 1e-2])
-def test_bivariate_normal_against_quadrature(angle):
-    values = [-3.0, -0.7, 0.0, 0.2, 1.5]
-    for h in values:
-        for k in values:
-            ours = bivariate_normal_cdf(
-                *(torch.tensor(x, dtype=torch.float64) for x in (h, k, angle))
-            )
-            assert ours.item() == pytest.approx(cdf_by_quadrature(h, k, angle), abs=1e-11)
-
-
-def test_bivariate_normal_at_the_ends():
-    h = torch.tensor([-2.0, -0.3, 0.0, 0.0, 1.0, 1.0, -1.0, 5.0], dtype=torch.float64)
-    k = torch.tensor([1.0, -0.3, 0.0, -1.0, 0.5, -1.0, 1.0, 5.0], dtype=torch.float64)
-    zero, straight = torch.zeros_like(h), torch.full_like(h, math.pi)
-    together = torch.special.ndtr(torch.minimum(h, k))
-    opposed = (torch.special.ndtr(h) + torch.special.ndtr(k) - 1).clamp_min(0)
-    torch.testing.assert_close(bivariate_normal_cdf(h, k, zero), together, rtol=0, atol=1e-15)
-    torch.testing.assert_close(bivariate_normal_cdf(h, k, straight), opposed, rtol=0, atol=1e-15)
-    # continuous in the angle, with slope at most 1/2π
-    near = bivariate_normal_cdf(h, k, zero + 1e-9)
-    torch.testing.assert_close(near, together, rtol=0, atol=1e-9 / 6)
-    far = bivariate_normal_cdf(h, k, straight - 1e-9)
-    torch.testing.assert_close(far, opposed, rtol=0, atol=1e-9 / 6)
-
-
-def test_gaussian_egop_against_quadrature_in_two_dimensions():
-    """Without biases activity depends on the direction alone: a finite sum over arcs."""
-    W, a = normal(1, 4, 2), normal(2, 4)
-    b = torch.zeros(4, dtype=torch.float64)
-    bends = torch.atan2(-W[:, 0], W[:, 1])  # where w_k·(cos, sin) vanishes, and opposite
-    bends = torch.cat((bends, bends + math.pi)).remainder(2 * math.pi).sort()[0]
-    bends = torch.cat((bends, bends[:1] + 2 * math.pi))
-    middle = (bends[1:] + bends[:-1]) / 2
-    G = gradients(W, b, a, torch.stack((middle.cos(), middle.sin()), -1))
-    weights = bends.diff() / (2 * math.pi)
-    torch.testing.assert_close(egop_gaussian(W, b, a), egop(G, weights), rtol=1e-13, atol=1e-14)
-
-
-def test_gaussian_egop_with_biases_against_a_grid():
-    W, b, a = normal(3, 4, 2), normal(4, 4), normal(5, 4)
-    grid = torch.linspace(-7, 7, 1501, dtype=torch.float64)
-    x = torch.cartesian_prod(grid, grid)
-    weights = torch.exp(-(x**2).sum(-1) / 2)
-    estimate = egop(gradients(W, b, a, x), weights / weights.sum())
-    C = egop_gaussian(W, b, a)
-    torch.testing.assert_close(C, estimate, rtol=0, atol=2e-3 * C.abs().max().item())
-
-
-def test_gaussian_egop_against_monte_carlo_with_a_general_law():
-    W, b, a = normal(6, 6, 3), normal(7, 6), normal(8, 6)
-    mean, factor = normal(9, 3), normal(10, 3, 2)  # a degenerate law, on a plane
-    W[4] = 2 * W[0]
-    b[4] = b[0]
-    W[5] = -W[1]
-    C = egop_gaussian(W, b, a, mean, factor)
-    G = gradients(W, b, a, normal(11, 200_000, 2) @ factor.mT + mean)
-    entries = G.unsqueeze(-1) * G.unsqueeze(-2)
-    deviation = entries.std(0) / math.sqrt(len(G))
-    assert ((C - egop(G)).abs() < 5 * deviation + 1e-12).all()
-
-
-def test_duplicated_and_opposed_units_lose_no_digits():
-    W, b, a = normal(12, 3, 4), normal(13, 3), normal(14, 3)
-    split = egop_gaussian(torch.cat((W, 3 * W)), torch.cat((b, 3 * b)), torch.cat((a / 2, a / 6)))
-    torch.testing.assert_close(split, egop_gaussian(W, b, a), rtol=1e-13, atol=1e-14)
-    # a[z]_+ − a[−z]_+ = a z
-    linear = egop_gaussian(torch.cat((W, -W)), torch.cat((b, -b)), torch.cat((a, -a)))
-    g = (a @ W).unsqueeze(-1)
-    torch.testing.assert_close(linear, g @ g.mT, rtol=1e-13, atol=1e-14)
-
-
-def test_units_that_do_not_depend_on_the_point():
-    W = torch.tensor([[1.0, 0], [0, 1], [0, 0]], dtype=torch.float64)
-    b, a = torch.tensor([0.0, 2.0, 1.0], dtype=torch.float64), torch.ones(3, dtype=torch.float64)
-    factor = torch.tensor([[1.0], [0.0]], dtype=torch.float64)  # x_2 = 0: the second unit is on
-    C = egop_gaussian(W, b, a, factor=factor)
-    torch.testing.assert_close(C, torch.tensor([[0.5, 0.5], [0.5, 1.0]], dtype=torch.float64))
-    off = egop_gaussian(W, torch.tensor([0.0, -2.0, 1.0], dtype=torch.float64), a, factor=factor)
-    torch.testing.assert_close(off, torch.tensor([[0.5, 0.0], [0.0, 0.0]], dtype=torch.float64))
-
-
-def test_gaussian_egop_has_no_gradients():
-    W, b, a, mean = normal(1, 3, 2), normal(2, 3), normal(3, 3), normal(4, 2)
-    leaves = [part.clone().requires_grad_() for part in (W, b, a, mean)]
-    C = egop_gaussian(*leaves, factor=torch.eye(2, dtype=torch.float64).requires_grad_())
-    assert not C.requires_grad
-    torch.testing.assert_close(C, egop_gaussian(W, b, a, mean))
-
-
-def test_gaussian_egop_in_batches():
-    W, b, a = normal(15, 2, 3, 5, 4), normal(16, 2, 3, 5), normal(17, 2, 3, 5)
-    C = egop_gaussian(W, b, a)
-    assert C.shape == (2, 3, 4, 4)
-    torch.testing.assert_close(C[1, 2], egop_gaussian(W[1, 2], b[1, 2], a[1, 2]))
-
-
-def test_chunks_of_pairs_do_not_matter(monkeypatch):
-    W, b, a = normal(15, 2, 7, 4), normal(16, 2, 7), normal(17, 2, 7)
-    whole = egop_gaussian(W, b, a)
-    monkeypatch.setattr("rankcheck.costs.index_rank.PAIRS_AT_ONCE", 2 * 7 * 4 * 3)
-    assert torch.equal(egop_gaussian(W, b, a), whole)
 
 
 def test_box_egop_against_a_grid_and_exactly():
@@ -194,16 +67,6 @@ def test_box_egop_of_a_deep_network_against_monte_carlo():
     assert ((C - products.mean(0)).abs() < 5 * deviation + 1e-12).all()
 
 
-def test_the_two_exact_ways_agree_on_a_narrow_gaussian():
-    """Both laws see one cell only: the same C_f, whatever the law."""
-    W, b, a = normal(28, 4, 2), 10 * normal(29, 4).sign(), normal(30, 4)
-    box = egop_box(two_layer_network(W, b, a), -0.1, 0.1)
-    gaussian = egop_gaussian(W, b, a, factor=0.05 * torch.eye(2, dtype=torch.float64))
-    points = egop(gradients(W, b, a, uniform(31, 50, 2) / 10))
-    torch.testing.assert_close(box, gaussian, rtol=1e-12, atol=1e-13)
-    torch.testing.assert_close(box, points, rtol=1e-12, atol=1e-13)
-
-
 def test_the_index_rank_needs_full_support():
     W = torch.eye(2, dtype=torch.float64)
     a = torch.ones(2, dtype=torch.float64)
@@ -226,7 +89,7 @@ def test_effective_rank_counts_strictly():
         effective_index_rank(BallArray.exact([[2, 0], [0, 1]]) * 0.1, 0.1**0.5)
 
 
-def test_mixed_variation_and_its_factor():
+def test_the_mixed_variation_from_the_factor():
     G, weights = normal(32, 5, 7, 3), uniform(33, 5, 7)
     weights = weights / weights.sum(-1, keepdim=True)
     C, A = egop(G, weights), egop_root(G, weights)
@@ -234,7 +97,6 @@ def test_mixed_variation_and_its_factor():
     values = torch.linalg.eigvalsh(C).clamp_min(0).sqrt()
     for q in (Fraction(1, 5), 1, 2):
         slow = (values ** float(q)).sum(-1) ** (1 / float(q))
-        torch.testing.assert_close(mixed_variation(C, q), slow)
         torch.testing.assert_close(schatten_norm(A, q), slow)
     torch.testing.assert_close(egop_root(G).mT @ egop_root(G), egop(G))
     ball = egop_root(
@@ -243,23 +105,22 @@ def test_mixed_variation_and_its_factor():
     assert index_rank(ball) == 3
 
 
-def test_principal_subspace():
+def test_principal_directions():
     V = torch.linalg.qr(normal(34, 6, 2))[0]
     W, b, a = normal(35, 9, 2) @ V.mT, normal(36, 9), normal(37, 9)
     C = egop_gaussian(W, b, a)
     assert index_rank(C) == 2
-    torch.testing.assert_close(principal_subspace(C), V @ V.mT, rtol=0, atol=1e-10)
+    torch.testing.assert_close(range_projection(C), V @ V.mT, rtol=0, atol=1e-10)
     sigma, directions = principal_directions(C)
     assert (sigma[:-1] >= sigma[1:]).all()
     torch.testing.assert_close(directions @ torch.diag(sigma**2) @ directions.mT, C)
     net = two_layer_network(W, b, a)
     x, u = normal(38, 20, 6), normal(39, 20, 6)
-    u = u - u @ principal_subspace(C)
+    u = u - u @ range_projection(C)
     torch.testing.assert_close(net(x + u), net(x))
     assert (net(x + u @ (V @ V.mT) + normal(40, 20, 6)) - net(x)).abs().max() > 0.1
-    exact = principal_subspace(BallArray.exact([[1, 2], [2, 4]]))
-    assert (exact * 5 == BallArray.exact([[1, 2], [2, 4]])).all()
-    with pytest.raises(NoBallForm, match="principal_subspace"):
+    exact = BallArray.exact([[1, 2], [2, 4]])
+    with pytest.raises(NoBallForm, match="range_projection"):
         principal_directions(exact)
     with pytest.raises(NoBallForm, match="egop_box"):
         egop_gaussian(exact, exact[0], exact[0])
@@ -361,12 +222,3 @@ def test_the_bounds_run_on_balls():
     ):
         ball, value = function(BallArray.exact(J), BallArray.exact(epsilon)), function(J, epsilon)
         assert ((ball - value.item()).abs() <= 1e-12).all()
-
-
-def test_two_layer_network():
-    W, b, a, c = normal(60, 4, 3, 2), normal(61, 4, 3), normal(62, 4, 3), normal(63, 4)
-    net, x = two_layer_network(W, b, a, c), normal(64, 4, 2)
-    slow = (torch.relu((W @ x.unsqueeze(-1)).squeeze(-1) + b) * a).sum(-1) + c
-    torch.testing.assert_close(net(x).squeeze(-1), slow)
-    torch.testing.assert_close(two_layer_network(W, b, a)(x).squeeze(-1), slow - c)
-    assert path_norm(W, a).shape == net.batch

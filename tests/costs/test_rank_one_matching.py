@@ -30,7 +30,7 @@ def test_split_against_projections():
 
 
 def test_the_two_numbers_follow_their_own_equation():
-    """Steps of v by Runge and Kutta, against steps of a' = −8(a + b − 1)a, b' = −8(a + b)b."""
+    """Runge–Kutta steps of v against Runge–Kutta steps of a' = −8(a + b − 1)a, b' = −8(a + b)b."""
 
     def runge_kutta(y, rate, h):
         k1 = rate(y)

@@ -312,7 +312,9 @@ def test_a_record_of_something_else(certified):
 def test_a_number_that_takes_for_ever_to_read(certified):
     claim, path = certified
     change(path, "smallest", "record", 2, "tensor", 0, to="1e999999999")
-    with pytest.raises(CertificateError, match=r"is malformed: .* a number is written as a rational"):
+    with pytest.raises(
+        CertificateError, match=r"is malformed: .* a number is written as a rational"
+    ):
         replay(path, claim=claim)
 
 

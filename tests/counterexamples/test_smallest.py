@@ -224,7 +224,10 @@ def test_given_numbers_are_judged(declare):
     [
         ([], "0 choices, which are too few; choice 1 of square.* is an integer in"),
         ([2], "too few; choice 2 of .* is a tensor of shape"),
-        ([2, [[1, 2], [3, 4]], 5], "received 3 choices, but .* draws 2; the first that is left over is 5"),
+        (
+            [2, [[1, 2], [3, 4]], 5],
+            "received 3 choices, but .* draws 2; the first that is left over is 5",
+        ),
         ([True, [[1]]], "received True; choice 1 of .* is an integer"),
         ([65, [[1]]], "received 65; choice 1 of .* is an integer"),
         ([1.0, [[1]]], "received 1.0; choice 1 of .* is an integer"),

@@ -27,7 +27,7 @@ def test_on_the_line_the_serpentine_is_the_shortest_path():
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_serpentine_is_no_worse_than_a_constant_times_the_least(k):
-    """Its steps are as long as the cells are wide: a wrong turn would cost a factor that grows."""
+    """Its steps are about as long as cells; after wrong turns the ratio would grow with n."""
     points = np.random.default_rng(1).random((600, k))
     assert serpentine(points) < 1.75 * path_lower_bound(distances(points), rounds=30)
 
@@ -40,7 +40,7 @@ def test_points_that_coincide_count_once():
 
 
 def test_a_grid():
-    """A path of a grid in steps of its spacing: both bounds are known."""
+    """On a grid both bounds are known: the path moves in steps of the spacing."""
     axis = np.arange(12) / 11
     points = np.stack(np.meshgrid(axis, axis), -1).reshape(-1, 2)
     assert nearest_neighbours(points) == pytest.approx(72 / 11)
@@ -52,7 +52,7 @@ def test_one_point():
 
 
 def test_outside_the_cube():
-    with pytest.raises(ValueError, match=r"entries in \[0, 1\]; received shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"received points of shape \(2, 2\)"):
         serpentine(np.array([[0.0, 0.5], [1.5, 0.5]]))
 
 
@@ -77,7 +77,7 @@ def test_a_power_law_without_noise():
     ("sizes", "lengths"), [([2, 4], [1, 1]), ([2, 2, 2], [1, 1, 1]), ([2, 4, 8], [1, 0, 1])]
 )
 def test_what_cannot_be_fitted(sizes, lengths):
-    with pytest.raises(ValueError, match="three positive lengths at least"):
+    with pytest.raises(ValueError, match="at least three positive lengths"):
         fitted_exponent(sizes, lengths)
 
 

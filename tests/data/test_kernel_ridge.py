@@ -1,4 +1,4 @@
-"""Kernel ridge regression against autograd and a predictor written out."""
+"""Kernel ridge regression against autograd and an independent predictor in numpy."""
 
 from fractions import Fraction
 
@@ -11,18 +11,16 @@ from rankcheck.balls import BallArray
 from rankcheck.data.kernel_ridge import (
     GAUSSIAN,
     INVERSE_MULTIQUADRIC,
-    LAPLACE,
     RATIONAL,
     KernelRidge,
 )
 from rankcheck.linalg import rank
 
-KERNELS = [GAUSSIAN, RATIONAL, INVERSE_MULTIQUADRIC, LAPLACE]
+KERNELS = [GAUSSIAN, RATIONAL, INVERSE_MULTIQUADRIC]
 BY_RADIUS = {
     GAUSSIAN.name: lambda r: np.exp(-(r**2) / 2),
     RATIONAL.name: lambda r: 1 / (1 + r**2),
     INVERSE_MULTIQUADRIC.name: lambda r: 1 / np.sqrt(1 + r**2),
-    LAPLACE.name: lambda r: np.exp(-r),
 }
 
 
@@ -53,7 +51,7 @@ def test_jacobian_against_autograd(kernel):
     for x, Jx in zip(points, J, strict=True):
         torch.testing.assert_close(Jx, autograd_jacobian(f, x), rtol=1e-10, atol=1e-10)
         torch.testing.assert_close(f.jacobian(x), Jx)
-    # As printed, with X − x: the wrong sign.
+    # With X − x, as printed, the sign is wrong.
     assert (autograd_jacobian(f, points[0]) + J[0]).abs().max() > 0.1
 
 
@@ -106,9 +104,9 @@ def test_inputs_of_low_rank():
 
 def test_errors_say_the_rule():
     X, Y = data()
-    with pytest.raises(ValueError, match="inputs and outputs have shapes"):
+    with pytest.raises(ValueError, match="received inputs and outputs of shapes"):
         KernelRidge(X, Y[:3], 0.1)
-    with pytest.raises(ValueError, match="a ridge is a number >= 0"):
+    with pytest.raises(ValueError, match="received ridge -1"):
         KernelRidge(X, Y, -1)
-    with pytest.raises(ValueError, match="points have 3 coordinates"):
+    with pytest.raises(ValueError, match="received points of shape"):
         KernelRidge(X, Y, 1)(torch.zeros(2).double())

@@ -15,21 +15,20 @@ from rankcheck.separation.legendre import (
     even_moment,
     legendre,
     legendre_table,
-    log_multiplicity,
     monomials,
     multiplicity,
     orthonormal_table,
-    project,
     quadrature,
-    sphere,
     stereographic,
 )
+
+from .points import sphere
 
 GRID = torch.linspace(-1, 1, 101, dtype=torch.float64)
 
 
 def exact(d: int, n: int, t: float) -> mpmath.mpf:
-    """P_{d,n}(t) at 700 digits from the explicit sum, by another road than the recurrence."""
+    """P_{d,n}(t) at 700 digits from the explicit sum, independent of the recurrence."""
     with mpmath.workdps(700):
         if d == 2:
             return mpmath.cos(n * mpmath.acos(mpmath.mpf(t)))
@@ -74,7 +73,7 @@ def test_agrees_with_mpmath_in_absolute_error(d, n):
 
 
 def test_small_values_keep_their_digits():
-    """At d = 100, n = 200 the polynomial is of the order 1e-50 in the middle: still ten digits."""
+    """At d = 100, n = 200 values of the order 1e-50 still have ten correct digits."""
     t = 0.25
     value, truth = legendre(100, 200, torch.tensor(t, dtype=torch.float64)), exact(100, 200, t)
     assert 0 < abs(truth) < 1e-40
@@ -174,15 +173,10 @@ def test_multiplicities():
             product = (2 * n + d - 2) * math.factorial(n + d - 3)
             assert multiplicity(d, n) == product // (math.factorial(n) * math.factorial(d - 2))
             assert multiplicity(d, n) >= multiplicity(d, n - 1)
-        # Restricting harmonics of one more variable to the equator.
+        # Harmonics of one more variable, restricted to the equator.
         for n in (0, 1, 7, 30):
             assert sum(multiplicity(d, k) for k in range(n + 1)) == multiplicity(d + 1, n)
-
-
-def test_multiplicities_beyond_doubles():
-    number = multiplicity(520, 520)
-    assert number > 10**308
-    assert log_multiplicity(520, 520) == pytest.approx(float(mpmath.log(number)), rel=1e-15)
+    assert multiplicity(520, 520) > 10**308  # exact where doubles overflow
 
 
 def test_monomials_are_the_polynomial():
@@ -208,34 +202,13 @@ def test_stereographic_points_lie_on_the_sphere():
     assert bool(((exact * exact).sum(-1) == 1).all())
 
 
-def test_project_recovers_coefficients():
-    generator = torch.Generator().manual_seed(1)
-    alpha = torch.randn(3, 8, generator=generator, dtype=torch.float64)
-    for d in (2, 3, 12):
-
-        def series(t: torch.Tensor, d: int = d) -> torch.Tensor:
-            return alpha @ orthonormal_table(d, 7, t).T
-
-        torch.testing.assert_close(project(series, d, 7, 10), alpha, atol=1e-12, rtol=0)
-
-
-def test_project_obeys_parseval():
-    alpha = project(lambda t: torch.sin(6 * t), 4, 60, 120)
-    nodes, weights = quadrature(4, 120)
-    energy = (weights * torch.sin(6 * nodes) ** 2).sum()
-    torch.testing.assert_close((alpha**2).sum(), energy)
-    assert alpha[::2].abs().max() < 1e-12
-
-
 def test_errors_state_the_rule():
-    with pytest.raises(ValueError, match=r"d >= 2; got d = 1"):
+    with pytest.raises(ValueError, match="received d = 1"):
         legendre(1, 3, GRID)
-    with pytest.raises(ValueError, match="degree is at least 0; got -1"):
+    with pytest.raises(ValueError, match="received degree -1"):
         multiplicity(3, -1)
-    with pytest.raises(ValueError, match="m >= 1 nodes; got m = 0"):
+    with pytest.raises(ValueError, match="received m = 0"):
         quadrature(3, 0)
-    with pytest.raises(ValueError, match="m > n_max"):
-        project(torch.sin, 3, 10, 10)
 
 
 def test_on_balls_values_are_exact_or_enclosed():

@@ -19,7 +19,9 @@ from rankcheck.separation import (
     separable_norms,
     tail_norm,
 )
-from rankcheck.separation.legendre import orthonormal_table, sphere, stereographic
+from rankcheck.separation.legendre import orthonormal_table, stereographic
+
+from .points import sphere
 
 LIKE = torch.zeros((), dtype=torch.float64)
 
@@ -78,7 +80,7 @@ def test_it_is_tight_for_small_aligned_functions():
 
 
 def test_it_is_no_equality():
-    """The printed "=": 0.845 against -0.155 for F = h_1, g = L_1 ⊗ L_1 in d = 3; 1 against 0."""
+    """The printed "=" is false: 0.845 and -0.155 for F = h_1, g = L_1 ⊗ L_1, d = 3; or 1 and 0."""
     v = torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)
     beta = torch.zeros(1, 2, 2, dtype=torch.float64)
     beta[0, 1, 1] = 1
@@ -95,7 +97,7 @@ def test_it_is_no_equality():
 
 
 def test_off_diagonal_coefficients_count():
-    """They raise the distance and the norm of g, and have no correlation with F."""
+    """They increase the distance and the norm of g, and are uncorrelated with F."""
     alpha, beta, v, w = random_instance(3, 3, 2, 4)
     diagonal = beta * torch.eye(4, dtype=torch.float64)
     torch.testing.assert_close(
@@ -189,7 +191,7 @@ def test_fits_stay_above_the_lower_bound(d):
     distance = distance_squared(d, alpha, fitted, v, v_other)
     assert distance >= main_lower_bound(d, 3, alpha, separable_norms(fitted))
     assert 0 <= distance < 1
-    # No other weights do better.
+    # No other weights have a smaller distance.
     for _ in range(20):
         other = weights + 0.1 * torch.randn(r, generator=generator, dtype=torch.float64)
         assert distance_squared(d, alpha, other[:, None, None] * beta, v, v_other) >= distance
@@ -197,7 +199,7 @@ def test_fits_stay_above_the_lower_bound(d):
 
 def test_errors_state_the_rule():
     alpha, beta, v, w = random_instance(0, 3, 2, 4)
-    with pytest.raises(ValueError, match=r"pad with zeros.*\(2,\) and \(2, 4, 4\)"):
+    with pytest.raises(ValueError, match=r"\(2,\) and \(2, 4, 4\); .* pad it with zeros"):
         correlations(3, alpha[:2], beta, v, w)
-    with pytest.raises(ValueError, match="m > degree nodes; received m = 4"):
+    with pytest.raises(ValueError, match="received m = 4 nodes"):
         neuron_coefficients(3, v, w, alpha[:2], 5, 4)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray, NoBallForm
-from rankcheck.separation.legendre import orthonormal_table, sphere, stereographic
+from rankcheck.separation.legendre import orthonormal_table, stereographic
 from rankcheck.separation.zonal import (
     cross_by_moments,
     cross_by_quadrature,
@@ -13,6 +13,8 @@ from rankcheck.separation.zonal import (
     zonal_by_quadrature,
     zonal_inner_product,
 )
+
+from .points import sphere
 
 C = torch.tensor([-1.0, -0.75, -0.2, 0.0, 0.3, 0.9, 1.0], dtype=torch.float64)
 

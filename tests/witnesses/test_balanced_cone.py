@@ -34,5 +34,5 @@ def test_exact_on_balls_and_errors():
     identity = BallArray.exact([[1, 0], [0, 1]])
     net = balanced_cone_network(BallArray.exact([2, 1]), (identity,) * 4)
     assert bool(net.cost() == 15)
-    with pytest.raises(ValueError, match="at least two, received 1"):
+    with pytest.raises(ValueError, match="received 1 isometries"):
         balanced_cone_network(ROOTS, (V,))

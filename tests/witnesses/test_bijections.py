@@ -67,9 +67,9 @@ def test_rank_of_a_linear_map_in_disguise(rank):
 
 
 def test_what_is_no_bijection():
-    with pytest.raises(ValueError, match="slope > 0, received 0"):
+    with pytest.raises(ValueError, match="received slope 0"):
         inverse(bijection(2, 2, 0))
-    with pytest.raises(ValueError, match="layers of one width"):
+    with pytest.raises(ValueError, match="have one width"):
         inverse(Network.of([[[1.0, 2.0]]]))
     with pytest.raises(torch.linalg.LinAlgError):
         inverse(Network.of([[[1.0, 2.0], [2.0, 4.0]]]))

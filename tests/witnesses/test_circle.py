@@ -39,5 +39,5 @@ def test_brackets_change_sign_for_random_networks():
 
 
 def test_errors_state_the_rule():
-    with pytest.raises(ValueError, match=r"R² to R, received widths \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"received a network of widths \(2, 2\)"):
         antipodal_difference(Network.of([torch.eye(2)]), torch.tensor(0.0, dtype=torch.float64))

@@ -1,4 +1,4 @@
-"""The cross example: formula, network, regions, and the value no g can avoid to take twice."""
+"""The cross example: formula, network, regions, and two points of the cross with one value."""
 
 from fractions import Fraction
 
@@ -80,12 +80,12 @@ def functions(batch, seed):
 
 def assert_enclosed(g, found):
     value, low, high = (g(p.unsqueeze(-2)) for p in (found.point, found.low, found.high))
-    # Near the value, g is evaluated up to rounding.
+    # g has rounding errors near the value.
     assert (torch.minimum(low, high) - value).max() < 1e-12
     assert (value - torch.maximum(low, high)).max() < 1e-12
     for p in (found.low, found.high):
         assert torch.equal(p.abs()[..., 0], p.abs()[..., 1])
-    # On another arm, so not the same point.
+    # The point lies on another arm, so it is a different one.
     same = (torch.sign(found.high) == torch.sign(found.point)).all(-1)
     assert not same.any()
 

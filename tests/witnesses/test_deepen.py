@@ -56,5 +56,5 @@ def test_an_affine_map_becomes_a_network_of_any_depth():
 
 
 def test_no_network_gets_shallower():
-    with pytest.raises(ValueError, match="received depth 1 < 2"):
+    with pytest.raises(ValueError, match="received depth 1 for a network of depth 2"):
         deepen(network((1, 1, 1)), 1)

@@ -86,5 +86,5 @@ def test_parts_that_do_not_fit():
     f = factorisation(3, 2, 2)
     with pytest.raises(ValueError, match="outputs of the inner one"):
         Factorisation(f.outer, network((3, 4), 0, (), 0))
-    with pytest.raises(ValueError, match="batch axes"):
+    with pytest.raises(ValueError, match="on the same batch"):
         Factorisation(f.outer, network((3, 2), 0, (5,), 0))

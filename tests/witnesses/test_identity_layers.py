@@ -1,4 +1,4 @@
-"""The identity-layer witness: its depth, its function on a box, its cost to the last unit."""
+"""The identity-layer witness: its depth, its function on a box, its exact cost."""
 
 from itertools import pairwise
 
@@ -80,7 +80,7 @@ def test_cost_per_layer_tends_to_k():
 
 
 def test_without_the_translation_the_function_is_lost():
-    """The needs control: claim a lower bound of 0 that is not one."""
+    """With a false lower bound of 0 the function changes."""
     h, g = random_pair(4, 0.0)
     assert interval_bounds(g, *box())[0].min() < 0
     x = points()
@@ -119,12 +119,12 @@ def test_batches_are_loops():
 def test_errors_state_the_rule():
     h, g = random_pair(0, 0.0)
     lower = torch.zeros(K, dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"not merged; received depth 4 < 2 \+ 3"):
+    with pytest.raises(ValueError, match="received depth 4 for networks of depths 2 and 3"):
         identity_layers(h, g, 4, lower)
-    with pytest.raises(ValueError, match=r"lower has shape \(2,\), received \(3,\)"):
+    with pytest.raises(ValueError, match=r"bounds of shape \(3,\); the shape is \(2,\)"):
         identity_layers(h, g, 6, torch.zeros(3, dtype=torch.float64))
     with pytest.raises(
-        ValueError, match=r"n_0 of h is n_L of g.*\(2, 5, 5, 4\) and \(2, 5, 5, 4\)"
+        ValueError, match=r"\(2, 5, 5, 4\) and \(2, 5, 5, 4\).*n_0 of h is n_L of g"
     ):
         identity_layers(h, h, 6, torch.zeros(OUTPUT, dtype=torch.float64))
     with pytest.raises(ValueError, match="slopes .* must be equal"):

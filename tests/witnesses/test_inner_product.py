@@ -1,4 +1,4 @@
-"""The inner-product network and the network of depth three, where they err most."""
+"""The inner-product network and the network of depth three, at points of largest error."""
 
 import math
 from fractions import Fraction
@@ -10,10 +10,8 @@ from rankcheck.balls import BallArray
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.separation.legendre import stereographic
 from rankcheck.witnesses.inner_product import (
-    adversarial_pairs,
     depth_three,
     depth_three_cells,
-    depth_three_network,
     inner_product_cells,
     inner_product_network,
     largest_parameter,
@@ -31,6 +29,41 @@ def generator(seed: int = 0) -> torch.Generator:
 
 def dot(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return (x * y).sum(-1)
+
+
+def adversarial_pairs(
+    d: int, inner_cells: int, outer_cells: int, number: int, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pairs of unit vectors, (P, d) each, where the halves of N_F have their largest, least errors.
+
+    number pairs of each kind: x' = x; x' = -x; x' orthogonal to x; independent ones; all x_i + x'_i
+    at knots of N_q; all at the middles of its cells; ⟨x, x'⟩ at middles of the cells of N_f. With
+    them the axes and the diagonal, aligned and opposite. d >= 2, float64.
+    """
+
+    def draw() -> torch.Tensor:
+        points = torch.randn(number, d, generator=generator, dtype=torch.float64)
+        return torch.nn.functional.normalize(points, dim=-1)
+
+    def clipped(s: torch.Tensor) -> torch.Tensor:
+        norm = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
+        return s * torch.clamp(1.99 / norm.clamp(min=1e-9), max=1)
+
+    diagonal = torch.full((1, d), d**-0.5, dtype=torch.float64)
+    special = torch.cat((torch.eye(d, dtype=torch.float64), diagonal))
+    x = draw()
+    pairs = [(x, x), (x, -x), (special, special), (special, -special), (draw(), draw())]
+    pairs.append(pair_with_sum(2**0.5 * draw(), draw()))
+    h = 2 / max(inner_cells, 1)
+    for shift in (0.0, 0.5):
+        s = 0.9 * (draw() + draw())
+        pairs.append(pair_with_sum(clipped((torch.floor(s / h) + shift) * h), draw()))
+    # ⟨x, x'⟩ + 1 = |s|²/2 at the middles of cells of length 1 / outer_cells.
+    cell = torch.arange(number, dtype=torch.float64) % max(2 * outer_cells, 1)
+    length = torch.sqrt(2 * (cell + 0.5) / max(outer_cells, 1)).unsqueeze(-1)
+    pairs.append(pair_with_sum(clipped(length * draw()), draw()))
+    first, second = zip(*pairs, strict=True)
+    return torch.cat(first), torch.cat(second)
 
 
 @pytest.mark.parametrize("d", [2, 3, 7, 20])
@@ -92,13 +125,13 @@ def test_the_oscillating_example(d, error):
     def f(t: torch.Tensor) -> torch.Tensor:
         return torch.sin(math.pi * d**3 * t)
 
-    built = depth_three_network(f, d, lipschitz, error)
+    cells = depth_three_cells(lipschitz, d, error)
+    built = depth_three(f, d, *cells, torch.ones((), dtype=torch.float64))
     net = built.network()
     assert net.depth == 3
     assert net.widths[1] <= 16 * math.pi * d**5 / error
     assert net.widths[2] <= 4 * math.pi * d**3 / error
     assert largest_parameter(net) <= 2 * math.pi * d**3
-    cells = depth_three_cells(lipschitz, d, error)
     x, y = adversarial_pairs(d, *cells, 20, generator())
     gap = (net(torch.cat((x, y), -1)).squeeze(-1) - f(dot(x, y))).abs()
     assert gap.max() <= error
@@ -106,7 +139,7 @@ def test_the_oscillating_example(d, error):
 
 
 def test_the_outer_network_works_outside_the_interval():
-    """Aligned pairs at the middles of cells: N_i exceeds 1, where f is not even defined."""
+    """For aligned pairs at the middles of cells N_i exceeds 1, outside the domain of f."""
     d, cells = 3, 4
     built = depth_three(lambda t: 5 * t, d, cells, 3, torch.ones((), dtype=torch.float64))
     x = torch.tensor([[0.25, 0.25, math.sqrt(1 - 2 / 16)]], dtype=torch.float64)
@@ -140,7 +173,7 @@ def test_random_piecewise_linear_functions_in_a_batch():
 
 
 def test_too_few_outer_cells_fail():
-    """A zigzag over the cells of half as many: the error is near twice what is allowed."""
+    """With half of the cells, the zigzag over them has an error near twice the allowed one."""
     d, lipschitz, error = 2, 3.0, 0.25
     inner_cells, outer_cells = depth_three_cells(lipschitz, d, error)
     one = torch.ones((), dtype=torch.float64)
@@ -176,7 +209,7 @@ def test_on_balls_the_error_is_exact():
 
 
 def test_errors_state_the_rule():
-    with pytest.raises(ValueError, match="d >= 1; received d = 0"):
+    with pytest.raises(ValueError, match="received d = 0"):
         inner_product_cells(0, 1)
-    with pytest.raises(ValueError, match="> 0; received -1"):
+    with pytest.raises(ValueError, match="received the Lipschitz constant -1"):
         depth_three_cells(-1, 2, 1)

@@ -49,14 +49,14 @@ def test_a_batch_of_slopes():
 
 
 def test_the_printed_sign_is_wrong():
-    """x ↦ max(0, x) at 1 becomes (1 + a²)/(1 − a²)."""
+    """With the sign as printed, x ↦ max(0, x) has the value (1 + a²)/(1 − a²) at 1."""
     net = Network.of([[[1]], [[1]]])
     printed = leaky_representation(net, 0.5, sign=-1)
     assert printed(torch.ones(1, dtype=torch.float64)).item() == pytest.approx(5 / 3)
 
 
 def test_only_relu_networks_are_represented():
-    with pytest.raises(ValueError, match=r"has slope 0, received 0\.5"):
+    with pytest.raises(ValueError, match=r"received a network of slope 0\.5"):
         leaky_representation(Network.of([[[1]]], slope=0.5), 0.25)
     with pytest.raises(ValueError, match="the slope is 1; it must lie in"):
         leaky_representation(Network.of([[[1]]]), 1)

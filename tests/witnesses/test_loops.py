@@ -1,4 +1,4 @@
-"""Loops around stars: what closes, what counts as a star, and that a loop can be repeated."""
+"""Loops around stars: closing, distinct rays, and repeated loops as networks."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_planar_loops_cost_their_dimension(spine):
 
 
 def test_loops_that_close_do_so_exactly():
-    """What closes in floats closes on rationals, without any rounding; and many have kinks."""
+    """Loops that close in floats close exactly on rationals, and many of them have kinks."""
     closed, kinked = 0, 0
     for seed in range(120):
         source = BatchSource(seed, None)
@@ -158,5 +158,5 @@ def test_networks_of_loops_from_the_generator():
 
 
 def test_a_loop_has_kinks_for_each_layer():
-    with pytest.raises(ValueError, match="received 2 for 1 layers"):
+    with pytest.raises(ValueError, match="received 2 numbers of kinked units for 1 layers"):
         Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (0, 0))

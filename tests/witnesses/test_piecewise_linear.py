@@ -20,7 +20,7 @@ def form(n, pieces, terms=3, outputs=2, batch=(), seed=0):
 
 
 def by_hand(form, x):
-    """One point, one number after another."""
+    """f at one point, with Python numbers."""
     gradients, offsets = form.gradients.tolist(), form.offsets.tolist()
     maxima = [
         max(
@@ -55,7 +55,7 @@ def test_every_number_of_pieces_and_every_larger_depth(pieces):
 
 
 def test_one_depth_less_is_refused():
-    with pytest.raises(ValueError, match="maxima of 5 pieces take depth 4, received depth 3"):
+    with pytest.raises(ValueError, match="received depth 3; maxima of 5 pieces take depth 4"):
         max_network(form(4, 5), 3)
 
 
@@ -107,7 +107,7 @@ def test_a_wrong_combination_is_caught():
 
 def test_shapes_are_checked():
     f = form(2, 3)
-    with pytest.raises(ValueError, match="gradients, offsets and signs have shapes"):
+    with pytest.raises(ValueError, match="received gradients, offsets and signs of shapes"):
         MaxForm(f.gradients, f.offsets[:, :2], f.signs)
     with pytest.raises(ValueError, match="J, K >= 1"):
         MaxForm(f.gradients[:, :0], f.offsets[:, :0], f.signs)

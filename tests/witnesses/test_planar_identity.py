@@ -1,4 +1,4 @@
-"""Identities on planes and beside offsets: the function, the price, the errors."""
+"""Identities on planes and on planes with an offset: function, cost, errors."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from rankcheck.balls import BallArray
 from rankcheck.witnesses.constants import least_constant_cost
 from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity, planar_identity
 
-#: A plane of R³, an isometry of it into R_+^3 on its cone, and the direction beside it.
+# A plane of R³, an isometry that maps its cone into R_+^3, and the direction orthogonal to it.
 PLANE = torch.tensor([[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]], dtype=torch.float64)
 SPREAD = torch.tensor([[0.8, 0.0], [0.6, 0.0], [0.0, 1.0]], dtype=torch.float64)
 O = SPREAD @ PLANE.mT  # noqa: E741
@@ -46,7 +46,7 @@ def test_an_offset_costs_a_constant(size, depth, slope):
 
 
 def test_depth_one_beside_an_offset():
-    """The least W, b with W(e + y) + b = e + y: half of the offset from either."""
+    """The cheapest W, b with W(e + y) + b = e + y: each gives half of the offset."""
     c = torch.ones((), dtype=torch.float64)
     net = offset_identity(O, BESIDE, torch.stack((c, c)))
     torch.testing.assert_close(net(POINTS + BESIDE), POINTS + BESIDE)
@@ -64,9 +64,9 @@ def test_batches_and_balls():
 
 
 def test_errors_state_the_rule():
-    with pytest.raises(ValueError, match="depth >= 1, received 0"):
+    with pytest.raises(ValueError, match="received depth 0"):
         planar_identity(O, 0)
-    with pytest.raises(ValueError, match="depth >= 2, received 1"):
+    with pytest.raises(ValueError, match="received depth 1"):
         cheapest_heights(torch.ones((), dtype=torch.float64), 1)
-    with pytest.raises(ValueError, match="depth >= 1, received 0"):
+    with pytest.raises(ValueError, match="received depth 0"):
         offset_identity(O, BESIDE, torch.ones(1, dtype=torch.float64))

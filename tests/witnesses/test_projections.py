@@ -1,4 +1,4 @@
-"""Frames along the weights: against singular vectors one network at a time, and by competition."""
+"""Frames along the weights, against numpy for single networks and against random frames."""
 
 import math
 
@@ -29,7 +29,7 @@ SEEDS = range(12)
 
 
 def sample(seed, **options):
-    """A batch of networks with points, and what is to be known of their Jacobians."""
+    """A batch of networks with points, and the bottleneck of each at its point."""
     net, x = networks_at_points(**options)(BatchSource(seed, 40))
     return net, x, bottleneck(net, x)
 

@@ -70,7 +70,7 @@ def test_travelling_salesman():
 
 
 def test_a_direction_is_found_where_the_first_axes_fail():
-    """Points of a grid coincide along many directions, never along all candidates."""
+    """Points of a grid coincide along many directions, but not along all candidates."""
     axis = torch.arange(3.0, dtype=torch.float64)
     grid = torch.cartesian_prod(axis, axis)
     u = separating_direction(grid)
@@ -106,5 +106,5 @@ def test_one_wrong_kink_is_caught():
 
 def test_shapes_are_checked():
     x, y = data(4, 2)
-    with pytest.raises(ValueError, match="inputs and outputs have shapes"):
+    with pytest.raises(ValueError, match="received inputs and outputs of shapes"):
         rank_one_interpolant(x, y[:3])

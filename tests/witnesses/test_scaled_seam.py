@@ -1,4 +1,4 @@
-"""The shrunk seam: the function where g is signed, its cost term by term, the limit."""
+"""The scaled seam: the function where g is negative, the cost term by term, the limit."""
 
 import math
 
@@ -16,7 +16,7 @@ def tensor(values):
 
 
 def pair(depth: int = 1) -> tuple[Network, Network]:
-    """f(y) = |y| after depth − 1 identities, g(x) = x − 1 behind as many, on x >= 0."""
+    """f(y) = |y| after depth − 1 identities, and g(x) = x − 1 after as many, on x >= 0."""
     f = Network.of([[[1.0], [-1.0]], *[torch.eye(2)] * (depth - 1), [[1.0, 1.0]]])
     biases = [[0.0]] * (depth - 1) + [[-1.0]]
     return f, Network.of([[[1.0]]] * depth, biases)
@@ -69,7 +69,7 @@ def test_batches_and_balls():
 
 def test_errors_state_the_rule():
     f, g = pair()
-    with pytest.raises(ValueError, match=r"the shift has shape \(1,\), received \(2,\)"):
+    with pytest.raises(ValueError, match=r"received a shift of shape \(2,\); the shape is \(1,\)"):
         scaled_seam(f, g, tensor([1.0, 1.0]), tensor(0.5))
     with pytest.raises(ValueError, match="n_0 of f is n_L of g"):
         scaled_seam(g, f.merged_after(g).parallel(f), tensor([1.0, 1.0]), tensor(0.5))

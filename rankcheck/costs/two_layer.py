@@ -1,0 +1,97 @@
+r"""Two-layer functions h(x) = aᵀ[Wx + b]_+ + c: the path norm, the rank, the total variation.
+
+W (*B, K, D), a and b (*B, K). The path norm Σ |a_k| ‖w_k‖ is Φ_2(W, a), the cost at depth two.
+Everything runs on floats, with gradients, and on balls.
+
+Source: Ongie & Willett, arXiv 2305.15598; slides A and B of `linear`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import torch
+from torch import Tensor
+
+from rankcheck.linalg import Array, power, rank
+from rankcheck.networks.network import Network
+
+__all__ = [
+    "path_norm",
+    "path_norm_lambda",
+    "total_variation_of_derivative",
+    "two_layer_network",
+    "unit_rank",
+]
+
+
+def two_layer_network(W: Array, b: Array, a: Array, c: Array | None = None) -> Network:
+    """h(x) = aᵀ[Wx + b]_+ + c for W (*B, K, D), a and b (*B, K), c (*B) or 0."""
+    c = (0 * a[..., 0]) if c is None else c
+    return Network((W, a.unsqueeze(-2)), (b, c.unsqueeze(-1)))
+
+
+def _unit_sizes(W: Array, a: Array) -> Array:
+    """|a_k| ‖w_k‖, shape (*B, K)."""
+    return a.abs() * power((W * W).sum(-1), Fraction(1, 2))
+
+
+def path_norm(W: Array, a: Array) -> Array:
+    """Σ_k |a_k| ‖w_k‖ = Φ_2(W, a), shape (*B).
+
+    >>> path_norm(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), torch.tensor([1.0, -2.0]))
+    tensor(7.)
+    """
+    return _unit_sizes(W, a).sum(-1)
+
+
+def path_norm_lambda(W: Array, a: Array) -> Array:
+    """The λ on the unit sphere with λ_k² ∝ |a_k| ‖w_k‖, shape (*B, K); 0 if the path norm is 0.
+
+    It minimises the objective of Φ_2, and at every L that objective is at most
+    :func:`rankcheck.costs.phi_upper` there.
+    """
+    sizes = _unit_sizes(W, a)
+    total = sizes.sum(-1, keepdim=True)
+    return power(
+        sizes / torch.where(total == 0, total.new_ones(total.shape), total), Fraction(1, 2)
+    )
+
+
+def unit_rank(W: Array, a: Array) -> Tensor:
+    """rank D_a W, an integer tensor (*B), decided on rows whose largest entry is scaled to 1.
+
+    Scaling the rows does not change the rank, but in floats a short row beside a long one would
+    count as rounding.
+    """
+    largest = W.abs().amax(-1)
+    silent = (a == 0) | (largest == 0)
+    scale = torch.where(silent, largest.new_ones(largest.shape), largest)
+    rows = W / scale.unsqueeze(-1)
+    return rank(torch.where(silent.unsqueeze(-1), rows.new_zeros(rows.shape), rows))
+
+
+def total_variation_of_derivative(W: Array, b: Array, a: Array) -> Array:
+    """∫|f''| of f(x) = Σ a_k [w_k x + b_k]_+ over the line, from the slopes beside each breakpoint.
+
+    W (*B, K, 1), b and a (*B, K); shape (*B). At each breakpoint the jump of f' is the slope of the
+    units that are active just right of it less that of those just left; the sizes of the jumps are
+    added, coinciding breakpoints once. O(K²). With distinct breakpoints it equals
+    :func:`path_norm`; at coinciding ones jumps can cancel.
+
+    Raises ValueError unless D = 1.
+    """
+    if W.shape[-1] != 1:
+        raise ValueError(f"received W of shape {tuple(W.shape)}; one variable takes (*B, K, 1)")
+    w = W[..., 0]
+    bends = w != 0
+    t = -b / torch.where(bends, w, w.new_ones(w.shape))
+    here, unit = t.unsqueeze(-1), t.unsqueeze(-2)  # slopes at t_i, units k
+    rising = (w > 0).unsqueeze(-2)
+    both = (bends.unsqueeze(-1) & bends.unsqueeze(-2)).to(torch.float64)
+    weight = (a * w).unsqueeze(-2)
+    right = torch.where(rising, unit <= here, unit > here).to(torch.float64)
+    left = torch.where(rising, unit < here, unit >= here).to(torch.float64)
+    jump = ((right - left) * both * weight).sum(-1).abs()
+    together = ((unit == here).to(torch.float64) * both).sum(-1)
+    return (jump / torch.where(together > 0, together, 1.0)).sum(-1)

@@ -1,0 +1,32 @@
+"""The Newton direction of the solver against a dense Hessian."""
+
+import pytest
+import torch
+
+from rankcheck.costs.phi.functional import on_sphere, prepare
+from rankcheck.costs.phi.solver import Spectrum
+
+from ..draws import normal, random_units
+
+
+@pytest.mark.parametrize(("K", "D"), [(3, 5), (4, 4), (6, 3)])
+def test_the_newton_direction_solves_the_newton_system(K, D):
+    W, a = random_units(43, 1, K, D)
+    L = 6
+    rows = prepare(W, a, None)
+    u = on_sphere(normal(44, 1, K) * 0.3, rows.active)
+    q = 2 / (L - 1)
+
+    def F(v: torch.Tensor) -> torch.Tensor:
+        s = torch.linalg.svdvals(rows.matrix(v.unsqueeze(0))[0])
+        return (s**q).sum().log() / q + torch.logsumexp(2 * v, 0) / 2
+
+    H = torch.autograd.functional.hessian(F, u[0])
+    g = torch.autograd.functional.jacobian(F, u[0])
+    assert torch.linalg.eigvalsh(H).min() > -1e-12  # convex
+    for accurate in (False, True):
+        spectrum = Spectrum.at(rows, u, q / 2, accurate)
+        square = rows.square(u)
+        torch.testing.assert_close((square - spectrum.p)[0], g, rtol=1e-9, atol=1e-12)
+        x = spectrum.newton_direction(square, q / 2, 60)[0]
+        torch.testing.assert_close(H @ x, -g, rtol=1e-6, atol=1e-9)
