@@ -92,7 +92,7 @@ def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=KernelRidge.jacob
 
 
 def generic(source: Source, *shape: int, seed: int = 0):
-    """Entries within 1/16 of fixed dyadic numbers in [-1, 1], drawn once at random."""
+    """Entries within 1/16 of fixed random dyadic numbers in [-1, 1]: in general position."""
     generator = torch.Generator().manual_seed(seed)
     fixed = torch.randint(-1024, 1025, shape, generator=generator).to(torch.float64) / 1024
     return source.tensor(*shape, low=-0.0625, high=0.0625) + fixed
@@ -192,9 +192,9 @@ def test_kernel_ridge_sign(f, curvature, x, v):
     r"""The Jacobian of kernel ridge regression, with the sign in print.
 
     $J\hat f(x) = (X - x)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
-    (K + \lambda I)^{-1} Y$, of shape $d_{in} \times d_{out}$: so
-    $\hat f(x + tv) - \hat f(x) - t\,v^\top J\hat f(x)$ is at most
-    $\frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output.
+    (K + \lambda I)^{-1} Y$, of shape $d_{in} \times d_{out}$. Then
+    $|\hat f(x + tv) - \hat f(x) - t\,v^\top J\hat f(x)| \le
+    \frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output; this is checked.
     """
     difference = f.inputs - x.unsqueeze(-2)
     weights = f.kernel.pull((difference * difference).sum(-1)).unsqueeze(-1)

@@ -47,14 +47,9 @@ def isometries_of_a_line(source: Source):
     g = Network.linear((into.mT,), slope(source))
     h = Network.linear((out,), g.slope)
     x = t * into.mT
-    depth = source.integer(2, 12)
-    return (
-        h,
-        g,
-        x,
-        (x.amin(-2) - 1, x.amax(-2) + 1),
-        identity_layers(h, g, depth, torch.zeros_like(t[0])),
-    )
+    box = x.amin(-2) - 1, x.amax(-2) + 1
+    net = identity_layers(h, g, source.integer(2, 12), torch.zeros_like(t[0]))
+    return h, g, x, box, net
 
 
 @instances

@@ -35,7 +35,7 @@ def by_depth(h, g, depth, lower):
     witness=identity_layers,
 )
 def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_layers):
-    r"""Data of a function of rank k are fitted at cost k + C/L per layer, however many they are.
+    r"""Any number of data of a function of rank k are fitted at cost k + C/L per layer.
 
     The network of rank.identity-layers for $f^* = h \circ g$ fits every data set $(x_i, f^*(x_i))$
     exactly, so its loss with ridge $\lambda$ is
