@@ -1,3 +1,7 @@
+"""Remark 1 of `rank`: networks of absolute values do not represent every function."""
+
+import torch
+
 from rankcheck import bound, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import STEEPEST, network
@@ -26,9 +30,9 @@ def leaky_networks(source: Source):
 def offsets(source: Source):
     """One hidden unit |t x + b| with t|x| ≥ |b|: the difference is 2|b|."""
     b = source.tensor(1, low=-2.0, high=2.0)
-    one = (0 * b + 1).unsqueeze(-1)
+    one = torch.ones_like(b).unsqueeze(-1)
     x = source.tensor(1, low=2.0, high=8.0)
-    return Network.unchecked_slope((one, one), (b, 0 * b), -1.0), x, 1.0
+    return Network.unchecked_slope((one, one), (b, torch.zeros_like(b)), -1.0), x, 1.0
 
 
 @bound(
@@ -41,11 +45,13 @@ def offsets(source: Source):
 def test_absolute_value_networks(net, x, t):
     r"""Networks of absolute values are even up to a constant.
 
-    With $\sigma = |\cdot|$ and $L \ge 2$: $|f(tx) - f(-tx)| \le 2\,|W_L| \cdots |W_2|\,|b_1|$, entry
-    by entry, for every $t$: so $\sup_t \|f(tx) - f(-tx)\| < \infty$, and such networks cannot
-    represent every piecewise-linear function.
+    With $\sigma = |\cdot|$ and $L \ge 2$:
+    $|f(tx) - f(-tx)| \le 2\,|W_L| \cdots |W_2|\,|b_1|$, entry by entry, for every $t$. So
+    $\sup_t \|f(tx) - f(-tx)\| < \infty$, and such networks cannot represent every piecewise-linear
+    function.
 
-    From $||u + b| - |u - b|| \le 2|b|$, and $||u| - |v|| \le |u - v|$ in the layers behind.
+    The proof: $||u + b| - |u - b|| \le 2|b|$ in the first layer, and $||u| - |v|| \le |u - v|$ in
+    the layers behind it.
     """
     bound = 2 * net.biases[0].abs()
     for w in net.weights[1:]:

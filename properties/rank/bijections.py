@@ -1,3 +1,5 @@
+"""Claim 1 of `rank`: the ranks of functions between piecewise-linear bijections."""
+
 import torch
 
 from rankcheck import bound, construction, eq, identity, leq, paper
@@ -8,21 +10,15 @@ from rankcheck.instances.integer_networks import (
     integer_factors,
     integer_network,
 )
-from rankcheck.instances.matrices import orthogonal, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.regions import jacobian_rank
-from rankcheck.witnesses import bijections
 from rankcheck.witnesses.bijections import conjugate, inverse
 
+from ._bijections import bijection
+from ._regions import around, proved_rank
+
 NO_BATCH = "the linear regions of a network are listed one network at a time"
-NO_BALL = "linear regions are those of float weights; ranks over them are proved in rationals"
-
-
-def proved_rank(net, box):
-    """rank_J over all linear regions in a box, in rational arithmetic."""
-    return jacobian_rank(net, *box, exact=True).rank
+NO_BALL = "linear regions are listed for float weights; ranks over them are proved in rationals"
 
 
 @instances
@@ -47,7 +43,7 @@ def relu_conjugated_matrices(source: Source):
 
 @instances
 def singular_layers(source: Source):
-    """The same with a first layer of φ that forgets an input."""
+    """The same with a first layer of φ that ignores an input."""
     psi, A, phi, k, box = conjugated_matrices()(source)
     W = phi.weights[0]
     kept = torch.arange(W.shape[-1]) > 0
@@ -62,21 +58,21 @@ def singular_layers(source: Source):
         "σ_a is a bijection": relu_conjugated_matrices(),
         "the layers of φ are invertible": singular_layers(),
     },
-    witness=bijections,
+    witness=conjugate,
     no_batch=NO_BATCH,
     no_ball=NO_BALL,
     effort=0.5,
 )
 def test_bijections(psi, A, phi, k, box):
-    r"""A matrix between piecewise-linear bijections has the Jacobian rank of the matrix.
+    r"""A matrix between two piecewise-linear bijections keeps its rank.
 
     $\operatorname{rank}_J(\psi \circ A \circ \phi) = \operatorname{rank} A$ for piecewise-linear
-    bijections: invertible matrices and $\sigma_a$, $a > 0$. In particular $\operatorname{rank}_J(\phi)$
-    is the dimension.
+    bijections $\psi$ and $\phi$: compositions of invertible matrices and $\sigma_a$, $a > 0$. In
+    particular $\operatorname{rank}_J \phi$ is the dimension.
 
-    Over all linear regions in a box, in rational arithmetic; $A$ has its rank by its form. For
-    $a < 0$, where $\sigma_a$ is no bijection but its derivative never vanishes, the same holds and is
-    among the instances; for $a = 0$ it does not.
+    Checked over all linear regions in a box, in rational arithmetic; $A$ is a product of integer
+    factors, which fix its rank. Slopes $a < 0$ are among the instances: $\sigma_a$ is then no
+    bijection, but its derivative does not vanish and the equality holds. For $a = 0$ it fails.
     """
     return (
         eq(proved_rank(conjugate(psi, A, phi), box), k, label="the rank of ψ∘A∘φ"),
@@ -103,15 +99,9 @@ def bijections_on_bijections(source: Source):
 
 @instances
 def non_bijections(source: Source):
-    """The same with ψ = 0."""
+    """The same with a constant ψ."""
     psi, f, phi, box = bijections_on_bijections()(source)
-    return psi.with_parameters([0 * w for w in psi.weights], psi.biases), f, phi, box
-
-
-def around(net, box):
-    """A box with integer corners that contains the image of a box."""
-    low, high = interval_bounds(net, *box)
-    return low.floor() - 1, high.ceil() + 1
+    return psi.with_parameters(map(torch.zeros_like, psi.weights), psi.biases), f, phi, box
 
 
 @bound(
@@ -120,7 +110,7 @@ def around(net, box):
     instances=functions_and_bijections(),
     tight=bijections_on_bijections(),
     needs={"ψ is a bijection": non_bijections()},
-    witness=bijections,
+    witness=inverse,
     no_batch=NO_BATCH,
     no_ball=NO_BALL,
     effort=0.8,
@@ -131,9 +121,9 @@ def test_bijections_keep_the_rank(psi, f, phi, box):
     $\operatorname{rank}_J(\psi \circ f \circ \phi) = \operatorname{rank}_J f$ and
     $\operatorname{rank}_J f \le \min\{d_{in}, d_{out}\}$.
 
-    On boxes the equality becomes two inequalities, as φ does not map boxes to boxes:
+    $\phi$ does not map boxes to boxes, so the equality is checked as two inequalities,
     $\operatorname{rank}_J(f; \Omega) \le \operatorname{rank}_J(\psi \circ f \circ \phi; \Omega')
-    \le \operatorname{rank}_J(f; \Omega'')$ with $\phi^{-1}(\Omega) \subset \Omega'$ and
+    \le \operatorname{rank}_J(f; \Omega'')$, on boxes with $\phi^{-1}(\Omega) \subset \Omega'$ and
     $\phi(\Omega') \subset \Omega''$.
     """
     outer = around(inverse(phi), box)
@@ -149,12 +139,7 @@ def test_bijections_keep_the_rank(psi, f, phi, box):
 def bijections_at_points(source: Source, *, low: float = 0.125):
     """A bijection of R^n, its layers orthogonal matrices times positive scales, and a point."""
     n, depth = source.integer(1, 3), source.integer(1, 3)
-    weights = [
-        orthogonal(source, n) * positive(source, n, low=0.5, high=2.0).unsqueeze(-2)
-        for _ in range(depth)
-    ]
-    biases = [source.tensor(n) for _ in weights]
-    return Network(weights, biases, source.tensor(low=low, high=0.875)), source.tensor(n)
+    return bijection(source, n, depth, bound=8.0, low=low), source.tensor(n)
 
 
 @instances
@@ -177,13 +162,13 @@ def without_scale(phi):
     instances=bijections_at_points(),
     needs={"a > 0": folds()},
     mutants={"the slope not undone": {"witness": without_scale}},
-    witness=bijections,
+    witness=inverse,
 )
 def test_inverse_bijections(phi, x, *, witness=inverse):
     r"""The inverse of a piecewise-linear bijection is a network of the same shape.
 
     A network $\phi$ of invertible $n \times n$ layers and slope $a > 0$ is a bijection of
-    $\mathbb R^n$, and its inverse a network of the same slope, depth and widths:
+    $\mathbb R^n$. Its inverse is a network of the same slope, depth and widths:
     $\phi^{-1}(\phi(x)) = x = \phi(\phi^{-1}(x))$.
     """
     back = witness(phi)

@@ -1,3 +1,7 @@
+"""Prop. 1 of `rank`: the bottleneck rank of compositions, sums and affine maps."""
+
+import torch
+
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.integer_networks import integer_factors
@@ -10,7 +14,7 @@ from rankcheck.witnesses.factorisations import Factorisation, add, affine, compo
 
 
 def factorised(source: Source, inputs: int, outputs: int, like: Network | None = None):
-    """A factorisation of R^inputs → R^outputs through R^k, of drawn k, or of the slope of another."""
+    """A function R^inputs → R^outputs through R^k, k drawn; its slope is drawn, or that of `like`."""
     k = source.integer(1, 3)
     g = network(source, depth=(1, 2), width=(1, 3), inputs=inputs, outputs=k, bound=2.0)
     h = network(source, depth=(1, 2), width=(1, 3), inputs=k, outputs=outputs, bound=2.0)
@@ -51,12 +55,14 @@ def inner_parts_only(f, e):
     witness=factorisations,
 )
 def test_bottleneck_rank_axioms(f, g, e, x, y, *, composed=compose, summed=add):
-    r"""Factorisations of compositions and sums, of the least dimension that the parts allow.
+    r"""Compositions factor through the smaller dimension, sums through the sum of the two.
 
-    From $f = h_1 \circ g_1$ through $\mathbb R^k$ and $g = h_2 \circ g_2$ through $\mathbb R^m$:
-    $f \circ g$ factors through $\mathbb R^{\min(k, m)}$; and with $e$ through $\mathbb R^l$, $f + e$
-    factors through $\mathbb R^{k + l}$. So
-    $\operatorname{rank}_{BN}(f \circ g) \le \min$ and $\operatorname{rank}_{BN}(f + e) \le$ the sum.
+    For $f$ through $\mathbb R^k$ and $g$ through $\mathbb R^m$, $f \circ g$ factors through
+    $\mathbb R^{\min(k, m)}$; with $e$ through $\mathbb R^l$, $f + e$ factors through
+    $\mathbb R^{k + l}$. So
+    $\operatorname{rank}_{BN}(f \circ g) \le
+    \min(\operatorname{rank}_{BN} f, \operatorname{rank}_{BN} g)$ and
+    $\operatorname{rank}_{BN}(f + e) \le \operatorname{rank}_{BN} f + \operatorname{rank}_{BN} e$.
 
     Property 4 is rank.bottleneck-rank-of-affine-maps.
     """
@@ -82,7 +88,7 @@ def affine_maps(source: Source):
 
 def without_offset(U, V, b, slope):
     """The linear part alone."""
-    return affine(U, V, 0 * b, slope)
+    return affine(U, V, torch.zeros_like(b), slope)
 
 
 @construction(
@@ -90,13 +96,13 @@ def without_offset(U, V, b, slope):
     paper("rank", "Prop. 1, property 4"),
     instances=affine_maps(),
     mutants={"the offset forgotten": {"witness": without_offset}},
-    witness=factorisations,
+    witness=affine,
 )
 def test_bottleneck_rank_of_affine_maps(U, V, b, slope, x, *, witness=affine):
     r"""An affine map factors through the rank of its matrix.
 
-    $x \mapsto Ax + b$ with $A = UV$ factors through $\mathbb R^{\operatorname{rank} A}$. It does
-    through no smaller dimension, as its Jacobian has that rank (rank.jacobian-below-bottleneck).
+    $x \mapsto Ax + b$ with $A = UV$ factors through $\mathbb R^{\operatorname{rank} A}$, and
+    through no smaller space, because its Jacobian has that rank (rank.jacobian-below-bottleneck).
     """
     f, A = witness(U, V, b, slope), U @ V
     value = (A @ x.unsqueeze(-1)).squeeze(-1) + b

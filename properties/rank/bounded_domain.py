@@ -1,3 +1,5 @@
+"""Thm 1 of `rank` needs a bounded domain: what the identity costs on the whole line."""
+
 import torch
 
 from rankcheck import bound, construction, eq, leq, paper
@@ -8,24 +10,24 @@ from rankcheck.linalg import eye
 from rankcheck.networks import Network
 
 
-def identity_on_the_line(depth, like, units=(1.0, -1.0)):
-    """x = relu(x) − relu(−x), carried through identity layers of width two."""
-    k = len(units)
-    first = like.new_ones((k, 1)) * torch.tensor(units, dtype=torch.float64).unsqueeze(-1)
-    weights = [first, *[eye(k, like=like)] * (depth - 2), first.mT]
-    spread = [w.expand((*like.shape[:-1], *w.shape)) for w in weights]
-    return Network(spread, [0 * w[..., 0] for w in spread])
-
-
-def right_half(depth, like):
-    """The unit for x < 0, left out: what suffices on a domain that is bounded from below."""
-    return identity_on_the_line(depth, like, units=(1.0,))
-
-
 @instances
 def depths_and_points(source: Source):
     """A depth and a point of the line."""
     return source.integer(2, 12), source.tensor(1)
+
+
+def identity_on_the_line(depth, like, units=(1.0, -1.0)):
+    """x = [x]_+ − [−x]_+, carried through identity layers of width two."""
+    k = len(units)
+    first = like.new_ones((k, 1)) * torch.tensor(units, dtype=torch.float64).unsqueeze(-1)
+    weights = [first, *[eye(k, like=like)] * (depth - 2), first.mT]
+    spread = [w.expand((*like.shape[:-1], *w.shape)) for w in weights]
+    return Network.linear(spread)
+
+
+def right_half(depth, like):
+    """The same without the unit for x < 0: enough on a domain that is bounded from below."""
+    return identity_on_the_line(depth, like, units=(1.0,))
 
 
 @construction(
@@ -37,12 +39,13 @@ def depths_and_points(source: Source):
 def test_identity_on_the_line(depth, x, *, witness=identity_on_the_line):
     r"""On the whole line the identity costs at most 2L.
 
-    $f(x) = x$ for all $x \in \mathbb R$ and $\|\theta\|^2 = 2L$.
+    $x = [x]_+ - [-x]_+$, carried through identity layers of width two, is a ReLU network of any depth
+    $L \ge 2$ with $f(x) = x$ for all $x \in \mathbb R$ and $\|\theta\|^2 = 2L$.
     """
     net = witness(depth, x)
     return (
         eq(net(x), x, label="the function"),
-        eq(net.cost(), 0 * net.cost() + 2 * depth, label="the cost"),
+        eq(net.cost(), 2 * depth, label="the cost"),
     )
 
 
@@ -57,7 +60,7 @@ def balanced_pairs(source: Source):
     """Two units, one for either half-line, with weights ±t inside and outside."""
     t = positive(source, 2, high=2.0)
     signs = torch.tensor([1.0, -1.0], dtype=torch.float64)
-    return Network(((t * signs).unsqueeze(-1), (t * signs).unsqueeze(-2)), (0 * t, 0 * t[..., :1]))
+    return Network.linear(((t * signs).unsqueeze(-1), (t * signs).unsqueeze(-2)))
 
 
 @bound(
@@ -67,14 +70,15 @@ def balanced_pairs(source: Source):
     tight=balanced_pairs(),
 )
 def test_bounded_domain(net):
-    r"""On the whole line a ReLU network of depth two pays for each of its two ends.
+    r"""A ReLU network of depth two on the line costs at least twice its outer slopes.
 
-    $\|\theta\|^2 \ge 2(|f'(+\infty)| + |f'(-\infty)|)$ for a ReLU network of depth two on
-    $\mathbb R$: the identity on all of $\mathbb R$ costs $4 = 2L$, not $L + O(1)$ as on a bounded domain.
+    $\|\theta\|^2 \ge 2(|f'(+\infty)| + |f'(-\infty)|)$ for every ReLU network of depth two from
+    $\mathbb R$ to $\mathbb R$. So the identity on all of $\mathbb R$ costs $4 = 2L$, and not
+    $L + O(1)$ as on a bounded domain.
 
-    Depth two only: for greater depth the statement $2L + o(L)$ is a limit, of which
-    rank.identity-on-the-line checks the upper half. That the upper bound of Theorem 1 needs a
-    bounded domain is the control of rank.identity-layers.
+    Depth two only. For greater depth the cost is $2L + o(L)$, a limit: rank.identity-on-the-line
+    checks that this is enough; that it is necessary is not checked. That the upper bound of Theorem
+    1 needs a bounded domain is the control of rank.identity-layers.
     """
     inner, outer = net.weights[0][..., 0], net.weights[1][..., 0, :]
     right = (outer * torch.relu(inner)).sum(-1)

@@ -1,3 +1,5 @@
+"""Proof of Prop. 9 of `rank`: the variance of the data after a layer."""
+
 import torch
 
 from rankcheck import bound, leq, paper, refuted
@@ -45,14 +47,15 @@ def trace(A):
     mutants={"the largest variance, as printed": {"size": operator_norm}},
 )
 def test_centred_covariance(Y, W, a, *, size=trace):
-    r"""A layer multiplies the total variance of its data by no more than its squared norm.
+    r"""A layer multiplies the total variance of its data by at most its squared norm.
 
+    With the data points as the rows of $Y$:
     $\operatorname{tr} \operatorname{Cov}(\sigma_a(Y)) \le \operatorname{tr} \operatorname{Cov}(Y)$ for
-    $|a| \le 1$, and $\operatorname{tr} \operatorname{Cov}(WY) \le
-    \|W\|_{op}^2 \operatorname{tr} \operatorname{Cov}(Y)$, with the data points as rows.
+    $|a| \le 1$, and $\operatorname{tr} \operatorname{Cov}(Y W^\top) \le
+    \|W\|_{op}^2 \operatorname{tr} \operatorname{Cov}(Y)$.
 
-    The total variance is the mean squared distance of two points, up to a factor, and neither
-    $\sigma_a$ nor $W / \|W\|_{op}$ raises a distance.
+    The total variance is half the mean squared distance of two points, and neither $\sigma_a$ nor
+    $W / \|W\|_{op}$ raises a distance.
     """
     norm, energy = operator_norm(W) ** 2, frobenius_squared(Y) / Y.shape[-2]
     before = size(covariance(Y))
@@ -71,15 +74,16 @@ def test_centred_covariance(Y, W, a, *, size=trace):
     "rank.centred-covariance-as-printed",
     paper("rank", "proof of Prop. 9"),
     instances=data_and_layers(),
-    errata="The weights shrink the operator norm of the covariance, but the activation can raise it: "
-    "it may turn variance in several directions into one. The trace does not grow.",
+    errata="The weights multiply the operator norm of the covariance by at most ‖W‖², but the "
+    "activation can raise it: it can turn variance in several directions into variance in one. The "
+    "trace does not grow.",
     corrected_by="rank.centred-covariance",
 )
 def test_centred_covariance_as_printed(Y, W, a):
-    r"""The largest variance of the data after a layer.
+    r"""A layer multiplies the largest variance of its data by at most its squared norm.
 
-    $\|\operatorname{Cov}(\sigma_a(WY))\|_{op} \le \|W\|_{op}^2\,\|\operatorname{Cov}(Y)\|_{op}$, with the
-    data points as rows.
+    $\|\operatorname{Cov}(\sigma_a(Y W^\top))\|_{op} \le
+    \|W\|_{op}^2\,\|\operatorname{Cov}(Y)\|_{op}$, with the data points as the rows of $Y$.
     """
     after = leaky(Y @ W.mT, a[..., None, None])
     norm, energy = operator_norm(W) ** 2, frobenius_squared(Y) / Y.shape[-2]

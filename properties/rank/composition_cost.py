@@ -1,3 +1,5 @@
+"""Thm 4.1 of `rank`: the cost of a composition, by one network after the other."""
+
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.factorisations import factorised_functions, unbounded_functions
@@ -32,7 +34,7 @@ def negative_inside(source: Source):
 def test_composition_cost(f, g, x, *, concatenate=Network.after):
     r"""The concatenated network computes the composition, and its cost is the sum.
 
-    For $g(\Omega)$ in the positive orthant the layers of $g$ followed by those of $f$ are a network
+    For $g(\Omega)$ in the positive orthant the layers of $g$, followed by those of $f$, form a network
     for $f \circ g$ of depth $L_f + L_g$ and cost $\|\theta_f\|^2 + \|\theta_g\|^2$.
     """
     net = concatenate(f, g)

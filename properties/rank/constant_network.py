@@ -1,9 +1,10 @@
+"""Thm 4.2 of `rank`, corrected: the cheapest network of depth two for a constant."""
+
 import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
-from rankcheck.witnesses import constants
 from rankcheck.witnesses.constants import constant_network, least_constant_cost
 
 
@@ -15,8 +16,8 @@ def values_and_points(source: Source):
 
 def bias_alone(v):
     """The constant as the last bias: the cheapest only for |v| ≤ 1."""
-    zero = (0 * v)[..., None, None]
-    return Network((zero, zero), (0 * v.unsqueeze(-1), v.unsqueeze(-1)))
+    zero = torch.zeros_like(v)[..., None, None]
+    return Network((zero, zero), (zero[..., 0], v.unsqueeze(-1)))
 
 
 @construction(
@@ -24,16 +25,16 @@ def bias_alone(v):
     paper("rank", "Thm 4.2 (corrected)"),
     instances=values_and_points(),
     mutants={"the last bias alone": {"witness": bias_alone}},
-    witness=constants,
+    witness=constant_network,
 )
 def test_constant_network(v, x, *, witness=constant_network):
     r"""A network of depth two for a constant, at the least cost.
 
-    The constant $v$ is a network of depth two at cost $v^2$ for $|v| \le 1$ and $2|v| - 1$ beyond:
-    so $R(1; 2) = 1$ and $R(2; 2) = 3$. That no network is cheaper is rank.constant-cost.
+    The network computes the constant $v$ and costs $v^2$ for $|v| \le 1$, $2|v| - 1$ beyond. So
+    $R(1; 2) = 1$ and $R(2; 2) = 3$: that no network is cheaper is rank.constant-cost.
     """
     net = witness(v)
-    size = torch.maximum(v * v, 1 + 0 * v)
+    size = torch.maximum(v * v, torch.ones_like(v))
     return (
         eq(net(x)[..., 0], v, label="the function"),
         eq(net.cost(), least_constant_cost(v), scale=size, label="the cost"),

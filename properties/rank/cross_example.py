@@ -1,3 +1,5 @@
+"""Example 1 of `rank`: a function of Jacobian rank 1 and bottleneck rank 2."""
+
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,9 +11,6 @@ from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, power, rank
 from rankcheck.networks import Network
-from rankcheck.regions import jacobian_rank
-from rankcheck.scalars import scalar
-from rankcheck.witnesses import cross_example
 from rankcheck.witnesses.cross_example import (
     EqualValues,
     cross,
@@ -20,10 +19,7 @@ from rankcheck.witnesses.cross_example import (
     equal_values,
 )
 
-
-def square(x):
-    """‖x‖²."""
-    return (x * x).sum(-1)
+from ._regions import proved_rank
 
 
 @instances
@@ -43,14 +39,19 @@ def on_one_diagonal(source: Source):
 
 @instances
 def beside_an_axis(source: Source):
-    """Two points that differ in one of their coordinates, which is the smaller one: rise √2."""
+    """Two points with the same larger coordinate: f changes √2 times as much as the smaller one."""
     t = source.tensor(2, low=0.0, high=4.0)
-    zero = 0 * t[..., 0]
-    return torch.stack((zero + 8, t[..., 0]), -1), torch.stack((zero + 8, t[..., 1]), -1)
+    points = torch.stack((torch.full_like(t, 8.0), t), -1)
+    return points[..., 0, :], points[..., 1, :]
+
+
+def square(x):
+    """‖x‖²."""
+    return (x * x).sum(-1)
 
 
 def signs_forgotten(like=None):
-    """The network with the first output |x_0| clipped: the unit for x_0 < 0 reads |x_0|."""
+    """The network with |x_0| clipped in place of x_0: the unit for x_0 < 0 reads |x_0|."""
     net = cross_network(like)
     first = net.weights[0] * torch.tensor([[1.0], [-1.0], [1.0], [1.0]], dtype=torch.float64)
     return net.with_parameters((first, *net.weights[1:]), net.biases)
@@ -65,7 +66,7 @@ def signs_forgotten(like=None):
         "the cases as printed": {"function": cross_as_printed},
         "a sign forgotten": {"witness": signs_forgotten},
     },
-    witness=cross_example,
+    witness=cross_network,
 )
 def test_cross_example(x, y, *, function=cross, witness=cross_network):
     r"""A continuous function of Jacobian rank 1 that is the identity on a cross.
@@ -75,8 +76,8 @@ def test_cross_example(x, y, *, function=cross, witness=cross_network):
     linear: $\|f(x) - f(y)\|^2 \le 2\|x - y\|^2$; it is the identity on the cross $|x_0| = |x_1|$; and
     its Jacobian has rank 1 in every linear region.
 
-    The regions are those of the witness in $[-1, 1]^2$, ranked in rational arithmetic; f is
-    homogeneous. That $\operatorname{rank}_{BN} f = 2$ is rank.no-injection-of-the-cross.
+    The rank is checked in all regions of the network in $[-1, 1]^2$, in rational arithmetic, and
+    $f$ is homogeneous. That $\operatorname{rank}_{BN} f = 2$ is rank.no-injection-of-the-cross.
     """
     net = witness(x)
     arm = torch.where(x < 0, -x[..., :1].abs(), x[..., :1].abs())
@@ -86,7 +87,7 @@ def test_cross_example(x, y, *, function=cross, witness=cross_network):
         leq(square(function(x) - function(y)), 2 * square(x - y), label="continuity"),
         eq(function(arm), arm, label="the identity on the cross"),
         eq(rank(net.jacobian(x)), 1, where=regular, label="the rank at a point"),
-        eq(jacobian_rank(witness(), -1, 1, exact=True).rank, 1, label="the rank everywhere"),
+        eq(proved_rank(witness(), (-1, 1)), 1, label="the rank everywhere"),
     )
 
 
@@ -105,8 +106,8 @@ def test_cross_example_as_printed(x, y):
     $(\operatorname{sign}(x_0)|x_1|, x_1)$ otherwise is continuous.
 
     Its linear pieces have operator norm $\sqrt 2$, so continuity means
-    $\|f(x) - f(y)\|^2 \le 2\|x - y\|^2$ for all $x, y$: here for those off the axes, so that it does
-    not matter what $\operatorname{sign}(0)$ is.
+    $\|f(x) - f(y)\|^2 \le 2\|x - y\|^2$ for all $x$, $y$. Points on the axes are left out, so that the
+    value of $\operatorname{sign}(0)$ does not matter.
     """
     off_the_axes = (x != 0).all(-1) & (y != 0).all(-1)
     jump = square(cross_as_printed(x) - cross_as_printed(y))
@@ -119,6 +120,10 @@ class Stepped:
 
     g: Network
     step: float
+
+    @property
+    def weights(self):
+        return self.g.weights
 
     @property
     def biases(self):
@@ -139,7 +144,7 @@ def functions_to_the_line(source: Source):
 def with_steps(source: Source):
     """g ∈ [0, 2] on the cross, plus 4 times the number of the arm: different on different arms."""
     w = source.tensor(1, 2, low=0.5, high=1.0)
-    return Stepped(Network((w, 1 + 0 * w[..., :1]), (0 * w[..., 0], 0 * w[..., 0])), 4.0)
+    return Stepped(Network.linear((w, torch.ones_like(w[..., :1]))), 4.0)
 
 
 def size_of(g, x):
@@ -149,8 +154,8 @@ def size_of(g, x):
 
 def lipschitz(g):
     """A Lipschitz constant of a network, the product of the norms of its layers."""
-    product = 0 * g.biases[-1][..., 0] + 1
-    for w in g.weights if isinstance(g, Network) else g.g.weights:
+    product = torch.ones_like(g.biases[-1][..., 0])
+    for w in g.weights:
         product = product * power(frobenius_squared(w), Fraction(1, 2))
     return product
 
@@ -158,7 +163,7 @@ def lipschitz(g):
 def on_one_arm(g, like, steps):
     """A search that stays on the arm on which it begins."""
     found = equal_values(g, like, steps)
-    return EqualValues(found.point, 0 * found.point, found.point)
+    return EqualValues(found.point, torch.zeros_like(found.point), found.point)
 
 
 @construction(
@@ -168,11 +173,11 @@ def on_one_arm(g, like, steps):
     needs={"g is continuous": with_steps()},
     mutants={"one arm only": {"search": on_one_arm}},
     loose={
-        "the value from below": "the two values differ as g varies between the two points",
-        "the value from above": "the two values differ as g varies between the two points",
+        "the value from below": "g varies between the two points that enclose the value",
+        "the value from above": "g varies between the two points that enclose the value",
         "the same value": "a product of norms is far above the slope along the arm",
     },
-    witness=cross_example,
+    witness=equal_values,
 )
 def test_no_injection_of_the_cross(g, *, search=equal_values):
     r"""Every continuous g: R² → R takes one value at two distant points of the cross.
@@ -182,9 +187,10 @@ def test_no_injection_of_the_cross(g, *, search=equal_values):
     $f = h \circ g$ through $\mathbb R$ is the identity on the cross, and the function of
     rank.cross-example has $\operatorname{rank}_{BN} = 2$.
 
-    The first point is the end of an arm. On another arm, two points $2^{-40}$ apart are found whose
-    values enclose $g$ of the first, and the intermediate value theorem does the rest; what follows is
-    checked too: each of these values is within $2^{-39}$ times the Lipschitz constant of $g$.
+    The first point is the end of an arm. On another arm two points at most $2^{-40}$ apart are found
+    whose values enclose that of the first; the intermediate value theorem gives the second point
+    between them. Also checked: the value at one of the two is within twice their distance times a
+    Lipschitz constant of $g$.
     """
     found = search(g, g.biases[-1][..., 0], 40)
     point, low, high = (
@@ -200,6 +206,6 @@ def test_no_injection_of_the_cross(g, *, search=equal_values):
         leq(point, torch.maximum(low, high), scale=scale, label="the value from above"),
         leq((low - point).abs().squeeze(-1), near, scale=scale.squeeze(-1), label="the same value"),
         leq(1, gap, label="the distance"),
-        leq(width, scalar(Fraction(1, 2**40), width), label="the enclosure"),
+        leq(width, Fraction(1, 2**40), label="the enclosure"),
         eq(on_cross[..., 0], on_cross[..., 1], label="on the cross"),
     )

@@ -1,3 +1,5 @@
+"""After Prop. 5 of `rank`: the number of data from which the true rank is cheaper."""
+
 from fractions import Fraction
 
 from rankcheck import eq, identity, paper
@@ -24,13 +26,13 @@ def thresholds(source: Source):
     mutants={"exponent kL/(2k − 1)": {"shift": 1}},
 )
 def test_data_threshold(c, C, k, L, t, *, shift=2):
-    r"""The number of data from which a rank-one fit is dearer than the true rank.
+    r"""The number of data beyond which a rank-one fit costs more than the true rank.
 
     $c N^{\frac{2}{L}(1 - \frac{1}{k})} > k + \frac{C}{L} \iff
     N > N^* = \left(\frac{k + C/L}{c}\right)^{\frac{kL}{2k-2}}$, $k \ge 2$.
 
-    Asserted as $c (t N^*)^e = t^e (k + C/L)$ with $e = \frac{2}{L}(1 - \frac{1}{k}) > 0$ at multiples
-    $t$ of the threshold: the sign of both sides of the equivalence is that of $t - 1$.
+    Checked as $c (t N^*)^e = t^e (k + C/L)$ with $e = \frac{2}{L}(1 - \frac{1}{k}) > 0$ at multiples
+    $t$ of the threshold: each side of the equivalence holds if and only if $t > 1$.
     """
     level = k + C / L
     threshold = power(level / c, Fraction(k * L, 2 * k - shift))

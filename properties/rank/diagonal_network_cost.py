@@ -1,3 +1,5 @@
+"""§1 of `rank`: the least cost of a diagonal linear network is an ℓ_p quasi-norm."""
+
 from fractions import Fraction
 
 from rankcheck import bound, eq, identity, leq, paper
@@ -38,10 +40,10 @@ def product(factors):
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
 )
 def test_diagonal_network_cost(factors, *, exponent=2):
-    r"""No entrywise factorisation into L factors is cheaper than L times the ℓ_p quasi-norm.
+    r"""No entrywise factorisation into L factors is cheaper than L times the ℓ_p power.
 
-    $L\,\|w\|_p^p \le \sum_\ell \|v_\ell\|^2$ with $p = 2/L$ for $w = v_1 \odot \cdots \odot v_L$:
-    entry by entry, the mean of the squares is at least their geometric mean.
+    $L\,\|w\|_p^p \le \sum_\ell \|v_\ell\|^2$ with $p = 2/L$ for $w = v_1 \odot \cdots \odot v_L$: in
+    each entry the arithmetic mean of the squares is at least their geometric mean.
     """
     L = len(factors)
     cost = sum((v * v).sum(-1) for v in factors)

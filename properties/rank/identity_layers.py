@@ -1,4 +1,8 @@
+"""Thm 1/3 of `rank`: the upper bound k of the cost per layer, by identity layers."""
+
 from fractions import Fraction
+
+import torch
 
 from rankcheck import construction, eq, leq, limit, paper
 from rankcheck.claims.tolerances import network_scale
@@ -13,7 +17,7 @@ from rankcheck.witnesses.identity_layers import identity_layers, translate
 
 def without_translation(h, g, depth, lower):
     """The witness without the shift into the positive orthant."""
-    return identity_layers(h, g, depth, 0 * lower)
+    return identity_layers(h, g, depth, torch.zeros_like(lower))
 
 
 def one_layer_short(h, g, depth, lower):
@@ -33,15 +37,16 @@ def one_layer_short(h, g, depth, lower):
     witness=identity_layers,
 )
 def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
-    r"""A function through R^k as a network of any depth, at k a layer.
+    r"""A function through R^k is a network of any depth, at cost k for each further layer.
 
-    For $f = h \circ g$ through $\mathbb R^k$, $g \ge$ `lower` on $\Omega$: the layers of $g$
-    (translated), then $L - L_g - L_h$ identity layers, then the layers of $h$ form a network of depth
-    $L$ that equals $f$ on $\Omega$ for every slope, and
+    Let $f = h \circ g$ through $\mathbb R^k$ with $g \ge$ `lower` on $\Omega$, and let $\theta_g$ and
+    $\theta_h$ belong to $g$ and $h$ translated so that $g \ge 0$. The layers of $g$, then
+    $L - L_g - L_h$ identity layers, then the layers of $h$ form a network of depth $L$ that equals
+    $f$ on $\Omega$ for every slope, and
     $\|\theta\|^2 = \|\theta_g\|^2 + (L - L_g - L_h)\,k + \|\theta_h\|^2$.
 
-    The seam is not merged: $L \ge L_g + L_h$. Instances in which $g$ needs no translation are among
-    those drawn; the control puts $x$ where the lower bound fails.
+    The last layer of $g$ and the first of $h$ are not merged, so $L \ge L_g + L_h$. In the control
+    $g(x)$ lies below the lower bound.
     """
     net = witness(h, g, depth, lower)
     h_moved, g_moved = translate(h, g, lower)
@@ -63,14 +68,14 @@ def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
     witness=identity_layers,
 )
 def test_sandwich(h, g, lower, depth, x):
-    r"""Cost per layer of the witness between the Jacobian and the bottleneck rank.
+    r"""The cost per layer lies between the Schatten power of the Jacobian and k + C/L.
 
-    At every depth $L$ the witness for $f = h \circ g$ through $\mathbb R^k$ has
+    At every depth $L$ the network of rank.identity-layers for $f = h \circ g$ through $\mathbb R^k$ has
     $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2/L = k + C/L$ with
     $C = \|\theta_g\|^2 + \|\theta_h\|^2 - (L_g + L_h) k$, which does not depend on $L$.
 
-    The limit adds: the left end tends to $\operatorname{rank} Jf(x)$ (rank.schatten-limits), the
-    right end to $k$.
+    As $L \to \infty$ the left end tends to $\operatorname{rank} Jf(x)$ (rank.schatten-limits) and
+    the right end to $k$.
     """
     net = identity_layers(h, g, depth, lower)
     h_moved, g_moved = translate(h, g, lower)

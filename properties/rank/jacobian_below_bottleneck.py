@@ -1,3 +1,5 @@
+"""Prop. 1/6 of `rank`: the Jacobian rank is at most the bottleneck rank."""
+
 from rankcheck import bound, leq, paper
 from rankcheck.instances.integer_networks import (
     integer_bijection,
@@ -7,9 +9,9 @@ from rankcheck.instances.integer_networks import (
 )
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
-from rankcheck.regions import jacobian_rank
-from rankcheck.witnesses import factorisations
 from rankcheck.witnesses.factorisations import Factorisation
+
+from ._regions import proved_rank
 
 
 @instances
@@ -23,12 +25,11 @@ def functions_through_a_bottleneck(source: Source):
 
 @instances
 def of_full_rank(source: Source):
-    """h a bijection of R^k before an injective linear map, g a linear map onto R^k."""
+    """h a bijection of R^k and then an injective linear map, g a linear map onto R^k."""
     k = source.integer(1, 2)
     psi = integer_bijection(source, k, depth=(1, 2))
     U, V = integer_factors(source, k + source.integer(0, 2), k + source.integer(0, 1), k)
-    onto = Network((V,), (0 * V[..., 0],), psi.slope)
-    into = Network((U,), (0 * U[..., 0],), psi.slope)
+    onto, into = Network.linear((V,), psi.slope), Network.linear((U,), psi.slope)
     return Factorisation(into.merged_after(psi), onto), k, integer_box(source, V.shape[-1])
 
 
@@ -45,9 +46,9 @@ def through_one_dimension_more(source: Source):
     instances=functions_through_a_bottleneck(),
     tight=of_full_rank(),
     needs={"f factors through R^k": through_one_dimension_more()},
-    witness=factorisations,
+    witness=Factorisation,
     no_batch="the linear regions of a network are listed one network at a time",
-    no_ball="linear regions are those of float weights; ranks over them are proved in rationals",
+    no_ball="linear regions are listed for float weights; ranks over them are proved in rationals",
     effort=0.6,
 )
 def test_jacobian_below_bottleneck(f, k, box):
@@ -56,7 +57,7 @@ def test_jacobian_below_bottleneck(f, k, box):
     $\operatorname{rank}_J(f; \Omega) \le k$ for every $f = h \circ g$ through $\mathbb R^k$; so
     $\operatorname{rank}_J \le \operatorname{rank}_{BN}$.
 
-    Over *all* linear regions in a box Ω, of integer networks, listed and ranked in rational
-    arithmetic. That the inequality can be strict is rank.cross-example.
+    Checked over *all* linear regions of integer networks in a box $\Omega$, in rational arithmetic.
+    That the inequality can be strict is rank.cross-example.
     """
-    return leq(jacobian_rank(f.network(), *box, exact=True).rank, k)
+    return leq(proved_rank(f.network(), box), k)

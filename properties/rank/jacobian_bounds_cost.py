@@ -1,3 +1,5 @@
+"""Prop. 3/7 of `rank`: the parameter norm bounds the Jacobian, at every depth."""
+
 from fractions import Fraction
 
 from rankcheck import bound, leq, paper
@@ -13,9 +15,10 @@ from rankcheck.linalg import schatten_power
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
 )
 def test_jacobian_bounds_cost(net, x, *, exponent=2):
-    r"""The cost of a network bounds the Schatten quasi-norm of its Jacobian.
+    r"""The cost per layer bounds the Schatten power of the Jacobian.
 
-    $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ for every network and differentiable $x$.
+    $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ for every network and every $x$ at
+    which it is differentiable.
     """
     J = net.jacobian(x)
     return leq(schatten_power(J, Fraction(exponent, net.depth)), net.cost() / net.depth)

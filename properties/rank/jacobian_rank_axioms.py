@@ -1,3 +1,5 @@
+"""Prop. 1 of `rank`: the Jacobian rank of compositions, sums and affine maps."""
+
 import operator
 
 import torch
@@ -6,20 +8,12 @@ from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.instances.integer_networks import integer_box, integer_factors, integer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
-from rankcheck.networks.bounds import interval_bounds
-from rankcheck.regions import jacobian_rank
 from rankcheck.witnesses.deepen import deepen
 
+from ._regions import around, proved_rank
 
-def proved_rank(net, box):
-    """rank_J over all linear regions in a box, in rational arithmetic."""
-    return jacobian_rank(net, *box, exact=True).rank
-
-
-def around(net, box):
-    """A box with integer corners that contains the image of a box."""
-    low, high = interval_bounds(net, *box)
-    return low.floor() - 1, high.ceil() + 1
+NO_BATCH = "the linear regions of a network are listed one network at a time"
+NO_BALL = "linear regions are listed for float weights; ranks over them are proved in rationals"
 
 
 @instances
@@ -37,10 +31,10 @@ def three_networks(source: Source):
 def elsewhere(source: Source):
     """f = [y − 8]_+ and g = wx + 16 > 8; the box for f is one where f vanishes."""
     w = source.tensor(1, 1, low=1.0, high=3.0).round()
-    one, none = 0 * w + 1, 0 * w[0]
-    f = Network((one, one), (none - 8, none))
-    g = Network((w,), (none + 16,))
-    return f, g, f, (none - 2, none + 2), (none - 2, none + 2)
+    one, zero = torch.ones_like(w), torch.zeros_like(w[0])
+    f = Network((one, one), (zero - 8, zero))
+    g = Network((w,), (zero + 16,))
+    return f, g, f, (zero - 2, zero + 2), (zero - 2, zero + 2)
 
 
 @instances
@@ -49,7 +43,7 @@ def independent_networks(source: Source):
     b = source.tensor(2, low=-1.0, high=1.0).round()
     unit = b.new_zeros(2, 1, 2)
     unit[0, 0, 0] = unit[1, 0, 1] = 1
-    f, e = (Network((row, row.mT), (0 * b[:1], 0 * b)) for row in unit)
+    f, e = (Network.linear((row, row.mT)) for row in unit)
     g = Network((unit.squeeze(1),), (b,))
     box = (b - 2, b + 2)
     return f, g, e, box, around(g, box)
@@ -62,21 +56,21 @@ def independent_networks(source: Source):
     tight=independent_networks(),
     needs={"the domain of f contains g(Ω)": elsewhere()},
     mutants={"the larger of two ranks for a sum": {"total": max}},
-    no_batch="the linear regions of a network are listed one network at a time",
-    no_ball="linear regions are those of float weights; ranks over them are proved in rationals",
+    no_batch=NO_BATCH,
+    no_ball=NO_BALL,
     effort=0.4,
 )
 def test_jacobian_rank_axioms(f, g, e, box, image, *, total=operator.add):
-    r"""The Jacobian rank of a composition and of a sum.
+    r"""The Jacobian rank of a composition is at most either rank, that of a sum their sum.
 
     For $g(\Omega) \subset \Omega'$:
     $\operatorname{rank}_J(f \circ g; \Omega) \le \min\{\operatorname{rank}_J(f; \Omega'),
     \operatorname{rank}_J(g; \Omega)\}$, and
     $\operatorname{rank}_J(f + e; \Omega') \le \operatorname{rank}_J(f; \Omega') +
-    \operatorname{rank}_J(e; \Omega')$. All of them are integers.
+    \operatorname{rank}_J(e; \Omega')$. All ranks are integers.
 
-    Over *all* linear regions of integer networks in boxes, listed and ranked in rational arithmetic.
-    Property 4 is rank.jacobian-rank-of-affine-maps.
+    Checked over *all* linear regions of integer networks in boxes, in rational arithmetic. Property
+    4 is rank.jacobian-rank-of-affine-maps.
     """
     rank_f, rank_e = proved_rank(f, image), proved_rank(e, image)
     whole = proved_rank(f.merged_after(g), box)
@@ -93,7 +87,7 @@ def affine_maps(source: Source):
     m, n = source.integer(1, 3), source.integer(1, 3)
     k = source.integer(0, min(m, n))
     U, V = integer_factors(source, m, n, max(k, 1))
-    A = U @ V if k else 0 * (U @ V)
+    A = U @ V if k else torch.zeros_like(U @ V)
     net = Network((A,), (source.tensor(m, low=-3.0, high=3.0).round(),), source.choice((0.0, -0.5)))
     return net, k, source.integer(2, 3), integer_box(source, n)
 
@@ -111,17 +105,17 @@ def first_input_fixed(net, box):
     instances=affine_maps(),
     mutants={"one input held fixed": {"rank": first_input_fixed}},
     witness=deepen,
-    no_batch="the linear regions of a network are listed one network at a time",
-    no_ball="linear regions are those of float weights; ranks over them are proved in rationals",
+    no_batch=NO_BATCH,
+    no_ball=NO_BALL,
     effort=0.5,
 )
 def test_jacobian_rank_of_affine_maps(net, k, depth, box, *, rank=proved_rank):
-    r"""The Jacobian rank of an affine map is the rank of its matrix, whatever network computes it.
+    r"""An affine map has the Jacobian rank of its matrix, whatever network computes it.
 
-    $\operatorname{rank}_J(x \mapsto Ax + b) = \operatorname{rank} A$, also where a network of
-    several layers and many linear regions computes the map.
+    $\operatorname{rank}_J(x \mapsto Ax + b) = \operatorname{rank} A$, also for a network of several
+    layers and many linear regions that computes the map.
 
-    $A$ is a product of integer factors that have its rank by their form.
+    $A$ is a product of integer factors, which fix its rank.
     """
     return (
         eq(rank(net, box), k, label="one layer"),

@@ -1,21 +1,15 @@
+"""App. D of `rank`: the Jacobian of kernel ridge regression, and its rank."""
+
 import torch
 
 from rankcheck import bound, eq, identity, leq, paper, refuted
-from rankcheck.data import kernel_ridge
-from rankcheck.data.kernel_ridge import (
-    GAUSSIAN,
-    INVERSE_MULTIQUADRIC,
-    RATIONAL,
-    KernelRidge,
-)
+from rankcheck.data.kernel_ridge import GAUSSIAN, INVERSE_MULTIQUADRIC, RATIONAL, KernelRidge
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, rank
 
 #: Smooth kernels, and bounds of the operator norm of the Hessian of k(‖x‖): those of |k″| and |k′/r|.
 KERNELS = ((RATIONAL, 2), (GAUSSIAN, 1), (INVERSE_MULTIQUADRIC, 1))
-#: The difference quotient takes a step of length 1/STEPS.
-STEPS = 2**12
 
 
 @instances
@@ -33,7 +27,7 @@ def regressions(source: Source, *, kernels=KERNELS):
 
 @instances
 def on_an_input(source: Source):
-    """One input, x on top of it, and a direction that is not small: there the remainder is largest."""
+    """One input, equal to x, and a direction that is not small: there the remainder is largest."""
     d = source.integer(1, 4)
     X = source.tensor(1, d, low=-2.0, high=2.0)
     kernel, curvature = source.choice(KERNELS)
@@ -42,33 +36,8 @@ def on_an_input(source: Source):
     return f, curvature, X[..., 0, :], source.tensor(d, low=0.5, high=1.0)
 
 
-def generic(source: Source, *shape: int, seed: int = 0):
-    """Entries within 1/16 of fixed dyadic numbers in [-1, 1] without any relation between them."""
-    generator = torch.Generator().manual_seed(seed)
-    fixed = torch.randint(-1024, 1025, shape, generator=generator).to(torch.float64) / 1024
-    return source.tensor(*shape, low=-0.0625, high=0.0625) + fixed
-
-
-@instances
-def rational_regressions(source: Source):
-    """A predictor with the kernel 1/(1 + r²) and a point."""
-    f, _, x, _ = regressions(kernels=KERNELS[:1])(source)
-    return f, x
-
-
-@instances
-def in_general_position(source: Source):
-    """The same in general position, with inputs of rank exactly r."""
-    count, d = source.integer(1, 5), source.integer(1, 4)
-    r = source.integer(1, min(count, d))
-    X = generic(source, count, r, seed=1) @ generic(source, r, d, seed=2)
-    y = generic(source, count, source.integer(1, 3), seed=3)
-    f = KernelRidge(X, y, positive(source, high=2.0), RATIONAL)
-    return f, 2 * generic(source, d, seed=4)
-
-
 def by_hand(f, x, pull=lambda kernel, s: kernel.pull(s), sign=1):
-    """Σ_i pull_i α_i (x − x_i)ᵀ, with parts that can be put wrong."""
+    """Σ_i pull_i α_i (x − x_i)ᵀ, with the parts that the mutants replace."""
     difference = x.unsqueeze(-2) - f.inputs
     weights = pull(f.kernel, (difference * difference).sum(-1)).unsqueeze(-1)
     return sign * f.coefficients.mT @ (weights * difference)
@@ -84,31 +53,16 @@ def derivative_for_pull(f, x):
     return by_hand(f, x, pull=lambda kernel, s: kernel.pull(s) * torch.sqrt(s))
 
 
+#: The difference quotient takes a step of length 1/STEPS.
+STEPS = 2**12
+
+
 def taylor(f, curvature, x, v, change):
     """|f̂(x + tv) − f̂(x) − t·change| ≤ t²/2 ‖v‖² sup‖D²k‖ Σ|α_i|, output by output."""
     remainder = f(x + v / STEPS) - f(x) - change / STEPS
     weights = f.coefficients.abs().sum(-2)
     bound = weights * curvature * (v * v).sum(-1, keepdim=True) / (2 * STEPS**2)
     return leq(remainder.abs(), bound, scale=weights, label="the derivative")
-
-
-def rank_bound(f):
-    """min(d_in, d_out, rank X + 1, N)."""
-    count, d = f.inputs.shape[-2:]
-    return (rank(f.inputs, spread(f.inputs)) + 1).clamp(max=min(count, d, f.outputs.shape[-1]))
-
-
-def spread(X):
-    """What rounding can add to the singular values of a product X of small factors."""
-    return 2.0**-46 * (1 + frobenius_squared(X).sqrt()) if isinstance(X, torch.Tensor) else 0.0
-
-
-def jacobian_noise(f, x):
-    """What rounding can add to the singular values of the Jacobian."""
-    if not isinstance(x, torch.Tensor):
-        return 0.0
-    size = 1 + frobenius_squared(f.inputs).sqrt() + (x * x).sum(-1).sqrt()
-    return 2.0**-44 * size * frobenius_squared(f.coefficients).sqrt()
 
 
 @bound(
@@ -120,21 +74,83 @@ def jacobian_noise(f, x):
         "the sign as printed": {"jacobian": sign_as_printed},
         "k' for k'/r": {"jacobian": derivative_for_pull},
     },
-    witness=kernel_ridge,
+    witness=KernelRidge,
 )
 def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=KernelRidge.jacobian):
-    r"""The Jacobian of kernel ridge regression.
+    r"""The Jacobian of kernel ridge regression in closed form.
 
     For $\hat f(x) = K(x, X)(K + \lambda I)^{-1} Y$ with $K(x, y) = k(\|x - y\|)$:
     $J\hat f(x)^\top = (x - X)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
     (K + \lambda I)^{-1} Y$.
 
-    The formula is held against the values of $\hat f$, by Taylor's theorem: $\hat f(x + tv) - \hat
-    f(x) - tJv$ is at most $\frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output,
-    $t = 2^{-12}$. Kernels: $1/(1 + r^2)$, $e^{-r^2/2}$, $1/\sqrt{1 + r^2}$ (not $e^{-r}$, which is
-    not smooth at the inputs). Its rank is rank.kernel-ridge-rank.
+    The formula is checked against the values of $\hat f$ by Taylor's theorem:
+    $|\hat f(x + tv) - \hat f(x) - tJv| \le \frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in
+    each output, $t = 2^{-12}$. Kernels: $1/(1 + r^2)$, $e^{-r^2/2}$, $1/\sqrt{1 + r^2}$; not
+    $e^{-r}$, which is not smooth at the inputs. The rank is rank.kernel-ridge-rank.
     """
     return taylor(f, curvature, x, v, (jacobian(f, x) @ v.unsqueeze(-1)).squeeze(-1))
+
+
+def generic(source: Source, *shape: int, seed: int = 0):
+    """Entries within 1/16 of fixed random dyadic numbers in [-1, 1]: in general position."""
+    generator = torch.Generator().manual_seed(seed)
+    fixed = torch.randint(-1024, 1025, shape, generator=generator).to(torch.float64) / 1024
+    return source.tensor(*shape, low=-0.0625, high=0.0625) + fixed
+
+
+@instances
+def rational_regressions(source: Source):
+    """A predictor with the kernel 1/(1 + r²) and a point."""
+    f, _, x, _ = regressions(kernels=KERNELS[:1])(source)
+    return f, x
+
+
+@instances
+def in_general_position(source: Source):
+    """The same, with data in general position and inputs of rank exactly r."""
+    count, d = source.integer(1, 5), source.integer(1, 4)
+    r = source.integer(1, min(count, d))
+    X = generic(source, count, r, seed=1) @ generic(source, r, d, seed=2)
+    y = generic(source, count, source.integer(1, 3), seed=3)
+    f = KernelRidge(X, y, positive(source, high=2.0), RATIONAL)
+    return f, 2 * generic(source, d, seed=4)
+
+
+def rank_bound(f):
+    """min(d_in, d_out, rank X + 1, N)."""
+    count, d = f.inputs.shape[-2:]
+    return (rank(f.inputs, spread(f.inputs)) + 1).clamp(max=min(count, d, f.outputs.shape[-1]))
+
+
+def spread(X):
+    """How much rounding can add to the singular values of a product X of small factors."""
+    return 2.0**-46 * (1 + frobenius_squared(X).sqrt()) if isinstance(X, torch.Tensor) else 0.0
+
+
+def jacobian_noise(f, x):
+    """How much rounding can add to the singular values of the Jacobian."""
+    if not isinstance(x, torch.Tensor):
+        return 0.0
+    size = 1 + frobenius_squared(f.inputs).sqrt() + (x * x).sum(-1).sqrt()
+    return 2.0**-44 * size * frobenius_squared(f.coefficients).sqrt()
+
+
+@bound(
+    "rank.kernel-ridge-rank",
+    paper("rank", "App. D"),
+    instances=rational_regressions(),
+    tight=in_general_position(),
+    witness=KernelRidge,
+)
+def test_kernel_ridge_rank(f, x):
+    r"""The rank of kernel ridge regression is at most what its data allow.
+
+    $\operatorname{rank} J\hat f(x) \le \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$.
+
+    Checked for the kernel $1/(1 + r^2)$, for which ranks are decided exactly. Other kernels change
+    only the factors $k'/r$.
+    """
+    return leq(rank(f.jacobian(x), jacobian_noise(f, x)), rank_bound(f))
 
 
 def columns_not_counted(f):
@@ -143,31 +159,13 @@ def columns_not_counted(f):
     return (rank(f.inputs, spread(f.inputs)) + 1).clamp(max=min(count, d))
 
 
-@bound(
-    "rank.kernel-ridge-rank",
-    paper("rank", "App. D"),
-    instances=rational_regressions(),
-    tight=in_general_position(),
-    witness=kernel_ridge,
-)
-def test_kernel_ridge_rank(f, x):
-    r"""The rank of kernel ridge regression is at most what its data allow.
-
-    $\operatorname{rank} J\hat f(x) \le \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$.
-
-    For the kernel $1/(1 + r^2)$, with which ranks are decided exactly; the kernel enters the rank only
-    through the factors $k'/r$.
-    """
-    return leq(rank(f.jacobian(x), jacobian_noise(f, x)), rank_bound(f))
-
-
 @identity(
     "rank.kernel-ridge-generic-rank",
     paper("rank", "App. D"),
     instances=in_general_position(),
     needs={"general position": rational_regressions()},
     mutants={"the outputs not counted": {"bound": columns_not_counted}},
-    witness=kernel_ridge,
+    witness=KernelRidge,
     effort=2,
 )
 def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
@@ -176,8 +174,7 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
     $\operatorname{rank} J\hat f(x) = \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$ for
     almost all $x$ and $Y$: ridge regression with a fixed kernel does not find a low rank.
 
-    The instances are near data in general position; elsewhere the rank can be smaller, as the
-    control shows.
+    Checked near data in general position. Elsewhere the rank can be smaller, as the control shows.
     """
     return eq(rank(f.jacobian(x), jacobian_noise(f, x)), bound(f))
 
@@ -186,18 +183,18 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
     "rank.kernel-ridge-sign",
     paper("rank", "App. D"),
     instances=regressions(),
-    errata="Printed with X − x where it has to be x − X: the negative of the Jacobian, and its "
-    "transpose. With one input 0, output 1, k = 1/(1 + r²) the predictor falls at x = 1; print says "
-    "that it rises.",
+    errata="X − x is printed where x − X is right: the formula gives the negative of the Jacobian, "
+    "transposed. With one input 0, output 1 and k = 1/(1 + r²) the predictor falls at x = 1; by the "
+    "printed formula it rises.",
     corrected_by="rank.kernel-ridge-jacobian",
 )
 def test_kernel_ridge_sign(f, curvature, x, v):
-    r"""The Jacobian of kernel ridge regression, as printed.
+    r"""The Jacobian of kernel ridge regression, with the sign in print.
 
     $J\hat f(x) = (X - x)\, \mathrm{diag}\bigl(k'(\|x - x_i\|)/\|x - x_i\|\bigr)
-    (K + \lambda I)^{-1} Y$, of shape $d_{in} \times d_{out}$: so
-    $\hat f(x + tv) - \hat f(x) - t\,v^\top J\hat f(x)$ is at most
-    $\frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output.
+    (K + \lambda I)^{-1} Y$, of shape $d_{in} \times d_{out}$. Then
+    $|\hat f(x + tv) - \hat f(x) - t\,v^\top J\hat f(x)| \le
+    \frac{t^2}2 \|v\|^2 \sup\|D^2 k\| \sum_i |\alpha_i|$ in each output; this is checked.
     """
     difference = f.inputs - x.unsqueeze(-2)
     weights = f.kernel.pull((difference * difference).sum(-1)).unsqueeze(-1)

@@ -1,3 +1,5 @@
+"""Proof of Prop. 9 of `rank`: the energy of the data after a layer."""
+
 import torch
 
 from rankcheck import bound, leq, paper, refuted
@@ -33,8 +35,8 @@ def energy_of(Z):
 
 def with_the_biases(Z, W, b):
     """‖[Z, 1]ᵀ[Z, 1]/N‖_op (‖W‖_F² + ‖b‖²)."""
-    one = Z[..., :1] * 0 + 1
-    return energy_of(torch.cat((Z, one), -1)) * (frobenius_squared(W) + (b * b).sum(-1))
+    ones = torch.ones_like(Z[..., :1])
+    return energy_of(torch.cat((Z, ones), -1)) * (frobenius_squared(W) + (b * b).sum(-1))
 
 
 def without_the_cross_term(Z, W, b):
@@ -57,9 +59,9 @@ def energy_after(Z, W, b, a):
     mutants={"the cross term dropped, as printed": {"bound": without_the_cross_term}},
 )
 def test_layer_energy(Z, W, b, a, *, bound=with_the_biases):
-    r"""A layer multiplies the energy of its data by no more than its cost.
+    r"""A layer multiplies the energy of its data by at most its cost.
 
-    For N points as the rows of $Z$ and $|a| \le 1$:
+    For $N$ points as the rows of $Z$ and $|a| \le 1$:
     $\frac1N \|\sigma_a(ZW^T + 1b^T)\|_F^2 \le
     \big\|\tfrac1N [Z, 1]^T [Z, 1]\big\|_{op}\,(\|W\|_F^2 + \|b\|^2)$.
     """
@@ -70,14 +72,14 @@ def test_layer_energy(Z, W, b, a, *, bound=with_the_biases):
     "rank.layer-energy-as-printed",
     paper("rank", "proof of Prop. 9"),
     instances=layers_on_data(),
-    errata="‖Wz + b‖² has the cross term 2bᵀWz, whose mean over the data is dropped in print: for "
-    "N = Z = W = b = 1 print has 4 ≤ 2.",
+    errata="‖Wz + b‖² has the cross term 2bᵀWz; its mean over the data is dropped in print. For "
+    "N = Z = W = b = 1 the printed inequality is 4 ≤ 2.",
     corrected_by="rank.layer-energy",
 )
 def test_layer_energy_as_printed(Z, W, b, a):
-    r"""The energy of the data after a layer, with weights and biases apart.
+    r"""A layer multiplies the energy of its data by ‖W‖² and adds ‖b‖², at most.
 
     $\frac1N \operatorname{tr}\big[\sigma_a(ZW^T + 1b^T)\, \sigma_a(ZW^T + 1b^T)^T\big] \le
-    \big\|\tfrac1N Z^T Z\big\|_{op} \|W\|_F^2 + \|b\|^2$ for N points as the rows of $Z$.
+    \big\|\tfrac1N Z^T Z\big\|_{op} \|W\|_F^2 + \|b\|^2$ for $N$ points as the rows of $Z$.
     """
     return leq(energy_after(Z, W, b, a), without_the_cross_term(Z, W, b))

@@ -1,9 +1,12 @@
+"""End of the proof of Prop. 9 of `rank`: two printed ratios that are upside down."""
+
 from fractions import Fraction
 
 from rankcheck import leq, paper, refuted
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
+from rankcheck.scalars import square_root
 
 
 @instances
@@ -18,19 +21,19 @@ def spectra(source: Source):
     "rank.layer-ratio-as-printed",
     paper("rank", "end of Prop. 9"),
     instances=spectra(),
-    errata="The fractions are upside down: λ_1 ≥ λ_2 by definition, so λ_1/λ_2 ≥ 1 at every depth; "
-    "what decays is λ_2/λ_1 = O(L^{-1/2}), and s_2/s_1 = O(L^{-1/4}).",
+    errata="The fractions are upside down. λ_1 ≥ λ_2 by definition, so λ_1/λ_2 ≥ 1 at every depth; "
+    "λ_2/λ_1 = O(L^{-1/2}) and s_2/s_1 = O(L^{-1/4}) are right.",
 )
 def test_layer_ratio_as_printed(larger, smaller, constant, L):
     r"""The ratio of the first to the second eigenvalue of a layer decays with the depth.
 
     $\lambda_1/\lambda_2 = O(1/\sqrt{L})$ and $s_1/s_2 = O(L^{-1/4})$ for $\lambda_i = s_i^2$.
 
-    Read for a given constant: $\lambda_1/\lambda_2 \le C/\sqrt L$ and
-    $s_1/s_2 \le \sqrt{C}\, L^{-1/4}$. Whatever $C$ is, every spectrum breaks it from $L > C^2$ on.
+    Checked for a given constant $C$: $\lambda_1/\lambda_2 \le C/\sqrt L$ and
+    $s_1/s_2 \le \sqrt{C}\, L^{-1/4}$. Every spectrum violates this for $L > C^2$.
     """
     ratio = larger / smaller
-    root = power(ratio.new_ones(()) * L, Fraction(1, 2))
+    root = square_root(L, ratio)
     return (
         leq(ratio, constant / root, label="the eigenvalues"),
         leq(

@@ -1,3 +1,5 @@
+"""Cor. 1 of `rank`: ReLU networks are leaky networks of twice the hidden width."""
+
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import STEEPEST, network
@@ -40,13 +42,13 @@ def hidden_doubled(widths):
 def test_leaky_representation(
     net, slope, x, *, witness=leaky_representation, doubled=hidden_doubled
 ):
-    r"""A ReLU network as a leaky one, by twice the hidden units.
+    r"""A ReLU network is a leaky network with twice the hidden units.
 
     For every ReLU network $f$ and every $a \in (-1, 1)$ there is a network with activation
     $\sigma_a$, of the same depth and of widths $(n_0, 2n_1, \dots, 2n_{L-1}, n_L)$, that equals $f$.
 
-    Up to rounding, which grows like $(1 - a^2)^{-L}$; exactly on rationals. That all pieces of the
-    witness are the identity of rank.relu-from-leaky is what makes it right beyond the points drawn.
+    Equal up to rounding errors, which grow like $(1 - a^2)^{-L}$, and exactly on rationals. Every pair
+    of units is an instance of rank.relu-from-leaky, so the functions agree at all points.
     """
     leaky = witness(net, slope)
     widths = zip(leaky.widths, doubled(net.widths), strict=True)

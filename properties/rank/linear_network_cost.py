@@ -1,3 +1,5 @@
+"""§1 and Prop. 7 of `rank`: the least cost of a linear network is a Schatten quasi-norm."""
+
 from fractions import Fraction
 from itertools import pairwise
 
@@ -32,7 +34,7 @@ def balanced_factorisations(source: Source):
     zeros = source.integer(0, n - 1)
     alive = torch.arange(n) < n - zeros
     scales = positive(source, n, high=2.0)
-    scales = torch.diag_embed(torch.where(alive, scales, 0 * scales))
+    scales = torch.diag_embed(torch.where(alive, scales, torch.zeros_like(scales)))
     rotations = [orthogonal(source, n) for _ in range(depth + 1)]
     return ([out @ scales @ into.mT for into, out in pairwise(rotations)],)
 
@@ -45,7 +47,7 @@ def balanced_factorisations(source: Source):
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
 )
 def test_linear_network_cost(factors, *, exponent=2):
-    r"""No factorisation into L layers is cheaper than L times the Schatten quasi-norm.
+    r"""No factorisation into L layers is cheaper than L times the Schatten power.
 
     $L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L} \le \sum_\ell \|W_\ell\|_F^2$ for every factorisation.
     """
@@ -63,10 +65,10 @@ def test_linear_network_cost(factors, *, exponent=2):
     mutants={"exponent 2/(L+1)": {"layers": 1}},
 )
 def test_balanced_factorisation_cost(factors, *, layers=0):
-    r"""A balanced factorisation costs exactly L times the Schatten quasi-norm.
+    r"""A balanced factorisation costs exactly L times the Schatten power.
 
     $\sum_\ell \|W_\ell\|_F^2 = L\,\|W_L \cdots W_1\|_{S^{2/L}}^{2/L}$ for
-    $W_\ell = U_\ell S^{1/L} U_{\ell-1}^\top$: the minimum is attained.
+    $W_\ell = U_\ell S^{1/L} U_{\ell-1}^\top$, so the minimum is attained.
     """
     L = len(factors)
     cost = sum(frobenius_squared(factor) for factor in factors)

@@ -1,3 +1,5 @@
+"""Proof of Prop. 7 of `rank`: the Jacobian as a product of masked weights."""
+
 from rankcheck import bound, eq, leq, paper, refuted
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
@@ -7,7 +9,7 @@ from rankcheck.networks import Network
 
 @instances
 def steep_networks(source: Source):
-    """Networks with a slope between 3/2 and 4, which the theory excludes, at points where x < 0."""
+    """Networks with a slope between 3/2 and 4, which the theory excludes."""
     net, x = networks_at_points(depth=(2, 4), slopes="relu")(source)
     slope = source.tensor(low=1.5, high=4.0)
     return Network.unchecked_slope(net.weights, net.biases, slope), x
@@ -21,9 +23,9 @@ def steep_networks(source: Source):
     needs={"|a| ≤ 1": steep_networks()},
 )
 def test_masked_weights(net, x):
-    r"""Masking a weight matrix by the derivatives of its layer never raises its norm.
+    r"""Masking the weights by the derivatives of the activation never raises their norm.
 
-    $\sum_{\ell < L} \|D_\ell W_\ell\|_F^2 \le \sum_{\ell < L} \|W_\ell\|_F^2$, as
+    $\sum_{\ell < L} \|D_\ell W_\ell\|_F^2 \le \sum_{\ell < L} \|W_\ell\|_F^2$, because
     $\|D_\ell\|_{op} \le 1$ for $|a| \le 1$.
     """
     masked = sum(
@@ -37,13 +39,14 @@ def test_masked_weights(net, x):
     "rank.activation-derivative",
     paper("rank", "proof of Prop. 7"),
     instances=networks_at_points(depth=(2, 4)),
-    errata="The diagonal of D_ℓ holds σ_a of the pre-activations in print; it has to hold σ_a′.",
+    errata="The diagonal of D_ℓ is printed as σ_a of the pre-activations; σ_a′ is right.",
     corrected_by="rank.piecewise-affine",
 )
 def test_activation_derivative(net, x):
-    r"""The masks of the Jacobian, as the activations themselves.
+    r"""The Jacobian, with the activations in place of their derivatives.
 
-    $Jf(x) = W_L D_{L-1} W_{L-1} \cdots D_1 W_1$ with $D_\ell = \mathrm{diag}(\sigma_a(\tilde\alpha_\ell(x)))$.
+    $Jf(x) = W_L D_{L-1} W_{L-1} \cdots D_1 W_1$ with
+    $D_\ell = \mathrm{diag}(\sigma_a(\tilde\alpha_\ell(x)))$.
     """
     J = net.weights[0]
     for alpha, w in zip(net.activations(x)[1:], net.weights[1:], strict=True):

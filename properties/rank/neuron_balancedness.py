@@ -1,3 +1,5 @@
+"""Remark 6 of `rank`: at the least cost every neuron is balanced."""
+
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
@@ -25,14 +27,14 @@ def test_neuron_balancedness(net, x, *, balance=balance_neurons):
 
     At the least cost over rescalings of the neurons,
     $\|W_{\ell, i\cdot}\|^2 + b_{\ell, i}^2 = \|W_{\ell+1, \cdot i}\|^2$ for every hidden neuron; the
-    function is unchanged and $\|\theta\|^2$ not larger.
+    function is unchanged, and $\|\theta\|^2$ is not larger.
 
-    The residual of the balance is asserted, so this is what makes balanced networks a generator.
+    Generators of balanced networks rest on `balance_neurons`, whose residual is checked here.
     """
     least = balance(net)
     cost = net.cost()
     balances = tuple(
-        eq(layer, 0 * layer, scale=cost.unsqueeze(-1), label=f"the balance of layer {index}")
+        eq(layer, 0, scale=cost.unsqueeze(-1), label=f"the balance of layer {index}")
         for index, layer in enumerate(neuron_imbalances(least), 1)
     )
     return (

@@ -1,3 +1,5 @@
+"""§5 of `rank`: three classes of a classifier of rank one do not meet in a point."""
+
 import torch
 
 from rankcheck import bound, leq, paper
@@ -8,26 +10,9 @@ from rankcheck.networks import Network
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.regions.decision import decision
 
-#: A third output that comes nearer than this to the largest counts as equal to it.
-CLEAR = 2.0**-10
-
-
-def is_generic(h, g, box):
-    """Whether no three outputs of h are largest at one point of g(Ω) ⊂ R.
-
-    On a cell the order of the outputs does not change, so that the lead of the largest over the
-    third is affine there, and least at a vertex. In more than one dimension nothing is asked.
-    """
-    if h.widths[0] > 1 or h.widths[-1] < 3:
-        return True
-    low, high = interval_bounds(g, *box)
-    points = decision(h, low - 1, high + 1).cells.cells.points
-    ordered = h(torch.from_numpy(points.copy())).sort(-1, descending=True).values
-    return bool((ordered[:, 0] - ordered[:, 2] > CLEAR).all())
-
 
 def without_zeros(net):
-    """The network with ones for the weights that are zero: outputs that do vary."""
+    """The network with ones for the weights that are zero, so that its outputs vary."""
     return net.with_parameters([torch.where(w == 0, 1.0, w) for w in net.weights], net.biases)
 
 
@@ -37,7 +22,7 @@ def classifiers_through_a_line(source: Source):
     g = integer_network(source, depth=(1, 3), width=(2, 4), inputs=2, outputs=1, slope=0.0)
     g = without_zeros(g)
     low, high = integer_box(source, 2)
-    # The classes change near g of the centre; their outputs have different slopes, or any.
+    # Shifted so that the classes change near the centre; the outputs of h are spread in slope.
     *shifts, last = g.biases
     g = g.with_parameters(g.weights, (*shifts, last - g((low + high) / 2).round()))
     m = source.integer(3, 4)
@@ -56,7 +41,7 @@ def classifiers_of_the_plane(source: Source):
     g = Network((unimodular(source, 2),), (0 * source.tensor(2),))
     rows = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], dtype=torch.float64)
     low, high = -torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
-    return Network((rows,), (0 * rows[:, 0],)), g, (low, high)
+    return Network.linear((rows,)), g, (low, high)
 
 
 @instances
@@ -68,9 +53,26 @@ def touching_classes(source: Source):
     fold = torch.tensor([[1.0, -1.0, -1.0, -1.0], [-1.0, 1.0, -1.0, -1.0]], dtype=torch.float64)
     read = torch.tensor([[1.0, -1.0]], dtype=torch.float64)
     weights = (scale * ends, fold, read)
-    g = Network(weights, [0 * w[:, 0] for w in weights])
     low, high = -torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
-    return Network((rows,), (0 * rows[:, 0],)), g, (low, high)
+    return Network.linear((rows,)), Network.linear(weights), (low, high)
+
+
+#: A third output that comes nearer than this to the largest counts as equal to it.
+CLEAR = 2.0**-10
+
+
+def is_generic(h, g, box):
+    """Whether no three outputs of h are equal and largest at one point of g(Ω) ⊂ R.
+
+    On a cell the order of the outputs does not change, so the lead of the largest over the third
+    is affine there, and least at a vertex. In more than one dimension the answer is True.
+    """
+    if h.widths[0] > 1 or h.widths[-1] < 3:
+        return True
+    low, high = interval_bounds(g, *box)
+    points = decision(h, low - 1, high + 1).cells.cells.points
+    ordered = h(torch.from_numpy(points.copy())).sort(-1, descending=True).values
+    return bool((ordered[:, 0] - ordered[:, 2] > CLEAR).all())
 
 
 @bound(
@@ -84,19 +86,19 @@ def touching_classes(source: Source):
     mutants={"one class": {"most": 1}},
     witness=decision,
     no_batch="the cells of a classifier are listed one at a time",
-    no_ball="cells are those of float weights, and exact for them",
+    no_ball="cells are listed for float weights, for which they are exact",
 )
 def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
     r"""No three classes of a classifier of rank one meet in a point.
 
-    For $f = h \circ g$ through $\mathbb R^1$ with generic $h$ — no three outputs of $h$ are equal
-    and largest at one $z \in g(\Omega)$ — every point of Ω has a neighbourhood that meets at most two
-    classes of $\arg\max f$.
+    For $f = h \circ g$ through $\mathbb R^1$ with generic $h$ (no three outputs of $h$ are equal and
+    largest at one $z \in g(\Omega)$), every point of $\Omega$ has a neighbourhood that meets at most
+    two classes of $\arg\max f$.
 
-    All points of a box in the plane at once: the classes that meet in a point are those that meet
-    in a vertex of the cells, of which there are finitely many, and they are found without rounding
-    (integer networks). Without "generic" the statement in the paper is false: where $h$ has three
-    equal outputs at $z$ and $g = z$ on a sector, three classes meet at its tip.
+    Checked at all points of a box in the plane at once: classes that meet in a point also meet in a
+    vertex of the cells, and the finitely many vertices of an integer network are found exactly. For
+    an $h$ that is not generic the statement in the paper is false: where three outputs of $h$ are
+    equal and largest at $z$, and $g = z$ on a sector, three classes meet at its tip.
     """
     classifier = h.merged_after(g)
     return leq(decision(classifier, *box).most, most, where=torch.tensor(generic(h, g, box)))

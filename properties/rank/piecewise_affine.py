@@ -1,3 +1,5 @@
+"""§2–3 of `rank`: a network is piecewise affine and continuous."""
+
 import torch
 
 from rankcheck import eq, identity, paper
@@ -17,19 +19,27 @@ def networks_near_points(source: Source):
     return net, x, x + reach * source.tensor(net.widths[0], low=-1.0, high=1.0)
 
 
+def without_masks(net, x):
+    """W_L ··· W_1, whatever x is."""
+    product = net.weights[0]
+    for w in net.weights[1:]:
+        product = w @ product
+    return product
+
+
 @identity(
     "rank.piecewise-affine",
     paper("rank", "§2–3"),
     instances=networks_near_points(),
-    mutants={"the Jacobian without its masks": {"jacobian": lambda net, x: net_without_masks(net)}},
+    mutants={"the Jacobian without its masks": {"jacobian": without_masks}},
 )
 def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
-    r"""A network is affine where its activation pattern is constant, with Jf the masked product.
+    r"""A network is affine where its activation pattern is constant.
 
     $f(y) = f(x) + Jf(x)(y - x)$ whenever $x$ and $y$ have the same activation pattern, with
     $Jf = W_L D_{L-1} W_{L-1} \cdots D_1 W_1$.
 
-    The oracle of the masked product by automatic differentiation is a unit test of `Network`.
+    The tests of `Network` compare the masked product with automatic differentiation.
     """
     same = torch.ones(net.batch, dtype=torch.bool, device=y.device)
     for here, there in zip(net.pattern(x), net.pattern(y), strict=True):
@@ -38,14 +48,6 @@ def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
     return eq(
         net(y), net(x) + step, where=same, scale=network_scale(net, x) + network_scale(net, y)
     )
-
-
-def net_without_masks(net):
-    """W_L ··· W_1."""
-    product = net.weights[0]
-    for w in net.weights[1:]:
-        product = w @ product
-    return product
 
 
 @instances
@@ -70,7 +72,8 @@ def test_continuous_across_boundaries(net, x, unit, *, step=0):
     r"""The affine pieces on the two sides of a boundary agree on it.
 
     Where $\tilde\alpha_{1,i}(x) = 0$, the affine pieces with $\sigma_a'$ of unit $i$ equal to 1
-    and to $a$ take the same value at $x$: $f$ is continuous.
+    and to $a$ take the same value at $x$, so $f$ is continuous there. Checked for units of the first
+    layer.
     """
     chosen = torch.arange(net.widths[1], device=x.device) == unit
     z = net.preactivations(x)[0]

@@ -1,10 +1,11 @@
+"""Cor. 1 of `rank`: a depth that is enough for every piecewise-linear function."""
+
 import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
-from rankcheck.witnesses import piecewise_linear
 from rankcheck.witnesses.deepen import deepen
 from rankcheck.witnesses.leaky_representation import leaky_representation
 from rankcheck.witnesses.piecewise_linear import MaxForm, max_network
@@ -15,14 +16,11 @@ def max_form(source: Source, bound: float = 4.0) -> MaxForm:
     n, terms, outputs = source.integer(1, 4), source.integer(1, 4), source.integer(1, 2)
     gradients = source.tensor(terms, n + 1, n, low=-bound, high=bound)
     offsets = source.tensor(terms, n + 1, low=-bound, high=bound)
-    signs = [[source.choice((1.0, -1.0)) for _ in range(terms)] for _ in range(outputs)]
-    return MaxForm(
-        gradients, offsets, gradients.new_zeros((*source.batch, outputs, terms)) + _tensor(signs)
+    signs = torch.tensor(
+        [[source.choice((1.0, -1.0)) for _ in range(terms)] for _ in range(outputs)],
+        dtype=torch.float64,
     )
-
-
-def _tensor(rows):
-    return torch.tensor(rows, dtype=torch.float64)
+    return MaxForm(gradients, offsets, gradients.new_ones((*source.batch, outputs, terms)) * signs)
 
 
 @instances
@@ -35,7 +33,7 @@ def piecewise_linear_functions(source: Source):
 
 @instances
 def integer_functions(source: Source):
-    """The same with integers throughout, so that nothing is rounded; the slope is dyadic."""
+    """The same with integer coefficients and points and a dyadic slope: nothing is rounded."""
     form, extra, _, x = piecewise_linear_functions()(source)
     whole = MaxForm(form.gradients.round(), form.offsets.round(), form.signs)
     return whole, extra, source.choice((0.0, 0.5, -0.5)), x.round()
@@ -47,7 +45,7 @@ def minima(form, depth=None):
 
 
 def one_layer_more(form, depth=None):
-    """A tree with a level too many."""
+    """A network with a layer too many."""
     net = max_network(form)
     return deepen(net, net.depth + 1 if depth is None else depth)
 
@@ -60,7 +58,7 @@ def one_layer_more(form, depth=None):
         "minima for maxima": {"witness": minima},
         "a layer more than stated": {"witness": one_layer_more},
     },
-    witness=piecewise_linear,
+    witness=max_network,
 )
 def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
     r"""A piecewise-linear function of n variables as a network of depth ⌈log2(n+1)⌉ + 1.
@@ -69,8 +67,8 @@ def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
     and $s_j = \pm 1$ is a ReLU network of depth $\lceil \log_2(n+1) \rceil + 1$, and one of every larger
     depth; with twice the hidden units, also a network of any slope $a \in (-1, 1)$.
 
-    Every function with finitely many linear pieces has this form (Wang & Sun 2005), which is cited
-    and not checked; that less depth may do is not excluded.
+    Not checked: that every function with finitely many linear pieces has this form (Wang & Sun
+    2005), and whether less depth would do.
     """
     net = witness(form)
     n = form.gradients.shape[-1]
@@ -91,14 +89,14 @@ def test_piecewise_linear_depth(form, extra, slope, x, *, witness=max_network):
     paper("rank", "Cor. 1"),
     instances=integer_functions(),
     mutants={"minima for maxima": {"witness": minima}},
-    witness=piecewise_linear,
+    witness=max_network,
 )
 def test_piecewise_linear_on_integers(form, extra, slope, x, *, witness=max_network):
-    r"""The network of maxima equals its function to the last bit where the arithmetic is exact.
+    r"""On integers the network of maxima equals its function to the last bit.
 
     With integer coefficients the ReLU network of $f = \sum_j s_j \max_i \ell_i$ equals $f$ at every
-    integer point *in floating point*, at every depth: its weights behind the first layer are 0, ±1
-    and ±2. No tolerance is allowed.
+    integer point *in floating point*, at every depth, because its weights behind the first layer are
+    0, ±1 and ±2. Checked without a tolerance.
     """
     net = witness(form, witness(form).depth + extra)
     return eq(net(x), form(x), terms=0)

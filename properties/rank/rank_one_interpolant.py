@@ -1,3 +1,7 @@
+"""Prop. 2/8 of `rank`: any N points are fitted by a function of rank one."""
+
+import torch
+
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import slope
@@ -10,7 +14,7 @@ from rankcheck.witnesses.rank_one_interpolant import RankOneInterpolant, rank_on
 
 @instances
 def data_sets(source: Source):
-    """N points x_i, distinct, any y_i, a slope, a ridge and a depth L ≥ 3."""
+    """N distinct points x_i, any y_i, a slope, a ridge and a depth L ≥ 3."""
     count, n, m = source.integer(1, 6), source.integer(1, 3), source.integer(1, 3)
     x = distinct_points(source, count, n)
     y = source.tensor(count, m)
@@ -18,14 +22,14 @@ def data_sets(source: Source):
 
 
 def for_relu(x, y, a):
-    """The interpolant of ReLU, with its network run at the slope at hand."""
+    """The interpolant for ReLU, used with another slope."""
     found = rank_one_interpolant(x, y)
     g, h = (Network(net.weights, net.biases, a) for net in (found.g, found.h))
     return RankOneInterpolant(g, h, found.knots, found.slopes)
 
 
 def not_translated(x, y, a):
-    """The interpolant with its projections moved to both sides of zero."""
+    """The interpolant with its projected points moved to both sides of zero."""
     found = rank_one_interpolant(x, y, a)
     shift = found.knots.mean(-1, keepdim=True)
     g = Network(found.g.weights, (found.g.biases[0] - shift,), a)
@@ -44,11 +48,11 @@ def not_translated(x, y, a):
     witness=rank_one_interpolant,
 )
 def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=rank_one_interpolant):
-    r"""Any N points are fitted through R^1, at cost 1 + C_N/L.
+    r"""Any N points are fitted through R^1, at cost 1 + C_N/L per layer.
 
     For $N$ points with distinct inputs there are $g: \mathbb R^n \to \mathbb R$ of depth 1 and
     $h: \mathbb R \to \mathbb R^m$ of depth 2 with $h(g(x_i)) = y_i$. With identity layers of width 1
-    in between they form a network of every depth $L \ge 3$ that fits, and its loss with ridge
+    in between they form a network of every depth $L \ge 3$ that fits the points, and its loss with ridge
     $\lambda$ is $\frac1N \sum_i \|f(x_i) - y_i\|^2 + \frac\lambda L \|\theta\|^2
     = \lambda (1 + C_N/L)$, $C_N = \|\theta_g\|^2 + \|\theta_h\|^2 - (L_g + L_h)$.
 
@@ -57,7 +61,7 @@ def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=rank_one_int
     layer is enough.
     """
     f = witness(x, y, slope)
-    net = identity_layers(f.h, f.g, depth, 0 * x[..., 0, :1])
+    net = identity_layers(f.h, f.g, depth, torch.zeros_like(x[..., 0, :1]))
     errors = net(x) - y
     scale = network_scale(net, x)
     constant = f.g.cost() + f.h.cost() - (f.g.depth + f.h.depth)

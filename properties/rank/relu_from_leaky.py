@@ -1,3 +1,5 @@
+"""Cor. 1 of `rank`: ReLU as a sum of two leaky units, and the sign in print."""
+
 import torch
 
 from rankcheck import eq, identity, paper, refuted
@@ -19,7 +21,7 @@ def slopes_and_points(source: Source):
     mutants={"the sign as printed": {"sign": -1}},
 )
 def test_relu_from_leaky(a, x, *, sign=1):
-    r"""ReLU as a sum of two leaky units.
+    r"""ReLU is a sum of two leaky units.
 
     $\max(0, x) = \frac{\sigma_a(x) + a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$.
     """
@@ -31,11 +33,12 @@ def test_relu_from_leaky(a, x, *, sign=1):
     "rank.relu-from-leaky-as-printed",
     paper("rank", "Cor. 1"),
     instances=slopes_and_points(),
-    errata="The second unit enters with −a; it has to be +a. At x = 1 print gives (1+a²)/(1−a²).",
+    errata="The second unit is printed with −a; +a is right. At x = 1 the printed sum is "
+    "(1+a²)/(1−a²).",
     corrected_by="rank.relu-from-leaky",
 )
 def test_relu_from_leaky_as_printed(a, x):
-    r"""ReLU as a sum of two leaky units, with the sign in print.
+    r"""ReLU is a sum of two leaky units, with the sign in print.
 
     $\max(0, x) = \frac{\sigma_a(x) - a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$.
     """

@@ -1,3 +1,5 @@
+"""Remark 4 of `rank`: loops of layers can be repeated; its guards rest on this."""
+
 import torch
 
 from rankcheck import construction, eq, paper
@@ -11,7 +13,7 @@ from rankcheck.witnesses.loops import CLOSED, Loop
 
 @instances
 def loops_and_points(source: Source):
-    """A loop, how often it is gone around, a size, and a point of the star of that size."""
+    """A loop, the number of its repetitions, a size, and a point of the star of that size."""
     spine = source.integer(0, 1)
     (loop,) = loops(rays=(1, 3), spine=spine, length=(1, 3))(source)
     size = positive(source, low=0.125, high=2.0)
@@ -24,9 +26,9 @@ def loops_and_points(source: Source):
 
 
 def without_shifts(loop, repeats, size):
-    """The network with its linear units left where σ_a bends them."""
+    """The network without biases: σ_a bends its linear units."""
     net = loop.network(repeats, size)
-    return Network(net.weights, [0 * b for b in net.biases], net.slope)
+    return Network.linear(net.weights, net.slope)
 
 
 @construction(
@@ -34,26 +36,25 @@ def without_shifts(loop, repeats, size):
     paper("rank", "Remark 4 (what its guard rests on)"),
     instances=loops_and_points(),
     mutants={"no shift of the linear units": {"witness": without_shifts}},
-    witness=loops,
+    witness=Loop.network,
 )
 def test_repeated_loops(loop, repeats, size, x, *, witness=Loop.network):
-    r"""A loop of layers around a star, repeated, is a network at the cost of its weights.
+    r"""A loop of layers around a star, repeated p times, is a network at p times its cost.
 
-    Layers $W_1, \dots, W_M$ that take each point of the star $\{t u_j : t \ge 0\} \subset
-    \mathbb R^n$ back to itself, $p$ times over, form a network of depth $pM + 2$ and of the given
-    slope that is the identity on the part $t \le \varepsilon$ of the star, and
-    $\|\theta\|^2 = p \sum_\ell \|W_\ell\|_F^2 + 2n + \varepsilon^2 C_p$. With a spine $v$ the same
-    holds on the pages $t u_j + s v$.
+    Let the layers $W_1, \dots, W_M$ take each point of the star $\{t u_j : t \ge 0\} \subset
+    \mathbb R^n$ back to itself. Repeated $p$ times they form a network of depth $pM + 2$ and of the
+    given slope that is the identity on the part $t \le \varepsilon$ of the star, and
+    $\|\theta\|^2 = p \sum_\ell \|W_\ell\|_F^2 + 2n + \varepsilon^2 C_p$, where $C_p$ is the cost of
+    the biases at $\varepsilon = 1$. With a spine $v$ the same holds on the pages $t u_j + s v$.
 
-    The constant $C_p$ is the cost of the biases at $\varepsilon = 1$. The function is compared for
-    loops of at most 32 a layer.
+    The function is checked for loops that cost at most 32 a layer.
     """
     net = witness(loop, repeats, size)
     n = loop.rays.shape[-2]
-    unit = loop.network(repeats, 1 + 0 * size)
+    unit = loop.network(repeats, torch.ones_like(size))
     constant = sum((b * b).sum(-1) for b in unit.biases)
     cost = repeats * loop.cost() + 2 * n + size * size * constant
-    # Off the star a loop may expand what rounding has moved: the steepest are left to exact numbers.
+    # Off the star a loop can enlarge rounding errors, so the steepest loops are left out.
     holds = loop.closes() & (loop.cost() <= 32 * loop.length)
     scale = network_scale(net, x).amax(-1, keepdim=True)
     missed = CLOSED * scale if isinstance(scale, torch.Tensor) else None

@@ -1,3 +1,5 @@
+"""§2 of `rank`: ridge on the weights as a penalty on functions, in closed form."""
+
 import torch
 
 from rankcheck import bound, leq, paper
@@ -30,7 +32,7 @@ def soft_thresholded(source: Source):
     below = ridge.unsqueeze(-1) * source.tensor(n, low=0.0, high=1.0)
     U, V = orthogonal(source, n), orthogonal(source, n)
     s = torch.where(kept, ridge.unsqueeze(-1) + r * r, below)
-    root = torch.diag_embed(torch.where(kept, r, 0 * r))
+    root = torch.diag_embed(torch.where(kept, r, torch.zeros_like(r)))
     return root @ V.mT, U @ root, U @ torch.diag_embed(s) @ V.mT, ridge
 
 
@@ -42,13 +44,16 @@ def soft_thresholded(source: Source):
     mutants={"the penalty halved": {"penalty": 1}},
 )
 def test_ridge_in_function_space(W1, W2, Y, ridge, *, penalty=2):
-    r"""Ridge on two linear layers is a nuclear-norm penalty: singular values are soft-thresholded.
+    r"""Ridge on two linear layers is a nuclear-norm penalty on their product.
 
-    $\min_\theta C(f_\theta) + \lambda \|\theta\|^2 = \min_f C(f) + \lambda R(f)$ where both sides have
-    a closed form: $L = 2$, linear, $C(A) = \|A - Y\|_F^2$, $R(A) = 2 \|A\|_*$. Every $W_1, W_2$ has
-    $\|W_2 W_1 - Y\|_F^2 + \lambda (\|W_1\|_F^2 + \|W_2\|_F^2) \ge \sum_i (t_i - s_i)^2 + 2 \lambda t_i$
-    with $s_i = s_i(Y)$ and $t_i = (s_i - \lambda)_+$: the minimum of $\|A - Y\|_F^2 + 2 \lambda \|A\|_*$
-    over $A$, attained by soft-thresholding.
+    $\min_\theta C(f_\theta) + \lambda \|\theta\|^2 = \min_f C(f) + \lambda R(f)$, checked where both
+    sides have a closed form: $L = 2$, linear, $C(A) = \|A - Y\|_F^2$, $R(A) = 2 \|A\|_*$. For all
+    $W_1$, $W_2$
+    $$\|W_2 W_1 - Y\|_F^2 + \lambda (\|W_1\|_F^2 + \|W_2\|_F^2) \ge
+    \sum_i (t_i - s_i)^2 + 2 \lambda t_i$$
+    with $s_i = s_i(Y)$ and $t_i = (s_i - \lambda)_+$. The right side is the minimum of
+    $\|A - Y\|_F^2 + 2 \lambda \|A\|_*$ over $A$, attained by soft-thresholding the singular values
+    of $Y$.
     """
     s = singular_values(Y)
     level = ridge.unsqueeze(-1)

@@ -1,3 +1,5 @@
+"""§1 of `rank`: Schatten and ℓ_p powers at finite depth, with their rate."""
+
 from fractions import Fraction
 
 import torch
@@ -16,12 +18,12 @@ def matrices_and_depths(source: Source):
 
 @instances
 def isometries_and_depths(source: Source):
-    """All singular values 0 or 1: both quantities are the rank at every depth."""
+    """All singular values 0 or 1: the Schatten power is the rank at every depth."""
     return (*partial_isometries()(source), source.integer(1, 60))
 
 
 def remainder(values, count, L, order):
-    """|Σ s^{2/L} − k − (2/L) Σ log s| is at most this, over the first k = `count` of the values."""
+    """k + (2/L) Σ log s over the first k = `count` values, and a bound of Σ s^{2/L} minus it."""
     counted = torch.arange(values.shape[-1], device=count.device) < count.unsqueeze(-1)
     safe = torch.where(counted, values, torch.ones_like(values))
     logs = safe.log()
@@ -45,17 +47,17 @@ def test_schatten_limits(A, L, *, order=2):
     $1 + t \le e^t \le 1 + t + \frac{t^2}{2} \max(1, e^t)$ at $t = \frac{2}{L} \log s_i$; and the same
     for the entries of a vector, with $\|w\|_{2/L}^{2/L}$ and $\|w\|_0$.
 
-    The limit adds that both tend to the count as $L \to \infty$.
+    As $L \to \infty$ both tend to the number of non-zero values.
     """
     k = rank(A)
     linear, bound = remainder(singular_values(A), k, L, order)
     value = schatten_power(A, Fraction(2, L))
     entries = A.reshape((*A.shape[:-2], A.shape[-2] * A.shape[-1])).abs()
     entries = entries.sort(-1, descending=True).values
-    zeros = (entries > 0).sum(-1)
-    flat, flat_bound = remainder(entries, zeros, L, order)
+    nonzero = (entries > 0).sum(-1)
+    flat, flat_bound = remainder(entries, nonzero, L, order)
     total = power(entries, Fraction(2, L)).sum(-1)
-    size, flat_size = k + linear.abs() + value, zeros + flat.abs() + total
+    size, flat_size = k + linear.abs() + value, nonzero + flat.abs() + total
     return (
         leq(linear, value, scale=size, label="matrix, from below"),
         leq(value, linear + bound, scale=size, label="matrix, from above"),

@@ -1,3 +1,5 @@
+"""After Prop. 3 of `rank`: at a cost per layer near one, all but one singular value are small."""
+
 from fractions import Fraction
 
 import torch
@@ -17,8 +19,8 @@ from rankcheck.linalg import power, singular_values
 def test_small_second_singular_value(net, x, *, exponent=Fraction(1, 2)):
     r"""A network whose cost per layer is near one has a small second singular value.
 
-    $s_k(Jf(x)) \le \left(\frac{\|\theta\|^2}{kL}\right)^{L/2}$ for every $k$; so
-    $\|\theta\|^2/L \le 1 + c/L$ gives $s_2 \le ((1 + c/L)/2)^{L/2}$.
+    $s_k(Jf(x)) \le \left(\frac{\|\theta\|^2}{kL}\right)^{L/2}$ for every $k$. So
+    $\|\theta\|^2/L \le 1 + c/L$ implies $s_2 \le ((1 + c/L)/2)^{L/2}$.
     """
     J = net.jacobian(x)
     s = singular_values(J)

@@ -1,9 +1,12 @@
+"""Thm 4.2 of `rank`: the cost of a sum, and the cross term that is missing in print."""
+
+import torch
+
 from rankcheck import bound, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
-from rankcheck.witnesses import constants
 from rankcheck.witnesses.constants import constant_network, least_constant_cost
 
 
@@ -25,7 +28,7 @@ def last_biases(f, g):
 
 def nothing(f, g):
     """The cross term, forgotten."""
-    return 0 * last_biases(f, g)
+    return torch.zeros_like(last_biases(f, g))
 
 
 @construction(
@@ -50,13 +53,13 @@ def test_sum_cost(f, g, x, *, cross=last_biases):
 
 @instances
 def networks_at_the_origin(source: Source):
-    """ReLU or leaky networks of depth two with one output."""
+    """Networks of depth two with one output and any slope."""
     return network(source, depth=(2, 2), outputs=1)
 
 
 @instances
 def cheapest_constants(source: Source):
-    """The witness for a constant."""
+    """The cheapest network for a constant."""
     return constant_network(source.tensor())
 
 
@@ -65,10 +68,10 @@ def cheapest_constants(source: Source):
     paper("rank", "Thm 4.2 (corrected)"),
     instances=networks_at_the_origin(),
     tight=cheapest_constants(),
-    witness=constants,
+    witness=constant_network,
 )
 def test_constant_cost(net):
-    r"""What a network of depth two has to pay for its value at the origin.
+    r"""The value at the origin bounds the cost of a network of depth two.
 
     $\|\theta\|^2 \ge R(f(0); 2)$ with $R(v; 2) = v^2$ for $|v| \le 1$ and $2|v| - 1$ beyond: the
     least cost at depth two of a function that takes the value $v$ at $0$.
@@ -87,14 +90,16 @@ def constants(source: Source):
     "rank.sum-cost-as-printed",
     paper("rank", "proof of Thm 4.2"),
     instances=constants(),
-    errata="The last biases add up before they are squared: R(1; L) = 1 for every L, but R(2; 2) = 3. "
-    "Harmless as L grows.",
+    errata="The last biases are added before they are squared: R(1; L) = 1 for every L, but "
+    "R(2; 2) = 3. The limit of large L is not affected.",
     corrected_by="rank.sum-cost",
 )
 def test_sum_cost_as_printed(v, w):
     r"""The cost of a sum is at most the sum of the costs, at finite depth.
 
-    $R(f + g; \Omega, L) \le R(f; \Omega, L) + R(g; \Omega, L)$; here for constants $f \equiv v$,
-    $g \equiv w$ at $L = 2$ on $\Omega \ni 0$, where $R$ is known exactly (rank.constant-cost).
+    $R(f + g; \Omega, L) \le R(f; \Omega, L) + R(g; \Omega, L)$.
+
+    Checked for constants $f \equiv v$, $g \equiv w$ at $L = 2$ on $\Omega \ni 0$, where $R$ is known
+    exactly (rank.constant-cost).
     """
     return leq(least_constant_cost(v + w), least_constant_cost(v) + least_constant_cost(w))

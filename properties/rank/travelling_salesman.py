@@ -1,3 +1,5 @@
+"""Thm 2/Prop. 10 of `rank`: a function through R^1 that fits many points is steep."""
+
 import torch
 
 from rankcheck import bound, leq, paper
@@ -14,23 +16,6 @@ from rankcheck.regions import regions
 from rankcheck.witnesses.identity_layers import identity_layers
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
 
-#: Points up to which the shortest path is found; beyond, it is bounded from below.
-EXACT = 9
-assert EXACT <= MOST_POINTS
-
-
-def shortest(y):
-    """TSP(y), or a lower bound of it for many points."""
-    D = distances(y.numpy())
-    return shortest_path(D)[0] if len(D) <= EXACT else path_lower_bound(D, rounds=40)
-
-
-def closed(y):
-    """The shortest path, and back to its start."""
-    D = distances(y.numpy())
-    length, order = shortest_path(D)
-    return length + float(D[order[0], order[-1]])
-
 
 def on_a_box(h, g, x, extra):
     """h and g with the points x, and f = h ∘ g as a network on a box around them."""
@@ -41,7 +26,7 @@ def on_a_box(h, g, x, extra):
 
 @instances
 def functions_through_a_line(source: Source):
-    """f = h ∘ g through R^1: any networks, or those that fit given outputs; and N points."""
+    """f = h ∘ g through R^1, of any networks or of those that fit drawn outputs; and N points."""
     n, m, extra = source.integer(1, 2), source.integer(1, 3), source.integer(0, 12)
     x = distinct_points(source, source.choice((2, 3, 4, 5, 6, 7, 8, 24)), n)
     if source.integer(0, 1) == 1:
@@ -59,11 +44,12 @@ def isometries_of_a_line(source: Source):
     into = semi_orthogonal(source, source.integer(1, 3), 1)
     out = semi_orthogonal(source, source.integer(1, 3), 1)
     t = distinct_points(source, count, 1) + 1
-    g = Network((into.mT,), (0 * into[0],), slope(source))
-    h = Network((out,), (0 * out[:, 0],), g.slope)
+    g = Network.linear((into.mT,), slope(source))
+    h = Network.linear((out,), g.slope)
     x = t * into.mT
-    depth = source.integer(2, 12)
-    return h, g, x, (x.amin(-2) - 1, x.amax(-2) + 1), identity_layers(h, g, depth, 0 * t[0])
+    box = x.amin(-2) - 1, x.amax(-2) + 1
+    net = identity_layers(h, g, source.integer(2, 12), torch.zeros_like(t[0]))
+    return h, g, x, box, net
 
 
 @instances
@@ -74,6 +60,24 @@ def identities_of_the_plane(source: Source):
     return on_a_box(identity, identity, x, source.integer(0, 12))
 
 
+#: The number of points up to which the shortest path is found; it is bounded from below for more.
+EXACT = 9
+assert EXACT <= MOST_POINTS
+
+
+def shortest(y):
+    """TSP(y), or a lower bound of it for many points."""
+    D = distances(y.numpy())
+    return shortest_path(D)[0] if len(D) <= EXACT else path_lower_bound(D, rounds=40)
+
+
+def closed(y):
+    """The length of the shortest path and of the way back to its start."""
+    D = distances(y.numpy())
+    length, order = shortest_path(D)
+    return length + float(D[order[0], order[-1]])
+
+
 @bound(
     "rank.travelling-salesman",
     paper("rank", "Thm 2/Prop. 10"),
@@ -82,7 +86,7 @@ def identities_of_the_plane(source: Source):
     needs={"f factors through R^1": identities_of_the_plane()},
     mutants={"back to the start": {"path": closed}},
     no_batch="paths through points and linear regions are found one instance at a time",
-    no_ball="shortest paths and linear regions are those of float points and weights",
+    no_ball="shortest paths and linear regions are found for float points and weights",
     effort=0.6,
 )
 def test_travelling_salesman(h, g, x, box, net, *, path=shortest):
@@ -90,13 +94,13 @@ def test_travelling_salesman(h, g, x, box, net, *, path=shortest):
 
     For $f = h \circ g$ through $\mathbb R^1$ with $f(x_i) = y_i$ on $\Omega \supset$ the hull of
     the $x_i$: $\max_\Omega \|Jf\|_{op} \ge \mathrm{TSP}(y)/\operatorname{diam}(x)$, with TSP the
-    shortest open path; hence $\|\theta\|^2 \ge L\,(\mathrm{TSP}/\operatorname{diam})^{2/L}$ for every
-    network of depth $L$ that equals $f$ on Ω.
+    shortest open path. Hence $\|\theta\|^2 \ge L\,(\mathrm{TSP}/\operatorname{diam})^{2/L}$ for every
+    network of depth $L$ that equals $f$ on $\Omega$.
 
-    As in the proof, f takes the segment between the points with the least and the largest $g(x_i)$
-    to a path through all $y_i$: its length over *all* linear pieces is at least TSP. The maximum is
-    over all linear regions in a box Ω. The path is found exactly up to nine points; for more, a
-    lower bound stands for it.
+    As in the proof, $f$ takes the segment between the points with the least and the largest $g(x_i)$
+    to a path through all $y_i$; its length, summed over *all* linear pieces, is at least TSP. The
+    maximum is over all linear regions in a box $\Omega$. The shortest path is found exactly for up to
+    nine points; for more, a lower bound of it is used.
     """
     f = h.merged_after(g)
     z, y = g(x)[:, 0], f(x)

@@ -1,3 +1,5 @@
+"""Prop. 5/11 of `rank`: the cost of fitting data of a function of bottleneck rank k."""
+
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.factorisations import box, factorisation
@@ -20,7 +22,7 @@ def data_of_true_rank(source: Source):
 
 
 def by_depth(h, g, depth, lower):
-    """A witness that doubles its middle layers, so that its constant depends on the depth."""
+    """The network with weights that grow with the depth, so that its constant depends on it."""
     net = identity_layers(h, g, depth, lower)
     return net.with_parameters([w * (1 + depth / 64) for w in net.weights], net.biases)
 
@@ -33,11 +35,12 @@ def by_depth(h, g, depth, lower):
     witness=identity_layers,
 )
 def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_layers):
-    r"""Data of a function of rank k are fitted at cost k + C/L, whatever their number.
+    r"""Any number of data of a function of rank k are fitted at cost k + C/L per layer.
 
-    The identity-layer witness of $f^* = h \circ g$ fits every data set $(x_i, f^*(x_i))$ exactly,
-    so its loss with ridge $\lambda$ is $\frac1N \sum_i \|f(x_i) - y_i\|^2 + \frac{\lambda}{L} \|\theta\|^2
-    = \lambda (k + C/L)$, with the same $C$ at every depth and for every data set.
+    The network of rank.identity-layers for $f^* = h \circ g$ fits every data set $(x_i, f^*(x_i))$
+    exactly, so its loss with ridge $\lambda$ is
+    $\frac1N \sum_i \|f(x_i) - y_i\|^2 + \frac{\lambda}{L} \|\theta\|^2 = \lambda (k + C/L)$, with the
+    same $C$ at every depth and for every data set.
     """
     h_moved, g_moved = translate(h, g, lower)
     k = g.widths[-1]
@@ -51,7 +54,7 @@ def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_la
         size = (scale * scale).sum(-1).mean(-1)
         loss = (errors * errors).sum(-1).mean(-1) + ridge * net.cost() / depth
         relations += [
-            eq(errors, 0 * errors, scale=scale, label=f"the fit at depth {depth}"),
+            eq(errors, 0, scale=scale, label=f"the fit at depth {depth}"),
             eq(
                 loss,
                 ridge * (k + constant / depth),

@@ -1,3 +1,7 @@
+"""Prop. 12 of `rank`: rescaling the layers of a network, and balance at the least cost."""
+
+import torch
+
 from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.matrices import positive
@@ -20,11 +24,10 @@ def rescaled_networks(source: Source):
 
 
 def biases_by_their_own_factor(net, alphas):
-    """The rescaling that forgets the factors of the layers before."""
-    shape = (..., None)
+    """The rescaling in which a bias ignores the factors of the layers before its own."""
     return net.with_parameters(
         [w * a[..., None, None] for w, a in zip(net.weights, alphas, strict=True)],
-        [b * a[shape] for b, a in zip(net.biases, alphas, strict=True)],
+        [b * a[..., None] for b, a in zip(net.biases, alphas, strict=True)],
     )
 
 
@@ -36,18 +39,18 @@ def biases_by_their_own_factor(net, alphas):
     witness=layer_rescaling,
 )
 def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescaling):
-    r"""Rescaling layers keeps the function; the derivative of the cost along it.
+    r"""Rescaling the layers keeps the function, and the change of the cost is explicit.
 
     With $W_\ell \to \alpha_\ell W_\ell$, $b_\ell \to (\alpha_1 \cdots \alpha_\ell) b_\ell$ and
     $\prod \alpha_\ell = 1$ the function is unchanged. With the single factor $\alpha_\ell = r$,
-    $\|\theta(r)\|^2 - \|\theta\|^2 = (r^2 - 1)(\|W_\ell\|^2 + \sum_{j \ge \ell} \|b_j\|^2)$: so the
+    $\|\theta(r)\|^2 - \|\theta\|^2 = (r^2 - 1)(\|W_\ell\|^2 + \sum_{j \ge \ell} \|b_j\|^2)$, so the
     derivative in $\log \alpha_\ell$ at 1 is $2(\|W_\ell\|^2 + \sum_{j \ge \ell} \|b_j\|^2)$.
 
-    The finite difference is exact, and says more than the derivative.
+    The finite difference is checked; it implies the derivative.
     """
     moved = rescaling(net, alphas)
-    factors = [r if index == layer else 1 for index in range(1, net.depth + 1)]
-    once = rescaling(net, [0 * r + factor for factor in factors])
+    one = torch.ones_like(r)
+    once = rescaling(net, [r if index == layer else one for index in range(1, net.depth + 1)])
     slope = frobenius_squared(net.weights[layer - 1])
     slope = slope + sum((b * b).sum(-1) for b in net.biases[layer - 1 :])
     scale = once.cost() + net.cost()
@@ -70,17 +73,12 @@ def test_balanced_layers(net, x, alphas, r, layer, *, balance=balance_layers):
 
     At the minimum over $\alpha$ with $\prod \alpha_\ell = 1$:
     $\|W_\ell\|_F^2 + \|b_\ell\|^2 = \|W_{\ell+1}\|_F^2$ for $\ell < L$, the function is unchanged, and
-    no other rescaling is cheaper.
+    no other rescaling is cheaper. The minimum is compared with drawn rescalings.
     """
     least = balance(net)
     cost = least.cost()
     return (
-        eq(
-            layer_imbalances(least),
-            0 * layer_imbalances(least),
-            scale=cost.unsqueeze(-1),
-            label="the balance",
-        ),
+        eq(layer_imbalances(least), 0, scale=cost.unsqueeze(-1), label="the balance"),
         eq(least(x), net(x), scale=network_scale(net, x), label="the function"),
         leq(cost, layer_rescaling(net, alphas).cost(), label="the minimum"),
     )
