@@ -127,7 +127,7 @@ def test_errors_state_the_rule():
         ValueError, match=r"\(2, 5, 5, 4\) and \(2, 5, 5, 4\).*n_0 of h is n_L of g"
     ):
         identity_layers(h, h, 6, torch.zeros(OUTPUT, dtype=torch.float64))
-    with pytest.raises(ValueError, match="slopes .* must be equal"):
+    with pytest.raises(ValueError, match=r"slopes .* must be equal"):
         identity_layers(random_pair(0, 0.5)[0], g, 6, lower)
 
 
