@@ -115,6 +115,20 @@ class Network:
         return net
 
     @classmethod
+    def linear(cls, weights: Iterable[Array], slope: Slope = 0.0) -> Network:
+        """The network with these weights and zero biases, shapes and errors as for the class.
+
+        The biases have the shapes, the device and the kind of number of the weights.
+
+        >>> import torch
+        >>> net = Network.linear([torch.tensor([[2.0, 1.0]], dtype=torch.float64)])
+        >>> print(net)
+        depth 1, slope 0, W_1 = [[2, 1]], b_1 = [0]
+        """
+        weights = tuple(weights)
+        return cls(weights, tuple(w.new_zeros(w.shape[:-1]) for w in weights), slope)
+
+    @classmethod
     def of(
         cls, weights: Iterable[Any], biases: Iterable[Any] | None = None, slope: Slope = 0
     ) -> Network:
@@ -124,7 +138,7 @@ class Network:
         """
         W = tuple(torch.as_tensor(w, dtype=torch.float64) for w in weights)
         if biases is None:
-            return cls(W, tuple(w.new_zeros(w.shape[:-1]) for w in W), slope)
+            return cls.linear(W, slope)
         return cls(W, tuple(torch.as_tensor(b, dtype=torch.float64) for b in biases), slope)
 
     @classmethod
