@@ -29,7 +29,7 @@ def an_arc_anywhere(g, steps):
     paper("bottleneck", "§3.3.1"),
     instances=functions_on_the_circle(),
     mutants={"without bisection": {"bracket": an_arc_anywhere}},
-    loose={"the change of sign": "it compares a sign alone: a product is at most zero"},
+    loose={"the change of sign": "the right side is zero, which no factor tightens"},
     witness=antipodal_bracket,
     effort=0.5,
 )
