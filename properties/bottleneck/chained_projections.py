@@ -20,6 +20,7 @@ from rankcheck.witnesses.projections import (
 )
 
 from ._narrow_ends import narrow_ended_networks
+from ._rounding import rounding, size
 
 
 @bound(
@@ -56,8 +57,7 @@ def test_chained_projections(net, x, *, distances=chained_distances):
     """
     at = bottleneck(net, x)
     left = distances(net, x, at.rank).sum(-1) + sum((b * b).sum(-1) for b in net.biases)
-    size = net.cost() + at.count * net.depth
-    return leq(left, at.slack, where=at.rank > 0, scale=size, error=2**8 * at.error * size)
+    return leq(left, at.slack, where=at.rank > 0, scale=size(net, at), error=rounding(net, at))
 
 
 @refuted(
