@@ -7,15 +7,16 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import rank
 from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, point, tangent
 
-#: How often the arc is halved.
-STEPS = 24
-
 
 @instances
 def functions_on_the_circle(source: Source):
     """A continuous piecewise-linear g: R² → R, and a point of the circle by its parameter."""
     g = network(source, depth=(1, 3), width=(1, 4), inputs=2, outputs=1)
     return g, source.tensor(low=-1.0, high=1.0)
+
+
+#: How often the arc is halved.
+STEPS = 24
 
 
 def an_arc_anywhere(g, steps):

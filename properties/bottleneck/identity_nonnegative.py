@@ -11,9 +11,6 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import log_pseudo_determinant, range_projection, rank
 from rankcheck.witnesses.planar_identity import planar_identity
 
-#: A bound on the rounding error of a computed projection, for these instances.
-NOISE = 2.0**-36
-
 
 @instances
 def tangent_spaces(source: Source):
@@ -21,6 +18,10 @@ def tangent_spaces(source: Source):
     n = source.integer(1, 4)
     k = source.integer(1, n)
     return semi_orthogonal(source, n, k) @ triangular(source, k, low=0.5, high=2.0, above=2.0)
+
+
+#: A bound on the rounding error of a computed projection, for these instances.
+NOISE = 2.0**-36
 
 
 @identity(

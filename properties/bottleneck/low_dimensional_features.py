@@ -106,7 +106,7 @@ def without_biases(net):
         "the biases count in Θ": Need(offset_isometries(), {"biases": False}),
     },
     loose={
-        "all parameters": "the best ratio known is k/(k + 1), at depth 1: sharp as k grows, only",
+        "all parameters": "the best ratio known is k/(k + 1), at depth 1: sharp only as k grows",
         "without biases": "the proof chains Cauchy-Schwarz, Markov and the inequality of the means",
     },
     effort=0.5,

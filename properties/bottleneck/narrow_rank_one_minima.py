@@ -17,10 +17,6 @@ from rankcheck.witnesses.rank_one_interpolant import RankOneInterpolant, rank_on
 SIZES, REPEATS, SEEDS = (64, 128, 256, 512, 1024, 2048), 6, 32
 #: A number of points for which the network, with one hidden unit for each, is still small.
 FEW = 12
-#: The probability that a fit lies outside its interval if the model is exact, both sides together.
-LEVEL = 1e-4
-#: By how much the boundary of the cube can shift the exponent of the fourth power of a path.
-FINITE_SIZE = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +72,12 @@ def one_more_layer(f):
     g = Network.linear((z.new_ones(1, 1),), f.h.slope)
     deep, shallow = (identity_layers(f.h, g, depth, f.knots[:1]) for depth in (6, 5))
     return ntk_trace(deep, z) - ntk_trace(shallow, z), z.squeeze(-1)
+
+
+#: The probability that a fit lies outside its interval if the model is exact, both sides together.
+LEVEL = 1e-4
+#: By how much the boundary of the cube can shift the exponent of the fourth power of a path.
+FINITE_SIZE = 0.06
 
 
 def reach(fit):

@@ -12,8 +12,6 @@ from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
 
 #: Numbers of points, and the seeds, all of which have been tried.
 SIZES, SEEDS = (128, 512, 2048), 32
-#: Standard deviations allowed to the mean nearest-neighbour distance, each about 1/√N of it.
-DEVIATIONS = 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +50,10 @@ def tasks_with_atoms(source: Source):
     """Outputs of a law on finitely many points: the multiples of 1/4 in the cube."""
     task, k = tasks(source, "rank-one atoms")
     return Tasks(task.inputs, tuple((4 * y).round() / 4 for y in task.outputs), task.seed), k
+
+
+#: Standard deviations allowed to the mean nearest-neighbour distance, each about 1/√N of it.
+DEVIATIONS = 6.0
 
 
 def codimension(k):

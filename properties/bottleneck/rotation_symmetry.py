@@ -12,9 +12,6 @@ from rankcheck.costs.rank_one_matching import (
 from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.source import Source, instances
 
-#: Steps of gradient descent along which losses are compared.
-STEPS = 4
-
 
 @instances
 def starting_points(source: Source):
@@ -38,6 +35,10 @@ def other_splits(source: Source):
     v, w, d, other, step = starting_points()(source)
     along = (w * other).sum(-1, keepdim=True)
     return v, w, d, other + torch.where(along >= 0, w, -w), step
+
+
+#: Steps of gradient descent along which losses are compared.
+STEPS = 4
 
 
 def slope_of_a_quartic(f):
