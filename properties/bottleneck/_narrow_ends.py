@@ -1,4 +1,4 @@
-"""Networks between few inputs and outputs with wide layers in between."""
+"""Networks with one input, one output and wide layers in between, for controls."""
 
 from rankcheck.instances.networks import clear_of_boundaries, network
 from rankcheck.instances.source import Source, instances

@@ -1,3 +1,5 @@
+"""Proof of Theorem 16 of `bottleneck`: the inequality of the means for singular values."""
+
 from fractions import Fraction
 
 import torch
@@ -25,13 +27,13 @@ def scaled_partial_isometries(source: Source):
     mutants={"exponent 2.04/k": {"exponent": Fraction(51, 25)}},
 )
 def test_amgm(A, *, exponent=2):
-    r"""The squared norm of a matrix of rank k is at least k times the mean of its determinant.
+    r"""The Frobenius norm of a matrix bounds its pseudo-determinant.
 
     $\|A\|_F^2 \ge k\,|A|_+^{2/k}$ with $k = \operatorname{rank} A \ge 1$: the arithmetic mean of the
-    squared singular values is at least their geometric mean.
+    squares of the non-zero singular values is at least their geometric mean.
     """
-    k = rank(A)
-    count = log_pseudo_determinant(A) * 0 + k
+    k, log_det = rank(A), log_pseudo_determinant(A)
+    count = torch.zeros_like(log_det) + k
     safe = torch.where(k > 0, count, torch.ones_like(count))
-    mean = torch.exp(log_pseudo_determinant(A) * exponent.numerator / exponent.denominator / safe)
+    mean = torch.exp(log_det * exponent.numerator / exponent.denominator / safe)
     return leq(count * mean, frobenius_squared(A))

@@ -1,3 +1,5 @@
+"""Theorem 7/16 of `bottleneck`: a bounded tangent kernel bounds most activations."""
+
 import torch
 
 from rankcheck import Need, bound, leq, paper, refuted
@@ -8,6 +10,8 @@ from rankcheck.linalg import eye, frobenius_squared
 from rankcheck.networks import Network
 from rankcheck.networks.tangent_kernel import ntk_trace
 from rankcheck.witnesses.projections import bottleneck
+
+from ._capped import capped
 
 
 @instances
@@ -22,8 +26,7 @@ def multiples_of_rotations(source: Source, *, scale, depth=(1, 6)):
     factors[-1] = last @ factors[-1]
     weights = [t * factor for factor in factors]
     y = source.tensor(n, low=0.5, high=4.0)
-    biases = [w.new_zeros(w.shape[:-1]) for w in weights]
-    return Network(weights, biases), (first.mT @ y.unsqueeze(-1)).squeeze(-1)
+    return Network.linear(weights), (first.mT @ y.unsqueeze(-1)).squeeze(-1)
 
 
 @instances
@@ -34,13 +37,7 @@ def unbalanced_rotations(source: Source):
     first, second = orthogonal(source, n), orthogonal(source, n)
     y = source.tensor(n, low=0.5, high=4.0)
     weights = (t * first, second / t)
-    biases = [w.new_zeros(w.shape[:-1]) for w in weights]
-    return Network(weights, biases), (first.mT @ y.unsqueeze(-1)).squeeze(-1)
-
-
-def capped(exponent):
-    """max(1, e^x)."""
-    return torch.relu(exponent).exp()
+    return Network.linear(weights), (first.mT @ y.unsqueeze(-1)).squeeze(-1)
 
 
 @bound(
@@ -65,10 +62,12 @@ def test_bounded_activations(net, x, *, growth=capped):
     $$\sum_{\ell=1}^L \|\alpha_{\ell-1}(x)\|^2 \le
       \frac{c \max(1, e^{c_1/k})}{k\,|Jf(x)|_+^{2/k}}\, L,$$
 
-    and at least $(1-p)L$ layers have $\|\alpha_{\ell-1}(x)\|^2$ at most $1/p$ of the mean of the right
-    side, for every $p \in (0, 1)$: so the $m$-th largest of them is at most $1/m$ of the right side.
+    and for every $p \in (0, 1)$ at least $(1-p)L$ layers have
+    $\|\alpha_{\ell-1}(x)\|^2 \le c \max(1, e^{c_1/k}) / (p\,k\,|Jf(x)|_+^{2/k})$. The second is checked
+    for all $p$ together: the $m$-th largest of the $L$ squares is at most $1/m$ of the right side of
+    the first.
 
-    The first is the sum of what holds in each layer,
+    Also checked is the bound in each layer, whose sum is the first:
     $\|J(\tilde\alpha_\ell \to f)(x)\|_F^2 \ge k\,|Jf(x)|_+^{2/k} (1 + c_1/(kL))^{-\ell}$.
     """
     at = bottleneck(net, x)
@@ -104,17 +103,18 @@ def balanced_networks_among_points(source: Source):
     "bottleneck.bounded-activations-premise",
     paper("bottleneck", "Thm 16"),
     instances=balanced_networks_among_points(),
-    errata="The factor 1/N belongs to the trace over all N points, not to that of one of them: the "
-    "premise is tr Θ(x, x) ≤ cL, as in Theorem 7.",
+    errata="Print divides the trace at one point by N. The factor 1/N belongs to the trace over all N "
+    "points; at one point the premise is tr Θ(x, x) ≤ cL, as in Theorem 7.",
     corrected_by="bottleneck.bounded-activations",
 )
 def test_bounded_activations_premise(net, x, N):
-    r"""The bound on the activations at one of N points from 1/N of the trace of its kernel.
+    r"""Bounded activations at one of N points, from 1/N of the trace of its kernel.
 
     For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$:
     if $\frac1N \operatorname{tr} \Theta(x, x) \le cL$ then
-    $\sum_\ell \|\alpha_{\ell-1}(x)\|^2 \le c \max(1, e^{c_1/k}) L / (k\,|Jf(x)|_+^{2/k})$; here at the
-    least such $c$, with $\Theta$ over weights and biases.
+    $\sum_\ell \|\alpha_{\ell-1}(x)\|^2 \le c \max(1, e^{c_1/k}) L / (k\,|Jf(x)|_+^{2/k})$.
+
+    Tested at the least such $c$, with $\Theta$ over weights and biases.
     """
     at = bottleneck(net, x)
     k = at.count

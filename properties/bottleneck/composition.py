@@ -1,3 +1,8 @@
+"""Theorem 3.1/11.1 of `bottleneck`: costs under composition, for g in the positive orthant.
+
+The printed proof uses it without that hypothesis; composition_without_positivity.py does without.
+"""
+
 from fractions import Fraction
 
 import torch
@@ -23,13 +28,12 @@ def chained_networks(source: Source):
 
 @instances
 def chained_isometries(source: Source):
-    """g and f linear, almost isometries, at a point with g > 0: nothing is lost in either bound."""
+    """f and g linear, almost isometries, at a point with g > 0: both bounds are nearly equalities."""
     k = source.integer(1, 3)
     into = semi_orthogonal(source, k + source.integer(0, 1), k)
     stretch = torch.diag_embed(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
-    zero = stretch.new_zeros((*source.batch, k))
-    g = Network((stretch @ into.mT,), (zero,), slope(source))
-    f = Network((orthogonal(source, k) @ stretch,), (zero,), g.slope)
+    g = Network.linear((stretch @ into.mT,), slope(source))
+    f = Network.linear((orthogonal(source, k) @ stretch,), g.slope)
     y = positive(source, k)
     return f, g, (into @ y.unsqueeze(-1)).squeeze(-1)
 
@@ -52,15 +56,16 @@ def signed_seams(source: Source):
     witness=Network.after,
 )
 def test_composition(f, g, x, *, concatenate=Network.after):
-    r"""The excess cost is subadditive under composition, for g in the positive orthant.
+    r"""The excess cost is subadditive under composition where g is non-negative.
 
     For $g(\Omega)$ in the positive orthant the concatenated network computes $f \circ g$, and
-    for every $k$, $\|\theta\|^2 - kL$ is the sum of $\|\theta_f\|^2 - k L_f$ and
-    $\|\theta_g\|^2 - k L_g$. With $k = \operatorname{rank} J(f \circ g)(x)$ the sum is at least
+    for every $k$ its excess $\|\theta\|^2 - kL$ is the sum of $\|\theta_f\|^2 - k L_f$ and
+    $\|\theta_g\|^2 - k L_g$. With $k = \operatorname{rank} J(f \circ g)(x)$ this is at least
     $2 \log |J(f \circ g)(x)|_+$.
 
-    The limit adds: where $R^{(0)}(f \circ g) = R^{(0)}(f) = R^{(0)}(g) = k$, taking the least
-    networks, $R^{(1)}(f \circ g) \le R^{(1)}(f) + R^{(1)}(g)$.
+    Not checked is the limit: with the cheapest networks of $f$ and $g$,
+    $R^{(1)}(f \circ g) \le R^{(1)}(f) + R^{(1)}(g)$ where
+    $R^{(0)}(f \circ g) = R^{(0)}(f) = R^{(0)}(g) = k$.
     """
     net = concatenate(f, g)
     J = f.jacobian(g(x)) @ g.jacobian(x)
@@ -86,17 +91,18 @@ def multiples_on_an_interval(source: Source):
     "bottleneck.composition-as-printed",
     paper("bottleneck", "proof of Thm 11.1"),
     instances=multiples_on_an_interval(),
-    errata="Between the two networks stands an activation: the concatenated network computes f∘g only "
-    "where g ≥ 0. On [-1, 1] the identity costs 1 at depth 1, but at least 2√2 > 2 at depth 2. The "
-    "statement on R^(1) survives: bottleneck.composition-without-positivity.",
+    errata="The proof concatenates the networks for every g, but with the activation in between the "
+    "result computes f∘g only where g ≥ 0. On [-1, 1] the identity costs 1 at depth 1 and at least "
+    "2√2 > 2 at depth 2. The statement on R^(1) survives: bottleneck.composition-without-positivity.",
     corrected_by="bottleneck.composition",
 )
 def test_composition_as_printed(p, q, r, a):
     r"""The cost of a composition is at most the sum of the costs, at finite depth.
 
-    $R(f \circ g; \Omega, L_1 + L_2) \le R(f; g(\Omega), L_1) + R(g; \Omega, L_2)$, here for
-    $f(x) = px$, $g(x) = qx$ on $[-r, r]$ and $L_1 = L_2 = 1$, where the right side is at most
-    $p^2 + q^2$ and the left at least the cost of a secant (bottleneck.secant-cost).
+    $R(f \circ g; \Omega, L_1 + L_2) \le R(f; g(\Omega), L_1) + R(g; \Omega, L_2)$.
+
+    Tested for $f(x) = px$, $g(x) = qx$ on $[-r, r]$ and $L_1 = L_2 = 1$, where the right side is at
+    most $p^2 + q^2$ and the left side at least the bound of bottleneck.secant-cost.
     """
     return leq(secant_cost(2 * r * (p * q).abs(), r, a), p * p + q * q)
 
@@ -116,10 +122,10 @@ def cheapest_secants(source: Source):
     a = slope(source)
     r = 2 + positive(source)
     a = a / 4 if not isinstance(a, float) else a
-    w, b = (1 + a) * r, 1 - a + 0 * r
+    w, b = (1 + a) * r, torch.zeros_like(r) + (1 - a)
     v = power(w * w + b * b, Fraction(1, 2))
     weights = (w[..., None, None], v[..., None, None])
-    return Network(weights, (b.unsqueeze(-1), 0 * b.unsqueeze(-1)), a), r
+    return Network(weights, (b.unsqueeze(-1), torch.zeros_like(b).unsqueeze(-1)), a), r
 
 
 @bound(
@@ -129,9 +135,9 @@ def cheapest_secants(source: Source):
     tight=cheapest_secants(),
 )
 def test_secant_cost(net, r):
-    r"""What a network of depth two pays for the secant of its function on an interval.
+    r"""The rise of a function over an interval bounds the cost of networks of depth two.
 
-    Depth two, slope $a$, one input, $r > 0$:
+    For networks of depth two, slope $a$ and one input, and $r > 0$:
     $$\|\theta\|^2 \ge \frac{2 \|f(r) - f(-r)\|}{\sqrt{(1 + a)^2 r^2 + (1 - a)^2}}.$$
     """
     x = r.unsqueeze(-1)

@@ -1,3 +1,5 @@
+"""Theorem 3.1 of `bottleneck` for g of any sign, by shrinking and shifting the seam."""
+
 from fractions import Fraction
 
 import torch
@@ -28,15 +30,15 @@ def unscaled_isometries(source: Source):
     k = source.integer(1, 3)
     V, U = orthogonal(source, k), orthogonal(source, k)
     zero = V.new_zeros((*source.batch, k))
-    g = Network((V.mT,), (zero,), slope(source))
-    f = Network((U,), (zero,), g.slope)
+    g = Network.linear((V.mT,), slope(source))
+    f = Network.linear((U,), g.slope)
     x = (V @ positive(source, k).unsqueeze(-1)).squeeze(-1)
-    return f, g, zero, 0 * zero[..., 0] + 1, x
+    return f, g, zero, zero.new_ones(source.batch), x
 
 
 @instances
 def shifted_too_little(source: Source):
-    """A shift with which an output of g stays negative at the point."""
+    """A shift so small that an output of g + t is negative at the point."""
     f, g, _, s, x = signed_compositions()(source)
     return f, g, torch.relu(-1 - g(x)), s, x
 
@@ -58,11 +60,12 @@ def scale_not_undone(f, g, shift, scale):
     witness=scaled_seam,
 )
 def test_shrunk_seam(f, g, t, s, x, *, witness=scaled_seam):
-    r"""A composition through a signed seam, shrunk and shifted into the orthant.
+    r"""A network for f∘g that shrinks and shifts the values of g into the orthant.
 
-    With $g + t \ge 0$ on $\Omega$, $t \ge 0$, $0 < s \le 1$, $\delta = -\log s$: the layers of
-    $g$ shrunk to the scale $s$, shifted by $st$, and those of $f$ that undo both are a network of
-    depth $L_f + L_g$ that computes $f \circ g$ on $\Omega$, and with $w$ the squares of all weights
+    Let $g + t \ge 0$ on $\Omega$, $t \ge 0$, $0 < s \le 1$ and $\delta = -\log s$. The layers of $g$
+    shrink their output to the scale $s$ and shift it by $st$; those of $f$ undo both. The network
+    of all $L_f + L_g$ layers computes $f \circ g$ on $\Omega$, and with $w$ the sum of the squares
+    of all weights
     $$\|\theta\|^2 \le \|\theta_f\|^2 + \|\theta_g\|^2
       + 2\delta \Bigl(\frac{w_f}{L_f} - \frac{w_g}{L_g}\Bigr)
       + 2\delta^2 \Bigl(\frac{w_f}{L_f^2} e^{2\delta/L_f} + \frac{w_g}{L_g^2}\Bigr)
@@ -79,10 +82,10 @@ def test_shrunk_seam(f, g, t, s, x, *, witness=scaled_seam):
 
 @instances
 def signed_sequences(source: Source):
-    """ReLU networks f_2, f_1, g_2, g_1, g_1 and f_1 with k outputs; a shift t for g; n; a point.
+    """ReLU networks (f_2, f_1) and (g_2, g_1), a shift t, a number n, a rank k, and a point.
 
-    f = f_2∘σ∘f_1 and g = g_2∘σ∘g_1, with n identity layers behind the inner activation, and
-    g + t >= 0 on a box.
+    f = f_2∘σ∘f_1 and g = g_2∘σ∘g_1, where f_1 and g_1 have k outputs and n identity layers are to
+    follow them; g + t >= 0 on a box that contains the point.
     """
     k, middle = source.integer(1, 2), source.integer(1, 2)
 
@@ -112,16 +115,16 @@ def isometric_sequences(source: Source):
     parts = [eye(k, positive(source, k)).expand(*source.batch, k, k)] * 3
     parts.append(orthogonal(source, k))
     zero = parts[-1].new_zeros((*source.batch, k))
-    g_1, g_2, f_1, f_2 = (Network((W * 1.5,), (zero,)) for W in parts)
+    g_1, g_2, f_1, f_2 = (Network.linear((W * 1.5,)) for W in parts)
     return (f_2, f_1), (g_2, g_1), zero, 1, k, positive(source, k)
 
 
 def deepened(outer, inner, layers):
-    """outer∘σ∘inner with so many identity layers behind the activation, for slope 0."""
+    """outer∘σ∘inner with this number of identity layers after the activation, for slope 0."""
     identity = eye(inner.widths[-1], inner.weights[-1]).expand(
         *inner.batch, *[inner.widths[-1]] * 2
     )
-    zero = 0 * inner.biases[-1]
+    zero = torch.zeros_like(inner.biases[-1])
     weights = (*inner.weights, *[identity] * layers, *outer.weights)
     return inner.with_parameters(weights, (*inner.biases, *[zero] * layers, *outer.biases))
 
@@ -143,23 +146,24 @@ def one_over(n):
 def test_composition_without_positivity(f, g, t, n, k, x, *, scale=one_over):
     r"""The first correction is subadditive under composition, whatever the sign of g.
 
-    Let $\theta_f$, $\theta_g$ be ReLU networks of excess $E = \|\theta\|^2 - kL$, the same for all
-    numbers $n$ of identity layers inside, and $g + t \ge 0$ on $\Omega$, $t \ge 0$. The network of
-    bottleneck.shrunk-seam at $s = 1/n$ computes $f \circ g$ on $\Omega$, and with
+    Let $\theta_f$, $\theta_g$ be ReLU networks with $n$ identity layers inside, whose excess
+    $E = \|\theta\|^2 - kL$ does not depend on $n$, and let $g + t \ge 0$ on $\Omega$, $t \ge 0$. The
+    network of bottleneck.shrunk-seam at $s = 1/n$ computes $f \circ g$ on $\Omega$, and with
     $e = \sum_\ell \|W_\ell\|_F^2 - kL$, $\delta = \log n$
     $$\|\theta\|^2 - kL \le E_f + E_g + \frac1n \Bigl( 2\delta (|e_f| + |e_g|)
       + \tfrac{31}{5} \delta^2 (k + |e_f| + |e_g|)
       + \tfrac{31}{10n} (\|b_{L,g} + t\|^2 + \|b_{1,f} - W_{1,f} t\|^2) \Bigr).$$
 
-    The limit adds: for bounded $\Omega$, and least networks of $f$ and $g$ in place of these,
-    $R^{(1)}(f \circ g; \Omega) \le R^{(1)}(f; g(\Omega)) + R^{(1)}(g; \Omega)$ where all three have
-    $R^{(0)} = k$ and $\operatorname{rank} Jg(x) = k$ somewhere (so that $e_g \ge 2 \log |Jg(x)|_+$;
-    $e_f \le E_f$ is bounded as well, and the seam's biases are $O(L)$ against $s^2 = L^{-2}$). The
-    printed proof has a gap here (bottleneck.composition-as-printed); the theorem is right.
+    Not checked is the limit, with the cheapest networks of $f$ and $g$ in place of these: for bounded
+    $\Omega$, $R^{(1)}(f \circ g; \Omega) \le R^{(1)}(f; g(\Omega)) + R^{(1)}(g; \Omega)$ where all
+    three have $R^{(0)} = k$ and $\operatorname{rank} Jg(x) = k$ somewhere. (Then
+    $e_g \ge 2 \log |Jg(x)|_+$, $e_f \le E_f$ is bounded as well, and the seam's biases are $O(L)$
+    against $s^2 = L^{-2}$.) The printed proof has a gap (bottleneck.composition-as-printed) that
+    this closes.
     """
     (f_2, f_1), (g_2, g_1) = f, g
     f_n, g_n = deepened(f_2, f_1, n), deepened(g_2, g_1, n)
-    net = scaled_seam(f_n, g_n, t, 0 * t[..., 0] + scalar(scale(n), t))
+    net = scaled_seam(f_n, g_n, t, t.new_zeros(t.shape[:-1]) + scalar(scale(n), t))
     e = sum(
         (sum(frobenius_squared(W) for W in part.weights) - k * part.depth).abs()
         for part in (f_n, g_n)

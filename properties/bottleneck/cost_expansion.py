@@ -1,3 +1,5 @@
+"""Section 3 of `bottleneck`: the cost of a linear map as the depth grows."""
+
 from rankcheck import leq, limit, paper
 from rankcheck.costs.corrections import cost_expansion, expansion_remainder, linear_cost
 from rankcheck.instances.matrices import matrix, semi_orthogonal
@@ -6,7 +8,7 @@ from rankcheck.instances.source import Source, instances
 
 @instances
 def linear_maps_at_depths(source: Source):
-    """A matrix of any structure, or one with singular values within 1/32 of one; a depth."""
+    """A matrix of any structure, or with singular values within 1/32 of one, and a depth."""
     m, n = source.integer(1, 4), source.integer(1, 4)
     if source.integer(0, 1) == 0:
         return matrix(source, m, n), source.integer(1, 24)
@@ -22,15 +24,15 @@ def linear_maps_at_depths(source: Source):
     instances=linear_maps_at_depths(),
 )
 def test_cost_expansion(A, L):
-    r"""The cost of a linear map: rank, log-determinant and second correction, with a remainder.
+    r"""The cost of L linear layers: rank, log-determinant, second correction, remainder.
 
     $$L \sum_i s_i^{2/L} = L \operatorname{rank} A + 2 \log |A|_+
       + \frac{1}{2L} \|\log_+ A^T A\|_F^2 + r, \qquad
       |r| \le \frac{4}{3 L^2} \sum_i |\log s_i|^3 \max(1, s_i^{2/L}).$$
 
-    The remainder is Lagrange's, and sharp as $s_i \to 1$. The limit adds:
-    $R^{(0)} = \operatorname{rank} A$, $R^{(1)} = 2 \log |A|_+$ and
-    $R^{(2)} = \frac12 \|\log_+ A^T A\|_F^2$ for a linear map that is represented by linear layers.
+    The bound on $r$ is Lagrange's, and sharp as $s_i \to 1$. As $L \to \infty$, a linear map that is
+    represented by linear layers has $R^{(0)} = \operatorname{rank} A$, $R^{(1)} = 2 \log |A|_+$ and
+    $R^{(2)} = \frac12 \|\log_+ A^T A\|_F^2$.
     """
     cost, expansion = linear_cost(A, L), cost_expansion(A, L)
     size = cost + expansion.abs() + expansion_remainder(A, 1)

@@ -1,3 +1,5 @@
+"""Section 3.3 of `bottleneck`: a network cut in two."""
+
 import torch
 
 from rankcheck import eq, identity, leq, paper
@@ -18,7 +20,7 @@ def cut_networks(source: Source):
 
 @instances
 def cut_least_networks(source: Source):
-    """The same for balanced linear networks."""
+    """A balanced linear network, a point, and a layer to cut it behind."""
     net, x = balanced_linear_networks(depth=(2, 6))(source)
     return net, x, source.integer(1, net.depth - 1)
 
@@ -30,10 +32,15 @@ def halves(net, cut):
 
 
 def halves_without_a_bias(net, cut):
-    """The bias at the cut is left out of the lower half."""
+    """The halves without the bias at the cut."""
     lower, upper = halves(net, cut)
-    biases = (*lower.biases[:-1], 0 * lower.biases[-1])
+    biases = (*lower.biases[:-1], torch.zeros_like(lower.biases[-1]))
     return lower.with_parameters(lower.weights, biases), upper
+
+
+def _column(net):
+    """The slope, as it broadcasts against activations."""
+    return net.slope if isinstance(net.slope, int | float) else net.slope.unsqueeze(-1)
 
 
 @identity(
@@ -45,17 +52,17 @@ def halves_without_a_bias(net, cut):
     effort=0.7,
 )
 def test_cost_splits(net, x, cut, *, cut_into=halves):
-    r"""A network costs what its two halves cost, and they compose.
+    r"""The cost of a network is the sum of the costs of its two halves.
 
-    For every $0 < \ell < L$: $\|\theta\|^2$, the sum of the squares of all parameters, is the
-    cost of layers $1..\ell$ plus that of layers $\ell + 1..L$; the first compute $\tilde\alpha_\ell$,
-    the second take $\sigma(\tilde\alpha_\ell)$ to $f$; and therefore
+    For every $0 < \ell < L$ the cost $\|\theta\|^2$ is that of layers $1..\ell$, which compute
+    $\tilde\alpha_\ell$, plus that of layers $\ell + 1..L$, which take $\sigma(\tilde\alpha_\ell)$ to
+    $f$; and therefore
     $$\ell \|J\tilde\alpha_\ell\|_{S^{2/\ell}}^{2/\ell}
       + (L - \ell) \|J(\alpha_\ell \to f)\|_{S^{2/(L-\ell)}}^{2/(L-\ell)} \le \|\theta\|^2.$$
 
-    So $R(f; \Omega, L) = R(\tilde\alpha_\ell; \Omega, \ell) +
-    R(\sigma(\tilde\alpha_\ell) \to f; \Omega, L - \ell)$ at a least network, of which the balanced
-    linear ones are the example in which both sides are known.
+    Hence $R(f; \Omega, L) = R(\tilde\alpha_\ell; \Omega, \ell) +
+    R(\sigma(\tilde\alpha_\ell) \to f; \Omega, L - \ell)$ at a network of least cost. This is checked
+    only for balanced linear networks, the tight family, where both sides are known.
     """
     lower, upper = cut_into(net, cut)
     parameters = [*net.weights, *net.biases]
@@ -72,8 +79,3 @@ def test_cost_splits(net, x, cut, *, cut_into=halves):
         eq(upper(hidden), net(x), scale=scale, label="the function"),
         leq(slopes, net.cost(), label="the Jacobians"),
     )
-
-
-def _column(net):
-    """The slope, as it broadcasts against activations."""
-    return net.slope if isinstance(net.slope, int | float) else net.slope.unsqueeze(-1)

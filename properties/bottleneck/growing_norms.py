@@ -1,3 +1,5 @@
+"""Proof of Theorem 16 of `bottleneck`: in a balanced network the norms of the layers grow."""
+
 from fractions import Fraction
 
 import torch
@@ -34,12 +36,12 @@ def steps(net, x):
     effort=0.5,
 )
 def test_growing_norms(net, x):
-    r"""In a balanced network the layers grow, and the first ℓ of them are not above the mean.
+    r"""In a balanced network the norms grow, so the first layers are below the mean.
 
     For balanced parameters $\|W_{\ell+1}\|_F^2 \ge \|W_\ell\|_F^2$, so that
-    $\frac1\ell \sum_{j \le \ell} \|W_j\|_F^2 \le \frac1L \|\theta\|^2$; and with
-    $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and $P$ the projection onto the row space
-    of $Jf(x)$,
+    $\frac1\ell \sum_{j \le \ell} \|W_j\|_F^2 \le \frac1L \|\theta\|^2$. With
+    $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and $P$ the projection onto the row
+    space of $Jf(x)$,
 
     $$|J\tilde\alpha_\ell(x) P|_+^{2/(k\ell)} \le \frac1{k\ell} \sum_{j \le \ell} \|W_j\|_F^2
       \le 1 + \frac{c_1}{kL}.$$
@@ -63,11 +65,11 @@ def test_growing_norms(net, x):
     "bottleneck.growing-norms-as-printed",
     paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
-    errata="The Schatten exponent of the first ℓ layers is 2/ℓ: it is printed as 2/L.",
+    errata="Print has the Schatten exponent 2/L. For the first ℓ layers it is 2/ℓ.",
     corrected_by="bottleneck.growing-norms",
 )
 def test_growing_norms_as_printed(net, x):
-    r"""The Jacobian of the first layers against the Schatten quasi-norm of all of them.
+    r"""The growth of the first ℓ layers is bounded by a Schatten sum of exponent 2/L.
 
     For balanced parameters and $k = \operatorname{rank} Jf(x) \ge 1$, on the row space of $Jf(x)$,
     $|J\tilde\alpha_\ell(x)|_+^{2/(k\ell)} \le \frac1k \|J\tilde\alpha_\ell(x)\|_{S^{2/L}}^{2/L}$ for every
@@ -86,15 +88,15 @@ def test_growing_norms_as_printed(net, x):
     "bottleneck.growing-norms-exponent-as-printed",
     paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
-    errata="(1 + c_1/L)^ℓ must be (1 + c_1/(kL))^ℓ, which is at most e^{(ℓ/L) c_1/k}.",
+    errata="Print has (1 + c_1/L)^ℓ. Right is (1 + c_1/(kL))^ℓ, which is at most e^{(ℓ/L) c_1/k}.",
     corrected_by="bottleneck.growing-norms",
 )
 def test_growing_norms_exponent_as_printed(net, x):
-    r"""The growth of the first layers with the rank left out of its exponent.
+    r"""The growth of the first layers is bounded by powers of 1 + c_1/L.
 
-    For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$:
-    $|J\tilde\alpha_\ell(x)|_+^{2/k} \le (1 + c_1/L)^\ell \le e^{(\ell/L)(c_1/k)}$ for every $\ell \le L$,
-    on the row space of $Jf(x)$.
+    For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$, on the
+    row space of $Jf(x)$: $|J\tilde\alpha_\ell(x)|_+^{2/k} \le (1 + c_1/L)^\ell \le e^{(\ell/L)(c_1/k)}$
+    for every $\ell \le L$.
     """
     at = bottleneck(net, x)
     some, layers = at.rank > 0, steps(net, x)

@@ -1,3 +1,5 @@
+"""Proposition 5/12 of `bottleneck`: the identity of a curved domain costs more than kL."""
+
 from fractions import Fraction
 
 import torch
@@ -42,7 +44,7 @@ def least_last_layers(source: Source):
 
 @instances
 def planes_outside_the_image(source: Source):
-    """W and planes of which one is orthogonal to the image of W in a direction."""
+    """W of rank one, a line in its image, and a line at an angle to that."""
     Q = semi_orthogonal(source, 3, 3)
     W = Q[..., :1] @ Q[..., :1].mT
     t = source.tensor(1, low=0.25, high=1.0)
@@ -59,17 +61,17 @@ def planes_outside_the_image(source: Source):
     witness=best_last_layer,
 )
 def test_identity_curved(W, S, T):
-    r"""Two different tangent planes make the last layer cost more than kL.
+    r"""Two different tangent planes make the last layer cost more than its rank.
 
-    For two planes of dimension $k$ with principal angles $\theta_i$, and every $W$ whose image
-    contains both,
+    For two planes $S$, $T$ of dimension $k$ with principal angles $\theta_i$, and every $W$ whose
+    image contains both,
     $$\|W\|_F^2 - k + \max(2 \log |W^+ P_S|_+, 2 \log |W^+ P_T|_+)
       \ge \sum_{i \le k} \log(1 + \sin \theta_i),$$
-    and this is the least value (also over $\|W\|_F^2 = k$, where the scale of $W$ is best). So for
-    two tangent planes $T_x \ne T_y$ of $\Omega$ it is positive.
+    with equality for the best $W$, which has $\|W\|_F^2 = k$.
 
-    The limit adds: $R^{(1)}(id; \Omega) \ge \sum_i \log(1 + \sin \theta_i) > 0$
-    (bottleneck.two-tangent-planes is the same for networks). In print there is no value.
+    For two tangent planes $T_x \ne T_y$ of $\Omega$ the right side is positive, so that
+    $R^{(1)}(id; \Omega) \ge \sum_i \log(1 + \sin \theta_i) > 0$: this limit is not checked, but
+    bottleneck.two-tangent-planes is, the form for every network. Print gives no value.
     """
     k = S.shape[-1]
     first, second = (2 * log_pseudo_determinant(pull_back(W, U)) for U in (S, T))
@@ -80,10 +82,10 @@ def test_identity_curved(W, S, T):
 
 
 def fold(source: Source):
-    """A line folded once, as cheaply as slope −63/64 allows; a point on either side of the fold.
+    """A line folded once, as cheaply as slope −63/64 allows, and points on both sides of the fold.
 
-    Equal stretches, then the two units of the fold at a small scale, where its bias is cheap, then
-    the best last layer for the two images.
+    Layers of equal stretch come first, then the two units of the fold at a small scale, where its
+    bias is cheap, then the best last layer for the two images.
     """
     L = source.integer(2, 4)
     out = orthogonal(source, 2)
@@ -93,7 +95,7 @@ def fold(source: Source):
     stretch = power(cosine + sine, Fraction(1, L - 1)).unsqueeze(-1)
     column = power(torch.cat((cosine, sine), -1) / (cosine + sine), Fraction(1, 2)).unsqueeze(-1)
     at = power(cosine + sine, Fraction(L - 2, L - 1)) * 2.0**-10
-    zero = 0 * t
+    zero = torch.zeros_like(t)
     bias = torch.cat((zero, -(stretch * column)[..., 1, :] * at), -1)
     net = Network(
         [*[stretch] * (L - 2), stretch * column, W],
@@ -105,7 +107,7 @@ def fold(source: Source):
 
 @instances
 def networks_at_two_points(source: Source):
-    """A network and two points of drawn entries, or a fold."""
+    """A network and two points, with drawn entries or a fold."""
     if source.integer(0, 1) == 0:
         return fold(source)
     return networks_with_inputs(depth=(1, 4), width=(1, 3), points=(2, 2))(source)
@@ -113,7 +115,7 @@ def networks_at_two_points(source: Source):
 
 @instances
 def planar_networks(source: Source):
-    """Linear networks, almost isometries, at two points: one plane, and nothing is lost."""
+    """Linear networks, almost isometries, at two points: one plane, and nearly equality."""
     k, L = source.integer(1, 2), source.integer(1, 4)
     into, out = semi_orthogonal(source, k + 1, k), semi_orthogonal(source, k + 1, k)
     stretch = torch.diag_embed(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
@@ -121,9 +123,8 @@ def planar_networks(source: Source):
     weights[0], weights[-1] = weights[0] @ into.mT, out @ weights[-1]
     if L == 1:
         weights = [out @ stretch @ into.mT]
-    zero = [w.new_zeros(w.shape[:-1]) for w in weights]
     x = positive(source, 2, k) @ into.mT
-    return Network(weights, zero, slope(source)), x
+    return Network.linear(weights, slope(source)), x
 
 
 @bound(
@@ -140,10 +141,12 @@ def test_two_tangent_planes(net, x, *, weight=1):
     principal angles $\theta_i$ between $\operatorname{Im} Jf(x)$ and $\operatorname{Im} Jf(y)$:
     $$\|\theta\|^2 - kL \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + \sum_{i \le k} \log(1 + \sin\theta_i).$$
 
-    The first $L - 1$ layers cost at least $k(L-1) + 2 \log |A|_+$ at either point, with
+    Proof: the first $L - 1$ layers cost at least $k(L-1) + 2 \log |A|_+$ at either point, with
     $A = J\alpha_{L-1}$ on the row space of $Jf$ and $|A|_+ \ge |W_L^+ Jf|_+$; the rest is
-    bottleneck.identity-curved. No Lipschitz constant is needed (compare bottleneck.two-jacobians).
-    The tight family is planar; folds of slope near $-1$ reach the term with the angles as well.
+    bottleneck.identity-curved. No Lipschitz constant is needed, unlike in bottleneck.two-jacobians.
+
+    On the tight family both images span one plane, and the term with the angles is zero. Folds of
+    slope near $-1$ come close to equality with that term.
     """
     J, noise = net.jacobian(x), net.jacobian_noise(x)
     k = rank(J, noise)

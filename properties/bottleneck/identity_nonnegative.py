@@ -1,3 +1,7 @@
+"""Section 3.3.1 of `bottleneck`: the first correction of the identity is not negative."""
+
+import torch
+
 from rankcheck import Network, bound, eq, identity, leq, paper
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.instances.cones import planar_domain, triangular
@@ -6,9 +10,6 @@ from rankcheck.instances.networks import clear_of_boundaries, network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import log_pseudo_determinant, range_projection, rank
 from rankcheck.witnesses.planar_identity import planar_identity
-
-#: A computed projection of these instances is off by less than this.
-NOISE = 2.0**-36
 
 
 @instances
@@ -19,27 +20,30 @@ def tangent_spaces(source: Source):
     return semi_orthogonal(source, n, k) @ triangular(source, k, low=0.5, high=2.0, above=2.0)
 
 
+#: A bound on the rounding error of a computed projection, for these instances.
+NOISE = 2.0**-36
+
+
 @identity(
     "bottleneck.identity-nonnegative",
     paper("bottleneck", "§3.3.1"),
     instances=tangent_spaces(),
 )
 def test_identity_nonnegative(basis):
-    r"""The pseudo-determinant of a projection is one.
+    r"""The pseudo-determinant of an orthogonal projection is one.
 
     $\log |P_T|_+ = 0$ and $\operatorname{rank} P_T = k$ for every space $T$ of dimension $k$.
 
-    So a network that is the identity on $\Omega \ni x$ with a tangent space $T$ of dimension $k$ has
-    $\|\theta\|^2 - kL \ge 2 \log |P_T|_+ = 0$, by bottleneck.regularity-on-a-domain, and
-    $R^{(1)}(id; \Omega) \ge 0$. (In print it is $\log$ in place of $2 \log$; the value is zero.)
+    With bottleneck.regularity-on-a-domain, a network that is the identity on a domain $\Omega$ with a
+    tangent space $T$ of dimension $k$ has $\|\theta\|^2 - kL \ge 2 \log |P_T|_+ = 0$, and
+    $R^{(1)}(id; \Omega) \ge 0$. (Print has $\log$ for $2 \log$; the value is zero.)
     """
     P = range_projection(basis)
     k = rank(P, NOISE)
     log_det = log_pseudo_determinant(P, NOISE)
-    one = 0 * log_det + 1
     return (
-        eq(log_det, 0 * one, scale=one, label="the log-determinant"),
-        eq(k, 0 * k + basis.shape[-1], label="the rank"),
+        eq(log_det, 0, scale=torch.ones_like(log_det), label="the log-determinant"),
+        eq(k, basis.shape[-1], label="the rank"),
     )
 
 
@@ -74,8 +78,8 @@ def test_regularity_on_a_domain(net, x, tangent):
     For every space $T$ of directions at $x$ and $k = \operatorname{rank} Jf(x) P_T$:
     $$\|\theta\|^2 - kL \ge L \|Jf(x) P_T\|_{S^{2/L}}^{2/L} - kL \ge 2 \log |Jf(x) P_T|_+.$$
 
-    The form of bottleneck.regularity-bound on a domain with the tangent space $T$, where the
-    function is not given in other directions.
+    This is bottleneck.regularity-bound on a domain with the tangent space $T$, where the function is
+    not given in other directions.
     """
     J, noise, L = net.jacobian(x) @ tangent, net.jacobian_noise(x), net.depth
     k = rank(J, noise)

@@ -1,3 +1,8 @@
+"""Proposition 12 of `bottleneck`, a case that its proof omits: the identity beside an offset.
+
+Its first correction is the price of a constant, from below by the bounds in rankcheck.costs.offsets.
+"""
+
 from fractions import Fraction
 
 import torch
@@ -11,14 +16,13 @@ from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import CLEARANCE, clear_of_boundaries, network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
-from rankcheck.witnesses import constants
 from rankcheck.witnesses.constants import constant_network, least_constant_cost
 from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity
 
 
 @instances
 def networks_along_directions(source: Source):
-    """A network, a point, and an orthonormal basis of some directions there (all, or fewer)."""
+    """A network, a point, and an orthonormal basis of some or all directions there."""
     net = network(source, depth=(1, 4), width=(1, 3))
     n = net.widths[0]
     x = source.tensor(n)
@@ -38,7 +42,7 @@ def offset_domain(source: Source, heights):
 
 @instances
 def witnesses_along_their_planes(source: Source):
-    """The identity beside an offset, on the inside of its cone, along the plane."""
+    """The identity beside an offset, at a point inside its cone, along the plane."""
     heights = source.tensor(source.integer(2, 6), low=0.0, high=2.0)
     V, O, e, x = offset_domain(source, heights)  # noqa: E741
     return offset_identity(O, e, heights, slope(source)), x, V
@@ -67,7 +71,7 @@ def test_offset_bound(net, x, tangent):
     from $J\alpha_\ell(x) T$, with $\alpha_L = f$. Then
     $$\|\theta\|^2 \ge L \|Jf(x)|_T\|_{S^{2/L}}^{2/L} + \sum_{\ell=1}^L \frac{u_\ell}{1+u_{\ell-1}}.$$
 
-    Sharpens rank.jacobian-bounds-cost; the proof stands in `rankcheck.costs.offsets`.
+    This sharpens rank.jacobian-bounds-cost. The proof is in `rankcheck.costs.offsets`.
     """
     J = net.jacobian(x) @ tangent
     slopes = linear_cost(J, net.depth, net.jacobian_noise(x))
@@ -84,7 +88,7 @@ def offset_domains(source: Source):
 
 def no_height_in_between(c, depth):
     """The chain that falls to zero at once and returns in the last layer."""
-    return torch.stack((c, *[0 * c] * (depth - 1), c), -1)
+    return torch.stack((c, *[torch.zeros_like(c)] * (depth - 1), c), -1)
 
 
 def staying_up(c, depth):
@@ -106,14 +110,14 @@ def test_identity_offset(V, O, e, c, L, a, x, *, heights=cheapest_heights):  # n
     r"""The identity beside an offset costs kL and the price of a constant.
 
     Let $\Omega = c e + \Omega_0$ with $\Omega_0$ planar of dimension $k$, completely positive
-    and orthogonal to the unit vector $e$, like $\{1\} \times [0, 1]$, and $0 < c \le 2$. The witness
-    is the identity on $\Omega$ for every slope, and at every depth $L \ge 3$
+    and orthogonal to the unit vector $e$, and $0 < c \le 2$; an example is $\{1\} \times [0, 1]$. The
+    witness is the identity on $\Omega$ for every slope, and at every depth $L \ge 3$
     $$\|\theta\|^2 = kL + R(c), \qquad R(c) = c^2 \ (c \le 1), \quad 2c - 1 \ (c \ge 1).$$
 
     Every network that is the identity on $\Omega$ has $\|\theta\|^2 \ge kL + R(c) - R(c)/(L - R(c))$,
-    by bottleneck.offset-bound along $\Omega$ and bottleneck.offset-chains. So the limit adds
-    $R^{(1)}(id; \Omega) = R(c) > 0$: a domain is to be planar, and not only affinely planar, for
-    $R^{(1)}(id; \Omega) = 0$.
+    by bottleneck.offset-bound along $\Omega$ and bottleneck.offset-chains, which are claims of their
+    own. In the limit $R^{(1)}(id; \Omega) = R(c) > 0$: for $R^{(1)}(id; \Omega) = 0$ a domain has to
+    be planar, not only affinely planar.
     """
     net = offset_identity(O, e, heights(c, L), a)
     k = V.shape[-1]
@@ -126,7 +130,7 @@ def test_identity_offset(V, O, e, c, L, a, x, *, heights=cheapest_heights):  # n
 
 @instances
 def chains(source: Source):
-    """c_0, ..., c_L with c_L = c_0 in (0, 2]: drawn, or those of the witness."""
+    """Heights c_0, ..., c_L with c_L = c_0 in (0, 2]: drawn, or those of the witness."""
     L = source.integer(4, 128)
     c = positive(source, low=0.125, high=2.0)
     if source.integer(0, 1) == 0:
@@ -146,9 +150,9 @@ def test_offset_chains(c):
     For $u_0 = u_L = c^2$, $0 < c \le 2$, any $u_1, \dots, u_{L-1} \ge 0$, and $L > R = R(c)$:
     $$\sum_{\ell=1}^L \frac{u_\ell}{1 + u_{\ell-1}} \ge R - \frac{R}{L - R}.$$
 
-    With $m = \min u_\ell$ the sum is at least $R - m$, since
+    Proof: with $m = \min u_\ell$ the sum is at least $R - m$, since
     $R(\sqrt t) \le R(\sqrt s) + t/(1+s)$ for $t \le 4$, and at least $Lm/(1 + m)$, by the inequality
-    of the means; one of the two is enough.
+    of the means. For every $m$ one of the two is at least the right side.
     """
     u = c * c
     L = c.shape[-1] - 1
@@ -165,10 +169,11 @@ def networks_at_the_origin(source: Source):
 
 @instances
 def cheapest_constants(source: Source):
-    """The witness for a constant of size at most 2, behind some zero layers."""
+    """The cheapest network of a constant of size at most 2, after up to three zero layers."""
     net = constant_network(source.tensor(low=-2.0, high=2.0))
-    zero = [(0 * net.weights[0], 0 * net.biases[0])] * source.integer(0, 3)
-    weights, biases = [w for w, _ in zero], [b for _, b in zero]
+    before = source.integer(0, 3)
+    weights = [torch.zeros_like(net.weights[0])] * before
+    biases = [torch.zeros_like(net.biases[0])] * before
     return Network((*weights, *net.weights), (*biases, *net.biases), slope(source))
 
 
@@ -177,18 +182,18 @@ def cheapest_constants(source: Source):
     paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_at_the_origin(),
     tight=cheapest_constants(),
-    witness=constants,
+    witness=constant_network,
 )
 def test_constant_cost(net):
-    r"""What a network of any depth has to pay for its value at the origin.
+    r"""The value at the origin bounds the cost of a network of any depth.
 
     $\|\theta\|^2 \ge R(\min(\|f(0)\|, 2))$ with $R(c) = c^2$ for $c \le 1$ and $2c - 1$ for
-    $1 \le c \le 2$, at every depth: so $R(c; \Omega, L) = R(c)$ for the constant $c$ on
-    $\Omega \ni 0$ at every $L \ge 2$, and $R^{(0)} = 0$, $R^{(1)} = R(c)$.
+    $1 \le c \le 2$, at every depth. Hence the constant $c \le 2$ on $\Omega \ni 0$ has
+    $R(c; \Omega, L) = R(c)$ at every $L \ge 2$, and $R^{(0)} = 0$, $R^{(1)} = R(c)$.
 
     Beyond 2 deeper networks are cheaper than those of depth two (rank.constant-cost).
     """
     value = net(net.weights[0].new_zeros((*net.batch, net.widths[0])))
     square = (value * value).sum(-1)
-    size = power(torch.minimum(square, 0 * square + 4), Fraction(1, 2))
+    size = power(torch.minimum(square, 4 * torch.ones_like(square)), Fraction(1, 2))
     return leq(least_constant_cost(size), net.cost())

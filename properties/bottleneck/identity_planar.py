@@ -1,3 +1,5 @@
+"""Proposition 5/12 of `bottleneck`: the identity of a planar domain has no correction."""
+
 from rankcheck import Network, construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.cones import planar_domain
@@ -10,7 +12,7 @@ from rankcheck.witnesses.planar_identity import planar_identity
 
 @instances
 def planar_domains(source: Source):
-    """O with OᵀO the projection on a plane, a depth, a slope, and a point of the plane's cone."""
+    """A plane's basis V, O with OᵀO = VVᵀ, a depth, a slope, and a point of the plane's cone."""
     V, into, x = planar_domain(source)
     return V, into, source.integer(1, 8), slope(source), x
 
@@ -56,16 +58,15 @@ def test_identity_planar(V, O, L, a, x, *, witness=planar_identity):  # noqa: E7
     r"""The identity on a planar, completely positive domain costs exactly kL.
 
     Let $\Omega$ span a space of dimension $k$, and $O \Omega \ge 0$ with
-    $O^T O = P_{\operatorname{span} \Omega}$. Then $W_1 = O$, $W_\ell = O O^T$, $W_L = O^T$ is the
-    identity on $\Omega$ for every slope and has $\|\theta\|^2 = kL$ at every depth.
+    $O^T O = P_{\operatorname{span} \Omega}$. Then the network $W_1 = O$, $W_\ell = O O^T$,
+    $W_L = O^T$ is the identity on $\Omega$ for every slope and has $\|\theta\|^2 = kL$ at every depth.
 
-    The limit adds nothing: no correction is left, and $R^{(1)}(id; \Omega) = 0$ with
-    bottleneck.identity-nonnegative.
+    With bottleneck.identity-nonnegative, $R^{(1)}(id; \Omega) = 0$.
     """
     net = witness(O, L, a)
     k = V.shape[-1]
     scale = network_scale(net, x.abs() + 1)
     return (
         eq(net(x), x, scale=scale, label="the function"),
-        eq(net.cost(), 0 * net.cost() + k * L, label="the cost"),
+        eq(net.cost(), k * L, label="the cost"),
     )

@@ -1,3 +1,8 @@
+"""Theorem 3.3/11.3 of `bottleneck`: linear maps on completely positive cones.
+
+The witness interpolates between the kernels of the input and of the output.
+"""
+
 from fractions import Fraction
 
 import torch
@@ -15,13 +20,12 @@ from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
 from rankcheck.scalars import scalar
-from rankcheck.witnesses import cone
 from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
 
 
 @instances
 def images_outside_the_orthant(source: Source):
-    """A map of the cone {Vy : y >= 0} onto all of its plane, and a point that it takes outside."""
+    """A map of the cone {Vy : y >= 0} that takes a point of it outside the orthant."""
     V, into, _ = planar_domain(source, (2, 3))
     k = V.shape[-1]
     Q = semi_orthogonal(source, k, k)
@@ -33,7 +37,7 @@ def images_outside_the_orthant(source: Source):
 
 
 def one_kernel(depth):
-    """p_ℓ = 1/2 for all ℓ: the function is right, and the whole way is made at the ends."""
+    """p_ℓ = 1/2 for all ℓ: the function is right, but the first and last layer change the kernel."""
     return (Fraction(1, 2),) * (depth - 1)
 
 
@@ -47,10 +51,10 @@ def one_kernel(depth):
         "one kernel for all layers": {"shares": one_kernel},
         "two fifths of the rate": {"rate": Fraction(2, 5)},
     },
-    witness=cone,
+    witness=cone_network,
 )
 def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_shares, rate=1):
-    r"""A linear map on a completely positive cone, at kL + 2 log|A|_+ and O(1/L) more.
+    r"""A linear map on a completely positive cone costs kL + 2 log|A|_+ + O(1/L).
 
     Let $A$ have rank $k$, and let $P_{\operatorname{Im} A^T} \Omega$ and $A \Omega$ be completely
     positive. The network with the kernels $K_p = (1 - p) P_{\operatorname{Im} A^T} + p A^T A$ at
@@ -58,7 +62,7 @@ def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_sha
     $$2 \log |A|_+ \le \|\theta\|^2 - kL
       \le 2 \log |A|_+ + \frac1L \sum_{i \le k} \Bigl( s_i - \frac{1}{s_i} \Bigr)^2.$$
 
-    The limit adds: with bottleneck.regularity-bound, $R^{(1)}(x \mapsto Ax; \Omega) = 2 \log |A|_+$.
+    In the limit, with bottleneck.regularity-bound, $R^{(1)}(x \mapsto Ax; \Omega) = 2 \log |A|_+$.
     """
     net = cone_network(A, V, into, out, shares(L), slope)
     k = V.shape[-1]
@@ -87,16 +91,17 @@ def printed_shares(depth):
     "bottleneck.linear-on-cone-as-printed",
     paper("bottleneck", "proof of Thm 11.3"),
     instances=linear_maps_on_cones(depth=(2, 8)),
-    errata="K_p = p K_in + (1 - p) K_out starts at K_0 = AᵀA, although α_0 = x has the kernel of the "
-    "identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at the ends "
-    "cost 2(‖A‖_F² - k). The roles of p and 1 - p are to be exchanged.",
+    errata="Print has K_p = p K_in + (1 - p) K_out. It starts at K_0 = AᵀA, although α_0 = x has the "
+    "kernel of the identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at "
+    "the ends cost 2(‖A‖_F² - k). Right is K_p = (1 - p) K_in + p K_out.",
     corrected_by="bottleneck.linear-on-cone",
 )
 def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):
-    r"""The kernels of the printed proof, with their ends swapped.
+    r"""A linear map costs kL + 2 log|A|_+ + O(1/L) with the kernels of the printed proof.
 
     With the kernels $K_p = p P_{\operatorname{Im} A^T} + (1 - p) A^T A$ at $p = \ell / L$ the
-    network has $\|\theta\|^2 = kL + 2 \log |A|_+ + O(1/L)$; with the rate of the true one,
+    network has $\|\theta\|^2 = kL + 2 \log |A|_+ + O(1/L)$. Tested with the rate of the corrected
+    construction:
     $$\|\theta\|^2 - kL \le 2 \log |A|_+ + \frac1L \sum_i (s_i - 1/s_i)^2.$$
     """
     net = cone_network(A, V, into, out, printed_shares(L), slope)
@@ -106,7 +111,7 @@ def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):
 
 @instances
 def nonnegative_pairs(source: Source):
-    """B, C that are non-negative on the cone {Gy : y >= 0}, a share t in [0, 1], a point Gy."""
+    """B and C, non-negative on the cone {Gy : y >= 0}, a share t in [0, 1], and a point Gy."""
     n = source.integer(1, 4)
     G = triangular(source, n, low=0.5, high=2.0, above=2.0)
     up, down = source.integer(1, 3), source.integer(1, 3)
@@ -119,13 +124,13 @@ def nonnegative_pairs(source: Source):
 
 @instances
 def signed_pairs(source: Source):
-    """Pairs of which one takes a point of the domain outside the orthant."""
+    """The same with −B for B, which takes the point outside the orthant."""
     B, C, t, x = nonnegative_pairs()(source)
     return -B, C, t, x
 
 
 def without_roots(B, C, t):
-    """The blocks weighted by t and 1 − t in place of their roots."""
+    """The blocks weighted by t and 1 − t instead of their roots."""
     return torch.cat((t[..., None, None] * B, (1 - t)[..., None, None] * C), -2)
 
 
@@ -135,14 +140,14 @@ def without_roots(B, C, t):
     instances=nonnegative_pairs(),
     needs={"both factors are non-negative on the domain": signed_pairs()},
     mutants={"weights in place of their roots": {"stack": without_roots}},
-    loose={"the orthant": "a sign, of which nothing is equal to zero but zero itself"},
+    loose={"the orthant": "the right side is zero, which no factor tightens"},
     witness=stack_kernels,
 )
 def test_convex_kernels(B, C, t, x, *, stack=stack_kernels):
     r"""Convex combinations of completely positive kernels are completely positive.
 
-    For $Bx \ge 0$ and $Cx \ge 0$ on $\Omega$ and $t \in [0, 1]$: the matrix
-    $M = (\sqrt{t} B; \sqrt{1-t} C)$ has $Mx \ge 0$ on $\Omega$, and
+    If $Bx \ge 0$ and $Cx \ge 0$ on $\Omega$ and $t \in [0, 1]$, the matrix
+    $M = (\sqrt{t} B; \sqrt{1-t} C)$ has $Mx \ge 0$ on $\Omega$ and
     $M^T M = t B^T B + (1 - t) C^T C$.
     """
     M = stack(B, C, t)
@@ -153,5 +158,5 @@ def test_convex_kernels(B, C, t, x, *, stack=stack_kernels):
     reach = (M.abs() @ x.abs().unsqueeze(-1)).squeeze(-1)
     return (
         eq(M.mT @ M, kernel, scale=size, label="the kernel"),
-        leq(-value, 0 * value, scale=reach, label="the orthant"),
+        leq(-value, 0, scale=reach, label="the orthant"),
     )

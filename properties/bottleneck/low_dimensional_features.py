@@ -1,3 +1,5 @@
+"""Corollary 8/17 of `bottleneck`: most layers map the data to nearly k dimensions."""
+
 import torch
 
 from rankcheck import Need, bound, leq, paper, refuted
@@ -9,13 +11,15 @@ from rankcheck.networks import Network
 from rankcheck.networks.tangent_kernel import ntk_trace
 from rankcheck.separation.legendre import stereographic
 
+from ._capped import capped
+
 
 @instances
 def equal_layers(source: Source, *, depth=(1, 100), points=(2, 3)):
-    """ReLU networks of width two, without biases, all of whose layers are one matrix rM; N points.
+    """ReLU networks of width two, without biases, with one matrix rM in all layers; N points.
 
     M has rows and columns of length one: a rotation, a reflection, or one of these with the sign of
-    one entry changed. So the network is balanced neuron by neuron.
+    one entry changed. The network is therefore balanced neuron by neuron.
     """
     layers, number = source.integer(*depth), source.integer(*points)
     sign = source.choice((1, -1))
@@ -24,25 +28,27 @@ def equal_layers(source: Source, *, depth=(1, 100), points=(2, 3)):
     s, c = unit[..., :1], -unit[..., 1:]
     rows = (torch.cat((c, s), -1), torch.cat((sign * s, c), -1))
     weight = r * torch.stack(rows, -2)
-    biases = (weight.new_zeros((*source.batch, 2)),) * layers
-    return Network((weight,) * layers, biases), source.tensor(number, 2)
+    return Network.linear((weight,) * layers), source.tensor(number, 2)
 
 
 @instances
 def offset_isometries(source: Source):
-    """x ↦ (Qx, β) from R^k to R^{k+1} at 2k points ±εe_i, β small beside ε: the ratio is k/(k+1)."""
+    """x ↦ (Qx, β) from R^k to R^{k+1} at 2k points ±εe_i, where β is small against ε = 1/16.
+
+    The ratio of the sides is near k/(k+1).
+    """
     k = source.integer(1, 6)
     Q = orthogonal(source, k)
     offset = source.tensor(1, low=2.0**-10, high=2.0**-6)
     identity = eye(k, like=Q).expand(Q.shape) / 16
-    weight = torch.cat((Q, 0 * Q[..., :1, :]), -2)
-    bias = torch.cat((0 * Q[..., 0], offset), -1)
+    weight = torch.cat((Q, torch.zeros_like(Q[..., :1, :])), -2)
+    bias = torch.cat((torch.zeros_like(Q[..., 0]), offset), -1)
     return Network((weight,), (bias,)), torch.cat((identity, -identity), -2)
 
 
 @instances
 def balanced_networks_of_any_depth(source: Source):
-    """Small balanced networks, up to a hundred equal layers, or isometries beside an offset."""
+    """Small balanced networks, networks of up to 100 equal layers, or isometries and an offset."""
     kind = source.integer(0, 4)
     if kind < 3:
         return balanced_networks_with_inputs(points=(2, 4))(source)
@@ -51,19 +57,15 @@ def balanced_networks_of_any_depth(source: Source):
     return offset_isometries()(source)
 
 
-def capped(exponent):
-    """max(1, e^x)."""
-    return torch.relu(exponent).exp()
-
-
 def features(net, X, growth):
-    r"""What the bound compares for all p together, and where it is asserted.
+    """The sides of the bound for all p together, and where it is asserted.
 
-    With s the m-th largest of the L values s_{k+1}(α̃_ℓ(X)/√N):
+    With s the m-th largest of the L values s_{k+1}(α̃_ℓ(X)/√N), returns
 
-    * (m s)² k min|Jf|^{2/k}/growth, shape (*B, L);
-    * for the kernels of all parameters and of the weights alone, c_1 − 2 log max|Jf| times the mean
-      trace, and ‖θ‖² + kL times it, which is the size of what cancels: shapes (*B, 1);
+    * the left side (m s)² k min|Jf|^{2/k}/growth, shape (*B, L);
+    * twice a pair of shape (*B, 1): the right side, (c_1 − 2 log max|Jf|) times the mean trace of
+      the kernel, and its scale, ‖θ‖² + kL times that trace. The first pair is for the kernel of all
+      parameters, the second for that of the weights;
     * bools (*B): all Jf(x_i) have one rank k ≥ 1.
     """
     J, noise = net.jacobian(X), net.jacobian_noise(X)
@@ -71,7 +73,7 @@ def features(net, X, growth):
     k = ranks[..., 0]
     agree = (ranks == k.unsqueeze(-1)).all(-1) & (k > 0)
     excess = net.cost() - k * net.depth
-    count = 0 * excess + torch.where(k > 0, k, 1)
+    count = torch.zeros_like(excess) + torch.where(k > 0, k, 1)
     below = count * (logs.amin(-1) * 2 / count).exp() / growth(excess / count)
     slack, size = excess - 2 * logs.amax(-1), net.cost() + count * net.depth
     following = torch.stack([_entry(singular_values(z), k) for z in net.preactivations(X)], -1)
@@ -84,9 +86,9 @@ def features(net, X, growth):
 
 
 def _entry(s, k):
-    """s_{k+1}, which is zero beyond the last one."""
+    """s_{k+1}, zero if there are only k singular values."""
     places = torch.arange(s.shape[-1], device=s.device)
-    return torch.where(places == k.unsqueeze(-1), s, 0 * s).sum(-1)
+    return torch.where(places == k.unsqueeze(-1), s, torch.zeros_like(s)).sum(-1)
 
 
 def without_biases(net):
@@ -104,28 +106,29 @@ def without_biases(net):
         "the biases count in Θ": Need(offset_isometries(), {"biases": False}),
     },
     loose={
-        "all parameters": "k/(k + 1) is reached at depth 1, so the constant is right as k grows",
-        "without biases": "a chain of Cauchy and Schwarz, Markov and the inequality of the means",
+        "all parameters": "the best ratio known is k/(k + 1), at depth 1: sharp only as k grows",
+        "without biases": "the proof chains Cauchy-Schwarz, Markov and the inequality of the means",
     },
     effort=0.5,
 )
 def test_low_dimensional_features(net, X, *, growth=capped, biases=True):
     r"""With a bounded tangent kernel almost all layers map the data to nearly k dimensions.
 
-    Balanced parameters, points $x_1, \dots, x_N$ with $\operatorname{rank} Jf(x_i) = k \ge 1$,
+    For balanced parameters, points $x_1, \dots, x_N$ with $\operatorname{rank} Jf(x_i) = k \ge 1$,
     $c_1 = \|\theta\|^2 - kL$ and $c = \frac1{NL} \sum_i \operatorname{tr} \Theta(x_i, x_i)$, where $\Theta$
-    is the kernel of weights *and biases*: for every $p \in (0, 1)$ at least $(1-p)L$ layers have
+    is the kernel of weights *and biases*, and every $p \in (0, 1)$, at least $(1-p)L$ layers have
 
     $$s_{k+1}\bigl(\tfrac1{\sqrt N} \tilde\alpha_\ell(X)\bigr) \le
       \sqrt{\frac{c\,(c_1 - 2 \log \max_i |Jf(x_i)|_+) \max(1, e^{c_1/k})}
                  {k \min_i |Jf(x_i)|_+^{2/k}}}\; \frac1{p \sqrt L}.$$
 
-    Without biases the kernel of the weights will do. Together for all $p$: the $m$-th largest of the
-    $L$ singular values is at most $L/m$ times the bound with $p = 1$.
+    For networks without biases the kernel of the weights is enough. Checked for all $p$ together: the
+    $m$-th largest of the $L$ singular values is at most $L/m$ times the bound with $p = 1$.
 
-    With biases $\tilde\alpha_\ell(X) = (W_\ell\ b_\ell)(\alpha_{\ell-1}(X); 1)$, and both factors have to
-    count them: $c_1$ does, and so must $\Theta$. (No control drops the balance: a chain of isometries
-    that is not balanced gains at most 1.28 in the squares, less than the bound gives away.)
+    With biases $\tilde\alpha_\ell(X) = (W_\ell\ b_\ell)(\alpha_{\ell-1}(X); 1)$. Both factors have to
+    count the biases: $c_1$ does, and so must $\Theta$. No control drops the balance: a chain of
+    isometries that is not balanced gains a factor of at most 1.28 in the squares, and the bound is not
+    sharp enough to fail there.
     """
     left, all_parameters, weights, agree = features(net, X, growth)
     right, size = all_parameters if biases else weights
@@ -140,19 +143,19 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True):
     "bottleneck.low-dimensional-features-as-printed",
     paper("bottleneck", "Cor. 8/17"),
     instances=equal_layers(),
-    errata="For c_1 < 0 the factor e^{c_1/k} must be max(1, e^{c_1/k}), as in Theorem 7, from which it "
-    "comes.",
+    errata="Print has the factor e^{c_1/k}. For c_1 < 0 it must be max(1, e^{c_1/k}), as in Theorem 7, "
+    "from which it comes.",
     corrected_by="bottleneck.low-dimensional-features",
 )
 def test_low_dimensional_features_as_printed(net, X):
-    r"""Features in nearly k dimensions for networks that cost less than kL, as printed.
+    r"""Most layers map the data to nearly k dimensions, with e^{c_1/k} for every c_1.
 
     For balanced parameters, points with $\operatorname{rank} Jf(x_i) = k$, $c_1 = \|\theta\|^2 - kL$ and
     $c = \frac1{NL} \operatorname{tr} \Theta(X, X)$, for every $p \in (0, 1)$ at least $(1-p)L$ layers have
     $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N) \le
     \sqrt{c\,(c_1 - 2 \log \max_i |Jf(x_i)|_+)\,e^{c_1/k} / (k \min_i |Jf(x_i)|_+^{2/k})} / (p\sqrt L)$.
 
-    Θ is over the weights, and the networks have no biases.
+    Tested on networks without biases, with $\Theta$ over the weights.
     """
     left, _, (weights, _), agree = features(net, X, torch.exp)
     return leq(left, weights, where=agree & net.is_differentiable_at(X).all(-1))
@@ -164,16 +167,17 @@ def test_low_dimensional_features_as_printed(net, X):
     instances=balanced_networks_with_inputs(
         depth=(1, 2), width=(1, 2), points=(2, 3), constructions=("exact",)
     ),
-    errata="The proof takes W_ℓ α_{ℓ−1}(X) for the pre-activations. With a bias, Θ has to be the kernel "
-    "of weights and biases, with ‖α‖² + 1 for ‖α‖² in its trace.",
+    errata="The proof takes W_ℓ α_{ℓ−1}(X) for the pre-activations, which drops the biases. With them, Θ "
+    "has to be the kernel of weights and biases, with ‖α‖² + 1 for ‖α‖² in its trace.",
     corrected_by="bottleneck.low-dimensional-features",
 )
 def test_low_dimensional_features_weights_only(net, X):
-    r"""Features in nearly k dimensions from the kernel of the weights, with biases in the network.
+    r"""Most layers map the data to nearly k dimensions, by the kernel of the weights alone.
 
-    The bound on $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N)$ with $\max(1, e^{c_1/k})$, and with
+    For networks with biases, the bound of bottleneck.low-dimensional-features on
+    $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N)$, with $\max(1, e^{c_1/k})$ but with
     $\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2
-    \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$, for networks with biases.
+    \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$.
     """
     left, _, (weights, _), agree = features(net, X, capped)
     return leq(left, weights, where=agree)

@@ -1,3 +1,5 @@
+"""Theorem 10/19 of `bottleneck`: functions through R^1 have a large tangent kernel."""
+
 from dataclasses import dataclass
 
 import torch
@@ -11,19 +13,15 @@ from rankcheck.networks.tangent_kernel import ntk_trace
 from rankcheck.witnesses.identity_layers import identity_layers
 from rankcheck.witnesses.rank_one_interpolant import RankOneInterpolant, rank_one_interpolant
 
-#: Numbers of points, each so often; and the seeds, all of which have been tried.
+#: Numbers of points, samples of each size, and the number of seeds, all of which have been tried.
 SIZES, REPEATS, SEEDS = (64, 128, 256, 512, 1024, 2048), 6, 32
-#: A sample small enough for a network with one hidden unit a point.
+#: A number of points for which the network, with one hidden unit for each, is still small.
 FEW = 12
-#: The chance that a fit falls outside its interval on either side, were the model exact.
-LEVEL = 1e-4
-#: What the boundary adds to or takes from the exponent of the fourth power of a path.
-FINITE_SIZE = 0.06
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Sets of uniform points in the unit cube of R^k, with what identifies them."""
+    """Sets of uniform points in the unit cube of R^k, and their seed."""
 
     sets: tuple[torch.Tensor, ...]
     seed: int
@@ -54,12 +52,12 @@ def along_a_path(y: torch.Tensor) -> RankOneInterpolant:
     """The map from [0, 1] through all points in the order of a short path, at constant speed."""
     path = torch.from_numpy(serpentine_path(y.numpy()))
     lengths = (path[1:] - path[:-1]).square().sum(-1).sqrt().cumsum(0)
-    times = torch.cat((0 * lengths[:1], lengths)) / lengths[-1]
+    times = torch.cat((lengths.new_zeros(1), lengths)) / lengths[-1]
     return rank_one_interpolant(times.unsqueeze(-1), path, direction=times.new_ones(1))
 
 
 def layer_share(f):
-    """max ‖z h′(z)‖²: what one more identity layer adds to the largest tr Θ(x, x)."""
+    """max ‖z h′(z)‖², which one more identity layer adds to the largest tr Θ(x, x)."""
     return (f.knots[1:].square() * f.slopes.square().sum(-1)).amax()
 
 
@@ -69,15 +67,21 @@ def steepness(f):
 
 
 def one_more_layer(f):
-    """tr Θ(z, z) at depth 6 less that at depth 5, and z, in the middle of two knots."""
+    """tr Θ(z, z) at depth 6 minus that at depth 5, and the points z, halfway between knots."""
     z = ((f.knots[1:] + f.knots[:-1]) / 2).unsqueeze(-1)
-    g = Network((z.new_ones(1, 1),), (z.new_zeros(1),), f.h.slope)
+    g = Network.linear((z.new_ones(1, 1),), f.h.slope)
     deep, shallow = (identity_layers(f.h, g, depth, f.knots[:1]) for depth in (6, 5))
     return ntk_trace(deep, z) - ntk_trace(shallow, z), z.squeeze(-1)
 
 
+#: The probability that a fit lies outside its interval if the model is exact, both sides together.
+LEVEL = 1e-4
+#: By how much the boundary of the cube can shift the exponent of the fourth power of a path.
+FINITE_SIZE = 0.06
+
+
 def reach(fit):
-    """The half width of the interval of confidence of a fitted exponent."""
+    """Half the width of the confidence interval of a fitted exponent."""
     return float(student.isf(LEVEL / 2, fit.freedom)) * fit.error
 
 
@@ -90,11 +94,11 @@ def reach(fit):
         "without the factor e^{c_1}": {"weight": lambda f: 1.0},
     },
     loose={
-        "along a short path": "an interval of confidence is not attained",
-        "in the order of a coordinate": "an interval of confidence is not attained",
+        "along a short path": "no fit reaches the end of its confidence interval",
+        "in the order of a coordinate": "no fit reaches the end of its confidence interval",
     },
     witness=rank_one_interpolant,
-    no_batch="paths through random points are found one set of points at a time",
+    no_batch="a path is found through one set of points at a time",
     no_ball="the points are random floats",
     effort=0.05,
 )
@@ -106,20 +110,20 @@ def test_narrow_rank_one_minima(samples, k, *, dimensions=0, weight=steepness):
     $\operatorname{tr} \Theta(x, x) \ge c\, L\, e^{-c_1} N^{4 - 4/k}$.
 
     Checked on two explicit families $f = h \circ g$ for the identity of $[0, 1]^k$, $k = 2, 3, 4$, and
-    $N = 64, \dots, 2048$ uniform points, six samples each. An identity layer between $g$ and $h$ adds
-    $\|g(x) h'(g(x))\|^2$ to the trace, so its largest value $T_N$ is the limit of
-    $\max_x \operatorname{tr} \Theta(x, x)/L$ as $L \to \infty$, whatever $g$ is; and
-    $e^{c_1} \ge \max_x \|Jf(x)\|^2$ (bottleneck.regularity-bound).
+    $N = 64, \dots, 2048$ uniform points, six samples each; that *every* interpolant obeys the theorem
+    is not checked. An identity layer between $g$ and $h$ adds $\|g(x) h'(g(x))\|^2$ to the trace, so
+    for every $g$ the largest such value $T_N$ is the limit of $\max_x \operatorname{tr} \Theta(x, x)/L$
+    as $L \to \infty$; and $e^{c_1} \ge \max_x \|Jf(x)\|^2$ (bottleneck.regularity-bound).
 
-    * Through all points at constant speed along a short path, the least narrow family known:
-      $T_N \max \|h'\|^2$ is fitted by a power of $N$ with exponent $4 - 4/k$, so the theorem's is right.
-      $T_N$ alone grows like $N^{2 - 2/k}$ there, so its factor $e^{-c_1}$ cannot be left out.
+    * Along a short path through all points, at constant speed, the least narrow family known:
+      $T_N \max \|h'\|^2$ fits a power of $N$ with the theorem's exponent $4 - 4/k$. $T_N$ alone grows
+      like $N^{2 - 2/k}$ there, so the factor $e^{-c_1}$ cannot be left out.
     * In the order of one coordinate, the interpolant of rank.rank-one-interpolant: $T_N$ alone
       grows like $N^4$, since the least of $N$ gaps is like $N^{-2}$.
 
-    Exponents lie in the interval of confidence of their fit at level $10^{-4}$ (Student, 34 degrees
-    of freedom), in the first case widened by 0.06 for the boundary of the cube. The 32 seeds of each
-    $k$ have all been tried. That *every* interpolant obeys the theorem is not checked.
+    The exponents lie in the confidence intervals of their fits at level $10^{-4}$ (Student, 34 degrees
+    of freedom), in the first case widened by 0.06 for the boundary of the cube. All 32 seeds of each
+    $k$ have been tried.
     """
     few, *sets = samples.sets
     sizes = [len(y) for y in sets]

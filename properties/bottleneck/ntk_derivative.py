@@ -1,3 +1,5 @@
+"""Proposition 9/18 of `bottleneck`, first half: the mixed derivative of the tangent kernel."""
+
 from fractions import Fraction
 
 from rankcheck import bound, leq, paper, refuted
@@ -15,7 +17,7 @@ def leaky_chains(source: Source):
     slope = source.tensor(low=0.125, high=0.5)
     x = source.tensor(1, low=-4.0, high=-0.5)
     weight = x.new_ones((*source.batch, 1, 1))
-    return Network((weight,) * depth, (x.new_zeros((*source.batch, 1)),) * depth, slope), x
+    return Network.linear((weight,) * depth, slope), x
 
 
 def norms(net, x):
@@ -36,11 +38,11 @@ def norms(net, x):
 def test_ntk_derivative(net, x, *, factor=1):
     r"""A large Jacobian makes the mixed second derivative of the tangent kernel large.
 
-    For ReLU networks, $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$, with
-    $\Theta$ over the weights, as a $d_{in}d_{out} \times d_{in}d_{out}$ matrix.
+    For ReLU networks $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$, with
+    $\Theta$ over the weights and the derivative as a $d_{in}d_{out} \times d_{in}d_{out}$ matrix.
 
-    ReLU is needed: the proof splits a mask in two by $D_\ell^2 = D_\ell$, and the control, a chain of
-    leaky units on their negative side, breaks the bound.
+    ReLU is needed: the proof uses $D_\ell^2 = D_\ell$, and the control, a chain of leaky units on
+    their negative side, breaks the bound.
     """
     derivative, size, somewhere = norms(net, x)
     return leq(factor * size, derivative, where=somewhere)
@@ -50,15 +52,17 @@ def test_ntk_derivative(net, x, *, factor=1):
     "bottleneck.ntk-derivative-as-printed",
     paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3), slopes="relu"),
-    errata="The derivative in x and y is L‖Jf‖^{2−2/L}; the factor 2 belongs to the second derivative "
-    "of Θ(γ(t), γ(t)) along a segment, where it enters the second half of the proposition.",
+    errata="Print has 2L‖Jf‖^{2−2/L} for the derivative in x and y. Right is L‖Jf‖^{2−2/L}: the factor 2 "
+    "belongs to the second derivative of Θ(γ(t), γ(t)) along a segment, which the second half of the "
+    "proposition uses.",
     corrected_by="bottleneck.ntk-derivative",
 )
 def test_ntk_derivative_as_printed(net, x):
-    r"""The mixed second derivative of the tangent kernel, with a factor of two.
+    r"""The bound on the mixed derivative of the tangent kernel, with a factor of two.
 
-    $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge 2L\,\|Jf(x)\|_{op}^{2 - 2/L}$ for every point $x$, even
-    of ReLU networks.
+    $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge 2L\,\|Jf(x)\|_{op}^{2 - 2/L}$ for every point $x$.
+
+    Tested on ReLU networks, for which the bound without the factor is true.
     """
     derivative, size, somewhere = norms(net, x)
     return leq(2 * size, derivative, where=somewhere)
@@ -68,12 +72,13 @@ def test_ntk_derivative_as_printed(net, x):
     "bottleneck.ntk-derivative-leaky",
     paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata="The proof uses D_ℓ² = D_ℓ, which is true for ReLU alone. For a = 1/2, L = 2, unit weights "
-    "and x < 0 the left side is 1/2, and already L‖Jf‖^{2−2/L} is 1.",
+    errata="Print allows every slope, but the proof uses D_ℓ² = D_ℓ, which is true for ReLU alone. For "
+    "a = 1/2, L = 2, unit weights and x < 0 the left side is 1/2, and L‖Jf‖^{2−2/L} is 1, even "
+    "without the printed factor 2.",
     corrected_by="bottleneck.ntk-derivative",
 )
 def test_ntk_derivative_leaky(net, x):
-    r"""The mixed second derivative of the tangent kernel for leaky slopes.
+    r"""The bound on the mixed derivative of the tangent kernel, for every slope.
 
     $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$ for every slope
     $a \in (-1, 1)$.

@@ -1,3 +1,5 @@
+"""Proposition 9/18 of `bottleneck`, second half: the tangent kernel at the ends of a segment."""
+
 from fractions import Fraction
 
 import torch
@@ -9,7 +11,7 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, frobenius_squared, operator_norm, power
 from rankcheck.networks import Network, leaky
 from rankcheck.networks.tangent_kernel import ntk
-from rankcheck.scalars import square_root
+from rankcheck.scalars import scalar, square_root
 
 #: A unit whose sign differs at the two ends is moved this far beyond its kink at both.
 BEYOND = 0.125
@@ -17,10 +19,10 @@ BEYOND = 0.125
 
 @instances
 def networks_on_segments(source: Source):
-    """A ReLU network and the ends of a segment, shape (*batch, 2, n_0), on one side of every kink.
+    """A ReLU network and the ends of a segment, shape (*batch, 2, n_0), with one activation pattern.
 
-    Where a unit changes its sign, or vanishes, its bias is moved. As the pattern is the same at both
-    ends, layer by layer, it is the same in between.
+    The bias of a unit that changes its sign, or vanishes, is moved. The pattern is then the same at
+    both ends and therefore, layer by layer, in between.
     """
     net = network(source, depth=(1, 4), width=(1, 3), slopes="relu")
     ends = source.tensor(2, net.widths[0])
@@ -39,8 +41,7 @@ def isometries_through_the_origin(source: Source):
     """x ↦ Qx on a segment from −y to y."""
     n = source.integer(1, 3)
     Q, y = orthogonal(source, n), source.tensor(1, n)
-    net = Network((Q,), (Q.new_zeros(Q.shape[:-1]),))
-    return net, torch.cat((-y, y), -2)
+    return Network.linear((Q,)), torch.cat((-y, y), -2)
 
 
 @instances
@@ -49,9 +50,9 @@ def leaky_chains(source: Source):
     depth = source.integer(4, 6)
     slope = source.tensor(low=2.0**-6, high=0.25)
     left = source.tensor(1, low=-8.0, high=-4.0)
-    ends = torch.stack((left, 0 * left - 2.0**-3), -2)
+    ends = torch.stack((left, torch.zeros_like(left) - 2.0**-3), -2)
     weight = left.new_ones((*source.batch, 1, 1))
-    return Network((weight,) * depth, (left.new_zeros((*source.batch, 1)),) * depth, slope), ends
+    return Network.linear((weight,) * depth, slope), ends
 
 
 def end_to_end(net, ends):
@@ -80,7 +81,7 @@ def end_to_end(net, ends):
     mutants={"a third instead of a quarter": {"share": Fraction(1, 3)}},
 )
 def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
-    r"""Where the Jacobian is large along a segment, so is the tangent kernel at one of its ends.
+    r"""Where the Jacobian is large along a segment, the tangent kernel is large at an end.
 
     For a ReLU network whose activation *pattern* is constant on $[x, y]$, with
     $u = (y - x)/\|y - x\|$ and $\Theta$ over the weights:
@@ -88,19 +89,20 @@ def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
       \frac L4 \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
 
-    Print says that the pre-activations are constant; the pattern is meant. Tight at depth 1 for
-    $x = -y$: a quadratic function of $t \in [0, 1]$ with least value 0 in the middle.
+    Print says that the pre-activations are constant; the pattern is meant. The bound is tight at depth
+    1 for $x = -y$, where the kernel along the segment is a quadratic function of $t \in [0, 1]$ with
+    least value 0 in the middle.
     """
-    bound, kernel = end_to_end(net, ends)
-    return leq(bound * share.numerator / share.denominator, kernel)
+    size, kernel = end_to_end(net, ends)
+    return leq(size * share.numerator / share.denominator, kernel)
 
 
 @instances
 def opposite_pairs(source: Source):
     """f(x) = 2cwt^{L−2} x on [−1, 1] through two units w(1 ± x), c = √2 w, t = 2w, in L ≥ 2 layers.
 
-    Each unit vanishes at one end: the summands of the kernel are equal but for the first, which is
-    twice the others, and both ends have the same kernel.
+    Each unit vanishes at one end. Both ends have the same kernel, whose summands are equal except
+    for the first, which is twice the others.
     """
     depth = source.integer(2, 6)
     w = source.tensor(1, 1, low=0.25, high=1.0)
@@ -123,14 +125,16 @@ def opposite_pairs(source: Source):
 def test_ntk_on_a_segment_sharp(net, ends):
     r"""The bound on the tangent kernel at the ends of a segment, with its best constant.
 
-    Under the same hypotheses, with the best constant at every depth:
+    Under the hypotheses of bottleneck.ntk-on-a-segment,
 
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
       2^{-1-1/L} L\, \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
 
-    It is $L/4$ at depth 1 and tends to $L/2$. Proof: $\alpha_\ell \ge 0$ for $1 \le \ell < L$, so that
-    $\|\alpha_\ell(x)\|^2 + \|\alpha_\ell(y)\|^2 \ge \|\alpha_\ell(x) - \alpha_\ell(y)\|^2$, where for
-    $\ell = 0$ half of the right side is lost; then the inequality of the means as in print.
+    The constant is $1/4$ at depth 1, tends to $1/2$, and is the best at every depth. Proof:
+    $\alpha_\ell \ge 0$ for $1 \le \ell < L$, so that
+    $\|\alpha_\ell(x)\|^2 + \|\alpha_\ell(y)\|^2 \ge \|\alpha_\ell(x) - \alpha_\ell(y)\|^2$; for
+    $\ell = 0$ only half of the right side is bounded. The rest is the inequality of the means, as in
+    print.
     """
-    bound, kernel = end_to_end(net, ends)
-    return leq(bound * power(bound.new_ones(()) * 2, Fraction(-net.depth - 1, net.depth)), kernel)
+    size, kernel = end_to_end(net, ends)
+    return leq(size * power(scalar(2, size), Fraction(-net.depth - 1, net.depth)), kernel)

@@ -1,3 +1,5 @@
+"""Section 4 of `bottleneck`: the trace and the norm of the tangent kernel."""
+
 import torch
 
 from rankcheck import bound, eq, identity, leq, paper, refuted
@@ -13,7 +15,7 @@ STEP = 2.0**-20
 
 
 def perturbed(net, biases):
-    """The networks with one parameter moved by STEP, weights first, biases if asked for."""
+    """The networks with one parameter moved by STEP: the weights, then if asked for the biases."""
     groups = (net.weights, net.biases) if biases else (net.weights,)
     for kind, arrays in enumerate(groups):
         for index, array in enumerate(arrays):
@@ -28,9 +30,9 @@ def perturbed(net, biases):
 
 
 def squared_sensitivities(net, x, biases):
-    """Σ over parameters of ‖∂f/∂θ‖² by difference quotients, and where they are exact."""
+    """Σ ‖∂f/∂θ‖² over the parameters by difference quotients, and where these are exact."""
     value, patterns = net(x), net.pattern(x)
-    total = 0 * value.sum(-1)
+    total = value.new_zeros(net.batch)
     inside = torch.ones(net.batch, dtype=torch.bool, device=x.device)
     for other in perturbed(net, biases):
         quotient = (other(x) - value) / STEP
@@ -55,8 +57,8 @@ def test_ntk_trace(net, x, *, with_biases=True):
     \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$ over the weights, and with $\|\alpha_{\ell-1}\|^2 + 1$ in place of
     $\|\alpha_{\ell-1}\|^2$ over weights and biases.
 
-    Against $\sum_\theta \|\partial f/\partial\theta\|^2$ by difference quotients, which are exact where the
-    step does not change the activation pattern: $f$ is affine in each single parameter.
+    Compared with $\sum_\theta \|\partial f/\partial\theta\|^2$ by difference quotients. As $f$ is affine in
+    each single parameter, they are exact where the step does not change the activation pattern.
     """
     relations = []
     for biases in (False, True):
@@ -79,12 +81,12 @@ def test_ntk_trace(net, x, *, with_biases=True):
     "bottleneck.ntk-trace-as-printed",
     paper("bottleneck", "§4, proof of Thm 16"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata="θ holds the biases, so ‖α‖² has to be ‖α‖² + 1 in each layer. The bound on the activations "
-    "survives: the terms left out are not negative.",
+    errata="Print has ‖α‖² in each layer. As θ contains the biases, it must be ‖α‖² + 1. The bound on "
+    "the activations survives, since the terms left out are not negative.",
     corrected_by="bottleneck.ntk-trace",
 )
 def test_ntk_trace_as_printed(net, x):
-    r"""The trace of the tangent kernel without the biases that the parameters contain.
+    r"""The trace of the tangent kernel of all parameters, without the terms of the biases.
 
     $\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2\,
     \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$ for $\Theta$ over all parameters $\theta = (W, b)$.
@@ -108,7 +110,7 @@ def isotropic_kernels(source: Source):
     d = source.integer(1, 4)
     points = source.tensor(1, d)
     identity = eye(d, like=points).expand((*source.batch, d, d))
-    return Network((identity,), (points.new_zeros((*source.batch, d)),)), points
+    return Network.linear((identity,)), points
 
 
 @bound(
@@ -131,14 +133,14 @@ def test_ntk_operator_norm(net, points):
     "bottleneck.ntk-operator-norm-as-printed",
     paper("bottleneck", "§4"),
     instances=networks_with_inputs(depth=(1, 3), width=(1, 3), points=(1, 3)),
-    errata="d_out stands on the wrong side: tr Θ(X,X)/N ≤ d_out ‖Θ(X,X)‖_op.",
+    errata="Print has d_out on the wrong side. Right is tr Θ(X,X)/N ≤ d_out ‖Θ(X,X)‖_op.",
     corrected_by="bottleneck.ntk-operator-norm",
 )
 def test_ntk_operator_norm_as_printed(net, points):
-    r"""A bound on the norm of the tangent kernel bounds its trace, times the output dimension.
+    r"""The norm of the tangent kernel bounds its trace times the output dimension.
 
     $\frac1N \|\Theta(X, X)\|_{op} \le cL$ implies
-    $\frac1N d_{out} \operatorname{tr} \Theta(X, X) \le cL$: here at the least such $c$.
+    $\frac1N d_{out} \operatorname{tr} \Theta(X, X) \le cL$. Tested at the least such $c$.
     """
     kernel = gram(net, points)
     trace = torch.diagonal(kernel, dim1=-2, dim2=-1).sum(-1)

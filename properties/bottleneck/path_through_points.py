@@ -1,3 +1,5 @@
+"""Proof of Theorem 19 of `bottleneck`: the length of a path through N points."""
+
 from fractions import Fraction
 
 import torch
@@ -9,13 +11,13 @@ from rankcheck.linalg import power
 
 @instances
 def points_in_order(source: Source):
-    """N ≥ 3 points of R^k in the order in which some path visits them, shape (*batch, N, k)."""
+    """N ≥ 3 points of R^k in the order in which a path visits them, shape (*batch, N, k)."""
     return source.tensor(source.integer(3, 7), source.integer(1, 3))
 
 
 @instances
 def steps_on_a_line(source: Source):
-    """N ≥ 3 points at equal steps along a line, one after the other."""
+    """N ≥ 3 points at equal steps along a line, in their order."""
     n, k = source.integer(3, 7), source.integer(1, 3)
     places = torch.arange(n, dtype=torch.float64)
     start, step = source.tensor(k, low=-4.0, high=4.0), source.tensor(k, low=0.25, high=4.0)
@@ -38,13 +40,14 @@ def length_and_neighbours(y):
     tight=steps_on_a_line(),
 )
 def test_nearest_neighbour_path(y):
-    r"""A path through N points against the distances to their two nearest neighbours.
+    r"""The distances to the two nearest neighbours bound the length of a path from below.
 
     Every path through $y_1, \dots, y_N$, $N \ge 3$, from $y_1$ to $y_N$ has length at least
     $\sum_i \frac12 (d_{1,i} + d_{2,i}) - \frac12 (d_{2,1} + d_{2,N})$, where $d_{1,i} \le d_{2,i}$ are the
     distances of $y_i$ to the two points nearest to it.
 
-    Each point between the ends has two edges, of at least $d_1$ and $d_2$; an end has one.
+    Proof: a point between the ends has two edges, of lengths at least $d_1$ and $d_2$; an end has one,
+    of length at least $d_1$.
     """
     length, d1, d2 = length_and_neighbours(y)
     ends = d2[..., 0] + d2[..., -1]
@@ -55,16 +58,18 @@ def test_nearest_neighbour_path(y):
     "bottleneck.nearest-neighbour-path-as-printed",
     paper("bottleneck", "proof of Thm 19"),
     instances=points_in_order(),
-    errata="The two ends of an open path have one edge each: half of their second distances has to be "
-    "taken off. (The order N^{1 − 1/k} that is deduced is right. Further on, the distances are "
-    "Ω(N^{−1/k}), where Ω(N^{1/k}) is printed.)",
+    errata="Print counts two edges at each point, but the two ends of an open path have one each: half "
+    "of their second distances has to be subtracted. (The order N^{1 − 1/k} that is deduced is right. "
+    "Further on, Ω(N^{1/k}) is printed for the distances, which are Ω(N^{−1/k}).)",
     corrected_by="bottleneck.nearest-neighbour-path",
 )
 def test_nearest_neighbour_path_as_printed(y):
-    r"""A path through N points, as if its ends had two neighbours.
+    r"""The distances to the two nearest neighbours bound a path, the ends counted in full.
 
-    The shortest path through $y_1, \dots, y_N$ is at least
-    $\sum_i \frac12 (d_{1,i} + d_{2,i})$ long: so is the path in the order given here.
+    The shortest path through $y_1, \dots, y_N$ has length at least
+    $\sum_i \frac12 (d_{1,i} + d_{2,i})$.
+
+    Tested for the path that visits the points in the order given, which is no shorter.
     """
     length, d1, d2 = length_and_neighbours(y)
     return leq((d1 + d2).sum(-1) / 2, length)

@@ -1,3 +1,5 @@
+"""Theorem 6/15 of `bottleneck`: the frames along which the weights are nearly projections."""
+
 import torch
 
 from rankcheck import construction, eq, paper
@@ -12,20 +14,22 @@ from rankcheck.witnesses.projections import (
     one_sided_frames,
 )
 
+from ._rounding import rounding, size
+
 
 def mirrored(net, x, k):
-    """Every U with its sign changed."""
+    """The one-sided frames, the sign of every U changed."""
     return [(-U, V) for U, V in one_sided_frames(net, x, k)]
 
 
 def reflected(net, x, k):
-    """Every second frame with its sign changed: bases of the same subspaces, but not turned."""
+    """The chained frames, the sign of every second one changed: bases of the same subspaces."""
     return [-A if index % 2 else A for index, A in enumerate(chained_frames(net, x, k))]
 
 
 def defect(frames, k):
-    """Σ ‖AᵀA − I_k‖_F², where all but k columns of A are to be zero."""
-    total: float | torch.Tensor = 0.0
+    """Σ ‖AᵀA − I_k‖_F² over the frames; all but the first k columns of A have to be zero."""
+    total = 0.0
     for A in frames:
         counted = (torch.arange(A.shape[-1], device=A.device) < k.unsqueeze(-1)).to(A.dtype)
         total = total + frobenius_squared(A.mT @ A - torch.diag_embed(counted))
@@ -41,11 +45,11 @@ def defect(frames, k):
         "every second frame of the chain reflected": {"chain": reflected},
     },
     witness=projections,
-    no_ball="singular vectors are irrational; the distances, which are what is bounded, run on balls",
+    no_ball="singular vectors are irrational; the claims that bound the distances run on balls",
     effort=0.5,
 )
 def test_projection_frames(net, x, *, pairs=one_sided_frames, chain=chained_frames):
-    r"""Orthonormal frames along the weights attain the distances that the theorem bounds.
+    r"""Orthonormal frames along the weights attain the distances that Theorem 6/15 bounds.
 
     With $k = \operatorname{rank} Jf(x)$, the polar parts $U_\ell V_\ell^\top$ of
     $W_\ell P_{S_{\ell-1}}$ have
@@ -66,12 +70,14 @@ def test_projection_frames(net, x, *, pairs=one_sided_frames, chain=chained_fram
     near = [frobenius_squared(w - U @ V.mT) for w, (U, V) in zip(net.weights, one, strict=True)]
     steps = zip(net.weights, A[1:], A[:-1], strict=True)
     chained = [frobenius_squared(w - b @ a.mT) for w, b, a in steps]
-    size = net.cost() + at.count * net.depth
-    options = {"scale": size.unsqueeze(-1), "error": (2**8 * at.error * size).unsqueeze(-1)}
+    options = {
+        "scale": size(net, at).unsqueeze(-1),
+        "error": rounding(net, at).unsqueeze(-1),
+    }
     frames = [*A, *(frame for pair in one for frame in pair)]
     deviation = defect(frames, k)
     return (
         eq(torch.stack(near, -1), one_sided_distances(net, x, k), label="one-sided", **options),
         eq(torch.stack(chained, -1), chained_distances(net, x, k), label="chained", **options),
-        eq(deviation, 0 * deviation, scale=0 * deviation + 1, label="orthonormal"),
+        eq(deviation, 0, scale=torch.ones_like(deviation), label="orthonormal"),
     )

@@ -1,3 +1,5 @@
+"""Proof of Theorem 15 of `bottleneck`: pseudo-determinants of products and of masks."""
+
 import torch
 
 from rankcheck import bound, eq, identity, leq, paper
@@ -12,7 +14,7 @@ def meeting_factors(source: Source):
     k = source.integer(1, 3)
     m, n, p = (source.integer(k, k + 1) for _ in range(3))
     S, T = source.tensor(k, k, low=-2.0, high=2.0), source.tensor(k, k, low=-2.0, high=2.0)
-    # Diagonals of at least 5 against rows of at most 4: both are regular.
+    # Diagonal entries are at least 5, the others of a row at most 4 together: S and T are regular.
     S, T = S + 7 * torch.eye(k, dtype=torch.float64), T + 7 * torch.eye(k, dtype=torch.float64)
     Q = semi_orthogonal(source, n, k)
     return semi_orthogonal(source, m, k) @ S @ Q.mT, Q @ T @ semi_orthogonal(source, p, k).mT
@@ -25,14 +27,14 @@ def meeting_factors(source: Source):
     needs={"(ker A)^⊥ = Im B": chained_matrices(size=(1, 3))},
 )
 def test_pseudo_determinant_product(A, B):
-    r"""Pseudo-determinants multiply where the image of one matrix is what the other keeps.
+    r"""The pseudo-determinant of AB is a product if the image of B is the row space of A.
 
     $\log |AB|_+ = \log |A|_+ + \log |B|_+$ when $(\ker A)^\perp = \operatorname{Im} B$.
 
-    The control lets $A$ and $B$ be anything: $A = (1\ 0)$, $B = (1, 1)^\top$ has $1 \ne \sqrt 2$.
+    The control draws any $A$ and $B$. For $A = (1\ 0)$, $B = (1, 1)^\top$ the two sides are the
+    logarithms of $1$ and $\sqrt 2$.
     """
-    noise = frobenius_squared(A).sqrt() * frobenius_squared(B).sqrt()
-    noise = noise * 2.0**-44 if isinstance(noise, torch.Tensor) else 0.0
+    noise = frobenius_squared(A).sqrt() * frobenius_squared(B).sqrt() * 2.0**-44
     product = log_pseudo_determinant(A @ B, noise)
     parts = (log_pseudo_determinant(A), log_pseudo_determinant(B))
     return eq(product, parts[0] + parts[1], scale=1 + parts[0].abs() + parts[1].abs(), terms=2**12)
@@ -40,10 +42,7 @@ def test_pseudo_determinant_product(A, B):
 
 @instances
 def masked_subspaces(source: Source):
-    """Orthonormal bases P, Q (n × k) of two subspaces, and a diagonal D with |d_i| ≤ 1.
-
-    The compression PᵀDQ is kept away from singularity by taking Q near P.
-    """
+    """Orthonormal bases P, Q (n × k) of two subspaces, and a diagonal D with |d_i| ≤ 1."""
     n = source.integer(1, 4)
     k = source.integer(1, n)
     return (
@@ -55,15 +54,15 @@ def masked_subspaces(source: Source):
 
 @instances
 def equal_subspaces(source: Source):
-    """The same subspace twice, under the identity: all singular values are one."""
+    """One subspace twice, with D = I: all singular values are one."""
     n = source.integer(1, 4)
     P = semi_orthogonal(source, n, source.integer(1, n))
-    return P, P, 0 * P[..., 0] + 1
+    return P, P, P.new_ones(P.shape[:-1])
 
 
 @instances
 def steep_masks(source: Source):
-    """The same with entries of D between 3/2 and 4."""
+    """One subspace twice, with entries of D between 3/2 and 4."""
     P, Q, _ = masked_subspaces()(source)
     return P, P, source.tensor(Q.shape[-2], low=1.5, high=4.0)
 
@@ -76,13 +75,14 @@ def steep_masks(source: Source):
     needs={"|D| ≤ 1": steep_masks()},
 )
 def test_masked_projection(P, Q, d):
-    r"""A masked projection loses in the determinant at least what it loses in the norm.
+    r"""A masked projection loses at least as much in the determinant as in the norm.
 
-    $\|P^\top D Q\|_F^2 - 2 \log |\det P^\top D Q| \ge k$ for orthonormal $P, Q$ ($n \times k$), hence
-    $-2 \log |PDQ| \ge k - \|PDQ\|_F^2$; and with $|D| \le 1$ every singular value is at most one, so
-    $\|P^\top D Q\|_F^2 \le k$.
+    For orthonormal $P, Q$ ($n \times k$),
+    $-2 \log |\det P^\top D Q| \ge k - \|P^\top D Q\|_F^2$; and for $|D| \le 1$ every singular value is
+    at most one, so that $\|P^\top D Q\|_F^2 \le k$.
 
-    Where the compression is singular the left side is infinite, and nothing is asserted.
+    Where $P^\top D Q$ is singular the left side is infinite. The first inequality is asserted where
+    $|\det P^\top D Q| > 2^{-30}$.
     """
     M = P.mT @ (d.unsqueeze(-1) * Q)
     k = M.shape[-1]
@@ -91,6 +91,6 @@ def test_masked_projection(P, Q, d):
     safe = torch.where(regular, determinant.abs(), torch.ones_like(determinant))
     norm = frobenius_squared(M)
     return (
-        leq(0 * norm + k, norm - 2 * safe.log(), where=regular, label="the determinant"),
-        leq(norm, 0 * norm + k, label="the norm"),
+        leq(k, norm - 2 * safe.log(), where=regular, label="the determinant"),
+        leq(norm, k, label="the norm"),
     )

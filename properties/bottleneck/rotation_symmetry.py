@@ -1,3 +1,5 @@
+"""Section 5 of `bottleneck`: the symmetry of rank-one matrix matching."""
+
 import torch
 
 from rankcheck import eq, identity, paper
@@ -10,12 +12,10 @@ from rankcheck.costs.rank_one_matching import (
 from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.source import Source, instances
 
-STEPS = 4
-
 
 @instances
 def starting_points(source: Source):
-    """v, a unit vector w, a direction d, another start with the same split along w, and a step."""
+    """A start v, a unit vector w, a direction d, a start with the same split along w, a step size."""
     n = source.integer(1, 4)
     Q = semi_orthogonal(source, n, n)
     w, rest = Q[..., 0], Q[..., 1:]
@@ -31,10 +31,14 @@ def starting_points(source: Source):
 
 @instances
 def other_splits(source: Source):
-    """A second start whose part along w is longer."""
+    """The same with a longer part along w in the second start."""
     v, w, d, other, step = starting_points()(source)
     along = (w * other).sum(-1, keepdim=True)
     return v, w, d, other + torch.where(along >= 0, w, -w), step
+
+
+#: Steps of gradient descent along which losses are compared.
+STEPS = 4
 
 
 def slope_of_a_quartic(f):
@@ -48,12 +52,12 @@ def slope_of_a_square(f):
 
 
 def flow_rates(square, along, beside):
-    """What the paper gives for the two derivatives along the gradient flow."""
+    """The two derivatives along the gradient flow, as the paper gives them."""
     return -8 * (square - 1) * along, -8 * square * beside
 
 
 def flow_rates_without_target(square, along, beside):
-    """The same without the pull of w."""
+    """The same without the pull towards w."""
     return -8 * square * along, -8 * square * beside
 
 
@@ -65,16 +69,16 @@ def flow_rates_without_target(square, along, beside):
     mutants={"no pull towards w": {"rates": flow_rates_without_target}},
 )
 def test_rotation_symmetry(v, w, d, other, step, *, rates=flow_rates):
-    r"""The loss path of rank-one matching depends on two numbers of its start.
+    r"""The losses of rank-one matching depend on two numbers of the start alone.
 
-    For $C(v) = \|vv^T - ww^T\|_F^2$, $\|w\| = 1$:
-    $C = \|v\|^4 - 2 (w^T v)^2 + 1$ and $\nabla C = 4 (\|v\|^2 v - (w^T v) w)$; along
+    Let $C(v) = \|vv^T - ww^T\|_F^2$ with $\|w\| = 1$. Then
+    $C = \|v\|^4 - 2 (w^T v)^2 + 1$ and $\nabla C = 4 (\|v\|^2 v - (w^T v) w)$; and along
     $v' = -\nabla C$, $\frac{d}{dt} (w^T v)^2 = -8 (\|v\|^2 - 1) (w^T v)^2$ and
     $\frac{d}{dt} \|(1 - ww^T) v\|^2 = -8 \|v\|^2 \|(1 - ww^T) v\|^2$. Two starts with the same
     $(w^T v)^2$ and $\|(1 - ww^T) v\|^2$ have the same losses along gradient descent.
 
-    Derivatives are exact differences of polynomials; the flow itself, the limit of small steps, is
-    not integrated.
+    Derivatives are differences of polynomials, which are exact, and four steps of descent are
+    compared. The flow itself, the limit of small steps, is not checked.
     """
     square, (along, beside) = (v * v).sum(-1), split_along(v, w)
     gradient = matching_gradient(v, w)

@@ -1,3 +1,5 @@
+"""Example 20 of `bottleneck`: a shear with two Jacobians and no first correction."""
+
 import torch
 
 from rankcheck import construction, eq, leq, limit, paper, refuted
@@ -19,13 +21,13 @@ def shears(source: Source, *, least=2):
 
 @instances
 def below_the_orthant(source: Source):
-    """A point with a negative third coordinate."""
+    """The same with a negative third coordinate of the point."""
     L, r, c, x = shears()(source)
     return L, r, c, x - torch.tensor([0.0, 0.0, 3.0], dtype=torch.float64)
 
 
 def without_the_way_back(depth, stretch, strength):
-    """Layers that stretch on both sides of the shear."""
+    """The network that stretches again after the shear, instead of undoing the first stretch."""
     net = shear_network(depth, stretch, strength)
     half = depth // 2 - 1
     return net.with_parameters((*net.weights[: half + 2], *net.weights[:half]), net.biases)
@@ -37,18 +39,18 @@ def without_the_way_back(depth, stretch, strength):
     instances=shears(),
     needs={"the domain is in the positive orthant": below_the_orthant()},
     mutants={"without the way back": {"witness": without_the_way_back}},
-    witness=shear,
+    witness=shear_network,
 )
 def test_shear_example(L, r, c, x, *, witness=shear_network):
-    r"""A shear without first correction, by hidden maps that are not uniformly Lipschitz.
+    r"""A network for a shear that is cheap because its hidden maps stretch.
 
     $f(x, y, z) = (x, y, z + c [x - y]_+)$ on $[0, 1]^3$ is equal to the ReLU network of even depth
-    $L$ with stretch $r = e^\epsilon$, whose cost is
+    $L$ with stretch $r = e^\epsilon$ (rankcheck.witnesses.shear), whose cost is
     $$3L + \tfrac{L-2}{2} \bigl( 2(r^2 - 1) + (r^{-4} - 1) + 2(r^{-2} - 1) + (r^4 - 1) \bigr)
       + 2 r^{-(L-2)} + c^2 r^{-2(L-2)},$$
     and whose map $\tilde\alpha_{L/2 - 1}$ has the operator norm $r^{(L-2)/2}$ (for $L \ge 4$).
 
-    The limit along $\epsilon = L^{-\gamma}$ is bottleneck.shear-excess.
+    For the rate along $\epsilon = L^{-\gamma}$ see bottleneck.shear-excess.
     """
     net = witness(L, r, c)
     layer = 2 * (r**2 - 1) + (r**-4 - 1) + 2 * (r**-2 - 1) + (r**4 - 1)
@@ -63,7 +65,7 @@ def test_shear_example(L, r, c, x, *, witness=shear_network):
 
 @instances
 def shears_along_a_power(source: Source):
-    """A depth, an exponent γ in (1/2, 1), and a strength c in [0, 2]."""
+    """An even depth, an exponent γ in (1/2, 1), and a strength c in [0, 2]."""
     L = source.choice((4, 8, 16, 32, 64))
     gamma = source.tensor(low=0.5 + 2.0**-10, high=1 - 2.0**-10)
     return L, gamma, source.tensor(low=0.0, high=2.0)
@@ -73,7 +75,7 @@ def shears_along_a_power(source: Source):
     "bottleneck.shear-excess",
     paper("bottleneck", "Example 20"),
     instances=shears_along_a_power(),
-    witness=shear,
+    witness=shear_network,
 )
 def test_shear_excess(L, gamma, c):
     r"""The excess of the shear decays like 12 L^(1 - 2γ).
@@ -83,9 +85,9 @@ def test_shear_excess(L, gamma, c):
     $$12 (L - 2) \epsilon^2 + t \le \|\theta\|^2 - 3L
       \le 12 (L - 2) \epsilon^2 (1 + \epsilon^2 \cosh 4\epsilon) + t.$$
 
-    The limit adds: the excess behaves like $12 L^{1 - 2\gamma} \to 0$, so $R^{(1)}(f) = 0$ for a
-    function with two different Jacobians, while the Lipschitz constants $e^{(L-2)\epsilon/2}$ of
-    the hidden maps diverge: bottleneck.two-jacobians needs its constant $C$.
+    As $L \to \infty$ the excess behaves like $12 L^{1 - 2\gamma} \to 0$, so $R^{(1)}(f) = 0$ for a
+    function with two different Jacobians. The Lipschitz constants $e^{(L-2)\epsilon/2}$ of the hidden
+    maps diverge, so bottleneck.two-jacobians needs its constant $C$.
     """
     epsilon = (-gamma * scalar(L, gamma).log()).exp()
     more = excess(shear_network(L, epsilon.exp(), c), 3)
@@ -110,10 +112,10 @@ def printed_shears(source: Source):
     "bottleneck.shear-example-as-printed",
     paper("bottleneck", "Example 20"),
     instances=printed_shears(),
-    errata="The simplified cost has lost the number (L - 2)/2 of stretching layers on either side: "
-    "right at L = 4 only. At L = 4096 and γ = 3/4 the excess is 0.188; print gives 0.0008. Also, the "
-    "ranges of the layers overlap (W_{L/2} and W_{L/2+1} are both given for L/2 + 2..L), and the "
-    "constant a of the function occurs in no weight. The scales do compose.",
+    errata="Print omits the factor (L - 2)/2, the number of stretching layers on either side, so its "
+    "simplified cost is right at L = 4 only. At L = 4096 and γ = 3/4 the excess is 0.188; print gives "
+    "0.0008. Also, the ranges of the layers overlap (W_{L/2} and W_{L/2+1} are both given for "
+    "L/2 + 2..L), and the constant a of the function occurs in no weight. The scales do compose.",
     corrected_by="bottleneck.shear-example",
 )
 def test_shear_example_as_printed(L, r):
@@ -125,4 +127,4 @@ def test_shear_example_as_printed(L, r):
     """
     layer = 2 * (r**2 - 1) + (r**-4 - 1) + 2 * (r**-2 - 1) + (r**4 - 1)
     printed = layer + 2 * r ** -(L - 2) + r ** (-2 * (L - 2)) + 3 * L
-    return eq(shear_network(L, r, 0 * r + 1).cost(), printed)
+    return eq(shear_network(L, r, torch.ones_like(r)).cost(), printed)

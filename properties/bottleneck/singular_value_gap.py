@@ -1,3 +1,5 @@
+"""Proof of Theorem 15 of `bottleneck`: one layer, and its distance from a partial isometry."""
+
 from fractions import Fraction
 
 import torch
@@ -26,18 +28,18 @@ def multiples_of_isometries(source: Source):
     mutants={"log|A|_+ counted 2.04 times": {"weight": Fraction(51, 25)}},
 )
 def test_singular_value_gap(A, *, weight=2):
-    r"""What the norm of a matrix exceeds its log-determinant by, against its singular values.
+    r"""The norm and the log-determinant of a matrix bound its distance from an isometry.
 
     $\|A\|_F^2 - \operatorname{rank} A - 2 \log |A|_+ \ge \sum_{s_i \ne 0} (s_i - 1)^2$, the squared
     distance of $A$ to its polar part $UV^\top$ (bottleneck.projection-frames).
 
-    Both sides vanish at a partial isometry, where the left is twice the right to second order; their
-    ratio tends to one as the $s_i$ grow.
+    Both sides vanish at a partial isometry, where the left side is twice the right one to second
+    order. Their ratio tends to one as the $s_i$ grow.
     """
     s = singular_values(A)
     k = rank(A)
     counted = torch.arange(s.shape[-1], device=A.device) < k.unsqueeze(-1)
-    distance = torch.where(counted, (s - 1) * (s - 1), 0 * s).sum(-1)
+    distance = torch.where(counted, (s - 1) * (s - 1), torch.zeros_like(s)).sum(-1)
     logarithm = log_pseudo_determinant(A) * weight.numerator / weight.denominator
     gap = frobenius_squared(A) - k - logarithm
     return leq(distance, gap, scale=frobenius_squared(A) + k)

@@ -1,3 +1,5 @@
+"""Theorem 3.2 of `bottleneck`: costs of sums."""
+
 import torch
 
 from rankcheck import construction, eq, leq, paper, refuted
@@ -24,7 +26,7 @@ def summands(source: Source):
 
 @instances
 def orthogonal_summands(source: Source):
-    """f and g linear, almost isometries of complementary planes onto complementary planes."""
+    """f and g linear, almost isometries between orthogonal planes, and a point with positive parts."""
     k, m, L = source.integer(1, 2), source.integer(1, 2), source.integer(2, 4)
     into = semi_orthogonal(source, k + m, k + m)
     out = semi_orthogonal(source, k + m, k + m)
@@ -36,7 +38,7 @@ def orthogonal_summands(source: Source):
         weights = [t] * L
         weights[0] = weights[0] @ into[..., :, start:stop].mT
         weights[-1] = out[..., :, start:stop] @ weights[-1]
-        return Network(weights, [w.new_zeros(w.shape[:-1]) for w in weights], a)
+        return Network.linear(weights, a)
 
     return part(0, k), part(k, k + m), (into @ y.unsqueeze(-1)).squeeze(-1)
 
@@ -47,8 +49,8 @@ def last_biases(f, g):
 
 
 def nothing(f, g):
-    """The cross term, forgotten."""
-    return 0 * last_biases(f, g)
+    """Zero in place of the cross term."""
+    return torch.zeros_like(last_biases(f, g))
 
 
 @construction(
@@ -60,16 +62,18 @@ def nothing(f, g):
     witness=Network.add,
 )
 def test_sum(f, g, x, *, cross=last_biases):
-    r"""The excess cost is additive for sums, but for the biases of the last layer.
+    r"""The excess cost is additive for sums, up to the biases of the last layer.
 
-    The parallel network of depth $L \ge 2$ computes $f + g$, and for all $k$, $m$ its
-    $\|\theta\|^2 - (k + m) L$ is the sum of those of $f$ and $g$ plus
-    $2 \langle b_{L,f}, b_{L,g} \rangle$. With $k + m = \operatorname{rank} J(f+g)(x)$ it is at least
-    $2 \log |J(f + g)(x)|_+$.
+    The parallel network of depth $L \ge 2$ computes $f + g$. For all $k$ and $m$ its excess
+    $\|\theta\|^2 - (k + m) L$ is $\|\theta_f\|^2 - kL$ plus $\|\theta_g\|^2 - mL$ plus
+    $2 \langle b_{L,f}, b_{L,g} \rangle$. With $k = \operatorname{rank} Jf(x)$ and
+    $m = \operatorname{rank} Jg(x)$ it is at least $2 \log |J(f + g)(x)|_+$ where
+    $k + m = \operatorname{rank} J(f+g)(x)$.
 
-    The limit adds: where $R^{(0)}(f + g) = R^{(0)}(f) + R^{(0)}(g)$, taking the least networks,
-    $R^{(1)}(f + g) \le R^{(1)}(f) + R^{(1)}(g) + 2 \limsup \langle b_{L,f}, b_{L,g} \rangle$, and
-    without the last term if one of the two needs no bias in its last layer.
+    Not checked is the limit: with the cheapest networks of $f$ and $g$,
+    $R^{(1)}(f + g) \le R^{(1)}(f) + R^{(1)}(g) + 2 \limsup \langle b_{L,f}, b_{L,g} \rangle$ where
+    $R^{(0)}(f + g) = R^{(0)}(f) + R^{(0)}(g)$, without the last term if one of the two needs no bias
+    in its last layer.
     """
     net = f.add(g)
     first, second = f.jacobian(x), g.jacobian(x)
@@ -92,7 +96,7 @@ def test_sum(f, g, x, *, cross=last_biases):
 
 @instances
 def constants(source: Source):
-    """Two constant functions on a domain that contains 0, of size at most 2 with their sum."""
+    """The values of two constant functions, in [-1, 1]."""
     return source.tensor(low=-1.0, high=1.0), source.tensor(low=-1.0, high=1.0)
 
 
@@ -100,17 +104,18 @@ def constants(source: Source):
     "bottleneck.sum-as-printed",
     paper("bottleneck", "Thm 3.2"),
     instances=constants(),
-    errata="The biases of the two last layers are added before they are squared. For f = g ≡ 1 on a "
-    "domain with 0 all ranks are zero, R(1; L) = 1 and R(2; L) = 3 for every L >= 2: so "
-    "R^(1)(f + g) = 3 > 2. The cross term 2⟨b_f, b_g⟩ is missing.",
+    errata="Print omits the cross term 2⟨b_f, b_g⟩: the biases of the two last layers are added before "
+    "they are squared. For f = g ≡ 1 on a domain with 0 all ranks are zero, R(1; L) = 1 and "
+    "R(2; L) = 3 for every L >= 2, so R^(1)(f + g) = 3 > 2.",
     corrected_by="bottleneck.sum",
 )
 def test_sum_as_printed(v, w):
     r"""The first correction is subadditive under sums whose ranks add up.
 
     If $R^{(0)}(f + g) = R^{(0)}(f) + R^{(0)}(g)$ then
-    $R^{(1)}(f + g) \le R^{(1)}(f) + R^{(1)}(g)$; here for the constants $f \equiv v$, $g \equiv w$ on
-    $\Omega \ni 0$, where $R^{(0)} = 0$ and $R(c; \Omega, L)$ is the same for all $L \ge 2$ if
-    $|c| \le 2$ (bottleneck.constant-cost).
+    $R^{(1)}(f + g) \le R^{(1)}(f) + R^{(1)}(g)$.
+
+    Tested for the constants $f \equiv v$, $g \equiv w$ on $\Omega \ni 0$, where $R^{(0)} = 0$ and
+    $R(c; \Omega, L)$ is the same for all $L \ge 2$ if $|c| \le 2$ (bottleneck.constant-cost).
     """
     return leq(least_constant_cost(v + w), least_constant_cost(v) + least_constant_cost(w))

@@ -1,3 +1,5 @@
+"""Proposition 13 of `bottleneck`: two different Jacobians of a uniformly Lipschitz network."""
+
 from fractions import Fraction
 
 import torch
@@ -15,7 +17,7 @@ from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_squar
 def networks_at_two_points(
     source: Source, *, depth: Range = (1, 4), width: Range = (1, 3), slopes: Slopes = "relu"
 ):
-    """A network and two points, as often as not each other's opposites."""
+    """A network and two points, in half of the cases opposite to each other."""
     net = network(source, depth=depth, width=width, slopes=slopes)
     x = source.tensor(net.widths[0])
     y = -x if source.integer(0, 1) == 0 else source.tensor(net.widths[0])
@@ -25,7 +27,7 @@ def networks_at_two_points(
 
 @instances
 def shared_units(source: Source):
-    """W_1 = tQ_0ᵀ, W_2 = tQ_1, t <= 1, at two points between which every unit is active once."""
+    """W_1 = tQ_0ᵀ, W_2 = tQ_1, t <= 1, at two points such that every unit is active at one or both."""
     n = source.integer(1, 3)
     into, out = orthogonal(source, n), orthogonal(source, n)
     t = positive(source, 1, 1, low=0.25, high=1.0)
@@ -34,7 +36,7 @@ def shared_units(source: Source):
     z = torch.where(sign >= 0, size, -size)
     first, second = z[..., 0, :], z[..., 1, :]
     second = torch.where(first >= 0, second, -first)
-    net = Network(weights, [w.new_zeros(w.shape[:-1]) for w in weights], slope(source, "relu"))
+    net = Network.linear(weights, slope(source, "relu"))
     return net, torch.stack((first, second), -2) @ into.mT
 
 
@@ -47,21 +49,21 @@ def shared_units(source: Source):
     mutants={"without C": {"exponent": 0}},
 )
 def test_two_jacobians(net, x, *, exponent=-2):
-    r"""Two different Jacobians cost more than each of them, for uniformly Lipschitz networks.
+    r"""Two different Jacobians cost more than each alone, for Lipschitz networks.
 
     For a network of slope $0 \le a < 1$ whose maps $\tilde\alpha_\ell$ and $\alpha_\ell \to f$
     are $C$-Lipschitz, $C \ge 1$, and any two points:
     $$\|\theta\|^2 \ge \frac L2 \bigl( \|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L} \bigr)
       + C^{-2} \|Jf(x) - Jf(y)\|_*.$$
 
-    Checked with the largest operator norm of the Jacobians of these maps at $x$ and $y$ (and 1) in
-    place of $C$, which is no larger. The printed derivation gives half of the last term; the whole
-    follows from $L \|Jf(x)\|_{S^{2/L}}^{2/L} \le \sum \|D_\ell^{1/2} W_\ell D_{\ell-1}^{1/2}\|_F^2$,
-    entry by entry of the $W_\ell$, and for every $a \ge 0$.
+    Checked with a smaller number for $C$: the largest of 1 and the operator norms of the Jacobians of
+    these maps at $x$ and $y$. The printed derivation gives half of the last term; the whole follows
+    from $L \|Jf(x)\|_{S^{2/L}}^{2/L} \le \sum \|D_\ell^{1/2} W_\ell D_{\ell-1}^{1/2}\|_F^2$, entry by
+    entry of the $W_\ell$, for every $a \ge 0$.
 
-    The limit adds: where $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = R^{(0)}(f)$,
-    $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*$ for a sequence of
-    such networks.
+    Not checked is the limit for a sequence of such networks: where
+    $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = R^{(0)}(f)$,
+    $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*$.
     """
     J, L = net.jacobian(x), net.depth
     slopes = linear_cost(J, L, net.jacobian_noise(x)).sum(-1) / 2
@@ -72,7 +74,7 @@ def test_two_jacobians(net, x, *, exponent=-2):
 
 @instances
 def networks_through_a_layer(source: Source):
-    """h after g, ReLU networks with k units at the seam, and two points."""
+    """The ReLU network h∘σ∘g, with k units between h and g, two points, and k."""
     k = source.integer(1, 2)
     g = network(source, depth=(1, 2), width=(1, 2), outputs=k, slopes="relu", bound=2.0)
     h = network(source, depth=(1, 2), width=(1, 2), inputs=k, slopes="relu", bound=2.0)
@@ -84,9 +86,10 @@ def networks_through_a_layer(source: Source):
     "bottleneck.two-jacobians-limit-as-printed",
     paper("bottleneck", "Prop. 13"),
     instances=networks_through_a_layer(),
-    errata="It needs rank Jf(x) = rank Jf(y) = R^(0)(f): at a point of lower rank L‖Jf‖^(2/L) - kL "
-    "tends to minus infinity, and not to the log-determinant. The ReLU itself on [-1, 1], with unit "
-    "weights at every depth, has R^(1) = 0, C = 1, and Jacobians 1 and 0: 0 ≥ 1 is claimed.",
+    errata="Print allows any two points. Needed is rank Jf(x) = rank Jf(y) = R^(0)(f): at a point of "
+    "lower rank L‖Jf‖^(2/L) - kL tends to minus infinity, not to the log-determinant. The ReLU itself "
+    "on [-1, 1], with unit weights at every depth, has R^(1) = 0, C = 1, and Jacobians 1 and 0: print "
+    "claims 0 ≥ 1.",
     corrected_by="bottleneck.two-jacobians",
 )
 def test_two_jacobians_limit_as_printed(net, x, k):
@@ -95,9 +98,9 @@ def test_two_jacobians_limit_as_printed(net, x, k):
     For a $C$-uniformly Lipschitz sequence of ReLU networks that represent $f$, and any two
     points, $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*$.
 
-    Here $f = h \circ \sigma \circ g$ with $k$ units in between and identity layers inserted there: a
-    sequence whose excess $\|\theta\|^2 - kL$ is that of the network at hand, with one $C$ for all.
-    Where $\operatorname{rank} Jf(x) = k$, $R^{(0)}(f) = k$ and the excess is at least $R^{(1)}(f)$.
+    Tested for $f = h \circ \sigma \circ g$ with $k$ units in between. Identity layers inserted there
+    give a sequence with one $C$, whose excess $\|\theta\|^2 - kL$ is that of the network drawn. Where
+    $\operatorname{rank} Jf(x) = k$, $R^{(0)}(f) = k$ and the excess is at least $R^{(1)}(f)$.
     """
     J, noise = net.jacobian(x), net.jacobian_noise(x)
     first, second = J[..., 0, :, :], J[..., 1, :, :]
@@ -111,27 +114,28 @@ def test_two_jacobians_limit_as_printed(net, x, k):
     "bottleneck.two-jacobians-small-lipschitz",
     paper("bottleneck", "Prop. 13"),
     instances=networks_at_two_points(depth=(2, 3), width=(1, 2)),
-    errata="C >= 1 is needed: the sum over the layers has terms with the identity in place of one of "
-    "the two Lipschitz maps. For f(x) = s² relu(x) with both weights s < 1 the difference of the "
-    "sides is s² - 1 < 0.",
+    errata="Print allows every C. Needed is C >= 1: the sum over the layers has terms with the identity "
+    "in place of one of the two Lipschitz maps. For f(x) = s² relu(x) with both weights s < 1 the "
+    "difference of the sides is s² - 1 < 0.",
     corrected_by="bottleneck.two-jacobians",
 )
 def test_two_jacobians_small_lipschitz(net, x):
-    r"""The bound with two Jacobians for every Lipschitz constant.
+    r"""The bound with two Jacobians, for every Lipschitz constant.
 
     For a ReLU network whose maps $\tilde\alpha_\ell$ and $\alpha_\ell \to f$ are
     $C$-Lipschitz, with any $C > 0$, and any two points:
     $$\|\theta\|^2 \ge \frac L2 \bigl( \|Jf(x)\|_{S^{2/L}}^{2/L} + \|Jf(y)\|_{S^{2/L}}^{2/L} \bigr)
       + C^{-2} \|Jf(x) - Jf(y)\|_*.$$
 
-    With the products of the Frobenius norms of the layers for $C$, which serve on the whole space.
+    Tested with products of the Frobenius norms of the layers for $C$, which are Lipschitz constants
+    on the whole space.
     """
     J, L = net.jacobian(x), net.depth
     slopes = linear_cost(J, L, net.jacobian_noise(x)).sum(-1) / 2
     square = lipschitz_square_above(net)
     zero = square == 0
     gap = nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :]) / torch.where(
-        zero, 0 * square + 1, square
+        zero, torch.ones_like(square), square
     )
     return leq(slopes + gap, net.cost(), where=~zero)
 
@@ -158,7 +162,7 @@ def balanced_factors(source: Source):
     tight=balanced_factors(),
 )
 def test_nuclear_product(A, B):
-    r"""The nuclear norm of a product by the Frobenius norms of its factors.
+    r"""The Frobenius norms of two factors bound the nuclear norm of their product.
 
     $\|AB\|_* \le \frac12 (\|A\|_F^2 + \|B\|_F^2)$.
     """

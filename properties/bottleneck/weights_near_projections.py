@@ -1,3 +1,8 @@
+"""Theorem 6/15 of `bottleneck`: the weights of a cheap network are nearly projections.
+
+True for projections on the right alone; the printed proof projects on both sides.
+"""
+
 import torch
 
 from rankcheck import Need, bound, eq, leq, paper, refuted
@@ -13,19 +18,15 @@ from rankcheck.witnesses.projections import (
 )
 
 from ._narrow_ends import narrow_ended_networks
+from ._rounding import rounding, size
 
 
 @instances
 def steep_networks(source: Source):
-    """Networks with a slope between 3/2 and 4, which the theory excludes."""
+    """Networks with a slope between 3/2 and 4, which the theorem excludes, and a point."""
     net, x = networks_at_points(depth=(2, 4), slopes="relu")(source)
     slope = source.tensor(low=1.5, high=4.0)
     return Network.unchecked_slope(net.weights, net.biases, slope), x
-
-
-def rounding(net, at):
-    """What the turn of the subspaces by rounding can do to a sum of squared distances."""
-    return 2**8 * at.error * (net.cost() + at.count * net.depth)
 
 
 @bound(
@@ -43,7 +44,7 @@ def rounding(net, at):
     effort=0.4,
 )
 def test_weights_near_projections(net, x, *, distances=one_sided_distances):
-    r"""The weights of a cheap network are nearly partial isometries of the rank of its Jacobian.
+    r"""The weights of a cheap network are close to partial isometries of rank k.
 
     With $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$ there are semi-orthonormal
     $U_\ell$ ($n_\ell \times k$) and $V_\ell$ ($n_{\ell-1} \times k$) with
@@ -53,14 +54,14 @@ def test_weights_near_projections(net, x, *, distances=one_sided_distances):
     for every slope $a$: $S_0$ is the row space of $Jf(x)$, $S_\ell = D_\ell W_\ell S_{\ell-1}$, and
     $U_\ell V_\ell^\top$ the polar part of $W_\ell P_{S_{\ell-1}}$. The biases are not in print.
 
-    The distance to the polar part is $\|W_\ell\|_F^2 + k - 2\|W_\ell P\|_*$, which needs no singular
-    vectors (bottleneck.projection-frames). The bound is tight in ratio, for large isometries. (The
-    $k$ leading singular vectors of $W_\ell$ itself are nearer still, but know nothing of $x$.)
+    The squared distance to the polar part is computed as $\|W_\ell\|_F^2 + k - 2\|W_\ell P\|_*$, which
+    needs no singular vectors (bottleneck.projection-frames). The ratio of the sides tends to one for
+    large isometries. The $k$ leading singular vectors of $W_\ell$ itself are closer still, but do not
+    depend on $x$.
     """
     at = bottleneck(net, x)
     left = distances(net, x, at.rank).sum(-1) + sum((b * b).sum(-1) for b in net.biases)
-    size = net.cost() + at.count * net.depth
-    return leq(left, at.slack, where=at.rank > 0, scale=size, error=rounding(net, at))
+    return leq(left, at.slack, where=at.rank > 0, scale=size(net, at), error=rounding(net, at))
 
 
 @bound(
@@ -73,34 +74,37 @@ def test_weights_near_projections(net, x, *, distances=one_sided_distances):
     effort=0.4,
 )
 def test_most_layers(net, x):
-    r"""All but pL of the layers are near partial isometries, for every p.
+    r"""All but pL of the layers are close to partial isometries, for every p.
 
-    At least $(1-p)L$ layers have
-    $\|W_\ell - U_\ell V_\ell^\top\|_F^2 \le (c_1 - 2 \log |Jf(x)|_+)/(pL)$, for every $p \in (0, 1)$.
+    In the notation of bottleneck.weights-near-projections, for every $p \in (0, 1)$ at least $(1-p)L$
+    layers have $\|W_\ell - U_\ell V_\ell^\top\|_F^2 \le (c_1 - 2 \log |Jf(x)|_+)/(pL)$.
 
-    Together for all $p$: the $m$-th largest of the $L$ distances is at most
+    Checked for all $p$ together: the $m$-th largest of the $L$ squared distances is at most
     $(c_1 - 2 \log |Jf(x)|_+)/m$, for $m = 1, \dots, L$.
     """
     at = bottleneck(net, x)
     ranked = torch.sort(one_sided_distances(net, x, at.rank), -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=x.device)
-    size = (net.cost() + at.count * net.depth).unsqueeze(-1)
-    error = rounding(net, at).unsqueeze(-1)
-    slack = at.slack.unsqueeze(-1)
-    return leq(ranked * places, slack, where=at.rank > 0, scale=size, error=error)
+    return leq(
+        ranked * places,
+        at.slack.unsqueeze(-1),
+        where=at.rank > 0,
+        scale=size(net, at).unsqueeze(-1),
+        error=rounding(net, at).unsqueeze(-1),
+    )
 
 
 @refuted(
     "bottleneck.weights-near-projections-proof",
     paper("bottleneck", "proof of Thm 15"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata="A product of pseudo-determinants needs the image of one factor to be what the next one "
-    "keeps. Projected on the left as well, the factors do not meet: project on the right alone, on "
-    "the images of the row space of Jf.",
+    errata="Print projects the layers on both sides and multiplies pseudo-determinants. These multiply "
+    "only if the image of each factor is the row space of the next, and here it is not. Right is to "
+    "project on the right alone, onto the images of the row space of Jf.",
     corrected_by="bottleneck.weights-near-projections",
 )
 def test_weights_near_projections_proof(net, x):
-    r"""The pseudo-determinant of the Jacobian as a product over layers projected on both sides.
+    r"""The pseudo-determinant of the Jacobian is a product over layers projected twice.
 
     $|Jf(x)|_+$ is the product of the $|P_{\ell} W_\ell P'_{\ell-1}|_+$ and the
     $|Q_\ell D_\ell Q'_\ell|_+$, where $P_\ell$ projects on $\operatorname{Im} J(\tilde\alpha_\ell \to f)^\top$,
@@ -114,15 +118,15 @@ def test_weights_near_projections_proof(net, x):
     "bottleneck.weights-near-two-sided-projections",
     paper("bottleneck", "proof of Thm 15"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata="With the singular vectors of W_ℓ projected on both sides the bound is false; with those of "
-    "W_ℓ projected on the right it is true.",
+    errata="Print takes the singular vectors of W_ℓ projected on both sides, with which the bound is "
+    "false. It is true with those of W_ℓ projected on the right alone.",
     corrected_by="bottleneck.weights-near-projections",
 )
 def test_weights_near_two_sided_projections(net, x):
-    r"""The bound on the weights with the partial isometries of the printed proof.
+    r"""The weights are close to the partial isometries of the printed proof.
 
-    $\sum_\ell \|W_\ell - U_\ell V_\ell^\top\|_F^2 \le c_1 - 2 \log |Jf(x)|_+$ with the singular
-    vectors of $P_\ell W_\ell P'_{\ell-1}$, where $P_\ell$ projects on
+    $\sum_\ell \|W_\ell - U_\ell V_\ell^\top\|_F^2 \le c_1 - 2 \log |Jf(x)|_+$, where $U_\ell$ and
+    $V_\ell$ are the singular vectors of $P_\ell W_\ell P'_{\ell-1}$, $P_\ell$ projects on
     $\operatorname{Im} J(\tilde\alpha_\ell \to f)^\top$ and $P'_\ell$ on $\operatorname{Im} J\alpha_\ell$.
     """
     at = bottleneck(net, x)
