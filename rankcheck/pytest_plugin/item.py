@@ -57,7 +57,7 @@ class ClaimItem(pytest.Item):
                 if self.row.expected and self.claim.kind == "conjecture" and options.hunt:
                     self.row = self._hunted(options.hunt, self.row)
             except Exception as error:
-                self.row = unfinished(self.claim, raised(error, self.claim.file))
+                self.row = unfinished(self.claim, raised(error, self.claim.file), "failed")
                 raise
         if not self.row.expected:
             raise ClaimFalse("\n".join(self.row.messages))

@@ -1,7 +1,7 @@
 """Verifying many claims: one after the other in this process, or spread over worker processes.
 
-A claim is a shard: its row depends on the claim, the profile and the seed alone, not on the number
-of workers. torch is imported by who does the work, so with several workers not by their parent.
+The row of a claim depends on the claim, the profile and the seed, not on the number of workers.
+torch is imported only where claims are verified: with several workers, not in their parent.
 """
 
 from __future__ import annotations
@@ -16,28 +16,38 @@ from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
-from rankcheck.verification.ledger import Row
+from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
+__all__ = [
+    "Watcher",
+    "default_workers",
+    "raised",
+    "run",
+    "single_thread",
+    "unfinished",
+    "verify_entry",
+]
+
 
 class Watcher:
-    """Who is told how a run goes on; this one does not care."""
+    """Receives progress events; the default ignores them."""
 
     def started(self, entry: Entry) -> None:
-        """Work on a claim begins."""
+        """The verification of a claim starts."""
 
     def advanced(self, entry: Entry, instances: int) -> None:
-        """So many more instances of it have been seen."""
+        """So many more instances of a claim were evaluated."""
 
     def finished(self, row: Row) -> None:
-        """Its row is complete."""
+        """The row of a claim is complete."""
 
 
 def default_workers(claims: int) -> int:
-    """As many processes as there are cores for this process, and not more than claims."""
+    """The number of cores that this process may use, or of claims if there are fewer."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
@@ -52,16 +62,16 @@ def run(
     workers: int = 1,
     watcher: Watcher | None = None,
 ) -> list[Row]:
-    """Verify the claims; their rows in the order of the entries.
+    """Verify the claims; returns their rows in the order of the entries.
 
-    A claim whose check raises, or whose worker dies, has a row too: undecided, with the reason.
+    A claim whose check raises has failed, and one whose worker dies is undecided; the row says why.
 
     Raises:
         LoadError: if a file of claims cannot be imported; before any claim is verified.
         ValueError: if `workers` is not positive.
     """
     if workers < 1:
-        raise ValueError(f"a run has at least one worker; received {workers}")
+        raise ValueError(f"received {workers} workers; a run has at least one")
     watcher = watcher or Watcher()
     if workers > 1 and len(entries) > 1:
         from rankcheck.verification.workers import spread
@@ -80,31 +90,23 @@ def run(
 def verify_entry(
     entry: Entry, claim: Claim, settings: Settings, advance: Callable[[int], None]
 ) -> Row:
-    """The row of one claim, whatever its check raises."""
+    """The row of one claim; it has failed if its check raises."""
     from rankcheck.verification.check import verify_claim  # torch
 
     try:
         return verify_claim(claim, settings, advance=advance)
     except Exception as error:
-        return unfinished(entry, raised(error, entry.file))
+        return unfinished(entry, raised(error, entry.file), "failed")
 
 
-def unfinished(entry: Entry | Claim, reason: str) -> Row:
-    """The row of a claim of which nothing was found out."""
-    reference = entry.reference
-    return Row(
-        id=entry.id,
-        title=entry.title,
-        kind=entry.kind,
-        verdict="undecided",
-        reference=None if reference is None else {"key": reference.key, "where": reference.where},
-        file=shown_path(entry.file),
-        messages=(f"{entry.id} is undecided: {reason}",),
-    )
+def unfinished(entry: Entry | Claim, reason: str, verdict: Verdict = "undecided") -> Row:
+    """The row of a claim whose verification did not finish."""
+    said = "is undecided" if verdict == "undecided" else "failed"
+    return Row.of(entry, verdict, messages=(f"{entry.id} {said}: {reason}",))
 
 
 def raised(error: BaseException, file: Path) -> str:
-    """What was raised, and where: in the file of the claim, or at the end of the traceback."""
+    """What a check raised, and where: the last line in the file of the claim, or the last line."""
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if frame.filename == str(file)]
     at = "".join(f" at {shown_path(Path(f.filename))}:{f.lineno}" for f in (inside or frames)[-1:])
@@ -114,7 +116,7 @@ def raised(error: BaseException, file: Path) -> str:
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """One torch thread, which is fastest for small matrices and the same on every machine."""
+    """Limit torch to one thread: faster for small matrices, and the same result everywhere."""
     import torch
 
     threads = torch.get_num_threads()
