@@ -10,7 +10,7 @@ import pytest
 from rankcheck.errors import ClaimFalse
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.run import raised, single_thread, unfinished
+from rankcheck.verification.one import raised, single_thread, unfinished
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim

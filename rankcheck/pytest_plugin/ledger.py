@@ -14,7 +14,7 @@ from rankcheck.pytest_plugin.options import Options
 from rankcheck.terminal import table
 from rankcheck.verification.ledger import Ledger as RunLedger
 from rankcheck.verification.ledger import LedgerError, Row
-from rankcheck.verification.run import raised, unfinished
+from rankcheck.verification.one import raised, unfinished
 
 __all__ = ["Ledger"]
 

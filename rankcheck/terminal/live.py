@@ -10,7 +10,7 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.terminal import table
 from rankcheck.terminal.display import Display
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.run import Watcher
+from rankcheck.verification.watcher import Watcher
 
 if TYPE_CHECKING:
     from rich.table import Table

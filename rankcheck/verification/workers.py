@@ -9,9 +9,10 @@ from functools import partial
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import LoadError, load
 from rankcheck.verification.ledger import Row
+from rankcheck.verification.one import unfinished, verify_entry
 from rankcheck.verification.pool import Died, Done, Pool, PoolError, Started, Tell, Told
 from rankcheck.verification.profiles import Settings
-from rankcheck.verification.run import Watcher, unfinished, verify_entry
+from rankcheck.verification.watcher import Watcher
 
 #: A worker reports its progress at most once in so many seconds.
 PROGRESS = 0.1
