@@ -7,22 +7,24 @@ import os
 import tempfile
 from pathlib import Path
 
+from rankcheck.errors import InputError
+
 __all__ = ["check_writable", "write_json"]
 
 
 def check_writable(path: Path) -> None:
-    """Find out that a file cannot be written before the work, not after.
+    """Check that a file can be written, before the work whose result it takes.
 
     Raises:
-        ValueError: with the rule and the path.
+        InputError: with the path and the reason.
     """
     folder = path.parent
     if path.is_dir():
-        raise ValueError(f"a ledger is written to a file; received the folder {path}")
+        raise InputError(f"cannot write to {path}: it is a folder")
     if not folder.is_dir():
-        raise ValueError(f"a ledger is written into an existing folder; received {path}")
+        raise InputError(f"cannot write to {path}: the folder {folder} does not exist")
     if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise ValueError(f"a ledger is written where writing is allowed; received {path}")
+        raise InputError(f"cannot write to {path}: permission denied")
 
 
 def write_json(path: Path, data: object) -> None:

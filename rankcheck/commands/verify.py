@@ -54,10 +54,7 @@ def settings(args: argparse.Namespace) -> Settings:
     Raises:
         InputError: if the profile is unknown.
     """
-    try:
-        return Settings(profile(args.profile), args.seed)
-    except ValueError as error:
-        raise InputError(str(error)) from error
+    return Settings(profile(args.profile), args.seed)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -69,10 +66,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"received --workers {workers}; a run has at least one worker")
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
-        try:
-            files.check_writable(path)
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        files.check_writable(path)
     shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(entries))
     try:
         with shown:

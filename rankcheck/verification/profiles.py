@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankcheck.errors import InputError
+
 __all__ = ["PROFILES", "Profile", "Settings", "profile"]
 
 
@@ -55,8 +57,8 @@ def profile(name: str) -> Profile:
     """The profile of that name.
 
     Raises:
-        ValueError: if there is none.
+        InputError: if there is none.
     """
     if name not in PROFILES:
-        raise ValueError(f"there is no profile {name!r}; a profile is one of {', '.join(PROFILES)}")
+        raise InputError(f"there is no profile {name!r}; a profile is one of {', '.join(PROFILES)}")
     return PROFILES[name]

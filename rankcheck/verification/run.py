@@ -12,8 +12,8 @@ from functools import partial
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load
-from rankcheck.verification.one import single_thread, verify_entry
 from rankcheck.verification.ledger import Row
+from rankcheck.verification.one import single_thread, verify_entry
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.watcher import Watcher
 

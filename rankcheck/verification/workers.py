@@ -57,10 +57,10 @@ def spread(
 
 def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:
     """Import the files of the claims; returns what verifies the claim of a number."""
-    import torch
+    claims = load(entries)
+    import torch  # not before a file that cannot be imported is an error
 
     torch.set_num_threads(1)
-    claims = load(entries)
 
     def run(index: int, tell: Tell) -> Row:
         return verify_entry(entries[index], claims[index], settings, _throttled(tell))

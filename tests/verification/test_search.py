@@ -180,7 +180,7 @@ def test_parameters_are_set(declare, scalars):
 
 
 def test_rounding_kills_no_mutant(declare, scalars):
-    """2 % of zero is below rounding: an instance that fails anyway says nothing about the mutant."""
+    """2 % of zero is below rounding: an instance that fails anyway kills nothing."""
     claim = declare(lambda x, y: leq((x + y) - x - y, 0 * x), scalars(count=2))
     found, tally = swept(claim)
     assert found is None
