@@ -23,8 +23,7 @@ from rankcheck.terminal import table
 from rankcheck.terminal.live import Progress
 from rankcheck.verification.ledger import Ledger
 from rankcheck.verification.profiles import PROFILES, Settings, profile
-from rankcheck.verification.run import default_workers
-from rankcheck.verification.run import run as verify
+from rankcheck.verification.run import default_workers, verify_claims
 
 HELP = "verify claims; the main job"
 
@@ -70,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(entries))
     try:
         with shown:
-            rows = verify(entries, chosen, workers=workers, watcher=shown)
+            rows = verify_claims(entries, chosen, workers=workers, watcher=shown)
     except KeyboardInterrupt:
         _conclude(shown, chosen)
         left = len(entries) - len(shown.rows)

@@ -1,8 +1,8 @@
 """The pytest plugin: claims as tests, and their ledger at the end of the run.
 
 What lives here: `options`, `collect` (a claim becomes an item), `item` (the item verifies it),
-`ledger` (its row travels with the report, so that the ledger of a run with `-n 4` is whole).
-May import: everything but `commands`. torch is imported when a file of claims imports it.
+`ledger` (the report of the item carries its row, so that a run with `-n 4` has one whole ledger).
+May import: everything but `commands`. torch is imported only if a file of claims imports it.
 """
 
 from __future__ import annotations

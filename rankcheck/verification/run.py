@@ -17,7 +17,7 @@ from rankcheck.verification.one import single_thread, verify_entry
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.watcher import Watcher
 
-__all__ = ["default_workers", "run", "single_thread"]
+__all__ = ["default_workers", "single_thread", "verify_claims"]
 
 
 def default_workers(claims: int) -> int:
@@ -29,7 +29,7 @@ def default_workers(claims: int) -> int:
     return max(1, min(cores, claims))
 
 
-def run(
+def verify_claims(
     entries: Sequence[Entry],
     settings: Settings,
     *,

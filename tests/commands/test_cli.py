@@ -17,8 +17,7 @@ from rankcheck.commands import cli, exits
 from rankcheck.commands.exits import Exit
 from rankcheck.verification.ledger import read_ledger
 from rankcheck.verification.profiles import Profile, Settings
-from rankcheck.verification.run import default_workers
-from rankcheck.verification.run import run as verify
+from rankcheck.verification.run import default_workers, verify_claims
 
 CLAIMS = '''
 import os, signal, time
@@ -220,7 +219,7 @@ def test_the_number_of_workers_does_not_matter_and_a_death_leaves_a_row(file):
     settings = Settings(Profile("small", drawn=5, batches=2, size=16, single=2), seed=3)
 
     def found(entries, workers):
-        rows = [row.to_json() for row in verify(entries, settings, workers=workers)]
+        rows = [row.to_json() for row in verify_claims(entries, settings, workers=workers)]
         return [{**row, "seconds": 0} for row in rows]
 
     alone = found([entry for entry in entries if entry.id != "t.dies"], 1)
@@ -402,7 +401,7 @@ def test_workers_by_default():
     assert default_workers(1) == 1
     assert 1 <= default_workers(1000) <= 1000
     with pytest.raises(ValueError, match="received 0 workers; a run has at least one"):
-        verify([], Settings(), workers=0)
+        verify_claims([], Settings(), workers=0)
 
 
 def test_loading_is_repeatable(file):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -42,7 +43,9 @@ def forgotten():
 )
 def test_a_claim_whose_file_does_not_exist(tmp_path, monkeypatch, forgotten, file):
     monkeypatch.chdir(tmp_path)
-    names: dict = {"__name__": "__main__"}
+    main = ModuleType("__main__")  # without a file, as in a notebook
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    names = vars(main)
     for _ in range(2):  # a cell may run twice
         exec(compile(SOURCE, file, "exec"), names)
     settings = Settings(SMALL)
