@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from .tasks import dies, numbers, refuses
 
 @pytest.fixture(scope="module")
 def pool():
-    with Pool(numbers, 2) as pool:
+    with Pool[Any](numbers, 2) as pool:
         yield pool
 
 
@@ -79,7 +80,7 @@ def test_a_lost_task_can_be_submitted_again(pool, tmp_path):
 
 
 def test_closing_the_events_stops_the_workers():
-    with Pool(numbers, 2) as pool:
+    with Pool[Any](numbers, 2) as pool:
         pids = pool.pids
         pool.submit(["sleep", 600])
         running = pool.events()
@@ -117,7 +118,7 @@ def test_workers_end_with_a_parent_that_is_killed():
     ],
 )
 def test_a_worker_that_cannot_be_prepared_is_an_error(prepare, said):
-    with Pool(prepare, 1) as pool:
+    with Pool[int](prepare, 1) as pool:
         pool.submit(1)
         with pytest.raises(PoolError, match=said):
             list(pool.events())
