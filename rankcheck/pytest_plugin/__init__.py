@@ -11,7 +11,7 @@ import pytest
 
 from rankcheck.pytest_plugin.collect import Collection
 from rankcheck.pytest_plugin.item import OPTIONS
-from rankcheck.pytest_plugin.ledger import Ledger
+from rankcheck.pytest_plugin.ledger import LedgerHooks
 from rankcheck.pytest_plugin.options import add_options, options_of
 
 __all__ = ["pytest_addoption", "pytest_configure"]
@@ -26,4 +26,4 @@ def pytest_configure(config: pytest.Config) -> None:
     """Read the options, and register the hooks."""
     config.stash[OPTIONS] = options = options_of(config)
     config.pluginmanager.register(Collection(config), "rankcheck-collection")
-    config.pluginmanager.register(Ledger(config, options), "rankcheck-ledger")
+    config.pluginmanager.register(LedgerHooks(config, options), "rankcheck-ledger")

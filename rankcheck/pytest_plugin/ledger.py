@@ -12,17 +12,16 @@ import pytest
 from rankcheck.pytest_plugin.item import ClaimItem
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.terminal import table
-from rankcheck.verification.ledger import Ledger as RunLedger
-from rankcheck.verification.ledger import LedgerError, Row
+from rankcheck.verification.ledger import Ledger, LedgerError, Row
 from rankcheck.verification.one import raised, unfinished
 
-__all__ = ["Ledger"]
+__all__ = ["LedgerHooks"]
 
 #: The user property of a report that carries a row.
 _PROPERTY = "rankcheck"
 
 
-class Ledger:
+class LedgerHooks:
     """Collects the rows of a run; on a worker of pytest-xdist, those of its tests."""
 
     def __init__(self, config: pytest.Config, options: Options) -> None:
@@ -52,7 +51,7 @@ class Ledger:
         if path is None or hasattr(self.config, "workerinput"):
             return
         settings = self.options.settings
-        ledger = RunLedger.of(
+        ledger = Ledger.of(
             self.rows.values(),
             profile=settings.profile.name,
             seed=settings.seed,

@@ -107,6 +107,7 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
             **facts,
         )
     broken, unbroken = check_hypotheses(claim, settings.profile, settings.seed)
+    vacuous = _vacuous(search)
     mutants = check_mutants(claim, search.tallies, settings.profile, settings.seed)
     messages = [
         f"{claim.id}: the control without the hypothesis {name!r} does not break the claim"
@@ -119,12 +120,14 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
         messages.append(
             f"{claim.id}: no instance satisfied the hypotheses ({counts.rejected} rejected)"
         )
-    messages += [f"{claim.id}: {name} is asserted of no instance" for name in _vacuous(search)]
+    messages += [f"{claim.id}: {name} is asserted on no instance" for name in vacuous]
     good: Verdict = "guarded" if claim.kind == "conjecture" else "holds"
     return Row.of(
         claim,
         "failed" if messages else good,
         needs=tuple(broken),
+        unbroken=tuple(unbroken),
+        vacuous=tuple(vacuous),
         mutants=mutants,
         messages=tuple(messages),
         **facts,
@@ -153,7 +156,7 @@ def _search(claim: Claim, settings: Settings, advance: Callable[[int], None] | N
 
 
 def _not_tight(claim: Claim, tally: Tally) -> list[str]:
-    """What is to be said of a tight family that reaches none of the bounds."""
+    """Why the tight family is not tight: at most one sentence, none if it is."""
     if claim.tight is None:
         return []
     if tally.counts.evaluated == 0:

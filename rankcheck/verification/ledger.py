@@ -26,7 +26,7 @@ _EXPECTED: Mapping[str, Verdict] = {
     "cited": "cited",
 }
 _COUNTS = ("drawn", "swept", "tight_swept")
-_TUPLES = ("needs", "messages")
+_TUPLES = ("needs", "unbroken", "vacuous", "messages")
 
 
 class LedgerError(InputError):
@@ -62,6 +62,8 @@ class Row:
         loose: why a bound is known not to be sharp, or reasons by the label of a relation.
         reason: why a cited statement is not checked.
         needs: the hypotheses whose control broke the claim, as it must.
+        unbroken: the hypotheses whose control did not.
+        vacuous: the relations that were asserted on no instance, by label or number.
         errata: what is wrong in print.
         result: what becomes of the result that a wrong step was to prove.
         certificate: the file of the counterexample.
@@ -83,6 +85,8 @@ class Row:
     loose: str | Mapping[str, str] | None = None
     reason: str | None = None
     needs: tuple[str, ...] = ()
+    unbroken: tuple[str, ...] = ()
+    vacuous: tuple[str, ...] = ()
     mutants: Mutants = field(default_factory=Mutants)
     corrected_by: str | None = None
     errata: str | None = None

@@ -147,7 +147,7 @@ def _judged(
     parameters: Mapping[str, Any],
     tally: Tally,
 ) -> Violation | None:
-    """Re-check the worst violations of a batch in balls; returns a proved one, else an open one."""
+    """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
     undecided: Violation | None = None
     for index in worst_of(relations, source):
         record = source.record.instance(index) if source.batch else source.record.detach()

@@ -143,6 +143,7 @@ def test_a_control_has_to_break_the_claim(declare, verify):
     assert row.needs == ("x >= 0",)
     row = verify(declare(body, positive, needs={"x >= 0": Need(squares(low=1.0))}))
     assert row.verdict == "failed"
+    assert (row.needs, row.unbroken) == ((), ("x >= 0",))
     assert row.messages == (
         "t.made-up: the control without the hypothesis 'x >= 0' does not break the claim",
     )
@@ -182,7 +183,8 @@ def test_a_hypothesis_that_never_holds_is_vacuous(declare, verify):
     for kind in ("bound", "conjecture"):
         row = verify(declare(body, squares(), kind=kind, loose="so"))
         assert row.verdict == "failed"
-        assert row.messages == ("t.made-up: beyond is asserted of no instance",)
+        assert row.vacuous == ("beyond",)
+        assert row.messages == ("t.made-up: beyond is asserted on no instance",)
 
 
 def test_the_row_does_not_depend_on_the_run(declare, verify):
