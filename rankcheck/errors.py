@@ -1,11 +1,11 @@
-"""Errors that are shown as their message alone."""
+"""Errors whose message is shown to the user without a traceback."""
 
 from __future__ import annotations
 
 
 class InputError(ValueError):
-    """Wrong input of a user. The message says what was received, then the rule."""
+    """The input is wrong. The message says what happened first, and the rule second."""
 
 
 class ClaimFalse(AssertionError):
-    """A claim is not as its kind says; the message is that of its row."""
+    """The verdict of a claim is not the one that its kind expects; the message says why."""

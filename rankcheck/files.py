@@ -7,22 +7,24 @@ import os
 import tempfile
 from pathlib import Path
 
+from rankcheck.errors import InputError
+
 __all__ = ["check_writable", "write_json"]
 
 
 def check_writable(path: Path) -> None:
-    """Check that a file can be written, before the work and not after it.
+    """Check that a file can be written, before the work whose result it takes.
 
     Raises:
-        ValueError: the path is a folder, or its folder does not exist, or writing is not allowed.
+        InputError: with the path and the reason.
     """
     folder = path.parent
     if path.is_dir():
-        raise ValueError(f"cannot write to {path}: it is a folder; give the path of a file")
+        raise InputError(f"cannot write to {path}: it is a folder")
     if not folder.is_dir():
-        raise ValueError(f"cannot write to {path}: the folder {folder} does not exist")
+        raise InputError(f"cannot write to {path}: the folder {folder} does not exist")
     if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise ValueError(f"cannot write to {path}: permission denied")
+        raise InputError(f"cannot write to {path}: permission denied")
 
 
 def write_json(path: Path, data: object) -> None:

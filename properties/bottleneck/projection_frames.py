@@ -29,7 +29,7 @@ def reflected(net, x, k):
 
 def defect(frames, k):
     """Σ ‖AᵀA − I_k‖_F² over the frames; all but the first k columns of A have to be zero."""
-    total = 0.0
+    total: float | torch.Tensor = 0.0
     for A in frames:
         counted = (torch.arange(A.shape[-1], device=A.device) < k.unsqueeze(-1)).to(A.dtype)
         total = total + frobenius_squared(A.mT @ A - torch.diag_embed(counted))

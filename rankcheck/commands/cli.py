@@ -1,7 +1,4 @@
-"""The command `rankcheck`: a parser, its sub-commands, and errors in one line.
-
-Exit codes: 0 all as expected, 1 a claim falls or is undecided, 2 usage, 130 interrupted.
-"""
+"""The command `rankcheck`: its parser, and errors as one line."""
 
 from __future__ import annotations
 
@@ -9,30 +6,36 @@ import argparse
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from rankcheck._version import __version__
+from rankcheck.commands import exits
+from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
+
+__all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
 
 #: The sub-commands, modules of `rankcheck.commands`, in the order of the help.
 COMMANDS = ("verify", "hunt", "list", "show", "new", "certify", "replay")
-EXPECTED, UNEXPECTED, USAGE, INTERRUPTED = 0, 1, 2, 130
+#: If this environment variable is set, an internal error is shown with its traceback.
+TRACEBACK = "RANKCHECK_TRACEBACK"
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"rankcheck: {message} (see {self.prog} --help)\n")
+        self.exit(Exit.USAGE, f"rankcheck: {message} (see {self.prog} --help)\n")
 
 
 def parser() -> Parser:
-    """The parser with all sub-commands; `args.run` is the chosen one's function."""
+    """The parser with all sub-commands; `args.run` is the function of the chosen one."""
     top = Parser(
         prog="rankcheck",
         description="A referee for theorems on representation cost, rank and depth of networks.",
-        epilog="Exit codes: 0 all as expected, 1 a claim falls or is undecided, 2 usage.",
+        epilog=exits.HELP,
     )
     top.add_argument("--version", action="version", version=f"rankcheck {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
@@ -50,21 +53,33 @@ def parser() -> Parser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and give its exit code."""
+    """Run a command line; returns its exit code, see `Exit`."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a statement has letters that a terminal may lack
+        if hasattr(stream, "reconfigure"):  # statements have letters that a terminal may lack
             stream.reconfigure(errors="backslashreplace")
     try:
         args = parser().parse_args(arguments)
         code = int(args.run(args))
         sys.stdout.flush()
     except InputError as error:
-        print(f"rankcheck: {error}", file=sys.stderr)
-        return USAGE
+        return _failed(Exit.USAGE, str(error))
     except KeyboardInterrupt:
-        print("rankcheck: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _failed(Exit.INTERRUPTED, "interrupted")
     except BrokenPipeError:  # `rankcheck list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNEXPECTED
+        return Exit.CLOSED
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            traceback.print_exc()
+        said = " ".join(str(error).split())
+        return _failed(
+            Exit.INTERNAL,
+            f"internal error: {type(error).__name__}{said and f': {said}'} "
+            f"({TRACEBACK}=1 shows the traceback)",
+        )
+    return code
+
+
+def _failed(code: Exit, message: str) -> Exit:
+    print(f"rankcheck: {message}", file=sys.stderr)
     return code

@@ -2,6 +2,10 @@
 
 A SELECTOR is the id of a claim, a prefix of ids (`rank`), a glob (`*-as-printed`), or a file, a
 folder or FILE::NAME with claims of your own. Without one, all of rankcheck's claims are verified.
+
+Exit code 0: every claim is as expected. 1: a counterexample is proved where none was expected, or a
+claim failed (a control was not caught, nothing was asserted, or the check raised). 3: a claim is
+undecided.
 """
 
 from __future__ import annotations
@@ -13,19 +17,19 @@ from pathlib import Path
 
 from rankcheck import files
 from rankcheck.catalogue.selection import select
+from rankcheck.commands import exits
 from rankcheck.errors import InputError
 from rankcheck.terminal import table
-from rankcheck.terminal.live import Display, display
-from rankcheck.verification import ledger
+from rankcheck.terminal.live import Progress
+from rankcheck.verification.ledger import Ledger
 from rankcheck.verification.profiles import PROFILES, Settings, profile
-from rankcheck.verification.run import default_workers
-from rankcheck.verification.run import run as verify
+from rankcheck.verification.run import default_workers, verify_claims
 
 HELP = "verify claims; the main job"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `rankcheck verify`."""
+    """Add the arguments of `rankcheck verify`."""
     parser.add_argument("selectors", metavar="SELECTOR", nargs="*", help="all claims by default")
     add_settings(parser)
     parser.add_argument("--workers", metavar="N", type=int, help="processes (default: the cores)")
@@ -33,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """The arguments that make `Settings`."""
+    """Add the arguments of which `settings` makes `Settings`."""
     parser.add_argument(
         "--profile",
         default="quick",
@@ -44,56 +48,45 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings(args: argparse.Namespace) -> Settings:
-    """The settings that were given.
+    """The settings that the arguments say.
 
     Raises:
         InputError: if the profile is unknown.
     """
-    try:
-        return Settings(profile(args.profile), args.seed)
-    except ValueError as error:
-        raise InputError(str(error)) from error
+    return Settings(profile(args.profile), args.seed)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Verify, show, write; 1 if a row is not as expected."""
+    """Verify the claims, show their rows, write the ledger; returns the exit code."""
     chosen = settings(args)
     entries = select(args.selectors)
     workers = default_workers(len(entries)) if args.workers is None else args.workers
     if workers < 1:
-        raise InputError(f"a run has at least one worker; received --workers {workers}")
+        raise InputError(f"received --workers {workers}; a run has at least one worker")
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
-        try:
-            files.check_writable(path)
-        except ValueError as error:
-            raise InputError(str(error)) from error
-    shown = display(sys.stderr if args.json == "-" else sys.stdout, len(entries))
+        files.check_writable(path)
+    shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(entries))
     try:
         with shown:
-            rows = verify(entries, chosen, workers=workers, watcher=shown)
+            rows = verify_claims(entries, chosen, workers=workers, watcher=shown)
     except KeyboardInterrupt:
         _conclude(shown, chosen)
         left = len(entries) - len(shown.rows)
         shown.say(f"interrupted: {left} claim{'s' * (left != 1)} left")
         raise
     _conclude(shown, chosen)
-    found = ledger.ledger(
-        rows, profile=chosen.profile.name, seed=chosen.seed, seconds=shown.seconds
-    )
+    ledger = Ledger.of(rows, profile=chosen.profile.name, seed=chosen.seed, seconds=shown.seconds)
     if path is not None:
-        try:
-            files.write_json(path, found)
-        except OSError as error:
-            raise InputError(f"the ledger cannot be written to {path}: {error.strerror}") from error
+        ledger.write(path)
         shown.say(f"ledger: {path}")
     elif args.json == "-":
-        print(json.dumps(found, indent=2, ensure_ascii=False))
-    return 0 if all(row.expected for row in rows) else 1
+        print(json.dumps(ledger.to_json(), indent=2, ensure_ascii=False))
+    return exits.of_rows(rows)
 
 
-def _conclude(shown: Display, chosen: Settings) -> None:
-    """What is to be said of the rows that are not as expected, and the sum."""
+def _conclude(shown: Progress, chosen: Settings) -> None:
+    """Print why rows are not as expected, and the totals."""
     for message in table.messages(shown.rows):
         shown.say(f"\n{message}")
     shown.say("\n" + table.total(shown.rows, shown.seconds, chosen.profile.name, chosen.seed))

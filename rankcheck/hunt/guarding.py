@@ -8,11 +8,12 @@ from pathlib import Path
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import ClaimFalse
 from rankcheck.hunt.run import Hunt, hunt
+from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import Row, Verdict
 
 #: The ledger's word for what a hunt for a conjecture ends with.
 VERDICTS: dict[str, Verdict] = {
-    "refuted": "failed",
+    "refuted": "refuted",
     "undecided": "undecided",
     "survived": "guarded",
     "gave_up": "undecided",
@@ -41,21 +42,11 @@ def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".
 def row_of(found: Hunt, known: Row | None = None) -> Row:
     """The row of a hunt in the ledger, on top of what verifying the claim found."""
     claim, verdict = found.claim, VERDICTS[found.verdict]
-    reference = claim.reference
-    known = known or Row(
-        id=claim.id,
-        title=claim.title,
-        kind=claim.kind,
-        verdict=verdict,
-        reference=None if reference is None else {"key": reference.key, "where": reference.where},
-        file=str(claim.file),
-    )
+    known = known or Row.of(claim, verdict)
     return replace(
         known,
         verdict=verdict,
-        swept=known.swept + found.instances,
-        rejected=known.rejected + found.rejected,
-        rounding=known.rounding + found.rounding,
+        swept=known.swept + Counts(found.instances, found.rejected, found.rounding),
         certificate=found.certificate,
         seconds=round(known.seconds + found.seconds, 3),
         messages=() if verdict == "guarded" else (found.message,),

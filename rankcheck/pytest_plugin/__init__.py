@@ -1,8 +1,8 @@
 """The pytest plugin: claims as tests, and their ledger at the end of the run.
 
 What lives here: `options`, `collect` (a claim becomes an item), `item` (the item verifies it),
-`ledger` (its row travels with the report, so that the ledger of a run with `-n 4` is whole).
-May import: everything but `commands`. torch is imported when a file of claims imports it.
+`ledger` (the report of the item carries its row, so that a run with `-n 4` has one whole ledger).
+May import: everything but `commands`. torch is imported only if a file of claims imports it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pytest
 
 from rankcheck.pytest_plugin.collect import Collection
 from rankcheck.pytest_plugin.item import OPTIONS
-from rankcheck.pytest_plugin.ledger import Ledger
+from rankcheck.pytest_plugin.ledger import LedgerHooks
 from rankcheck.pytest_plugin.options import add_options, options_of
 
 __all__ = ["pytest_addoption", "pytest_configure"]
@@ -26,4 +26,4 @@ def pytest_configure(config: pytest.Config) -> None:
     """Read the options, and register the hooks."""
     config.stash[OPTIONS] = options = options_of(config)
     config.pluginmanager.register(Collection(config), "rankcheck-collection")
-    config.pluginmanager.register(Ledger(config, options), "rankcheck-ledger")
+    config.pluginmanager.register(LedgerHooks(config, options), "rankcheck-ledger")

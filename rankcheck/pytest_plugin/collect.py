@@ -1,4 +1,4 @@
-"""Collection: a claim of a module becomes a test item, and a folder of claims is checked whole."""
+"""Collection: a claim becomes a test item, and no claim of a folder of claims is left out."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["Collection", "is_claim"]
 
 
 class Collection:
-    """The hooks of collection; what would silently not be checked is an error."""
+    """The hooks of collection. A claim that would silently not be checked is an error."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
-        if hasattr(self.config, "workerinput"):  # the controller of pytest-xdist has checked
+        if hasattr(self.config, "workerinput"):  # the controller of pytest-xdist checks
             return
         for folder in self.config.getini("rankcheck_claims"):
             if _wholly_collected(self.config, folder):
@@ -44,7 +44,7 @@ class Collection:
             return None
         claim: Claim = obj  # type: ignore[assignment]
         if claim.file.resolve() != collector.path.resolve():
-            return []  # imported: it is collected where it is declared
+            return []  # it is imported here, and collected where it is declared
         return [ClaimItem.from_parent(collector, name=name, claim=claim)]
 
     @pytest.hookimpl(wrapper=True)
@@ -59,13 +59,13 @@ class Collection:
 
 
 def is_claim(obj: object) -> bool:
-    """Whether an object is a claim; where nothing has declared one, torch is not imported."""
+    """Whether an object is a claim. Does not import torch: no claim, no module of claims."""
     module = sys.modules.get("rankcheck.claims.claim")
     return module is not None and isinstance(obj, module.Claim)
 
 
 def _is_rule(error: BaseException) -> bool:
-    """Whether the message says it all: a claim is not well formed, or its id is taken."""
+    """Whether an error needs no traceback: a claim is malformed, or its id is taken."""
     module = sys.modules.get("rankcheck.claims.claim")
     return isinstance(error, DuplicateClaim) or (
         module is not None and isinstance(error, module.ClaimError)
@@ -79,7 +79,7 @@ def _wholly_collected(config: pytest.Config, folder: Path) -> bool:
 
 
 def _problems(session: pytest.Session, folder: Path) -> Iterator[str]:
-    """What is wrong with a folder of claims, a line each, without importing anything."""
+    """What is wrong with a folder of claims, a line each; reads its files without importing."""
     if not folder.is_dir():
         yield f"{folder} does not exist; rankcheck_claims names folders of claims"
         return
@@ -99,9 +99,9 @@ def _problems(session: pytest.Session, folder: Path) -> Iterator[str]:
 
 
 def _collects(session: pytest.Session, path: Path, folder: Path) -> bool:
-    """Whether pytest would look for tests in a file, as it is configured.
+    """Whether pytest is configured to look for tests in a file.
 
-    What a person leaves out on the command line (`--ignore`, `--ignore-glob`) is their decision.
+    Files that are left out on the command line (`--ignore`, `--ignore-glob`) are not reported.
     """
     config = session.config
     hook = session.gethookproxy(path.parent)

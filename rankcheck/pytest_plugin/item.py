@@ -1,4 +1,4 @@
-"""A claim as a test item: it verifies the claim, keeps the row, and shows a false claim briefly."""
+"""A claim as a test item, which verifies the claim and keeps its row."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from rankcheck.errors import ClaimFalse
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.run import raised, single_thread, unfinished
+from rankcheck.verification.one import raised, single_thread, unfinished
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
 __all__ = ["OPTIONS", "ClaimItem"]
 
-#: Where the options of the run are kept.
+#: The options of the run, in the stash of the configuration.
 OPTIONS = pytest.StashKey[Options]()
 
 
@@ -25,7 +25,7 @@ class ClaimItem(pytest.Item):
     """The test of one claim.
 
     Attributes:
-        row: what was found of the claim; None before the test has run.
+        row: what was found about the claim; None before the test has run.
     """
 
     def __init__(self, *, claim: Claim, **kwargs: Any) -> None:
@@ -38,11 +38,11 @@ class ClaimItem(pytest.Item):
 
     @property
     def obj(self) -> Claim:
-        """The claim, under the name that plugins look for."""
+        """The claim; other plugins expect this attribute of an item."""
         return self.claim
 
     def runtest(self) -> None:
-        """Verify the claim; hunt it as well if it is a conjecture and the options say so.
+        """Verify the claim, then hunt it if it is a conjecture and `--rankcheck-hunt` was given.
 
         Raises:
             ClaimFalse: if the row is not as expected.
@@ -57,7 +57,7 @@ class ClaimItem(pytest.Item):
                 if self.row.expected and self.claim.kind == "conjecture" and options.hunt:
                     self.row = self._hunted(options.hunt, self.row)
             except Exception as error:
-                self.row = unfinished(self.claim, raised(error, self.claim.file))
+                self.row = unfinished(self.claim, raised(error, self.claim.file), "failed")
                 raise
         if not self.row.expected:
             raise ClaimFalse("\n".join(self.row.messages))
@@ -71,7 +71,7 @@ class ClaimItem(pytest.Item):
         return row_of(found, known)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """A failure that is its message alone, with the place of the claim."""
+        """For a claim that is not as expected: the message and its place, no traceback."""
         if not isinstance(excinfo.value, ClaimFalse):
             return super().repr_failure(excinfo, style)
         from _pytest._code.code import ReprExceptionInfo, ReprFileLocation, ReprTracebackNative

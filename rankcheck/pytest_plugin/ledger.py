@@ -1,4 +1,4 @@
-"""The ledger of a pytest run: a row travels with each report, and all are shown at the end."""
+"""The ledger of a pytest run: each report carries a row, and the end of the run shows them all."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from typing import Any
 
 import pytest
 
-from rankcheck import files
 from rankcheck.pytest_plugin.item import ClaimItem
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.terminal import table
-from rankcheck.verification import ledger
-from rankcheck.verification.ledger import Row
-from rankcheck.verification.run import raised, unfinished
+from rankcheck.verification.ledger import Ledger, LedgerError, Row
+from rankcheck.verification.one import raised, unfinished
 
-__all__ = ["Ledger"]
+__all__ = ["LedgerHooks"]
 
-#: The name under which a row travels with a report.
+#: The user property of a report that carries a row.
 _PROPERTY = "rankcheck"
 
 
-class Ledger:
-    """The rows of a run; on a worker of pytest-xdist, its part of them."""
+class LedgerHooks:
+    """Collects the rows of a run; on a worker of pytest-xdist, those of its tests."""
 
     def __init__(self, config: pytest.Config, options: Options) -> None:
         self.config = config
@@ -53,16 +51,16 @@ class Ledger:
         if path is None or hasattr(self.config, "workerinput"):
             return
         settings = self.options.settings
-        found = ledger.ledger(
+        ledger = Ledger.of(
             self.rows.values(),
             profile=settings.profile.name,
             seed=settings.seed,
             seconds=time.monotonic() - self.start,
         )
         try:
-            files.write_json(path, found)
-        except OSError as error:
-            self.unwritten = f"the ledger cannot be written to {path}: {error.strerror}"
+            ledger.write(path)
+        except LedgerError as error:
+            self.unwritten = str(error)
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -85,7 +83,7 @@ class Ledger:
 
 
 def _row(item: ClaimItem, call: pytest.CallInfo[None]) -> Row | None:
-    """What was found of the claim in this phase of its test."""
+    """The row of a claim after a phase of its test; None if there is none yet."""
     error: Any = None if call.excinfo is None else call.excinfo.value
     if call.when == "call" and item.row is not None:
         return item.row
@@ -93,4 +91,4 @@ def _row(item: ClaimItem, call: pytest.CallInfo[None]) -> Row | None:
         return None
     if isinstance(error, pytest.skip.Exception):
         return unfinished(item.claim, f"its test was skipped: {error}")
-    return unfinished(item.claim, raised(error, item.claim.file))
+    return unfinished(item.claim, raised(error, item.claim.file), "failed")

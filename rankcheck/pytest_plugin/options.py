@@ -1,4 +1,4 @@
-"""What a person can set: options of the command line, and `rankcheck_claims` in the ini file."""
+"""Options of the command line, and `rankcheck_claims` in the ini file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rankcheck import files
+from rankcheck.errors import InputError
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 
 __all__ = ["Options", "add_options", "options_of"]
@@ -21,7 +22,7 @@ class Options:
     Attributes:
         settings: how each claim is verified.
         ledger: the file that the ledger is written to, or None.
-        hunt: seconds that each conjecture is hunted for after it was verified, or None.
+        hunt: seconds of a hunt for each conjecture that passed, or None.
     """
 
     settings: Settings
@@ -47,7 +48,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--rankcheck-hunt",
         metavar="SECONDS",
         type=float,
-        help="hunt each conjecture for so long, after it was verified",
+        help="after a conjecture was verified, hunt it for so long",
     )
     parser.addini(
         "rankcheck_claims",
@@ -58,7 +59,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def options_of(config: pytest.Config) -> Options:
-    """The options that were given.
+    """The options as they were given.
 
     Raises:
         pytest.UsageError: if one is out of range, or the ledger cannot be written.
@@ -68,12 +69,12 @@ def options_of(config: pytest.Config) -> Options:
     seconds = config.getoption("--rankcheck-hunt")
     if seconds is not None and not 0 < seconds < float("inf"):
         raise pytest.UsageError(
-            f"rankcheck: --rankcheck-hunt was given {seconds}; it takes a number of seconds > 0"
+            f"rankcheck: --rankcheck-hunt was given {seconds}; it takes seconds > 0"
         )
     try:
         settings = Settings(profile(name), config.getoption("--rankcheck-seed"))
         if path is not None:
             files.check_writable(Path(path))
-    except ValueError as error:
+    except InputError as error:
         raise pytest.UsageError(f"rankcheck: {error}") from error
     return Options(settings, None if path is None else Path(path), seconds)

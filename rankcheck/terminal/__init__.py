@@ -1,5 +1,7 @@
 """What a person sees on a terminal: tables, progress, the catalogue as text.
 
-What lives here: text made from rows, hunts and entries. Nothing here computes a verdict.
+What lives here: sentences and tables made from rows (`table`), hunts (`hunting`) and entries of the
+catalogue (`catalogue`), and the display of a running command (`display`, `live`). Nothing here
+computes a verdict.
 May import: everything but `commands` and `pytest_plugin`.
 """

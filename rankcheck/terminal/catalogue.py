@@ -1,4 +1,4 @@
-"""The catalogue for people: a list, a page for one claim, the generated index in Markdown."""
+"""The catalogue as text: a list of claims, a page for one claim, the index in Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankcheck.claims.reference import DOCUMENTS
 
 
 def lines(entries: Sequence[Entry], width: int | None) -> list[str]:
-    """A line a claim, cut to a width if there is one."""
+    """A line for each claim, cut to `width` characters if it is not None."""
     table = [(entry.id, entry.kind, _where(entry), entry.title) for entry in entries]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
     whole = (
@@ -24,7 +24,7 @@ def lines(entries: Sequence[Entry], width: int | None) -> list[str]:
 
 
 def page(entry: Entry) -> str:
-    """All that the file says of a claim."""
+    """All that the file of a claim says about it."""
     parts = {
         "kind": entry.kind,
         "reference": _reference(entry),
@@ -49,7 +49,7 @@ def page(entry: Entry) -> str:
 
 
 def markdown(entries: Sequence[Entry]) -> str:
-    """The index: a section a document, a line a claim."""
+    """The index: a section for each document, a line for each claim."""
     out = [
         "# The claims",
         "",
@@ -97,7 +97,7 @@ def _field(name: str, text: str) -> str:
 
 
 def _file(entry: Entry) -> str:
-    """A link from the docs folder to one of rankcheck's own files."""
+    """A link from the folder docs to a file of the project; other files by their place."""
     folder = project_folder()
     if not entry.file.is_relative_to(folder):
         return f"`{entry.place}`"

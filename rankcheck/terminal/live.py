@@ -1,85 +1,37 @@
-"""Watching a run: a live table on a terminal, a line for each finished claim elsewhere."""
+"""Watching a run of claims: a table on a terminal, elsewhere a line for each finished claim."""
 
 from __future__ import annotations
 
-import os
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.terminal import table
+from rankcheck.terminal.display import Display
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.run import Watcher
+from rankcheck.verification.watcher import Watcher
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-_STYLES = {
-    "holds": "green",
-    "refuted": "cyan",
-    "guarded": "cyan",
-    "cited": "dim",
-    "failed": "bold red",
-    "undecided": "bold yellow",
-}
+__all__ = ["Progress"]
+
+#: Styles of verdicts that are as expected.
+_STYLES = {"holds": "green", "guarded": "cyan", "refuted": "cyan", "cited": "dim"}
 
 
-class Display(Watcher):
-    """A line for each finished claim."""
+class Progress(Display, Watcher):
+    """Shows the claims of a run as they are verified, and keeps their rows.
+
+    On a terminal this is a table that fills; it is printed whole at the end.
+    """
 
     def __init__(self, stream: TextIO, claims: int) -> None:
-        self.stream = stream
+        super().__init__(stream)
         self.claims = claims
         self.rows: list[Row] = []
-        self._start = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Nothing is left on the screen that still moves."""
-
-    @property
-    def seconds(self) -> float:
-        """Since the beginning."""
-        return time.monotonic() - self._start
-
-    def finished(self, row: Row) -> None:
-        self.rows.append(row)
-        number = f"[{len(self.rows):{len(str(self.claims))}}/{self.claims}]"
-        self.say(f"{number} {table.sentence(row)}")
-
-    def say(self, text: str) -> None:
-        """Print a text as it is."""
-        print(text, file=self.stream, flush=True)
-
-
-class LiveDisplay(Display):
-    """A table that fills while the claims run, and stays when they are done."""
-
-    def __init__(self, stream: TextIO, claims: int) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        super().__init__(stream, claims)
         self._running: dict[str, tuple[Entry, float, int]] = {}
-        self._console = Console(file=stream)
-        self._live = Live(
-            console=self._console,
-            get_renderable=self._render,
-            refresh_per_second=8,
-            transient=True,
-        )
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
 
     def __exit__(
         self,
@@ -87,8 +39,9 @@ class LiveDisplay(Display):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._live.stop()
-        self._console.print(_table(self.rows))
+        super().__exit__(kind, error, trace)
+        if self.live:
+            self.console.print(_table(self.rows))
 
     def started(self, entry: Entry) -> None:
         self._running[entry.id] = (entry, time.monotonic(), 0)
@@ -100,11 +53,14 @@ class LiveDisplay(Display):
     def finished(self, row: Row) -> None:
         self._running.pop(row.id, None)
         self.rows.append(row)
+        if not self.live:
+            number = f"[{len(self.rows):{len(str(self.claims))}}/{self.claims}]"
+            self.say(f"{number} {table.sentence(row)}")
 
-    def _render(self) -> Table:
-        """The latest rows, as many as fit; below them what runs, and how far the whole is."""
+    def render(self) -> Table:
+        """The latest rows that fit on the screen, then the running claims, then the totals."""
         running = list(self._running.values())
-        room = max(1, self._console.height - len(running) - 4)
+        room = max(1, self.console.height - len(running) - 4)
         shown = _table(self.rows[-room:])
         for entry, since, seen in running:
             seconds = f"{time.monotonic() - since:.1f}"
@@ -115,12 +71,6 @@ class LiveDisplay(Display):
             f", {fallen} not as expected" if fallen else ""
         )
         return shown
-
-
-def display(stream: TextIO, claims: int) -> Display:
-    """A table on a terminal that can redraw it, lines elsewhere."""
-    redraws = stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
-    return LiveDisplay(stream, claims) if redraws else Display(stream, claims)
 
 
 def _table(rows: list[Row]) -> Table:
@@ -140,5 +90,11 @@ def _table(rows: list[Row]) -> Table:
     for row in sorted(rows, key=lambda row: row.id):
         name, kind, verdict, *numbers = table.cells(row)
         style = "" if row.expected else "bold"
-        shown.add_row(Text(name, style), kind, Text(verdict, _STYLES[verdict]), *numbers)
+        shown.add_row(Text(name, style), kind, Text(verdict, _style(row)), *numbers)
     return shown
+
+
+def _style(row: Row) -> str:
+    if row.expected:
+        return _STYLES.get(row.verdict, "")
+    return "bold yellow" if row.verdict == "undecided" else "bold red"

@@ -1,11 +1,14 @@
-"""A ledger as plain text: the cells of its rows, and its sum in a line."""
+"""A ledger as plain text: its rows as a table, a row as a line, and the totals."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import Row
+
+__all__ = ["HEADINGS", "best", "cells", "count", "lines", "messages", "sentence", "total"]
 
 #: The columns, with their alignment: 100 characters for the longest ids.
 HEADINGS = {
@@ -18,28 +21,29 @@ HEADINGS = {
     "killed": ">",
     "sec": ">",
 }
-#: What a row says of an identity.
-_EQUAL = "equal to "
-#: How the sum speaks of a verdict, in this order.
-_SUMMED = {
+#: How the totals name the rows that are as expected, by verdict, and the others.
+_GOOD = {
     "holds": "hold",
     "refuted": "refuted by certificate",
     "guarded": "guarded",
     "cited": "cited",
+}
+_BAD = {
+    "refuted": "REFUTED",
     "failed": "FAILED",
     "undecided": "UNDECIDED",
 }
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """A row of the table; nothing where there is nothing to say."""
+    """The cells of a row, in the order of `HEADINGS`; a cell without a value is empty."""
     mutants = row.mutants
     return (
         row.id,
         row.kind,
         row.verdict,
-        count(row.drawn) if row.drawn else "",
-        count(row.swept) if row.swept else "",
+        _instances(row.drawn),
+        _instances(row.swept + row.tight_swept),
         best(row),
         f"{mutants.killed}/{mutants.total}" if mutants.total else "",
         f"{row.seconds:.1f}" if row.kind != "cited" else "",
@@ -47,13 +51,16 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def best(row: Row) -> str:
-    """The best ratio lhs / rhs of a bound; how closely an identity was seen to hold."""
+    """The largest lhs / rhs of a bound, or the largest deviation of an identity."""
     if row.best_ratio is not None:
         return f"{row.best_ratio:.4f}"
-    if row.tight is None or not row.tight.startswith(_EQUAL):
+    if row.deviation is None:
         return ""
-    deviation = row.tight.removeprefix(_EQUAL)
-    return "exact" if float(deviation) == 0 else deviation
+    return "exact" if row.deviation == 0 else f"{row.deviation:.1e}"
+
+
+def _instances(counts: Counts) -> str:
+    return count(counts.evaluated) if counts.evaluated else ""
 
 
 def count(number: int) -> str:
@@ -66,7 +73,7 @@ def count(number: int) -> str:
 
 
 def lines(rows: Iterable[Row]) -> list[str]:
-    """The table as lines of text, sorted by id, under its headings."""
+    """The table as lines of text: its headings, then the rows sorted by id."""
     table = [tuple(HEADINGS), *(cells(row) for row in sorted(rows, key=lambda row: row.id))]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [_line(line, widths).rstrip() for line in table]
@@ -80,7 +87,7 @@ def _line(line: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def sentence(row: Row) -> str:
-    """A row in a line of its own: what was done, and how it ended."""
+    """A row as a line: the verdict, the id, and the numbers."""
     _, kind, verdict, drawn, swept, ratio, mutants, seconds = cells(row)
     parts = [
         kind,
@@ -94,9 +101,11 @@ def sentence(row: Row) -> str:
 
 
 def total(rows: Sequence[Row], seconds: float, profile: str, seed: int) -> str:
-    """The sum of a ledger in a line."""
-    verdicts = Counter(row.verdict for row in rows)
-    counts = [f"{verdicts[name]} {said}" for name, said in _SUMMED.items() if verdicts[name]]  # type: ignore[index]
+    """The totals of a ledger as a line."""
+    good = Counter(row.verdict for row in rows if row.expected)
+    bad = Counter(_BAD.get(row.verdict, row.verdict.upper()) for row in rows if not row.expected)
+    counts = [f"{good[name]} {said}" for name, said in _GOOD.items() if good[name]]  # type: ignore[index]
+    counts += [f"{bad[said]} {said}" for said in sorted(bad, key=_order)]
     claims = "1 claim" if len(rows) == 1 else f"{len(rows)} claims"
     return (
         f"{claims}: {', '.join(counts) or 'none verified'}"
@@ -104,8 +113,13 @@ def total(rows: Sequence[Row], seconds: float, profile: str, seed: int) -> str:
     )
 
 
+def _order(said: str) -> int:
+    known = list(_BAD.values())
+    return known.index(said) if said in known else len(known)
+
+
 def messages(rows: Iterable[Row]) -> list[str]:
-    """What is to be said of the rows that are not as expected, a paragraph each."""
+    """For each row that is not as expected, why; a paragraph a row."""
     return [
         "\n".join(row.messages) or f"{row.id}: {row.verdict}" for row in rows if not row.expected
     ]

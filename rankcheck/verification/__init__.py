@@ -1,5 +1,51 @@
-"""A claim put to the test: search, controls, its row of the ledger; many claims on all cores.
+"""Claims are verified: searched for violations, their controls checked, their rows written.
 
-What lives here: what `rankcheck verify` and pytest do with claims.
-May import: `counterexamples`, `catalogue`, `claims`, and what is below them.
+What lives here: one claim (`check`, with `search` and `controls`), many claims (`run`, `workers`
+and the `pool` of processes), what they leave (`ledger`, `counts`), and `certify`.
+May import: `counterexamples`, `catalogue`, `claims`, and what is below them. The names below are
+imported on first use: `profiles`, `ledger`, `pool` and `run` do not import torch.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rankcheck.verification.check import verify_claim
+    from rankcheck.verification.counts import Counts
+    from rankcheck.verification.ledger import Ledger, LedgerError, Row, read_ledger
+    from rankcheck.verification.profiles import PROFILES, Profile, Settings, profile
+    from rankcheck.verification.run import verify_claims
+    from rankcheck.verification.watcher import Watcher
+
+_HOMES = {
+    "check": ("verify_claim",),
+    "counts": ("Counts",),
+    "ledger": ("Ledger", "LedgerError", "Row", "read_ledger"),
+    "profiles": ("PROFILES", "Profile", "Settings", "profile"),
+    "run": ("verify_claims",),
+    "watcher": ("Watcher",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "PROFILES",
+    "Counts",
+    "Ledger",
+    "LedgerError",
+    "Profile",
+    "Row",
+    "Settings",
+    "Watcher",
+    "profile",
+    "read_ledger",
+    "verify_claim",
+    "verify_claims",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

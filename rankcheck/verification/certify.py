@@ -58,8 +58,8 @@ def from_search(
         found = draw(claim, claim.instances, profile.drawn, seed, tally, advance=advance)
     if found is None:
         raise CertifyError(
-            f"a certificate needs a counterexample; {tally.evaluated} instances of {claim.id} are "
-            f"none (profile {profile.name}, seed {seed})"
+            f"a certificate needs a counterexample; {tally.counts.evaluated} instances of "
+            f"{claim.id} are none (profile {profile.name}, seed {seed})"
         )
     return _proved(claim, found)
 

@@ -1,27 +1,27 @@
-"""Putting one claim to the test, whole: its instances, its controls, and what follows from them."""
+"""Verifying one claim: its instances, its controls, and the verdict."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.message import report_violation
-from rankcheck.counterexamples.violation import Violation, evaluate
-from rankcheck.instances.source import BatchSource, Instances, Rejected, seed_of
-from rankcheck.verification.ledger import Mutants, Row, Verdict
-from rankcheck.verification.profiles import Profile, Settings
-from rankcheck.verification.search import Tally, draw, sweep, worst_of
+from rankcheck.counterexamples.violation import Violation
+from rankcheck.verification.controls import check_hypotheses, check_mutants
+from rankcheck.verification.ledger import Row, Verdict
+from rankcheck.verification.profiles import Settings
+from rankcheck.verification.search import Tally, draw, sweep
 
-#: The share of the batches that goes to a tight family, and to each control.
-TIGHT_SHARE, CONTROL_SHARE = 0.25, 0.5
+__all__ = ["verify_claim"]
+
+#: The share of the profile's batches that is spent on a tight family.
+TIGHT_SHARE = 0.25
 
 
 def verify_claim(
@@ -30,212 +30,149 @@ def verify_claim(
     *,
     advance: Callable[[int], None] | None = None,
 ) -> Row:
-    """Verify a claim and say what was found.
+    """Verify a claim; returns its row of the ledger.
+
+    A claim that is declared false replays its stored certificate. Any other claim is searched for a
+    violation, and its controls are checked.
 
     Args:
         settings: profile, seed, and the folder for the certificate of a new counterexample.
-        advance: called with numbers of instances as the work goes on.
+        advance: called with the number of instances whenever some more were evaluated.
     """
     start = time.perf_counter()
     if claim.kind == "cited":
-        row = _row(claim, "cited")
+        row = Row.of(claim, "cited")
     elif claim.kind in FALSE:
-        row = _verify_refuted(claim)
+        row = _replayed(claim)
     else:
-        row = _verify_holding(claim, settings.profile, settings.seed, settings.folder, advance)
+        row = _searched(claim, settings, advance)
     return replace(row, seconds=round(time.perf_counter() - start, 3))
 
 
-def _verify_refuted(claim: Claim) -> Row:
-    """A statement that is false as printed stays refuted by its stored counterexample."""
+def _replayed(claim: Claim) -> Row:
+    """The row of a claim that is declared false: its stored certificate has to prove it so."""
     path = certificates.stored_path(claim)
+    message = ""
     try:
-        replayed = certificates.replay(path, claim=claim)
+        if certificates.replay(path, claim=claim).changed:
+            message = (
+                f"{claim.id}: the claim has changed since its counterexample was certified; "
+                f"check that it is still one, then write {path} again with `rankcheck certify`"
+            )
     except certificates.CertificateError as error:
-        return _row(
-            claim, "failed", certificate=shown_path(path), messages=(f"{claim.id}: {error}",)
-        )
-    if replayed.changed:
-        message = (
-            f"{claim.id}: the claim has changed since its counterexample was certified; "
-            f"look at both, then write the certificate anew: {path}"
-        )
-        return _row(claim, "failed", certificate=shown_path(path), messages=(message,))
-    return _row(claim, "refuted", certificate=shown_path(path), corrected_by=claim.corrected_by)
+        message = f"{claim.id}: {error}"
+    if message:
+        return Row.of(claim, "failed", certificate=shown_path(path), messages=(message,))
+    return Row.of(claim, "refuted", certificate=shown_path(path))
 
 
 @dataclass
-class _Run:
-    """What a holding claim went through."""
+class _Search:
+    """What the searches of a claim saw, and the violation that ended them."""
 
-    swept: Tally
-    drawn: Tally
-    tight: Tally
+    tight: Tally = field(default_factory=Tally)
+    swept: Tally = field(default_factory=Tally)
+    drawn: Tally = field(default_factory=Tally)
     violation: Violation | None = None
 
+    @property
+    def tallies(self) -> tuple[Tally, Tally, Tally]:
+        return self.tight, self.swept, self.drawn
 
-def _verify_holding(
-    claim: Claim,
-    profile: Profile,
-    seed: int,
-    folder: Path,
-    advance: Callable[[int], None] | None,
-) -> Row:
-    run = _search(claim, profile, seed, advance)
-    if run.violation is not None:
-        found = report_violation(claim, run.violation, folder)
-        verdict: Verdict = "failed" if found.proved else "undecided"
-        return _row(claim, verdict, run, certificate=found.certificate, messages=(found.message,))
-    broken, unbroken = _controls(claim, profile, seed)
-    mutants = _mutants(claim, run, profile, seed)
+    def facts(self, claim: Claim) -> dict[str, Any]:
+        """The fields of a row that the searches fill."""
+        ratios = [ratio for tally in self.tallies for ratio in tally.ratio.values()]
+        return {
+            "drawn": self.drawn.counts,
+            "swept": self.swept.counts,
+            "tight_swept": self.tight.counts,
+            "best_ratio": max(ratios, default=None),
+            "deviation": max(self.swept.deviation.values(), default=None),
+            "tight": None if claim.tight is None else claim.tight.name,
+            "tight_ratio": max(self.tight.ratio.values(), default=None),
+        }
+
+
+def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> Row:
+    """The row of a claim that is said to hold."""
+    search = _search(claim, settings, advance)
+    facts = search.facts(claim)
+    if search.violation is not None:
+        found = report_violation(claim, search.violation, settings.folder)
+        return Row.of(
+            claim,
+            "refuted" if found.proved else "undecided",
+            certificate=found.certificate,
+            messages=(found.message,),
+            **facts,
+        )
+    broken, unbroken = check_hypotheses(claim, settings.profile, settings.seed)
+    vacuous = _vacuous(search)
+    mutants = check_mutants(claim, search.tallies, settings.profile, settings.seed)
     messages = [
         f"{claim.id}: the control without the hypothesis {name!r} does not break the claim"
         for name in unbroken
     ]
     messages += [f"{claim.id}: the mutant {name!r} survives" for name in mutants.survivors]
-    if claim.tight is not None and not _is_tight(claim, run.tight):
-        messages.append(f"{claim.id}: {claim.tight} is not tight: {_tightness(claim, run)}")
-    total = run.swept.evaluated + run.drawn.evaluated
-    rejected = run.swept.rejected + run.drawn.rejected
-    if total == 0:
-        messages.append(f"{claim.id}: no instance lies inside the hypotheses ({rejected} rejected)")
-    messages += [f"{claim.id}: {name} is asserted of no instance" for name in _vacuous(run)]
+    messages += [f"{claim.id}: {why}" for why in _not_tight(claim, search.tight)]
+    counts = search.swept.counts + search.drawn.counts
+    if counts.evaluated == 0:
+        messages.append(
+            f"{claim.id}: no instance satisfied the hypotheses ({counts.rejected} rejected)"
+        )
+    messages += [f"{claim.id}: {name} is asserted on no instance" for name in vacuous]
     good: Verdict = "guarded" if claim.kind == "conjecture" else "holds"
-    return _row(
+    return Row.of(
         claim,
         "failed" if messages else good,
-        run,
         needs=tuple(broken),
+        unbroken=tuple(unbroken),
+        vacuous=tuple(vacuous),
         mutants=mutants,
         messages=tuple(messages),
+        **facts,
     )
 
 
-def _vacuous(run: _Run) -> list[str]:
-    """The relations whose hypothesis, `where`, no instance satisfied."""
-    tallies = (run.tight, run.swept, run.drawn)
-    seen = {number: what for tally in tallies for number, what in tally.seen.items()}
-    asserted = {number for tally in tallies for number in tally.asserted}
+def _search(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> _Search:
+    """Sweep the tight family, sweep the instances, draw instances, until one breaks the claim."""
+    assert claim.instances is not None
+    profile, seed = settings.profile, settings.seed
+    search = _Search()
+    if claim.tight is not None:
+        search.violation = sweep(
+            claim, claim.tight, profile, seed, search.tight, share=TIGHT_SHARE, advance=advance
+        )
+    if search.violation is None:
+        search.violation = sweep(
+            claim, claim.instances, profile, seed, search.swept, advance=advance
+        )
+    if search.violation is None:
+        examples = max(5, round(profile.drawn * claim.effort))
+        search.violation = draw(
+            claim, claim.instances, examples, seed, search.drawn, advance=advance
+        )
+    return search
+
+
+def _not_tight(claim: Claim, tally: Tally) -> list[str]:
+    """Why the tight family is not tight: at most one sentence, none if it is."""
+    if claim.tight is None:
+        return []
+    if tally.counts.evaluated == 0:
+        return [f"{claim.tight.name} is not tight: none of its instances satisfied the hypotheses"]
+    best = max(tally.ratio.values(), default=None)
+    if best is None or best >= 1 - tolerances.TIGHT:
+        return []
+    return [f"{claim.tight.name} is not tight: the largest lhs / rhs is {best:.9g}"]
+
+
+def _vacuous(search: _Search) -> list[str]:
+    """The relations whose hypothesis, `where`, was true of no instance."""
+    seen = {number: what for tally in search.tallies for number, what in tally.seen.items()}
+    asserted = {number for tally in search.tallies for number in tally.asserted}
     return [
         label or f"relation {number + 1}"
         for number, (_, label) in sorted(seen.items())
         if number not in asserted
     ]
-
-
-def _search(
-    claim: Claim, profile: Profile, seed: int, advance: Callable[[int], None] | None
-) -> _Run:
-    """The tight family, the sweep and the draws, until one of them breaks the claim."""
-    assert claim.instances is not None
-    run = _Run(Tally(), Tally(), Tally())
-    if claim.tight is not None:
-        run.violation = sweep(
-            claim, claim.tight, profile, seed, run.tight, share=TIGHT_SHARE, advance=advance
-        )
-    if run.violation is None:
-        run.violation = sweep(claim, claim.instances, profile, seed, run.swept, advance=advance)
-    if run.violation is None:
-        examples = max(5, round(profile.drawn * claim.effort))
-        run.violation = draw(claim, claim.instances, examples, seed, run.drawn, advance=advance)
-    return run
-
-
-def breaks(
-    claim: Claim, family: Instances, profile: Profile, seed: int, parameters: dict[str, Any]
-) -> bool:
-    """Whether some instance of a family breaks the claim, proved where the claim has a ball form.
-
-    An instance that the balls leave open, such as one with a side that is not a number, breaks
-    nothing.
-    """
-    planned = profile.batches if claim.no_batch is None else profile.single
-    for index in range(max(4, round(planned * CONTROL_SHARE * claim.effort))):
-        size = None if claim.no_batch is not None else profile.size
-        source = BatchSource(seed_of(seed, claim.id, family.name, "control", index), size)
-        try:
-            relations = evaluate(claim, family, source, parameters)
-        except Rejected:
-            continue
-        for worst in worst_of(relations, source)[:1]:
-            record = source.record.instance(worst) if source.batch else source.record.detach()
-            judgement = judge(claim, record, family=family, parameters=parameters)
-            if judgement.finding == "refuted" or judgement.unprovable:
-                return True
-    return False
-
-
-def _controls(claim: Claim, profile: Profile, seed: int) -> tuple[list[str], list[str]]:
-    """The hypotheses whose control breaks the claim, as it must, and those whose does not."""
-    broken: list[str] = []
-    unbroken: list[str] = []
-    for name, need in claim.needs.items():
-        caught = breaks(claim, need.instances, profile, seed, dict(need.parameters))
-        (broken if caught else unbroken).append(name)
-    return broken, unbroken
-
-
-def _mutants(claim: Claim, run: _Run, profile: Profile, seed: int) -> Mutants:
-    """The derived mutants, one a relation, and those that the claim names."""
-    assert claim.instances is not None
-    survivors: list[str] = []
-    total = len(claim.mutants)
-    if claim.kind != "conjecture":
-        tallies = (run.tight, run.swept, run.drawn)
-        seen = {number: what for tally in tallies for number, what in tally.seen.items()}
-        killed = {number for tally in tallies for number in tally.killed}
-        sharp = {n: what for n, what in seen.items() if claim.loose_because(what[1]) is None}
-        total += len(sharp)
-        for number, (kind, label) in sorted(sharp.items()):
-            if number not in killed:
-                change = "bound 2 % stronger" if kind == "leq" else "one side 2 % off"
-                survivors.append(f"{change}{f' ({label})' if label else ''}")
-    families = [claim.instances] if claim.tight is None else [claim.tight, claim.instances]
-    for name, parameters in claim.mutants.items():
-        if not any(breaks(claim, family, profile, seed, dict(parameters)) for family in families):
-            survivors.append(name)
-    return Mutants(total - len(survivors), total, tuple(survivors))
-
-
-def _is_tight(claim: Claim, tally: Tally) -> bool:
-    """Whether the tight family reaches every bound of which it was evaluated."""
-    reached = [ratio >= 1 - tolerances.TIGHT for ratio in tally.ratio.values()]
-    return tally.evaluated > 0 and (any(reached) or not reached)
-
-
-def _tightness(claim: Claim, run: _Run) -> str | None:
-    """The tight case of a bound with its ratio, or how closely an identity holds."""
-    if claim.tight is not None:
-        ratio = max(run.tight.ratio.values(), default=None)
-        return f"{claim.tight}" + ("" if ratio is None else f": {ratio:.9g}")
-    if run.swept.deviation and not run.swept.ratio:
-        return f"equal to {max(run.swept.deviation.values()):.1e}"
-    return None
-
-
-def _row(claim: Claim, verdict: Verdict, run: _Run | None = None, **values: Any) -> Row:
-    if run is not None:
-        tallies = (run.tight, run.swept, run.drawn)
-        ratios = [ratio for tally in tallies for ratio in tally.ratio.values()]
-        values = {
-            "drawn": run.drawn.evaluated,
-            "swept": run.swept.evaluated + run.tight.evaluated,
-            "rejected": sum(tally.rejected for tally in tallies),
-            "rounding": sum(tally.rounding for tally in tallies),
-            "best_ratio": max(ratios, default=None),
-            "tight": _tightness(claim, run),
-        } | values
-    return Row(
-        id=claim.id,
-        title=claim.title,
-        kind=claim.kind,
-        verdict=verdict,
-        reference=None
-        if claim.reference is None
-        else {"key": claim.reference.key, "where": claim.reference.where},
-        loose="; ".join(f"{label}: {why}" for label, why in claim.loose.items())
-        if isinstance(claim.loose, Mapping)
-        else claim.loose or claim.reason,
-        file=shown_path(claim.file),
-        **values,
-    )

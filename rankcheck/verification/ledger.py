@@ -1,23 +1,41 @@
-"""The ledger: what has been found of each claim, as rows and as JSON (schema version 1)."""
+"""The ledger: what was found about each claim, as rows and as JSON (docs/ledger.md)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
 
+from rankcheck import files
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.errors import InputError
+from rankcheck.verification.counts import Counts
 from rankcheck.versions import versions
 
-SCHEMA = 1
-Verdict = Literal["holds", "refuted", "guarded", "failed", "undecided", "cited"]
-#: Verdicts with which a run ends well.
-EXPECTED: frozenset[Verdict] = frozenset({"holds", "refuted", "guarded", "cited"})
+__all__ = ["SCHEMA", "Ledger", "LedgerError", "Mutants", "Row", "Verdict", "read_ledger"]
+
+SCHEMA = 2
+Verdict = Literal["holds", "guarded", "refuted", "failed", "undecided", "cited"]
+#: The verdict that a kind of claim expects, where it is not `holds`.
+_EXPECTED: Mapping[str, Verdict] = {
+    "conjecture": "guarded",
+    "refuted": "refuted",
+    "step": "refuted",
+    "cited": "cited",
+}
+_COUNTS = ("drawn", "swept", "tight_swept")
+_TUPLES = ("needs", "unbroken", "vacuous", "messages")
+
+
+class LedgerError(InputError):
+    """A file is not a ledger that this version reads."""
 
 
 @dataclass(frozen=True)
 class Mutants:
-    """How many statements made false on purpose were caught; `survivors` were not."""
+    """How many statements made false on purpose were caught; `survivors` names the others."""
 
     killed: int = 0
     total: int = 0
@@ -26,18 +44,30 @@ class Mutants:
 
 @dataclass(frozen=True)
 class Row:
-    """What has been found of one claim.
+    """What was found about one claim.
 
     Attributes:
-        drawn, swept: instances inside the hypotheses, from Hypothesis and in batches.
-        rejected: instances outside the hypotheses, which do not count.
-        rounding: violations in floats that ball arithmetic showed to be rounding.
-        best_ratio: the largest lhs / rhs of a bound, None for an identity.
-        tight: the tight family and how closely it reaches the bound; or how closely an
-            identity holds.
+        verdict: `holds`; `guarded`, a conjecture that nothing broke; `refuted`, a counterexample is
+            proved; `failed`, a control was not caught, nothing was asserted, or the check raised;
+            `undecided`; `cited`, not checked here.
+        reference: key of the document and place in it, None for a conjecture without one.
+        drawn: instances that Hypothesis drew.
+        swept: instances that were swept in batches.
+        tight_swept: instances of the tight family that were swept.
+        best_ratio: the largest lhs / rhs of a bound, None without a bound.
+        deviation: the largest |lhs - rhs| of an identity in the sweep, relative to its sides where
+            they exceed 1; None without an identity.
+        tight: the tight family, None if the claim has none.
+        tight_ratio: the largest lhs / rhs on the tight family, None without a bound.
+        loose: why a bound is known not to be sharp, or reasons by the label of a relation.
+        reason: why a cited statement is not checked.
         needs: the hypotheses whose control broke the claim, as it must.
+        unbroken: the hypotheses whose control did not.
+        vacuous: the relations that were asserted on no instance, by label or number.
+        errata: what is wrong in print.
+        result: what becomes of the result that a wrong step was to prove.
         certificate: the file of the counterexample.
-        messages: what a person needs to know of a verdict that is not expected.
+        messages: for a person, why the verdict is not the expected one.
     """
 
     id: str
@@ -45,48 +75,164 @@ class Row:
     kind: str
     verdict: Verdict
     reference: Mapping[str, str] | None = None
-    drawn: int = 0
-    swept: int = 0
-    rejected: int = 0
-    rounding: int = 0
+    drawn: Counts = field(default_factory=Counts)
+    swept: Counts = field(default_factory=Counts)
+    tight_swept: Counts = field(default_factory=Counts)
     best_ratio: float | None = None
+    deviation: float | None = None
     tight: str | None = None
-    loose: str | None = None
+    tight_ratio: float | None = None
+    loose: str | Mapping[str, str] | None = None
+    reason: str | None = None
     needs: tuple[str, ...] = ()
+    unbroken: tuple[str, ...] = ()
+    vacuous: tuple[str, ...] = ()
     mutants: Mutants = field(default_factory=Mutants)
     corrected_by: str | None = None
+    errata: str | None = None
+    result: str | None = None
     certificate: str | None = None
     seconds: float = 0.0
     file: str = ""
     messages: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, claim: Any, verdict: Verdict, **values: Any) -> Row:
+        """The row of a `Claim` or of an `Entry` of the catalogue; `values` are what was found."""
+        reference = claim.reference
+        return cls(
+            id=claim.id,
+            title=claim.title,
+            kind=claim.kind,
+            verdict=verdict,
+            reference=None
+            if reference is None
+            else {"key": reference.key, "where": reference.where},
+            loose=dict(claim.loose) if isinstance(claim.loose, Mapping) else claim.loose,
+            reason=claim.reason,
+            corrected_by=claim.corrected_by,
+            errata=claim.errata,
+            result=claim.result,
+            file=shown_path(claim.file),
+            **values,
+        )
+
     @property
     def expected(self) -> bool:
-        """Whether the run may end well with this row."""
-        return self.verdict in EXPECTED
+        """Whether the verdict is the one that the kind of the claim expects."""
+        return self.verdict == _EXPECTED.get(self.kind, "holds")
+
+    @property
+    def counts(self) -> Counts:
+        """All instances of the row: drawn, swept, and swept from the tight family."""
+        return self.drawn + self.swept + self.tight_swept
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain JSON."""
-        return json.loads(json.dumps(asdict(self)))
+        row: dict[str, Any] = json.loads(json.dumps(asdict(self) | {"expected": self.expected}))
+        return row
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Row:
-        """Read what `to_json` wrote."""
-        values = dict(data)
-        mutants = dict(values.pop("mutants"))
-        mutants["survivors"] = tuple(mutants["survivors"])
-        for name in ("needs", "messages"):
-            values[name] = tuple(values[name])
-        return cls(mutants=Mutants(**mutants), **values)
+        """Read what `to_json` wrote; fields that are not known here are ignored.
+
+        Raises:
+            KeyError, TypeError, ValueError: if a field is missing, of the wrong type, or the
+                verdict is unknown.
+        """
+        known = {item.name for item in fields(cls)}
+        values = {name: value for name, value in data.items() if name in known}
+        for name in ("id", "title", "kind", "verdict"):
+            if not isinstance(data[name], str):
+                raise TypeError(f"{name} is {data[name]!r:.40}, not a text")
+        if values["verdict"] not in get_args(Verdict):
+            raise ValueError(f"the verdict {values['verdict']!r} is unknown")
+        for name in _COUNTS:
+            values[name] = Counts.from_json(data[name])
+        for name in _TUPLES:
+            values[name] = tuple(data[name])
+        mutants = data["mutants"]
+        values["mutants"] = Mutants(
+            int(mutants["killed"]), int(mutants["total"]), tuple(mutants["survivors"])
+        )
+        return cls(**values)
 
 
-def ledger(rows: Iterable[Row], *, profile: str, seed: int, seconds: float) -> dict[str, Any]:
-    """The whole ledger as plain JSON, its rows sorted by id."""
-    return {
-        "schema": SCHEMA,
-        "versions": versions(),
-        "profile": profile,
-        "seed": seed,
-        "seconds": round(seconds, 3),
-        "claims": [row.to_json() for row in sorted(rows, key=lambda row: row.id)],
-    }
+@dataclass(frozen=True)
+class Ledger:
+    """The rows of a run, sorted by id, with what they depend on."""
+
+    rows: tuple[Row, ...]
+    profile: str
+    seed: int
+    seconds: float
+    versions: Mapping[str, str]
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], *, profile: str, seed: int, seconds: float) -> Ledger:
+        """The ledger of a run that has just ended, with the installed versions."""
+        ordered = tuple(sorted(rows, key=lambda row: row.id))
+        return cls(ordered, profile, seed, round(seconds, 3), versions())
+
+    def to_json(self) -> dict[str, Any]:
+        """The ledger as plain JSON."""
+        return {
+            "schema": SCHEMA,
+            "versions": dict(self.versions),
+            "profile": self.profile,
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "claims": [row.to_json() for row in self.rows],
+        }
+
+    def write(self, path: Path) -> None:
+        """Write the ledger to a file, whole or not at all.
+
+        Raises:
+            LedgerError: if it cannot be written.
+        """
+        try:
+            files.write_json(path, self.to_json())
+        except OSError as error:
+            raise LedgerError(
+                f"the ledger cannot be written to {path}: {error.strerror}"
+            ) from error
+
+
+def read_ledger(path: Path) -> Ledger:
+    """Read the ledger that a run wrote; fields that are not known here are ignored.
+
+    Raises:
+        LedgerError: if the file cannot be read, is not JSON, is no ledger, or is one of another
+            schema.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LedgerError(f"no ledger can be read from {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise LedgerError(
+            f"{path} is not JSON, or was cut off ({error}); a ledger is what --json writes"
+        ) from error
+    if not isinstance(data, dict) or not {"schema", "claims"} <= set(data):
+        raise LedgerError(
+            f"{path} is JSON, but no ledger: it has no schema and claims; a ledger is what "
+            "`rankcheck verify --json FILE` writes"
+        )
+    if data["schema"] != SCHEMA:
+        raise LedgerError(
+            f"{path} is a ledger of schema {data['schema']!r}, and this version of rankcheck reads "
+            f"schema {SCHEMA}; write it again with `rankcheck verify --json {path}`"
+        )
+    try:
+        return Ledger(
+            tuple(Row.from_json(row) for row in data["claims"]),
+            str(data["profile"]),
+            int(data["seed"]),
+            float(data["seconds"]),
+            {str(name): str(version) for name, version in data["versions"].items()},
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise LedgerError(
+            f"{path} is not a whole ledger of schema {SCHEMA}: {type(error).__name__}: {error}"
+        ) from error

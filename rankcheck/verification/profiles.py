@@ -1,20 +1,24 @@
-"""How much is drawn and swept for a claim: the profiles quick, ci and deep."""
+"""How many instances are evaluated for a claim: the profiles quick, ci and deep."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankcheck.errors import InputError
+
+__all__ = ["PROFILES", "Profile", "Settings", "profile"]
+
 
 @dataclass(frozen=True)
 class Profile:
-    """Numbers of instances for a claim of effort 1.
+    """Numbers of instances for a claim of effort 1; another effort multiplies them.
 
     Attributes:
         drawn: instances that Hypothesis draws.
-        batches: discrete shapes that are swept, one a batch.
+        batches: batches that are swept, each of one discrete shape.
         size: instances in a batch.
-        single: instances swept one by one where a body cannot carry a batch axis.
+        single: instances that are swept one by one, if the body carries no batch axis.
     """
 
     name: str
@@ -36,7 +40,13 @@ PROFILES: dict[str, Profile] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How claims are verified; `folder` takes the certificates of new counterexamples."""
+    """How claims are verified.
+
+    Attributes:
+        profile: how many instances are evaluated.
+        seed: of the sweeps and the draws.
+        folder: where certificates of new counterexamples are written.
+    """
 
     profile: Profile = PROFILES["quick"]
     seed: int = 0
@@ -47,8 +57,8 @@ def profile(name: str) -> Profile:
     """The profile of that name.
 
     Raises:
-        ValueError: if there is none.
+        InputError: if there is none.
     """
     if name not in PROFILES:
-        raise ValueError(f"a profile is one of {', '.join(PROFILES)}; received {name!r}")
+        raise InputError(f"there is no profile {name!r}; a profile is one of {', '.join(PROFILES)}")
     return PROFILES[name]

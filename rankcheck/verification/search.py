@@ -1,7 +1,7 @@
-"""Driving a claim over instances: sweeping batches and drawing with Hypothesis, in floats.
+"""Searching the instances of a claim for a violation: sweeps of batches, and Hypothesis.
 
-A sweep tallies what it sees; it stops at the first instance that violates the claim beyond its
-tolerance *and* is not rounding by ball arithmetic.
+Instances are evaluated in floats. Any violation larger than its tolerance is re-checked in ball
+arithmetic immediately; the search stops at the first one that is not rounding.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from rankcheck.instances.source import (
     Rejected,
     seed_of,
 )
+from rankcheck.verification.counts import Counts
 from rankcheck.verification.profiles import Profile
 
-#: Of the violations in one batch, this many are put to the balls: the worst relative to their
-#: sides, and as many of the worst as such, which are not rounding where both sides nearly vanish.
+__all__ = ["JUDGED", "Tally", "draw", "sweep", "worst_of"]
+
+#: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
+#: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
+#: relatively large, and the second measure finds what the first one overlooks.
 JUDGED = 4
 
 
 @dataclass
 class Tally:
-    """What has been seen of a claim.
+    """What a search has seen. A relation goes by its place in what the body returns.
 
     Attributes:
-        evaluated, rejected: numbers of instances inside and outside the hypotheses.
-        rounding: violations in floats that ball arithmetic showed to be rounding.
+        counts: the instances.
         ratio: by relation, the largest lhs / rhs of a bound (both sides positive).
-        deviation: by relation, the largest |lhs - rhs| of an identity, relative to its size.
-        killed: the derived mutants that some instance broke which does not break the claim, by
-            relation.
-        seen: by relation, what the body calls it and whether it is a bound.
-        asserted: the relations that were asserted of some instance.
+        deviation: by relation, the largest |lhs - rhs| of an identity, relative to its sides where
+            they exceed 1.
+        killed: the relations whose derived mutant fails on an instance that satisfies the claim.
+        seen: by relation, its kind and its label.
+        asserted: the relations that were asserted on some instance.
     """
 
-    evaluated: int = 0
-    rejected: int = 0
-    rounding: int = 0
-    reasons: dict[str, int] = field(default_factory=dict)
+    counts: Counts = field(default_factory=Counts)
     ratio: dict[int, float] = field(default_factory=dict)
     deviation: dict[int, float] = field(default_factory=dict)
     killed: set[int] = field(default_factory=set)
@@ -62,7 +62,7 @@ class Tally:
     asserted: set[int] = field(default_factory=set)
 
     def add(self, relations: tuple[Relation, ...], valid: torch.Tensor) -> None:
-        """Take in the relations of a batch with `valid` of shape `(*batch)`."""
+        """Add the relations of a batch; `valid`, of shape `(*batch)`, marks what counts."""
         for number, relation in enumerate(relations):
             self.seen.setdefault(number, (relation.kind, relation.label))
             counted = relation.asserted & _trailing(valid, relation.lhs)
@@ -94,7 +94,7 @@ def _trailing(valid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 def batches(
     claim: Claim, family: Instances, count: int, size: int, key: tuple[object, ...]
 ) -> Iterator[BatchSource]:
-    """Sources for `count` batches; single instances where the body cannot carry a batch axis."""
+    """`count` seeded sources: batches, or single instances if the body carries no batch axis."""
     for index in range(count):
         seed = seed_of(*key, claim.id, family.name, index)
         yield BatchSource(seed, None if claim.no_batch is not None else size)
@@ -111,10 +111,12 @@ def sweep(
     share: float = 1.0,
     advance: Callable[[int], None] | None = None,
 ) -> Violation | None:
-    """Sweep a family in batches, tallying; the first violation that balls do not clear, or None.
+    """Sweep a family in batches; returns the first violation that is not rounding, or None.
 
     Args:
-        share: of the profile's number of instances.
+        tally: takes up what is seen.
+        parameters: settings of the keyword-only parameters of the body.
+        share: multiplies the number of batches of the profile.
         advance: called with the number of instances of each batch.
     """
     planned = profile.batches if claim.no_batch is None else profile.single
@@ -124,14 +126,10 @@ def sweep(
         try:
             relations = evaluate(claim, family, source, parameters or {})
         except Rejected as rejected:
-            tally.rejected += 1
-            tally.reasons[str(rejected)] = tally.reasons.get(str(rejected), 0) + 1
+            tally.counts += _rejected(rejected)
             continue
         valid = int(source.valid.sum())
-        tally.evaluated += valid
-        tally.rejected += size - valid
-        for why, lost in source.reasons.items():
-            tally.reasons[why] = tally.reasons.get(why, 0) + lost
+        tally.counts += Counts(valid, size - valid, 0, source.reasons)
         found = _judged(claim, family, source, relations, parameters or {}, tally)
         if found is not None:
             return found
@@ -149,7 +147,7 @@ def _judged(
     parameters: Mapping[str, Any],
     tally: Tally,
 ) -> Violation | None:
-    """Put the worst violations of a batch to the balls: a refuted one, else a undecided one."""
+    """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
     undecided: Violation | None = None
     for index in worst_of(relations, source):
         record = source.record.instance(index) if source.batch else source.record.detach()
@@ -159,12 +157,16 @@ def _judged(
         if judgement.finding == "undecided":
             undecided = undecided or Violation(record, family, judgement)
         else:
-            tally.rounding += 1
+            tally.counts += Counts(rounding=1)
     return undecided
 
 
+def _rejected(why: Rejected) -> Counts:
+    return Counts(rejected=1, reasons={str(why): 1})
+
+
 def worst_of(relations: tuple[Relation, ...], source: BatchSource) -> list[int]:
-    """The instances that violate a relation by most, by one measure and by the other."""
+    """The indices of the largest violations in a batch, relative ones first, then absolute ones."""
     worst: list[int] = []
     for relative in (True, False):
         beyond = excess(relations, source.batch, relative=relative)
@@ -184,20 +186,20 @@ def draw(
     parameters: Mapping[str, Any] | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> Violation | None:
-    """Let Hypothesis draw instances, tallying; the first violation that balls do not clear."""
+    """Let Hypothesis draw instances; returns the first violation that is not rounding, or None."""
     found: list[Violation] = []
 
     def violates(drawn: tuple[tuple[Relation, ...], Record]) -> bool:
         relations, record = drawn
         if advance is not None:
             advance(1)
-        tally.evaluated += 1
+        tally.counts += Counts(1)
         if bool(excess(relations, ()) > -torch.inf):
             judgement = judge(claim, record, family=family, parameters=parameters)
             if judgement.finding in ("refuted", "undecided"):
                 found.append(Violation(record, family, judgement))
                 return True
-            tally.rounding += 1
+            tally.counts += Counts(rounding=1)
             return False
         tally.add(relations, torch.tensor(True))
         return False
@@ -208,8 +210,7 @@ def draw(
         try:
             relations = evaluate(claim, family, source, parameters or {})
         except Rejected as rejected:
-            tally.rejected += 1
-            tally.reasons[str(rejected)] = tally.reasons.get(str(rejected), 0) + 1
+            tally.counts += _rejected(rejected)
             reject()
         return relations, source.record
 

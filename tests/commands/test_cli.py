@@ -1,6 +1,5 @@
-"""The command: its tables, its exit codes, and one line for whatever is wrong with its input."""
+"""The command: what it prints, its exit codes, and one line for wrong input."""
 
-import io
 import json
 import os
 import re
@@ -9,30 +8,27 @@ import subprocess
 import sys
 
 import pytest
-from rich.console import Console
 
 from rankcheck.catalogue.collect import project, project_folder
-from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.loader import load, module_name
 from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
-from rankcheck.commands import cli
-from rankcheck.terminal import table
-from rankcheck.terminal.live import LiveDisplay, display
-from rankcheck.verification.ledger import Mutants, Row
-from rankcheck.verification.profiles import PROFILES
-from rankcheck.verification.run import Settings, default_workers
-from rankcheck.verification.run import run as verify
+from rankcheck.commands import cli, exits
+from rankcheck.commands.exits import Exit
+from rankcheck.verification.ledger import read_ledger
+from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.verification.run import default_workers, verify_claims
 
 CLAIMS = '''
 import os, signal, time
-from rankcheck import cited, claim, conjecture, eq, leq, paper
+from rankcheck import cited, conjecture, eq, identity, leq, paper
 from rankcheck.instances.source import instances
 
 @instances
 def numbers(source):
     return source.tensor()
 
-@claim("t.doubled", kind="identity", reference=paper("rank", "p. 1"), instances=numbers())
+@identity("t.doubled", paper("rank", "p. 1"), instances=numbers())
 def test_doubled(x):
     """$x + x = 2x$"""
     return eq(x + x, 2 * x)
@@ -42,7 +38,9 @@ def test_square(x):
     """$-x^2 \\\\le x^2$"""
     return leq(-x * x, x * x)
 
-cited("t.cited", reference=paper("rank", "p. 2"), title="T", statement="S", reason="too long")
+@cited("t.cited", paper("rank", "p. 2"), reason="too long")
+def test_cited():
+    """A long computation."""
 '''
 FALSE = '''
 @conjecture("t.small", instances=numbers())
@@ -62,6 +60,12 @@ def test_dies(x):
     """$x$"""
     os.kill(os.getpid(), signal.SIGKILL)
 '''
+NAN = '''
+@conjecture("t.nan", instances=numbers())
+def test_nan(x):
+    """$x$"""
+    return leq(x - x, x / (x - x))
+'''
 SLEEPS = '''
 @conjecture("t.sleeps", instances=numbers())
 def test_sleeps(x):
@@ -72,18 +76,23 @@ def test_sleeps(x):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    """Write claims to `mine.py` in an empty working directory."""
+    """Write claims to `mine.py` in an empty working directory; what was imported is forgotten."""
     monkeypatch.chdir(tmp_path)
     before = set(registry.declared())
+    path = tmp_path / "mine.py"
 
-    def write(*parts: str):
-        path = tmp_path / "mine.py"
-        path.write_text(CLAIMS + "".join(parts), encoding="utf-8")
+    def forget():
+        sys.modules.pop(module_name(path), None)
+        for name in set(registry.declared()) - before:
+            registry.forget(name)
+
+    def write(*parts: str, first: str = "", text: str | None = None):
+        forget()
+        path.write_text(first + CLAIMS + "".join(parts) if text is None else text, "utf-8")
         return path
 
     yield write
-    for name in set(registry.declared()) - before:
-        registry.forget(name)
+    forget()
 
 
 @pytest.fixture
@@ -99,10 +108,6 @@ def command(capsys):
         return code, out, err
 
     return run
-
-
-def python(code: str, **options):
-    return subprocess.run([sys.executable, "-c", code], **options)
 
 
 def test_verify_says_a_line_a_claim_and_a_sum(file, command):
@@ -122,16 +127,16 @@ def test_verify_says_a_line_a_claim_and_a_sum(file, command):
     )
 
 
-def test_a_false_conjecture_exits_1_with_its_certificate(file, command, tmp_path):
+def test_a_refuted_conjecture_exits_1_with_its_certificate(file, command, tmp_path):
     file(FALSE)
     code, out, err = command("verify", "mine.py::test_small", "--json", "ledger.json")
     assert (code, err) == (1, "")
     assert "t.small is false: lhs" in out
-    assert "1 claim: 1 FAILED" in out
+    assert "1 claim: 1 REFUTED" in out
     certificate = tmp_path / ".rankcheck" / "t.small.json"
     assert f"rankcheck replay {certificate.relative_to(tmp_path)}" in out
-    [row] = json.loads((tmp_path / "ledger.json").read_text())["claims"]
-    assert row["verdict"] == "failed"
+    [row] = read_ledger(tmp_path / "ledger.json").rows
+    assert (row.verdict, row.expected) == ("refuted", False)
 
     code, out, err = command("replay", certificate)
     assert (code, err) == (0, "")
@@ -178,12 +183,10 @@ def test_replay_refuses_what_was_changed(file, command, tmp_path):
     assert err.count("\n") == 1
 
     certificate.write_text(text)
-    path.write_text(path.read_text().replace("0 * x + 3", "0 * x + 300"))
-    registry.forget("t.small")
-    fresh = [sys.executable, "-m", "rankcheck", "replay", str(certificate)]
-    replayed = subprocess.run(fresh, capture_output=True, text=True, cwd=tmp_path)
-    assert replayed.returncode == 1
-    assert "not proved: " in replayed.stdout
+    file(text=path.read_text().replace("0 * x + 3", "0 * x + 300"))
+    code, out, _ = command("replay", certificate)
+    assert code == 1
+    assert "not proved: " in out
 
 
 def test_a_stored_certificate_replays(command):
@@ -194,57 +197,80 @@ def test_a_stored_certificate_replays(command):
     assert out.startswith(f"{name} is false: ")
 
 
-def test_a_check_that_raises_is_undecided(file, command):
+def test_a_check_that_raises_has_failed(file, command):
     path = file(RAISES)
     code, out, _ = command("verify", "mine.py::test_raises")
     assert code == 1
     line = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "KeyError" in text)
-    assert f"t.raises is undecided: its check raised KeyError at mine.py:{line}: 'lost'" in out
+    assert f"t.raises failed: its check raised KeyError at mine.py:{line}: 'lost'" in out
+    assert "1 claim: 1 FAILED" in out
 
 
-def test_the_number_of_workers_does_not_matter(file):
-    file(FALSE, RAISES)
+def test_an_undecided_claim_exits_3(file, command):
+    file(NAN)
+    code, out, _ = command("verify", "mine.py::test_nan")
+    assert code == 3
+    assert "1 claim: 1 UNDECIDED" in out
+
+
+def test_the_number_of_workers_does_not_matter_and_a_death_leaves_a_row(file):
+    file(FALSE, RAISES, DIES)
     entries = select(["mine.py"])
-    settings = Settings(PROFILES["quick"], seed=3)
+    settings = Settings(Profile("small", drawn=5, batches=2, size=16, single=2), seed=3)
 
-    def found(workers):
-        rows = [row.to_json() for row in verify(entries, settings, workers=workers)]
+    def found(entries, workers):
+        rows = [row.to_json() for row in verify_claims(entries, settings, workers=workers)]
         return [{**row, "seconds": 0} for row in rows]
 
-    alone, together = found(1), found(2)
-    assert alone == together
-    assert [row["id"] for row in alone] == [entry.id for entry in entries]
+    alone = found([entry for entry in entries if entry.id != "t.dies"], 1)
+    together = found(entries, 2)
+    assert [row["id"] for row in together] == [entry.id for entry in entries]
+    [lost] = [row for row in together if row["id"] == "t.dies"]
+    assert lost["verdict"] == "undecided"
+    assert lost["messages"] == ["t.dies is undecided: its worker died (SIGKILL, out of memory?)"]
+    assert alone == [row for row in together if row is not lost]
 
 
-def test_a_worker_that_dies_leaves_a_row(file, command):
-    file(DIES)
-    code, out, _ = command("verify", "mine.py", "--workers", 2)
-    assert code == 1
-    assert "t.dies is undecided: its worker died (SIGKILL, out of memory?)" in out
-    assert "4 claims: 1 hold, 1 guarded, 1 cited, 1 UNDECIDED" in out
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_that_cannot_be_imported_stops_the_run(file, command, tmp_path, workers):
+    file(first="1 / 0\n")
+    code, _, err = command("verify", "mine.py", "--workers", workers, "--json", "x.json")
+    assert code == 2
+    assert "cannot be imported; ZeroDivisionError: division by zero" in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "x.json").exists()
 
 
-def test_a_file_that_cannot_be_imported_stops_all_workers(file, command, tmp_path):
-    file("\n1 / 0\n")
-    for workers in (1, 2):
-        code, _, err = command("verify", "mine.py", "--workers", workers, "--json", "x.json")
-        assert code == 2
-        assert "cannot be imported; ZeroDivisionError: division by zero" in err
-        assert err.count("\n") == 1
-        assert not (tmp_path / "x.json").exists()
+def test_an_error_that_nobody_foresaw_is_one_line(command, monkeypatch):
+    def run(args):
+        raise KeyError("lost")
+
+    monkeypatch.setattr("rankcheck.commands.list.run", run)
+    code, out, err = command("list")
+    assert (code, out) == (4, "")
+    assert err == (
+        "rankcheck: internal error: KeyError: 'lost' (RANKCHECK_TRACEBACK=1 shows the traceback)\n"
+    )
+    monkeypatch.setenv("RANKCHECK_TRACEBACK", "1")
+    assert "Traceback (most recent call last)" in command("list")[2]
+
+
+def test_one_exit_code_for_many_parts():
+    assert exits.worst([]) is Exit.EXPECTED
+    assert exits.worst([Exit.UNDECIDED, Exit.EXPECTED]) is Exit.UNDECIDED
+    assert exits.worst([Exit.UNDECIDED, Exit.REFUTED]) is Exit.REFUTED
+
+
+def test_the_help_names_the_exit_codes(command):
+    code, out, _ = command("--help")
+    assert code == 0
+    for number in (Exit.EXPECTED, Exit.REFUTED, Exit.USAGE, Exit.UNDECIDED, Exit.INTERNAL):
+        assert re.search(rf"\b{number.value} [a-z]", out)
 
 
 def test_ctrl_c_says_what_was_finished(file, tmp_path):
     file(SLEEPS)
-    command = [
-        sys.executable,
-        "-m",
-        "rankcheck",
-        "verify",
-        "mine.py",
-        "--json",
-        "x.json",
-    ]
+    command = [sys.executable, "-m", "rankcheck", "verify", "mine.py", "--json", "x.json"]
     process = subprocess.Popen(
         [*command, "--workers", "2"],
         cwd=tmp_path,
@@ -267,23 +293,21 @@ def test_ctrl_c_says_what_was_finished(file, tmp_path):
 
 def test_the_ledger_is_written_whole(file, command, tmp_path):
     file()
-    assert command("verify", "mine.py", "--seed", 7, "--json", "ledger.json")[0] == 0
-    found = json.loads((tmp_path / "ledger.json").read_text(encoding="utf-8"))
-    assert found["schema"] == 1
-    assert (found["profile"], found["seed"]) == ("quick", 7)
-    assert set(found["versions"]) >= {"python", "rankcheck", "torch", "python-flint"}
-    assert [row["id"] for row in found["claims"]] == ["t.cited", "t.doubled", "t.square"]
-    keys = "id title source kind verdict drawn swept rejected best_ratio tight needs mutants"
-    keys += " certificate seconds file"
-    assert all(set(keys.split()) <= set(row) for row in found["claims"])
-    assert found["claims"][1]["source"] == {"key": "rank", "where": "p. 1"}
-    assert {row["file"] for row in found["claims"]} == {"mine.py"}
+    arguments = ("verify", "mine.py", "--workers", 1, "--seed", 7)
+    assert command(*arguments, "--json", "ledger.json")[0] == 0
+    ledger = read_ledger(tmp_path / "ledger.json")
+    assert (ledger.profile, ledger.seed) == ("quick", 7)
+    assert [row.id for row in ledger.rows] == ["t.cited", "t.doubled", "t.square"]
+    assert ledger.rows[0].reason == "too long"
+    assert ledger.rows[1].reference == {"key": "rank", "where": "p. 1"}
+    assert ledger.rows[1].deviation == 0
+    assert {row.file for row in ledger.rows} == {"mine.py"}
     assert [path.name for path in tmp_path.glob("*.json*")] == ["ledger.json"]
 
 
 def test_the_ledger_on_standard_output(file, command):
     file()
-    code, out, err = command("verify", "mine.py", "--json", "-")
+    code, out, err = command("verify", "mine.py", "--workers", 1, "--json", "-")
     assert code == 0
     assert len(json.loads(out)["claims"]) == 3
     assert "3 claims: " in err
@@ -292,16 +316,16 @@ def test_the_ledger_on_standard_output(file, command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("verify nope", "no claim is selected by 'nope'"),
-        ("verify --profile fast", "a profile is one of quick, ci, deep; received 'fast'"),
-        ("verify --workers 0", "a run has at least one worker; received --workers 0"),
+        ("verify nope", "'nope' selects no claim"),
+        ("verify --profile fast", "no profile 'fast'; a profile is one of quick, ci, deep"),
+        ("verify --workers 0", "received --workers 0; a run has at least one worker"),
         ("verify --workers two", "argument --workers: invalid int value: 'two'"),
         ("verify --seed x", "argument --seed: invalid int value: 'x'"),
         ("verify --json no/x.json", "cannot write to no/x.json: the folder no does not exist"),
         ("verify --json .", "cannot write to .: it is a folder"),
-        ("verify empty.py", "received empty.py with none"),
+        ("verify empty.py", "empty.py declares no claim"),
         ("show", "the following arguments are required: CLAIM"),
-        ("show rank.nope", "no claim is selected by 'rank.nope'"),
+        ("show rank.nope", "'rank.nope' selects no claim"),
         ("list --json --markdown", "not allowed with argument"),
         ("replay nope.json", "no certificate can be read at nope.json"),
         ("replay empty.py", "a certificate is a JSON file; empty.py is not"),
@@ -327,7 +351,7 @@ def test_list(file, command):
     assert [line.split()[0] for line in out.splitlines()] == ["t.cited", "t.doubled", "t.square"]
     code, out, _ = command("list", "--json")
     listed = {entry["id"]: entry for entry in json.loads(out)}
-    assert listed["rank.jacobian-bounds-cost"]["source"]["key"] == "rank"
+    assert listed["rank.jacobian-bounds-cost"]["reference"]["key"] == "rank"
     assert len(listed) == len(project())
 
 
@@ -340,15 +364,26 @@ def test_show(command):
     assert re.search(r"^file: .*relu_from_leaky\.py:\d+$", out, re.MULTILINE)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["list"], ["show", "rank"]])
-def test_quick_answers_need_no_torch(arguments):
+def test_quick_answers_need_no_torch():
+    """In a process of its own: here, torch is imported already."""
     code = (
         "import sys; from rankcheck.commands.cli import main\n"
-        f"try: main({arguments!r})\n"
-        "except SystemExit: pass\n"
-        "assert not {'torch', 'numpy', 'hypothesis', 'flint'} & set(sys.modules)"
+        "from rankcheck.verification import Row, Settings, Watcher, read_ledger, verify_claims\n"
+        "for line in ('--help', '--version', 'verify --help', 'list', 'show rank'):\n"
+        "    try: main(line.split())\n"
+        "    except SystemExit: pass\n"
+        "    found = {'torch', 'numpy', 'hypothesis', 'flint', 'rich'} & set(sys.modules)\n"
+        "    assert not found, (line, found)"
     )
-    python(code, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_the_module_is_the_command():
+    ended = subprocess.run(
+        [sys.executable, "-m", "rankcheck", "show", "rank.nope"], capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "'rank.nope' selects no claim" in ended.stderr
 
 
 def test_a_closed_pipe_is_no_traceback():
@@ -360,83 +395,14 @@ def test_a_closed_pipe_is_no_traceback():
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == ""
-        assert process.wait() == 1
+        assert process.wait() == Exit.CLOSED
 
 
 def test_workers_by_default():
     assert default_workers(1) == 1
     assert 1 <= default_workers(1000) <= 1000
-    with pytest.raises(ValueError, match="at least one worker"):
-        verify([], Settings(PROFILES["quick"]), workers=0)
-
-
-def row(number: int, **values) -> Row:
-    name = f"bottleneck.second-correction-limit-as-{number:05}"
-    common = {"title": "T", "kind": "construction", "verdict": "undecided", "swept": 1_234_567}
-    common |= {"drawn": 99_999, "best_ratio": 0.87654, "seconds": 123.4}
-    return Row(**{"id": name, "mutants": Mutants(12, 12), **common, **values})
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_the_live_table_is_readable_at_100_columns(file, monkeypatch):
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("LINES", "40")
-    stream = Terminal()
-    shown = display(stream, 140)
-    assert isinstance(shown, LiveDisplay)
-    file()
-    entry = select(["mine.py::test_square"])[0]
-    with shown:
-        for number in range(139):
-            shown.finished(row(number))
-        shown.started(entry)
-        shown.advanced(entry, 512)
-        shown.advanced(entry, 512)
-        rendered = shown._render()
-        assert rendered.row_count <= 40
-        shown.finished(row(139))
-    screen = io.StringIO()
-    Console(file=screen, width=100).print(rendered)
-    assert "139 of 140 claims" in screen.getvalue()
-    assert re.search(r"t\.square +conjecture +running +1024", screen.getvalue())
-    final = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
-    lines = [line for line in final.split("\n") if "bottleneck.second" in line][-140:]
-    assert len(lines) == 140
-    assert all(len(line.rstrip()) <= 100 for line in lines)
-    assert all(re.search(r"as-\d{5} +construction +undecided +99999 +1\.23M", x) for x in lines)
-
-
-def test_elsewhere_there_are_lines(monkeypatch):
-    assert not isinstance(display(io.StringIO(), 3), LiveDisplay)
-    monkeypatch.setenv("TERM", "dumb")
-    assert not isinstance(display(Terminal(), 3), LiveDisplay)
-
-
-def test_counts_take_five_characters():
-    assert [table.count(n) for n in (0, 99_999, 100_000, 999_499, 1_000_000, 123_456_789)] == [
-        "0",
-        "99999",
-        "100k",
-        "999k",
-        "1M",
-        "123M",
-    ]
-
-
-def test_the_sum_names_every_verdict():
-    verdicts = ("holds", "refuted", "guarded", "cited", "failed", "undecided")
-    rows = [row(number, verdict=verdict) for number, verdict in enumerate(verdicts)]
-    said = table.total(rows, 1.0, "ci", 2)
-    assert said == (
-        "6 claims: 1 hold, 1 refuted by certificate, 1 guarded, 1 cited, 1 FAILED, 1 UNDECIDED"
-        " · 1.0 s · profile ci · seed 2"
-    )
-    assert len(table.messages(rows)) == 2
+    with pytest.raises(ValueError, match="received 0 workers; a run has at least one"):
+        verify_claims([], Settings(), workers=0)
 
 
 def test_loading_is_repeatable(file):

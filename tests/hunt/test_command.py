@@ -75,7 +75,7 @@ def test_a_proof_among_several_hunts_counts(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nothing.like.it"], "no claim is selected by 'nothing.like.it'"),
+        (["nothing.like.it"], "'nothing.like.it' selects no claim"),
         ([selector("easy"), "--budget", "0"], "positive number of seconds"),
         ([selector("easy"), "--workers", "0"], "at least one worker"),
         ([selector("easy"), "--device", "warp"], "received 'warp'"),

@@ -1,4 +1,4 @@
-"""Sweeping and drawing: what is tallied, what goes to the balls, and what they clear."""
+"""Sweeping and drawing: what is counted, what is re-checked in balls, and what was rounding."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ def test_a_true_claim_is_tallied(declare, scalars):
     seen: list[int] = []
     found, tally = swept(claim, advance=seen.append)
     assert found is None
-    assert tally.evaluated == 6 * 64 == sum(seen)
-    assert (tally.rejected, tally.rounding) == (0, 0)
+    assert tally.counts.evaluated == 6 * 64 == sum(seen)
+    assert (tally.counts.rejected, tally.counts.rounding) == (0, 0)
     assert tally.seen == {0: ("leq", "a"), 1: ("eq", "")}
     assert tally.asserted == {0, 1}
     assert 0.5 < tally.ratio[0] <= 1
@@ -60,23 +60,23 @@ def test_what_cannot_be_batched_is_run_one_by_one(declare, scalars):
         return leq(x, 9.0)
 
     claim = declare(body, scalars(), no_batch="it says so")
-    assert swept(claim)[1].evaluated == SMALL.single
+    assert swept(claim)[1].counts.evaluated == SMALL.single
     assert shapes == {()}
 
 
-def test_rounding_is_cleared(declare, scalars):
-    """True everywhere; the band is taken to be nothing, so that rounding looks like a violation."""
+def test_rounding_is_no_violation(declare, scalars):
+    """The claim is true; its tolerance is zero, so that rounding looks like a violation."""
     claim = declare(lambda x, y: eq((x + y) * (x - y), x * x - y * y, terms=0), scalars(count=2))
     found, tally = swept(claim)
     assert found is None
-    assert tally.rounding >= 6
+    assert tally.counts.rounding >= 6
     tally = Tally()
     assert drawn(claim, 40, 0, tally) is None
-    assert tally.rounding > 0
+    assert tally.counts.rounding > 0
 
 
-def test_noise_does_not_stand_before_a_violation(declare):
-    """Where both sides cancel, rounding is as large as the sides: it must not fill the queue."""
+def test_noise_does_not_hide_a_violation(declare):
+    """Where both sides cancel, rounding is as large as the sides, and sorts before a violation."""
 
     @instances
     def pairs(source):
@@ -121,8 +121,8 @@ def test_a_nan_is_a_violation_that_nothing_proves(declare, scalars):
     assert drawn(claim, 20, 0).judgement.finding == "undecided"
 
 
-def test_a_suspicion_gives_way_to_a_proof(declare, lists):
-    """In one batch both occur; the proof is what is reported."""
+def test_a_proved_violation_goes_before_an_undecided_one(declare, lists):
+    """Both occur in one batch."""
 
     def body(x):
         first = x[..., 0]
@@ -157,20 +157,20 @@ def test_rejected_instances_do_not_count(declare):
     claim = declare(lambda x: leq(-x, 0.0), halves())
     found, tally = swept(claim)
     assert found is None
-    assert tally.evaluated + tally.rejected == 6 * 64
-    assert tally.reasons == {"x is positive": tally.rejected}
+    assert tally.counts.evaluated + tally.counts.rejected == 6 * 64
+    assert tally.counts.reasons == {"x is positive": tally.counts.rejected}
     tally = Tally()
     assert drawn(claim, 40, 0, tally) is None
-    assert tally.evaluated > 0
-    assert tally.rejected > 0
-    # Outside of the hypotheses it is false, and that is none.
+    assert tally.counts.evaluated > 0
+    assert tally.counts.rejected > 0
+    # The claim is false outside the hypotheses, which is no violation.
     alone = declare(lambda x: leq(-x, 0.0), halves(), no_batch="so")
     found, tally = swept(alone)
     assert found is None
-    assert tally.rejected > 0
+    assert tally.counts.rejected > 0
 
 
-def test_dials_are_turned(declare, scalars):
+def test_parameters_are_set(declare, scalars):
     def body(x, *, bound=8):
         return leq(x, bound + 0 * x)
 
@@ -180,11 +180,11 @@ def test_dials_are_turned(declare, scalars):
 
 
 def test_rounding_kills_no_mutant(declare, scalars):
-    """2 % of nothing is less than rounding: what fails already says nothing of the mutant."""
+    """2 % of zero is below rounding: an instance that fails anyway kills nothing."""
     claim = declare(lambda x, y: leq((x + y) - x - y, 0 * x), scalars(count=2))
     found, tally = swept(claim)
     assert found is None
-    assert tally.rounding > 0
+    assert tally.counts.rounding > 0
     assert tally.killed == set()
 
 

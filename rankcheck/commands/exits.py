@@ -1,0 +1,50 @@
+"""The exit codes of the command, for all sub-commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+from rankcheck.verification.ledger import Row
+
+__all__ = ["HELP", "Exit", "of_rows", "worst"]
+
+
+class Exit(IntEnum):
+    """What a run of the command ended with."""
+
+    EXPECTED = 0
+    REFUTED = 1
+    USAGE = 2
+    UNDECIDED = 3
+    INTERNAL = 4
+    INTERRUPTED = 130
+    #: The reader of the output went away; this is what a shell reports after SIGPIPE.
+    CLOSED = 141
+
+
+HELP = (
+    "Exit codes: 0 as expected; 1 a counterexample is proved where none was expected, or a claim "
+    "failed; 2 wrong input; 3 undecided; 4 internal error; 130 interrupted."
+)
+
+
+def worst(codes: Iterable[Exit]) -> Exit:
+    """The code of a run of several parts: a refuted one counts before an undecided one."""
+    found = set(codes)
+    for code in (Exit.INTERNAL, Exit.USAGE, Exit.REFUTED, Exit.UNDECIDED):
+        if code in found:
+            return code
+    return Exit.EXPECTED
+
+
+def of_rows(rows: Iterable[Row]) -> Exit:
+    """The code of a run that verified claims."""
+    return worst(
+        Exit.EXPECTED
+        if row.expected
+        else Exit.UNDECIDED
+        if row.verdict == "undecided"
+        else Exit.REFUTED
+        for row in rows
+    )

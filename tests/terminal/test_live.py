@@ -1,0 +1,84 @@
+"""What is seen of a run: a live table on a terminal, lines elsewhere."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from rankcheck.catalogue.entry import Entry
+from rankcheck.terminal import display
+from rankcheck.terminal.display import Display
+from rankcheck.terminal.live import Progress
+
+ENTRY = Entry("t.square", "conjecture", "S", "S", None, Path("mine.py"), 1, "test_square")
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+def test_the_live_table_is_readable_at_100_columns(row, terminal):
+    shown = Progress(terminal, 140)
+    assert shown.live
+    with shown:
+        for number in range(139):
+            shown.finished(row(number))
+        shown.started(ENTRY)
+        shown.advanced(ENTRY, 512)
+        shown.advanced(ENTRY, 512)
+        rendered = shown.render()
+        assert rendered.row_count <= 40
+        shown.finished(row(139))
+    screen = io.StringIO()
+    Console(file=screen, width=100).print(rendered)
+    assert "139 of 140 claims" in screen.getvalue()
+    assert "139 not as expected" in screen.getvalue()
+    assert re.search(r"t\.square +conjecture +running +1024", screen.getvalue())
+    final = plain(terminal.getvalue())
+    lines = [line for line in final.split("\n") if "bottleneck.second" in line][-140:]
+    assert len(lines) == 140
+    assert all(len(line.rstrip()) <= 100 for line in lines)
+    assert all(re.search(r"as-\d{5} +construction +undecided +99999 +1\.23M", x) for x in lines)
+
+
+def test_elsewhere_a_finished_claim_is_a_line(row):
+    stream = io.StringIO()
+    shown = Progress(stream, 10)
+    assert not shown.live
+    with shown:
+        shown.started(ENTRY)
+        shown.advanced(ENTRY, 512)
+        shown.finished(row(7))
+    assert stream.getvalue().startswith("[ 1/10] undecided  bottleneck.second-")
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_what_is_said_stands_above_the_live_part(row, terminal):
+    shown = Progress(terminal, 2)
+    with shown:
+        shown.finished(row(7))
+        shown.say("a [bold] text")
+    shown.say("the end")
+    lines = plain(terminal.getvalue()).splitlines()
+    assert any(line.endswith("a [bold] text") for line in lines)
+    assert lines[-1] == "the end"
+
+
+@pytest.mark.parametrize("name", ["dumb", "unknown"])
+def test_a_terminal_that_cannot_redraw_has_lines(terminal, monkeypatch, name):
+    monkeypatch.setenv("TERM", name)
+    assert not Display(terminal).live
+    assert not Display(io.StringIO()).live
+
+
+def test_now_and_then_a_line_where_nothing_is_live(terminal, monkeypatch):
+    stream = io.StringIO()
+    quiet = Display(stream)
+    quiet.now_and_then(lambda: "too early")
+    monkeypatch.setattr(display, "PAUSE", 0.0)
+    quiet.now_and_then(lambda: "in time")
+    assert stream.getvalue() == "in time\n"
+    Display(terminal).now_and_then(lambda: "on a terminal")
+    assert terminal.getvalue() == ""

@@ -1,0 +1,57 @@
+"""A ledger as text."""
+
+import pytest
+
+from rankcheck.terminal import table
+
+
+def test_counts_take_five_characters():
+    numbers = (0, 99_999, 100_000, 999_499, 1_000_000, 123_456_789)
+    shown = ["0", "99999", "100k", "999k", "1M", "123M"]
+    assert [table.count(number) for number in numbers] == shown
+
+
+def test_the_totals_name_every_verdict(row):
+    verdicts = [
+        ("bound", "holds"),
+        ("refuted", "refuted"),
+        ("step", "refuted"),
+        ("conjecture", "guarded"),
+        ("cited", "cited"),
+        ("conjecture", "refuted"),
+        ("bound", "failed"),
+        ("bound", "undecided"),
+        ("step", "failed"),
+    ]
+    rows = [row(n, kind=kind, verdict=verdict) for n, (kind, verdict) in enumerate(verdicts)]
+    assert table.total(rows, 1.0, "ci", 2) == (
+        "9 claims: 1 hold, 2 refuted by certificate, 1 guarded, 1 cited, 1 REFUTED, 2 FAILED, "
+        "1 UNDECIDED · 1.0 s · profile ci · seed 2"
+    )
+    assert len(table.messages(rows)) == 4
+
+
+def test_a_verdict_that_a_kind_does_not_expect_is_in_capitals(row):
+    rows = [row(kind="bound", verdict="guarded")]
+    assert "1 claim: 1 GUARDED" in table.total(rows, 1.0, "ci", 2)
+    assert table.messages(rows) == ["bottleneck.second-correction-limit-as-00000: guarded"]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ({"best_ratio": 0.99999, "deviation": 1e-9}, "1.0000"),
+        ({"best_ratio": None, "deviation": 5.55e-15}, "5.5e-15"),
+        ({"best_ratio": None, "deviation": 0.0}, "exact"),
+        ({"best_ratio": None, "deviation": None}, ""),
+    ],
+)
+def test_the_best_ratio_or_the_deviation(row, values, shown):
+    assert table.best(row(**values)) == shown
+
+
+def test_a_row_in_a_line(row):
+    shown = table.sentence(row(id="t.a", kind="bound", verdict="holds"))
+    assert shown == (
+        "holds      t.a  (bound, 99999 drawn, 1.23M swept, best 0.8765, mutants 12/12, 123.4 s)"
+    )

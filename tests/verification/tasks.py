@@ -1,0 +1,46 @@
+"""What the workers of `test_pool` do; here, because a spawned process imports it."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from rankcheck.errors import InputError
+
+
+def numbers():
+    """Tasks are numbers, or pairs of a word and its argument."""
+
+    def run(task, tell):
+        match task:
+            case "torch":
+                return "torch" in sys.modules
+            case "threads":
+                return os.environ["OMP_NUM_THREADS"]
+            case "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case ["exit", code]:
+                os._exit(code)
+            case ["once", path]:
+                if not Path(path).exists():
+                    Path(path).touch()
+                    os._exit(7)
+                return "at last"
+            case ["sleep", seconds]:
+                tell(os.getpid())
+                time.sleep(seconds)
+            case int():
+                tell(task + 100)
+                return task * task
+        return None
+
+    return run
+
+
+def refuses():
+    raise InputError("these files are no good")
+
+
+def dies():
+    os._exit(3)

@@ -1,0 +1,147 @@
+"""The ledger in JSON: what is written is read again, and what is no ledger is one clear error."""
+
+import json
+
+import pytest
+
+from rankcheck.verification.counts import Counts
+from rankcheck.verification.ledger import SCHEMA, Ledger, LedgerError, Mutants, Row, read_ledger
+
+ROW = Row(
+    id="t.a",
+    title="A",
+    kind="bound",
+    verdict="holds",
+    reference={"key": "rank", "where": "p. 1"},
+    drawn=Counts(60, 2, 0, {"x > 0": 2}),
+    swept=Counts(512, 1, 3, {"x > 0": 1}),
+    tight_swept=Counts(128),
+    best_ratio=1.0,
+    deviation=5.6e-15,
+    tight="ones()",
+    tight_ratio=1.0,
+    loose={"far": "a safety factor"},
+    needs=("x >= 0",),
+    mutants=Mutants(1, 2, ("weaker",)),
+    messages=("one", "two"),
+)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a ledger of two rows, its data changed by a function; returns the path."""
+
+    def write(change=lambda data: None):
+        path = tmp_path / "ledger.json"
+        other = Row(id="t.0", title="B", kind="cited", verdict="cited", reason="too long")
+        Ledger.of([ROW, other], profile="quick", seed=3, seconds=1.5).write(path)
+        data = json.loads(path.read_text(encoding="utf-8"))
+        change(data)
+        path.write_text(json.dumps(data), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_what_is_written_is_read(written):
+    ledger = read_ledger(written())
+    assert (ledger.profile, ledger.seed, ledger.seconds) == ("quick", 3, 1.5)
+    assert set(ledger.versions) >= {"python", "rankcheck", "torch"}
+    assert [row.id for row in ledger.rows] == ["t.0", "t.a"]
+    assert ledger.rows[1] == ROW
+    assert ROW.counts == Counts(700, 3, 3, {"x > 0": 3})
+
+
+def test_the_json_says_whether_a_row_is_as_expected(written):
+    data = json.loads(written().read_text(encoding="utf-8"))
+    assert data["schema"] == SCHEMA == 2
+    assert [row["expected"] for row in data["claims"]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict"),
+    [
+        ("identity", "holds"),
+        ("bound", "holds"),
+        ("construction", "holds"),
+        ("limit", "holds"),
+        ("statistical", "holds"),
+        ("conjecture", "guarded"),
+        ("refuted", "refuted"),
+        ("step", "refuted"),
+        ("cited", "cited"),
+    ],
+)
+def test_each_kind_expects_one_verdict(kind, verdict):
+    verdicts = ("holds", "guarded", "refuted", "failed", "undecided", "cited")
+    rows = [Row(id="t.a", title="A", kind=kind, verdict=each) for each in verdicts]
+    assert [row.verdict for row in rows if row.expected] == [verdict]
+
+
+def test_fields_of_a_future_version_are_ignored(written):
+    def change(data):
+        data["machine"] = "m"
+        data["claims"][1]["margin"] = 0.5
+        data["claims"][1]["drawn"]["seconds"] = 1
+        data["claims"][1]["mutants"]["slow"] = 0
+
+    assert read_ledger(written(change)).rows[1] == ROW
+
+
+def set_schema(data):
+    data["schema"] = 1
+
+
+def drop_verdict(data):
+    del data["claims"][0]["verdict"]
+
+
+def invent_verdict(data):
+    data["claims"][0]["verdict"] = "genuine"
+
+
+def flatten_counts(data):
+    data["claims"][0]["swept"] = 512
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (set_schema, r"a ledger of schema 1, and this version of rankcheck reads schema 2; write"),
+        (drop_verdict, "not a whole ledger of schema 2: KeyError: 'verdict'"),
+        (invent_verdict, "the verdict 'genuine' is unknown"),
+        (flatten_counts, "not a whole ledger of schema 2: AttributeError"),
+        (lambda data: data.pop("versions"), "not a whole ledger of schema 2: KeyError"),
+        (lambda data: data.pop("claims"), "is JSON, but no ledger"),
+    ],
+)
+def test_a_ledger_that_does_not_fit_is_one_error(written, change, said):
+    path = written(change)
+    with pytest.raises(LedgerError, match=said) as raised:
+        read_ledger(path)
+    assert str(raised.value).startswith(str(path))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[1, 2]", "is JSON, but no ledger: it has no schema and claims"),
+        ('{"hunts": []}', "is JSON, but no ledger"),
+        ('{"schema": 2, "claims": [{"id"', "is not JSON, or was cut off"),
+        ("", "is not JSON, or was cut off"),
+        ("\x80", "is not JSON, or was cut off"),
+    ],
+)
+def test_a_file_that_is_no_ledger_is_one_error(tmp_path, text, said):
+    path = tmp_path / "x.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(LedgerError, match=said):
+        read_ledger(path)
+
+
+def test_a_file_that_is_not_there_is_one_error(tmp_path):
+    with pytest.raises(LedgerError, match=r"no ledger can be read from .*No such file"):
+        read_ledger(tmp_path / "x.json")
+    with pytest.raises(LedgerError, match=r"the ledger cannot be written to .*No such file"):
+        Ledger((), "quick", 0, 0.0, {}).write(tmp_path / "no" / "x.json")

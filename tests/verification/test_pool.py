@@ -1,0 +1,130 @@
+"""The pool of worker processes: events, deaths, and that nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankcheck.verification.pool import Died, Done, Pool, PoolError, Started, Told
+
+from .tasks import dies, numbers, refuses
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Pool[Any](numbers, 2) as pool:
+        yield pool
+
+
+def events(pool, *tasks):
+    for task in tasks:
+        pool.submit(task)
+    return list(pool.events())
+
+
+def gone(pid: int) -> bool:
+    """Whether a process ends within some seconds."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_every_task_starts_tells_and_is_done(pool):
+    seen = events(pool, *range(5))
+    for number in range(5):
+        mine = [event for event in seen if event.task == number]
+        assert mine == [
+            Started(number),
+            Told(number, number + 100),
+            Done(number, number**2),
+        ]
+    assert events(pool) == []
+
+
+def test_a_worker_has_one_thread_and_nothing_it_did_not_ask_for(pool):
+    assert events(pool, "threads")[-1] == Done("threads", "1")
+    assert events(pool, "torch")[-1] == Done("torch", False)
+
+
+def test_a_death_is_an_event_and_another_worker_goes_on(pool):
+    before = set(pool.pids)
+    seen = events(pool, "kill", 1, ["exit", 5], 2, 3)
+    assert Died("kill", "SIGKILL, out of memory?") in seen
+    assert Died(["exit", 5], "exit code 5") in seen
+    assert {event.answer for event in seen if isinstance(event, Done)} == {1, 4, 9}
+    assert before - set(pool.pids)
+    assert len(pool.pids) <= 2
+
+
+def test_a_lost_task_can_be_submitted_again(pool, tmp_path):
+    task = ["once", str(tmp_path / "begun")]
+    pool.submit(task)
+    seen = []
+    for event in pool.events():
+        seen.append(event)
+        if isinstance(event, Died):
+            pool.submit(event.task, first=True)
+    assert seen == [Started(task), Died(task, "exit code 7"), Started(task), Done(task, "at last")]
+
+
+def test_closing_the_events_stops_the_workers():
+    with Pool[Any](numbers, 2) as pool:
+        pids = pool.pids
+        pool.submit(["sleep", 600])
+        running = pool.events()
+        assert isinstance(next(running), Started)
+        running.close()
+        assert pool.pids == []
+        assert all(gone(pid) for pid in pids)
+
+
+def test_workers_end_with_a_parent_that_is_killed():
+    code = (
+        "from rankcheck.verification.pool import Pool, Told\n"
+        "from tests.verification.tasks import numbers\n"
+        "if __name__ == '__main__':\n"
+        "    pool = Pool(numbers, 1)\n"
+        "    pool.submit(['sleep', 600])\n"
+        "    for event in pool.events():\n"
+        "        if isinstance(event, Told): print(event.value, flush=True)\n"
+    )
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=root
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        os.kill(parent.pid, signal.SIGKILL)
+    assert gone(worker)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [
+        (refuses, "these files are no good"),
+        (dies, r"a worker process ended before it was prepared \(exit code 3\)"),
+    ],
+)
+def test_a_worker_that_cannot_be_prepared_is_an_error(prepare, said):
+    with Pool[int](prepare, 1) as pool:
+        pool.submit(1)
+        with pytest.raises(PoolError, match=said):
+            list(pool.events())
+        assert pool.pids == []
+
+
+def test_a_pool_has_workers():
+    with pytest.raises(ValueError, match="received 0 workers; a pool has at least one"):
+        Pool(numbers, 0)
