@@ -220,7 +220,7 @@ INI = "[pytest]\nrankcheck_claims = props\npython_files = props/*.py\n"
     [
         ({"props__b": "X = 1"}, "b.py declares no claim"),
         ({"props__b": TRUE.format(id="t.a", name="b")}, "a claim id is used once"),
-        ({"props__b": REFUTED.format(by="t.nope")}, "t.wrong is corrected by 't.nope', which is"),
+        ({"props__b": REFUTED.format(by="t.nope")}, "t.wrong is corrected by 't.nope'"),
         (
             {"props__b": TRUE.format(id="t.b", name="b").replace("paper(", "str(")},
             "a reference is paper(key, place)",
