@@ -70,10 +70,10 @@ def heavier_laws(source: Source):
 def test_effective_rank(W, b, a, x, p, L, lam, s, eps, *, exponent=2):
     r"""A function that costs no more than one of rank s has a small effective index rank.
 
-    Every $f$ with $\Phi_L(f) \le s^{(L-2)/L} J^{2/L}$ has
-    $\operatorname{rank}_{I,\varepsilon}(f) \le s \bigl(\frac{J}{\varepsilon \sqrt s}\bigr)^{2/(L-1)}$,
-    for all $J$, $\varepsilon$, $L$ and real $s > 0$. A minimal interpolant is such an $f$ if $J$ is
-    the $R_2$-cost of an interpolant of index rank $\le s$ (linear.path-norm-upper).
+    Every $f$ with $\Phi_L(f) \le s^{(L-2)/L} J^{2/L}$ has $\operatorname{rank}_{I,\varepsilon}(f)
+    \le s \bigl(\frac{J}{\varepsilon \sqrt s}\bigr)^{2/(L-1)}$, for all $J$, $\varepsilon$, $L$ and
+    real $s > 0$. A minimal interpolant is such an $f$ if $J$ is the $R_2$-cost of an interpolant of
+    index rank $\le s$ (linear.path-norm-upper).
 
     Checked for the least $J$ that the cost at $\lambda$ allows, which covers every larger one; and
     for the least $J$ that the mixed variation allows, which is smaller still

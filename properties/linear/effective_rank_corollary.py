@@ -184,9 +184,9 @@ def test_effective_rank_corollary_open(W, b, a, x, p, lam, r, L):
     r"""The printed corollary at depths up to 12.
 
     $((r + \sqrt r)\,\sigma_{r+1}(C_f^{1/2})^{2/(L-1)})^{(L-1)/L} \le \Phi_L(f)$ for $r \ge 2$ and
-    $L \le 12$. At these depths it would give the printed corollary, for minimal interpolants and for
-    every other function within the budget
-    $R_2(f^*) < \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$.
+    $L \le 12$. At these depths it would give the printed corollary, for minimal interpolants and
+    for every other function within the budget $R_2(f^*) < \varepsilon \sqrt r\,(1 + \frac1{\sqrt
+    r})^{(L-1)/2}$.
 
     No proof is known: the mixed variation gives only $r + 1$ in place of $r + \sqrt r$. Ascent over
     weights, laws and all sets of active units ($K \le 5$) reaches a ratio of 0.973 at $L = 12$ and

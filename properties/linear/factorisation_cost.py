@@ -73,8 +73,8 @@ def test_factorisation_cost(factors, a, *, exponent=2):
 def test_nuclear_norm(factors, a, *, exponent=1):
     r"""Two linear layers cost the nuclear norm.
 
-    $\|W_2 W_1\|_* \le \frac12 \|W_1\|_F^2 + \frac12 \|W_2\|_F^2$, with equality for
-    $W_2 = U S^{1/2}$, $W_1 = S^{1/2} V^\top$: for $L = 3$ the least over $W_2 W_1 = W$ is $\|W\|_*$.
+    $\|W_2 W_1\|_* \le \frac12 \|W_1\|_F^2 + \frac12 \|W_2\|_F^2$, with equality for $W_2 = U
+    S^{1/2}$, $W_1 = S^{1/2} V^\top$: for $L = 3$ the least over $W_2 W_1 = W$ is $\|W\|_*$.
     """
     norm = schatten_power(product(factors), exponent, rounding(factors))
     cost = sum(frobenius_squared(factor) for factor in factors) / 2

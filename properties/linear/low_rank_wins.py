@@ -1,4 +1,5 @@
-"""Corollary 2, slides B of `linear`: from some depth on, the function of lower index rank costs less."""
+"""Corollary 2, slides B of `linear`: from some depth on, the function of lower index rank costs
+less."""
 
 from fractions import Fraction
 
@@ -79,8 +80,8 @@ def test_low_rank_wins(W, a, V, b, e, x, p, L, *, factor=1):
     $\log R/\log(R/r)$.
 
     Checked are the two middle inequalities, where $L$ exceeds the threshold; the outer ones are
-    linear.phi-sandwich and linear.mixed-variation-bound. The next integer above $T$ is the depth
-    $L_0$ of the slides, `winning_depth`.
+    linear.phi-sandwich and linear.mixed-variation-bound. The least depth above $T$ is
+    `winning_depth`.
     """
     upper = phi_upper(W, a, L)
     net = two_layer_network(V, b, e)

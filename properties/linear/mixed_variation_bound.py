@@ -44,14 +44,14 @@ def test_mixed_variation_bound(W, b, a, x, p, L, lam, *, exponent=2, factor=1):
 
     $\mathcal{MV}(h; q)^{2/L} = \|C_h^{1/2}\|_{S^q}^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$,
     $q = 2/(L-1)$, for $h(x) = a^\top [Wx + b]_+$, every law of $x$ and every $\lambda > 0$ with
-    $\|\lambda\| = 1$. So $\mathcal{MV}(h; q)^{2/L} \le R_L(h)$. The proof:
-    $C_h \preceq M^\top M$ with $M = D_\lambda^{-1} D_a W$, since $1_S 1_S^\top \preceq D_\lambda^{-2}$
-    for every set $S$ of active units.
+    $\|\lambda\| = 1$. So $\mathcal{MV}(h; q)^{2/L} \le R_L(h)$. The proof: $C_h \preceq M^\top M$
+    with $M = D_\lambda^{-1} D_a W$, since $1_S 1_S^\top \preceq D_\lambda^{-2}$ for every set $S$
+    of active units.
 
-    Checked for laws with finitely many atoms; every law is a limit of such laws. The singular values
-    are those of a root of $C_h$, from the network's Jacobian at the atoms, and keep all digits.
-    Functions of index rank one attain the constant. For $r$ separate units the ratio is about
-    $r^{-2/L}$, so an error in $q$ shows only at depths above a hundred.
+    Checked for laws with finitely many atoms; every law is a limit of such laws. The singular
+    values are those of a root of $C_h$, from the network's Jacobian at the atoms, and keep all
+    digits. Functions of index rank one attain the constant. For $r$ separate units the ratio is
+    about $r^{-2/L}$, so an error in $q$ shows only at depths above a hundred.
     """
     net = two_layer_network(W, b, a)
     root = egop_root(net.jacobian(x).squeeze(-2), p)

@@ -1,4 +1,5 @@
-"""Effect of weight decay (Savarese et al. 2019), slides B of `linear`: the path norm in one variable."""
+"""Effect of weight decay (Savarese et al. 2019), slides B of `linear`: the path norm in one
+variable."""
 
 from fractions import Fraction
 
@@ -44,8 +45,8 @@ def test_one_dimensional_cost(W, b, a, c, bends, *, exponent=1):
     $\sum_k |a_k| |w_k| = \int |f''|$ for $f(x) = \sum_k a_k [w_k x + b_k]_+ + c$ with distinct
     breakpoints.
 
-    The right side is computed twice: from the slopes of the active units beside each breakpoint, and
-    from values of $f$ alone, as the jumps of its difference quotients between breakpoints.
+    The right side is computed twice: from the slopes of the active units beside each breakpoint,
+    and from values of $f$ alone, as the jumps of its difference quotients between breakpoints.
     """
     path = power(path_norm(W, a), exponent)
     net = two_layer_network(W, b, a, c)

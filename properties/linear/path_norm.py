@@ -1,4 +1,5 @@
-"""Path norm (slides A) and the Theorem of slides B of `linear`: Φ_2 is the path norm, and bounds Φ_L."""
+"""Path norm (slides A) and the Theorem of slides B of `linear`: Φ_2 is the path norm, and bounds
+Φ_L."""
 
 from fractions import Fraction
 
@@ -42,8 +43,8 @@ def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
     r"""Φ_2 is the path norm.
 
     $\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: it is at most $\|D_\lambda^{-1} D_a W\|_F$ at every
-    $\lambda > 0$ with $\|\lambda\| = 1$, and equal to it at $\lambda_k^2 \propto |a_k| \|w_k\|$. The
-    drawn depth is not used.
+    $\lambda > 0$ with $\|\lambda\| = 1$, and equal to it at $\lambda_k^2 \propto |a_k| \|w_k\|$.
+    The drawn depth is not used.
     """
     path = power(path_norm(W, a), exponent)
     return (

@@ -83,10 +83,10 @@ def test_path_norm_upper(W, b, a, x, p, L, *, exponent=2, factor=1):
     hyperplanes and a law with mass in every region. $R_L(h)$ is at most the cost of the units at
     $\lambda_k^2 \propto |a_k| \|w_k\|$, which stands for it here.
 
-    The right side comes from gradients of $h$: the rank of their law, and
-    $R_2(h) = \sum_k \|\nabla h(x_k) - \nabla h(x_{k-1})\|$ along a line that crosses each hyperplane
-    once. That sum is the path norm of these units. No other network for $h$ has a smaller path norm,
-    since it needs units for the jump of $\nabla h$ at every hyperplane (not checked).
+    The right side comes from gradients of $h$: the rank of their law, and $R_2(h) = \sum_k \|\nabla
+    h(x_k) - \nabla h(x_{k-1})\|$ along a line that crosses each hyperplane once. That sum is the
+    path norm of these units. No other network for $h$ has a smaller path norm, since it needs units
+    for the jump of $\nabla h$ at every hyperplane (not checked).
     """
     net = two_layer_network(W, b, a)
     gradients = net.jacobian(x).squeeze(-2)

@@ -45,9 +45,9 @@ def two_percent_more(W, a, L, lam):
 def test_phi_closed_form(W, a, L, lam, t, *, factor=1, best=best_scale):
     r"""At the best scale of a direction of λ, the cost is a Schatten quasi-norm.
 
-    For $\lambda > 0$ put $X = \|D_\lambda^{-1} a\|^2$, $Y = \|D_\lambda W\|_{S^q}^q$,
-    $q = 2/(L-1)$. Then $\frac1L \|D_{t\lambda}^{-1}a\|^2 + \frac{L-1}L \|D_{t\lambda}W\|_{S^q}^q \ge
-    (X Y^{L-1})^{1/L}$ for every $t > 0$, with equality at $t = (X/Y)^{(L-1)/(2L)}$. The right side is
+    For $\lambda > 0$ put $X = \|D_\lambda^{-1} a\|^2$, $Y = \|D_\lambda W\|_{S^q}^q$, $q =
+    2/(L-1)$. Then $\frac1L \|D_{t\lambda}^{-1}a\|^2 + \frac{L-1}L \|D_{t\lambda}W\|_{S^q}^q \ge (X
+    Y^{L-1})^{1/L}$ for every $t > 0$, with equality at $t = (X/Y)^{(L-1)/(2L)}$. The right side is
     $\|D_\mu^{-1} D_a W\|_{S^q}^{2/L}$ at $\mu_k = |a_k| / (\lambda_k \sqrt X)$, $\|\mu\| = 1$.
 
     If all $a_k \ne 0$, as here, every $\mu > 0$ on the sphere comes from some $\lambda$. So the

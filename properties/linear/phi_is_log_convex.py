@@ -1,4 +1,5 @@
-"""Not in the documents: the objective of Φ_L is log-convex, the reason why its solver can be trusted."""
+"""Not in the documents: the objective of Φ_L is log-convex, the reason why its solver can be
+trusted."""
 
 from fractions import Fraction
 

@@ -1,4 +1,5 @@
-"""Lemma, slides A of `linear`: Φ_L lies between a Schatten quasi-norm and a power of the path norm."""
+"""Lemma, slides A of `linear`: Φ_L lies between a Schatten quasi-norm and a power of the path
+norm."""
 
 from fractions import Fraction
 
@@ -41,12 +42,13 @@ def uniform_lambda(W, a):
 def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, of_rank=1):
     r"""Φ_L lies between a Schatten quasi-norm and a power of the path norm.
 
-    $\|D_a W\|_{S^{2/L}}^{2/L} \le \Phi_L \le \operatorname{rank}(D_a W)^{(L-2)/L} \mathrm{path}^{2/L}$
-    with $\mathrm{path} = \sum_k |a_k| \|w_k\|$. Here $\Phi_L$ is the infimum of
-    $\|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$, $q = 2/(L-1)$, over $\lambda > 0$ with $\|\lambda\| = 1$.
+    $\|D_a W\|_{S^{2/L}}^{2/L} \le \Phi_L \le \operatorname{rank}(D_a W)^{(L-2)/L}
+    \mathrm{path}^{2/L}$ with $\mathrm{path} = \sum_k |a_k| \|w_k\|$. Here $\Phi_L$ is the infimum
+    of $\|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$, $q = 2/(L-1)$, over $\lambda > 0$ with $\|\lambda\| =
+    1$.
 
-    The lower end is checked at *every* $\lambda$, the upper end at
-    $\lambda_k^2 \propto |a_k| \|w_k\|$. No solver is used; linear.phi-solved checks the infimum itself.
+    The lower end is checked at *every* $\lambda$, the upper end at $\lambda_k^2 \propto |a_k|
+    \|w_k\|$. No solver is used; linear.phi-solved checks the infimum itself.
     """
     path = path_norm(W, a)
     lower = schatten_power(a.unsqueeze(-1) * W, Fraction(below, L))
@@ -68,12 +70,11 @@ def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, 
 def test_phi_solved(W, a, L, lam):
     r"""The computed bracket of Φ_L meets the sandwich, and its lower end is below every λ.
 
-    The bracket $[\underline\Phi, \overline\Phi]$ of the solver satisfies
-    $\|D_a W\|_{S^{2/L}}^{2/L} \le \overline\Phi$,
-    $\underline\Phi \le \operatorname{rank}(D_a W)^{(L-2)/L} \mathrm{path}^{2/L}$ and
-    $\underline\Phi \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ for every $\lambda$. Both ends agree to
-    $10^{-9}$ where $D_\lambda^{-1} D_a W$ at the solution is well conditioned on its rank; elsewhere
-    the bracket is valid, but includes a larger rounding error.
+    The bracket $[\underline\Phi, \overline\Phi]$ of the solver satisfies $\|D_a W\|_{S^{2/L}}^{2/L}
+    \le \overline\Phi$, $\underline\Phi \le \operatorname{rank}(D_a W)^{(L-2)/L}
+    \mathrm{path}^{2/L}$ and $\underline\Phi \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ for every
+    $\lambda$. Both ends agree to $10^{-9}$ where $D_\lambda^{-1} D_a W$ at the solution is well
+    conditioned on its rank; elsewhere the bracket is valid, but includes a larger rounding error.
     """
     bracket = phi(W, a, L)
     scale = torch.where(bracket.lam > 0, bracket.lam, 1.0)

@@ -50,9 +50,9 @@ def test_rank_limit(W, a, L, lam, *, exponent=2, order=1):
     $|\Phi_L - r| \le \frac2L \max\bigl(|\log |B|_+|,\ r\,|\log\frac{\mathrm{path}}r|
     \max(1, \frac{\mathrm{path}}r)^{2/L}\bigr)$.
 
-    The lower end is checked at every $\lambda$, the upper end and the rate at the $\lambda$ of the path
-    norm, at depths up to 4096. The limit $\Phi_L \to r$ follows from the rate. For functions, the rank
-    is the index rank (linear.index-rank), and the upper end is linear.path-norm-upper.
+    The lower end is checked at every $\lambda$, the upper end and the rate at the $\lambda$ of the
+    path norm, at depths up to 4096. The limit $\Phi_L \to r$ follows from the rate. For functions,
+    the rank is the index rank (linear.index-rank), and the upper end is linear.path-norm-upper.
     """
     B, path = a.unsqueeze(-1) * W, path_norm(W, a)
     one = torch.ones_like(path)

@@ -90,15 +90,15 @@ def test_rank_penalty(seed):
 
     Data: 16 sets of 24 standard normal points in $\mathbb R^4$ with values $|v \cdot x| - 0.8$.
     Networks of 12 units are trained for 200 steps of Adam on the squared error plus 0.02 times the
-    cost, with $L = 4$ and with $L = 2$, from the same initial function. In the geometric mean over the
-    data sets, $L = 4$ has at most a hundredth of the $\sigma_2/\sigma_1$ of $L = 2$ (seeds 0 to 11: at
-    most a 600th), half the squared sine of the angle to $v$ (a fifth), and a quarter of the squared
-    error on fresh points (an eighth).
+    cost, with $L = 4$ and with $L = 2$, from the same initial function. In the geometric mean over
+    the data sets, $L = 4$ has at most a hundredth of the $\sigma_2/\sigma_1$ of $L = 2$ (seeds 0 to
+    11: at most a 600th), half the squared sine of the angle to $v$ (a fifth), and a quarter of the
+    squared error on fresh points (an eighth).
 
     Not covered: minimisers, as training stops early; other data and networks; index rank above one.
-    For $|v_1 \cdot x| + |v_2 \cdot x|$ and as few points, $\sigma_3/\sigma_1$ shrinks as much, but some
-    networks lose a direction: on all of eight seeds the mean angle was larger for $L = 4$, and the fit
-    hardly better.
+    For $|v_1 \cdot x| + |v_2 \cdot x|$ and as few points, $\sigma_3/\sigma_1$ shrinks as much, but
+    some networks lose a direction: on all of eight seeds the mean angle was larger for $L = 4$, and
+    the fit hardly better.
     """
     deep, shallow = trained(seed, 4), trained(seed, 2)
     return (

@@ -1,5 +1,5 @@
-"""Linear layers, slides A and B of `linear`: L − 1 linear layers compute what one layer computes, and
-the balanced ones do so at the least cost."""
+"""Linear layers, slides A and B of `linear`: L − 1 linear layers compute what one layer computes,
+and the balanced ones do so at the least cost."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -102,12 +102,13 @@ def last_two_merged(W, n):
 def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=balanced_factors):
     r"""Every two-layer function is one of L layers, for every L, at the least cost.
 
-    For $W = U S V^\top$ and $L \ge 2$ the layers $S^{1/(L-1)} V^\top$, $S^{1/(L-1)}$, ...,
-    $U S^{1/(L-1)}$ compute $a^\top[Wx + b]_+ + c$ and cost
-    $\frac1L \|a\|^2 + \frac{L-1}L \|W\|_{S^q}^q$, $q = 2/(L-1)$. With linear.reparameterisation, the
-    capacity is the same at every depth; the cost is not.
+    For $W = U S V^\top$ and $L \ge 2$ the layers $S^{1/(L-1)} V^\top$, $S^{1/(L-1)}$, ..., $U
+    S^{1/(L-1)}$ compute $a^\top[Wx + b]_+ + c$ and cost $\frac1L \|a\|^2 + \frac{L-1}L
+    \|W\|_{S^q}^q$, $q = 2/(L-1)$. With linear.reparameterisation, the capacity is the same at every
+    depth; the cost is not.
 
-    Slides A say that linear layers increase the capacity; slides B say the opposite, which is right.
+    Slides A say that linear layers increase the capacity; slides B say the opposite, which is
+    right.
     """
     factors = witness(W, L - 1)
     length = (frobenius_squared(W) * (x * x).sum(-1)).sqrt()

@@ -1,4 +1,4 @@
-"""“Rescaling invariance”, slides A of `linear`: units scaled by λ > 0; print forgets the bias."""
+"""“Rescaling invariance”, slides A of `linear`: units scaled by λ > 0, the bias included."""
 
 import torch
 

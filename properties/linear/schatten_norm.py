@@ -53,7 +53,8 @@ def rounding(A, B):
 def test_schatten_norm(A, B, q, *, smaller=1):
     r"""The Schatten norms satisfy the triangle inequality for q ≥ 1.
 
-    $\|A + B\|_{S^q} \le \|A\|_{S^q} + \|B\|_{S^q}$ for $q \in [1, \infty]$. It is false for $q < 1$.
+    $\|A + B\|_{S^q} \le \|A\|_{S^q} + \|B\|_{S^q}$ for $q \in [1, \infty]$. It is false for $q <
+    1$.
     """
     total = schatten_norm(A + B, q / smaller, rounding(A, B))
     return leq(total, schatten_norm(A, q) + schatten_norm(B, q))

@@ -44,8 +44,8 @@ def test_schatten_rank_limit(M, q, *, factor=1, order=1):
     r"""The power of a Schatten quasi-norm tends to the rank, at an explicit rate.
 
     Let $r = \operatorname{rank} M$ and $s_i$ the non-zero singular values. For every $q > 0$,
-    $r\,|M|_+^{q/r} \le \|M\|_{S^q}^q \le r\,\|M\|_{op}^q$, with equality if all $s_i$ are equal, and
-    $\bigl|\|M\|_{S^q}^q - r\bigr| \le q \max(1, \|M\|_{op})^q \sum_i |\log s_i|$.
+    $r\,|M|_+^{q/r} \le \|M\|_{S^q}^q \le r\,\|M\|_{op}^q$, with equality if all $s_i$ are equal,
+    and $\bigl|\|M\|_{S^q}^q - r\bigr| \le q \max(1, \|M\|_{op})^q \sum_i |\log s_i|$.
 
     As $q \to 0$ all three tend to $r$. Checked for $q$ down to $2^{-11}$.
     """

@@ -63,10 +63,10 @@ def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fra
     $A = R/\sigma_1$, $\sigma_i = \sigma_i(C_f^{1/2})$, for real $r \ge 1$. A minimal interpolant is
     such an $f$ if $R$ is the $R_2$-cost of an interpolant of index rank $r$.
 
-    Checked for the least $R$ that the cost at $\lambda$ allows, which covers every larger one; and for
-    the least $R$ that the mixed variation allows. Every spectrum
-    $\sigma_1 \ge \sigma_2 = \cdots = \sigma_{k+1}$ attains the second bound at $r = 1$. The proof gives
-    the sharper bound with $r^{1 - 1/(L-1)}$ in place of $r$, which these spectra attain at every $r$.
+    Checked for the least $R$ that the cost at $\lambda$ allows, which covers every larger one; and
+    for the least $R$ that the mixed variation allows. Every spectrum $\sigma_1 \ge \sigma_2 =
+    \cdots = \sigma_{k+1}$ attains the second bound at $r = 1$. The proof gives the sharper bound
+    with $r^{1 - 1/(L-1)}$ in place of $r$, which these spectra attain at every $r$.
     """
     net = two_layer_network(W, b, a)
     q = Fraction(2, L - 1)

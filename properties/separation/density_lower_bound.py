@@ -53,7 +53,8 @@ def points_too_far(source: Source):
 def test_density_lower_bound(d, u):
     r"""The density of μ_d is at least √d/(2eπ) on |t| ≤ 1/√d, in every dimension.
 
-    For $|t| \le 1/\sqrt d$ and every $d \ge 2$ (the $d_0$ of the slide is 2): $1 - t^2 \ge e^{-2t^2}$,
+    For $|t| \le 1/\sqrt d$ and every $d \ge 2$ (so $d_0 = 2$ on the slide):
+    $1 - t^2 \ge e^{-2t^2}$,
     $(1-t^2)^{(d-3)/2} \ge e^{-1}$, $\sqrt{d/2 - 1/2} \ge \Gamma(d/2)/\Gamma((d-1)/2) \ge
     \sqrt{d/2 - 3/4} \ge \sqrt{d/(4\pi)}$, and $\frac{d\mu_d}{dt} \ge \frac{\sqrt d}{2e\pi}$.
 

@@ -88,15 +88,14 @@ def coarse_outer_part(f, d, inner_cells, outer_cells, radius):
 def test_depth_three_network(d, ratio, f, lipschitz, x, other, *, witness=depth_three):
     r"""A Lipschitz function of the inner product as a network of depth three.
 
-    For an $L$-Lipschitz $f: [-1, 1] \to \mathbb R$ and $\varepsilon > 0$, $N_F = N_f \circ N_i$
-    is a network of depth three with
-    $|N_F(x, x') - f(\langle x, x' \rangle)| \le L\,|N_i - \langle x, x' \rangle| + \varepsilon/2 \le
-    \varepsilon$ on $S^{d-1} \times S^{d-1}$, hidden widths at most $16d^2L/\varepsilon$ and
-    $4L/\varepsilon$, and weights and biases of absolute value at most $\max(4, 2L, |f(0)|)$. $N_i$ may
-    leave $[-1, 1]$; $N_f$ is $L$-Lipschitz there too.
+    For an $L$-Lipschitz $f: [-1, 1] \to \mathbb R$ and $\varepsilon > 0$, $N_F = N_f \circ N_i$ is
+    a network of depth three with $|N_F(x, x') - f(\langle x, x' \rangle)| \le L\,|N_i - \langle x,
+    x' \rangle| + \varepsilon/2 \le \varepsilon$ on $S^{d-1} \times S^{d-1}$, hidden widths at most
+    $16d^2L/\varepsilon$ and $4L/\varepsilon$, and weights and biases of absolute value at most
+    $\max(4, 2L, |f(0)|)$. $N_i$ may leave $[-1, 1]$; $N_f$ is $L$-Lipschitz there too.
 
-    Checked for piecewise-linear $f$ and pairs $x, x'$ that are aligned, opposite, at knots of $N_i$,
-    between knots, at tips of a zigzag, or drawn freely.
+    Checked for piecewise-linear $f$ and pairs $x, x'$ that are aligned, opposite, at knots of
+    $N_i$, between knots, at tips of a zigzag, or drawn freely.
     """
     inner_cells, outer_cells = depth_three_cells(ratio, d, 1)
     pair = witness(f, d, inner_cells, outer_cells, torch.ones_like(lipschitz))

@@ -1,4 +1,5 @@
-"""Main result of `separation`, in experiments: fits by networks of depth two with random neurons."""
+"""Main result of `separation`, in experiments: fits by networks of depth two with random
+neurons."""
 
 from fractions import Fraction
 
@@ -89,9 +90,9 @@ def test_depth_two_fit(d, n, alpha, w, other, b, *, lower=main_lower_bound):
     b_j) + c$ of $F = \sum_i \alpha_i h_i$ with random hidden neurons, $d = 2, 3, 4$, has
     $\|F - N\|^2 \ge \|P_nF\| (\|P_nF\| - 2 (\sum_j \|u_j \sigma_j\| + |c|)/\sqrt{N_{d,n}})$.
 
-    The error counts harmonics up to the degree of $F$ only, so it is at most the error on the sphere;
-    the norms are those of whole neurons. The bound is attained if $F = h_n$ is fitted by zero. The
-    hidden weights are random; training them is not tried.
+    The error counts harmonics up to the degree of $F$ only, so it is at most the error on the
+    sphere; the norms are those of whole neurons. The bound is attained if $F = h_n$ is fitted by
+    zero. The hidden weights are random; training them is not tried.
     """
     fit, norms, v, u = least_squares(d, alpha.shape[-1] - 1, alpha, w, other, b)
     size = (alpha * alpha).sum(-1).sqrt() + norms.sum(-1)

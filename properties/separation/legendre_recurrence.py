@@ -1,4 +1,5 @@
-"""“Legendre polynomials” of `separation`: the recurrence of the d-dimensional Legendre polynomials."""
+"""“Legendre polynomials” of `separation`: the recurrence of the d-dimensional Legendre
+polynomials."""
 
 import math
 from fractions import Fraction
@@ -77,7 +78,8 @@ def gegenbauer(d: int, n: int) -> list[Fraction]:
     """The coefficients of C_n^{(a)}(x)/C_n^{(a)}(1), a = d/2 − 1, in 1, x, ..., x^n, for n ≥ 1.
 
     From the explicit sum of (−1)^k (a)_{n−k} (2x)^{n−2k} / (k! (n−2k)!) and C_n^{(a)}(1) =
-    (2a)_n/n!. Their common factor a is cancelled, which gives the limit a → 0 (Chebyshev) for d = 2.
+    (2a)_n/n!. Their common factor a is cancelled, which gives the limit a → 0 (Chebyshev) for d =
+    2.
     """
     a = Fraction(d, 2) - 1
     norm = 2 * math.prod(range(d - 1, d + n - 2))

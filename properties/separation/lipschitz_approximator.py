@@ -1,4 +1,5 @@
-"""“Lipschitz function approximation” of `separation`: Lipschitz functions of one variable at depth two."""
+"""“Lipschitz function approximation” of `separation`: Lipschitz functions of one variable at depth
+two."""
 
 import math
 from fractions import Fraction
@@ -71,10 +72,10 @@ def as_drawn(ratio):
 def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells):
     r"""A Lipschitz function of one variable as a network of one hidden layer.
 
-    For $f: [-R, R] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$ there is
-    $N(x) = f(0) + \sum_{i \le m} \gamma_i\,\mathrm{relu}(\alpha_i x + \beta_i)$ with
-    $\sup_{[-R,R]} |f - N| \le \varepsilon$, $N$ $L$-Lipschitz on $\mathbb R$, $m \le 2RL/\varepsilon$,
-    $\alpha_i = \pm 1$, $|\beta_i| \le R$ and $|\gamma_i| \le 2L$.
+    For $f: [-R, R] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$ there is $N(x) = f(0) +
+    \sum_{i \le m} \gamma_i\,\mathrm{relu}(\alpha_i x + \beta_i)$ with $\sup_{[-R,R]} |f - N| \le
+    \varepsilon$, $N$ $L$-Lipschitz on $\mathbb R$, $m \le 2RL/\varepsilon$, $\alpha_i = \pm 1$,
+    $|\beta_i| \le R$ and $|\gamma_i| \le 2L$.
 
     Checked for piecewise-linear $f$, where a breakpoint of $f$ or of $N$ attains the supremum. The
     unit tests of the witness have smooth $f$.

@@ -1,5 +1,5 @@
 """Main result of `separation`: inner-product functions are far from sums of separable functions.
-Proved with ≥; print has =."""
+The slides print = instead of ≥."""
 
 import torch
 

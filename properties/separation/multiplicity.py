@@ -1,4 +1,5 @@
-"""“Legendre polynomials” of `separation`: how many harmonics of degree n there are in dimension d."""
+"""“Legendre polynomials” of `separation`: how many harmonics of degree n there are in dimension
+d."""
 
 import math
 
@@ -43,8 +44,8 @@ def quotient(d, n):
 def test_multiplicity(d, n, *, number=multiplicity):
     r"""The multiplicities N_{d,n}: closed forms, their sum over degrees, and their growth.
 
-    $N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1} = \frac{(2n+d-2)(n+d-3)!}{n!\,(d-2)!}$
-    ($1$ for $n = 0$), $N_{2,n} = 2$ for $n \ge 1$, $\sum_{k \le n} N_{d,k} = N_{d+1,n}$, and $N_{d,n}$
+    $N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1} = \frac{(2n+d-2)(n+d-3)!}{n!\,(d-2)!}$ ($1$
+    for $n = 0$), $N_{2,n} = 2$ for $n \ge 1$, $\sum_{k \le n} N_{d,k} = N_{d+1,n}$, and $N_{d,n}$
     does not decrease in $n$; for $d \ge 3$ it grows by at least 2 (here: in dimension $d + 1$).
 
     The sum comes from restricting harmonics in $d + 1$ variables to the equator. Checked in exact

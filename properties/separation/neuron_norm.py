@@ -110,12 +110,13 @@ def test_neuron_second_moment(d, size, w, other, b, output):
     r"""The L² norm of a neuron is at most √3·B, before its output weight.
 
     With $z = \langle w, x \rangle + \langle w', x' \rangle + b$ on $S^{d-1} \times S^{d-1}$:
-    $E[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2 \le 3B^2$ if no entry of $w$, $w'$, $b$ exceeds
-    $B$ in size. The square of the maximum is larger by a factor of order $d$, so this gives a sharper
-    width (rankcheck.separation.widths).
+    $E[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2 \le 3B^2$ if no entry of $w$, $w'$, $b$
+    exceeds $B$ in size. The square of the maximum is larger by a factor of order $d$, so this gives
+    a sharper width (rankcheck.separation.widths).
 
     $E z^2$ is computed by a rule on the sphere that is exact for squares, $E[z]_+^2$ by Gauss
-    quadrature over the two inner products; the inequality holds for the measure of the rule as well.
+    quadrature over the two inner products; the inequality holds for the measure of the rule as
+    well.
     """
     moment = neuron_second_moment(w, other, b)
     points, weights = (array.to(w.device) for array in sphere_rule(d, 2))

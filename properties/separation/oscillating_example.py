@@ -81,9 +81,9 @@ def too_few_cells(f, d, inner_cells, outer_cells, radius):
 def test_oscillating_example(d, error, x, other, *, witness=depth_three):
     r"""The oscillating example as a network of depth three and width 16πd⁵/ε.
 
-    $f(t) = \sin(\pi d^3 t)$ is $\pi d^3$-Lipschitz, so $N_F$ is within $\varepsilon$ of
-    $F(x, x') = \sin(\pi d^3 \langle x, x' \rangle)$ with hidden widths at most $16\pi d^5/\varepsilon$
-    and $4\pi d^3/\varepsilon$, and weights and biases of absolute value at most $2\pi d^3$.
+    $f(t) = \sin(\pi d^3 t)$ is $\pi d^3$-Lipschitz, so $N_F$ is within $\varepsilon$ of $F(x, x') =
+    \sin(\pi d^3 \langle x, x' \rangle)$ with hidden widths at most $16\pi d^5/\varepsilon$ and
+    $4\pi d^3/\varepsilon$, and weights and biases of absolute value at most $2\pi d^3$.
 
     Built for $d = 2, \dots, 5$, with up to 235 620 units. A rational number above $\pi$ gives the
     numbers of cells, and one below $\pi$ the bounds of the widths.

@@ -41,12 +41,12 @@ def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
     r"""Every polynomial of degree k < m is far from sin(π√d m t), in every dimension.
 
     For $s(t) = \sin(\pi\sqrt d\,m\,t)$, a whole number $m$, and every polynomial $p$ of degree
-    $k < m$: $\int (s - p)^2\,d\mu_d \ge \frac{m-k}{4e\pi m}$ for every $d \ge 2$ (the $d_0$ of the
-    slide is 2).
+    $k < m$: $\int (s - p)^2\,d\mu_d \ge \frac{m-k}{4e\pi m}$ for every $d \ge 2$ (so
+    $d_0 = 2$ on the slide).
 
     Checked for $d \le 60$, $m \le 16$. The distance is computed in the Legendre basis, where the
-    coefficients of $s$ are Bessel functions. It is least at the projection, where it is the energy of
-    $s$ beyond degree $k$.
+    coefficients of $s$ are Bessel functions. It is least at the projection, where it is the energy
+    of $s$ beyond degree $k$.
     """
     q = d * m * m
     value = distance(d, q, deviation)

@@ -52,8 +52,8 @@ def test_tail_of_the_example(d, deviation):
     every $d \ge 2$. The left side is the least squared distance of $\sin(\pi d^3 t)$ to polynomials
     of degree below $n$ in $L^2(\mu_d)$.
 
-    Checked for $d \le 40$, against polynomials with deviations of degree at most 7 from the best one.
-    For $d \ge 25$ the bound follows from the lemma (separation.tail-from-the-lemma).
+    Checked for $d \le 40$, against polynomials with deviations of degree at most 7 from the best
+    one. For $d \ge 25$ the bound follows from the lemma (separation.tail-from-the-lemma).
     """
     n = d * d
     alpha = sine_coefficients(d, d**6, n - 1, deviation)

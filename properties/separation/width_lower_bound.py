@@ -1,5 +1,5 @@
-"""Example - conclusion, of `separation`: the width that depth two needs for sin(πd³⟨x, x′⟩), as derived
-and as printed, in integers, and against the width that is enough for depth three."""
+"""Example - conclusion, of `separation`: the width that depth two needs for sin(πd³⟨x, x′⟩), as
+derived and as printed, in integers, and against the width that is enough for depth three."""
 
 import math
 from fractions import Fraction
@@ -61,11 +61,11 @@ def test_width_lower_bound(d, share, *, allowed=allowed_norms):
     $\|F - N\|^2 \le \frac{1}{50e^2\pi^2}$, $F = \sin(\pi d^3 \langle x, x' \rangle)$, has
     $r \ge \frac{\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1}}{2 \cdot 4^d (1 + \sqrt{4d})}$ neurons.
 
-    The network is a sum of $r + 1$ separable functions: neurons with norms of at most
-    $4^d(1 + \sqrt{4d})$ (separation.neuron-norm) and a bias of at most $2^d$. Take
-    $\|P_nF\| \ge \tau = \frac{1}{5e\pi}$ with $n = d^2$; separation.tail-of-the-example gives this even
-    for the square. Then the main theorem guarantees an error of at least
-    $\tau(\tau - 2(\sum \|g_j\| + 2^d)/\sqrt{N_{d,n}})$ where this is positive.
+    The network is a sum of $r + 1$ separable functions: neurons with norms of at most $4^d(1 +
+    \sqrt{4d})$ (separation.neuron-norm) and a bias of at most $2^d$. Take $\|P_nF\| \ge \tau =
+    \frac{1}{5e\pi}$ with $n = d^2$; separation.tail-of-the-example gives this even for the square.
+    Then the main theorem guarantees an error of at least $\tau(\tau - 2(\sum \|g_j\| +
+    2^d)/\sqrt{N_{d,n}})$ where this is positive.
 
     Checked: this is at least $\tau^2/2$ for every $\sum \|g_j\|$ that is a `share` of the largest
     allowed one, with equality at share 1.
@@ -87,9 +87,9 @@ def test_width_lower_bound(d, share, *, allowed=allowed_norms):
 def test_width_lower_bound_as_printed(d, share):
     r"""The width that depth two needs, with the printed denominator.
 
-    The main theorem gives a width of at least
-    $\frac{\sqrt{N_{d,d^2}}}{20e\pi 2^{2d}(1 + \sqrt{4d}) + 2^{d+1}}$: for neurons whose norms sum to
-    a `share` of what that width allows, it guarantees an error of at least $\frac{1}{50e^2\pi^2}$.
+    The main theorem gives a width of at least $\frac{\sqrt{N_{d,d^2}}}{20e\pi 2^{2d}(1 + \sqrt{4d})
+    + 2^{d+1}}$: for neurons whose norms sum to a `share` of what that width allows, it guarantees
+    an error of at least $\frac{1}{50e^2\pi^2}$.
     """
     norms = share * allowed_norms_as_printed(d, share)
     return leq(slides_error_like(share), guaranteed_error(d, norms))
@@ -159,8 +159,9 @@ def test_width_in_integers(d):
     r"""The least width of depth two as an exact integer, and the d from which it exceeds 1.
 
     $\lceil (\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1})/(2 \cdot 4^d (1 + \sqrt{4d})) \rceil$ from balls
-    with more bits than $N_{d,d^2}$ has equals the same from integers alone, for $d$ up to 1000. It is
-    0 up to $d = 8$ and 1 up to $d = 18$. From $d = 19$ on, where it is 2, the bound is not trivial.
+    with more bits than $N_{d,d^2}$ has equals the same from integers alone, for $d$ up to 1000. It
+    is 0 up to $d = 8$ and 1 up to $d = 18$. From $d = 19$ on, where it is 2, the bound is not
+    trivial.
     """
     width = depth_two_width(d)
     known = int(d >= 9) + int(d >= 19)
@@ -182,10 +183,11 @@ def test_width_in_integers(d):
 def test_width_crossover(d, *, first=44):
     r"""Depth two must be wider than depth three from dimension 44 on.
 
-    At the error $\varepsilon = \frac{1}{50e^2\pi^2}$ the width that depth two needs is at least the
-    width $16\pi d^5/\varepsilon$ that is enough for depth three if $d \ge 44$, and at most that if
-    $d \le 43$. From $d = 100$ on it is larger by at least forty orders of magnitude. Checked for
-    $d \le 1000$.
+    At the error $\varepsilon = \frac{1}{50e^2\pi^2}$ the width that depth two needs exceeds the
+    width $16\pi d^5/\varepsilon$ that is enough for depth three if and only if $d \ge 44$; from
+    $d = 100$ on by at least forty orders of magnitude.
+
+    Checked for $d \le 1000$, with $\le$ between integers.
     """
     two, three = depth_two_width(d), math.ceil(depth_three_width(d))
     relation = leq(three, two) if d >= first else leq(two, three)

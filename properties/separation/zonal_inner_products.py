@@ -1,4 +1,5 @@
-"""“Separable functions” of `separation`: inner products of zonal functions, the core of the proof."""
+"""“Separable functions” of `separation`: inner products of zonal functions, the core of the
+proof."""
 
 import torch
 
@@ -92,9 +93,9 @@ def test_zonal_inner_products_by_quadrature(
 ):
     r"""Inner products of zonal functions, by quadrature.
 
-    The identities of separation.zonal-inner-products for degrees up to 12 in dimensions up to 30, with
-    the left sides from Gauss quadrature over the coordinates along and across $v$, first over $x$,
-    then over $x'$.
+    The identities of separation.zonal-inner-products for degrees up to 12 in dimensions up to 30,
+    with the left sides from Gauss quadrature over the coordinates along and across $v$, first over
+    $x$, then over $x'$.
     """
     c = (v * w).sum(-1)
     one = torch.ones_like(c)
