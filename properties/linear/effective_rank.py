@@ -1,3 +1,6 @@
+"""Theorem on minimal-norm interpolants, slides B of `linear`: a cheap function has few large
+singular values."""
+
 from fractions import Fraction
 
 from rankcheck import bound, leq, paper
@@ -19,12 +22,12 @@ from rankcheck.instances.units import (
 )
 from rankcheck.linalg import power, schatten_power
 
-#: ε is strictly below the singular values that it is to count.
+#: A factor that puts ε just below the singular values to be counted.
 BELOW = 1 - 2.0**-30
 
 
 def numbers(source: Source):
-    """A number s, the rank of a competitor where it is an integer."""
+    """A number s > 0; an integer s is the rank of a competitor."""
     return positive(source, low=0.5, high=6.0)
 
 
@@ -43,12 +46,12 @@ def equal_singular_values(source: Source):
         W, b, a, x, p, L, lam = aligned_units_at_points().build(source)
         return W, b, a, x, p, L, lam, s, BELOW * path_norm(W, a)
     W, b, a, x, p, t = separate_units(source)
-    return W, b, a, x, p, depth(source), 0 * b + 1, s, BELOW * t[..., 0]
+    return W, b, a, x, p, depth(source), b.new_ones(b.shape), s, BELOW * t[..., 0]
 
 
 @instances
 def heavier_laws(source: Source):
-    """The same with four times the mass, which doubles the singular values; and twice the ε."""
+    """The same under four times the mass, which doubles the singular values; ε is doubled too."""
     W, b, a, x, p, L, lam, s, eps = equal_singular_values().build(source)
     return W, b, a, x, 4 * p, L, lam, s, 2 * eps
 
@@ -67,14 +70,14 @@ def heavier_laws(source: Source):
 def test_effective_rank(W, b, a, x, p, L, lam, s, eps, *, exponent=2):
     r"""A function that costs no more than one of rank s has a small effective index rank.
 
-    Every $f$ with $\Phi_L(f) \le s^{(L-2)/L} J^{2/L}$ has
-    $\operatorname{rank}_{I,\varepsilon}(f) \le s \bigl(\frac{J}{\varepsilon \sqrt s}\bigr)^{2/(L-1)}$,
-    for all $s$ (an integer or not), $J$, $\varepsilon$, $L$. A minimal interpolant is such an $f$, where $J$ is the
-    $R_2$-cost of an interpolant of index rank $\le s$ (linear.path-norm-upper).
+    Every $f$ with $\Phi_L(f) \le s^{(L-2)/L} J^{2/L}$ has $\operatorname{rank}_{I,\varepsilon}(f)
+    \le s \bigl(\frac{J}{\varepsilon \sqrt s}\bigr)^{2/(L-1)}$, for all $J$, $\varepsilon$, $L$ and
+    real $s > 0$. A minimal interpolant is such an $f$ if $J$ is the $R_2$-cost of an interpolant of
+    index rank $\le s$ (linear.path-norm-upper).
 
-    Held for the least $J$ that the cost at $\lambda$ allows, so for every larger one; and for the
-    least that the mixed variation allows, which is smaller still (linear.mixed-variation-bound), and
-    for which the bound is attained by equal singular values.
+    Checked for the least $J$ that the cost at $\lambda$ allows, which covers every larger one; and
+    for the least $J$ that the mixed variation allows, which is smaller still
+    (linear.mixed-variation-bound). Equal singular values attain the second bound.
     """
     net = two_layer_network(W, b, a)
     gradients = net.jacobian(x).squeeze(-2)

@@ -1,3 +1,6 @@
+"""Corollary on minimal-norm interpolants, slides B of `linear`: costs at which the effective index
+rank is at most r. As printed, as it follows from the theorem, and what remains open."""
+
 from fractions import Fraction
 
 import torch
@@ -16,7 +19,7 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, power, singular_values
 from rankcheck.scalars import scalar
 
-#: Where J is this near to its threshold, relatively, floats do not tell on which side it is.
+#: Floats cannot tell on which side of its threshold J is within this relative distance.
 NEAR = 2.0**-30
 
 
@@ -49,14 +52,15 @@ def test_effective_rank_corollary(r, eps, J, L, *, threshold=effective_rank_thre
     r"""The cost below which the effective index rank is at most r.
 
     $r \bigl(\frac{J}{\varepsilon \sqrt r}\bigr)^{2/(L-1)} < r + 1 \iff
-    J < \varepsilon \sqrt r\,(1 + \frac1r)^{(L-1)/2}$, and the left side is $r + 1$ where $J$ is the
-    right side. With linear.effective-rank: there $\operatorname{rank}_{I,\varepsilon}(f) \le r$.
+    J < \varepsilon \sqrt r\,(1 + \frac1r)^{(L-1)/2}$, with $r + 1$ on the left where $J$ equals
+    that threshold. Below it, linear.effective-rank gives
+    $\operatorname{rank}_{I,\varepsilon}(f) \le r$.
     """
     limit = threshold(r, eps, L)
     below = effective_rank_bound(r, J, eps, L) < r + 1
     apart = (J - limit).abs() > NEAR * limit
     return (
-        eq(effective_rank_bound(r, limit, eps, L), 0 * limit + r + 1, label="at the threshold"),
+        eq(effective_rank_bound(r, limit, eps, L), r + 1, label="at the threshold"),
         eq(below.long(), (limit > J).long(), where=apart, label="on either side"),
     )
 
@@ -74,8 +78,8 @@ def spectra_within_the_budget(source: Source):
     "linear.effective-rank-corollary-as-printed",
     paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=spectra_within_the_budget(),
-    errata="The factor is printed as (1 + 1/√r)^{(L−1)/2}; what follows from the theorem has 1 + 1/r. "
-    "For r ≥ 2 the printed condition gives at most ⌈r + √r⌉ − 1.",
+    errata="Printed is the factor (1 + 1/√r)^{(L−1)/2}; the theorem gives (1 + 1/r)^{(L−1)/2}. For "
+    "r ≥ 2 the printed condition only bounds the rank by ⌈r + √r⌉ − 1.",
     corrected_by="linear.effective-rank-corollary",
 )
 def test_effective_rank_corollary_as_printed(sigma, r, eps, J, L):
@@ -85,22 +89,22 @@ def test_effective_rank_corollary_as_printed(sigma, r, eps, J, L):
     $(\sum_i \sigma_i^q)^{(L-1)/L} \le r^{(L-2)/L} J^{2/L}$, $q = 2/(L-1)$, then at most $r$ of the
     $\sigma_i$ exceed $\varepsilon$.
 
-    This is the corollary as an implication of the theorem: the second inequality is all that its
-    proof uses of the singular values $\sigma_i$ of $C_f^{1/2}$.
+    This is the deduction of the corollary from the theorem: the second inequality is all that the
+    proof uses about the singular values $\sigma_i$ of $C_f^{1/2}$.
     """
     q = Fraction(2, L - 1)
     cost = power(power(sigma, q).sum(-1), Fraction(L - 1, L))
     allowed = power(scalar(r, J), Fraction(L - 2, L)) * power(J, Fraction(2, L))
     count = (sigma > eps.unsqueeze(-1)).sum(-1)
-    return leq(count, 0 * count + r, where=cost <= allowed)
+    return leq(count, r, where=cost <= allowed)
 
 
 @instances
 def functions_of_rank_above(source: Source, *, depths):
     """Units W, b, a, points x of masses p, λ, a rank r ≥ 2 below K, D and N, and a depth.
 
-    Half of the time the units are α e_k − β 1, and each set of two of them is the active one at some
-    point: for K = 3 the functions that come nearest to what the corollary excludes.
+    In half of the draws the units are α e_k − β 1, and each two of them are the active ones at some
+    point; with K = 3 these functions come nearest to violating the corollary.
     """
     D = source.integer(3, 4)
     if source.choice(("pairs of units", "any")) == "any":
@@ -109,8 +113,8 @@ def functions_of_rank_above(source: Source, *, depths):
         x, lam = source.tensor(N, D), positive(source, K)
     else:
         W, x = pairs_of_units(source, D)
-        b, a = 0 * W[..., 0] - 0.5, 0 * W[..., 0] + 1
-        lam = a
+        a = lam = torch.ones_like(W[..., 0])
+        b = -a / 2
     mass = positive(source, x.shape[-2])
     p = mass / mass.sum(-1, keepdim=True)
     r = source.integer(2, min(W.shape[-2], D, x.shape[-2]) - 1)
@@ -118,13 +122,13 @@ def functions_of_rank_above(source: Source, *, depths):
 
 
 def pairs_of_units(source: Source, K: int):
-    """W = αI − β11ᵀ, and for each pair of units the x with Wx = 1 at these, and 0 at the others."""
+    """W = αI − β11ᵀ, and for each pair of units the x at which Wx is 1 for these, 0 for the others."""
     alpha, beta = positive(source, 1, 1, low=1.0), source.tensor(1, 1, low=-1.0, high=0.24)
     pairs = [(i, j) for j in range(K) for i in range(j)]
     active = torch.zeros(len(pairs), K, dtype=torch.float64)
     for place, pair in enumerate(pairs):
         active[place, list(pair)] = 1.0
-    ones = 0 * alpha + 1
+    ones = torch.ones_like(alpha)
     W = alpha * eye(K, like=alpha) - beta * ones
     # (αI − β11ᵀ)⁻¹ = (I + β/(α − βK) 11ᵀ)/α, as βK < α
     x = (ones * active.to(alpha.device) + 2 * beta / (alpha - K * beta)) / alpha
@@ -134,8 +138,8 @@ def pairs_of_units(source: Source, K: int):
 def cost_at_rank(W, b, a, x, p, lam, r, L):
     r"""((r + √r) σ_{r+1}^q)^{(L−1)/L} and the cost at λ.
 
-    A function with rank_{I,ε} > r for an ε just below σ_{r+1}, and within the printed budget, is one
-    with less cost than the first number.
+    The cost is below the first number exactly if the function is within the printed budget for some
+    ε < σ_{r+1}, although rank_{I,ε} > r.
     """
     C = egop(two_layer_network(W, b, a).jacobian(x).squeeze(-2), p)
     size = power(scalar(r, C), Fraction(1, 2)) + r
@@ -147,21 +151,25 @@ def cost_at_rank(W, b, a, x, p, lam, r, L):
     "linear.effective-rank-corollary-for-functions",
     paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=functions_of_rank_above(depths=(2, 24)),
-    errata="At depths from 15 on, a budget J below ε√r(1 + 1/√r)^{(L−1)/2} admits functions with more "
-    "than r singular values above ε: no bound of them by the cost alone can save the printed factor.",
+    errata="Printed is the factor 1 + 1/√r. From depth 15 on, some functions within a budget "
+    "J < ε√r(1 + 1/√r)^{(L−1)/2} have more than r singular values above ε, so no argument from the "
+    "cost alone gives this factor; the theorem gives 1 + 1/r.",
     corrected_by="linear.effective-rank",
 )
 def test_effective_rank_corollary_for_functions(W, b, a, x, p, lam, r, L):
-    r"""The printed corollary, for every function within its budget.
+    r"""The printed corollary for every function within its budget, minimal or not.
 
     If $\operatorname{rank}_{I,\varepsilon}(f) > r$, then
-    $\Phi_L(f) \ge r^{(L-2)/L} J^{2/L}$ with $J = \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$:
-    that is, $((r + \sqrt r)\,\sigma_{r+1}^q)^{(L-1)/L} \le \Phi_L(f)$, $\sigma_i = \sigma_i(C_f^{1/2})$.
+    $\Phi_L(f) \ge r^{(L-2)/L} J^{2/L}$ with
+    $J = \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$: that is,
+    $((r + \sqrt r)\,\sigma_{r+1}^q)^{(L-1)/L} \le \Phi_L(f)$ with $q = 2/(L-1)$ and
+    $\sigma_i = \sigma_i(C_f^{1/2})$.
 
-    Not the corollary, but what would imply it; the cost is taken at $\lambda$, above $\Phi_L$. With
-    three units of the rows of $6I - 11^\top$, each two of them active with probability $\frac13$, all
-    $\sigma_i$ are equal, and $\Phi_L \le \bigl((\frac32)^q (1 + 2^{1+q})\,\sigma^q\bigr)^{(L-1)/L}$, which
-    is too little for $r = 2$ from $L = 15$ on.
+    This would imply the corollary, which speaks of minimal interpolants only. The cost is taken at
+    $\lambda$, where it is at least $\Phi_L$. Take three units, the rows of $6I - 11^\top$, each two
+    of them active with probability $\frac13$: all $\sigma_i$ are equal and
+    $\Phi_L \le \bigl((\frac32)^q (1 + 2^{1+q})\,\sigma^q\bigr)^{(L-1)/L}$, which is too small for
+    $r = 2$ from $L = 15$ on.
     """
     least, cost = cost_at_rank(W, b, a, x, p, lam, r, L)
     return leq(least, cost)
@@ -176,14 +184,15 @@ def test_effective_rank_corollary_open(W, b, a, x, p, lam, r, L):
     r"""The printed corollary at depths up to 12.
 
     $((r + \sqrt r)\,\sigma_{r+1}(C_f^{1/2})^{2/(L-1)})^{(L-1)/L} \le \Phi_L(f)$ for $r \ge 2$ and
-    $L \le 12$: at these depths the printed corollary would hold, for minimal interpolants as for every
-    other function within the budget $R_2(f^*) < \varepsilon \sqrt r\,(1 + \frac1{\sqrt r})^{(L-1)/2}$.
+    $L \le 12$. At these depths it would give the printed corollary, for minimal interpolants and
+    for every other function within the budget $R_2(f^*) < \varepsilon \sqrt r\,(1 + \frac1{\sqrt
+    r})^{(L-1)/2}$.
 
     No proof is known: the mixed variation gives only $r + 1$ in place of $r + \sqrt r$. Ascent over
-    weights, laws and all sets of active units ($K \le 5$) comes to a ratio of 0.973 at $L = 12$ and
-    passes 1 at $L = 15$ (linear.effective-rank-corollary-for-functions). For deeper networks the
-    corollary itself, which speaks of *minimal* interpolants of a data set, is open: no data set is
-    known that violates it, and nothing here looks for one.
+    weights, laws and all sets of active units ($K \le 5$) reaches a ratio of 0.973 at $L = 12$ and
+    exceeds 1 at $L = 15$ (linear.effective-rank-corollary-for-functions). For deeper networks the
+    corollary itself, which is about *minimal* interpolants of a data set, is open: no data set that
+    violates it is known, and none is searched for here.
     """
     least, cost = cost_at_rank(W, b, a, x, p, lam, r, L)
     return leq(least, cost)

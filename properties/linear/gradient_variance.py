@@ -1,3 +1,5 @@
+"""EGOP, slides B of `linear`: what the matrix C_f = E[∇f ∇fᵀ] measures."""
+
 from fractions import Fraction
 
 from rankcheck import eq, identity, paper
@@ -30,11 +32,10 @@ def functions_and_directions(source: Source):
 def test_gradient_variance(net, x, p, v, *, exponent=2):
     r"""The EGOP matrix is the mean square of directional derivatives.
 
-    $v^\top C_f v = \mathbb E[(v^\top \nabla f(X))^2]$ for every $v$, here for laws with finitely many
-    atoms.
+    $v^\top C_f v = \mathbb E[(v^\top \nabla f(X))^2]$ for every $v$.
 
-    The right side is made of values of $f$ alone: $v^\top \nabla f(x) = (f(x + tv) - f(x))/t$ for a
-    step $t$ so short that no unit changes sign.
+    Checked for laws with finitely many atoms. The right side uses values of $f$ alone:
+    $v^\top \nabla f(x) = (f(x + tv) - f(x))/t$ for a step $t$ so short that no unit changes sign.
     """
     C = egop(net.jacobian(x).squeeze(-2), p)
     left = (v.unsqueeze(-2) @ C @ v.unsqueeze(-1)).squeeze(-1).squeeze(-1)

@@ -1,3 +1,6 @@
+"""Mixed-variation functions (slides A) and EGOP (slides B) of `linear`: the rank of C_f is the rank
+of the weights, if the law has mass in every activation region."""
+
 import torch
 
 from rankcheck import eq, identity, paper, refuted
@@ -7,10 +10,12 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import law, units_on_a_line
 from rankcheck.linalg import range_projection, rank, singular_values
 
+from ._laws import without_an_end
+
 
 @instances
 def units_and_moves(source: Source):
-    """Units with distinct hyperplanes, a law that charges all regions on a line, and a move v."""
+    """Units with distinct hyperplanes, a law with mass in each region on a line, and a move v."""
     W, b, a, x, p = units_on_a_line().build(source)
     return W, b, a, x, p, source.tensor(W.shape[-1], low=-2.0, high=2.0)
 
@@ -19,9 +24,7 @@ def units_and_moves(source: Source):
 def a_region_without_mass(source: Source):
     """The same without mass in the region below all bends, or in the one above."""
     W, b, a, x, p, v = units_and_moves().build(source)
-    end = source.choice((0, x.shape[-2] - 1))
-    alive = torch.arange(x.shape[-2], device=p.device) != end
-    return W, b, a, x, torch.where(alive, p, 0 * p), v
+    return W, b, a, x, without_an_end(source, p), v
 
 
 @instances
@@ -32,7 +35,7 @@ def cancelling_units(source: Source):
 
 
 def only_the_last(gradients, p):
-    """The gradient at one point, in place of their law."""
+    """The gradient at one point instead of the law of all."""
     return egop_root(gradients[..., -1:, :], p[..., -1:])
 
 
@@ -50,13 +53,13 @@ def test_index_rank(W, b, a, x, p, v, *, root_of=egop_root):
     r"""The index rank is the rank of the weights, and its range the principal subspace.
 
     For units with distinct hyperplanes whose activation regions all have positive mass,
-    $\operatorname{rank} C_h = \operatorname{rank} D_aW$; and $h(x + u) = h(x)$ at the points of the
+    $\operatorname{rank} C_h = \operatorname{rank} D_aW$, and $h(x + u) = h(x)$ at the points of the
     law for every $u \perp \operatorname{range} C_h$.
 
-    A line meets the hyperplanes one after the other (coordinates are chosen so that it is the first
-    axis), and the law has mass in each of its intervals: neighbouring gradients differ by
-    $\pm a_k w_k$. The rank in floats is that of the root $A$, $A^\top A = C_h$; on balls both are
-    proved. `index_rank` of $C_h$ itself is part of linear.index-rank-gaussian.
+    Some line meets the hyperplanes one after the other; here it is the first axis, and the law has
+    mass in each of its intervals, so that neighbouring gradients differ by $\pm a_k w_k$. In floats
+    the rank is that of the root $A$, $A^\top A = C_h$; on balls both ranks are proved. `index_rank`
+    of $C_h$ itself is checked in linear.index-rank-gaussian.
     """
     net = two_layer_network(W, b, a)
     root = root_of(net.jacobian(x).squeeze(-2), p)
@@ -72,7 +75,7 @@ def test_index_rank(W, b, a, x, p, v, *, root_of=egop_root):
 
 @instances
 def units_under_a_gaussian(source: Source):
-    """Up to three units with distinct hyperplanes, and the middle of their bends on the line."""
+    """Up to three units with distinct hyperplanes, and the midpoint of their bends on the line."""
     W, b, a, x, _ = units_on_a_line(units=(1, 3)).build(source)
     return W, b, a, (x[..., 0, :] + x[..., -1, :]) / 2
 
@@ -89,8 +92,8 @@ def test_index_rank_gaussian(W, b, a, mean):
     $\operatorname{rank} C_h = \operatorname{rank} D_aW$ for units with distinct hyperplanes and
     $x \sim N(\mathrm{mean}, I)$, a law of full support, with $C_h$ in closed form.
 
-    Held where $D_aW$ has a condition number below $2^{10}$: $C_h$ squares it, and what is left after
-    that can be told from rounding.
+    Checked where $D_aW$ has a condition number below $2^{10}$. $C_h$ squares it, and its least
+    non-zero singular value must stay well above rounding.
     """
     s = singular_values(a.unsqueeze(-1) * W)
     r = unit_rank(W, a)
@@ -101,7 +104,7 @@ def test_index_rank_gaussian(W, b, a, mean):
 
 @instances
 def units_with_a_law(source: Source):
-    """Units with distinct hyperplanes, and a law on points of some regions, drawn along the line."""
+    """Units with distinct hyperplanes, and a law on points of some of the regions along the line."""
     W, b, a, between, _ = units_on_a_line().build(source)
     places = [source.integer(0, W.shape[-2]) for _ in range(source.integer(1, 4))]
     return W, b, a, between[..., places, :], law(source, len(places))
@@ -111,19 +114,20 @@ def units_with_a_law(source: Source):
     "linear.index-rank-as-printed",
     paper("linear", "slides A, Mixed-Variation Functions"),
     instances=units_with_a_law(),
-    errata="rank(f) = rank(C_f) needs a law with mass in every activation region: a unit that is "
-    "inactive on the support does not count. So [x_1]_+ + [x_2 − 5]_+ has rank(C_f) = 1 on [−1, 1]².",
+    errata="Printed is rank(C_f) = min rank D_aW for every law; the law needs mass in every "
+    "activation region, as C_f does not see units that are inactive on its support. On [−1, 1]² the "
+    "function [x_1]_+ + [x_2 − 5]_+ has rank(C_f) = 1.",
     corrected_by="linear.index-rank",
 )
 def test_index_rank_as_printed(W, b, a, x, p):
-    r"""The index rank is the rank of the weights whatever the law.
+    r"""The index rank is the rank of the weights, whatever the law.
 
-    $\operatorname{rank} C_f = \min_\theta \operatorname{rank} D_aW$, over the networks $\theta$
-    for $f$, whatever the law of $x$.
+    $\operatorname{rank} C_f = \min_\theta \operatorname{rank} D_aW$ over the networks $\theta$
+    for $f$, for every law of $x$.
 
-    For distinct hyperplanes every network for $f$ has units on all of them, so the minimum is
-    $\operatorname{rank} D_aW$ of the one at hand. The law has atoms inside regions; small balls
-    around them, with a density, give the same $C_f$.
+    If the hyperplanes are distinct, every network for $f$ has units on all of them, so the given
+    network attains the minimum. The law here has atoms inside regions; a density on small balls
+    around them gives the same $C_f$.
     """
     gradients = two_layer_network(W, b, a).jacobian(x).squeeze(-2)
     return eq(rank(egop(gradients, p)), unit_rank(W, a))

@@ -1,3 +1,6 @@
+"""Corollary 2, slides B of `linear`: from some depth on, the function of lower index rank costs
+less."""
+
 from fractions import Fraction
 
 import torch
@@ -24,7 +27,7 @@ from rankcheck.linalg import power, rank, schatten_power
 from rankcheck.scalars import scalar
 
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
-#: A path norm this much shorter, or longer, than the one at which both sides are equal.
+#: Factors of the path norm at which both sides are equal.
 SHORTER, LONGER = 1 - 2.0**-30, 1 + 2.0**-8
 
 
@@ -41,21 +44,21 @@ def functions_of_two_ranks(source: Source):
 
 @instances
 def functions_of_equal_cost(source: Source):
-    """r < R orthogonal units each, such that the two ends meet at the depth L, or nearly so.
+    """r and R > r orthogonal units whose two costs are (nearly) equal at the depth L.
 
-    Half of the time e_k v_k all have one length: by the weights. Otherwise all singular values of
-    C_g^{1/2} are equal: by the gradients.
+    In half of the draws all e_k v_k have one length, so that the bound by the weights is tight.
+    Otherwise all singular values of C_g^{1/2} are equal, and the bound by the gradients is tight.
     """
     V, b, e, x, p, t = separate_units(source, least=2)
     R, D = V.shape[-2:]
     r, L = source.integer(1, R - 1), source.integer(2, 8)
     meets = power(scalar(Fraction(R, r), t), Fraction(L, 2)) * t
     by_weights, shorter = signs(source, 1) > 0, signs(source, 1) > 0
-    e = torch.where(by_weights, 0 * e + t, e)
+    e = torch.where(by_weights, t, e)
     meets = torch.where(by_weights, meets, meets / power(scalar(R, t), Fraction(1, 2)))
-    meets = meets * torch.where(shorter, 0 * t + SHORTER, 0 * t + LONGER)
+    meets = torch.where(shorter, SHORTER * meets, LONGER * meets)
     W = meets.unsqueeze(-1) * semi_orthogonal(source, D, r).mT
-    return W, 0 * W[..., 0] + 1, V, b, e, x, p, L
+    return W, torch.ones_like(W[..., 0]), V, b, e, x, p, L
 
 
 @bound(
@@ -66,27 +69,28 @@ def functions_of_equal_cost(source: Source):
     mutants={"from a depth 2 % smaller": {"factor": 0.98}},
 )
 def test_low_rank_wins(W, a, V, b, e, x, p, L, *, factor=1):
-    r"""Of two functions, that of the lower rank costs less from an explicit depth on.
+    r"""Of two functions, the one of lower rank costs less from an explicit depth on.
 
-    Let $f$ have the units $W, a$, $r = \operatorname{rank} D_aW$, and $g$ the units $V, e$ with
+    Let $f$ have the units $W, a$ with $r = \operatorname{rank} D_aW$, and $g$ the units $V, e$ with
     $R = \operatorname{rank} D_eV > r$. Then $\Phi_L(W, a) \le r^{(L-2)/L} \mathrm{path}^{2/L} \le
     \|D_eV\|_{S^{2/L}}^{2/L} \le \Phi_L(V, e)$ for every $L > T = \frac{2}{\log(R/r)}
     \bigl(\log\frac{\mathrm{path}}r - \frac1R \log|D_eV|_+\bigr)$. And
     $R_L(f) \le r^{(L-2)/L} \mathrm{path}^{2/L} \le \mathcal{MV}(g; q)^{2/L} \le R_L(g)$ for every
-    $L > T' $, the same with $|C_g^{1/2}|_+$ in place of $|D_eV|_+$, and $\log R/\log(R/r)$ more.
+    $L > T'$: this threshold has $|C_g^{1/2}|_+$ in place of $|D_eV|_+$, and is larger by
+    $\log R/\log(R/r)$.
 
-    The middle inequalities are held here, where $L$ exceeds the threshold; the outer ones are
-    linear.phi-sandwich and linear.mixed-variation-bound. L_0 is the next integer above, `winning_depth`.
+    Checked are the two middle inequalities, where $L$ exceeds the threshold; the outer ones are
+    linear.phi-sandwich and linear.mixed-variation-bound. The least depth above $T$ is
+    `winning_depth`.
     """
     upper = phi_upper(W, a, L)
     net = two_layer_network(V, b, e)
     root = egop_root(net.jacobian(x).squeeze(-2), p)
     mixed = power(schatten_power(root, Fraction(2, L - 1)), Fraction(L - 1, L))
     r, R, R_gradients = unit_rank(W, a), rank(e.unsqueeze(-1) * V), rank(root)
-    never = 0 * upper + L + 1
-    # Where the ranks are not ordered, there is no threshold.
-    T = torch.where(r < R, winning_threshold(W, a, V, e), never)
-    T_gradients = torch.where(r < R_gradients, winning_threshold_by_gradients(W, a, root), never)
+    # Without r < R there is no threshold: one above L asserts nothing.
+    T = torch.where(r < R, winning_threshold(W, a, V, e), L + 1.0)
+    T_gradients = torch.where(r < R_gradients, winning_threshold_by_gradients(W, a, root), L + 1.0)
     return (
         leq(upper, phi_lower(V, e, L), where=factor * T < L, label="by the weights"),
         leq(upper, mixed, where=factor * T_gradients < L, label="by the gradients"),

@@ -1,3 +1,5 @@
+"""Lemma of slides A, Theorem of slides B of `linear`: the mixed variation is at most the cost."""
+
 from fractions import Fraction
 
 from rankcheck import bound, leq, paper
@@ -13,14 +15,14 @@ from rankcheck.linalg import power, schatten_power
 
 @instances
 def functions(source: Source):
-    """Any units at points, or separate ones in a deep network, where the bound is nearly attained."""
+    """Any units at points, or separate units and a large depth: there the bound is nearly attained."""
     family = source.choice((units_at_points, separate_units_at_points))
     return family().build(source)
 
 
 @instances
 def heavier_laws(source: Source):
-    """Masses p whose sum is 4."""
+    """A law of mass 4."""
     W, b, a, x, p, L, lam = units_at_points().build(source)
     return W, b, a, x, 4 * p, L, lam
 
@@ -38,18 +40,18 @@ def heavier_laws(source: Source):
     },
 )
 def test_mixed_variation_bound(W, b, a, x, p, L, lam, *, exponent=2, factor=1):
-    r"""The mixed variation of a function is below its cost.
+    r"""The mixed variation of a function is at most its cost.
 
     $\mathcal{MV}(h; q)^{2/L} = \|C_h^{1/2}\|_{S^q}^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$,
-    $q = 2/(L-1)$, for $h(x) = a^\top [Wx + b]_+$, every law of $x$ and every $\lambda > 0$,
-    $\|\lambda\| = 1$: so $\mathcal{MV}(h; q)^{2/L} \le R_L(h)$. From
-    $C_h \preceq M^\top M$, $M = D_\lambda^{-1} D_a W$, as $1_S 1_S^\top \preceq D_\lambda^{-2}$ for
-    every set $S$ of active units.
+    $q = 2/(L-1)$, for $h(x) = a^\top [Wx + b]_+$, every law of $x$ and every $\lambda > 0$ with
+    $\|\lambda\| = 1$. So $\mathcal{MV}(h; q)^{2/L} \le R_L(h)$. The proof: $C_h \preceq M^\top M$
+    with $M = D_\lambda^{-1} D_a W$, since $1_S 1_S^\top \preceq D_\lambda^{-2}$ for every set $S$
+    of active units.
 
-    The laws here have finitely many atoms, and every law is a limit of such. $C_h$ comes from the
-    network's Jacobian at the atoms, by its root, whose singular values keep all digits. The constant
-    is attained at index rank one; for $r$ separate units the ratio is about $r^{-2/L}$, which is why
-    an error in $q$ shows only at depths beyond a hundred.
+    Checked for laws with finitely many atoms; every law is a limit of such laws. The singular
+    values are those of a root of $C_h$, from the network's Jacobian at the atoms, and keep all
+    digits. Functions of index rank one attain the constant. For $r$ separate units the ratio is
+    about $r^{-2/L}$, so an error in $q$ shows only at depths above a hundred.
     """
     net = two_layer_network(W, b, a)
     root = egop_root(net.jacobian(x).squeeze(-2), p)

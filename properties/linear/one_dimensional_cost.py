@@ -1,3 +1,6 @@
+"""Effect of weight decay (Savarese et al. 2019), slides B of `linear`: the path norm in one
+variable."""
+
 from fractions import Fraction
 
 import torch
@@ -12,7 +15,7 @@ from rankcheck.linalg import power
 
 @instances
 def units_in_one_variable(source: Source):
-    """Units with the breakpoints τ_1 < ... < τ_K, and τ: W (K × 1), b, a, c, τ."""
+    """Units with breakpoints τ_1 < ... < τ_K: W (K × 1), b, a, c, τ."""
     K = source.integer(1, 6)
     W, a, c = away_from_zero(source, K, 1), source.tensor(K), source.tensor()
     bends = breakpoints(source, K)
@@ -21,7 +24,7 @@ def units_in_one_variable(source: Source):
 
 @instances
 def units_that_bend_together(source: Source):
-    """The same, and each unit once more, turned round and with −a_k: the two bends cancel."""
+    """The same, and each unit once more, reflected and with −a_k: the two bends cancel."""
     W, b, a, c, bends = units_in_one_variable().build(source)
     return torch.cat((W, -W), -2), torch.cat((b, -b), -1), torch.cat((a, -a), -1), c, bends
 
@@ -39,11 +42,11 @@ def units_that_bend_together(source: Source):
 def test_one_dimensional_cost(W, b, a, c, bends, *, exponent=1):
     r"""In one variable the path norm is the total variation of the derivative.
 
-    $\sum_k |a_k| |w_k| = \int |f''|$ for $f(x) = \sum_k a_k [w_k x + b_k]_+ + c$ of one variable with
-    distinct breakpoints.
+    $\sum_k |a_k| |w_k| = \int |f''|$ for $f(x) = \sum_k a_k [w_k x + b_k]_+ + c$ with distinct
+    breakpoints.
 
-    The right side twice: from the slopes of the active units beside each breakpoint, and from
-    values of $f$ alone, as the jumps of its difference quotients between breakpoints.
+    The right side is computed twice: from the slopes of the active units beside each breakpoint,
+    and from values of $f$ alone, as the jumps of its difference quotients between breakpoints.
     """
     path = power(path_norm(W, a), exponent)
     net = two_layer_network(W, b, a, c)

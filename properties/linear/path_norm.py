@@ -1,3 +1,6 @@
+"""Path norm (slides A) and the Theorem of slides B of `linear`: Φ_2 is the path norm, and bounds
+Φ_L."""
+
 from fractions import Fraction
 
 from rankcheck import bound, eq, identity, leq, paper
@@ -11,7 +14,7 @@ from rankcheck.linalg import power
 
 @instances
 def balanced_units(source: Source):
-    """Rows of any direction and of length t_k², a_k = ±1, and λ_k = t_k; L is 2."""
+    """Rows of any direction and of length t_k², a_k = ±1, L = 2 and λ_k = t_k."""
     K, D = source.integer(1, 5), source.integer(2, 4)
     t = positive(source, K, low=0.5, high=2.0)
     rows = (t * t).unsqueeze(-1) * unit_vectors(source, K, D)
@@ -19,7 +22,7 @@ def balanced_units(source: Source):
 
 
 def unsquared(W, a):
-    """λ_k ∝ |a_k| ‖w_k‖, where it has to be the square root."""
+    """λ_k ∝ |a_k| ‖w_k‖, without the square root."""
     lam = path_norm_lambda(W, a)
     return lam * lam
 
@@ -39,9 +42,9 @@ def unsquared(W, a):
 def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
     r"""Φ_2 is the path norm.
 
-    $\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: below $\|D_\lambda^{-1} D_a W\|_F$ at every $\lambda > 0$
-    with $\|\lambda\| = 1$, and equal to it at $\lambda_k^2 \propto |a_k| \|w_k\|$. The depth that is
-    drawn plays no part.
+    $\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: it is at most $\|D_\lambda^{-1} D_a W\|_F$ at every
+    $\lambda > 0$ with $\|\lambda\| = 1$, and equal to it at $\lambda_k^2 \propto |a_k| \|w_k\|$.
+    The drawn depth is not used.
     """
     path = power(path_norm(W, a), exponent)
     return (
@@ -64,6 +67,7 @@ def test_phi_above_path(W, a, L, lam, *, exponent=2):
     r"""No depth makes a function cheaper than a power of its path norm.
 
     $(\sum_k |a_k| \|w_k\|)^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$, $q = 2/(L-1)$, at every
-    $\lambda > 0$, $\|\lambda\| = 1$; equal at rank one, at the scales of the path norm.
+    $\lambda > 0$ with $\|\lambda\| = 1$. Units of one direction attain it at the $\lambda$ of the
+    path norm.
     """
     return leq(power(path_norm(W, a), Fraction(exponent, L)), phi_at(W, a, L, lam))

@@ -1,3 +1,5 @@
+"""Theorem, slides B of `linear`: index rank and path norm bound the cost at every depth."""
+
 from fractions import Fraction
 
 import torch
@@ -16,18 +18,21 @@ from rankcheck.instances.units import (
 )
 from rankcheck.linalg import eye, power, rank
 
+from ._laws import without_an_end
+
 
 @instances
 def units_and_depths(source: Source):
-    """Units with distinct hyperplanes, a law that charges all regions on a line, a depth L ≥ 2."""
+    """Units with distinct hyperplanes, a law with mass in each region on a line, a depth L ≥ 2."""
     return *units_on_a_line().build(source), source.integer(2, 8)
 
 
 @instances
 def orthogonal_units_on_a_line(source: Source):
-    """The same with orthogonal w_k of one length: all singular values are equal.
+    """The same with orthogonal w_k of one length, so that all singular values are equal.
 
-    The ±w_k are the rows of a reflection v ↦ v − 2⟨u, v⟩u/|u|² without a zero in the first column.
+    The ±w_k are multiples of the rows of a reflection v ↦ v − 2⟨u, v⟩u/|u|², whose first column has
+    no zero.
     """
     K = source.integer(1, 3)
     u = positive(source, 1, low=0.5, high=1.0)
@@ -43,11 +48,9 @@ def orthogonal_units_on_a_line(source: Source):
 
 @instances
 def a_region_without_mass(source: Source):
-    """Orthogonal units, without mass in the region below all bends, or in the one above."""
+    """Orthogonal units; the region below all bends, or the one above, has no mass."""
     W, b, a, x, p, L = orthogonal_units_on_a_line().build(source)
-    end = source.choice((0, x.shape[-2] - 1))
-    alive = torch.arange(x.shape[-2], device=p.device) != end
-    return W, b, a, x, torch.where(alive, p, 0 * p), L
+    return W, b, a, x, without_an_end(source, p), L
 
 
 @instances
@@ -74,23 +77,23 @@ def split_units(source: Source):
     witness=path_norm_lambda,
 )
 def test_path_norm_upper(W, b, a, x, p, L, *, exponent=2, factor=1):
-    r"""A function of index rank r costs at most what its path norm costs at rank r.
+    r"""The index rank and the path norm of a function bound its cost at every depth.
 
-    $R_L(h) \le \operatorname{rank}_I(h)^{(L-2)/L} R_2(h)^{2/L}$, for units with distinct
-    hyperplanes and a law with mass in every region: the left side is below the cost of the units
-    at $\lambda_k^2 \propto |a_k| \|w_k\|$.
+    $R_L(h) \le \operatorname{rank}_I(h)^{(L-2)/L} R_2(h)^{2/L}$ for units with distinct
+    hyperplanes and a law with mass in every region. $R_L(h)$ is at most the cost of the units at
+    $\lambda_k^2 \propto |a_k| \|w_k\|$, which stands for it here.
 
-    The right side is read off gradients of $h$: the rank of their law, and
-    $R_2(h) = \sum_k \|\nabla h(x_k) - \nabla h(x_{k-1})\|$ along a line that crosses each hyperplane
-    once. That sum is the path norm of these units, and no other network for $h$ has a smaller one,
-    as each needs units for the jump of $\nabla h$ at every hyperplane.
+    The right side comes from gradients of $h$: the rank of their law, and $R_2(h) = \sum_k \|\nabla
+    h(x_k) - \nabla h(x_{k-1})\|$ along a line that crosses each hyperplane once. That sum is the
+    path norm of these units. No other network for $h$ has a smaller path norm, since it needs units
+    for the jump of $\nabla h$ at every hyperplane (not checked).
     """
     net = two_layer_network(W, b, a)
     gradients = net.jacobian(x).squeeze(-2)
     index_rank = rank(egop_root(gradients, p), net.jacobian_noise(x).amax(-1))
     jumps = gradients[..., 1:, :] - gradients[..., :-1, :]
     cost_of_two = power((jumps * jumps).sum(-1), Fraction(1, 2)).sum(-1)
-    count = power(0 * cost_of_two + index_rank, Fraction(L - 2, L) * factor)
+    count = power(torch.zeros_like(cost_of_two) + index_rank, Fraction(L - 2, L) * factor)
     upper = count * power(cost_of_two, Fraction(exponent, L))
     scale = (a.abs().unsqueeze(-1) * W.abs()).sum((-2, -1))
     return (

@@ -1,3 +1,5 @@
+"""Lemma on Φ_L (Ongie & Willett), slides A of `linear`: the best common scale, in closed form."""
+
 from fractions import Fraction
 
 import torch
@@ -12,7 +14,7 @@ from rankcheck.linalg import power, schatten_power
 
 @instances
 def units_with_rescalings(source: Source):
-    """W ≠ 0 of any rank, a with a_k ≠ 0, a depth L ≥ 2, λ > 0 (K) and a number t > 0."""
+    """W ≠ 0 of any rank, a with all a_k ≠ 0, a depth L ≥ 2, λ > 0 (K) and a number t > 0."""
     K, D = source.integer(1, 4), source.integer(1, 4)
     W = low_rank(source, K, D, source.integer(1, min(K, D)))
     silent = (W == 0).all(-1).all(-1)[..., None, None]
@@ -41,16 +43,16 @@ def two_percent_more(W, a, L, lam):
     },
 )
 def test_phi_closed_form(W, a, L, lam, t, *, factor=1, best=best_scale):
-    r"""The best scale along a direction leaves a Schatten quasi-norm to be minimised.
+    r"""At the best scale of a direction of λ, the cost is a Schatten quasi-norm.
 
-    For $\lambda > 0$ put $X = \|D_\lambda^{-1} a\|^2$, $Y = \|D_\lambda W\|_{S^q}^q$,
-    $q = 2/(L-1)$. Then $\frac1L \|D_{t\lambda}^{-1}a\|^2 + \frac{L-1}L \|D_{t\lambda}W\|_{S^q}^q \ge
-    (X Y^{L-1})^{1/L}$ for every $t > 0$, equal at $t = (X/Y)^{(L-1)/(2L)}$; and the right side is
+    For $\lambda > 0$ put $X = \|D_\lambda^{-1} a\|^2$, $Y = \|D_\lambda W\|_{S^q}^q$, $q =
+    2/(L-1)$. Then $\frac1L \|D_{t\lambda}^{-1}a\|^2 + \frac{L-1}L \|D_{t\lambda}W\|_{S^q}^q \ge (X
+    Y^{L-1})^{1/L}$ for every $t > 0$, with equality at $t = (X/Y)^{(L-1)/(2L)}$. The right side is
     $\|D_\mu^{-1} D_a W\|_{S^q}^{2/L}$ at $\mu_k = |a_k| / (\lambda_k \sqrt X)$, $\|\mu\| = 1$.
 
-    Every $\mu > 0$ on the sphere is reached by some $\lambda$ (here $a_k \ne 0$), so
-    $\Phi_L(W, a) = \inf_{\mu > 0, \|\mu\| = 1} \|D_\mu^{-1} D_a W\|_{S^q}^{2/L}$: no infimum has to be
-    solved for.
+    If all $a_k \ne 0$, as here, every $\mu > 0$ on the sphere comes from some $\lambda$. So the
+    identity implies $\Phi_L(W, a) = \inf_{\mu > 0, \|\mu\| = 1} \|D_\mu^{-1} D_a W\|_{S^q}^{2/L}$,
+    and the check needs no infimum.
     """
     outer = ((a / lam) * (a / lam)).sum(-1)
     inner = schatten_power(lam.unsqueeze(-1) * W, Fraction(2, L - 1))

@@ -1,3 +1,6 @@
+"""Not in the documents: the objective of Φ_L is log-convex, the reason why its solver can be
+trusted."""
+
 from fractions import Fraction
 
 from rankcheck import bound, leq, paper
@@ -26,12 +29,12 @@ def proportional_scales(source: Source):
 
 
 def arithmetic(mu, nu):
-    """The midpoint of the λ instead of the log λ."""
+    """The midpoint of the λ themselves, not of log λ."""
     return (mu * mu + nu * nu) / 2
 
 
 def geometric(mu, nu):
-    """The midpoint of the log λ."""
+    """The midpoint in log λ."""
     return mu * nu
 
 
@@ -50,10 +53,11 @@ def test_phi_is_log_convex(W, a, q, mu, nu, *, exponent=2, midpoint=geometric):
     r"""The objective of Φ_L is convex in the logarithms of the scales.
 
     $F(u) = \log \|D_{e^{-u}} D_a W\|_{S^q} + \frac12 \log \sum_k e^{2u_k}$ is convex for every
-    $q > 0$, so $\Phi_L$ has no local minima but the global one, and a tangent is a certificate.
+    $q > 0$. So every local minimum of $F$ is global, and a tangent bounds $\Phi_L$ from below.
 
-    Held at midpoints (F is continuous where no row $a_k w_k$ vanishes, and such rows drop out):
-    $G(\mu\nu)^2 \le G(\mu^2)\, G(\nu^2)$ with $G(\lambda) = e^{qF(\log \lambda)}$, free of logarithms.
+    Checked at midpoints, without logarithms: $G(\mu\nu)^2 \le G(\mu^2)\, G(\nu^2)$ with
+    $G(\lambda) = e^{qF(\log \lambda)}$. That is enough, since $F$ is continuous where no row
+    $a_k w_k$ vanishes, and such rows drop out.
     """
     G = [scaled_schatten_power(W, a, lam, q) for lam in (midpoint(mu, nu), mu * mu, nu * nu)]
     return leq(power(G[0], exponent), G[1] * G[2])

@@ -1,3 +1,6 @@
+"""Lemma, slides A of `linear`: Φ_L lies between a Schatten quasi-norm and a power of the path
+norm."""
+
 from fractions import Fraction
 
 import torch
@@ -17,8 +20,8 @@ from rankcheck.linalg import power, schatten_power, singular_values
 
 
 def uniform_lambda(W, a):
-    """λ = (1, ..., 1): not where the path norm is attained."""
-    return 0 * a + 1
+    """λ = (1, ..., 1), which is not the λ of the path norm."""
+    return torch.ones_like(a)
 
 
 @bound(
@@ -39,16 +42,17 @@ def uniform_lambda(W, a):
 def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, of_rank=1):
     r"""Φ_L lies between a Schatten quasi-norm and a power of the path norm.
 
-    $\|D_a W\|_{S^{2/L}}^{2/L} \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ at *every* $\lambda > 0$,
-    $\|\lambda\| = 1$, $q = 2/(L-1)$; and at $\lambda_k^2 \propto |a_k| \|w_k\|$ the right side is at
-    most $\operatorname{rank}(D_a W)^{(L-2)/L} (\sum_k |a_k| \|w_k\|)^{2/L}$. So
-    $\|D_a W\|_{S^{2/L}}^{2/L} \le \Phi_L \le \operatorname{rank}(D_a W)^{(L-2)/L} \mathrm{path}^{2/L}$.
+    $\|D_a W\|_{S^{2/L}}^{2/L} \le \Phi_L \le \operatorname{rank}(D_a W)^{(L-2)/L}
+    \mathrm{path}^{2/L}$ with $\mathrm{path} = \sum_k |a_k| \|w_k\|$. Here $\Phi_L$ is the infimum
+    of $\|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$, $q = 2/(L-1)$, over $\lambda > 0$ with $\|\lambda\| =
+    1$.
 
-    No solver takes part: the infimum itself is linear.phi-solved.
+    The lower end is checked at *every* $\lambda$, the upper end at $\lambda_k^2 \propto |a_k|
+    \|w_k\|$. No solver is used; linear.phi-solved checks the infimum itself.
     """
     path = path_norm(W, a)
     lower = schatten_power(a.unsqueeze(-1) * W, Fraction(below, L))
-    count = power(0 * path + unit_rank(W, a), Fraction(L - 2, L) * of_rank)
+    count = power(torch.zeros_like(path) + unit_rank(W, a), Fraction(L - 2, L) * of_rank)
     upper = count * power(path, Fraction(above, L))
     return (
         leq(lower, phi_at(W, a, L, lam), label="the lower end, at every λ"),
@@ -64,13 +68,13 @@ def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, 
     no_ball="the minimising λ is irrational: it comes from a float solver",
 )
 def test_phi_solved(W, a, L, lam):
-    r"""The solved Φ_L, with its certificate, lies inside the sandwich and below every λ.
+    r"""The computed bracket of Φ_L meets the sandwich, and its lower end is below every λ.
 
-    The bracket $[\underline\Phi, \overline\Phi]$ of the solver has
-    $\|D_a W\|_{S^{2/L}}^{2/L} \le \overline\Phi \le \operatorname{rank}^{(L-2)/L} \mathrm{path}^{2/L}$
-    and $\underline\Phi \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ for every $\lambda$. It closes to
-    $10^{-9}$ where $D_\lambda^{-1} D_a W$ at the solution is well conditioned on its rank; where it is
-    not, the bracket is right, but wider by what rounding may have done.
+    The bracket $[\underline\Phi, \overline\Phi]$ of the solver satisfies $\|D_a W\|_{S^{2/L}}^{2/L}
+    \le \overline\Phi$, $\underline\Phi \le \operatorname{rank}(D_a W)^{(L-2)/L}
+    \mathrm{path}^{2/L}$ and $\underline\Phi \le \|D_\lambda^{-1} D_a W\|_{S^q}^{2/L}$ for every
+    $\lambda$. Both ends agree to $10^{-9}$ where $D_\lambda^{-1} D_a W$ at the solution is well
+    conditioned on its rank; elsewhere the bracket is valid, but includes a larger rounding error.
     """
     bracket = phi(W, a, L)
     scale = torch.where(bracket.lam > 0, bracket.lam, 1.0)

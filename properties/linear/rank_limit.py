@@ -1,3 +1,5 @@
+"""Corollary 1, slides B of `linear`: the cost tends to the rank as the depth grows."""
+
 from fractions import Fraction
 
 import torch
@@ -22,11 +24,11 @@ def units_at_any_depth(source: Source):
 
 @instances
 def equal_orthogonal_units(source: Source):
-    """Orthogonal rows of one length, a_k = ±1, λ uniform: both ends and Φ_L agree."""
+    """Orthogonal rows of one length, a_k = ±1, uniform λ: Φ_L and both of its bounds agree."""
     K = source.integer(1, 4)
     rows = semi_orthogonal(source, source.integer(K, 4), K).mT
     a = signs(source, K)
-    return positive(source, 1, 1) * rows, a, source.choice(DEPTHS), 0 * a + 1
+    return positive(source, 1, 1) * rows, a, source.choice(DEPTHS), torch.ones_like(a)
 
 
 @limit(
@@ -41,20 +43,21 @@ def equal_orthogonal_units(source: Source):
     },
 )
 def test_rank_limit(W, a, L, lam, *, exponent=2, order=1):
-    r"""Φ_L tends to the rank as the depth grows, between two rates.
+    r"""Φ_L tends to the rank as the depth grows, at an explicit rate.
 
     With $B = D_aW$ of rank $r$ and $\mathrm{path} = \sum_k |a_k| \|w_k\|$,
-    $r\,|B|_+^{2/(rL)} \le \Phi_L(W, a) \le r\,(\mathrm{path}/r)^{2/L}$, so that
+    $r\,|B|_+^{2/(rL)} \le \Phi_L(W, a) \le r\,(\mathrm{path}/r)^{2/L}$ and
     $|\Phi_L - r| \le \frac2L \max\bigl(|\log |B|_+|,\ r\,|\log\frac{\mathrm{path}}r|
     \max(1, \frac{\mathrm{path}}r)^{2/L}\bigr)$.
 
-    The lower end holds at every $\lambda$, the upper end and the rate at the $\lambda$ of the path
-    norm. The limit adds $\Phi_L \to r$. For functions, rank means the index rank (linear.index-rank),
-    and the upper end is linear.path-norm-upper.
+    The lower end is checked at every $\lambda$, the upper end and the rate at the $\lambda$ of the
+    path norm, at depths up to 4096. The limit $\Phi_L \to r$ follows from the rate. For functions,
+    the rank is the index rank (linear.index-rank), and the upper end is linear.path-norm-upper.
     """
     B, path = a.unsqueeze(-1) * W, path_norm(W, a)
     one = torch.ones_like(path)
-    r, counted = path * 0 + unit_rank(W, a), path * 0 + rank(B)
+    zero = torch.zeros_like(path)
+    r, counted = zero + unit_rank(W, a), zero + rank(B)
     safe = torch.where(r > 0, r, one)
     mean = log_pseudo_determinant(B) / torch.where(counted > 0, counted, one)
     lower = counted * torch.exp(mean * scalar(Fraction(exponent, L), path))

@@ -1,3 +1,6 @@
+"""Linear layers, slides A and B of `linear`: L − 1 linear layers compute what one layer computes,
+and the balanced ones do so at the least cost."""
+
 from fractions import Fraction
 from itertools import pairwise
 
@@ -15,6 +18,8 @@ from rankcheck.instances.matrices import matrix
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, power, singular_values
 
+from ._layers import product
+
 
 @instances
 def linear_layers(source: Source):
@@ -25,29 +30,13 @@ def linear_layers(source: Source):
     return factors, source.tensor(K), source.tensor(K), source.tensor(), source.tensor(D)
 
 
-@instances
-def units_and_depths(source: Source):
-    """A two-layer network W, b, a, c, a depth L, and a point."""
-    K, D = source.integer(1, 4), source.integer(1, 4)
-    W, b, a, c = matrix(source, K, D), source.tensor(K), source.tensor(K), source.tensor()
-    return W, b, a, c, source.integer(2, 7), source.tensor(D)
-
-
-def product(factors):
-    """W_{L−1} ··· W_1 of (W_1, ..., W_{L−1})."""
-    result = factors[0]
-    for factor in factors[1:]:
-        result = factor @ result
-    return result
-
-
 def linear(z):
     """No activation."""
     return z
 
 
 def layer_by_layer(factors, b, a, c, x, activation=linear):
-    """aᵀ[W_{L−1}(··· (W_1 x)) + b]_+ + c, one layer after the other."""
+    """aᵀ[W_{L−1}(··· (W_1 x)) + b]_+ + c, layer by layer."""
     for W in factors[:-1]:
         x = activation((W @ x.unsqueeze(-1)).squeeze(-1))
     z = (factors[-1] @ x.unsqueeze(-1)).squeeze(-1) + b
@@ -55,7 +44,7 @@ def layer_by_layer(factors, b, a, c, x, activation=linear):
 
 
 def size(factors, b, a, c, x):
-    """What is summed on the way, whatever cancels."""
+    """The sum of the absolute values of all that is added on the way."""
     biases = [W.new_zeros(W.shape[:-1]) for W in factors[:-1]]
     net = Network((*factors, a.unsqueeze(-2)), (*biases, b, c.unsqueeze(-1)))
     return network_scale(net, x).squeeze(-1)
@@ -70,7 +59,7 @@ def size(factors, b, a, c, x):
 def test_reparameterisation(factors, b, a, c, x, *, activation=linear):
     r"""Linear layers in front of a ReLU layer are one layer.
 
-    $a^\top [W_{L-1} \cdots W_1 x + b]_+ + c$, one layer after the other, is the two-layer network
+    $a^\top [W_{L-1} \cdots W_1 x + b]_+ + c$, evaluated layer by layer, is the two-layer network
     $a^\top [W x + b]_+ + c$ with $W = W_{L-1} \cdots W_1$.
     """
     net = two_layer_network(product(factors), b, a, c)
@@ -78,15 +67,23 @@ def test_reparameterisation(factors, b, a, c, x, *, activation=linear):
     return eq(deep, net(x).squeeze(-1), scale=size(factors, b, a, c, x))
 
 
+@instances
+def units_and_depths(source: Source):
+    """A two-layer network W, b, a, c, a depth L, and a point."""
+    K, D = source.integer(1, 4), source.integer(1, 4)
+    W, b, a, c = matrix(source, K, D), source.tensor(K), source.tensor(K), source.tensor()
+    return W, b, a, c, source.integer(2, 7), source.tensor(D)
+
+
 def rounding(W, q):
-    """How far the rounding of the singular values, 2⁻⁴⁶ s_1 each, moves Σ s_i^q."""
+    """The change of Σ s_i^q when rounding changes each singular value by 2⁻⁴⁶ s_1."""
     s = singular_values(W)
     relative = 2.0**-46 * s[..., :1] / torch.where(s > 0, s, torch.ones_like(s))
     return (power(s, q) * relative.clamp(max=1.0)).sum(-1)
 
 
 def last_two_merged(W, n):
-    """n factors of W: those of a balanced factorisation into n + 1, the last two merged."""
+    """n factors of W: a balanced factorisation into n + 1 factors, the last two merged."""
     *first, before, last = balanced_factors(W, n + 1)
     return (*first, last @ before)
 
@@ -103,14 +100,15 @@ def last_two_merged(W, n):
     no_ball="singular vectors are irrational: the factors come from a float SVD",
 )
 def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=balanced_factors):
-    r"""Every two-layer function is one of L layers, at every L, at the least cost.
+    r"""Every two-layer function is one of L layers, for every L, at the least cost.
 
-    For every $W = U S V^\top$ and $L \ge 2$ the layers $S^{1/(L-1)} V^\top$, $S^{1/(L-1)}$, ...,
-    $U S^{1/(L-1)}$ compute $a^\top[Wx + b]_+ + c$, and cost
-    $\frac1L \|a\|^2 + \frac{L-1}L \|W\|_{S^q}^q$, $q = 2/(L-1)$: the capacity is the same at every
-    depth (with linear.reparameterisation), the cost is not.
+    For $W = U S V^\top$ and $L \ge 2$ the layers $S^{1/(L-1)} V^\top$, $S^{1/(L-1)}$, ..., $U
+    S^{1/(L-1)}$ compute $a^\top[Wx + b]_+ + c$ and cost $\frac1L \|a\|^2 + \frac{L-1}L
+    \|W\|_{S^q}^q$, $q = 2/(L-1)$. With linear.reparameterisation, the capacity is the same at every
+    depth; the cost is not.
 
-    Slides A say that linear layers increase the capacity; slides B say the opposite and are right.
+    Slides A say that linear layers increase the capacity; slides B say the opposite, which is
+    right.
     """
     factors = witness(W, L - 1)
     length = (frobenius_squared(W) * (x * x).sum(-1)).sqrt()

@@ -1,3 +1,5 @@
+"""“Rescaling invariance”, slides A of `linear`: units scaled by λ > 0, the bias included."""
+
 import torch
 
 from rankcheck import eq, identity, paper, refuted
@@ -21,13 +23,13 @@ def function(W, b, a, c, x):
 
 
 def size(W, b, a, c, x):
-    """What is summed in it, whatever cancels."""
+    """The sum of the absolute values of all that is added in it."""
     inner = (W.abs() @ x.abs().unsqueeze(-1)).squeeze(-1) + b.abs()
     return (a.abs() * inner).sum(-1) + c.abs()
 
 
 def rescaled(W, b, a, c, scales, x, exponent):
-    """D_λ^{−1}a, D_λW and λ^e b in the place of a, W and b."""
+    """The function of D_λW, λ^e b and D_λ^{−1}a, with e the exponent."""
     return function(scales.unsqueeze(-1) * W, power(scales, exponent) * b, a / scales, c, x)
 
 
@@ -39,7 +41,7 @@ def rescaled(W, b, a, c, scales, x, exponent):
     mutants={"b unscaled, as printed": {"exponent": 0}},
 )
 def test_rescaling(W, b, a, c, scales, x, *, exponent=1):
-    r"""A unit that is scaled before and after its activation computes the same.
+    r"""A unit that is scaled before and after its activation computes the same function.
 
     $a^T[Wx + b]_+ + c = (D_\lambda^{-1}a)^T[D_\lambda W x + D_\lambda b]_+ + c$ for $\lambda > 0$.
     """
@@ -54,12 +56,12 @@ def test_rescaling(W, b, a, c, scales, x, *, exponent=1):
     "linear.rescaling-as-printed",
     paper("linear", "A “Rescaling invariance”"),
     instances=rescaled_units(),
-    errata="The bias has to be scaled with the weights: for a = w = b = 1, λ = 2 and x = 1 (with −b, "
-    "as printed) the unit is 0, and becomes 1/2.",
+    errata="Printed is an unscaled bias; the bias is scaled like the weights. With −b as printed and "
+    "a = w = b = 1, λ = 2, x = 1 the unit has the value 0 before and 1/2 after.",
     corrected_by="linear.rescaling",
 )
 def test_rescaling_as_printed(W, b, a, c, scales, x):
-    r"""A unit that is scaled before and after its activation, its bias left alone.
+    r"""A unit that is scaled before and after its activation, with an unscaled bias.
 
     $a^T[Wx - b]_+ + c = (D_\lambda^{-1}a)^T[D_\lambda W x - b]_+ + c$ for $\lambda > 0$.
     """

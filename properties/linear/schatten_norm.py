@@ -1,3 +1,5 @@
+"""Expressions for R_L, slides A of `linear`: for which q the Schatten quasi-norms are norms."""
+
 import math
 from fractions import Fraction
 
@@ -36,7 +38,7 @@ def blocks(source: Source, *, q: str):
 
 
 def rounding(A, B):
-    """What may be missing to the rank of A + B: A and B are rounded products, and may cancel."""
+    """A bound of the rounding in A + B: A and B are rounded products, and may cancel."""
     return 2.0**-46 * (frobenius_squared(A) + frobenius_squared(B)).sqrt()
 
 
@@ -51,7 +53,8 @@ def rounding(A, B):
 def test_schatten_norm(A, B, q, *, smaller=1):
     r"""The Schatten norms satisfy the triangle inequality for q ≥ 1.
 
-    $\|A + B\|_{S^q} \le \|A\|_{S^q} + \|B\|_{S^q}$ for $q \in [1, \infty]$, and not for $q < 1$.
+    $\|A + B\|_{S^q} \le \|A\|_{S^q} + \|B\|_{S^q}$ for $q \in [1, \infty]$. It is false for $q <
+    1$.
     """
     total = schatten_norm(A + B, q / smaller, rounding(A, B))
     return leq(total, schatten_norm(A, q) + schatten_norm(B, q))
@@ -69,10 +72,10 @@ def test_schatten_norm(A, B, q, *, smaller=1):
     },
 )
 def test_schatten_quasi_norm(A, B, q, *, factor=1):
-    r"""For q < 1 the q-th powers of the Schatten quasi-norms satisfy it.
+    r"""The q-th powers of the Schatten quasi-norms satisfy the triangle inequality for q ≤ 1.
 
-    $\|A + B\|_{S^q}^q \le \|A\|_{S^q}^q + \|B\|_{S^q}^q$ for $q \in (0, 1]$, and not for $q > 1$;
-    equal where the rows of $A$ are orthogonal to those of $B$, and the columns too.
+    $\|A + B\|_{S^q}^q \le \|A\|_{S^q}^q + \|B\|_{S^q}^q$ for $q \in (0, 1]$, with equality if
+    the rows of $A$ are orthogonal to those of $B$, and the columns too. It is false for $q > 1$.
     """
     total = schatten_power(A + B, q * factor, rounding(A, B))
     return leq(total, schatten_power(A, q) + schatten_power(B, q))

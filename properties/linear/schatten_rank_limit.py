@@ -1,3 +1,5 @@
+"""Fact, slides A of `linear`: the power of a Schatten quasi-norm tends to the rank as q → 0."""
+
 from fractions import Fraction
 
 import torch
@@ -39,13 +41,13 @@ def multiples_of_isometries(source: Source):
     },
 )
 def test_schatten_rank_limit(M, q, *, factor=1, order=1):
-    r"""The power of a Schatten quasi-norm tends to the rank, between two rates.
+    r"""The power of a Schatten quasi-norm tends to the rank, at an explicit rate.
 
-    With $r = \operatorname{rank} M$ and the non-zero singular values $s_i$, for every $q > 0$,
-    $r\,|M|_+^{q/r} \le \|M\|_{S^q}^q \le r\,\|M\|_{op}^q$, equal where the $s_i$ are, and
-    $\bigl|\|M\|_{S^q}^q - r\bigr| \le q \max(1, \|M\|_{op})^q \sum_i |\log s_i|$.
+    Let $r = \operatorname{rank} M$ and $s_i$ the non-zero singular values. For every $q > 0$,
+    $r\,|M|_+^{q/r} \le \|M\|_{S^q}^q \le r\,\|M\|_{op}^q$, with equality if all $s_i$ are equal,
+    and $\bigl|\|M\|_{S^q}^q - r\bigr| \le q \max(1, \|M\|_{op})^q \sum_i |\log s_i|$.
 
-    The limit $q \to 0$ adds that all three tend to $r$. The least $q$ in the sweep is $2^{-11}$.
+    As $q \to 0$ all three tend to $r$. Checked for $q$ down to $2^{-11}$.
     """
     r, s = rank(M), singular_values(M)
     ones = torch.ones_like(s)

@@ -1,3 +1,5 @@
+"""Last Theorem, slides A of `linear`: the singular values of a cheap function decay."""
+
 from fractions import Fraction
 
 import torch
@@ -12,7 +14,7 @@ from rankcheck.linalg import power, rank, schatten_power, singular_values
 
 @instances
 def functions_and_ranks(source: Source):
-    """Units at points, their law, L and λ; a number r ≥ 1, and k < the number of σ_i."""
+    """Units at points, their law, L and λ; a number r ≥ 1, and k below the number of σ_i."""
     W, b, a, x, p, L, lam = units_at_points(units=(2, 5), inputs=(2, 4), points=(2, 5)).build(
         source
     )
@@ -22,17 +24,17 @@ def functions_and_ranks(source: Source):
 
 @instances
 def flat_tails(source: Source):
-    """σ_1 ≥ σ_2 = ... = σ_K, and k = K − 1; r is a number ≥ 1, or 1 itself."""
+    """σ_1 ≥ σ_2 = ... = σ_K, k = K − 1, and a number r ≥ 1."""
     W, b, a, x, p, _ = separate_units(source, least=2)
     first = torch.arange(W.shape[-2], device=W.device) == 0
     a = torch.where(first, (1 + source.tensor(1, low=0.0, high=2.0)) * a, a)
     r = positive(source, low=1.0, high=6.0)
-    return W, b, a, x, p, depth(source), 0 * b + 1, r, W.shape[-2] - 1
+    return W, b, a, x, p, depth(source), torch.ones_like(b), r, W.shape[-2] - 1
 
 
 @instances
 def heavier_laws(source: Source):
-    """The same with 16 times the mass."""
+    """The same under 16 times the mass."""
     W, b, a, x, p, L, lam, r, k = flat_tails().build(source)
     return W, b, a, x, 16 * p, L, lam, r, k
 
@@ -49,8 +51,8 @@ def heavier_laws(source: Source):
         "exponent 1.02 (L − 1)/2": {"outer": Fraction(51, 100)},
     },
     loose={
-        "from the cost": "the mixed variation is below the cost for index rank ≥ 2: for two separate "
-        "units the printed right side is 2.6 (L = 2) to 4 times (L → ∞) the left one"
+        "from the cost": "from index rank 2 on, the mixed variation is less than the cost; for two "
+        "separate units the right side is 2.6 (L = 2) to 4 times (L → ∞) the left side"
     },
 )
 def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fraction(1, 2)):
@@ -58,13 +60,13 @@ def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fra
 
     Every $f$ with $\Phi_L(f) \le r^{(L-2)/L} R^{2/L}$ has
     $\frac{\sigma_{k+1}}{\sigma_1} \le \bigl(\frac{r A^{2/(L-1)} - 1}{k}\bigr)^{(L-1)/2}$,
-    $A = R/\sigma_1$, $\sigma_i = \sigma_i(C_f^{1/2})$; a minimal interpolant is such an $f$, where $R$
-    is the $R_2$-cost of an interpolant of index rank $r$.
+    $A = R/\sigma_1$, $\sigma_i = \sigma_i(C_f^{1/2})$, for real $r \ge 1$. A minimal interpolant is
+    such an $f$ if $R$ is the $R_2$-cost of an interpolant of index rank $r$.
 
-    Held for the least $R$ that the cost at $\lambda$ allows, so for every larger one; and for the
-    least that the mixed variation allows; $r \ge 1$ is an integer or not. There the bound is attained, at $r = 1$ by every spectrum
-    $\sigma_1 \ge \sigma_2 = \cdots = \sigma_{k+1}$, and at every $r$ with $r^{1 - 1/(L-1)}$ in place
-    of $r$, which is what the proof gives.
+    Checked for the least $R$ that the cost at $\lambda$ allows, which covers every larger one; and
+    for the least $R$ that the mixed variation allows. Every spectrum $\sigma_1 \ge \sigma_2 =
+    \cdots = \sigma_{k+1}$ attains the second bound at $r = 1$. The proof gives the sharper bound
+    with $r^{1 - 1/(L-1)}$ in place of $r$, which these spectra attain at every $r$.
     """
     net = two_layer_network(W, b, a)
     q = Fraction(2, L - 1)
@@ -72,7 +74,7 @@ def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fra
     sigma = singular_values(root)
     some = sigma[..., 0] > 0
     top = torch.where(some, sigma[..., 0], torch.ones_like(sigma[..., 0]))
-    following = torch.where(rank(root, noise) > k, sigma[..., k], 0 * top)
+    following = torch.where(rank(root, noise) > k, sigma[..., k], torch.zeros_like(top))
     cost = power(phi_at(W, a, L, lam), Fraction(L, 2))
     mixed = power(schatten_power(root, q, noise), 1 / q)
 

@@ -1,3 +1,5 @@
+"""Proof of “Lipschitz function approximation” of `separation`: the error of one chord."""
+
 import torch
 
 from rankcheck import bound, leq, paper
@@ -5,24 +7,24 @@ from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
 
+from ._functions import lipschitz_function, subdivision
+
 
 @instances
 def functions_on_a_cell(source: Source):
-    """A cell [x_0, x_0 + h] and a piecewise-linear f on it, with slopes of L times at most one."""
+    """A piecewise-linear L-Lipschitz f on a cell [x_0, x_0 + h], and L."""
     start, length = source.tensor(), positive(source)
     lipschitz, pieces = positive(source), source.integer(1, 6)
-    parts = positive(source, pieces)
-    ends = torch.cat((0 * parts[..., :1], parts.cumsum(-1)), -1)
-    breakpoints = start.unsqueeze(-1) + length.unsqueeze(-1) * ends / ends[..., -1:]
-    slopes = lipschitz.unsqueeze(-1) * source.tensor(pieces, low=-1.0, high=1.0)
-    return PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor()), lipschitz
+    breakpoints = subdivision(source, pieces, start.unsqueeze(-1), length.unsqueeze(-1))
+    return lipschitz_function(source, breakpoints, lipschitz), lipschitz
 
 
 def roof(source: Source, ratio: int):
-    """Slope L up to a drawn place in the cell, and -L from there on; L/ratio is what is declared."""
+    """Slope L up to a drawn place in the cell and −L from there on; declared is L/ratio."""
     start, length, lipschitz = source.tensor(), positive(source), positive(source)
     place = source.tensor(low=0.0625, high=0.9375)
-    breakpoints = torch.stack((0 * place, place, 0 * place + 1), -1) * length.unsqueeze(-1)
+    zero, one = torch.zeros_like(place), torch.ones_like(place)
+    breakpoints = torch.stack((zero, place, one), -1) * length.unsqueeze(-1)
     slopes = torch.stack((lipschitz, -lipschitz), -1)
     f = PiecewiseLinear.from_slopes(start.unsqueeze(-1) + breakpoints, slopes, source.tensor())
     return f, lipschitz / ratio
@@ -30,7 +32,7 @@ def roof(source: Source, ratio: int):
 
 @instances
 def roofs(source: Source):
-    """As steep as declared on both sides of a peak: the chord errs as much as it can."""
+    """As steep as declared on both sides of a peak, where the chord errs most."""
     return roof(source, 1)
 
 
@@ -47,18 +49,18 @@ def steep_roofs(source: Source):
     tight=roofs(),
     needs={"f is L-Lipschitz": steep_roofs()},
     loose={
-        "cells of length ε/L": "the chord errs by at most ε/2 there: the cells could be twice as "
-        "long, and then the bound is reached"
+        "cells of length ε/L": "the error is at most ε/2 there; cells of twice the length reach the "
+        "bound"
     },
 )
 def test_cell_error(f, lipschitz):
-    r"""The chord of a Lipschitz function over a cell errs by at most half the rise.
+    r"""The chord of a Lipschitz function over a cell errs by at most Lh/2.
 
     The chord of an $L$-Lipschitz $f$ over a cell of length $h$, with slope $c$, errs by at most
-    $\frac{Lh}{2} - \frac{c^2 h}{2L} \le \frac{Lh}{2}$: by at most $\varepsilon$ on cells of length
-    $\varepsilon/L$, as on the slide, and on cells of length $2\varepsilon/L$ as well.
+    $\frac{Lh}{2} - \frac{c^2 h}{2L} \le \frac{Lh}{2}$. This is at most $\varepsilon$ on cells of
+    length $\varepsilon/L$, as on the slide, and also on cells of length $2\varepsilon/L$.
 
-    $f$ is piecewise linear, so the supremum is attained at a breakpoint, and taken there.
+    Checked for piecewise-linear $f$, where a breakpoint attains the supremum.
     """
     x, y = f.breakpoints, f.values
     length = x[..., -1] - x[..., 0]

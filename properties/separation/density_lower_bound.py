@@ -1,3 +1,5 @@
+"""Example, proof of the Lemma, of `separation`: the density of μ_d near 0."""
+
 from fractions import Fraction
 
 import torch
@@ -12,25 +14,25 @@ from rankcheck.separation.oscillation import density_lower_bound
 
 @instances
 def points_near_the_middle(source: Source, *, low: int = 2):
-    """d from low to 1000, small as often as not, and u in [−1, 1], for t = u/√d."""
+    """d from low to 1000, in half of the draws at most 8, and u in [−1, 1] for t = u/√d."""
     return source.integer(low, source.choice((8, 1000))), source.tensor(low=-1.0, high=1.0)
 
 
 @instances
 def tight_cases(source: Source):
-    """t = 0, and t = 1/√d in a high dimension."""
+    """A high dimension, and t = 0 or t = 1/√d."""
     return source.integer(100, 1000), source.choice((0, 1)) + 0 * source.tensor()
 
 
 @instances
 def circles(source: Source):
-    """d = 2, t next to 0: (1 − t²)^{−1/2} < e^{1/2}."""
+    """d = 2 and |t| ≤ 0.36, where (1 − t²)^{−1/2} < e^{1/2}."""
     return 2, source.tensor(low=-0.5, high=0.5)
 
 
 @instances
 def points_too_far(source: Source):
-    """|t| between 0.9 and 1, d from 8 to 50."""
+    """t between 0.9 and 0.99, d from 8 to 50."""
     d = source.integer(8, 50)
     u = source.tensor(low=0.9, high=0.99) * square_root(d, source.tensor())
     return d, u
@@ -43,28 +45,30 @@ def points_too_far(source: Source):
     tight=tight_cases(),
     needs={"|t| <= 1/√d": points_too_far()},
     loose={
-        "at least 1/e": "the power decreases to e^{−1/2} as d grows",
-        "the printed constant": "Γ(d/2)/Γ((d−1)/2) is near √(d/2), and √(d/(4π)) is enough",
-        "the density": "it is 3.84 (d = 2) to 4.93 (d = 3) times as much, 4.13 as d grows",
+        "at least 1/e": "the least value of the power decreases to e^{−1/2} as d grows",
+        "the printed constant": "Γ(d/2)/Γ((d−1)/2) is near √(d/2), and the proof only needs √(d/(4π))",
+        "the density": "at least 3.84 (d = 2) to 4.93 (d = 3) times the bound, 4.13 times as d grows",
     },
 )
 def test_density_lower_bound(d, u):
     r"""The density of μ_d is at least √d/(2eπ) on |t| ≤ 1/√d, in every dimension.
 
-    For $|t| \le 1/\sqrt d$ and every $d \ge 2$ (no $d_0$ is needed): $1 - t^2 \ge e^{-2t^2}$,
+    For $|t| \le 1/\sqrt d$ and every $d \ge 2$ (so $d_0 = 2$ on the slide):
+    $1 - t^2 \ge e^{-2t^2}$,
     $(1-t^2)^{(d-3)/2} \ge e^{-1}$, $\sqrt{d/2 - 1/2} \ge \Gamma(d/2)/\Gamma((d-1)/2) \ge
     \sqrt{d/2 - 3/4} \ge \sqrt{d/(4\pi)}$, and $\frac{d\mu_d}{dt} \ge \frac{\sqrt d}{2e\pi}$.
 
-    The step $(1-t^2)^{(d-3)/2} \ge e^{-(d-3)/d}$ needs $d \ge 3$: separation.density-step.
+    Checked for $d$ up to 1000. The step $(1-t^2)^{(d-3)/2} \ge e^{-(d-3)/d}$ of the slide needs
+    $d \ge 3$: separation.density-step.
     """
     t = u / square_root(d, u)
     below = 1 - t * t
-    # Γ(d/2)/Γ((d−1)/2) is √π times the density at 0, which is made of rational numbers and π.
-    gamma = torch.sqrt(pi(u)) * density(d, 0 * t)
+    # Γ(d/2)/Γ((d−1)/2) is √π times the density at 0, which has a form with rational numbers and π.
+    gamma = torch.sqrt(pi(u)) * density(d, torch.zeros_like(t))
     return (
         leq(torch.exp(-2 * t * t), below, label="1 − t²"),
         leq(
-            torch.exp(0 * t - 1),
+            torch.exp(-torch.ones_like(t)),
             power(below, Fraction(d - 3, 2)),
             terms=2**14,
             label="at least 1/e",
@@ -85,11 +89,11 @@ def test_density_lower_bound(d, u):
     needs={"d >= 3": circles()},
 )
 def test_density_step(d, u):
-    r"""The step from 1 − t² to the power of the density, from dimension three on.
+    r"""The lower bound of the power of 1 − t² in the density, from dimension three on.
 
-    $(1-t^2)^{(d-3)/2} \ge e^{-(d-3)/d}$ for $|t| \le 1/\sqrt d$ and $d \ge 3$: an equality for
-    $d = 3$, and false for $d = 2$ at $t = 0$, where the exponent is negative.
+    $(1-t^2)^{(d-3)/2} \ge e^{-(d-3)/d}$ for $|t| \le 1/\sqrt d$ and $d \ge 3$, with equality for
+    $d = 3$. It is false for $d = 2$ at $t = 0$, where the exponent is negative.
     """
     t = u / square_root(d, u)
-    lower = torch.exp(scalar(Fraction(3 - d, d), u) + 0 * t)
+    lower = torch.exp(scalar(Fraction(3 - d, d), u))
     return leq(lower, power(1 - t * t, Fraction(d - 3, 2)), terms=2**14)

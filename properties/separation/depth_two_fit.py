@@ -1,3 +1,6 @@
+"""Main result of `separation`, in experiments: fits by networks of depth two with random
+neurons."""
+
 from fractions import Fraction
 
 import torch
@@ -16,12 +19,12 @@ from rankcheck.separation import (
 )
 from rankcheck.separation.oscillation import sine_coefficients
 
-#: Degrees beyond n that a fit of the oscillating example sees.
+#: A fit of the oscillating example sees degrees up to n plus this.
 BEYOND = 6
 
 
 def weights(source: Source, d: int, r: int):
-    """w, w' (r, d) and b (r) of r hidden neurons, with entries of at most 2."""
+    """w, w' (r, d) and b (r) of r hidden neurons, with entries in [−2, 2]."""
     shapes = ((r, d), (r, d), (r,))
     return tuple(source.tensor(*shape, low=-2.0, high=2.0) for shape in shapes)
 
@@ -46,27 +49,31 @@ def directions(w):
     """w/‖w‖, and the first unit vector where w vanishes."""
     length = power((w * w).sum(-1, keepdim=True), Fraction(1, 2))
     first = eye(w.shape[-1], w)[0]
-    return torch.where(length == 0, first, w / torch.where(length == 0, 1 + 0 * length, length))
+    return torch.where(
+        length == 0, first, w / torch.where(length == 0, torch.ones_like(length), length)
+    )
 
 
 def least_squares(d, degree, alpha, w, other, b):
-    """The best output weights times the neurons, and the best constant: β, norms, directions.
+    """The neurons times their best output weights, and the best constant: β, norms, directions.
 
-    β (*B, r + 1, K, K) for degrees below K = degree + 1, the norms of the neurons in full.
+    The coefficients β (*B, r + 1, K, K) are those of degrees below K = degree + 1; the norms are of
+    whole neurons.
     """
     beta, norms = neuron_coefficients(d, w, other, b, degree, degree + 8)
     v, u = directions(w), directions(other)
-    constant = 0 * beta[..., :1, :, :] + eye(degree + 1, beta)[:, :1] * eye(degree + 1, beta)[0]
+    first = eye(degree + 1, beta)[0]
+    constant = torch.zeros_like(beta[..., :1, :, :]) + first.unsqueeze(-1) * first
     beta = torch.cat((beta, constant), -3)
-    norms = torch.cat((norms, 0 * norms[..., :1] + 1), -1)
+    norms = torch.cat((norms, torch.ones_like(norms[..., :1])), -1)
     v, u = (torch.cat((a, a[..., :1, :]), -2) for a in (v, u))
     weight = best_fit(separable_gram(d, beta, v, u), correlations(d, alpha, beta, v, u))
     return weight[..., None, None] * beta, weight.abs() * norms, v, u
 
 
 def without_neurons(d, n, alpha, norms):
-    """‖P_nF‖²: what a polynomial of degree below n cannot fit."""
-    return tail_norm(alpha, n) ** 2 + 0 * norms.sum(-1)
+    """‖P_nF‖², the squared distance of F to degrees below n."""
+    return tail_norm(alpha, n) ** 2
 
 
 @statistical(
@@ -83,9 +90,9 @@ def test_depth_two_fit(d, n, alpha, w, other, b, *, lower=main_lower_bound):
     b_j) + c$ of $F = \sum_i \alpha_i h_i$ with random hidden neurons, $d = 2, 3, 4$, has
     $\|F - N\|^2 \ge \|P_nF\| (\|P_nF\| - 2 (\sum_j \|u_j \sigma_j\| + |c|)/\sqrt{N_{d,n}})$.
 
-    Errors are those of the harmonics of degrees up to that of $F$, which are less than the errors on
-    the sphere: every neuron is cut off there, its norm is not. The bound is reached where $F = h_n$
-    is fitted by nothing. Random neurons only: training the hidden weights is not tried.
+    The error counts harmonics up to the degree of $F$ only, so it is at most the error on the
+    sphere; the norms are those of whole neurons. The bound is attained if $F = h_n$ is fitted by
+    zero. The hidden weights are random; training them is not tried.
     """
     fit, norms, v, u = least_squares(d, alpha.shape[-1] - 1, alpha, w, other, b)
     size = (alpha * alpha).sum(-1).sqrt() + norms.sum(-1)
@@ -97,16 +104,18 @@ def test_depth_two_fit(d, n, alpha, w, other, b, *, lower=main_lower_bound):
     "separation.depth-two-fit-of-the-example",
     paper("separation", "slide: Example - conclusion"),
     instances=fits_of_the_example(),
-    loose={"the bound": "the tail is cut off at degree n + 6, and few neurons fit nothing"},
+    loose={
+        "the bound": "the tail is cut off at degree n + 6, and a few neurons fit almost nothing"
+    },
     no_ball="coefficients of neurons by quadrature, and least squares, in floats",
     effort=0.4,
 )
 def test_depth_two_fit_of_the_example(d, n, alpha, w, other, b):
     r"""Random neurons hardly fit the oscillating example.
 
-    The same for $F = \sin(\pi d^3 \langle x, x' \rangle)$, cut off at degree $n + 6$, $n = d^2$,
-    and up to four neurons. The bound is positive for nearly all fits in $d = 3, 4$, and for a third
-    of those with four neurons in $d = 2$.
+    The bound of separation.depth-two-fit for $F = \sin(\pi d^3 \langle x, x' \rangle)$, $n = d^2$,
+    cut off at degree $n + 6$, with up to four neurons. The bound is positive for nearly all fits in
+    $d = 3, 4$, and for a third of those with four neurons in $d = 2$.
 
     Of 15 000 such fits the best left 0.81, 0.987 and 0.9998 of $\|F\|^2$ in $d = 2, 3, 4$.
     """

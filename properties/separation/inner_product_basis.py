@@ -1,3 +1,5 @@
+"""“Inner product functions” of `separation`: an orthonormal basis of the functions of ⟨x, x′⟩."""
+
 from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.legendre import legendre_table, orthonormal_table
@@ -32,8 +34,9 @@ def test_inner_product_basis(d, alpha, gamma, *, basis=orthonormal_table):
     \sum_i \alpha_i \gamma_i$ with $h_n(x, x') = \sqrt{N_{d,n}}\,P_n(\langle x, x' \rangle)$:
     orthonormality, and Parseval's identity for $\gamma = \alpha$.
 
-    A double sum over the points of a rule on the sphere that is exact for these degrees; nothing is
-    reduced to $\mu_d$. That every inner-product function is such a sum in the limit is not checked.
+    Checked by a double sum over the points of a rule on the sphere that is exact for these degrees,
+    without reduction to $\mu_d$. Not checked: that every inner-product function is a limit of such
+    sums.
     """
     n = alpha.shape[-1] - 1
     points, weights = sphere_rule(d, 2 * n)

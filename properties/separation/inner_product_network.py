@@ -1,3 +1,5 @@
+"""“Inner product approximation” of `separation`: the inner product as a network of depth two."""
+
 import math
 from fractions import Fraction
 
@@ -8,7 +10,6 @@ from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import pair_on_grid, unit_pair
 from rankcheck.scalars import scalar
-from rankcheck.witnesses import inner_product
 from rankcheck.witnesses.inner_product import (
     inner_product_cells,
     inner_product_network,
@@ -23,14 +24,14 @@ def dimension_and_error(source: Source):
 
 @instances
 def pairs_of_unit_vectors(source: Source):
-    """d, δ, and unit vectors: aligned, opposite, with sums at knots or between them, or none."""
+    """d, δ, and unit vectors: free, aligned, opposite, or with sums at or between knots."""
     d, error = dimension_and_error(source)
     return d, error, *unit_pair(source, d, inner_product_cells(d, error))
 
 
 @instances
 def sums_between_knots(source: Source):
-    """Every x_i + x'_i in the middle of a cell, where the chord of the parabola errs most."""
+    """Unit vectors with each x_i + x'_i in the middle of a cell, where the chord errs most."""
     d, error = dimension_and_error(source)
     return d, error, *pair_on_grid(source, d, inner_product_cells(d, error), middles=True)
 
@@ -65,21 +66,21 @@ def without_the_constant(d, cells, like):
         "without the −1": {"witness": without_the_constant},
     },
     loose={
-        "the error": "a parabola is flatter than what is 2-Lipschitz: the error is δ²/(8d)",
-        "the width": "cells twice as long as those of the slides take half the units",
-        "the weights": "biases approach −2 from above as the cells become short",
+        "the error": "a parabola is smooth: its chords err by at most about δ²/(8d)",
+        "the width": "cells of twice the length on the slides need half the units",
+        "the weights": "the biases come near −2 only for short cells",
     },
-    witness=inner_product,
+    witness=inner_product_network,
 )
 def test_inner_product_network(d, delta, x, other, *, witness=inner_product_network):
     r"""The inner product of two unit vectors as a network of one hidden layer.
 
-    $\langle x, x' \rangle = \sum_i \frac12 (x_i + x'_i)^2 - 1$ on $S^{d-1} \times S^{d-1}$, so the
-    sum of $d$ approximators of $t^2/2$ on $[-2, 2]$ (2-Lipschitz) with error $\delta/d$, minus 1,
+    $\langle x, x' \rangle = \sum_i \frac12 (x_i + x'_i)^2 - 1$ on $S^{d-1} \times S^{d-1}$. So the
+    sum of $d$ approximators of the 2-Lipschitz $t^2/2$ on $[-2, 2]$ with error $\delta/d$, minus 1,
     errs by at most $\delta$. Its width is at most $8d^2/\delta$, that is $16d^2L/\varepsilon$ for
-    $\delta = \varepsilon/(2L)$; all weights and biases are at most 2.
+    $\delta = \varepsilon/(2L)$; its weights and biases have absolute values of at most 2.
 
-    With $n$ cells on $[0, 2]$ the error is at most $d/(2n^2)$, which is reached.
+    With $n$ cells on $[0, 2]$ the error is at most $d/(2n^2)$, which is attained.
     """
     cells = inner_product_cells(d, delta)
     net = witness(d, cells, x)
@@ -93,5 +94,5 @@ def test_inner_product_network(d, delta, x, other, *, witness=inner_product_netw
         leq(error, scalar(Fraction(d, 2 * cells**2), x), scale=scale, label="chords of a parabola"),
         leq(error, scalar(delta, x), scale=scale, label="the error"),
         leq(net.widths[1], math.floor(8 * d * d / delta), label="the width"),
-        leq(largest_parameter(net), scalar(2, x), label="the weights"),
+        leq(largest_parameter(net), 2, label="the weights"),
     )

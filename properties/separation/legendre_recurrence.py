@@ -1,5 +1,10 @@
+"""“Legendre polynomials” of `separation`: the recurrence of the d-dimensional Legendre
+polynomials."""
+
 import math
 from fractions import Fraction
+
+import torch
 
 from rankcheck import eq, identity, leq, paper
 from rankcheck.instances.source import Source, instances
@@ -9,7 +14,7 @@ from rankcheck.separation.spherical import laplace_integral
 
 @instances
 def points_of_the_interval(source: Source, *, high: int = 200, degree: int = 400):
-    """d ≥ 2, n ≥ 0 and t in [−1, 1]: d = 2 and d = 3 as often as all others together."""
+    """d ≥ 2, n ≥ 0 and t in [−1, 1]; d ≤ 3 in at least half of the draws."""
     d = source.integer(2, source.choice((3, high)))
     return d, source.integer(0, source.choice((8, degree))), source.tensor(low=-1.0, high=1.0)
 
@@ -18,7 +23,7 @@ def points_of_the_interval(source: Source, *, high: int = 200, degree: int = 400
 def ends_of_the_interval(source: Source):
     """t = ±1, where |P_n| = 1."""
     d, n, t = points_of_the_interval()(source)
-    return d, n, 0 * t + source.choice((1, -1))
+    return d, n, source.choice((1, -1)) * torch.ones_like(t)
 
 
 @instances
@@ -26,12 +31,6 @@ def beyond_the_interval(source: Source):
     """|t| > 1."""
     d, n, t = points_of_the_interval(high=8, degree=8)(source)
     return d, n + 1, 2 + t
-
-
-@instances
-def dimensions_and_degrees(source: Source):
-    """d ≥ 2 and n ≥ 1."""
-    return source.integer(2, 60), source.integer(1, 40)
 
 
 def off_by_one(d, n, t):
@@ -51,28 +50,36 @@ def off_by_one(d, n, t):
 def test_legendre_recurrence(d, n, t, *, polynomial=legendre):
     r"""The recurrence gives the Legendre polynomials of dimension d.
 
-    $P_0 = 1$, $P_1 = x$, $P_n = \frac{(2n+d-4)\,x P_{n-1} - (n-1) P_{n-2}}{n+d-3}$ is
-    $\int (t + i\sqrt{1-t^2}\,u)^n\,d\mu_{d-1}(u)$, that is the Gegenbauer polynomial
-    $C_n^{(d/2-1)}$ scaled to $P_n(1) = 1$; $P_n(-t) = (-1)^n P_n(t)$, and $|P_n| \le 1$ on $[-1, 1]$.
+    $P_0 = 1$, $P_1 = x$, $P_n = \frac{(2n+d-4)\,x P_{n-1} - (n-1) P_{n-2}}{n+d-3}$ equals Laplace's
+    integral $\int (t + i\sqrt{1-t^2}\,u)^n\,d\mu_{d-1}(u)$, that is the Gegenbauer polynomial
+    $C_n^{(d/2-1)}$ scaled to $P_n(1) = 1$. It has $P_n(-t) = (-1)^n P_n(t)$, and $|P_n| \le 1$ on
+    $[-1, 1]$.
 
-    $d \le 200$, $n \le 400$. Laplace's integral is a quadrature in floats, and exact on balls.
-    Absolute errors: $P_n$ may be as small as $10^{-50}$.
+    Checked for $d \le 200$, $n \le 400$, with absolute errors, as $P_n$ may be as small as
+    $10^{-50}$. The integral is a quadrature in floats and exact on balls.
     """
     value = polynomial(d, n, t)
-    one = 0 * t + 1
+    one = torch.ones_like(t)
     return (
         eq(value, laplace_integral(d, n, t), scale=one, terms=1024, label="Laplace's integral"),
-        eq(polynomial(d, n, one), one, terms=1024, label="the value at 1"),
+        eq(polynomial(d, n, one), 1, terms=1024, label="the value at 1"),
         eq(polynomial(d, n, -t), (-1) ** n * value, scale=one, label="parity"),
-        leq(value.abs(), one, terms=1024, label="the bound"),
+        leq(value.abs(), 1, terms=1024, label="the bound"),
     )
+
+
+@instances
+def dimensions_and_degrees(source: Source):
+    """d ≥ 2 and n ≥ 1."""
+    return source.integer(2, 60), source.integer(1, 40)
 
 
 def gegenbauer(d: int, n: int) -> list[Fraction]:
     """The coefficients of C_n^{(a)}(x)/C_n^{(a)}(1), a = d/2 − 1, in 1, x, ..., x^n, for n ≥ 1.
 
     From the explicit sum of (−1)^k (a)_{n−k} (2x)^{n−2k} / (k! (n−2k)!) and C_n^{(a)}(1) =
-    (2a)_n/n!; a common factor of a in both is cancelled, so that d = 2 (Chebyshev) is its limit.
+    (2a)_n/n!. Their common factor a is cancelled, which gives the limit a → 0 (Chebyshev) for d =
+    2.
     """
     a = Fraction(d, 2) - 1
     norm = 2 * math.prod(range(d - 1, d + n - 2))
@@ -97,10 +104,11 @@ def another_parameter(d, n):
     no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_legendre_is_gegenbauer(d, n, *, coefficients=gegenbauer):
-    r"""The coefficients of the Legendre polynomials are those of Gegenbauer's.
+    r"""The Legendre polynomials of dimension d are scaled Gegenbauer polynomials.
 
     $P_n$ from the recurrence and $C_n^{(d/2-1)}(x)/C_n^{(d/2-1)}(1)$ from its explicit sum have the
-    same coefficients: $d = 2$ Chebyshev, $d = 3$ Legendre. Exact rational numbers.
+    same coefficients, compared as exact rational numbers for $d \le 60$, $n \le 40$. They are the
+    Chebyshev polynomials for $d = 2$ and Legendre's for $d = 3$.
     """
     pairs = zip(monomials(d, n), coefficients(d, n), strict=True)
     return eq(sum(left != right for left, right in pairs), 0)

@@ -1,3 +1,6 @@
+"""“Lipschitz function approximation” of `separation`: Lipschitz functions of one variable at depth
+two."""
+
 import math
 from fractions import Fraction
 
@@ -6,36 +9,26 @@ import torch
 from rankcheck import construction, eq, leq, paper, refuted
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
-from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
+from rankcheck.networks.piecewise_linear import zigzag
 from rankcheck.scalars import scalar
-from rankcheck.witnesses import lipschitz
 from rankcheck.witnesses.lipschitz import cells_as_drawn, cells_needed, interpolate, supremum_error
+
+from ._functions import lipschitz_function, subdivision
 
 
 @instances
 def lipschitz_functions(source: Source):
-    """A piecewise-linear f, L-Lipschitz on [−R, R], R, L, and ρ = RL/ε, a rational number.
-
-    The slopes are L times numbers in [−1, 1].
-    """
+    """A piecewise-linear f that is L-Lipschitz on [−R, R], R, L, and ρ = RL/ε, a rational number."""
     ratio = Fraction(source.integer(1, 40), 8) * source.choice((1, 8))
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
     pieces = source.integer(1, 8)
-    lengths = positive(source, pieces)
-    ends = torch.cat((0 * lengths[..., :1], lengths.cumsum(-1)), -1)
-    breakpoints = radius.unsqueeze(-1) * (2 * ends / ends[..., -1:] - 1)
-    slopes = lipschitz.unsqueeze(-1) * source.tensor(pieces, low=-1.0, high=1.0)
-    return (
-        PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor()),
-        radius,
-        lipschitz,
-        ratio,
-    )
+    breakpoints = radius.unsqueeze(-1) * subdivision(source, pieces)
+    return lipschitz_function(source, breakpoints, lipschitz), radius, lipschitz, ratio
 
 
 @instances
 def zigzags(source: Source):
-    """Where ρ = 2n, the functions on which the error is exactly ε: a tooth of slope ±L in each cell."""
+    """A tooth of slopes ±L in each cell and ρ = 2n, so that the error is exactly ε."""
     cells = source.integer(1, 5)
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
     return zigzag(radius, lipschitz, cells), radius, lipschitz, Fraction(2 * cells)
@@ -43,13 +36,13 @@ def zigzags(source: Source):
 
 @instances
 def too_steep(source: Source):
-    """A zigzag of slope 2L where L is declared."""
+    """A zigzag of slopes ±2L, declared as L-Lipschitz."""
     f, radius, lipschitz, ratio = zigzags()(source)
     return f, radius, lipschitz / 2, ratio
 
 
 def cells(ratio):
-    """The number of cells on either side of 0 that the theorem takes."""
+    """The number of cells on either side of 0 in the theorem."""
     return cells_needed(ratio, 1, 1)
 
 
@@ -59,7 +52,7 @@ def one_cell_fewer(ratio):
 
 
 def as_drawn(ratio):
-    """Cells of length ε/L, as on the slide: too many."""
+    """Cells of length ε/L, as on the slide, which are too many."""
     return cells_as_drawn(ratio, 1, 1)
 
 
@@ -74,23 +67,23 @@ def as_drawn(ratio):
         "cells of length ε/L, as drawn": {"cells_for": as_drawn},
     },
     loose={"the biases": "the last unit starts one cell before R"},
-    witness=lipschitz,
+    witness=interpolate,
 )
 def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells):
     r"""A Lipschitz function of one variable as a network of one hidden layer.
 
-    For $f: [-R, R] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$ there is
-    $N(x) = f(0) + \sum_{i \le m} \gamma_i\,\mathrm{relu}(\alpha_i x + \beta_i)$ with
-    $\sup_{[-R,R]} |f - N| \le \varepsilon$, $N$ $L$-Lipschitz on $\mathbb R$, $m \le 2RL/\varepsilon$,
-    $\alpha_i = \pm 1$, $|\beta_i| \le R$ and $|\gamma_i| \le 2L$: six clauses.
+    For $f: [-R, R] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$ there is $N(x) = f(0) +
+    \sum_{i \le m} \gamma_i\,\mathrm{relu}(\alpha_i x + \beta_i)$ with $\sup_{[-R,R]} |f - N| \le
+    \varepsilon$, $N$ $L$-Lipschitz on $\mathbb R$, $m \le 2RL/\varepsilon$, $\alpha_i = \pm 1$,
+    $|\beta_i| \le R$ and $|\gamma_i| \le 2L$.
 
-    $f$ is piecewise linear, so the supremum is attained at a breakpoint of $f$ or of $N$, and taken
-    there. Smooth $f$ are unit tests of the witness.
+    Checked for piecewise-linear $f$, where a breakpoint of $f$ or of $N$ attains the supremum. The
+    unit tests of the witness have smooth $f$.
     """
     network = interpolate(f, radius, cells_for(ratio))
     error = radius * lipschitz / scalar(ratio, radius)
     scale = f.values.abs().amax(-1) + radius * lipschitz
-    origin = f(0 * radius.unsqueeze(-1)).squeeze(-1)
+    origin = f(torch.zeros_like(radius).unsqueeze(-1)).squeeze(-1)
     clauses = (
         eq(network.offset, origin, scale=scale, label="the value at 0"),
         leq(supremum_error(f, network), error, scale=scale, label="the error"),
@@ -101,7 +94,7 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
         return clauses
     return (
         *clauses,
-        eq(network.alpha.abs(), torch.ones_like(network.alpha), label="the inner weights"),
+        eq(network.alpha.abs(), 1, label="the inner weights"),
         leq(network.beta.abs().amax(-1), radius, label="the biases"),
         leq(network.gamma.abs().amax(-1), 2 * lipschitz, scale=scale / radius, label="the jumps"),
     )
@@ -111,8 +104,9 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
     "separation.lipschitz-width-as-drawn",
     paper("separation", "slide: Lipschitz function approximation - proof"),
     instances=lipschitz_functions(),
-    errata="Cells of length ε/L take 2⌈RL/ε⌉ units, more than 2RL/ε unless RL/ε is a whole number "
-    "(RL/ε = 1.3: 4 > 2.6). Cells of length 2ε/L are as good and few enough.",
+    errata="The slide draws cells of length ε/L; they need 2⌈RL/ε⌉ units, more than 2RL/ε unless "
+    "RL/ε is a whole number (RL/ε = 1.3: 4 > 2.6). Right are cells of length 2ε/L, which have the same "
+    "error bound and need few enough units.",
     corrected_by="separation.lipschitz-approximator",
 )
 def test_lipschitz_width_as_drawn(f, radius, lipschitz, ratio):

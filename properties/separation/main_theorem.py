@@ -1,6 +1,9 @@
+"""Main result of `separation`: inner-product functions are far from sums of separable functions.
+The slides print = instead of ≥."""
+
 import torch
 
-from rankcheck import bound, eq, leq, paper, refuted, separation
+from rankcheck import bound, eq, leq, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
 from rankcheck.linalg import eye
@@ -8,7 +11,7 @@ from rankcheck.separation import distance_squared, main_lower_bound, separable_n
 
 
 def inner_product_function(source: Source):
-    """d ≥ 2, a degree n, and the coefficients of F, beyond those of the g_j as often as not."""
+    """d ≥ 2, the number of degrees of the g_j, n, and the coefficients of F, some beyond those."""
     d, degrees = source.integer(2, 8), source.integer(1, 5)
     alpha = source.tensor(degrees + source.choice((0, 3)))
     return d, degrees, source.integer(0, degrees - 1), alpha
@@ -16,7 +19,7 @@ def inner_product_function(source: Source):
 
 @instances
 def separable_sums(source: Source):
-    """F, n, and r separable functions: all coefficients β^j_{kl}, small ones as often as not."""
+    """F, n, and all coefficients β^j_{kl} of r separable functions, in half of the draws small."""
     d, degrees, n, alpha = inner_product_function(source)
     r = source.integer(1, 4)
     beta = source.tensor(r, degrees, degrees) / source.choice((1, 64))
@@ -25,7 +28,7 @@ def separable_sums(source: Source):
 
 @instances
 def small_and_aligned(source: Source):
-    """F = a h_n and g = s L_n^v ⊗ L_n^v for a small s > 0: the gap is s²."""
+    """F = a h_n and g = s L_n^v ⊗ L_n^v for a small s > 0, where the two sides differ by s²."""
     d, n = source.integer(2, 8), source.integer(0, 4)
     one = eye(n + 1, source.tensor())[n]
     a, s = source.tensor(low=0.5, high=2.0), source.tensor(low=2.0**-14, high=2.0**-12)
@@ -36,19 +39,19 @@ def small_and_aligned(source: Source):
 
 @instances
 def vectors_of_length_two(source: Source):
-    """Small and aligned, with v of length 2."""
+    """The same, with a v of length 2."""
     d, n, alpha, beta, v, w = small_and_aligned()(source)
     return d, n, alpha, beta, 2 * v, w
 
 
 def lower_bound(d, n, alpha, beta):
-    """The bound of the theorem."""
+    """The right side of the theorem."""
     return main_lower_bound(d, n, alpha, separable_norms(beta))
 
 
 def with_a_larger_multiplicity(d, n, alpha, beta):
     """√N_{d+1,n+1} in place of √N_{d,n}: all degrees of F are raised by one."""
-    raised = torch.cat((0 * alpha[..., :1], alpha), -1)
+    raised = torch.cat((torch.zeros_like(alpha[..., :1]), alpha), -1)
     return main_lower_bound(d + 1, n + 1, raised, separable_norms(beta))
 
 
@@ -67,7 +70,7 @@ def without_the_factor_two(d, n, alpha, beta):
         "a larger multiplicity": {"lower": with_a_larger_multiplicity},
         "without the factor two": {"lower": without_the_factor_two},
     },
-    witness=separation,
+    witness=main_lower_bound,
 )
 def test_main_theorem(d, n, alpha, beta, v, w, *, lower=lower_bound):
     r"""An inner-product function is far from sums of few small separable functions.
@@ -76,8 +79,9 @@ def test_main_theorem(d, n, alpha, beta, v, w, *, lower=lower_bound):
     $\|F - \sum_j g_j\|^2 \ge \|P_n F\| \bigl(\|P_n F\| - \frac{2 \sum_j \|g_j\|}{\sqrt{N_{d,n}}}
     \bigr)$, where $P_n F = \sum_{i \ge n} \alpha_i h_i$.
 
-    In coefficients, $g_j = \sum_{kl} \beta^j_{kl} L_k^{v_j} \otimes L_l^{v'_j}$, off-diagonal ones
-    included: they count in $\|g_j\|$ and in the distance. Finite sums; the limit adds nothing.
+    Checked in coefficients, for finite sums
+    $g_j = \sum_{kl} \beta^j_{kl} L_k^{v_j} \otimes L_l^{v'_j}$; the general case is their limit.
+    Off-diagonal coefficients count in $\|g_j\|$ and in the distance.
     """
     size = (alpha * alpha).sum(-1).sqrt() + separable_norms(beta).sum(-1)
     distance = distance_squared(d, alpha, beta, v, w)
@@ -88,13 +92,13 @@ def test_main_theorem(d, n, alpha, beta, v, w, *, lower=lower_bound):
     "separation.main-theorem-as-printed",
     paper("separation", "slide: Main result"),
     instances=separable_sums(),
-    errata='It has to be "≥": the first line of the proof drops the off-diagonal coefficients, and '
-    "later ones the norms of what is left. F = 0, g = 1: 1 = 0. F = h_1, g = L_1 ⊗ L_1, d = 3: "
-    "0.845 = −0.155.",
+    errata="Printed is =; right is ≥. The first line of the proof drops the off-diagonal "
+    "coefficients, and later lines drop the norms of what is left. F = 0, g = 1 would give 1 = 0, and "
+    "F = h_1, g = L_1 ⊗ L_1 in d = 3 would give 0.845 = −0.155.",
     corrected_by="separation.main-theorem",
 )
 def test_main_theorem_as_printed(d, n, alpha, beta, v, w):
-    r"""The main theorem with the equality sign in print.
+    r"""The main theorem with the printed equality sign.
 
     $\|F - \sum_j g_j\|^2 = \|P_n F\| \bigl(\|P_n F\| -
     \frac{2 \sum_j \|g_j\|}{\sqrt{N_{d,n}}} \bigr)$ for $F = \sum_i \alpha_i h_i$ and separable

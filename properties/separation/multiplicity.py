@@ -1,3 +1,6 @@
+"""“Legendre polynomials” of `separation`: how many harmonics of degree n there are in dimension
+d."""
+
 import math
 
 from rankcheck import eq, identity, leq, paper
@@ -13,17 +16,17 @@ def dimensions_and_degrees(source: Source):
 
 @instances
 def circles(source: Source):
-    """d = 2 and n ≥ 1, where N_{d,n} does not grow with n."""
+    """d = 2 and n ≥ 1, where N_{d,n} is 2 for every n."""
     return 2, source.integer(1, 500)
 
 
 def without_the_second_binomial(d, n):
-    """All homogeneous polynomials of degree n, not the harmonic ones alone."""
+    """The number of all homogeneous polynomials of degree n, not of the harmonic ones."""
     return math.comb(d + n - 1, d - 1)
 
 
 def quotient(d, n):
-    """(2n + d − 2)(n + d − 3)!/(n! (d − 2)!), and 1 for n = 0, where d = 2 makes it 0 · (−1)!."""
+    """(2n + d − 2)(n + d − 3)!/(n! (d − 2)!), and 1 for n = 0, where d = 2 would give 0 · (−1)!."""
     if n == 0:
         return 1
     product = (2 * n + d - 2) * math.factorial(n + d - 3)
@@ -39,13 +42,14 @@ def quotient(d, n):
     no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_multiplicity(d, n, *, number=multiplicity):
-    r"""The multiplicities N_{d,n} as exact integers.
+    r"""The multiplicities N_{d,n}: closed forms, their sum over degrees, and their growth.
 
-    $N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1} = \frac{(2n+d-2)(n+d-3)!}{n!\,(d-2)!}$
-    ($1$ for $n = 0$), $N_{2,n} = 2$ for $n \ge 1$, $\sum_{k \le n} N_{d,k} = N_{d+1,n}$, and $N_{d,n}$
+    $N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1} = \frac{(2n+d-2)(n+d-3)!}{n!\,(d-2)!}$ ($1$
+    for $n = 0$), $N_{2,n} = 2$ for $n \ge 1$, $\sum_{k \le n} N_{d,k} = N_{d+1,n}$, and $N_{d,n}$
     does not decrease in $n$; for $d \ge 3$ it grows by at least 2 (here: in dimension $d + 1$).
 
-    The sum restricts harmonics of one variable more to the equator. All are exact integers.
+    The sum comes from restricting harmonics in $d + 1$ variables to the equator. Checked in exact
+    integers, for $d$ and $n$ up to 500.
     """
     value, restricted = number(d, n), sum(number(d, k) for k in range(n + 1))
     above = number(d + 1, n)

@@ -1,3 +1,5 @@
+"""“Separable functions” of `separation`: a neuron sees two inner products and nothing else."""
+
 import torch
 
 from rankcheck import eq, identity, paper
@@ -16,16 +18,18 @@ def neuron(source: Source, d: int):
 def reflected(x, normal):
     """x reflected along the vector `normal`, and x itself where that vanishes."""
     square = (normal * normal).sum(-1, keepdim=True)
-    along = (x * normal).sum(-1, keepdim=True) / torch.where(square == 0, 1 + 0 * square, square)
+    along = (x * normal).sum(-1, keepdim=True) / torch.where(
+        square == 0, torch.ones_like(square), square
+    )
     return x - 2 * along * normal
 
 
 def orthogonal_part(u, v):
-    """u times |v|² less its part along v; 0 where u and v are so nearly parallel that it is lost."""
+    """|v|² times the part of u orthogonal to v; 0 where they are nearly parallel and it cancels."""
     length = (v * v).sum(-1, keepdim=True)
     part = u * length - v * (u * v).sum(-1, keepdim=True)
     lost = (part * part).sum(-1, keepdim=True) <= 2**-8 * (u * u).sum(-1, keepdim=True) * length**2
-    return torch.where(lost, 0 * part, part)
+    return torch.where(lost, torch.zeros_like(part), part)
 
 
 @instances
@@ -42,7 +46,7 @@ def neurons_at_reflected_points(source: Source):
 
 @instances
 def neurons_at_other_points(source: Source):
-    """A neuron and two pairs of points that have nothing to do with each other."""
+    """A neuron and two independent pairs of points."""
     d = source.integer(2, 6)
     return neuron(source, d), *(unit_vectors(source, d) for _ in range(4))
 
@@ -57,10 +61,12 @@ def test_neuron_is_separable(net, x, other, moved, other_moved):
     r"""A neuron is a separable function.
 
     $\sigma(\langle v, x \rangle + \langle v', x' \rangle + b)$ depends on
-    $(\langle v, x \rangle, \langle v', x' \rangle)$ only: it takes the same value at points of
-    $S \times S$ at which these agree, as at images under reflections that fix $v$ and $v'$.
+    $(\langle v, x \rangle, \langle v', x' \rangle)$ only.
+
+    Checked: it takes the same value at a point of $S \times S$ and at its image under reflections
+    that fix $v$ and $v'$.
     """
     before, after = torch.cat((x, other), -1), torch.cat((moved, other_moved), -1)
-    # A reflection moves entries about: what cancels is of the size of v, not of its products with x.
+    # A reflection mixes the entries of x: what cancels is of the size of v, not of v·|x|.
     scale = network_scale(net, torch.ones_like(before))
     return eq(net(before), net(after), scale=scale)

@@ -1,3 +1,5 @@
+"""Example - conclusion, of `separation`: how large one neuron with bounded weights can be."""
+
 from fractions import Fraction
 
 import torch
@@ -28,7 +30,7 @@ def neurons(source: Source, *, high: int):
 
 @instances
 def largest_neurons(source: Source, *, high: int):
-    """All entries of w and w' are ±B, b and the output weight are B."""
+    """Neurons with ±B for all entries of w and w', and b and the output weight equal to B."""
     d, size = source.integer(2, high), positive(source)
     w, other = (
         size.unsqueeze(-1) * torch.where(source.tensor(d) >= 0, 1.0, -1.0) for _ in range(2)
@@ -38,7 +40,7 @@ def largest_neurons(source: Source, *, high: int):
 
 @instances
 def larger_neurons(source: Source, *, high: int):
-    """Entries of size 2B."""
+    """The same with weights of size 2B."""
     d, size, *entries = largest_neurons(high=high)(source)
     return d, size / 2, *entries
 
@@ -73,14 +75,14 @@ def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=of_two_spher
 
     $|u\,\sigma(\langle w, x \rangle + \langle w', x' \rangle + b)| \le
     |u|\,[\|w\| + \|w'\| + b]_+ \le B^2 (1 + \sqrt{4d})$ on $S^{d-1} \times S^{d-1}$ if no entry of
-    $w$, $w'$, $b$, $u$ exceeds $B$ in size, since $\|w\|, \|w'\| \le B\sqrt d$. With $B = 2^d$ it is
-    the $2^{2d}(1 + \sqrt{4d})$ of the slides, which bounds the $L^2$ norm too.
+    $w$, $w'$, $b$, $u$ exceeds $B$ in size, since $\|w\|, \|w'\| \le B\sqrt d$. $B = 2^d$ gives the
+    $2^{2d}(1 + \sqrt{4d})$ of the slides, which bounds the $L^2$ norm too.
 
-    The maximum is at $x = w/\|w\|$, $x' = w'/\|w'\|$.
+    The maximum of $\sigma$ is attained at $x = w/\|w\|$, $x' = w'/\|w'\|$.
     """
     lengths = [power((a * a).sum(-1), Fraction(1, 2)) for a in (w, other)]
     first, second = (
-        a / torch.where(length == 0, 1 + 0 * length, length).unsqueeze(-1)
+        a / torch.where(length == 0, torch.ones_like(length), length).unsqueeze(-1)
         for a, length in zip((w, other), lengths, strict=True)
     )
 
@@ -108,11 +110,13 @@ def test_neuron_second_moment(d, size, w, other, b, output):
     r"""The L² norm of a neuron is at most √3·B, before its output weight.
 
     With $z = \langle w, x \rangle + \langle w', x' \rangle + b$ on $S^{d-1} \times S^{d-1}$:
-    $E[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2 \le 3B^2$, which is less than the square of the
-    maximum by a factor of order $d$, and gives a sharper width (rankcheck.separation.widths).
+    $E[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2 \le 3B^2$ if no entry of $w$, $w'$, $b$
+    exceeds $B$ in size. The square of the maximum is larger by a factor of order $d$, so this gives
+    a sharper width (rankcheck.separation.widths).
 
-    $E z^2$ by a rule on the sphere that is exact for squares; $E[z]_+^2$ by Gauss quadrature over
-    the two inner products, whose own measure satisfies the inequality as well.
+    $E z^2$ is computed by a rule on the sphere that is exact for squares, $E[z]_+^2$ by Gauss
+    quadrature over the two inner products; the inequality holds for the measure of the rule as
+    well.
     """
     moment = neuron_second_moment(w, other, b)
     points, weights = (array.to(w.device) for array in sphere_rule(d, 2))

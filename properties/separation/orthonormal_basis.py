@@ -1,3 +1,5 @@
+"""“Legendre polynomials” of `separation`: the normalised polynomials are orthonormal."""
+
 import torch
 
 from rankcheck import eq, identity, paper
@@ -16,8 +18,9 @@ def expansions(source: Source):
 def against_dt(d, degree, like):
     """Nodes and weights of the measure with the density of μ_d, for polynomials of that degree.
 
-    The density is a polynomial (d odd), or one times √(1 − t²) (d even): Gauss–Legendre and
-    Gauss–Chebyshev rules, of weights 1/2 and 1/(π√(1 − t²)), are exact.
+    For odd d the density is a polynomial, and the Gauss–Legendre rule (weight 1/2) is exact. For
+    even d it is a polynomial over √(1 − t²), and the Gauss–Chebyshev rule (weight 1/(π√(1 − t²)))
+    is.
     """
     nodes, weights = (array.to(like.device) for array in quadrature(2 + d % 2, (degree + d) // 2))
     inverse = 2 if d % 2 else pi(like) * torch.sqrt(1 - nodes * nodes)
@@ -31,7 +34,7 @@ def gauss_gegenbauer(d, degree, like):
 
 
 def next_dimension(d, degree, like):
-    """Another measure."""
+    """The measure of one dimension more."""
     return against_dt(d + 1, degree, like)
 
 
@@ -47,12 +50,12 @@ def test_orthonormal_basis(d, p, q, *, measure=against_dt):
     r"""The normalised d-dimensional Legendre polynomials are orthonormal under μ_d.
 
     $\langle \sum_n p_n \sqrt{N_{d,n}} P_n, \sum_n q_n \sqrt{N_{d,n}} P_n \rangle_{L^2(\mu_d)} =
-    \sum_n p_n q_n$, with $d\mu_d = \frac{\Gamma(d/2)}{\sqrt\pi\,\Gamma((d-1)/2)} (1-x^2)^{(d-3)/2} dx$,
-    of mass 1 and with the even moments $\frac{(2k-1)!!}{d(d+2)\cdots(d+2k-2)}$ of a coordinate of a
-    uniform point of the sphere, whose law it is.
+    \sum_n p_n q_n$, with $d\mu_d = \frac{\Gamma(d/2)}{\sqrt\pi\,\Gamma((d-1)/2)} (1-x^2)^{(d-3)/2}
+    dx$, which has mass 1 and the even moments $\frac{(2k-1)!!}{d(d+2)\cdots(d+2k-2)}$ of a
+    coordinate of a uniform point of the sphere.
 
-    By rules that are exact for these degrees: one against $dx$ that knows the density as printed,
-    and the Gauss rule of $\mu_d$. That the basis is complete is not checked.
+    Checked by two rules that are exact for these degrees: one against $dx$ with the density as
+    printed, and the Gauss rule of $\mu_d$. Not checked: that the basis is complete.
     """
     degree = p.shape[-1] - 1
     exact = (p * q).sum(-1)

@@ -1,3 +1,5 @@
+"""Example of `separation`: sin(πd³⟨x, x′⟩), built as a network of depth three."""
+
 import math
 from fractions import Fraction
 
@@ -8,26 +10,9 @@ from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
 from rankcheck.scalars import pi, scalar
-from rankcheck.witnesses import inner_product
 from rankcheck.witnesses.inner_product import depth_three, depth_three_cells, largest_parameter
 
-#: Pairs of points in an instance: networks are built once for all of them.
-PAIRS = 8
-#: Above and below π, for numbers of cells and of units.
-PI_ABOVE, PI_BELOW = Fraction(355, 113), Fraction(333, 106)
-
-
-def sine(d):
-    """t ↦ sin(πd³t)."""
-    return lambda t: torch.sin(d**3 * pi(t) * t)
-
-
-@instances
-def pairs_of_points(source: Source):
-    """d, ε, and eight pairs of unit vectors: drawn, and the first of them aligned and opposite."""
-    d, error = source.integer(2, 5), Fraction(1, source.integer(1, 3))
-    x, other = unit_vectors(source, PAIRS, d), unit_vectors(source, PAIRS - 2, d)
-    return d, error, x, torch.cat((x[..., :1, :], -x[..., 1:2, :], other), -2)
+from ._functions import sine
 
 
 @instances
@@ -39,14 +24,9 @@ def neighbouring_numbers(source: Source):
 
 @instances
 def next_to_zero(source: Source):
-    """d, 0, and a number next to it, where the sine is steepest."""
+    """d, 0, and a number close to 0, where the sine is steepest."""
     d, s = source.integer(2, 100), source.tensor(low=-1.0, high=1.0)
     return d, 0 * s, (s + 2) * scalar(Fraction(1, 2**15 * d**3), s)
-
-
-def too_few_cells(f, d, inner_cells, outer_cells, radius):
-    """N_f with an eighth of its cells."""
-    return depth_three(f, d, inner_cells, outer_cells // 8, radius)
 
 
 @bound(
@@ -64,30 +44,49 @@ def test_sine_lipschitz(d, s, t):
     return leq((f(s) - f(t)).abs(), d**3 * pi(s) * (s - t).abs(), scale=d**3 * s.abs() + 1)
 
 
+#: Pairs of points in an instance, which share one network.
+PAIRS = 8
+#: Rational numbers above and below π, for numbers of cells and of units.
+PI_ABOVE, PI_BELOW = Fraction(355, 113), Fraction(333, 106)
+
+
+@instances
+def pairs_of_points(source: Source):
+    """d, ε, and eight pairs of unit vectors, the first aligned and the second opposite."""
+    d, error = source.integer(2, 5), Fraction(1, source.integer(1, 3))
+    x, other = unit_vectors(source, PAIRS, d), unit_vectors(source, PAIRS - 2, d)
+    return d, error, x, torch.cat((x[..., :1, :], -x[..., 1:2, :], other), -2)
+
+
+def too_few_cells(f, d, inner_cells, outer_cells, radius):
+    """N_f with an eighth of its cells."""
+    return depth_three(f, d, inner_cells, outer_cells // 8, radius)
+
+
 @construction(
     "separation.oscillating-example",
     paper("separation", "slide: Example"),
     instances=pairs_of_points(),
     mutants={"an eighth of the cells of N_f": {"witness": too_few_cells}},
     loose={
-        "the error": "a sine is smooth: chords of length ε/L err by ε²/8",
-        "the first width": "cells twice as long as those of the slides take half the units",
-        "the second width": "the same",
-        "the weights": "a jump of 2L between neighbouring chords does not occur",
+        "the error": "a sine is smooth: chords of length ε/L err by at most ε²/8",
+        "the first width": "cells of twice the length on the slides need half the units",
+        "the second width": "cells of twice the length on the slides need half the units",
+        "the weights": "neighbouring chords of a sine do not differ by 2L",
     },
-    witness=inner_product,
-    no_batch="the first layer has 16d⁵ units: an instance has eight pairs of points instead",
+    witness=depth_three,
+    no_batch="the first layer has 16d⁵ units; an instance has eight pairs of points instead of a batch",
     effort=0.3,
 )
 def test_oscillating_example(d, error, x, other, *, witness=depth_three):
     r"""The oscillating example as a network of depth three and width 16πd⁵/ε.
 
-    $f(t) = \sin(\pi d^3 t)$ is $\pi d^3$-Lipschitz, so $N_F$ is within $\varepsilon$ of
-    $F(x, x') = \sin(\pi d^3 \langle x, x' \rangle)$ with hidden widths at most $16\pi d^5/\varepsilon$
-    and $4\pi d^3/\varepsilon$, and weights and biases at most $\max(4, 2\pi d^3)$.
+    $f(t) = \sin(\pi d^3 t)$ is $\pi d^3$-Lipschitz, so $N_F$ is within $\varepsilon$ of $F(x, x') =
+    \sin(\pi d^3 \langle x, x' \rangle)$ with hidden widths at most $16\pi d^5/\varepsilon$ and
+    $4\pi d^3/\varepsilon$, and weights and biases of absolute value at most $2\pi d^3$.
 
-    Built for $d = 2, \dots, 5$ (up to 235 620 units); numbers of cells are those of a rational number
-    above $\pi$, widths are held against one below.
+    Built for $d = 2, \dots, 5$, with up to 235 620 units. A rational number above $\pi$ gives the
+    numbers of cells, and one below $\pi$ the bounds of the widths.
     """
     cells = depth_three_cells(PI_ABOVE * d**3, d, error)
     f = sine(d)
@@ -95,7 +94,7 @@ def test_oscillating_example(d, error, x, other, *, witness=depth_three):
     joined = torch.cat((x, other), -1)
     near, exact = pair.inner(joined), (x * other).sum(-1, keepdim=True)
     gap = (pair.outer(near) - f(exact)).squeeze(-1).abs()
-    # A slip of N_i is multiplied by up to πd³.
+    # f magnifies an error of N_i by up to πd³.
     scale = d**3 * 4 * network_scale(pair.inner, joined).squeeze(-1)
     largest = torch.maximum(largest_parameter(pair.inner), largest_parameter(pair.outer))
     first = math.floor(16 * PI_BELOW * d**5 / error)

@@ -1,8 +1,9 @@
+"""Example, Lemma, of `separation`: polynomials of low degree are far from a fast sine."""
+
 from fractions import Fraction
 
 from rankcheck import bound, eq, leq, paper
 from rankcheck.instances.source import Source, instances
-from rankcheck.separation import oscillation
 from rankcheck.separation.oscillation import (
     distance_lower_bound,
     sign_change_lower_bound,
@@ -14,23 +15,15 @@ from rankcheck.separation.oscillation import (
 
 @instances
 def polynomials(source: Source):
-    """d ≥ 2, m, k < m (0 as often as not), and the deviation of a polynomial of degree k from the best one."""
+    """d ≥ 2, m, a degree k < m, and the deviation of a polynomial of degree k from the best one."""
     d = source.integer(2, source.choice((4, 60)))
     m = source.integer(1, 16)
     k = source.integer(0, source.choice((0, m - 1)))
     return d, m, k, source.tensor(k + 1) * source.choice((0, 1))
 
 
-@instances
-def polynomials_on_the_interval(source: Source):
-    """A real frequency m ≥ 1 (in fourths), k < m (0 as often as not), and a deviation from the best polynomial."""
-    m = Fraction(source.integer(4, 48), 4)
-    k = source.integer(0, source.choice((0, int(m) - 1)))
-    return m, k, source.tensor(k + 1) * source.choice((0, 1))
-
-
 def distance(d, q, deviation):
-    """∫ (sin(π√q t) − p)² dμ_d, p the best polynomial plus a deviation, in the Legendre basis."""
+    """∫ (sin(π√q t) − p)² dμ_d for p = the best polynomial plus a deviation, in the Legendre basis."""
     best = sine_coefficients(d, q, deviation.shape[-1] - 1, deviation)
     p = best + deviation
     return sine_energy(d, q, deviation) - (2 * best * p).sum(-1) + (p * p).sum(-1)
@@ -41,17 +34,19 @@ def distance(d, q, deviation):
     paper("separation", "slide: Example, Lemma"),
     instances=polynomials(),
     mutants={"twenty times as much": {"times": 20}},
-    loose={"the bound": "the best polynomial errs by 15.1 (d = 2) times the bound and more"},
-    witness=oscillation,
+    loose={"the bound": "the best polynomial errs by at least 15.1 times the bound (d = 2)"},
+    witness=sine_coefficients,
 )
 def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
-    r"""No polynomial of degree k < m is near sin(π√d m t), in every dimension.
+    r"""Every polynomial of degree k < m is far from sin(π√d m t), in every dimension.
 
     For $s(t) = \sin(\pi\sqrt d\,m\,t)$, a whole number $m$, and every polynomial $p$ of degree
-    $k < m$: $\int (s - p)^2\,d\mu_d \ge \frac{m-k}{4e\pi m}$, for every $d \ge 2$ ($d_0 = 2$ serves).
+    $k < m$: $\int (s - p)^2\,d\mu_d \ge \frac{m-k}{4e\pi m}$ for every $d \ge 2$ (so
+    $d_0 = 2$ on the slide).
 
-    The distance is in the Legendre basis, with Bessel functions for the coefficients of $s$; it is
-    least at the projection, where it is the energy of $s$ beyond degree $k$.
+    Checked for $d \le 60$, $m \le 16$. The distance is computed in the Legendre basis, where the
+    coefficients of $s$ are Bessel functions. It is least at the projection, where it is the energy
+    of $s$ beyond degree $k$.
     """
     q = d * m * m
     value = distance(d, q, deviation)
@@ -65,21 +60,29 @@ def test_polynomial_lower_bound(d, m, k, deviation, *, times=1):
     )
 
 
+@instances
+def polynomials_on_the_interval(source: Source):
+    """A frequency m ≥ 1 in fourths, a degree k < m, and a deviation from the best polynomial."""
+    m = Fraction(source.integer(4, 48), 4)
+    k = source.integer(0, source.choice((0, int(m) - 1)))
+    return m, k, source.tensor(k + 1) * source.choice((0, 1))
+
+
 @bound(
     "separation.sign-changes",
     paper("separation", "slide: Example, proof of the Lemma"),
     instances=polynomials_on_the_interval(),
     mutants={"three times as much": {"times": 3}},
-    loose="the best polynomial errs by twice the bound (m = 1, k = 0) and more",
-    witness=oscillation,
+    loose="the best polynomial errs by at least twice the bound (m = 1, k = 0)",
+    witness=sine_coefficients,
 )
 def test_sign_changes(m, k, deviation, *, times=1):
-    r"""A polynomial of degree k misses the sign of a sine on m − k half periods.
+    r"""A polynomial of degree k has the wrong sign on m − k half periods of a sine.
 
     $\int_{-1}^1 (\sin(\pi m x) - p(x))^2\,dx \ge \frac{\lfloor m \rfloor - k}{2m}$ for real
-    $m \ge 1$ and every polynomial $p$ of degree $k < m$: on the slide for whole $m$.
+    $m \ge 1$ and every polynomial $p$ of degree $k < m$. The slide has whole $m$ only.
 
-    $dx$ on $[-1, 1]$ is twice $\mu_3$; the distance is least at the projection.
+    Checked is the integral, not the signs; $dx$ on $[-1, 1]$ is twice $\mu_3$.
     """
     size = (deviation * deviation).sum(-1)
     value = 2 * distance(3, m * m, deviation)

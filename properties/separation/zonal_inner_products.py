@@ -1,7 +1,11 @@
+"""“Separable functions” of `separation`: inner products of zonal functions, the core of the
+proof."""
+
+import torch
+
 from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
-from rankcheck.separation import zonal
 from rankcheck.separation.zonal import (
     cross_by_moments,
     cross_by_quadrature,
@@ -13,7 +17,7 @@ from rankcheck.separation.zonal import (
 
 
 def degrees(source: Source, high: int):
-    """Three degrees i, j, k, all equal as often as not."""
+    """Three degrees i, j, k, all equal in half of the draws."""
     i = source.integer(0, high)
     if source.integer(0, 1) == 0:
         return i, i, i
@@ -33,8 +37,8 @@ def of_the_next_dimension(d, i, j, c):
 
 
 def without_the_root(d, i, j, k, c):
-    """P_i(⟨v, v′⟩) alone, not over √N_{d,i}."""
-    return zonal_inner_product(d, i, j, c) if j == k else 0 * c
+    """P_i(⟨v, v′⟩), not divided by √N_{d,i}."""
+    return zonal_inner_product(d, i, j, c) if j == k else torch.zeros_like(c)
 
 
 @identity(
@@ -45,7 +49,7 @@ def without_the_root(d, i, j, k, c):
         "P of the next dimension": {"zonal": of_the_next_dimension},
         "without √N": {"cross": without_the_root},
     },
-    witness=zonal,
+    witness=zonal_by_moments,
 )
 def test_zonal_inner_products(
     d, i, j, k, v, w, *, zonal=zonal_inner_product, cross=cross_inner_product
@@ -57,11 +61,11 @@ def test_zonal_inner_products(
     $\langle h_i, L_j^v \otimes L_k^{v'} \rangle = \delta_{ij} \delta_{ik}
     P_i(\langle v, v' \rangle)/\sqrt{N_{d,i}}$.
 
-    The left sides from the moments of the sphere (pairings), polynomials in
-    $\langle v, v' \rangle$ with rational coefficients: exact but for one square root on balls.
+    The left sides come from the moments of the sphere (pairings). They are polynomials in
+    $\langle v, v' \rangle$ with rational coefficients, on balls exact but for one square root.
     """
     c = (v * w).sum(-1)
-    one = 0 * c + 1
+    one = torch.ones_like(c)
     return (
         eq(zonal_by_moments(d, i, j, c), zonal(d, i, j, c), scale=4**i * one, label="L with L"),
         eq(
@@ -81,7 +85,7 @@ def test_zonal_inner_products(
         "P of the next dimension": {"zonal": of_the_next_dimension},
         "without √N": {"cross": without_the_root},
     },
-    witness=zonal,
+    witness=zonal_by_quadrature,
     no_ball="Gauss nodes are zeros of polynomials, computed in floats",
 )
 def test_zonal_inner_products_by_quadrature(
@@ -89,11 +93,12 @@ def test_zonal_inner_products_by_quadrature(
 ):
     r"""Inner products of zonal functions, by quadrature.
 
-    The same identities for degrees up to 12 in dimensions up to 30, the left sides by Gauss
-    quadrature over the coordinates along $v$ and across it, first over $x$, then over $x'$.
+    The identities of separation.zonal-inner-products for degrees up to 12 in dimensions up to 30,
+    with the left sides from Gauss quadrature over the coordinates along and across $v$, first over
+    $x$, then over $x'$.
     """
     c = (v * w).sum(-1)
-    one = 0 * c + 1
+    one = torch.ones_like(c)
     return (
         eq(
             zonal_by_quadrature(d, i, j, c),

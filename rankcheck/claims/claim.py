@@ -207,18 +207,22 @@ def _code(function: Callable[..., Any]) -> str:
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        code = getattr(function, "__code__", None)
-        if code is None:
-            return qualified_name(function)
-        return hashlib.sha256(_bytecode(code).encode()).hexdigest()
-    definition = tree.body[0]
-    if isinstance(definition, ast.FunctionDef):
-        definition.decorator_list = []
-        match definition.body:
-            case [ast.Expr(value=ast.Constant(value=str())), _, *_]:
-                del definition.body[0]
-    return ast.unparse(definition)
+    except (OSError, TypeError, SyntaxError, IndexError):
+        tree = ast.Module([], [])
+    match tree.body:
+        case [ast.FunctionDef(name=name) as definition] if name == function.__name__:
+            definition.decorator_list = []
+            match definition.body:
+                case [ast.Expr(value=ast.Constant(value=str())), _, *_]:
+                    del definition.body[0]
+            return ast.unparse(definition)
+        case [statement] if function.__name__ == "<lambda>":
+            return ast.unparse(statement)
+    # At a prompt Python may find no source, or that of something else.
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return qualified_name(function)
+    return hashlib.sha256(_bytecode(code).encode()).hexdigest()
 
 
 def _bytecode(code: CodeType) -> str:

@@ -97,7 +97,8 @@ class Relation:
         """Both sides as balls; Python integers of any size are exact."""
         if self.integers is not None:
             lhs, rhs = (balls(side) for side in self.integers)
-            return lhs.expand(tuple(self.lhs.shape)), rhs.expand(tuple(self.rhs.shape))
+            shape = tuple(self.lhs.shape)
+            return balls(lhs.expand(shape)), balls(rhs.expand(shape))
         return balls(self.lhs), balls(self.rhs)
 
     def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:

@@ -168,7 +168,7 @@ def _asserted(relation: Relation) -> Iterator[tuple[BallArray, BallArray]]:
     """The two sides, entry by entry, where the relation is asserted."""
     lhs, rhs = (side.reshape(-1) for side in relation.sides())
     for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
-        yield lhs[entry], rhs[entry]
+        yield balls.balls(lhs[entry]), balls.balls(rhs[entry])
 
 
 def _size(lhs: BallArray, rhs: BallArray) -> Fraction:

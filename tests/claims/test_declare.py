@@ -195,7 +195,7 @@ def test_the_hash_covers_what_is_claimed_and_not_how_it_is_written():
 
     plain = hash_of(test_it, numbers())
 
-    def test_it(x):
+    def test_it(x):  # type: ignore[no-redef] # the name is part of the hash
         """x is at most x."""
         # a comment
         return leq(x, x)
@@ -203,13 +203,13 @@ def test_the_hash_covers_what_is_claimed_and_not_how_it_is_written():
     assert hash_of(test_it, numbers()) == plain
     assert hash_of(test_it, numbers(high=2.0)) != plain
 
-    def test_it(x):
+    def test_it(x):  # type: ignore[no-redef] # the name is part of the hash
         """x is at most x."""
         return leq(x, 2 * x)
 
     assert hash_of(test_it, numbers()) != plain
 
-    def test_it(x):
+    def test_it(x):  # type: ignore[no-redef] # the name is part of the hash
         """x is at most itself."""
         return leq(x, x)
 

@@ -1,0 +1,27 @@
+"""Functions of one variable that several statements of `separation` are about."""
+
+import torch
+
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source
+from rankcheck.networks.piecewise_linear import PiecewiseLinear
+from rankcheck.scalars import pi
+
+
+def subdivision(source: Source, pieces: int, start=-1, length=2):
+    """The ends of the pieces of [start, start + length], in order: (*batch, pieces + 1)."""
+    parts = positive(source, pieces)
+    ends = torch.cat((torch.zeros_like(parts[..., :1]), parts.cumsum(-1)), -1)
+    return start + length * ends / ends[..., -1:]
+
+
+def lipschitz_function(source: Source, breakpoints, lipschitz):
+    """A piecewise-linear function with these breakpoints, its slopes L times numbers in [−1, 1]."""
+    pieces = breakpoints.shape[-1] - 1
+    slopes = lipschitz.unsqueeze(-1) * source.tensor(pieces, low=-1.0, high=1.0)
+    return PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor())
+
+
+def sine(d: int):
+    """The oscillating example t ↦ sin(πd³t)."""
+    return lambda t: torch.sin(d**3 * pi(t) * t)
