@@ -1,10 +1,11 @@
-"""Instances and numbers as a person reads and retypes them."""
+"""Instances and numbers as text: for people, and with all digits for certificates."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -20,23 +21,26 @@ from rankcheck.claims.claim import Claim
 def describe_instance(claim: Claim, instance: tuple[Any, ...]) -> str:
     """The parts of an instance under the names that the body gives them.
 
-    The text depends on nothing but the instance, so that two runs can compare it.
+    Equal instances have equal texts, in every process, so that `replay` can compare them.
     """
     parts = zip(claim.arguments, instance, strict=True)
     return ", ".join(describe_part(name, part) for name, part in parts)
 
 
 def describe_part(name: str, part: Any) -> str:
-    """One part of an instance: `x = [1, -1/2]`, or what a network says of itself."""
+    """One part of an instance: `x = [1, -1/2]`, or its `describe()`, as for a network."""
     describe = None if isinstance(part, BallArray) else getattr(part, "describe", None)
     return f"{name} = {describe_value(part)}" if describe is None else str(describe())
 
 
 def describe_value(value: Any) -> str:
-    """A number, an array, or a structure of them, with all digits: rationals, and floats as such.
+    """A number, an array, or a structure of them.
 
-    A ball that is no rational is rounded; an instance has such entries only where its generator
-    makes them from others.
+    Rationals and floats have all their digits. A ball is rounded; an instance has balls only where
+    its generator computes irrational numbers.
+
+    >>> describe_value([1, Fraction(2, 3), 0.25, torch.ones(2)])
+    '[1, 2/3, 0.25, [1, 1]]'
     """
     match value:
         case BallArray():
@@ -59,12 +63,16 @@ def describe_value(value: Any) -> str:
     if is_dataclass(value) and not isinstance(value, type):
         parts = (f"{f.name}={describe_value(getattr(value, f.name))}" for f in fields(value))
         return f"{type(value).__name__}({', '.join(parts)})"
-    # Not repr: that of a plain object has its address in it.
+    # Not repr: the repr of a plain object has its address in it.
     return getattr(value, "__qualname__", type(value).__qualname__)
 
 
 def approximately(value: Fraction, digits: int = 6) -> str:
-    """A rational of any size, rounded to what a person reads: `0.1`, `3.3e+4999`."""
+    """A rational of any size, rounded.
+
+    >>> approximately(Fraction(1, 3)), approximately(Fraction(10**5000, 3))
+    ('0.333333', '3.33333e+4999')
+    """
     context = Context(prec=digits)
     rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{rounded.normalize(context):g}"
@@ -73,6 +81,25 @@ def approximately(value: Fraction, digits: int = 6) -> str:
 def middle(ball: BallArray) -> Fraction:
     """The midpoint of a ball."""
     return (ball.lower() + ball.upper()) / 2
+
+
+def ball_text(ball: BallArray, bits: int) -> str:
+    """A 0-d ball with all its digits: the exact rational, or `[midpoint +/- radius]`."""
+    [number] = ball.reshape(-1).elements.tolist()
+    if isinstance(number, fmpq):
+        return str(number)
+    return str(number.str(math.ceil(bits * math.log10(2)) + 2, more=True))
+
+
+def rounded_down(value: Fraction) -> str:
+    """A decimal number of 17 digits that is at most `value`.
+
+    >>> rounded_down(Fraction(2, 3))
+    '0.66666666666666666'
+    """
+    context = Context(prec=17, rounding=ROUND_FLOOR)
+    below = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return str(below.normalize(context))
 
 
 def _nested(elements: np.ndarray, text: Any) -> str:

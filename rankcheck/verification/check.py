@@ -13,7 +13,8 @@ from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.judge import judge
-from rankcheck.counterexamples.message import report_violation
+from rankcheck.counterexamples.replay import replay
+from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.counterexamples.violation import Violation, evaluate
 from rankcheck.instances.source import BatchSource, Instances, Rejected, seed_of
 from rankcheck.verification.ledger import Mutants, Row, Verdict
@@ -50,7 +51,7 @@ def _verify_refuted(claim: Claim) -> Row:
     """A statement that is false as printed stays refuted by its stored counterexample."""
     path = certificates.stored_path(claim)
     try:
-        replayed = certificates.replay(path, claim=claim)
+        replayed = replay(path, claim=claim)
     except certificates.CertificateError as error:
         return _row(
             claim, "failed", certificate=shown_path(path), messages=(f"{claim.id}: {error}",)
