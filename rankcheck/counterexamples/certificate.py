@@ -1,9 +1,9 @@
 """Certificates: counterexamples as JSON files of exact numbers.
 
 A certificate names the claim that it refutes, with the hash of its text, and holds two instances:
-the one made small, and the one with the largest violation if that is another. An instance is the
-list of what the generator draws (see `rankcheck.instances.choices`), with both sides of the violated
-relation as balls. `rankcheck.counterexamples.replay` proves a certificate again.
+the smallest one, and the one with the largest violation if that is another. An instance is the list
+of what the generator draws (see `rankcheck.instances.choices`); both sides of the violated relation
+stand beside it, as balls. `rankcheck.counterexamples.replay` proves a certificate again.
 """
 
 from __future__ import annotations

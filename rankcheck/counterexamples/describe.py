@@ -1,8 +1,9 @@
-"""Instances and numbers as text: for people, and with all digits for certificates."""
+"""Instances, numbers and names of claims as text: for people, for certificates, for the shell."""
 
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -15,6 +16,8 @@ from flint import fmpq
 
 from rankcheck.balls import BallArray
 from rankcheck.balls.numbers import Number, show
+from rankcheck.catalogue.collect import project_folder
+from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 
 
@@ -65,6 +68,15 @@ def describe_value(value: Any) -> str:
         return f"{type(value).__name__}({', '.join(parts)})"
     # Not repr: the repr of a plain object has its address in it.
     return getattr(value, "__qualname__", type(value).__qualname__)
+
+
+def selector(claim: Claim) -> str | None:
+    """What a person types on the command line for a claim; None if it is not in a file."""
+    if not claim.file.is_file():
+        return None
+    if claim.file.resolve().is_relative_to(project_folder()):
+        return claim.id
+    return shlex.quote(f"{shown_path(claim.file)}::{claim.__name__}")
 
 
 def approximately(value: Fraction, digits: int = 6) -> str:

@@ -6,11 +6,9 @@ import json
 import shlex
 
 from rankcheck import balls
-from rankcheck.catalogue.collect import project_folder
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
-from rankcheck.counterexamples.describe import approximately, describe_instance, middle
+from rankcheck.counterexamples.describe import approximately, describe_instance, middle, selector
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.counterexamples.shrinking.violations import Small
 from rankcheck.counterexamples.violation import Violation, evaluate
@@ -86,15 +84,6 @@ def sides(judgement: Judgement) -> str:
     label = f"{judgement.label}: " if judgement.label else ""
     relation = ">" if judgement.kind == "leq" else "!="
     return f"{label}lhs {lhs} {relation} rhs {rhs} by {approximately(judgement.excess)}"
-
-
-def selector(claim: Claim) -> str | None:
-    """What a person types on the command line for a claim; None if it is not in a file."""
-    if not claim.file.is_file():
-        return None
-    if claim.file.resolve().is_relative_to(project_folder()):
-        return claim.id
-    return shlex.quote(f"{shown_path(claim.file)}::{claim.__name__}")
 
 
 def _typed_lines(claim: Claim, violation: Violation) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.certificate import LEFT, CertificateError
@@ -58,7 +59,9 @@ def recertify(claim: Claim, folder: Path | None = None) -> Recertified:
         try:
             found[name] = from_choices(claim, given.choices, family=family)
         except NotRefutedError as error:
-            raise NotRefutedError(f"the {name} instance of {origin}: {error}") from error
+            raise NotRefutedError(
+                f"the {name} instance of {shown_path(origin)}: {error}"
+            ) from error
     smallest, worst = found["smallest"], found.get("worst")
     path = folder / f"{claim.id}.json"
     changed = not _is_up_to_date(path, certificates.contents(folder, claim, smallest, worst))
@@ -79,8 +82,8 @@ def _origin(claim: Claim) -> Path:
         if path.is_file():
             return path
     raise CertificateError(
-        f"{claim.id} has no certificate at {' or '.join(map(str, places))}. To certify numbers of "
-        "your own: rankcheck certify CLAIM --instance '[...]'; to search: rankcheck certify CLAIM"
+        f"no certificate at {' or '.join(map(shown_path, places))}. To certify numbers of your "
+        "own: rankcheck certify CLAIM --instance '[...]'; to search: rankcheck certify CLAIM"
     )
 
 

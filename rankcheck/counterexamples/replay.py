@@ -15,11 +15,12 @@ from typing import Any
 from flint import arb
 
 from rankcheck.catalogue.collect import project
-from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.certificate import CertificateError, read, section
+from rankcheck.counterexamples.certificate import LEFT, CertificateError, read, section, stored_path
+from rankcheck.counterexamples.describe import selector
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.instances.choices import read_choices
@@ -68,6 +69,8 @@ def replay(path: Path, *, claim: Claim | None = None) -> Replayed:
         CertificateError: if the file is not a certificate of this claim, or does not prove what it
             says.
     """
+    if claim is not None and path == stored_path(claim) and not path.exists():
+        raise CertificateError(_not_stored(claim, path))
     data = read(path)
     if claim is None:
         [claim] = load([find(path, data)])
@@ -86,6 +89,15 @@ def replay(path: Path, *, claim: Claim | None = None) -> Replayed:
     except CertificateError as error:
         judgement = Judgement("outside", 0, str(error))
     return Replayed(claim, judgement, True, smallest["description"])
+
+
+def _not_stored(claim: Claim, path: Path) -> str:
+    """That a refuted claim has no certificate, and the command that writes it."""
+    left = LEFT / f"{claim.id}.json"
+    command = f"rankcheck certify {selector(claim) or 'CLAIM'}"
+    if left.is_file():
+        return f"no certificate at {shown_path(path)}; to store {left} there: {command} --again"
+    return f"no certificate at {shown_path(path)}; to search for a counterexample: {command}"
 
 
 def _prove(
@@ -138,7 +150,7 @@ def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
 
 
 def families(claim: Claim) -> list[Instances]:
-    """The generators whose instances can refute a claim: `tight`, if it has one, and `instances`."""
+    """The generators whose instances can refute a claim: `tight`, if there is one, `instances`."""
     return [family for family in (claim.tight, claim.instances) if family is not None]
 
 

@@ -1,4 +1,4 @@
-"""A violation: an instance on which a claim fails; and evaluating a claim on instances in floats."""
+"""A violation, an instance on which a claim fails; and the evaluation of a claim in floats."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class _Trial:
         return True
 
     def go_on(self) -> None:
-        """Leave Hypothesis if the time is up. Most of its attempts end before the record is whole."""
+        """Leave Hypothesis if the time is up. Called in every attempt, also in incomplete ones."""
         if self.replayed and self._clock.over():
             raise _Stop
 

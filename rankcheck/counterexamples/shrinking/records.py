@@ -13,7 +13,6 @@ from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.counterexamples.shrinking.cropping import crop
 from rankcheck.counterexamples.shrinking.entries import simplify_entries
 from rankcheck.counterexamples.shrinking.handover import (
-    HandoverError,
     Shrunk,
     refusal,
     shrink_with_hypothesis,
