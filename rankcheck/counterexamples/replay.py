@@ -55,7 +55,7 @@ class Replayed:
         return self.judgement.finding == "refuted"
 
 
-def replay(path: Path, *, claim: Claim | None = None) -> Replayed:
+def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
     """Prove the counterexample of a certificate again, from its numbers alone.
 
     If the claim has not changed since, both instances of the certificate have to prove exactly what
@@ -69,6 +69,7 @@ def replay(path: Path, *, claim: Claim | None = None) -> Replayed:
         CertificateError: if the file is not a certificate of this claim, or does not prove what it
             says.
     """
+    path = Path(path)
     if claim is not None and path == stored_path(claim) and not path.exists():
         raise CertificateError(_not_stored(claim, path))
     data = read(path)
@@ -180,7 +181,7 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
         raise CertificateError(
             f"{path} refutes {data['claim']}, which was declared at a prompt or in a notebook and "
             f"is not in a file; in Python, with the claim at hand: "
-            f"rankcheck.counterexamples.replay(Path({str(path)!r}), claim=claim)"
+            f"rankcheck.counterexamples.replay({str(path)!r}, claim=claim)"
         )
     raise CertificateError(
         f"{path} refutes {data['claim']} of {Path(data['file']).name}, which was not found near "

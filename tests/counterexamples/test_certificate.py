@@ -103,6 +103,7 @@ def test_it_holds_exact_numbers_and_both_instances(certified):
     assert Fraction(smallest["excess"]) < Fraction(16227766017, 10**11)
     assert smallest["bits"] == 128
     assert (data["claim"], data["statement"]) == ("t.made-up", "$|x| \\le 3$")
+    assert '    "instance": [1, ["13/2", 7], "1/8"],\n' in path.read_text()
 
 
 def test_without_another_worst_there_is_none(declare, tmp_path):
@@ -311,7 +312,8 @@ def test_the_worst_is_proved_as_well(certified):
 
 def test_a_record_of_something_else(certified):
     claim, path = certified
-    for choices in ([0], [0, [3, 1], 0, 0], ["0", [3, 1], 0], [0, [[3, 1]], 0], [{}], [None]):
+    others: list[list[Any]] = [[0], [0, [3, 1], 0, 0], ["0", [3, 1], 0], [0, [[3, 1]], 0], [{}]]
+    for choices in others:
         change(path, "smallest", "instance", to=choices)
         with pytest.raises(CertificateError, match=r"do not fit the generator of t.made-up"):
             replay(path, claim=claim)
@@ -562,9 +564,9 @@ def test_a_claim_at_a_prompt_is_replayed_in_python(prompt):
     assert str(caught.value) == (
         "here/t.prompt.json refutes t.prompt, which was declared at a prompt or in a notebook and "
         "is not in a file; in Python, with the claim at hand: "
-        "rankcheck.counterexamples.replay(Path('here/t.prompt.json'), claim=claim)"
+        "rankcheck.counterexamples.replay('here/t.prompt.json', claim=claim)"
     )
-    assert replay(path, claim=claim).refuted
+    assert replay("here/t.prompt.json", claim=claim).refuted
 
 
 def test_a_refuted_claim_at_a_prompt_keeps_its_certificate_in_the_working_directory(prompt):

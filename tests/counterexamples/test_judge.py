@@ -258,7 +258,7 @@ def test_a_division_by_zero_is_undecided(scalars, record):
     assert "2048 bits" in judgement.reason
 
 
-def test_a_body_that_fails_on_balls_alone_is_suspected(scalars, record):
+def test_a_body_that_fails_on_balls_alone_is_undecided(scalars, record):
     def body(x):
         return leq(torch.tensor(float(x)) + 1, x)
 

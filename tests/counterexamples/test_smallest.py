@@ -137,7 +137,7 @@ def test_a_violation_below_the_float_tolerance_is_made_small_by_balls_alone(decl
     assert [t.item() for t in small.smallest.record.tensors] == [1.0, 0.0]
 
 
-def test_what_is_only_suspected_is_left_alone(declare):
+def test_what_is_only_undecided_is_left_alone(declare):
     claim = declare(lambda x, y: leq(x, 1.0 + 0 * y), numbers(), no_ball="so")
     record = read_choices(numbers(), [5, 1])
     undecided = Violation(record, numbers(), judge(claim, record))
@@ -159,7 +159,7 @@ def test_a_large_instance_is_reported_as_such(declare, tmp_path):
 # What is said.
 
 
-def test_a_genuine_violation_in_words(declare, tmp_path):
+def test_a_proved_violation_in_words(declare, tmp_path):
     claim = declare(
         lambda x, y: (leq(x, 3 * y.abs() + 5, label="first"), eq(y, y)), numbers(),
         statement="$x \\le 3|y| + 5$",
@@ -217,7 +217,7 @@ def test_a_violation_has_its_exact_instance(declare):
         _ = Violation(record, numbers(), judge(unproved, record)).instance
 
 
-def test_a_suspicion_in_words(declare):
+def test_an_undecided_violation_in_words(declare):
     claim = declare(
         lambda x, y: (leq(x, x), leq(x, y / 3, where=x > 0, label="the bound")),
         numbers(),
