@@ -41,7 +41,8 @@ class Replayed:
         changed: whether the text of the claim has changed since the certificate was written.
         judgement: of the smallest instance on the claim as it now stands. It is `refuted` unless
             the claim has changed.
-        description: the smallest instance, as a person reads it.
+        description: the smallest instance, as a person reads it. If the claim has changed, it is
+            the text of the certificate.
     """
 
     claim: Claim
@@ -83,8 +84,8 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
             raise CertificateError(f"the statement in {path} is not that of {claim.id}")
         if worst is not None:
             _prove(path, claim, worst, data["versions"])
-        judgement = _prove(path, claim, smallest, data["versions"])
-        return Replayed(claim, judgement, False, smallest["description"])
+        judgement, description = _prove(path, claim, smallest, data["versions"])
+        return Replayed(claim, judgement, False, description)
     try:
         judgement = _violation(path, claim, smallest).judgement
     except CertificateError as error:
@@ -103,8 +104,11 @@ def _not_stored(claim: Claim, path: Path) -> str:
 
 def _prove(
     path: Path, claim: Claim, said: Mapping[str, Any], made_with: Mapping[str, Any]
-) -> Judgement:
-    """Prove the violation of one instance, and compare it with what the certificate says."""
+) -> tuple[Judgement, str]:
+    """Prove the violation of one instance, and compare it with what the certificate says.
+
+    Returns the judgement, and the description of the instance.
+    """
     violation = _violation(path, claim, said)
     judgement = violation.judgement
     if not violation.proved:
@@ -112,13 +116,14 @@ def _prove(
             f"{path} does not refute {claim.id}: {judgement.finding} {judgement.reason}".rstrip()
         )
     same_engine = all(made_with.get(name) == versions()[name] for name in ENGINE)
-    for name, found in section(claim, violation).items():
+    fields = section(claim, violation)
+    for name, found in fields.items():
         if said[name] != found and (same_engine or not _agree(name, said[name], found)):
             raise CertificateError(
                 f"{path} says {name} {_short(said[name])}, but its numbers give {_short(found)}: "
                 f"the file has been changed, or a function that {claim.id} uses"
             )
-    return judgement
+    return judgement, fields["description"]
 
 
 def _agree(name: str, said: Any, found: Any) -> bool:

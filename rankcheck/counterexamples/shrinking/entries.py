@@ -1,7 +1,7 @@
 """Simpler entries: zeros, small integers, dyadic numbers with few bits. Shapes do not change.
 
-Large steps come first (all tensors, one tensor, blocks of a tensor), single entries last. Every step
-lowers the cost of the entries that it changes, so the descent ends.
+Large steps come first (all tensors, one tensor, blocks of a tensor), single entries last. Every
+step lowers the cost of the entries that it changes, so the descent ends.
 """
 
 from __future__ import annotations
