@@ -18,12 +18,13 @@ from typing import Any
 from rankcheck import balls
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.claims.claim import FALSE, Claim
-from rankcheck.counterexamples.describe import ball_text, describe_instance, rounded_down
+from rankcheck.counterexamples.describe import describe_instance, rounded_down
 from rankcheck.counterexamples.judge import PRECISIONS
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.errors import InputError
 from rankcheck.files import write_json
 from rankcheck.instances.choices import write_choices
+from rankcheck.text import ball_text
 from rankcheck.versions import versions
 
 SCHEMA = 2

@@ -27,11 +27,12 @@ from rankcheck.counterexamples import (
     write,
 )
 from rankcheck.counterexamples.certificate import LARGEST, digest
-from rankcheck.counterexamples.describe import ball_text, rounded_down
+from rankcheck.counterexamples.describe import rounded_down
 from rankcheck.counterexamples.replay import overlap
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import operator_norm, schatten_power
+from rankcheck.text import ball_text
 
 
 @instances
