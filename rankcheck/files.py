@@ -11,6 +11,9 @@ from rankcheck.errors import InputError
 
 __all__ = ["check_writable", "write_json"]
 
+#: The longest list that is written on one line.
+WIDTH = 200
+
 
 def check_writable(path: Path) -> None:
     """Check that a file can be written, before the work whose result it takes.
@@ -33,7 +36,7 @@ def write_json(path: Path, data: object) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    text = _layout(data) + "\n"
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     partial = Path(name)
     try:
@@ -43,3 +46,21 @@ def write_json(path: Path, data: object) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _layout(data: object, indent: str = "") -> str:
+    """JSON with a field a line; a list without objects that fits on a line stays on one."""
+    flat = json.dumps(data, ensure_ascii=False)
+    inner = indent + "  "
+    if isinstance(data, dict) and data:
+        lines = [
+            f"{json.dumps(str(key), ensure_ascii=False)}: {_layout(value, inner)}"
+            for key, value in data.items()
+        ]
+        opening, closing = "{", "}"
+    elif isinstance(data, list | tuple) and (len(flat) > WIDTH or "{" in flat):
+        lines = [_layout(value, inner) for value in data]
+        opening, closing = "[", "]"
+    else:
+        return flat
+    return f"{opening}\n{inner}" + f",\n{inner}".join(lines) + f"\n{indent}{closing}"

@@ -1,74 +1,146 @@
-"""Write the certificate of a false claim: from a search, or from an instance given by hand.
+"""Write the certificate of a false claim: from a search, a given instance, or a certificate.
 
-A claim that is declared as refuted replays its certificate, certificates/ID.json beside its file;
-this is the command that writes it. --choices takes what the generator of the claim draws, in order:
-integers, and tensors as lists of numbers ("-3/4" is a number, too), as JSON or the name of a file.
+The certificate of a claim that is declared as refuted is stored as certificates/ID.json beside its
+file, where `verify` replays it; that of another claim is left in .rankcheck. Without an option, the
+claim is searched for a counterexample.
 
-  rankcheck certify rank.relu-from-leaky-as-printed --choices '[0.5, 1]'
+--instance takes what the generator of the claim draws, in order, as JSON: integers, and tensors as
+nested lists of numbers ("-3/4" is a number too). It also takes a file with that, or a certificate,
+of which it uses the smallest instance.
+
+--again certifies the instances of a certificate again, without a search: the stored one, or the one
+that a run left in .rankcheck, as for a conjecture that is now declared as @refuted. Without CLAIM,
+it certifies all refuted claims of rankcheck again.
+
+  rankcheck certify rank.relu-from-leaky-as-printed --instance '["1/2", 1]'
+  rankcheck certify mine.py::test_mine --again
+
+Exit codes: 0 certified; 1 no counterexample is proved, and nothing is written; 2 wrong input.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.verify import add_settings, settings
 from rankcheck.errors import InputError
+
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
+    from rankcheck.counterexamples.violation import Violation
 
 HELP = "write the certificate of a false claim"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck certify`."""
-    parser.add_argument("claim", metavar="CLAIM")
-    parser.add_argument("--choices", metavar="JSON|FILE", help="the instance; searched for if not")
     parser.add_argument(
-        "--folder", metavar="DIR", type=Path, help="where to write, if not where it belongs"
+        "claims", metavar="CLAIM", nargs="*", help="one, or with --again any number"
+    )
+    parser.add_argument(
+        "--instance", metavar="JSON|FILE", help="the counterexample; by default it is searched for"
+    )
+    parser.add_argument(
+        "--tight", action="store_true", help="the instance is one of the claim's tight family"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="certify the instances of a certificate again"
+    )
+    parser.add_argument(
+        "--folder", metavar="DIR", type=Path, help="where to write, by default where it belongs"
     )
     add_settings(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the certificate and say what it holds."""
-    from rankcheck.counterexamples import certificate as certificates
-    from rankcheck.counterexamples import message as report
-    from rankcheck.verification import certify
-
+    """Write the certificates and print what they hold; 1 if one is not proved."""
     chosen = settings(args)
-    entries = select([args.claim])
+    if args.again and (args.instance is not None or args.tight):
+        raise InputError("--again takes the instances of a certificate; leave out --instance")
+    if args.tight and args.instance is None:
+        raise InputError("--tight was given without --instance; it says where that is from")
+    entries = select(args.claims) if args.claims or args.again else []
+    if args.again:
+        proved = [_again(claim, args.folder) for claim in load(_refuted(entries))]
+        return 0 if all(proved) else 1
     if len(entries) != 1:
-        names = ", ".join(entry.id for entry in entries)
-        raise InputError(f"one claim is certified at a time; {args.claim!r} selects {names}")
+        names = f"{', '.join(args.claims)!r} selects {', '.join(entry.id for entry in entries)}"
+        raise InputError(f"{names if entries else 'no CLAIM is given'}; one is certified at a time")
     [claim] = load(entries)
-    folder = args.folder or certify.folder_of(claim)
-    if args.choices is None:
-        violation = certify.from_search(claim, chosen.profile, chosen.seed)
-        found = report.report_violation(claim, violation, folder)
-        if found.certificate is None:
-            raise InputError(f"a certificate cannot be written to {folder}")
-        print(found.message)
-        return 0
-    violation = certify.from_choices(claim, _choices(args.choices))
+    from rankcheck.counterexamples.certificate import folder_of
+    from rankcheck.counterexamples.given import NotRefutedError
+
+    folder = args.folder or folder_of(claim)
     try:
-        path = certificates.write(folder, claim, violation)
-    except OSError as error:
-        raise InputError(f"a certificate cannot be written to {folder}: {error}") from error
-    print(report.refuted_message(claim, violation, violation, f"certificate: {shown_path(path)}"))
+        if args.instance is None:
+            from rankcheck.counterexamples.shrinking import BUDGET
+            from rankcheck.verification.certify import from_search
+
+            violation = from_search(claim, chosen.profile, chosen.seed)
+            _write(claim, folder, violation, budget=BUDGET)
+        else:
+            _write_given(claim, folder, args.instance, tight=args.tight)
+    except NotRefutedError as error:
+        print(f"not certified: {error}")
+        return 1
     return 0
 
 
-def _choices(text: str) -> list[Any]:
+def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> None:
+    from rankcheck.counterexamples.given import from_choices, read_instance
+    from rankcheck.counterexamples.replay import family_of
+
+    given = read_instance(text)
+    family = family_of(claim, given.family) if given.family else None
+    if tight:
+        if claim.tight is None:
+            raise InputError(f"{claim.id} has no tight family; --tight takes an instance of one")
+        family = claim.tight
+    _write(claim, folder, from_choices(claim, given.choices, family=family), budget=None)
+
+
+def _write(claim: Claim, folder: Path, violation: Violation, *, budget: float | None) -> None:
+    from rankcheck.counterexamples.reporting import report_violation
+
+    found = report_violation(claim, violation, folder, budget=budget)
+    if found.certificate is None:
+        raise InputError(f"a certificate cannot be written to {folder}")
+    print(found.message)
+
+
+def _refuted(entries: list[Entry]) -> list[Entry]:
+    """The claims with a certificate: those declared as refuted, or a single one of any kind."""
+    from rankcheck.claims.claim import FALSE
+
+    refuted = [entry for entry in entries if entry.kind in FALSE]
+    if refuted or len(entries) == 1:
+        return refuted or entries
+    raise InputError("none of these claims is declared as refuted; --again certifies such claims")
+
+
+def _again(claim: Claim, folder: Path | None) -> bool:
+    """Certify one claim again; whether its instances still refute it."""
+    from rankcheck.counterexamples.certificate import CertificateError
+    from rankcheck.counterexamples.given import NotRefutedError
+    from rankcheck.counterexamples.message import sides
+    from rankcheck.counterexamples.recertify import recertify
+    from rankcheck.instances.choices import ChoicesError
+
     try:
-        if not text.lstrip().startswith("["):
-            text = Path(text).read_text(encoding="utf-8")
-        choices = json.loads(text)
-    except (OSError, ValueError) as error:
-        raise InputError(f"choices are a JSON list, or a file with one; {error}") from error
-    if not isinstance(choices, list):
-        raise InputError(f"choices are a JSON list; received {text!r:.80}")
-    return choices
+        found = recertify(claim, folder)
+    except (CertificateError, ChoicesError, NotRefutedError) as error:
+        print(f"not certified: {claim.id}: {error}")
+        return False
+    except OSError as error:
+        raise InputError(f"the certificate of {claim.id} cannot be written: {error}") from error
+    judgement = found.violation.judgement
+    print(f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)")
+    origin = "" if found.origin == found.path else f", from {shown_path(found.origin)}"
+    state = "written" if found.changed else "up to date"
+    print(f"  certificate: {shown_path(found.path)} ({state}{origin})")
+    return True

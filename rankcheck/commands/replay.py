@@ -1,8 +1,10 @@
 """Replay certificates: prove each counterexample again, from the numbers in its file.
 
-The claim that a certificate refutes is one of rankcheck's own, or it stands in the file that the
-certificate names, beside the certificate, in a folder above it, or in the working directory;
---claims says where else to look. Exit code 1: a certificate does not prove what it says.
+The claim of a certificate is one of rankcheck's own, or it is in the file that the certificate
+names: at that place, beside the certificate, in a folder above it, or in the working directory.
+--claims says where else to look.
+
+Exit codes: 0 all are proved again; 1 a certificate does not prove what it says; 2 wrong input.
 """
 
 from __future__ import annotations
@@ -21,13 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck replay`."""
     parser.add_argument("certificates", metavar="FILE", nargs="+", type=Path)
     parser.add_argument(
-        "--claims", metavar="SELECTOR", help="where the claim is, if it is not near"
+        "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the certificate"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replay them all; 1 if one does not refute the claim for which it was written."""
-    from rankcheck.counterexamples.certificate import find, read
+    """Replay all of them; 1 if one does not refute the claim for which it was written."""
+    from rankcheck.counterexamples.certificate import read
+    from rankcheck.counterexamples.replay import find
 
     certificates = {path: read(path) for path in args.certificates}
     elsewhere = None if args.claims is None else select([args.claims])
@@ -37,8 +40,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _replay(path: Path, entry: Entry) -> bool:
-    from rankcheck.counterexamples.certificate import CertificateError, replay
+    from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.message import sides
+    from rankcheck.counterexamples.replay import replay
 
     [claim] = load([entry])
     try:
@@ -49,13 +53,16 @@ def _replay(path: Path, entry: Entry) -> bool:
     judgement = replayed.judgement
     if not replayed.refuted:
         print(
-            f"not proved: {claim.id} has another text now than when {path} was written "
-            f"({entry.place}), and its instance does not refute that: {judgement.finding} "
+            f"not proved: the text of {claim.id} ({entry.place}) has changed since {path} was "
+            f"written, and the instance does not refute the new text: {judgement.finding} "
             f"{judgement.reason}".rstrip()
         )
         return False
     print(f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)")
-    print(f"  {replayed.instance}")
+    print(f"  {replayed.description}")
     if replayed.changed:
-        print(f"  but the claim has another text now than when {path} was written: {entry.place}")
+        print(
+            f"  but the text of the claim ({entry.place}) has changed since {path} was written; "
+            "rankcheck certify CLAIM --again writes it anew"
+        )
     return not replayed.changed

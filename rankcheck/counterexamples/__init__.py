@@ -1,5 +1,58 @@
-"""A violation proved in ball arithmetic, made small, described, kept in a certificate, replayed.
+"""A violation of a claim: judged in ball arithmetic, made small, described, certified, replayed.
 
-What lives here: all that happens to one instance of one claim. Nothing here searches.
+What lives here: everything that happens to a given instance of one claim. Nothing here searches.
 May import: `catalogue`, `claims`, and what is below them.
 """
+
+from rankcheck.counterexamples.certificate import (
+    CertificateError,
+    folder_of,
+    read,
+    stored_path,
+    write,
+)
+from rankcheck.counterexamples.describe import describe_instance
+from rankcheck.counterexamples.given import (
+    Given,
+    NotRefutedError,
+    from_choices,
+    read_instance,
+)
+from rankcheck.counterexamples.judge import Judgement, exact_instance, judge
+from rankcheck.counterexamples.message import refuted_message, undecided_message
+from rankcheck.counterexamples.recertify import Recertified, recertify
+from rankcheck.counterexamples.replay import Replayed, find, replay
+from rankcheck.counterexamples.reporting import Found, report_violation
+from rankcheck.counterexamples.shrinking import Small, shrink_record, shrink_violation
+from rankcheck.counterexamples.violation import Violation, evaluate, excess
+
+__all__ = [
+    "CertificateError",
+    "Found",
+    "Given",
+    "Judgement",
+    "NotRefutedError",
+    "Recertified",
+    "Replayed",
+    "Small",
+    "Violation",
+    "describe_instance",
+    "evaluate",
+    "exact_instance",
+    "excess",
+    "find",
+    "folder_of",
+    "from_choices",
+    "judge",
+    "read",
+    "read_instance",
+    "recertify",
+    "refuted_message",
+    "replay",
+    "report_violation",
+    "shrink_record",
+    "shrink_violation",
+    "stored_path",
+    "undecided_message",
+    "write",
+]

@@ -1,13 +1,12 @@
-"""What ball arithmetic says of one instance: a violation is proved, excluded, or neither.
+"""Ball arithmetic decides one instance: it proves a violation, excludes one, or does neither.
 
-The generator and the body run again on the recorded numbers, exactly: every float is the dyadic
-rational that it is, and what is not rational is enclosed by a ball. A hypothesis that the generator
-re-checks (`Source.require`) or that a relation carries (`where`) is decided exactly too.
+The generator and the body run again on the recorded numbers. Every float is taken as the dyadic
+rational that it is; a number that is not rational is enclosed in a ball. The hypotheses, those of
+the generator (`Source.require`) and those of a relation (`where`), are decided on balls too.
 
-A violation counts as proved only where the lower end of the ball of `lhs - rhs` is positive, in an
-entry in which the relation is provably asserted. Whatever stands in the way of that (balls that
-overlap, an operation without a ball form, a body that leaves ball arithmetic) leaves the instance
-undecided, and never makes it a counterexample.
+A violation is proved only if the lower end of the ball of `lhs - rhs` is positive, in an entry in
+which the relation is provably asserted. If the balls overlap, an operation has no ball form, or the
+body leaves ball arithmetic, the instance is undecided and not a counterexample.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from rankcheck.claims.relations import Relation
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource
 
-#: Precisions that are tried, in bits, until the balls decide.
+#: Precisions in bits, tried in this order until the balls decide.
 PRECISIONS = (128, 256, 512, 1024, 2048)
-#: Sides smaller than this are zero as far as equality is concerned.
+#: Equality is relative to the larger side, and absolute for sides smaller than this.
 NEARLY_ZERO = Fraction(1, 2**60)
 
 Finding = Literal["refuted", "satisfied", "outside", "undecided"]
@@ -37,19 +36,21 @@ Finding = Literal["refuted", "satisfied", "outside", "undecided"]
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """The finding on one instance.
+    """What was found about one instance.
 
     Attributes:
         finding: `refuted` (a violation is proved), `satisfied` (there is none, or equality to
-            within 2⁻⁸⁰), `outside` (the instance breaks a hypothesis), `undecided` (not decided).
+            within 2⁻⁸⁰), `outside` (the instance breaks a hypothesis), or `undecided`.
         bits: the precision at which it was decided.
-        reason: why, where nothing is proved.
-        unprovable: whether that is because the claim has no ball form, so that floats must do.
-        relation: which relation of the body is violated, its kind, and what the body calls it.
-        lhs, rhs: its two sides as balls, at the entry with the largest proved violation; of a
-            undecided one, at an entry that the balls leave open, if it came to that.
+        reason: if no violation is proved, why.
+        unprovable: whether the reason is that the claim has no ball form. The verdict then rests
+            on floats.
+        relation, kind, label: index, kind and name of the relation that is violated.
+        lhs, rhs: its two sides as balls, at the entry with the largest proved violation. If the
+            instance is undecided, at an entry that the balls do not decide, or None.
         excess: a proved lower bound of the violation.
         relative_excess: the same relative to the larger side.
+        instance: the instance in exact numbers, as it was judged; None if it was not built.
     """
 
     finding: Finding
@@ -63,6 +64,7 @@ class Judgement:
     excess: Fraction = Fraction(0)
     relative_excess: Fraction = Fraction(0)
     unprovable: bool = False
+    instance: tuple[Any, ...] | None = None
 
 
 def exact_instance(family: Instances, record: Record) -> tuple[Any, ...]:
@@ -86,7 +88,12 @@ def judge(
     parameters: Mapping[str, Any] | None = None,
     precisions: tuple[int, ...] = PRECISIONS,
 ) -> Judgement:
-    """Decide a recorded instance in ball arithmetic, with more bits until it is decided.
+    """Decide a recorded instance in ball arithmetic; the precision rises until it is decided.
+
+    Args:
+        family: the generator of the record, by default `claim.instances`.
+        parameters: values of keyword-only parameters of the body.
+        precisions: in bits, in the order in which they are tried.
 
     Raises:
         ReplayError: if the record does not fit the generator.
@@ -95,11 +102,12 @@ def judge(
     """
     family = family or claim.instances
     if family is None:
-        raise TypeError(f"{claim.id} is cited: it has no instances")
+        raise TypeError(f"{claim.id} is cited and has no instances; a claim is judged on one")
     if claim.no_ball is not None:
         return Judgement("undecided", 0, f"no ball form: {claim.no_ball}", unprovable=True)
     undecided = Judgement("undecided", 0, "no precision was tried")
     for bits in precisions:
+        instance = None
         with balls.precision(bits):
             try:
                 instance = exact_instance(family, record)
@@ -107,17 +115,20 @@ def judge(
             except Rejected as rejected:
                 return Judgement("outside", bits, str(rejected))
             except NoBallForm as missing:
-                return Judgement("undecided", bits, f"no ball form: {missing}", unprovable=True)
+                why = f"no ball form: {missing}"
+                return Judgement("undecided", bits, why, unprovable=True, instance=instance)
             except Undecided as reason:
-                undecided = Judgement("undecided", bits, f"undecided at {bits} bits: {reason}")
+                why = f"undecided at {bits} bits: {reason}"
+                undecided = Judgement("undecided", bits, why, instance=instance)
                 continue
             except (ClaimError, ReplayError):
                 raise
             except Exception as error:
-                # The floats went through: what a body does on balls alone is no counterexample,
-                # and must not hide one either.
-                failure = f"it fails on balls, with {type(error).__name__}: {error}"
-                return Judgement("undecided", bits, failure)
+                # The body ran in floats. An error on balls alone does not prove a violation, and
+                # the violation in floats stays reported, as undecided.
+                why = f"it fails on balls, with {type(error).__name__}: {error}"
+                return Judgement("undecided", bits, why, instance=instance)
+        decided = replace(decided, instance=instance)
         if decided.finding != "undecided":
             return decided
         undecided = decided
@@ -125,7 +136,7 @@ def judge(
 
 
 def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
-    """Hold every entry of every relation against its proved bounds."""
+    """The worst proved violation among all entries, else an undecided entry, else satisfied."""
     worst: Judgement | None = None
     doubt: Judgement | None = None
     for number, relation in enumerate(relations):
@@ -172,5 +183,5 @@ def _asserted(relation: Relation) -> Iterator[tuple[BallArray, BallArray]]:
 
 
 def _size(lhs: BallArray, rhs: BallArray) -> Fraction:
-    """The larger side, in absolute value and bounded from above."""
+    """An upper bound of the larger side in absolute value."""
     return max(abs(end) for side in (lhs, rhs) for end in (side.lower(), side.upper()))

@@ -1,101 +1,67 @@
-"""From a violation to what a person reads: made small, certified, in numbers to retype."""
+"""The text of a violation: both sides, the instance, the statement, and how to repeat it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+import json
+import shlex
 
 from rankcheck import balls
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
-from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.describe import approximately, describe_instance, middle
-from rankcheck.counterexamples.judge import Judgement, exact_instance
-from rankcheck.counterexamples.shrinking.smallest import BUDGET, shrink_violation
+from rankcheck.counterexamples.describe import approximately, describe_instance, middle, selector
+from rankcheck.counterexamples.judge import Judgement
+from rankcheck.counterexamples.shrinking.violations import Small
 from rankcheck.counterexamples.violation import Violation, evaluate
+from rankcheck.instances.choices import write_choices
 from rankcheck.instances.source import ReplaySource
 
-#: Instances whose text is longer are left to the certificate.
+#: Descriptions of instances are cut off after so many characters; the certificate has them whole.
 READABLE = 2000
+#: Typed forms longer than this are left to the certificate.
+TYPED = 200
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A reported violation.
-
-    Attributes:
-        refuted: whether it is proved.
-        message: what a person needs to know.
-        certificate: its file, if it is proved and could be written.
-        smallest: the violation in its smallest form, and
-        worst: in the form with the largest violation relative to the sides.
-    """
-
-    proved: bool
-    message: str
-    certificate: str | None
-    smallest: Violation
-    worst: Violation
-
-
-def report_violation(
-    claim: Claim, violation: Violation, folder: Path, *, budget: float = BUDGET
-) -> Found:
-    """Make a violation small, leave its certificate if it is proved, and say it in mathematics.
+def refuted_message(claim: Claim, small: Small, left: str) -> str:
+    """The text of a proved violation.
 
     Args:
-        folder: where the certificate is left.
-        budget: seconds for making it small.
-
-    A certificate that cannot be written takes nothing from the proof: the message says so.
+        left: a line about the certificate.
     """
-    if violation.judgement.finding != "refuted":
-        return Found(False, undecided_message(claim, violation), None, violation, violation)
-    small = shrink_violation(claim, violation, budget)
-    worst = small.worst if small.worst is not small.smallest else None
-    try:
-        path = certificates.write(folder, claim, small.smallest, worst)
-        left = f"certificate: {shown_path(path)}      rankcheck replay {shown_path(path)}"
-    except OSError as error:
-        path, left = None, f"no certificate: {folder} cannot be written to ({error.strerror})"
-    message = refuted_message(claim, small.smallest, small.worst, left)
-    if small.left_out is not None:
-        message += f"\n  it may not be the smallest: {small.left_out}"
-    return Found(True, message, None if path is None else str(path), small.smallest, small.worst)
-
-
-def refuted_message(claim: Claim, smallest: Violation, worst: Violation, left: str) -> str:
-    """A proved violation: both sides, the instance, the statement, and what is left of it."""
-    judgement = smallest.judgement
+    judgement = small.smallest.judgement
     assert judgement.lhs is not None
     assert judgement.rhs is not None
-    sides_ = f"lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
-    tolerance = _tolerance(claim, smallest)
+    with balls.precision(judgement.bits):
+        instance = describe_instance(claim, small.smallest.instance)
+    exactly = f"lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
+    if tolerance := _tolerance(claim, small.smallest):
+        exactly += f"; tolerance in floats {tolerance:.2g}"
     lines = [
         f"{claim.id} is false: {sides(judgement)} (certified, {judgement.bits}-bit balls)",
-        f"  {_instance(claim, smallest)}",
+        f"  {_readable(instance)}",
         f"  claimed: {claim.statement}",
-        f"  exactly: {sides_}" + (f"; tolerance in floats {tolerance:.2g}" if tolerance else ""),
+        f"  exactly: {exactly}",
     ]
-    if worst is not smallest:
-        lines.append(f"  at worst: {sides(worst.judgement)} (in the certificate as well)")
-    return "\n".join([*lines, f"  {left}"])
+    if small.worst is not small.smallest:
+        lines.append(f"  at worst: {sides(small.worst.judgement)} (in the certificate as well)")
+    lines.append(f"  {left}")
+    if small.left_out is not None:
+        lines.append(f"  it may not be the smallest: {small.left_out}")
+    return "\n".join(lines + _typed_lines(claim, small.smallest))
 
 
 def undecided_message(claim: Claim, violation: Violation) -> str:
-    """A violation that is not proved: both figures, in floats and in balls, and why not."""
+    """The text of a violation in floats that is not proved: the figures, and why it is not."""
     judgement = violation.judgement
     source = ReplaySource(violation.record)
     instance = violation.family(source)
-    relation, entry = _worst(claim.relations(instance))
+    relation, entry = _furthest(claim.relations(instance))
     lhs, rhs, tolerance = (
         float(side.reshape(-1)[entry]) for side in (relation.lhs, relation.rhs, relation.tolerance)
     )
     sign = ">" if relation.kind == "leq" else "!="
     label = f"{relation.label}: " if relation.label else ""
     lines = [
-        f"{claim.id} is undecided false: {label}lhs {lhs:.17g} {sign} rhs {rhs:.17g} by "
+        f"{claim.id} is undecided: {label}lhs {lhs:.17g} {sign} rhs {rhs:.17g} by "
         f"{abs(lhs - rhs):.6g} in floats (tolerance {tolerance:.3g})",
         f"  not certified: {judgement.reason}",
     ]
@@ -103,12 +69,15 @@ def undecided_message(claim: Claim, violation: Violation) -> str:
         lines.append(
             f"  in balls: lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
         )
-    text = describe_instance(claim, instance)
-    return "\n".join([*lines, f"  {_readable(text)}", f"  claimed: {claim.statement}"])
+    lines += [
+        f"  {_readable(describe_instance(claim, instance))}",
+        f"  claimed: {claim.statement}",
+    ]
+    return "\n".join(lines + _typed_lines(claim, violation))
 
 
 def sides(judgement: Judgement) -> str:
-    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded to what a person reads."""
+    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded."""
     assert judgement.lhs is not None
     assert judgement.rhs is not None
     lhs, rhs = (approximately(middle(side)) for side in (judgement.lhs, judgement.rhs))
@@ -117,11 +86,16 @@ def sides(judgement: Judgement) -> str:
     return f"{label}lhs {lhs} {relation} rhs {rhs} by {approximately(judgement.excess)}"
 
 
-def _instance(claim: Claim, violation: Violation) -> str:
-    with balls.precision(violation.judgement.bits):
-        return _readable(
-            describe_instance(claim, exact_instance(violation.family, violation.record))
-        )
+def _typed_lines(claim: Claim, violation: Violation) -> list[str]:
+    """The line with the instance as `rankcheck certify` takes it, unless that is long."""
+    typed = json.dumps(write_choices(violation.record))
+    if len(typed) > TYPED:
+        return []
+    name = selector(claim)
+    if name is None or not violation.proved:
+        return [f"  typed: {typed}"]
+    tight = " --tight" if violation.family is claim.tight else ""
+    return [f"  typed: rankcheck certify {name}{tight} --instance {shlex.quote(typed)}"]
 
 
 def _readable(text: str) -> str:
@@ -129,18 +103,17 @@ def _readable(text: str) -> str:
 
 
 def _tolerance(claim: Claim, violation: Violation) -> float | None:
-    """The numerical band of the relation that is violated; None where it has none."""
+    """The tolerance in floats of the relation that is violated; None if it has none."""
     relations = evaluate(claim, violation.family, ReplaySource(violation.record), {})
     relation = relations[violation.judgement.relation]
     return None if relation.exact else float(relation.tolerance.max())
 
 
-def _worst(relations: tuple[Relation, ...]) -> tuple[Relation, int]:
-    """The relation and the entry that float arithmetic finds furthest beyond the tolerance."""
+def _furthest(relations: tuple[Relation, ...]) -> tuple[Relation, int]:
+    """The relation and the entry with the largest violation in floats, relative to the sides."""
     best: tuple[float, Relation, int] | None = None
     for relation in relations:
-        beyond = (relation.excess - relation.tolerance).double().nan_to_num(nan=float("inf"))
-        beyond = beyond.masked_fill(~relation.asserted, -float("inf")).reshape(-1)
+        beyond = relation.beyond().reshape(-1)
         entry = int(beyond.argmax())
         if best is None or float(beyond[entry]) > best[0]:
             best = (float(beyond[entry]), relation, entry)

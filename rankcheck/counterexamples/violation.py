@@ -1,4 +1,4 @@
-"""A violation: an instance on which a claim fails, and how a claim is evaluated on an instance."""
+"""A violation, an instance on which a claim fails; and the evaluation of a claim in floats."""
 
 from __future__ import annotations
 
@@ -17,20 +17,41 @@ from rankcheck.instances.source import Instances, Source, over_batch
 
 @dataclass(frozen=True, eq=False)
 class Violation:
-    """An instance on which a claim fails, and what ball arithmetic says of it."""
+    """An instance on which a claim fails, and how ball arithmetic judged it."""
 
     record: Record
     family: Instances
     judgement: Judgement
 
+    @property
+    def proved(self) -> bool:
+        """Whether ball arithmetic proves the violation."""
+        return self.judgement.finding == "refuted"
+
+    @property
+    def instance(self) -> tuple[Any, ...]:
+        """The instance in exact numbers, as it was judged.
+
+        Raises:
+            ValueError: if the judgement has none, because the claim has no ball form.
+        """
+        if self.judgement.instance is None:
+            raise ValueError(
+                f"this instance of {self.family} was not built in exact numbers: "
+                f"{self.judgement.reason}"
+            )
+        return self.judgement.instance
+
 
 def evaluate(
     claim: Claim, family: Instances, source: Source, parameters: Mapping[str, Any]
 ) -> tuple[Relation, ...]:
-    """Build an instance from a source and put it into the body.
+    """The relations of a claim on the instance that its generator builds from a source.
+
+    Their sides have the batch axes of the source.
 
     Raises:
-        Rejected: if the source has no batch axis and the instance is outside the hypotheses.
+        Rejected: if the source has no batch axis and the instance breaks a hypothesis.
     """
     instance = family(source)
     return tuple(
@@ -41,9 +62,9 @@ def evaluate(
 def excess(
     relations: tuple[Relation, ...], batch: tuple[int, ...], *, relative: bool = True
 ) -> torch.Tensor:
-    """By instance, the largest violation beyond the tolerance, by default relative to the sides.
+    """The largest violation of each instance, of shape `batch`; see `Relation.beyond`.
 
-    It is -inf where there is none, and inf where a side is not a number.
+    It is -inf where all relations hold within their tolerance, and inf where a side is NaN.
     """
     worst = [
         over_batch(relation.beyond(relative=relative), batch, torch.amax) for relation in relations

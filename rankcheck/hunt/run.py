@@ -13,8 +13,8 @@ import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import judge
-from rankcheck.counterexamples.message import report_violation
-from rankcheck.counterexamples.shrinking.smallest import BUDGET
+from rankcheck.counterexamples.reporting import report_violation
+from rankcheck.counterexamples.shrinking import BUDGET
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.executors import Executor, Inline, Job, executor_for

@@ -11,7 +11,8 @@ from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.message import report_violation
+from rankcheck.counterexamples.replay import replay
+from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.verification.controls import check_hypotheses, check_mutants
 from rankcheck.verification.ledger import Row, Verdict
@@ -54,10 +55,10 @@ def _replayed(claim: Claim) -> Row:
     path = certificates.stored_path(claim)
     message = ""
     try:
-        if certificates.replay(path, claim=claim).changed:
+        if replay(path, claim=claim).changed:
             message = (
                 f"{claim.id}: the claim has changed since its counterexample was certified; "
-                f"check that it is still one, then write {path} again with `rankcheck certify`"
+                f"`rankcheck certify {claim.id} --again` certifies it for the claim as it is now"
             )
     except certificates.CertificateError as error:
         message = f"{claim.id}: {error}"

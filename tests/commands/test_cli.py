@@ -165,7 +165,7 @@ def test_replay_finds_the_claim_or_says_how(file, command, tmp_path):
     path.rename(hidden / "elsewhere.py")
     code, out, err = command("replay", certificate)
     assert (code, out) == (2, "")
-    assert "t.small of mine.py, which is not near it" in err
+    assert "t.small of mine.py, which was not found near it" in err
     for name in ("t.doubled", "t.square", "t.cited", "t.small"):
         registry.forget(name)
     assert command("replay", certificate, "--claims", hidden / "elsewhere.py")[0] == 0
@@ -328,7 +328,7 @@ def test_the_ledger_on_standard_output(file, command):
         ("show rank.nope", "'rank.nope' selects no claim"),
         ("list --json --markdown", "not allowed with argument"),
         ("replay nope.json", "no certificate can be read at nope.json"),
-        ("replay empty.py", "a certificate is a JSON file; empty.py is not"),
+        ("replay empty.py", "empty.py is not a certificate, a JSON file"),
         ("frobnicate", "invalid choice: 'frobnicate'"),
         ("", "the following arguments are required: COMMAND"),
     ],

@@ -5,6 +5,7 @@ import json
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,24 +15,24 @@ from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import LoadError, load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
-from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.certificate import (
+from rankcheck.claims.claim import FALSE
+from rankcheck.counterexamples import (
     CertificateError,
-    digest,
-    overlap,
+    Violation,
+    from_choices,
+    judge,
     read,
     replay,
-    rounded_down,
     stored_path,
     write,
 )
-from rankcheck.counterexamples.judge import judge
-from rankcheck.counterexamples.violation import Violation
+from rankcheck.counterexamples.certificate import LARGEST, digest
+from rankcheck.counterexamples.describe import rounded_down
+from rankcheck.counterexamples.replay import overlap
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import operator_norm, schatten_power
 from rankcheck.text import ball_text
-from rankcheck.verification.certify import from_choices
 
 
 @instances
@@ -79,8 +80,7 @@ def test_a_certificate_is_replayed(certified):
     replayed = replay(path, claim=claim)
     assert replayed.refuted
     assert not replayed.changed
-    assert replayed.instance == "x = [3, 1], unused = 0"
-    assert replayed.record.integers == (0,)
+    assert replayed.description == "x = [3, 1], unused = 0"
     assert replayed.judgement.label == "the norm"
     again = replay(path, claim=claim)
     assert again.judgement.excess == replayed.judgement.excess
@@ -97,12 +97,14 @@ def test_it_holds_exact_numbers_and_both_instances(certified):
     _, path = certified
     data = read(path)
     smallest, worst = data["smallest"], data["worst"]
-    assert smallest["record"][1]["tensor"] == ["3", "1"]
-    assert worst["instance"] == "x = [15/2, 8], unused = 1/8"
+    assert smallest["instance"] == [0, [3, 1], 0]
+    assert worst["instance"] == [1, ["13/2", 7], "1/8"]
+    assert worst["description"] == "x = [15/2, 8], unused = 1/8"
     assert (smallest["lhs"][:14], smallest["rhs"]) == ("[3.16227766016", "3")
     assert Fraction(smallest["excess"]) < Fraction(16227766017, 10**11)
     assert smallest["bits"] == 128
     assert (data["claim"], data["statement"]) == ("t.made-up", "$|x| \\le 3$")
+    assert '    "instance": [1, ["13/2", 7], "1/8"],\n' in path.read_text()
 
 
 def test_without_another_worst_there_is_none(declare, tmp_path):
@@ -124,7 +126,7 @@ def test_networks_and_irrational_sides(declare, tmp_path):
     assert replay(write(tmp_path, claim, found), claim=claim).refuted
 
 
-@pytest.mark.parametrize("entry", [e for e in project() if e.kind == "refuted"], ids=lambda e: e.id)
+@pytest.mark.parametrize("entry", [e for e in project() if e.kind in FALSE], ids=lambda e: e.id)
 def test_stored_certificates_prove_their_claims_false(entry):
     [claim] = load([entry])
     path = stored_path(claim)
@@ -229,7 +231,9 @@ def test_every_missing_or_additional_field_is_noticed(certified):
 def test_what_is_no_certificate(text, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(text)
-    with pytest.raises(CertificateError, match=r"^a certificate (is a JSON file|has the fields)"):
+    with pytest.raises(
+        CertificateError, match=r"is not a certificate, a JSON file|a certificate has the fields"
+    ):
         read(path)
 
 
@@ -239,18 +243,18 @@ def test_what_is_no_file(tmp_path):
     with pytest.raises(CertificateError, match=r"no certificate can be read"):
         read(tmp_path)
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(CertificateError, match=r"is a JSON file"):
+    with pytest.raises(CertificateError, match=r"is not a certificate, a JSON file"):
         read(tmp_path / "bytes.json")
     large = tmp_path / "large.json"
     with large.open("wb") as file:
-        file.truncate(certificates.LARGEST + 1)
+        file.truncate(LARGEST + 1)
     with pytest.raises(CertificateError, match=r"at most"):
         read(large)
 
 
 def test_a_field_that_occurs_twice(certified):
     claim, path = certified
-    path.write_text(path.read_text().replace('"schema": 1,', '"schema": 1, "schema": 1,', 1))
+    path.write_text(path.read_text().replace('"schema": 2,', '"schema": 2, "schema": 2,', 1))
     with pytest.raises(CertificateError, match=r"a field occurs twice"):
         replay(path, claim=claim)
 
@@ -273,55 +277,62 @@ def test_more_bits_than_it_takes_is_not_what_was_found(certified):
 def test_a_number_that_has_no_effect_counts_too(certified):
     """`unused` is on no side; the certificate says what it was."""
     claim, path = certified
-    change(path, "smallest", "record", 2, "tensor", 0, to="5")
-    with pytest.raises(CertificateError, match=r"says instance x"):
+    change(path, "smallest", "instance", 2, to=5)
+    with pytest.raises(CertificateError, match=r"says description x"):
         replay(path, claim=claim)
 
 
 def test_ranges_are_those_of_the_generator(certified):
     claim, path = certified
-    change(path, "smallest", "record", 1, "high", to="9")
-    with pytest.raises(CertificateError, match=r"says record"):
+    change(path, "smallest", "instance", 1, 0, to=9)
+    with pytest.raises(CertificateError, match=r"do not fit the generator .* in \[-8.0, 8.0\]"):
+        replay(path, claim=claim)
+
+
+def test_numbers_are_written_in_one_way(certified):
+    """Another text of the same number is not what `write` writes."""
+    claim, path = certified
+    change(path, "smallest", "instance", 1, 0, to="3")
+    with pytest.raises(CertificateError, match=r"says instance"):
         replay(path, claim=claim)
 
 
 def test_an_instance_inside_the_bound_refutes_nothing(certified):
     claim, path = certified
-    change(path, "smallest", "record", 1, "tensor", to=["1", "1"])
+    change(path, "smallest", "instance", 1, to=[1, 1])
     with pytest.raises(CertificateError, match=r"does not refute t.made-up: satisfied"):
         replay(path, claim=claim)
 
 
 def test_the_worst_is_proved_as_well(certified):
     claim, path = certified
-    change(path, "worst", "record", 1, "tensor", to=["1", "1"])
+    change(path, "worst", "instance", 1, to=[1, 1])
     with pytest.raises(CertificateError, match=r"does not refute|says"):
         replay(path, claim=claim)
 
 
 def test_a_record_of_something_else(certified):
     claim, path = certified
-    change(path, "smallest", "record", to=[{"integer": 0, "low": 0, "high": 1}])
-    with pytest.raises(CertificateError, match=r"does not fit the generator of t.made-up"):
-        replay(path, claim=claim)
-    change(path, "smallest", "record", to=[{"integer": "0", "low": 0, "high": 1}])
-    with pytest.raises(CertificateError, match=r"is malformed: .* an integer choice"):
-        replay(path, claim=claim)
+    others: list[list[Any]] = [[0], [0, [3, 1], 0, 0], ["0", [3, 1], 0], [0, [[3, 1]], 0], [{}]]
+    for choices in others:
+        change(path, "smallest", "instance", to=choices)
+        with pytest.raises(CertificateError, match=r"do not fit the generator of t.made-up"):
+            replay(path, claim=claim)
 
 
 def test_a_number_that_takes_for_ever_to_read(certified):
     claim, path = certified
-    change(path, "smallest", "record", 2, "tensor", 0, to="1e999999999")
-    with pytest.raises(
-        CertificateError, match=r"is malformed: .* a number is written as a rational"
-    ):
+    change(path, "smallest", "instance", 2, to="1e999999999")
+    with pytest.raises(CertificateError, match=r"do not fit .* a number is written as a rational"):
         replay(path, claim=claim)
 
 
 def test_another_family(certified):
     claim, path = certified
     change(path, "smallest", "family", to="numbers()")
-    with pytest.raises(CertificateError, match=r"an instance of numbers\(\); t.made-up has points"):
+    with pytest.raises(
+        CertificateError, match=r"an instance of numbers\(\); .* t.made-up are from points"
+    ):
         replay(path, claim=claim)
 
 
@@ -333,16 +344,22 @@ def test_another_claim(certified, declare):
 
 def test_another_schema(certified):
     claim, path = certified
-    change(path, "schema", to=2)
-    with pytest.raises(CertificateError, match=r"reads certificates of schema 1; .* has 2"):
-        replay(path, claim=claim)
+    for schema in (1, 3):
+        change(path, "schema", to=schema)
+        with pytest.raises(CertificateError) as caught:
+            replay(path, claim=claim)
+        assert str(caught.value).endswith(
+            f"is a certificate of schema {schema}; this version reads schema 2. To write it anew: "
+            "rankcheck certify CLAIM --again, where CLAIM is t.made-up, or FILE::t.made-up in a "
+            "file of your own"
+        )
 
 
 def test_what_is_not_proved_is_not_certified(declare, tmp_path):
     claim = made(declare)
     record = from_choices(claim, [0, [3, 1], 0]).record
     loose = declare(lambda x, unused: leq(x, 10.0), points())
-    with pytest.raises(ValueError, match=r"a certificate attests a proved violation; .* satisfied"):
+    with pytest.raises(ValueError, match=r"is satisfied; a certificate attests a proved violation"):
         write(tmp_path, loose, Violation(record, points(), judge(loose, record)))
     assert list(tmp_path.iterdir()) == []
 
@@ -472,14 +489,16 @@ def test_the_claim_is_found_from_a_certificate_that_has_moved(mine, tmp_path):
 def test_a_claim_that_is_gone_is_an_error(mine):
     path, certificate = mine
     path.unlink()
-    with pytest.raises(CertificateError, match=r"refutes t.mine of mine\.py, which is not near it"):
+    with pytest.raises(
+        CertificateError, match=r"refutes t.mine of mine\.py, which was not found near it"
+    ):
         replay(certificate)
 
 
 def test_a_file_that_does_not_declare_the_claim_is_not_run(mine):
     path, certificate = mine
     path.write_text("raise SystemExit('run')\n" + MINE.replace("t.mine", "t.other"))
-    with pytest.raises(CertificateError, match=r"which is not near it"):
+    with pytest.raises(CertificateError, match=r"which was not found near it"):
         replay(certificate)
 
 
@@ -504,6 +523,56 @@ def test_one_of_rankchecks_own_is_found_by_its_id(tmp_path):
     path = write(tmp_path / "x" / "y", claim, from_choices(claim, [0.5, 2]))
     assert replay(path).refuted
     assert read(path)["path"] == ""
+
+
+# A claim that is not in a file.
+
+PROMPT = """
+from pathlib import Path
+from rankcheck import conjecture, leq
+from rankcheck.counterexamples import from_choices, write
+from rankcheck.instances.source import instances
+
+@instances
+def numbers(source):
+    return source.tensor()
+
+@conjecture("t.prompt", instances=numbers())
+def small(x):
+    '$x \\\\le 3$'
+    return leq(x, 3.0)
+
+path = write(Path("here"), small, from_choices(small, [4]))
+"""
+
+
+@pytest.fixture
+def prompt(tmp_path, monkeypatch):
+    """A claim that was declared at a prompt, and its certificate."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(PROMPT, "<stdin>", "exec"), names)
+    yield names["small"], names["path"]
+    registry.forget("t.prompt")
+
+
+def test_a_claim_at_a_prompt_is_replayed_in_python(prompt):
+    claim, path = prompt
+    data = read(path)
+    assert (data["file"], data["path"]) == ("", "")
+    with pytest.raises(CertificateError) as caught:
+        replay(path)
+    assert str(caught.value) == (
+        "here/t.prompt.json refutes t.prompt, which was declared at a prompt or in a notebook and "
+        "is not in a file; in Python, with the claim at hand: "
+        "rankcheck.counterexamples.replay('here/t.prompt.json', claim=claim)"
+    )
+    assert replay("here/t.prompt.json", claim=claim).refuted
+
+
+def test_a_refuted_claim_at_a_prompt_keeps_its_certificate_in_the_working_directory(prompt):
+    claim, _ = prompt
+    assert stored_path(claim) == Path("certificates/t.prompt.json")
 
 
 # Numbers as text.

@@ -14,7 +14,7 @@ from rankcheck import eq, leq
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.counterexamples.judge import PRECISIONS, exact_instance, judge
-from rankcheck.instances.given import record_of
+from rankcheck.instances.choices import read_choices
 from rankcheck.instances.matrices import low_rank, matrix, orthogonal
 from rankcheck.instances.networks import balanced_linear_networks, network
 from rankcheck.instances.source import BatchSource, ReplayError, instances
@@ -198,7 +198,7 @@ def wide(source, *, count):
 
 
 def given_pair(*values):
-    return record_of(wide(count=len(values)), list(values))
+    return read_choices(wide(count=len(values)), list(values))
 
 
 # Where nothing may be proved.
@@ -258,7 +258,7 @@ def test_a_division_by_zero_is_undecided(scalars, record):
     assert "2048 bits" in judgement.reason
 
 
-def test_a_body_that_fails_on_balls_alone_is_suspected(scalars, record):
+def test_a_body_that_fails_on_balls_alone_is_undecided(scalars, record):
     def body(x):
         return leq(torch.tensor(float(x)) + 1, x)
 
@@ -281,7 +281,7 @@ def test_a_record_of_another_family_is_an_error(scalars, record):
         judge(claim, record(1.0, 2.0))
     with pytest.raises(ReplayError, match="at its end"):
         judge(claim, record())
-    with pytest.raises(TypeError, match="cited: it has no instances"):
+    with pytest.raises(TypeError, match="cited and has no instances"):
         judge(claim_of(None, lambda x: leq(x, x)), record(1.0))
 
 

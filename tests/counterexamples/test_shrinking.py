@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.internal.conjecture.engine import BUFFER_SIZE
 
-from rankcheck.counterexamples.shrinking import cropping, entries, shrink
+from rankcheck.counterexamples.shrinking import cropping, entries, shrink_record
 from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.counterexamples.shrinking.handover import (
     LARGEST,
@@ -22,8 +22,8 @@ from rankcheck.counterexamples.shrinking.handover import (
     complexity,
     shrink_with_hypothesis,
 )
+from rankcheck.instances.choices import read_choices
 from rankcheck.instances.factorisations import factorised_functions
-from rankcheck.instances.given import record_of
 from rankcheck.instances.matrices import matrices, orthogonal_blocks
 from rankcheck.instances.networks import (
     balanced_linear_networks,
@@ -161,7 +161,7 @@ def test_canary_choices_that_do_not_fit_are_dropped_without_a_word():
 
 
 def test_canary_one_choice_for_a_fixed_integer():
-    record = record_of(arrays(size=(2, 2)), [2, 2, [[1, 2], [3, 4]]])
+    record = read_choices(arrays(size=(2, 2)), [2, 2, [[1, 2], [3, 4]]])
     assert choices(record) == [2, 2, 1.0, 2.0, 3.0, 4.0]
     assert (
         shrink_with_hypothesis(arrays(size=(2, 2)), record, always, Clock(FOREVER)).left_out is None
@@ -173,7 +173,7 @@ def test_canary_the_buffer_holds_the_largest():
     assert LARGEST * per_float < BUFFER_SIZE
 
     def left_out(size):
-        record = record_of(vectors(size=size), [[1.5] * size])
+        record = read_choices(vectors(size=size), [[1.5] * size])
         return shrink_with_hypothesis(
             vectors(size=size), record, lambda r: False, Clock(0.1)
         ).left_out
@@ -191,8 +191,8 @@ def test_a_generator_that_does_not_repeat_itself_is_found_out():
     def moody(source):
         return source.tensor(1 + next(count) % 2)
 
-    record = record_of(vectors(size=2), [[1, 2]])
-    with pytest.raises(HandoverError, match=r"first; it saw the choices \[1\.0\]"):
+    record = read_choices(vectors(size=2), [[1, 2]])
+    with pytest.raises(HandoverError, match=r"saw the choices \[1\.0\] first"):
         shrink_with_hypothesis(moody(), record, always, Clock(FOREVER))
 
 
@@ -202,13 +202,13 @@ def test_a_family_that_rejects_the_instance_is_found_out():
         source.tensor(2)
         source.require(torch.tensor(False), "never")
 
-    record = record_of(vectors(size=2), [[1, 2]])
-    with pytest.raises(HandoverError, match="it saw nothing"):
+    record = read_choices(vectors(size=2), [[1, 2]])
+    with pytest.raises(HandoverError, match="saw nothing first"):
         shrink_with_hypothesis(nothing(), record, always, Clock(FOREVER))
 
 
 def test_time_ends_the_search_and_keeps_what_it_has():
-    record = record_of(vectors(), [[3.25, 1.5, 7, 7, 7, -0.3125, 1, 2]])
+    record = read_choices(vectors(), [[3.25, 1.5, 7, 7, 7, -0.3125, 1, 2]])
     clock = Clock(FOREVER)
     calls = []
 
@@ -283,10 +283,10 @@ def test_64_by_64_comes_down_to_its_corner():
     for place in ((0, 0), (63, 63), (17, 40)):
         values = torch.randn(64, 64, dtype=torch.float64).clamp(-4, 4)
         values[place] = 7.3
-        record = record_of(arrays(), [64, 64, values.tolist()])
+        record = read_choices(arrays(), [64, 64, values.tolist()])
         calls: list[Record] = []
         has_large = noting(calls, lambda candidate: bool((candidate.tensors[0] > 7).any()))
-        found = shrink(arrays(), record, has_large)
+        found = shrink_record(arrays(), record, has_large)
         assert found.left_out is None
         assert found.record.integers == (1, 1)
         assert found.record.tensors[0].tolist() == [[8.0]]
@@ -300,7 +300,7 @@ def test_a_layer_goes_with_its_tensors():
     for kept in range(6):
         marked = [[list(row) for row in layer] for layer in layers]
         marked[kept][0][0] = 7.0
-        record = record_of(stacks(), [6, *shapes, *marked])
+        record = read_choices(stacks(), [6, *shapes, *marked])
         small = cropping.crop(
             stacks(), record, lambda r: any((t == 7).any() for t in r.tensors), Clock(FOREVER)
         )
@@ -313,13 +313,13 @@ def test_two_layers_that_belong_together_stay_together():
     layers = [(torch.eye(3) * 0.25).tolist() for _ in range(6)]
     layers[2] = (torch.eye(3) * 6.0).tolist()
     layers[3] = (torch.eye(3) * 5.0).tolist()
-    record = record_of(stacks(), [6, *[3] * 7, *layers])
+    record = read_choices(stacks(), [6, *[3] * 7, *layers])
 
     def large_product(candidate):
         tensors = build(stacks(), candidate)
         return any(float((b @ a).abs().max()) >= 20 for a, b in itertools.pairwise(tensors))
 
-    found = shrink(stacks(), record, large_product)
+    found = shrink_record(stacks(), record, large_product)
     assert found.record.integers == (2, 1, 1, 1)
     a, b = (float(t) for t in found.record.tensors)
     assert a * b >= 20
@@ -334,13 +334,13 @@ def bounded(source, *, low, high):
 @pytest.mark.parametrize(("low", "high", "simplest"), [(-8, 8, 0), (0.125, 4, 1), (-4, -0.3, -1)])
 def test_entries_end_at_the_simplest_of_their_range(low, high, simplest):
     values = [low + (high - low) * part for part in (0.1, 0.37, 0.93)]
-    record = record_of(bounded(low=low, high=high), [values])
+    record = read_choices(bounded(low=low, high=high), [values])
     simple = entries.simplify_entries(record, always, Clock(FOREVER))
     assert simple.tensors[0].tolist() == [simplest] * 3
 
 
 def test_entries_are_rounded_as_far_as_they_may_be():
-    record = record_of(vectors(size=4), [[1.3, -2.7, 0.126, 5.03125]])
+    record = read_choices(vectors(size=4), [[1.3, -2.7, 0.126, 5.03125]])
 
     def close(candidate):
         return bool((candidate.tensors[0] - record.tensors[0]).abs().max() < 0.05)
@@ -351,11 +351,11 @@ def test_entries_are_rounded_as_far_as_they_may_be():
 
 
 def test_what_changes_nothing_returns_the_record_itself():
-    record = record_of(vectors(size=2), [[0, 0]])
+    record = read_choices(vectors(size=2), [[0, 0]])
     assert entries.simplify_entries(record, always, Clock(FOREVER)) is record
     assert cropping.crop(vectors(size=2), record, always, Clock(FOREVER)) is record
     never = single(matrices(), 3)
-    assert shrink(matrices(), never, lambda r: r is never).record is never
+    assert shrink_record(matrices(), never, lambda r: r is never).record is never
 
 
 # Together.
@@ -364,7 +364,7 @@ def test_what_changes_nothing_returns_the_record_itself():
 def test_networks_end_at_one_neuron():
     for seed in (1, 2, 5, 8, 11):
         record = single(networks_at_points(depth=(1, 8), width=(1, 12)), seed)
-        found = shrink(networks_at_points(depth=(1, 8), width=(1, 12)), record, always)
+        found = shrink_record(networks_at_points(depth=(1, 8), width=(1, 12)), record, always)
         net, x = build(networks_at_points(depth=(1, 8), width=(1, 12)), found.record)
         assert str(net) == "depth 1, slope 0, W_1 = [[0]], b_1 = [0]"
         assert x.tolist() == [0.0]
@@ -382,7 +382,7 @@ def test_the_result_is_interesting_and_no_larger(seed):
         assert bool(net.is_differentiable_at(x))
         return float(sum(t.abs().sum() for t in candidate.tensors)) >= wanted
 
-    found = shrink(family, record, heavy, budget=2.0)
+    found = shrink_record(family, record, heavy, budget=2.0)
     assert heavy(found.record)
     assert complexity(found.record) <= complexity(record)
     assert found.left_out is None
@@ -390,22 +390,22 @@ def test_the_result_is_interesting_and_no_larger(seed):
 
 def test_a_screen_that_errs_is_corrected():
     """The quick test lets through what the exact one does not: the exact one decides."""
-    record = record_of(vectors(size=4), [[5.1, 6.3, 1.2, 0.7]])
+    record = read_choices(vectors(size=4), [[5.1, 6.3, 1.2, 0.7]])
 
     def exact(candidate):
         return bool(candidate.tensors[0][0] > 3)
 
-    found = shrink(vectors(size=4), record, exact, screen=lambda r: bool(r.tensors[0].any()))
+    found = shrink_record(vectors(size=4), record, exact, screen=lambda r: bool(r.tensors[0].any()))
     assert found.record.tensors[0].tolist() == [4.0, 0.0, 0.0, 0.0]
-    found = shrink(vectors(size=4), record, exact, screen=lambda r: False)
+    found = shrink_record(vectors(size=4), record, exact, screen=lambda r: False)
     assert found.record.tensors[0].tolist() == [4.0, 0.0, 0.0, 0.0]
 
 
 def test_a_large_record_is_made_small_without_hypothesis():
     values = torch.randn(40, 40, dtype=torch.float64).clamp(-7, 7)
     family = arrays(size=(40, 40))
-    record = record_of(family, [40, 40, values.tolist()])
-    found = shrink(
+    record = read_choices(family, [40, 40, values.tolist()])
+    found = shrink_record(
         family, record, lambda r: float(r.tensors[0].diagonal().abs().sum()) >= 10, budget=3.0
     )
     assert found.left_out is not None
@@ -425,6 +425,6 @@ def test_the_budget_is_kept():
         return True
 
     record = single(stacks(depth=(6, 6), width=(6, 6)), 3)
-    found = shrink(stacks(depth=(6, 6), width=(6, 6)), record, slow, budget=0.3)
+    found = shrink_record(stacks(depth=(6, 6), width=(6, 6)), record, slow, budget=0.3)
     assert len(calls) <= 0.3 / 0.02 + 2  # those that fit, and what was under way at the end
     assert complexity(found.record) < complexity(record)

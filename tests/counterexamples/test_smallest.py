@@ -6,17 +6,28 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
-from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.describe import approximately, describe_instance
-from rankcheck.counterexamples.judge import exact_instance, judge
-from rankcheck.counterexamples.message import READABLE, report_violation, undecided_message
-from rankcheck.counterexamples.shrinking.smallest import KEEP, shrink_violation
-from rankcheck.counterexamples.violation import Violation
-from rankcheck.instances.given import GivenError, record_of
+from rankcheck.counterexamples import (
+    NotRefutedError,
+    Violation,
+    describe_instance,
+    exact_instance,
+    folder_of,
+    from_choices,
+    judge,
+    replay,
+    report_violation,
+    shrink_violation,
+    undecided_message,
+)
+from rankcheck.counterexamples.describe import approximately
+from rankcheck.counterexamples.message import READABLE
+from rankcheck.counterexamples.shrinking.violations import KEEP
+from rankcheck.errors import InputError
+from rankcheck.instances.choices import read_choices
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import nuclear_norm, operator_norm, rank, schatten_power
-from rankcheck.verification.certify import CertifyError, folder_of, from_choices, from_search
+from rankcheck.verification.certify import from_search
 from rankcheck.verification.profiles import Profile
 
 SMALL = Profile("small", drawn=60, batches=12, size=256, single=60)
@@ -55,7 +66,7 @@ def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
 def test_64_by_64_comes_down_within_the_budget(declare):
     claim = declare(lambda A: leq(nuclear_norm(A), 1.5 * (A * A).sum((-2, -1)).sqrt()), square())
     values = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    start = violation(claim, record_of(square(), [64, values.clamp(-8, 8).tolist()]))
+    start = violation(claim, read_choices(square(), [64, values.clamp(-8, 8).tolist()]))
     small = shrink_violation(claim, start, budget=60.0)
     assert small.left_out is None
     (A,) = exact_instance(square(), small.smallest.record)
@@ -125,9 +136,9 @@ def test_a_violation_below_the_float_tolerance_is_made_small_by_balls_alone(decl
     assert [t.item() for t in small.smallest.record.tensors] == [1.0, 0.0]
 
 
-def test_what_is_only_suspected_is_left_alone(declare):
+def test_what_is_only_undecided_is_left_alone(declare):
     claim = declare(lambda x, y: leq(x, 1.0 + 0 * y), numbers(), no_ball="so")
-    record = record_of(numbers(), [5, 1])
+    record = read_choices(numbers(), [5, 1])
     undecided = Violation(record, numbers(), judge(claim, record))
     small = shrink_violation(claim, undecided)
     assert small.smallest is small.worst is undecided
@@ -137,17 +148,17 @@ def test_a_large_instance_is_reported_as_such(declare, tmp_path):
     family = square(size=(32, 32))
     claim = declare(lambda A: leq(operator_norm(A), 3.0), family)
     values = torch.randn(32, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    start = violation(claim, record_of(family, [32, values.clamp(-8, 8).tolist()]))
+    start = violation(claim, read_choices(family, [32, values.clamp(-8, 8).tolist()]))
     report = report_violation(claim, start, tmp_path, budget=0.3)
     assert "it may not be the smallest: Hypothesis is handed at most" in report.message
     assert len(report.message) < 2 * READABLE
-    assert certificates.replay(tmp_path / "t.made-up.json", claim=claim).refuted
+    assert replay(tmp_path / "t.made-up.json", claim=claim).refuted
 
 
 # What is said.
 
 
-def test_a_genuine_violation_in_words(declare, tmp_path):
+def test_a_proved_violation_in_words(declare, tmp_path):
     claim = declare(
         lambda x, y: (leq(x, 3 * y.abs() + 5, label="first"), eq(y, y)), numbers(),
         statement="$x \\le 3|y| + 5$",
@@ -162,27 +173,71 @@ def test_a_genuine_violation_in_words(declare, tmp_path):
     assert "  certificate: " in report.message
 
 
-def test_a_suspicion_in_words(declare):
+def test_the_last_line_can_be_pasted(declare, tmp_path, monkeypatch):
+    """It is the command that certifies the smallest instance, if the claim is in a file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my claims.py").touch()
+
+    def test_mine(x, y):
+        return leq(x, 1.0 + 0 * y)
+
+    def last_line(violation, **attributes):
+        claim = declare(test_mine, numbers(), **attributes)
+        return report_violation(claim, violation(claim), tmp_path).message.splitlines()[-1]
+
+    def quarter(claim):
+        return from_choices(claim, [8, 0.25])
+
+    assert last_line(quarter) == "  typed: [2, 0]"
+    file = tmp_path / "my claims.py"
+    assert last_line(quarter, file=file) == (
+        "  typed: rankcheck certify 'my claims.py::test_mine' --instance '[2, 0]'"
+    )
+    assert last_line(
+        lambda claim: from_choices(claim, [8, 0.25], family=claim.tight), file=file, tight=numbers()
+    ).endswith("::test_mine' --tight --instance '[2, 0]'")
+
+
+def test_a_long_instance_is_not_typed(declare, tmp_path):
+    family = square(size=(12, 12))
+    claim = declare(lambda A: leq(operator_norm(A), 3.0), family)
+    values = torch.randn(12, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    start = violation(claim, read_choices(family, [12, values.clamp(-8, 8).tolist()]))
+    assert "typed: " not in report_violation(claim, start, tmp_path, budget=None).message
+
+
+def test_a_violation_has_its_exact_instance(declare):
+    claim = declare(lambda x, y: leq(x, y / 3), numbers())
+    x, y = from_choices(claim, [1, 0.5]).instance
+    assert (x.describe(), y.describe()) == ("1", "1/2")
+    unproved = declare(lambda x, y: leq(x, y), numbers(), no_ball="a table")
+    record = read_choices(numbers(), [1, 0.5])
+    with pytest.raises(ValueError, match="not built in exact numbers: no ball form: a table"):
+        _ = Violation(record, numbers(), judge(unproved, record)).instance
+
+
+def test_an_undecided_violation_in_words(declare):
     claim = declare(
         lambda x, y: (leq(x, x), leq(x, y / 3, where=x > 0, label="the bound")),
         numbers(),
         no_ball="a table of values",
     )
-    record = record_of(numbers(), [2, 1])
+    record = read_choices(numbers(), [2, 1])
     message = undecided_message(claim, Violation(record, numbers(), judge(claim, record)))
     assert message.splitlines() == [
-        "t.made-up is undecided false: the bound: lhs 2 > rhs 0.33333333333333331 by 1.66667 in "
+        "t.made-up is undecided: the bound: lhs 2 > rhs 0.33333333333333331 by 1.66667 in "
         "floats (tolerance 2.27e-13)",
         "  not certified: no ball form: a table of values",
         "  x = 2, y = 1",
         "  claimed: $x$",
+        "  typed: [2, 1]",
     ]
 
 
 def test_an_open_entry_is_shown_in_balls(declare, tmp_path):
     """1/3 in a body stands for whatever rounds to it."""
     claim = declare(lambda x, y: eq(3 * (x * (1 / 3)), x + 4e-16 * x), numbers())
-    record = record_of(numbers(), [1, 1])
+    record = read_choices(numbers(), [1, 1])
     report = report_violation(claim, Violation(record, numbers(), judge(claim, record)), tmp_path)
     assert not report.proved
     assert report.certificate is None
@@ -200,7 +255,7 @@ def test_numbers_in_words():
 
 def test_exact_instances_in_words(declare):
     claim = declare(lambda x, y: leq(x, y), numbers())
-    exact = exact_instance(numbers(), record_of(numbers(), [0.1, "-3/4"]))
+    exact = exact_instance(numbers(), read_choices(numbers(), [0.1, "-3/4"]))
     text = describe_instance(claim, exact)
     assert text == f"x = {Fraction(0.1)}, y = -3/4"
     assert Fraction(text.split(",")[0].removeprefix("x = ")) == Fraction(0.1)
@@ -213,39 +268,10 @@ def test_given_numbers_are_judged(declare):
     claim = declare(lambda x, y: leq(x, y), numbers())
     found = from_choices(claim, [Fraction(1, 4), "-3/4"])
     assert found.judgement.excess == 1
-    with pytest.raises(CertifyError, match=r"this instance of t.made-up is satisfied"):
+    with pytest.raises(NotRefutedError, match=r"does not refute t.made-up: satisfied"):
         from_choices(claim, [1, 1])
-    with pytest.raises(CertifyError, match="cited and has none"):
+    with pytest.raises(InputError, match="cited and has no instances"):
         from_choices(declare(lambda: None, None, kind="cited"), [])
-
-
-@pytest.mark.parametrize(
-    ("choices", "rule"),
-    [
-        ([], "0 choices, which are too few; choice 1 of square.* is an integer in"),
-        ([2], "too few; choice 2 of .* is a tensor of shape"),
-        (
-            [2, [[1, 2], [3, 4]], 5],
-            "received 3 choices, but .* draws 2; the first that is left over is 5",
-        ),
-        ([True, [[1]]], "received True; choice 1 of .* is an integer"),
-        ([65, [[1]]], "received 65; choice 1 of .* is an integer"),
-        ([1.0, [[1]]], "received 1.0; choice 1 of .* is an integer"),
-        ([1, [1]], "received 1 in place of a list of 1"),
-        ([2, [[1, 2]]], "in place of a list of 2"),
-        ([1, [[9]]], r"received 9; choice 2 .* in \[-8.0, 8.0\]"),
-        ([1, [["a"]]], "received 'a'; a number is written as a rational, like '-3/4'"),
-        ([1, [[None]]], "received None in place of a number"),
-        ([1, [["1/3"]]], "which no float64 equals"),
-        ([1, [[Fraction(1, 3)]]], "which no float64 equals"),
-        ([1, [["1/0"]]], "written as a rational"),
-        ([1, [[float("nan")]]], "which no float64 equals"),
-        ([1, [["1e999999999"]]], "written as a rational"),
-    ],
-)
-def test_given_numbers_that_do_not_fit(choices, rule):
-    with pytest.raises(GivenError, match=rule):
-        record_of(square(), choices)
 
 
 def test_a_given_instance_outside_of_the_hypotheses(declare):
@@ -256,20 +282,23 @@ def test_a_given_instance_outside_of_the_hypotheses(declare):
         return x
 
     claim = declare(lambda x: leq(x, 0.0), positive())
-    with pytest.raises(CertifyError, match=r"the hypotheses of t.made-up; .*: x is positive"):
+    with pytest.raises(NotRefutedError, match=r"the hypotheses of t.made-up: x is positive"):
         from_choices(claim, [-1])
 
 
 def test_a_search_that_finds_nothing(declare):
     claim = declare(lambda x, y: leq(x, 9.0), numbers())
-    with pytest.raises(CertifyError, match=r"\d+ instances of t.made-up are none"):
+    with pytest.raises(NotRefutedError, match=r"none of \d+ instances refutes t.made-up"):
         from_search(claim, SMALL, 0)
     nan = declare(lambda x, y: leq(x, 0 * x / (x - x)), numbers())
-    with pytest.raises(CertifyError, match="is undecided"):
+    with pytest.raises(NotRefutedError, match=r"does not refute t.made-up: undecided"):
         from_search(nan, SMALL, 0)
 
 
 def test_where_a_certificate_belongs(declare, tmp_path):
-    refuted = declare(lambda x: leq(x, x), numbers(), kind="refuted", file=tmp_path / "c.py")
-    assert folder_of(refuted) == tmp_path / "certificates"
+    file = tmp_path / "c.py"
+    file.touch()
+    for kind in ("refuted", "step"):
+        false = declare(lambda x: leq(x, x), numbers(), kind=kind, file=file)
+        assert folder_of(false) == tmp_path / "certificates"
     assert str(folder_of(declare(lambda x: leq(x, x), numbers()))) == ".rankcheck"

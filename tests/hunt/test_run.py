@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples import replay
 from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
@@ -31,7 +31,7 @@ def test_a_counterexample_is_certified_and_made_small(hunted, tmp_path):
     for violation in (found.violation, found.smallest, found.worst):
         assert violation.judgement.finding == "refuted"
     assert found.smallest.judgement.relative_excess >= found.violation.judgement.relative_excess / 2
-    replayed = certificates.replay(tmp_path / "hunted.generic.json", claim=claim)
+    replayed = replay(tmp_path / "hunted.generic.json", claim=claim)
     assert not replayed.changed
     assert found.certificate == str(tmp_path / "hunted.generic.json")
     assert found.message.startswith("hunted.generic is false: lhs ")

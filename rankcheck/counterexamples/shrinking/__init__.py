@@ -1,12 +1,15 @@
 """Making a counterexample small while it stays one.
 
-What lives here: cropping and simplifying in the domain, then the hand-over to Hypothesis.
-May import: the rest of `counterexamples`, and what is below it.
+What lives here: `shrink_violation`, which keeps a violation of a claim proved; under it
+`shrink_record`, which keeps any property of a record: it crops shapes, simplifies entries, and then
+hands the record to Hypothesis.
+May import: `judge` and `violation` of `counterexamples`, and what is below `counterexamples`.
 """
 
 from __future__ import annotations
 
 from rankcheck.counterexamples.shrinking.handover import HandoverError, Shrunk
-from rankcheck.counterexamples.shrinking.record import shrink
+from rankcheck.counterexamples.shrinking.records import shrink_record
+from rankcheck.counterexamples.shrinking.violations import BUDGET, Small, shrink_violation
 
-__all__ = ["HandoverError", "Shrunk", "shrink"]
+__all__ = ["BUDGET", "HandoverError", "Shrunk", "Small", "shrink_record", "shrink_violation"]

@@ -1,9 +1,9 @@
-"""Smaller shapes: lower integers, fewer tensors, and the recorded entries cropped to what is left.
+"""Smaller shapes: lower integers, fewer tensors, and entries cropped to the new shapes.
 
-Nothing here knows what the integers mean. The generator runs again with a lower integer and is
-handed the recorded tensors in their order, each cropped (or padded with zeros) to the shape that it
-asks for now. Where it asks for fewer integers or tensors than were recorded, as when a layer is
-dropped, each run of them that could be the one to go is tried.
+This works without knowing what the integers mean. The generator runs again with a lower integer and
+is handed the recorded tensors in their order, each cropped (or padded with zeros) to the shape that
+it draws now. If it draws fewer integers or tensors than were recorded, as when a layer is dropped,
+the superfluous ones are dropped as one run; every possible run is tried.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.source import Instances, Rejected, Source
 
-#: Where a run can be dropped at more places than this, places evenly apart are tried.
+#: How many places of such a run are tried at most; of more, some that are evenly spaced.
 PLACES = 24
 
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """What a generator is to be handed instead of a record.
+    """The integers and tensors that a generator is handed in place of those of a record.
 
     Attributes:
-        keep: by (old size, new size) of an axis, the indices that stay; the leading ones otherwise.
+        keep: `((old, new), indices)`: the indices that an axis of size `old` keeps when it is
+            cropped to `new`. Other axes keep their leading indices.
     """
 
     integers: tuple[int, ...]
@@ -38,11 +39,11 @@ class Edit:
 
     @classmethod
     def of(cls, record: Record) -> Edit:
-        """The record as it is."""
+        """The record without a change."""
         return cls(record.integers, record.tensors)
 
     def without(self, integers: slice, tensors: slice) -> Edit:
-        """The same without these."""
+        """The same edit without these integers and these tensors."""
         return replace(
             self,
             integers=_without(self.integers, integers),
@@ -51,7 +52,7 @@ class Edit:
 
 
 class CropSource(Source):
-    """Hands out an edited record, fitted to whatever the generator asks for."""
+    """Hands out an edit, fitted to the ranges and shapes that the generator draws."""
 
     def __init__(self, edit: Edit) -> None:
         super().__init__()
@@ -61,7 +62,7 @@ class CropSource(Source):
 
     @property
     def left(self) -> tuple[int, int]:
-        """How many integers and tensors were not asked for."""
+        """How many integers and tensors have not been drawn."""
         return len(self._integers), len(self._tensors)
 
     def _integer(self, low: int, high: int) -> int:
@@ -82,7 +83,7 @@ def fitted(
 ) -> torch.Tensor:
     """The entries in another shape: cropped, or padded with zeros, axis by axis.
 
-    Where the number of axes differs, the entries are taken in their order.
+    If the number of axes differs, the flattened entries are cropped or padded.
     """
     if values.ndim != len(shape):
         return fitted(values.reshape(-1), (math.prod(shape),)).reshape(shape)
@@ -101,7 +102,7 @@ def fitted(
 
 
 def size(record: Record) -> tuple[int, int, int]:
-    """What cropping makes smaller: entries, then choices, then the integers."""
+    """What cropping makes smaller: the numbers of entries and of choices, the sum of integers."""
     return (
         sum(tensor.numel() for tensor in record.tensors),
         len(record.choices),
@@ -112,7 +113,7 @@ def size(record: Record) -> tuple[int, int, int]:
 def crop(
     family: Instances, record: Record, interesting: Callable[[Record], bool], clock: Clock
 ) -> Record:
-    """Lower the integers of a record as far as it stays interesting."""
+    """Lower the integers of a record as long as it stays interesting."""
     cropper = _Cropper(family, interesting, clock)
     current = cropper.first(record, _capped(record)) or record
     place = 0
@@ -147,17 +148,17 @@ class _Cropper:
         return None
 
     def run(self, edit: Edit) -> CropSource | None:
-        """The generator on an edited record; None where it rejects that."""
+        """The source after the generator has drawn the edit; None if it rejects the edit."""
         source = CropSource(edit)
         try:
             self.family(source)
         except (Rejected, ArithmeticError, RuntimeError, ValueError):
-            # A counterexample is at hand: a generator that fails on an edit must not hide it.
+            # A generator may fail on an edit; the counterexample at hand must not be lost then.
             return None
         return source
 
     def lowered(self, record: Record, place: int) -> Iterator[Edit]:
-        """Edits that lower one integer, the lowest first, with what may go with it."""
+        """Edits that lower one integer, the lowest value first, and drop what it makes needless."""
         choice = [choice for choice in record.choices if isinstance(choice, Integer)][place]
         plain = Edit.of(record)
         for value in _towards(choice.low, choice.value):
@@ -171,7 +172,7 @@ class _Cropper:
             yield from self._shorter(edit, place + 1)
 
     def _shorter(self, edit: Edit, start: int) -> Iterator[Edit]:
-        """Where integers or tensors are left over: the edit without some run of as many."""
+        """If integers or tensors are left over: the edit without a run of that many."""
         source = self.run(edit)
         if source is None or source.left == (0, 0):
             return
@@ -203,7 +204,7 @@ def _towards(low: int, value: int) -> Iterator[int]:
 
 
 def _kept(old: int, new: int) -> Iterator[torch.Tensor]:
-    """Which of `old` indices stay when `new` do: the first, the last, all but each single one."""
+    """Which `new` of `old` indices to keep: the first, the last, or all but one."""
     yield torch.arange(new)
     yield torch.arange(old - new, old)
     if new == old - 1:
@@ -213,7 +214,7 @@ def _kept(old: int, new: int) -> Iterator[torch.Tensor]:
 
 
 def _runs(start: int, end: int, length: int) -> Iterator[slice]:
-    """The runs of some length between two places; of many, some evenly apart. The last first."""
+    """At most about `PLACES` runs of this length between two places, the last one first."""
     if length == 0:
         yield slice(end, end)
         return

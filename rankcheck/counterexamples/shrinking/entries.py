@@ -1,7 +1,7 @@
-"""Simpler entries: zeros, small integers, dyadic numbers of few bits; the shapes stay.
+"""Simpler entries: zeros, small integers, dyadic numbers with few bits. Shapes do not change.
 
-Large steps come first (all tensors, a tensor, blocks of a tensor), single entries last, and each
-step lowers the cost of what it changes, so that the descent ends.
+Large steps come first (all tensors, one tensor, blocks of a tensor), single entries last. Every
+step lowers the cost of the entries that it changes, so the descent ends.
 """
 
 from __future__ import annotations
@@ -15,17 +15,21 @@ import torch
 from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.instances.record import Entries, Record
 
-#: The numbers of fractional bits to which entries are rounded, in this order.
+#: Entries are rounded to these numbers of fractional bits, in this order.
 BITS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24)
 
 
 def costs(values: torch.Tensor) -> torch.Tensor:
-    """How hard each number is to read: 0 for zeros, little for small integers and halves."""
+    """How hard each number is to read: 0 for zero, little for small integers and halves.
+
+    >>> costs(torch.tensor([0.0, 1.0, -1.0, 0.5, 0.375], dtype=torch.float64)).tolist()[:3]
+    [0.0, 1.0, 1.25]
+    """
     return 2.0 * fractional_bits(values) + torch.log2(1 + values.abs()) + 0.25 * (values < 0)
 
 
 def cost(values: torch.Tensor) -> float:
-    """How hard all of the numbers are to read."""
+    """The sum of the costs."""
     return float(costs(values).sum())
 
 
@@ -33,14 +37,14 @@ def fractional_bits(values: torch.Tensor) -> torch.Tensor:
     """The least k with 2ᵏ v an integer, entry by entry."""
     mantissa, exponent = torch.frexp(values)
     integers = (mantissa * 2.0**53).long()
-    # The lowest bit that is set: a power of two.
+    # `x & -x` is the lowest bit of x that is set.
     trailing = torch.where(integers == 0, 1, integers & -integers).double().log2()
     bits = (53 - exponent - trailing).clamp(min=0)
     return torch.where(integers == 0, 0.0, bits)
 
 
 def simplify_entries(record: Record, interesting: Callable[[Record], bool], clock: Clock) -> Record:
-    """The record with entries as simple as it stays interesting with; itself if there are none."""
+    """An interesting record with simpler entries; the record itself if no step succeeds."""
     work = _Work(record, interesting, clock)
     work.all_tensors()
     for place in range(len(work.entries)):
@@ -54,7 +58,7 @@ def simplify_entries(record: Record, interesting: Callable[[Record], bool], cloc
 
 @dataclass
 class _Work:
-    """A record on its way down."""
+    """The record so far, and the steps that make it simpler."""
 
     record: Record
     interesting: Callable[[Record], bool]
@@ -65,7 +69,7 @@ class _Work:
         return [choice for choice in self.record.choices if isinstance(choice, Entries)]
 
     def accept(self, changed: dict[int, torch.Tensor]) -> bool:
-        """Take the changed tensors if they are in range, simpler, and still interesting."""
+        """Clamp the changed tensors; take them if they are simpler and stay interesting."""
         if self.clock.over():
             return False
         entries = self.entries
@@ -82,19 +86,19 @@ class _Work:
         return True
 
     def all_tensors(self) -> None:
-        """Round everything at once."""
+        """Round all tensors at once."""
         for bits in BITS:
             if self.accept({k: _rounded(e.values, bits) for k, e in enumerate(self.entries)}):
                 return
 
     def whole_tensor(self, place: int) -> None:
-        """Put a simple pattern in the place of a tensor."""
+        """Replace a tensor by a simple pattern."""
         for values in _patterns(self.entries[place].values):
             if self.accept({place: values}):
                 return
 
     def zero_blocks(self, place: int) -> None:
-        """Zero slices along each axis, then blocks of the entries that are left, halving them."""
+        """Zero slices along each axis, then ever smaller blocks of the non-zero entries."""
         values = self.entries[place].values
         for axis in range(values.ndim):
             for index in reversed(range(values.shape[axis])):
@@ -111,7 +115,7 @@ class _Work:
             length //= 2
 
     def single_entries(self, place: int) -> None:
-        """Bring each entry down to the simplest number near it, or any simple number."""
+        """Replace each entry by 0, 1 or -1, or by a rounding of itself, the simplest first."""
         entry = self.entries[place]
         for index, old in enumerate(entry.values.reshape(-1).tolist()):
             candidates = torch.tensor(list(_simpler(old)), dtype=torch.float64)
@@ -126,7 +130,7 @@ class _Work:
 
 
 def _patterns(values: torch.Tensor) -> Iterator[torch.Tensor]:
-    """Simple tensors of the same shape, roughly in the order of their cost."""
+    """Simple tensors of the same shape, roughly by increasing cost."""
     yield torch.zeros_like(values)
     if values.ndim == 2:
         yield torch.eye(*values.shape, dtype=values.dtype)
@@ -137,7 +141,7 @@ def _patterns(values: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def _simpler(value: float) -> Iterator[float]:
-    """Numbers to put in the place of one."""
+    """Candidates to replace a number."""
     yield from (0.0, 1.0, -1.0)
     for bits in BITS:
         scaled = value * 2.0**bits

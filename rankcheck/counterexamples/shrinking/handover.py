@@ -1,9 +1,9 @@
-"""Handing a recorded instance to Hypothesis, which shrinks it.
+"""Handing a record to Hypothesis, which shrinks it.
 
-This is the one module that relies on what Hypothesis does not promise: that the choices of an
-instance, saved under the secondary key of its example database, are replayed first and then shrunk.
-Choices that do not fit are dropped there without a word, so what Hypothesis sees first is held
-against what it was given; `tests/instances/test_shrink.py` has a canary for each detail.
+This is the only module that relies on undocumented behaviour of Hypothesis: choices that are saved
+under the secondary key of its example database are replayed first and then shrunk. Hypothesis drops
+choices that do not fit without a message, so the first record that it replays is compared with the
+one that it was handed. `tests/counterexamples/test_shrinking.py` has a canary for each detail.
 """
 
 from __future__ import annotations
@@ -28,43 +28,43 @@ from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.source import SMALLEST, DrawSource, Instances, Rejected
 
 _KEY = b"rankcheck"
-#: Choices of an instance that is handed over. Hypothesis could encode three times as many, but it
-#: would compare what it never runs for minutes, and no test of ours ends that.
+#: The most choices of a record that is handed over. Hypothesis can encode three times as many, but
+#: then spends minutes on comparisons without calling our predicate, which could stop it.
 LARGEST = 256
 
 
 class HandoverError(RuntimeError):
-    """Hypothesis does not replay what it was handed: an error of rankcheck, not of its user."""
+    """Hypothesis did not replay the record that it was handed: an internal error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shrunk:
-    """The smallest record that was found, and why Hypothesis took no part in it, if so."""
+    """The smallest record that was found; `left_out` says why Hypothesis did not take part."""
 
     record: Record
     left_out: str | None = None
 
 
 class _Stop(BaseException):
-    """Leaves Hypothesis from within its test; it takes every `Exception` for a finding."""
+    """Leaves Hypothesis from within its predicate; it treats every `Exception` as a finding."""
 
 
 def shrink_with_hypothesis(
     family: Instances, record: Record, interesting: Callable[[Record], bool], clock: Clock
 ) -> Shrunk:
-    """The simplest interesting record that Hypothesis finds from this one, which is interesting.
+    """The simplest interesting record that Hypothesis finds from an interesting one.
 
     Raises:
-        HandoverError: if the first record that Hypothesis sees is another.
+        HandoverError: if the first record that Hypothesis replays is a different one.
     """
     if (why := refusal(record)) is not None:
         return Shrunk(record, why)
     trial = _Trial(record, interesting, clock)
     database = InMemoryExampleDatabase()
-    # Saved under the key itself it would be replayed, but not shrunk.
+    # Choices that are saved under the key itself are replayed, but not shrunk.
     database.save(_KEY + b".secondary", choices_to_bytes(choices(record)))
-    # A seed, and `derandomize` beside a database, would make Hypothesis leave the database aside;
-    # inherited, `derandomize` does not.
+    # With a seed, or with `derandomize` and a database in one settings object, Hypothesis ignores
+    # the database. With an inherited `derandomize` it does not.
     quietly = settings(
         settings(derandomize=True),
         max_examples=2,
@@ -73,18 +73,18 @@ def shrink_with_hypothesis(
         phases=(Phase.reuse, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    # However it ends: what was seen is in the trial.
+    # However the search ends, the trial has the best record.
     with contextlib.suppress(HypothesisException, unittest.SkipTest, _Stop):
         find(_drawn(family, trial), trial, settings=quietly, database_key=_KEY)
     if not trial.replayed:
         raise HandoverError(
-            f"Hypothesis replays the instance that it is handed first; it saw {trial.first}"
+            f"Hypothesis saw {trial.first} first; it replays the record that it is handed first"
         )
     return Shrunk(trial.best)
 
 
 def refusal(record: Record) -> str | None:
-    """Why a record is not handed over, if so."""
+    """Why Hypothesis cannot shrink this record; None if it can."""
     flat = choices(record)
     if len(flat) > LARGEST or len(choices_to_bytes(flat)) > BUFFER_SIZE:
         return f"Hypothesis is handed at most {LARGEST} numbers; this instance has {len(flat)}"
@@ -94,7 +94,7 @@ def refusal(record: Record) -> str | None:
 
 
 class _Trial:
-    """The predicate that Hypothesis calls; remembers the simplest record for which it held."""
+    """The predicate that Hypothesis calls; keeps the simplest record for which it was true."""
 
     def __init__(self, record: Record, interesting: Callable[[Record], bool], clock: Clock) -> None:
         self.best = record
@@ -121,13 +121,13 @@ class _Trial:
         return True
 
     def go_on(self) -> None:
-        """Leave Hypothesis if the time is over; most of its attempts end before they are whole."""
+        """Leave Hypothesis if the time is up. Called in every attempt, also in incomplete ones."""
         if self.replayed and self._clock.over():
             raise _Stop
 
 
 def complexity(record: Record) -> tuple[float, ...]:
-    """Records are compared by their size, their non-zero entries, and the cost of these."""
+    """The key by which records are compared: size, number of non-zero entries, cost of entries."""
     entries = torch.cat([tensor.reshape(-1) for tensor in record.tensors] or [torch.zeros(0)])
     return (*size(record), float((entries != 0).sum()), cost(entries.double()))
 
@@ -139,7 +139,7 @@ def choices(record: Record) -> list[int | float]:
         if isinstance(choice, Integer):
             flat.append(choice.value)
         else:
-            # A zero of negative sign lies outside [0, 1] for Hypothesis.
+            # For Hypothesis, -0.0 lies outside [0, 1].
             flat.extend((choice.values.detach().reshape(-1) + 0.0).tolist())
     return flat
 

@@ -1,4 +1,4 @@
-"""Making a counterexample small while it stays one."""
+"""Shrinking a violation: the record becomes small, and the violation stays proved."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from fractions import Fraction
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import PRECISIONS, judge
-from rankcheck.counterexamples.shrinking.record import shrink
+from rankcheck.counterexamples.shrinking.records import shrink_record
 from rankcheck.counterexamples.violation import Violation, evaluate, excess
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected, ReplaySource
 
 #: The share of the relative violation that a smaller instance has to keep.
 KEEP = Fraction(1, 2)
-#: Seconds for making one counterexample small.
+#: Seconds for shrinking one violation.
 BUDGET = 5.0
-#: A candidate is judged with as many bits as the violation took, and at least with these.
+#: A candidate is judged at up to the precision of the violation, or this one if it is higher.
 BITS = 256
 
 
@@ -25,8 +25,8 @@ class Small:
     """A violation in its smallest and in its worst form.
 
     Attributes:
-        worst: the one of the largest violation relative to the sides.
-        left_out: why Hypothesis took no part, if so.
+        worst: the instance with the largest violation relative to the sides.
+        left_out: why Hypothesis did not take part, or None if it did.
     """
 
     smallest: Violation
@@ -35,16 +35,16 @@ class Small:
 
 
 def shrink_violation(claim: Claim, violation: Violation, budget: float = BUDGET) -> Small:
-    """The smallest instance that still violates the claim by half as much, certified anew.
+    """A small instance that violates the claim by at least half as much, judged on balls.
 
-    Candidates are put into the body in floats first, and to the balls only where they violate the
-    claim clearly. Only a proved violation is made small: one that is merely undecided would drift
-    to where the floats are worst.
+    Candidates are evaluated in floats first; those that violate the claim clearly are judged on
+    balls. An undecided violation is returned as it is: it would shrink towards instances on which
+    floats are least accurate.
 
     Args:
         budget: seconds.
     """
-    if violation.judgement.finding != "refuted":
+    if not violation.proved:
         return Small(violation, violation)
     family, judgement = violation.family, violation.judgement
     least = KEEP * judgement.relative_excess
@@ -58,11 +58,11 @@ def shrink_violation(claim: Claim, violation: Violation, budget: float = BUDGET)
         try:
             relations = evaluate(claim, family, ReplaySource(record), {})
         except (Rejected, ArithmeticError, RuntimeError, ValueError):
-            # Out at the edge, where a hypothesis or an operation ends, nothing is simpler.
+            # A candidate that breaks a hypothesis or fails numerically is not a counterexample.
             return False
         return float(least) <= float(excess(relations, ())) < float("inf")
 
-    shrunk = shrink(family, violation.record, violates, screen=seems_to, budget=budget)
+    shrunk = shrink_record(family, violation.record, violates, screen=seems_to, budget=budget)
     smallest = Violation(
         shrunk.record, family, judge(claim, shrunk.record, family=family, precisions=precisions)
     )

@@ -1,8 +1,8 @@
-"""Making an instance small: in its own domain first, then through Hypothesis.
+"""Shrinking a record: cropping its shapes and simplifying its entries first, then Hypothesis.
 
-The domain knows what Hypothesis cannot: that a smaller width crops every matrix that has it, and
-that a layer goes with its tensors. A start of 64 × 64 is cropped in a few steps; what is left fits
-the buffer of Hypothesis, which brings its numbers to what a person reads.
+Cropping uses what Hypothesis cannot know: a smaller width crops every matrix that has this width,
+and a layer that is dropped takes its tensors with it. It brings a 64 × 64 matrix down in a few
+steps. The result fits the buffer of Hypothesis, which then simplifies its numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.counterexamples.shrinking.cropping import crop
 from rankcheck.counterexamples.shrinking.entries import simplify_entries
 from rankcheck.counterexamples.shrinking.handover import (
-    HandoverError,
     Shrunk,
     refusal,
     shrink_with_hypothesis,
@@ -21,17 +20,15 @@ from rankcheck.counterexamples.shrinking.handover import (
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances
 
-__all__ = ["HandoverError", "Shrunk", "shrink"]
-
 Test = Callable[[Record], bool]
 
-#: The share of the budget that the domain may take before Hypothesis has its turn.
+#: The share of the budget that cropping and simplifying may take; Hypothesis has the rest.
 DOMAIN_SHARE = 0.6
-#: Cropping and simpler entries make room for each other, but hardly ever more often than this.
+#: How often cropping and simplifying alternate at most. More rounds almost never help.
 ROUNDS = 4
 
 
-def shrink(
+def shrink_record(
     family: Instances,
     record: Record,
     interesting: Test,
@@ -39,18 +36,17 @@ def shrink(
     screen: Test | None = None,
     budget: float = 5.0,
 ) -> Shrunk:
-    """A small record of the family that is interesting, from one that is.
+    """A small interesting record, from an interesting one.
 
     Args:
-        interesting: true of `record`, and false of what the family rejects. It decides, and may be
-            slow.
-        screen: a quick test that hardly any interesting record fails. The first descent goes by it
-            alone; where `interesting` does not hold at its end, the descent is gone through again
-            with both.
+        interesting: the property to keep. It is true of `record`, and false of records that the
+            family rejects. It may be slow.
+        screen: a quick test that almost every interesting record passes. The first descent uses it
+            alone. If its result is not interesting, the descent is repeated with both tests.
         budget: seconds, after which the smallest record so far is returned.
 
     Raises:
-        HandoverError: if Hypothesis does not do with the record what it is relied on to do.
+        HandoverError: if Hypothesis does not replay the record that it was handed.
     """
     clock = Clock(budget)
     if screen is not None and not screen(record):
@@ -62,17 +58,17 @@ def shrink(
     small = record
     if screen is not None:
         quick = clock.share(DOMAIN_SHARE / 2)
-        small = in_domain(family, record, screen, quick)
+        small = descend(family, record, screen, quick)
         if small is not record and not interesting(small):
             small = record
     if screen is None or small is record or quick.over():
         share = DOMAIN_SHARE if refusal(small) is None else 1.0
-        small = in_domain(family, small, screened, clock.share(share))
+        small = descend(family, small, screened, clock.share(share))
     return shrink_with_hypothesis(family, small, screened, clock)
 
 
-def in_domain(family: Instances, record: Record, interesting: Test, clock: Clock) -> Record:
-    """Crop and simplify in turns, until nothing changes or the time is over."""
+def descend(family: Instances, record: Record, interesting: Test, clock: Clock) -> Record:
+    """Crop and simplify in turns, until nothing changes or the time is up."""
     for _ in range(ROUNDS):
         smaller = crop(family, record, interesting, clock)
         smaller = simplify_entries(smaller, interesting, clock)

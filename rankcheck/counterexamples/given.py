@@ -1,0 +1,124 @@
+"""Counterexamples from given numbers: typed by a person, or taken from an older certificate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples.certificate import CertificateError
+from rankcheck.counterexamples.judge import judge
+from rankcheck.counterexamples.violation import Violation
+from rankcheck.errors import InputError
+from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import Instances
+
+
+class NotRefutedError(ValueError):
+    """No counterexample is proved where one was to be certified."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """An instance as text: what its generator draws, and the generator's name if it is known."""
+
+    choices: Sequence[Any]
+    family: str | None = None
+
+
+def read_instance(text: str) -> Given:
+    """An instance from a JSON list, a file with one, or a certificate (its smallest instance).
+
+    >>> read_instance('[2, [1.5, "7/2"]]').choices
+    [2, [1.5, '7/2']]
+
+    Raises:
+        InputError: if the text is none of these.
+    """
+    rule = "an instance is a JSON list, a file with one, or a certificate"
+    if text.lstrip().startswith("["):
+        try:
+            return Given(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{text:.80} is not JSON, {error}; {rule}") from error
+    try:
+        data = certificates.load_json(Path(text))
+    except (CertificateError, ValueError) as error:
+        raise InputError(f"{error}; {rule}") from error
+    if isinstance(data, list):
+        return Given(data)
+    return instances_of(Path(text))["smallest"]
+
+
+def instances_of(path: Path) -> dict[str, Given]:
+    """The instances of a certificate by their names, `smallest` and possibly `worst`.
+
+    Reads schema 1 too, which has a list of records with their ranges in place of choices.
+
+    Raises:
+        CertificateError: if the file is not a certificate, or has been changed.
+    """
+    data = certificates.load_json(path)
+    if not isinstance(data, dict) or data.get("schema") != 1:
+        data = certificates.read(path)
+        names = [name for name in ("smallest", "worst") if data[name] is not None]
+        return {name: Given(data[name]["instance"], data[name]["family"]) for name in names}
+    try:
+        certificates.check_digest(path, data)
+        names = [name for name in ("smallest", "worst") if data[name] is not None]
+        return {name: _of_schema_1(data[name]) for name in names}
+    except (KeyError, TypeError) as error:
+        raise CertificateError(f"{path} is malformed: {error!r}") from error
+    except ValueError as error:
+        if isinstance(error, CertificateError):
+            raise
+        raise CertificateError(f"{path} is malformed: {error}") from error
+
+
+def _of_schema_1(section: Mapping[str, Any]) -> Given:
+    return Given(write_choices(Record.from_json(section["record"])), str(section["family"]))
+
+
+def from_choices(
+    claim: Claim, choices: Sequence[Any], *, family: Instances | None = None
+) -> Violation:
+    """The violation of an instance that is given as what its generator draws, in order.
+
+    Args:
+        choices: see `rankcheck.instances.choices.read_choices`.
+        family: the generator, by default `claim.instances`.
+
+    Raises:
+        ChoicesError: if the choices do not fit the generator.
+        InputError: if the claim has no instances.
+        NotRefutedError: if balls do not prove that the instance violates the claim.
+    """
+    family = family or claim.instances
+    if family is None:
+        raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
+    record = read_choices(family, choices, check_hypotheses=False)
+    return proved(claim, Violation(record, family, judge(claim, record, family=family)))
+
+
+def proved(claim: Claim, violation: Violation) -> Violation:
+    """The violation itself, if it is proved.
+
+    Raises:
+        NotRefutedError: if it is not, with the reason.
+    """
+    judgement = violation.judgement
+    if judgement.finding == "outside":
+        raise NotRefutedError(
+            f"this instance does not satisfy the hypotheses of {claim.id}: {judgement.reason}"
+        )
+    if not violation.proved:
+        raise NotRefutedError(
+            f"this instance does not refute {claim.id}: {judgement.finding} "
+            f"{judgement.reason}".rstrip()
+        )
+    return violation

@@ -1,0 +1,228 @@
+"""Replaying a certificate: its claim is found, and its instances prove it false again.
+
+Nothing in the file is trusted. The generator and the body of the claim run on the recorded numbers
+in ball arithmetic, and the result is compared with every field of the certificate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flint import arb
+
+from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.reading import read_file
+from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.certificate import LEFT, CertificateError, read, section, stored_path
+from rankcheck.counterexamples.describe import selector
+from rankcheck.counterexamples.judge import Judgement, judge
+from rankcheck.counterexamples.violation import Violation
+from rankcheck.instances.choices import read_choices
+from rankcheck.instances.source import Instances
+from rankcheck.versions import versions
+
+#: How many folders above a certificate are searched for the file of its claim.
+ABOVE = 3
+#: If the versions of these differ, balls may be rounded and instances be described differently.
+ENGINE = ("rankcheck", "python-flint")
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """The result of replaying a certificate.
+
+    Attributes:
+        changed: whether the text of the claim has changed since the certificate was written.
+        judgement: of the smallest instance on the claim as it now stands. It is `refuted` unless
+            the claim has changed.
+        description: the smallest instance, as a person reads it. If the claim has changed, it is
+            the text of the certificate.
+    """
+
+    claim: Claim
+    judgement: Judgement
+    changed: bool
+    description: str
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the instance refutes the claim as it now stands."""
+        return self.judgement.finding == "refuted"
+
+
+def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
+    """Prove the counterexample of a certificate again, from its numbers alone.
+
+    If the claim has not changed since, both instances of the certificate have to prove exactly what
+    the file says. If it has, `changed` is true, and `judgement` is that of the smallest instance on
+    the claim as it now stands.
+
+    Args:
+        claim: the claim of the certificate; by default it is looked for, see `find`.
+
+    Raises:
+        CertificateError: if the file is not a certificate of this claim, or does not prove what it
+            says.
+    """
+    path = Path(path)
+    if claim is not None and path == stored_path(claim) and not path.exists():
+        raise CertificateError(_not_stored(claim, path))
+    data = read(path)
+    if claim is None:
+        [claim] = load([find(path, data)])
+    if data["claim"] != claim.id:
+        raise CertificateError(f"{path} is a certificate of {data['claim']}, not of {claim.id}")
+    smallest, worst = data["smallest"], data["worst"]
+    if data["statement_sha256"] == claim.statement_hash:
+        if data["statement"] != claim.statement:
+            raise CertificateError(f"the statement in {path} is not that of {claim.id}")
+        if worst is not None:
+            _prove(path, claim, worst, data["versions"])
+        judgement, description = _prove(path, claim, smallest, data["versions"])
+        return Replayed(claim, judgement, False, description)
+    try:
+        judgement = _violation(path, claim, smallest).judgement
+    except CertificateError as error:
+        judgement = Judgement("outside", 0, str(error))
+    return Replayed(claim, judgement, True, smallest["description"])
+
+
+def _not_stored(claim: Claim, path: Path) -> str:
+    """That a refuted claim has no certificate, and the command that writes it."""
+    left = LEFT / f"{claim.id}.json"
+    command = f"rankcheck certify {selector(claim) or 'CLAIM'}"
+    if left.is_file():
+        return f"no certificate at {shown_path(path)}; to store {left} there: {command} --again"
+    return f"no certificate at {shown_path(path)}; to search for a counterexample: {command}"
+
+
+def _prove(
+    path: Path, claim: Claim, said: Mapping[str, Any], made_with: Mapping[str, Any]
+) -> tuple[Judgement, str]:
+    """Prove the violation of one instance, and compare it with what the certificate says.
+
+    Returns the judgement, and the description of the instance.
+    """
+    violation = _violation(path, claim, said)
+    judgement = violation.judgement
+    if not violation.proved:
+        raise CertificateError(
+            f"{path} does not refute {claim.id}: {judgement.finding} {judgement.reason}".rstrip()
+        )
+    same_engine = all(made_with.get(name) == versions()[name] for name in ENGINE)
+    fields = section(claim, violation)
+    for name, found in fields.items():
+        if said[name] != found and (same_engine or not _agree(name, said[name], found)):
+            raise CertificateError(
+                f"{path} says {name} {_short(said[name])}, but its numbers give {_short(found)}: "
+                f"the file has been changed, or a function that {claim.id} uses"
+            )
+    return judgement, fields["description"]
+
+
+def _agree(name: str, said: Any, found: Any) -> bool:
+    """Whether a field may differ in this way between two versions of the engine."""
+    if name in ("lhs", "rhs"):
+        return overlap(said, found)
+    return name in ("description", "excess", "bits")
+
+
+def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
+    """One instance of a certificate, judged on the claim as it now stands.
+
+    Raises:
+        CertificateError: if the instance does not fit the generator.
+    """
+    family = family_of(claim, said["family"])
+    if family is None:
+        known = ", ".join(str(family) for family in families(claim))
+        raise CertificateError(
+            f"{path} has an instance of {said['family']}; the instances of {claim.id} are from "
+            f"{known or 'no generator'}"
+        )
+    try:
+        record = read_choices(family, said["instance"], check_hypotheses=False)
+    except Exception as error:  # a generator may raise anything on numbers that are not its own
+        raise CertificateError(
+            f"the numbers of {path} do not fit the generator of {claim.id}: {error}"
+        ) from error
+    return Violation(record, family, judge(claim, record, family=family))
+
+
+def families(claim: Claim) -> list[Instances]:
+    """The generators whose instances can refute a claim: `tight`, if there is one, `instances`."""
+    return [family for family in (claim.tight, claim.instances) if family is not None]
+
+
+def family_of(claim: Claim, name: str) -> Instances | None:
+    """The generator of that name among `families`, or None."""
+    return next((family for family in families(claim) if family.name == name), None)
+
+
+def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None = None) -> Entry:
+    """The claim of a certificate: one of rankcheck's own, or in the file that it names.
+
+    That file is looked for at the place that the certificate names, and by its name in the folder
+    of the certificate, in the folders above it, and in the working directory. It is imported only
+    if its text declares a claim of that id.
+
+    Args:
+        candidates: where to look instead.
+
+    Raises:
+        CertificateError: if the claim is not there.
+        CatalogueError: if a file cannot be read.
+    """
+    for entry in _candidates(path, data) if candidates is None else candidates:
+        if entry.id == data["claim"]:
+            return entry
+    if not data["file"]:
+        raise CertificateError(
+            f"{path} refutes {data['claim']}, which was declared at a prompt or in a notebook and "
+            f"is not in a file; in Python, with the claim at hand: "
+            f"rankcheck.counterexamples.replay({str(path)!r}, claim=claim)"
+        )
+    raise CertificateError(
+        f"{path} refutes {data['claim']} of {Path(data['file']).name}, which was not found near "
+        "it; say where it is: rankcheck replay --claims FILE CERTIFICATE"
+    )
+
+
+def _candidates(path: Path, data: Mapping[str, Any]) -> Iterator[Entry]:
+    yield from project()
+    if not data["file"]:
+        return
+    folder = path.resolve().parent
+    name = Path(data["file"]).name
+    places = [folder / data["file"], Path(data["path"])]
+    places += [near / name for near in (folder, *list(folder.parents)[:ABOVE], Path.cwd())]
+    for place in dict.fromkeys(places):
+        if place.suffix == ".py" and place.is_file():
+            yield from read_file(place)
+
+
+#: `[1.25 +/- 3.1e-38]`
+_BALL = re.compile(r"\[-?\d+(\.\d+)?(e[-+]?\d{1,6})? \+/- \d+(\.\d+)?(e[-+]?\d{1,6})?\]")
+
+
+def overlap(said: str, found: str) -> bool:
+    """Whether two texts of `ball_text` can mean the same number.
+
+    Rationals have to be equal, and balls to overlap. A ball that is 2⁶⁴ times wider than the one
+    that was found does not count.
+    """
+    if not (_BALL.fullmatch(said) and _BALL.fullmatch(found)):
+        return said == found
+    first, second = arb(said), arb(found)
+    return bool(first.overlaps(second) and first.rad() <= second.rad() * 2**64)
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 120 else f"{text[:120]} …"

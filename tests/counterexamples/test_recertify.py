@@ -1,0 +1,171 @@
+"""Instances of existing certificates are certified again, for the claim as it now stands."""
+
+import json
+
+import pytest
+
+from rankcheck import leq
+from rankcheck.counterexamples import (
+    CertificateError,
+    NotRefutedError,
+    from_choices,
+    read,
+    read_instance,
+    recertify,
+    replay,
+    stored_path,
+    write,
+)
+from rankcheck.counterexamples.certificate import digest
+from rankcheck.errors import InputError
+from rankcheck.instances.choices import ChoicesError
+from rankcheck.instances.source import instances
+
+
+@instances
+def vectors(source, *, size=(1, 3)):
+    return source.tensor(source.integer(*size))
+
+
+def bound(value):
+    return lambda x: leq(x.sum(-1), value)
+
+
+@pytest.fixture
+def refuted(declare, tmp_path, monkeypatch):
+    """`refuted(3.0)`: the claim that sums are at most 3, declared as refuted in `mine.py`."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "mine.py"
+    file.touch()
+
+    def make(value, **attributes):
+        attributes = {"kind": "refuted", "file": file, "statement": f"sums <= {value}"} | attributes
+        return declare(bound(value), vectors(), **attributes)
+
+    return make
+
+
+def stored(claim, *choices):
+    """Store a certificate of a smallest and possibly a worst instance; its path."""
+    return write(stored_path(claim).parent, claim, *(from_choices(claim, c) for c in choices))
+
+
+def old_form(path):
+    """Rewrite a certificate as schema 1 had it: records with ranges."""
+    data = json.loads(path.read_text())
+    for part in ("smallest", "worst"):
+        section = data[part]
+        if section is None:
+            continue
+        n, entries = section["instance"]
+        section["record"] = [
+            {"integer": n, "low": 1, "high": 3},
+            {"tensor": [str(e) for e in entries], "shape": [n], "low": "-8", "high": "8"},
+        ]
+        section["instance"] = section.pop("description")
+    del data["sha256"]
+    data["schema"] = 1
+    path.write_text(json.dumps({**data, "sha256": digest(data)}))
+
+
+def test_both_instances_are_certified_for_the_new_text(refuted):
+    path = stored(refuted(3.0), [1, [4]], [2, [8, "7/2"]])
+    claim = refuted(2.0)
+    assert replay(path, claim=claim).changed
+    found = recertify(claim)
+    assert (found.path, found.origin, found.changed) == (path, path, True)
+    assert not replay(path, claim=claim).changed
+    data = read(path)
+    assert (data["smallest"]["excess"], data["worst"]["excess"]) == ("2", "9.5")
+
+
+def test_a_certificate_that_is_up_to_date_is_not_written(refuted):
+    claim = refuted(3.0)
+    path = stored(claim, [1, [4]])
+    data = json.loads(path.read_text())
+    del data["sha256"]
+    data["versions"]["python"] = "3.0"
+    path.write_text(json.dumps({**data, "sha256": digest(data)}))
+    before = path.read_text()
+    assert not recertify(claim).changed
+    assert path.read_text() == before
+
+
+def test_the_former_schema_is_brought_up_to_date(refuted):
+    claim = refuted(3.0)
+    path = stored(claim, [1, [4]], [2, [8, "7/2"]])
+    before = path.read_text()
+    old_form(path)
+    with pytest.raises(CertificateError, match="of schema 1"):
+        read(path)
+    assert recertify(claim).changed
+    assert path.read_text() == before
+
+
+@pytest.mark.parametrize("value", [5.0, 12.0])
+def test_an_instance_that_no_longer_refutes_is_refused(refuted, value):
+    """The smallest for the bound 5, both for 12: the file stays as it was."""
+    path = stored(refuted(3.0), [1, [4]], [2, [8, "7/2"]])
+    before = path.read_text()
+    with pytest.raises(NotRefutedError, match=r"^the smallest instance of .*: satisfied"):
+        recertify(refuted(value))
+    assert path.read_text() == before
+
+
+def test_a_worst_instance_that_no_longer_refutes_is_refused(refuted):
+    path = stored(refuted(3.0), [2, [8, "7/2"]], [1, [4]])
+    before = path.read_text()
+    with pytest.raises(NotRefutedError, match=r"^the worst instance of "):
+        recertify(refuted(5.0))
+    assert path.read_text() == before
+
+
+def test_the_certificate_of_a_broken_conjecture_is_stored(refuted, tmp_path):
+    conjecture = refuted(3.0, kind="conjecture")
+    left = write(tmp_path / ".rankcheck", conjecture, from_choices(conjecture, [1, [4]]))
+    claim = refuted(3.0)
+    found = recertify(claim)
+    assert found.path == stored_path(claim)
+    assert found.origin.resolve() == left
+    assert read(found.path)["path"] == ""
+    assert replay(found.path, claim=claim).refuted
+
+
+def test_without_a_certificate(refuted):
+    with pytest.raises(
+        CertificateError, match=r"^no certificate at certificates/t.made-up.json or .rankcheck/"
+    ):
+        recertify(refuted(3.0))
+
+
+def test_a_generator_that_has_changed(refuted, declare):
+    claim = refuted(3.0)
+    stored(claim, [1, [4]])
+    other = declare(bound(3.0), vectors(size=(2, 3)), kind="refuted", file=claim.file)
+    with pytest.raises(ChoicesError, match="received 1; choice 1"):
+        recertify(other)
+
+
+def test_a_certificate_that_was_changed_by_hand(refuted):
+    claim = refuted(3.0)
+    path = stored(claim, [1, [4]])
+    old_form(path)
+    path.write_text(path.read_text().replace('"4"', '"5"'))
+    with pytest.raises(CertificateError, match="its checksum differs"):
+        recertify(claim)
+    path.write_text('{"schema": 1}')
+    with pytest.raises(CertificateError, match="is malformed"):
+        recertify(claim)
+
+
+def test_an_instance_as_text(refuted, tmp_path):
+    path = stored(refuted(3.0), [1, [4]], [2, [8, "7/2"]])
+    assert read_instance(str(path)).choices == [1, [4]]
+    assert read_instance(str(path)).family == "vectors()"
+    (tmp_path / "typed.json").write_text('[2, [1.5, "7/2"]]')
+    for text in ("typed.json", ' [2, [1.5, "7/2"]]'):
+        assert read_instance(text).choices == [2, [1.5, "7/2"]]
+        assert read_instance(text).family is None
+    for text in ("[1, [1]", "nothing.json", "[" * 100_000, "x" * 5000, "\0", "."):
+        with pytest.raises(InputError, match="an instance is a JSON list, a file with one, or a"):
+            read_instance(text)
