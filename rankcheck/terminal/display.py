@@ -1,0 +1,97 @@
+"""The part of a display that all commands share: said lines, and a live part where it can be drawn.
+
+A subclass says what the live part looks like (`render`). Where the stream is no terminal that can
+redraw, nothing is live, and `now_and_then` prints a line every few seconds instead.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+__all__ = ["PAUSE", "Display", "redraws"]
+
+#: Seconds between two lines where there is no terminal.
+PAUSE = 5.0
+#: Redraws a second.
+_RATE = 8
+
+
+class Display:
+    """Prints to a stream; while it is entered, shows the live part on a terminal.
+
+    Attributes:
+        live: whether the stream is a terminal that can redraw.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.live = redraws(stream)
+        self._drawn: Live | None = None
+        self._start = self._said = time.monotonic()
+
+    def __enter__(self) -> Self:
+        if self.live:
+            from rich.live import Live
+
+            self._drawn = Live(
+                console=self.console,
+                get_renderable=self.render,
+                refresh_per_second=_RATE,
+                transient=True,
+            )
+            self._drawn.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the live part and remove it from the screen."""
+        if self._drawn is not None:
+            self._drawn.stop()
+            self._drawn = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the display was made."""
+        return time.monotonic() - self._start
+
+    @cached_property
+    def console(self) -> Console:
+        """A Rich console on the stream."""
+        from rich.console import Console
+
+        return Console(file=self.stream)
+
+    def render(self) -> RenderableType:
+        """The live part as it is now."""
+        raise NotImplementedError
+
+    def say(self, text: str) -> None:
+        """Print a text as it is, above the live part."""
+        if self._drawn is not None:
+            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(text, file=self.stream, flush=True)
+
+    def now_and_then(self, line: Callable[[], str]) -> None:
+        """Print a line if there is no live part and the last such line is `PAUSE` seconds ago."""
+        if not self.live and time.monotonic() - self._said >= PAUSE:
+            self._said = time.monotonic()
+            self.say(line())
+
+
+def redraws(stream: TextIO) -> bool:
+    """Whether a stream is a terminal on which lines can be drawn again."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")

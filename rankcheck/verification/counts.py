@@ -1,0 +1,58 @@
+"""Numbers of instances, counted in the same way wherever a claim is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["Counts"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many instances were evaluated, and how many were not. Counts can be added.
+
+    Attributes:
+        evaluated: instances that satisfy the hypotheses.
+        rejected: instances that do not; they say nothing about the claim.
+        rounding: violations in floats that ball arithmetic showed to be rounding.
+        reasons: by hypothesis, how many instances violate it. An instance may violate several, and
+            a batch that is rejected as a whole counts once.
+    """
+
+    evaluated: int = 0
+    rejected: int = 0
+    rounding: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Counts) -> Counts:
+        reasons = dict(self.reasons)
+        for why, number in other.reasons.items():
+            reasons[why] = reasons.get(why, 0) + number
+        return Counts(
+            self.evaluated + other.evaluated,
+            self.rejected + other.rejected,
+            self.rounding + other.rounding,
+            reasons,
+        )
+
+    @property
+    def total(self) -> int:
+        """Instances that were drawn, inside the hypotheses or not."""
+        return self.evaluated + self.rejected
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as plain JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Counts:
+        """Read what `to_json` wrote; unknown fields are ignored, missing ones are zero.
+
+        Raises:
+            TypeError, ValueError: if a number is not one.
+        """
+        reasons = {str(why): int(number) for why, number in dict(data.get("reasons", {})).items()}
+        numbers = (int(data.get(name, 0)) for name in ("evaluated", "rejected", "rounding"))
+        return cls(*numbers, reasons)
