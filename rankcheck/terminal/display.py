@@ -81,7 +81,7 @@ class Display:
     def say(self, text: str) -> None:
         """Print a text as it is, above the live part."""
         if self._drawn is not None:
-            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self.console.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
         else:
             print(text, file=self.stream, flush=True)
 

@@ -53,6 +53,10 @@ class Counts:
         Raises:
             TypeError, ValueError: if a number is not one.
         """
-        reasons = {str(why): int(number) for why, number in dict(data.get("reasons", {})).items()}
-        numbers = (int(data.get(name, 0)) for name in ("evaluated", "rejected", "rounding"))
-        return cls(*numbers, reasons)
+        reasons = dict(data.get("reasons", {}))
+        return cls(
+            int(data.get("evaluated", 0)),
+            int(data.get("rejected", 0)),
+            int(data.get("rounding", 0)),
+            {str(why): int(number) for why, number in reasons.items()},
+        )

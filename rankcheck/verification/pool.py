@@ -23,9 +23,10 @@ import pickle
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
@@ -37,6 +38,7 @@ __all__ = ["Died", "Done", "Event", "Pool", "PoolError", "Prepare", "Started", "
 #: Sends a value to the parent while a task runs.
 Tell: TypeAlias = Callable[[Any], None]
 #: Runs once in each worker and returns the function that runs a task there. It has to be picklable.
+#: An exception that this function raises ends the worker with exit code 1.
 Prepare: TypeAlias = Callable[[], Callable[[Any, Tell], Any]]
 
 Task = TypeVar("Task")
@@ -158,7 +160,7 @@ class Pool(Generic[Task]):
         else:
             self._waiting.append(task)
 
-    def events(self) -> Iterator[Event[Task]]:
+    def events(self) -> Generator[Event[Task], None, None]:
         """Run the tasks that are queued, and those that are queued meanwhile, to the last one.
 
         A worker that dies is replaced; its task is not run again unless it is submitted again. An
@@ -257,18 +259,24 @@ def _work(connection: Connection, pickled: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     threading.Thread(target=_exit_with_parent, daemon=True).start()
-    with suppress(EOFError, OSError):  # the pipe is closed: the parent is gone
+
+    def tell(kind: str, value: Any) -> None:
+        with suppress(OSError):  # the pipe is closed: this process is about to be stopped
+            connection.send((kind, value))
+
+    try:
+        prepare: Prepare = pickle.loads(pickled)
+        run = prepare()
+    except InputError as error:
+        tell("refused", str(error))
+        return
+    tell("ready", None)
+    while True:
         try:
-            prepare: Prepare = pickle.loads(pickled)
-            run = prepare()
-        except InputError as error:
-            connection.send(("refused", str(error)))
-            return
-        connection.send(("ready", None))
-        while True:
             task = connection.recv()
-            answer = run(task, lambda value: connection.send(("told", value)))
-            connection.send(("done", answer))
+        except (EOFError, OSError):
+            return
+        tell("done", run(task, partial(tell, "told")))
 
 
 def _exit_with_parent() -> None:
