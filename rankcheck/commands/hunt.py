@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, TextIO
 from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.catalogue.selection import select
+from rankcheck.commands import exits
+from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.terminal import hunting
 from rankcheck.versions import versions
@@ -32,7 +34,12 @@ HELP = "look for a counterexample to a claim"
 SCHEMA = 2
 #: Where certificates and journals are left.
 FOLDER = Path(".rankcheck")
-CODES = {"survived": 0, "refuted": 1, "undecided": 3, "gave_up": 3}
+CODES = {
+    "survived": Exit.EXPECTED,
+    "refuted": Exit.REFUTED,
+    "undecided": Exit.UNDECIDED,
+    "gave_up": Exit.UNDECIDED,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,10 +64,7 @@ def run(args: argparse.Namespace) -> int:
     entries = select([args.selector])
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
-        try:
-            files.check_writable(path)
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        files.check_writable(path)
     if not 0 < args.budget < math.inf:
         raise InputError(f"--budget is {args.budget}; it is a positive, finite number of seconds")
     if args.journal is not None and len(entries) > 1:
@@ -87,8 +91,7 @@ def run(args: argparse.Namespace) -> int:
             raise InputError(f"the result cannot be written to {path}: {error.strerror}") from error
     elif args.json == "-":
         print(json.dumps(data, indent=2, ensure_ascii=False))
-    codes = {CODES[one.verdict] for one in found}
-    return 1 if 1 in codes else max(codes)
+    return exits.worst(CODES[one.verdict] for one in found)
 
 
 def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -> Hunt:

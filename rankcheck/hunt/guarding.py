@@ -13,7 +13,7 @@ from rankcheck.verification.ledger import Row, Verdict
 
 #: The verdict of the ledger on a conjecture, by the verdict of its hunt.
 VERDICTS: dict[str, Verdict] = {
-    "refuted": "failed",
+    "refuted": "refuted",
     "undecided": "undecided",
     "survived": "guarded",
     "gave_up": "undecided",
@@ -46,21 +46,11 @@ def row_of(found: Hunt, known: Row | None = None) -> Row:
         known: the row of the same claim from its verification; counts and seconds are added to it.
     """
     claim, verdict = found.claim, VERDICTS[found.verdict]
-    reference = claim.reference
-    known = known or Row(
-        id=claim.id,
-        title=claim.title,
-        kind=claim.kind,
-        verdict=verdict,
-        reference=None if reference is None else {"key": reference.key, "where": reference.where},
-        file=str(claim.file),
-    )
+    known = known or Row.of(claim, verdict)
     return replace(
         known,
         verdict=verdict,
-        swept=known.swept + found.counts.evaluated,
-        rejected=known.rejected + found.counts.rejected,
-        rounding=known.rounding + found.counts.rounding,
+        swept=known.swept + found.counts,
         certificate=found.certificate,
         seconds=round(known.seconds + found.seconds, 3),
         messages=() if verdict == "guarded" else (found.message,),

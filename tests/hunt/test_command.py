@@ -89,7 +89,7 @@ def test_a_proof_among_several_hunts_counts(tmp_path, capsys):
         ([selector("easy"), "--device", "warp"], "cannot use the device 'warp'"),
         ([selector("easy"), "--executor", "slurm"], "dask://host:port"),
         ([selector("easy"), "--executor", "dask://h:1", "--workers", "2"], "are both given"),
-        ([selector("easy"), "--json", "no/such/folder.json"], "existing folder"),
+        ([selector("easy"), "--json", "no/such/folder.json"], "no/such/folder.json"),
         (
             [selector("easy"), "--resume"],
             "journal .rankcheck/hunted.easy.hunt.jsonl does not exist",
