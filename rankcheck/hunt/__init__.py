@@ -11,17 +11,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankcheck.hunt.arena import Arena, HuntError, Sample, Shape
+    from rankcheck.hunt.arena import Arena, HuntError, Shape
     from rankcheck.hunt.guarding import guard
     from rankcheck.hunt.result import Hunt, Progress
     from rankcheck.hunt.run import hunt
+    from rankcheck.hunt.sample import Sample
     from rankcheck.hunt.strategies import STANDARD, Strategy
 
 _HOMES = {
-    "rankcheck.hunt.arena": ("Arena", "HuntError", "Sample", "Shape"),
+    "rankcheck.hunt.arena": ("Arena", "HuntError", "Shape"),
     "rankcheck.hunt.guarding": ("guard",),
     "rankcheck.hunt.result": ("Hunt", "Progress"),
     "rankcheck.hunt.run": ("hunt",),
+    "rankcheck.hunt.sample": ("Sample",),
     "rankcheck.hunt.strategies": ("STANDARD", "Strategy"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
 from rankcheck.hunt.margins import Margins, margins, stack
 from rankcheck.hunt.points import ShapedSource, StructuredSource
+from rankcheck.hunt.sample import EMPTY, Sample, outside, stacked
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplaySource, Source, seed_of
 from rankcheck.verification.counts import Counts
@@ -70,35 +71,6 @@ def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
             f"the generator of {claim.id} raised {type(error).__name__} at the shape "
             f"{source.record.integers}: {said}; a generator accepts every shape in its ranges"
         ) from error
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Instances as a batch of B records, with their margins."""
-
-    record: Record
-    margins: Margins
-
-    def __len__(self) -> int:
-        return int(self.margins.valid.shape[0])
-
-    def select(self, index: torch.Tensor) -> Sample:
-        """Some of the instances."""
-        return Sample(self.record.select(index), self.margins.select(index))
-
-    def first(self, count: int) -> Sample:
-        """The first `count` instances."""
-        return self.select(torch.arange(min(count, len(self))))
-
-    def best(self, count: int) -> Sample:
-        """The instances closest to breaking a relation: of `count`, an equal share a relation."""
-        rows = self.margins.distance.detach()
-        share = -(-count // len(rows))
-        chosen = []
-        for row in rows:
-            order = row.argsort(stable=True)[:share]
-            chosen.append(order[row[order] < torch.inf])
-        return self.select(torch.cat(chosen))
 
 
 class Arena:
@@ -167,7 +139,7 @@ class Arena:
                     singles.append((source.record, measured))
                 elif bool(measured.valid):
                     lost[OTHER_SHAPE] += 1
-            sample = _together(singles) if singles else EMPTY
+            sample = stacked(singles) if singles else EMPTY
         self._count(sample.margins, count, lost)
         self.offer(sample)
         return sample
@@ -253,20 +225,3 @@ class Arena:
         if unasserted := int(source.valid.sum()) - int(measured.valid.sum()):
             lost[NOT_ASSERTED] += unasserted
         return measured
-
-
-def outside(batch: tuple[int, ...], relations: int, device: torch.device | str = "cpu") -> Margins:
-    """The margins of instances that lie outside the hypotheses."""
-    margin = torch.full((relations, *batch), torch.inf, dtype=torch.float64, device=device)
-    nowhere = torch.zeros(batch, dtype=torch.bool, device=device)
-    return Margins(margin, margin, margin, torch.full_like(margin[0], -torch.inf), nowhere)
-
-
-def _together(singles: Sequence[tuple[Record, Margins]]) -> Sample:
-    """Instances that were drawn one by one, as one batch."""
-    records, measured = zip(*singles, strict=True)
-    tensors = [torch.stack(column) for column in zip(*(r.tensors for r in records), strict=True)]
-    return Sample(records[0].with_tensors(tensors), stack(measured))
-
-
-EMPTY = Sample(Record(()), outside((0,), 1))

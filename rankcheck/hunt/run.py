@@ -8,11 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.shrinking.smallest import BUDGET
-from rankcheck.hunt.arena import HuntError
+from rankcheck.hunt.arguments import check_claim, check_device, check_end, check_strategies
 from rankcheck.hunt.executors import Executor, Inline, executor_for
 from rankcheck.hunt.job import Job, Target
 from rankcheck.hunt.journal import Journal
@@ -70,15 +68,9 @@ def hunt(
         HuntError: if the claim has no instances, its body raises, or an argument is out of range.
         JournalError: if the journal belongs to another hunt.
     """
-    _check_claim(claim)
-    names = [strategy.name for strategy in strategies]
-    if len(set(names)) < len(names) or not names:
-        raise HuntError(
-            f"the strategies are {names}; a hunt has at least one, and their names differ"
-        )
-    check_budget(budget)
-    if budget is None and rounds is None:
-        raise HuntError("neither a budget nor rounds is given; a hunt ends after one of them")
+    check_claim(claim)
+    names = check_strategies(strategies)
+    check_end(budget, rounds)
     check_device(device)
     job = Job(Target.of(claim), tuple(strategies), device)
     head = {
@@ -102,40 +94,6 @@ def hunt(
             runner.close()
         if kept is not None:
             kept.close()
-
-
-def _check_claim(claim: Claim) -> None:
-    if not isinstance(claim, Claim):
-        raise HuntError(
-            f"{claim!r:.80} is not a claim; hunt takes what @conjecture or another decorator makes"
-        )
-    if claim.instances is None:
-        raise HuntError(f"{claim.id} is {claim.kind}, without instances; a hunt searches instances")
-
-
-def check_budget(budget: float | None) -> None:
-    """Refuse a budget that is not a positive number of seconds.
-
-    Raises:
-        HuntError: with the rule.
-    """
-    if budget is not None and not 0 < budget < math.inf:
-        raise HuntError(f"the budget is {budget}; it is a positive, finite number of seconds")
-
-
-def check_device(device: str) -> None:
-    """Refuse a device that torch cannot use, before the hunt begins.
-
-    Raises:
-        HuntError: with what torch says.
-    """
-    try:
-        torch.zeros(1, dtype=torch.float64, device=device)
-    except (RuntimeError, AssertionError) as error:
-        said = str(error).strip().splitlines()[0]
-        raise HuntError(
-            f"torch cannot use the device {device!r} here ({said}); a device is cpu or cuda"
-        ) from error
 
 
 class _Run:

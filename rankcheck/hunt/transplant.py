@@ -15,8 +15,9 @@ from typing import Any
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import Arena, Sample, Shape, generated
+from rankcheck.hunt.arena import Arena, Shape, generated
 from rankcheck.hunt.points import ShapedSource
+from rankcheck.hunt.sample import Sample
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import ReplaySource, seed_of
 

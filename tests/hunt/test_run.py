@@ -233,6 +233,7 @@ def test_a_strategy_of_ones_own_takes_part(hunted, tmp_path):
         ({"budget": math.nan}, "the budget is nan; it is a positive"),
         ({"budget": math.inf}, "the budget is inf; it is a positive"),
         ({"budget": None}, "neither a budget nor rounds is given"),
+        ({"rounds": 0}, "received 0 rounds; a hunt has at least one"),
         ({"workers": 0}, "received 0 workers; a hunt has at least one"),
         ({"executor": "slurm"}, "the executor is 'slurm'; a Dask scheduler is dask://host:port"),
         ({"executor": 3}, "the executor is 3; an executor is"),

@@ -9,8 +9,9 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import NOT_ASSERTED, Arena, HuntError, OutOfTime, Sample, Shape
+from rankcheck.hunt.arena import NOT_ASSERTED, Arena, HuntError, OutOfTime, Shape
 from rankcheck.hunt.margins import margins
+from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Evolve, Perturb, Screen, Strategy
 from rankcheck.hunt.strategies.descend import descend
 from rankcheck.hunt.strategies.starts import entries, starts, tidy, together

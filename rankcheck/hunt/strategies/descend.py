@@ -16,8 +16,9 @@ from collections.abc import Sequence
 
 import torch
 
-from rankcheck.hunt.arena import Arena, HuntError, Sample
+from rankcheck.hunt.arena import Arena, HuntError
 from rankcheck.hunt.margins import Margins
+from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import LARGE, entries, starts, tidy, wide
 from rankcheck.instances.record import Entries, Record

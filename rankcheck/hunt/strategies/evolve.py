@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.arena import Arena
+from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import starts, tidy
 from rankcheck.instances.record import Entries, Record

@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import torch
 
-from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.arena import Arena
+from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import starts, tidy, together, wide
 from rankcheck.hunt.transplant import transplanted

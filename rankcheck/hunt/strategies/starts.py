@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import torch
 
-from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.arena import Arena
 from rankcheck.hunt.margins import join
+from rankcheck.hunt.sample import Sample
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import SMALLEST, seed_of
 
