@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -84,20 +85,21 @@ class Processes:
         for shard in shards:
             self._pool.submit((shard, until))
         try:
-            for event in self._pool.events():
-                match event:
-                    case Done((shard, _), str() as reason):
-                        raise HuntError(reason)
-                    case Done((shard, _), outcome):
-                        yield shard, outcome
-                    case Died((shard, _), how):
-                        deaths[shard] += 1
-                        if deaths[shard] == DEATHS:
-                            raise HuntError(
-                                f"the worker of shard {shard.key} died {DEATHS} times ({how}); the "
-                                "body or a strategy ends its process"
-                            )
-                        self._pool.submit((shard, until), first=True)
+            with closing(self._pool.events()) as events:
+                for event in events:
+                    match event:
+                        case Done(_, str() as reason):
+                            raise HuntError(reason)
+                        case Done((shard, _), outcome):
+                            yield shard, outcome
+                        case Died((shard, _), how):
+                            deaths[shard] += 1
+                            if deaths[shard] == DEATHS:
+                                raise HuntError(
+                                    f"the worker of shard {shard.key} died {DEATHS} times ({how}); "
+                                    "the body or a strategy ends its process"
+                                )
+                            self._pool.submit((shard, until), first=True)
         except PoolError as error:
             raise HuntError(str(error)) from error
 

@@ -177,4 +177,7 @@ def _float(number: Any) -> float:
 
 def _short(given: Any) -> str:
     """The first 80 characters of what was received."""
-    return f"{given!r:.80}"
+    try:
+        return f"{given!r:.80}"
+    except ValueError:  # Python does not write integers of more than 4300 digits
+        return "a number of too many digits"
