@@ -1,17 +1,17 @@
-"""How fast false statements fall: rankcheck's hunter against Hypothesis and CMA-ES, in one table.
+"""How fast false statements are refuted: `hunt` against Hypothesis and CMA-ES, in one table.
 
     python benchmarks/hunt.py [--seeds 5] [--cap 30] [--quick] [--only NAME]
 
-The statements are those of benchmarks/statements. For each false one and each seed, by method:
+The statements are those of benchmarks/statements. The methods, for each false one and each seed:
 
-* rankcheck: `hunt`, one process, until a counterexample is proved (making it small is not counted);
+* rankcheck: `hunt`, one process, until a counterexample is proved (without making it small);
 * given: plain Hypothesis, 2 000 examples of the same family;
 * target: the same with `hypothesis.target(-margin)`;
 * CMA-ES: from a random instance of a random shape, restarted until the cap.
 
-A method has found a counterexample when ball arithmetic has proved it. Shown are how many seeds
-found one, the median seconds and the median number of evaluations of those that did. Then the true
-statements: hunted for a while, by seed, none of them may fall.
+A method has found a counterexample when ball arithmetic has proved it. A cell shows how many seeds
+found one, and the median seconds and evaluations of those. A second table shows the true
+statements, which must survive their hunts.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Trial:
 
 
 def by_rankcheck(claim: Claim, number: int, cap: float) -> Trial:
-    """The hunter, less what making the counterexample small takes."""
+    """`hunt`, without the seconds that making the counterexample small takes."""
     with tempfile.TemporaryDirectory() as folder:
         found = hunt(claim, cap, number, folder=folder, shrink=0.01)
     seconds = found.seconds - found.stages.get("shrink", 0.0)
-    return Trial(found.verdict == "refuted", seconds, found.instances)
+    return Trial(found.verdict == "refuted", seconds, found.counts.evaluated)
 
 
 class _Proved(Exception):
@@ -70,11 +70,11 @@ class _Proved(Exception):
 
 
 class _OverTheCap(KeyboardInterrupt):
-    """What Hypothesis does not take for a failure of the test."""
+    """The cap is reached; Hypothesis lets a KeyboardInterrupt pass."""
 
 
 def by_hypothesis(claim: Claim, number: int, cap: float, *, targeted: bool = False) -> Trial:
-    """`@given` over the family of the claim, as a test of one's own would be written."""
+    """`@given` over the family of the claim, as in an ordinary property test."""
     family = claim.instances
     assert family is not None
     begin, evaluations = time.perf_counter(), 0
@@ -101,7 +101,7 @@ def by_hypothesis(claim: Claim, number: int, cap: float, *, targeted: bool = Fal
         least = float(found.least)
         if targeted and math.isfinite(least):
             target(-least)
-        if bool(found.beyond > -torch.inf) and _is_genuine(claim, source.record):
+        if bool(found.beyond > -torch.inf) and _is_proved(claim, source.record):
             raise _Proved
 
     try:
@@ -120,9 +120,9 @@ def by_target(claim: Claim, number: int, cap: float) -> Trial:
 
 def by_evolution(claim: Claim, number: int, cap: float) -> Trial:
     """CMA-ES alone, from random instances, restarted."""
-    begin, until, evaluations, restart = time.perf_counter(), time.time() + cap, 0, 0
+    begin, until, evaluations, restart = time.perf_counter(), time.monotonic() + cap, 0, 0
     assert claim.instances is not None
-    while time.time() < until:
+    while time.monotonic() < until:
         key = seed_of("evolution", number, restart)
         restart += 1
         source = ShapedSource((), key, None if claim.no_batch else 1)
@@ -140,13 +140,13 @@ def by_evolution(claim: Claim, number: int, cap: float) -> Trial:
                     arena.offer(last)
         except OutOfTime:
             pass
-        evaluations += arena.tally.evaluated
-        if any(_is_genuine(claim, record) for _, record in arena.offers):
+        evaluations += arena.counts.evaluated
+        if any(_is_proved(claim, record) for _, record in arena.offers):
             return Trial(True, time.perf_counter() - begin, evaluations)
     return Trial(False, time.perf_counter() - begin, evaluations)
 
 
-def _is_genuine(claim: Claim, record: Record) -> bool:
+def _is_proved(claim: Claim, record: Record) -> bool:
     return judge(claim, record).finding == "refuted"
 
 
@@ -159,12 +159,12 @@ METHODS: dict[str, Callable[[Claim, int, float], Trial]] = {
 
 
 def claims(name: str, only: str) -> list[Claim]:
-    """The statements of a file, those whose id has a text in it."""
+    """The statements of a file whose id contains a text."""
     return [claim for claim in load(select([str(STATEMENTS / name)])) if only in claim.id]
 
 
 def cell(trials: Sequence[Trial]) -> str:
-    """`5/5 0.31 1216`: how many found one, median seconds, median evaluations of these."""
+    """`5/5 0.31 1216`: trials that found a counterexample, their median seconds and evaluations."""
     found = [trial for trial in trials if trial.found]
     counted = f"{len(found)}/{len(trials)}"
     if not found:
@@ -175,7 +175,7 @@ def cell(trials: Sequence[Trial]) -> str:
 
 
 def false_statements(seeds: int, cap: float, only: str) -> bool:
-    """The table of false statements; whether rankcheck found all."""
+    """Print the table of false statements; returns whether rankcheck refuted all."""
     print("| false statement | " + " | ".join(METHODS) + " |")
     print("| --- |" + " --- |" * len(METHODS), flush=True)
     complete, found = True, dict.fromkeys(METHODS, 0)
@@ -196,7 +196,7 @@ def false_statements(seeds: int, cap: float, only: str) -> bool:
 
 
 def true_statements(seeds: int, cap: float, only: str) -> bool:
-    """The table of true statements; whether none fell."""
+    """Print the table of true statements; returns whether all survived."""
     print("| true statement | verdicts | least margin | instances | rounding |")
     print("| --- | --- | --- | --- | --- |", flush=True)
     standing = True
@@ -208,15 +208,15 @@ def true_statements(seeds: int, cap: float, only: str) -> bool:
         margin = min(found.margin for found in hunts if found.margin is not None)
         print(
             f"| {claim.id.removeprefix('true.')} | {', '.join(verdicts)} | {margin:.1e} "
-            f"| {sum(found.instances for found in hunts)} "
-            f"| {sum(found.rounding for found in hunts)} |",
+            f"| {sum(found.counts.evaluated for found in hunts)} "
+            f"| {sum(found.counts.rounding for found in hunts)} |",
             flush=True,
         )
     return standing
 
 
 def main() -> int:
-    """Both tables; 1 if a false statement was missed or a true one fell."""
+    """Print both tables; returns 1 if a false statement was missed or a true one refuted."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--cap", type=float, default=30.0, help="seconds for a search")
@@ -230,7 +230,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     with single_thread():
         torch.zeros(1, dtype=torch.float64).sum()
-        import cma  # noqa: F401 -- its import is nobody's search
+        import cma  # noqa: F401 -- its import is not counted
 
         complete = false_statements(args.seeds, args.cap, args.only)
         standing = true_statements(args.seeds, args.true, args.only)

@@ -1,41 +1,52 @@
-"""Hunt a claim: spend seconds on breaking it; what is found is certified and made small.
+"""Hunt a claim: spend seconds on breaking it; a counterexample is certified and made small.
 
 A SELECTOR is the id of a claim, a file, or FILE::NAME with claims of your own; each claim that it
 selects is hunted for the budget.
 
-Exit codes: 0 nothing found, 1 a counterexample is proved, 2 usage, 3 undecided (a counterexample is
-undecided, or hardly an instance lay inside the hypotheses), 130 interrupted (--resume goes on).
+Exit codes: 0 the claims survived, 1 a counterexample is proved, 2 wrong input, 3 undecided (a
+violation is neither proved nor excluded, or almost no instance satisfied the hypotheses), 130
+interrupted (--resume continues the hunt).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck import files
+from rankcheck.catalogue.entry import shown_path
 from rankcheck.catalogue.selection import select
+from rankcheck.commands import exits
+from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.terminal import hunting
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
-    from rankcheck.hunt.run import Hunt
+    from rankcheck.hunt.result import Hunt
 
 HELP = "look for a counterexample to a claim"
+SCHEMA = 2
 #: Where certificates and journals are left.
 FOLDER = Path(".rankcheck")
-CODES = {"survived": 0, "refuted": 1, "undecided": 3, "gave_up": 3}
+CODES = {
+    "survived": Exit.EXPECTED,
+    "refuted": Exit.REFUTED,
+    "undecided": Exit.UNDECIDED,
+    "gave_up": Exit.UNDECIDED,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `rankcheck hunt`."""
+    """Add the arguments of `rankcheck hunt`."""
     parser.add_argument("selector", metavar="SELECTOR")
     parser.add_argument(
-        "--budget", metavar="SECONDS", type=float, default=60.0, help="a claim (default 60)"
+        "--budget", metavar="SECONDS", type=float, default=60.0, help="for each claim (default 60)"
     )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes (default 1)")
@@ -45,29 +56,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--journal", metavar="FILE", help=f"finished shards (default {FOLDER}/ID.hunt.jsonl)"
     )
-    parser.add_argument("--resume", action="store_true", help="go on from the journal")
+    parser.add_argument("--resume", action="store_true", help="continue the journal")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Hunt, show, write."""
+    """Hunt the claims, show and write the results; returns the exit code."""
     entries = select([args.selector])
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
-        try:
-            files.check_writable(path)
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        files.check_writable(path)
+    if not 0 < args.budget < math.inf:
+        raise InputError(f"--budget is {args.budget}; it is a positive, finite number of seconds")
     if args.journal is not None and len(entries) > 1:
-        raise InputError(f"a journal is kept for one claim; {args.selector} selects {len(entries)}")
+        raise InputError(
+            f"{args.selector} selects {len(entries)} claims; a journal is kept for one"
+        )
     if args.workers > 1 and args.executor is not None:
-        raise InputError("a hunt has workers here or an executor elsewhere; received both")
+        raise InputError("--workers and --executor are both given; a hunt takes one of them")
 
     from rankcheck.catalogue.loader import load
 
     stream = sys.stderr if args.json == "-" else sys.stdout
-    found = [_hunt(claim, args, stream) for claim in load(entries)]
+    found = [_hunt(claim, args, stream, len(entries)) for claim in load(entries)]
     data = {
-        "schema": 1,
+        "schema": SCHEMA,
         "versions": versions(),
         "budget": args.budget,
         "hunts": [one.to_json() for one in found],
@@ -79,15 +91,15 @@ def run(args: argparse.Namespace) -> int:
             raise InputError(f"the result cannot be written to {path}: {error.strerror}") from error
     elif args.json == "-":
         print(json.dumps(data, indent=2, ensure_ascii=False))
-    codes = {CODES[one.verdict] for one in found}
-    return 1 if 1 in codes else max(codes)
+    return exits.worst(CODES[one.verdict] for one in found)
 
 
-def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO) -> Hunt:
+def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -> Hunt:
+    """Hunt one of a number of claims, and show how it goes on."""
     from rankcheck.hunt.run import hunt
 
     journal = _journal(claim, args)
-    shown = hunting.display(stream)
+    shown = hunting.HuntDisplay(stream)
     shown.say(f"hunting {claim.id} for {args.budget:g} s, seed {args.seed}: {claim.title}")
     try:
         with shown:
@@ -103,8 +115,8 @@ def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO) -> Hunt:
                 folder=FOLDER,
             )
     except KeyboardInterrupt:
-        named = "" if args.journal is None else f" --journal {args.journal}"
-        shown.say(f"interrupted; rankcheck hunt {args.selector}{named} --resume goes on")
+        of_it = "" if claims == 1 else f" for {shown_path(claim.file)}::{claim.id}"
+        shown.say(f"interrupted; the same command{of_it} with --resume continues the hunt")
         raise
     if args.journal is None:
         journal.unlink(missing_ok=True)
@@ -114,15 +126,17 @@ def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO) -> Hunt:
 
 
 def _journal(claim: Claim, args: argparse.Namespace) -> Path:
-    """The file of finished shards, which is there to go on from, or not there."""
+    """The path of the journal: an existing file with --resume, a new one without."""
     path = FOLDER / f"{claim.id}.hunt.jsonl" if args.journal is None else Path(args.journal)
     if args.resume:
         if not path.exists():
-            raise InputError(f"a hunt goes on from a journal that exists; received {path}")
+            raise InputError(
+                f"the journal {path} does not exist; --resume continues an existing one"
+            )
     elif args.journal is None:
         if FOLDER.exists() and not FOLDER.is_dir():
-            raise InputError(f"certificates and journals are left in a folder; {FOLDER} is a file")
+            raise InputError(f"{FOLDER} is a file; certificates and journals are left in a folder")
         path.unlink(missing_ok=True)
     elif path.exists():
-        raise InputError(f"a journal that exists is gone on from with --resume; received {path}")
+        raise InputError(f"the journal {path} already exists; pass --resume to continue it")
     return path

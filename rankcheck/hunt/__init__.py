@@ -1,6 +1,8 @@
-"""From a conjecture to a small, certified counterexample: `hunt(claim, budget=60.0)`.
+"""A budget of seconds against one claim: `hunt(claim, budget=60.0)`.
 
-See docs/hunting.md for the stages, the verdicts, and how to run on a cluster.
+What lives here: strategies, the plan of the rounds, shards, executors, the journal, the result.
+docs/hunting.md describes the stages, the verdicts, and how to run on a cluster.
+May import: `verification`, `counterexamples`, `catalogue`, `claims`, `instances`.
 """
 
 from __future__ import annotations
@@ -9,15 +11,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankcheck.hunt.arena import Arena, HuntError, Sample, Shape
+    from rankcheck.hunt.arena import Arena, HuntError, Shape
     from rankcheck.hunt.guarding import guard
-    from rankcheck.hunt.run import Hunt, Progress, hunt
+    from rankcheck.hunt.result import Hunt, Progress
+    from rankcheck.hunt.run import hunt
+    from rankcheck.hunt.sample import Sample
     from rankcheck.hunt.strategies import STANDARD, Strategy
 
 _HOMES = {
-    "rankcheck.hunt.arena": ("Arena", "HuntError", "Sample", "Shape"),
+    "rankcheck.hunt.arena": ("Arena", "HuntError", "Shape"),
     "rankcheck.hunt.guarding": ("guard",),
-    "rankcheck.hunt.run": ("Hunt", "Progress", "hunt"),
+    "rankcheck.hunt.result": ("Hunt", "Progress"),
+    "rankcheck.hunt.run": ("hunt",),
+    "rankcheck.hunt.sample": ("Sample",),
     "rankcheck.hunt.strategies": ("STANDARD", "Strategy"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

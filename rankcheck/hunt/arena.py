@@ -1,9 +1,11 @@
-"""A claim at one discrete shape: what a strategy draws from, measures on, and reports to."""
+"""A claim at one discrete shape: a strategy draws, measures and offers instances through it."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,21 +15,28 @@ from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
 from rankcheck.hunt.margins import Margins, margins, stack
 from rankcheck.hunt.points import ShapedSource, StructuredSource
+from rankcheck.hunt.sample import EMPTY, Sample, outside, stacked
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplaySource, Source, seed_of
+from rankcheck.verification.counts import Counts
 
-#: Of the violations that a strategy offers, this many are kept.
+#: Number of violations that an arena keeps, the worst ones.
 KEPT = 6
-#: Instances in a sample, where bodies carry a batch axis and where they are run one by one.
+#: Instances in a sample: where the body carries a batch axis, and where it runs on one at a time.
 SAMPLE, SINGLES = 256, 24
+
+#: Reasons for rejection besides those that generators give.
+NOT_ASSERTED = "no relation of the claim is asserted"
+NO_LINEAR_ALGEBRA = "a routine of linear algebra failed"
+OTHER_SHAPE = "the shape differs from that of its sample"
 
 
 class HuntError(InputError):
-    """A hunt that cannot be carried out: the rule, then what was received."""
+    """A hunt that cannot be carried out: what happened, then the rule."""
 
 
 class OutOfTime(Exception):
-    """The budget of the hunt is spent; what was offered so far counts."""
+    """The budget of the hunt is spent. What was offered before is still judged."""
 
 
 @dataclass(frozen=True, order=True)
@@ -41,12 +50,12 @@ class Shape:
         """The family of the claim."""
         family = claim.tight if self.family == "tight" else claim.instances
         if family is None:
-            raise HuntError(f"{claim.id} is hunted over its instances; it has none")
+            raise HuntError(f"{claim.id} has no {self.family}; a hunt draws instances of a claim")
         return family
 
 
 def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
-    """The instances that a family of the claim makes of a source.
+    """The instances that a family of the claim builds from a source.
 
     Raises:
         Rejected: if the source has no batch axis and its instance lies outside the hypotheses.
@@ -59,58 +68,26 @@ def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
     except Exception as error:
         said = " ".join(str(error).split())
         raise HuntError(
-            f"a generator makes an instance of every shape; that of {claim.id} raised "
-            f"{type(error).__name__} at {source.record.integers}: {said}"
+            f"the generator of {claim.id} raised {type(error).__name__} at the shape "
+            f"{source.record.integers}: {said}; a generator accepts every shape in its ranges"
         ) from error
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Instances as a batch of B records, with their margins."""
-
-    record: Record
-    margins: Margins
-
-    def __len__(self) -> int:
-        return int(self.margins.valid.shape[0])
-
-    def select(self, index: torch.Tensor) -> Sample:
-        """Some of the instances."""
-        return Sample(self.record.select(index), self.margins.select(index))
-
-    def first(self, count: int) -> Sample:
-        """The first ones, which are as good as any."""
-        return self.select(torch.arange(min(count, len(self))))
-
-    def best(self, count: int) -> Sample:
-        """Those closest to breaking a relation, `count` of them shared among the relations."""
-        rows = self.margins.distance.detach()
-        share = -(-count // len(rows))
-        chosen = []
-        for row in rows:
-            order = row.argsort(stable=True)[:share]
-            chosen.append(order[row[order] < torch.inf])
-        return self.select(torch.cat(chosen))
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What has been measured: numbers of instances, and the least margin of each relation."""
-
-    evaluated: int = 0
-    rejected: int = 0
-    least: tuple[float, ...] = ()
 
 
 class Arena:
     """A claim at one discrete shape, on one device.
 
     A strategy draws samples, measures records of its own, and offers what it finds. The arena
-    counts instances and keeps the worst violations; whether one is refuted is not asked here.
+    counts instances and keeps the worst violations. It does not judge them.
 
-    Raises:
-        HuntError: from whatever runs the body, if the body raises anything but a rejection.
-        OutOfTime: likewise, once the clock has reached `until`, in seconds since the epoch.
+    Attributes:
+        counts: the instances inside and outside the hypotheses, and the reasons for rejection.
+        least: the least margin of each relation; empty where no instance was inside. Violations
+            beyond the tolerance are left out, because ball arithmetic has not judged them yet.
+        offers: the worst violations, as (how far beyond the tolerance, record).
+
+    Every method that evaluates the body raises:
+        HuntError: if the body raises anything but a rejection.
+        OutOfTime: once `time.monotonic()` has passed `until`.
     """
 
     def __init__(
@@ -125,8 +102,8 @@ class Arena:
         self.shape = shape
         self.family = shape.of(claim)
         self.device = device
-        self.tally = Tally()
-        #: The worst violations so far, as (how far beyond the tolerance, record).
+        self.counts = Counts()
+        self.least: tuple[float, ...] = ()
         self.offers: list[tuple[float, Record]] = []
         self._until = until
 
@@ -137,61 +114,67 @@ class Arena:
 
     @property
     def sample_size(self) -> int:
-        """How many instances make a sample: fewer where the claim says that each is costly."""
+        """Number of instances in a sample; fewer for a claim of effort below 1."""
         size = SAMPLE if self.batched else SINGLES
         return max(8, round(size * min(1.0, self.claim.effort)))
 
     def sample(self, seed: int, size: int | None = None, *, structured: bool = False) -> Sample:
-        """Draw instances of this shape, at random or structured points, and measure them."""
+        """Draw instances of this shape, at random or at structured points, and measure them."""
         count = self.sample_size if size is None else size
         make = StructuredSource if structured else ShapedSource
+        lost: Counter[str] = Counter()
         if self.batched:
             source = make(self.shape.integers, seed, count, self.device)
-            measured = self._run(source)
+            measured = self._run(source, lost)
             sample = EMPTY if measured is None else Sample(source.record, measured)
         else:
             singles: list[tuple[Record, Margins]] = []
             for index in range(count):
                 source = make(self.shape.integers, seed_of(seed, index), None, self.device)
-                measured = self._run(source)
+                measured = self._run(source, lost)
+                if measured is None:
+                    continue
                 # Integers that depend on the entries may differ from one instance to the next.
-                if measured is not None and (
-                    not singles or source.record.integers == singles[0][0].integers
-                ):
+                if not singles or source.record.integers == singles[0][0].integers:
                     singles.append((source.record, measured))
-            sample = _together(singles) if singles else EMPTY
-        self._count(sample.margins, count)
+                elif bool(measured.valid):
+                    lost[OTHER_SHAPE] += 1
+            sample = stacked(singles) if singles else EMPTY
+        self._count(sample.margins, count, lost)
         self.offer(sample)
         return sample
 
     def measure(self, record: Record) -> Margins:
-        """The margins of a batch of records of one shape; gradients flow to tensors that want them.
+        """The margins of a batch of records of one shape, with gradients for leaves that need them.
 
-        Counts the instances, but keeps none: `offer` does that.
+        The instances are counted but not offered.
         """
         count = record.tensors[0].shape[0]
+        lost: Counter[str] = Counter()
         if self.batched:
-            measured = self._run(ReplaySource(record, batch=(count,)))
+            measured = self._run(ReplaySource(record, batch=(count,)), lost)
             measured = measured or self._outside((count,))
         else:
             one_by_one = [
-                self._run(ReplaySource(record.with_tensors([t[index] for t in record.tensors])))
+                self._run(
+                    ReplaySource(record.with_tensors([t[index] for t in record.tensors])), lost
+                )
                 for index in range(count)
             ]
             measured = stack([one or self._outside(()) for one in one_by_one])
-        self._count(measured, count)
+        self._count(measured, count, lost)
         return measured
 
     def at(self, record: Record) -> Sample:
-        """A batch of records of this shape, measured, without gradients."""
+        """A batch of records of this shape with their margins, without gradients."""
         with torch.no_grad():
             return Sample(record, self.measure(record))
 
     def offer(self, sample: Sample) -> int:
-        """Report instances; those beyond their tolerance are candidates. How many those were."""
+        """Keep the violations beyond their tolerance; the number of them in the sample."""
         beyond = torch.where(sample.margins.valid, sample.margins.beyond, -torch.inf).cpu()
         found = int((beyond > -torch.inf).sum())
-        # A side that is not a number says little: such instances come last.
+        # Instances with a side that is not a number come last: they prove nothing.
         order = torch.where(beyond == torch.inf, 0.0, beyond).argsort(descending=True, stable=True)
         for index in order[: min(found, KEPT)].tolist():
             self.offers.append((float(beyond[index]), sample.record.instance(index)))
@@ -200,55 +183,45 @@ class Arena:
         return found
 
     def _outside(self, batch: tuple[int, ...]) -> Margins:
-        return outside(batch, len(self.tally.least) or 1, self.device)
+        return outside(batch, len(self.least) or 1, self.device)
 
-    def _count(self, measured: Margins, count: int) -> None:
+    def _count(self, measured: Margins, count: int, lost: Mapping[str, int]) -> None:
         """Count instances, and keep the least margin of each relation.
 
-        What lies beyond the tolerance is not believed before balls have seen it.
+        A margin beyond the tolerance may be rounding, so it is left out here.
         """
         inside = int(measured.valid.sum())
-        least = list(self.tally.least)
         if inside:
-            believed = measured.valid & (measured.beyond == -torch.inf)
-            known = torch.where(believed, measured.relative.detach(), torch.inf).amin(1).tolist()
-            least = [
-                min(pair) for pair in zip(least or [torch.inf] * len(known), known, strict=True)
-            ]
-        tally = self.tally
-        self.tally = Tally(tally.evaluated + inside, tally.rejected + count - inside, tuple(least))
+            within = measured.valid & (measured.beyond == -torch.inf)
+            found = torch.where(within, measured.relative.detach(), torch.inf).amin(1).tolist()
+            known = self.least or [torch.inf] * len(found)
+            self.least = tuple(min(pair) for pair in zip(known, found, strict=True))
+        self.counts += Counts(evaluated=inside, rejected=count - inside, reasons=dict(lost))
 
-    def _run(self, source: Source) -> Margins | None:
-        """The margins of what a source gives; None where all of it is rejected."""
-        if self._until is not None and time.time() > self._until:
+    def _run(self, source: Source, lost: Counter[str]) -> Margins | None:
+        """The margins of the instances of a source; None where all of them are rejected.
+
+        Args:
+            lost: takes in the reasons for rejection.
+        """
+        if self._until is not None and time.monotonic() > self._until:
             raise OutOfTime
         try:
             relations = self.claim.relations(self.family(source))
-        except (Rejected, torch.linalg.LinAlgError):
+        except (Rejected, torch.linalg.LinAlgError) as error:
+            why = str(error) if isinstance(error, Rejected) else NO_LINEAR_ALGEBRA
+            lost[why] += math.prod(source.batch)
             return None
         except (OutOfTime, HuntError):
             raise
         except Exception as error:
             said = " ".join(str(error).split())
             raise HuntError(
-                f"a body accepts every instance of its family; {self.claim.id} raised "
-                f"{type(error).__name__} at the shape {self.shape.integers}: {said}"
+                f"{self.claim.id} raised {type(error).__name__} at the shape "
+                f"{self.shape.integers}: {said}; a body accepts every instance of its family"
             ) from error
-        return margins(relations, source.valid)
-
-
-def outside(batch: tuple[int, ...], relations: int, device: torch.device | str = "cpu") -> Margins:
-    """The margins of instances that lie outside the hypotheses."""
-    margin = torch.full((relations, *batch), torch.inf, dtype=torch.float64, device=device)
-    nowhere = torch.zeros(batch, dtype=torch.bool, device=device)
-    return Margins(margin, margin, margin, torch.full_like(margin[0], -torch.inf), nowhere)
-
-
-def _together(singles: Sequence[tuple[Record, Margins]]) -> Sample:
-    """Instances that were drawn one by one, as a batch."""
-    records, measured = zip(*singles, strict=True)
-    tensors = [torch.stack(column) for column in zip(*(r.tensors for r in records), strict=True)]
-    return Sample(records[0].with_tensors(tensors), stack(measured))
-
-
-EMPTY = Sample(Record(()), outside((0,), 1))
+        measured = margins(relations, source.valid)
+        lost.update(source.reasons)
+        if unasserted := int(source.valid.sum()) - int(measured.valid.sum()):
+            lost[NOT_ASSERTED] += unasserted
+        return measured

@@ -1,4 +1,4 @@
-"""Hunting the guarded conjectures under pytest: `pytest --rankcheck-hunt SECONDS`."""
+"""Hunts as rows of the ledger, for `pytest --rankcheck-hunt SECONDS`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import ClaimFalse
-from rankcheck.hunt.run import Hunt, hunt
-from rankcheck.verification.counts import Counts
+from rankcheck.hunt.result import Hunt
+from rankcheck.hunt.run import hunt
 from rankcheck.verification.ledger import Row, Verdict
 
-#: The ledger's word for what a hunt for a conjecture ends with.
+#: The verdict of the ledger on a conjecture, by the verdict of its hunt.
 VERDICTS: dict[str, Verdict] = {
     "refuted": "refuted",
     "undecided": "undecided",
@@ -21,16 +21,16 @@ VERDICTS: dict[str, Verdict] = {
 
 
 def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".rankcheck")) -> Row:
-    """Hunt a conjecture; its row in the ledger, if it still stands.
+    """Hunt a conjecture; returns its row of the ledger if it survives.
 
     Args:
         seconds: the budget.
         folder: where the certificate of a counterexample is left.
 
     Raises:
-        ClaimFalse: if a counterexample is found, with the statement, both sides, the instance as
-            numbers and the certificate; also if one is undecided, or nothing could be hunted.
-        HuntError: as `hunt` does.
+        ClaimFalse: if the hunt ends with any other verdict. The message has the statement, both
+            sides, the instance as numbers, and the certificate.
+        HuntError: as `hunt`.
     """
     __tracebackhide__ = True
     row = row_of(hunt(claim, seconds, seed, folder=folder))
@@ -40,13 +40,17 @@ def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".
 
 
 def row_of(found: Hunt, known: Row | None = None) -> Row:
-    """The row of a hunt in the ledger, on top of what verifying the claim found."""
+    """The row of a hunt in the ledger.
+
+    Args:
+        known: the row of the same claim from its verification; counts and seconds are added to it.
+    """
     claim, verdict = found.claim, VERDICTS[found.verdict]
     known = known or Row.of(claim, verdict)
     return replace(
         known,
         verdict=verdict,
-        swept=known.swept + Counts(found.instances, found.rejected, found.rounding),
+        swept=known.swept + found.counts,
         certificate=found.certificate,
         seconds=round(known.seconds + found.seconds, 3),
         messages=() if verdict == "guarded" else (found.message,),

@@ -1,7 +1,7 @@
 """The journal of a hunt: finished shards as lines of JSON, appended and flushed to the disk.
 
-The first line says whose hunt it is. A line that was cut off by a crash is the last one, and is
-dropped; anything else that does not read is an error.
+The first line identifies the hunt. A crash can cut off the last line, which is then dropped; any
+other line that cannot be read is an error.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class JournalError(HuntError):
-    """A journal that does not belong to this hunt, or is none: the rule, then what was received."""
+    """A file that is not the journal of this hunt, or cannot be used."""
 
 
 class Journal:
@@ -29,12 +29,13 @@ class Journal:
         head: what identifies the hunt: claim, hash, seed, strategies.
 
     Raises:
-        JournalError: if the file is the journal of another hunt, is malformed, or cannot be used.
+        JournalError: if the file belongs to another hunt or another version, is malformed, or
+            cannot be read or written.
     """
 
     def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
         self.path = path
-        #: The seconds that the hunt had taken when the last line was written.
+        #: Seconds that the hunt had taken when the last line was written.
         self.seconds = 0.0
         self._outcomes: dict[str, Outcome] = {}
         self._head = {"journal": SCHEMA, **head}
@@ -46,14 +47,12 @@ class Journal:
             self._file.truncate(kept)
             self._file.seek(kept)
         except OSError as error:
-            raise JournalError(
-                f"a journal can be read and written; {path}: {error.strerror}"
-            ) from error
+            raise JournalError(f"the journal {path} cannot be used: {error.strerror}") from error
         if not kept:
             self._append(self._head)
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         self._file.close()
 
     def __len__(self) -> int:
@@ -61,15 +60,15 @@ class Journal:
 
     @property
     def rounds(self) -> int:
-        """How many rounds were begun."""
+        """Number of rounds that were begun."""
         return 1 + max((int(key.split(".")[0]) for key in self._outcomes), default=-1)
 
     def get(self, shard: Shard) -> Outcome | None:
-        """What the shard found, if it is known."""
+        """The outcome of a shard, if the journal has it."""
         return self._outcomes.get(shard.key)
 
     def add(self, shard: Shard, outcome: Outcome, seconds: float) -> None:
-        """Note what a shard found, for good, `seconds` after the hunt began."""
+        """Write the outcome of a shard that ended `seconds` after the hunt began."""
         self._outcomes[shard.key] = outcome
         line = {"shard": shard.key, "seconds": round(seconds, 3), "outcome": outcome.to_json()}
         self._append(line)
@@ -80,10 +79,10 @@ class Journal:
         os.fsync(self._file.fileno())
 
     def _read(self, text: bytes) -> int:
-        """Take in all whole lines; how many bytes they are."""
+        """Read all whole lines; returns their length in bytes."""
         whole = text.rfind(b"\n") + 1
         if not whole and not _line(self._head).startswith(text):
-            raise JournalError(f"a journal begins with the head of its hunt; {self.path} does not")
+            raise JournalError(f"{self.path} is not a journal; its first line identifies a hunt")
         for number, line in enumerate(text[:whole].splitlines(), 1):
             try:
                 data = json.loads(line)
@@ -97,18 +96,26 @@ class Journal:
                 if isinstance(error, JournalError):
                     raise
                 raise JournalError(
-                    f"a journal has a finished shard on each line; {self.path}, line {number}: "
-                    f"{type(error).__name__}: {error}"
+                    f"line {number} of the journal {self.path} is not a finished shard "
+                    f"({type(error).__name__}: {error}); delete it, or name another one with "
+                    "--journal"
                 ) from error
         return whole
 
     def _check(self, head: Any) -> None:
+        if not isinstance(head, dict) or "journal" not in head:
+            raise JournalError(f"{self.path} is not a journal; its first line identifies a hunt")
+        if head["journal"] != SCHEMA:
+            raise JournalError(
+                f"{self.path} is a journal of schema {head['journal']}, and this version reads "
+                f"{SCHEMA}; delete it, or name another one with --journal"
+            )
         for name, value in self._head.items():
-            if not isinstance(head, dict) or head.get(name) != value:
-                received = head.get(name) if isinstance(head, dict) else head
+            if head.get(name) != value:
                 raise JournalError(
-                    f"a hunt goes on from its own journal, {name} {value!r}; {self.path} has "
-                    f"{received!r} (delete it, or name another)"
+                    f"{self.path} is the journal of another hunt: its {name} is "
+                    f"{head.get(name)!r}, not {value!r}; delete it, or name another one with "
+                    "--journal"
                 )
 
 

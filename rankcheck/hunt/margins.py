@@ -4,8 +4,8 @@ For `lhs <= rhs` the margin is $(\text{rhs} - \text{lhs}) / m$ with
 $m = \max(|\text{lhs}|, |\text{rhs}|, \text{scale})$, for `lhs == rhs` it is
 $-|\text{lhs} - \text{rhs}| / m$: negative exactly where the relation fails, zero at equality, and
 without unit. An instance has a margin for each relation of its claim, the least over the entries of
-that relation. Where both sides vanish nothing is at stake, and where the hypothesis of a relation
-does not hold nothing is asserted: there the margin is infinite.
+that relation. The margin is infinite where both sides vanish, and where the hypothesis of the
+relation does not hold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.violation import excess
 from rankcheck.instances.source import over_batch
 
-#: The distance of sides of opposite signs: beyond all logarithms of ratios of floats.
+#: The distance of sides of opposite signs; larger than the logarithm of any ratio of floats.
 FAR = 2000.0
 
 
@@ -29,12 +29,12 @@ class Margins:
 
     Attributes:
         relative: shape (R, B), the margins.
-        distance: shape (R, B), in the order of the margins, but a bound with sides of one sign is
-            `log(rhs / lhs)` away from failing: where one side is far below the other all margins
-            are 1, and this still has a gradient. Zero within the tolerance.
-        steady: the margins, with the gradient of the numerator alone. Descending on it cannot lower
-            a margin by blowing up what it is relative to, and it has a gradient where the relative
-            margin is constant, as for `f(x) <= 0`.
+        distance: shape (R, B), ordered as the margins. For a bound with sides of one sign it is
+            `log(rhs / lhs)`, which has a gradient where one side is far below the other and all
+            margins are close to 1. Zero within the tolerance.
+        steady: shape (R, B), the margins with the gradient of the numerator alone. A descent on it
+            cannot lower a margin by enlarging the denominator, and it has a gradient where the
+            relative margin is constant, as for `f(x) <= 0`.
         beyond: shape (B), how far a violation lies beyond the tolerance, relative to the sides;
             `-inf` where there is none, `inf` where a side is not a number.
         valid: shape (B), whether the instance lies inside the hypotheses of the claim and of one of
@@ -58,7 +58,11 @@ class Margins:
 
 
 def margins(relations: Sequence[Relation], valid: torch.Tensor) -> Margins:
-    """The margins of the relations of a batch, `valid` of shape (B); or of one instance, `()`."""
+    """The margins of the relations of a batch.
+
+    Args:
+        valid: shape (B), which instances satisfy the hypotheses; shape () for one instance.
+    """
     relative, distance, steady, asserted = zip(*(_of(r, valid) for r in relations), strict=True)
     inside = torch.stack(asserted).any(0)
     beyond = torch.where(inside, excess(tuple(relations), tuple(valid.shape)), -torch.inf)
@@ -68,25 +72,28 @@ def margins(relations: Sequence[Relation], valid: torch.Tensor) -> Margins:
 
 
 def stack(singles: Sequence[Margins]) -> Margins:
-    """The margins of instances that were measured one by one, as those of a batch."""
+    """The margins of instances that were measured one by one, as one batch."""
     return _each(singles, lambda rows: torch.stack(rows, -1))
 
 
 def join(batches: Sequence[Margins]) -> Margins:
-    """The margins of several batches as those of one."""
+    """The margins of several batches, as one batch."""
     return _each(batches, lambda rows: torch.cat(rows, -1))
 
 
 def _each(
     many: Sequence[Margins], combine: Callable[[list[torch.Tensor]], torch.Tensor]
 ) -> Margins:
-    """Margins, each field of which is combined of theirs; instances are the last axis of all."""
+    """Combine margins field by field; the last axis of each field is that of the instances."""
     names = [field.name for field in fields(Margins)]
     return Margins(*(combine([getattr(one, name) for one in many]) for name in names))
 
 
 def _of(relation: Relation, valid: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """The three margins of a relation and where it is asserted, each of shape (B)."""
+    """The relative margin, distance and steady margin of a relation, and where it is asserted.
+
+    Each has shape (B).
+    """
     batch = tuple(valid.shape)
     lhs, rhs = relation.lhs, relation.rhs
     size = torch.maximum(lhs.abs(), rhs.abs())
@@ -111,7 +118,7 @@ def _of(relation: Relation, valid: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def _distance(relation: Relation, relative: torch.Tensor) -> torch.Tensor:
-    """See `Margins`; of the shape of the sides."""
+    """The distance (see `Margins`), in the shape of the sides."""
     if relation.kind == "eq" or relation.exact:
         return relative
     lhs, rhs = relation.lhs, relation.rhs

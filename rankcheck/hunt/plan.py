@@ -1,14 +1,14 @@
-r"""Which shards a hunt runs: rounds of a fixed number, chosen by what the rounds before found.
+r"""The rounds of a hunt: which strategies visit which shapes, given the outcomes so far.
 
-A round depends on the seed and on the outcomes of earlier rounds, taken in the order of their keys:
-not on the clock, nor on who ran them. The first round scouts: shapes of the tight family, and
-shapes at random. Each later round deepens the search at a few known shapes and scouts some more:
-neighbours of the best known, random ones, and now and then some that tight instances fit into.
+A round depends on the seed and on the outcomes of earlier rounds, in the order of their shards. It
+depends neither on the clock nor on the workers. The first round scouts shapes of the tight family
+and random shapes. Each later round deepens the search at a few known shapes and scouts some more:
+neighbours of the best shapes, random ones, and in some rounds shapes that tight instances fit into.
 
-Shapes are the arms of a bandit, for each strategy: with $m$ the least margin seen at a shape (cut
-off at ±1) and $n$ the visits of the strategy to it, of $N$ in all, two thirds of the visits go to
-the shapes with the largest $-m + c \sqrt{\log(1 + N) / (1 + n)}$, the others to those that have
-waited longest. So more is spent where margins are small, and every shape gets some.
+For each strategy, shapes are the arms of a bandit. Let $m$ be the least margin seen at a shape (cut
+off at ±1), $n$ the visits of the strategy to it, and $N$ all its visits. Two thirds of the visits
+go to the shapes with the largest $-m + c \sqrt{\log(1 + N) / (1 + n)}$, the others to the shapes
+that have waited longest. So more time goes to small margins, and every shape is visited.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from rankcheck.hunt.transplant import fitted
 from rankcheck.instances.record import Integer
 from rankcheck.instances.source import Rejected, seed_of
 
-#: Shapes in the first round: of the tight family, and at random.
+#: Shapes in the first round: of the tight family, and random ones.
 TIGHT, RANDOM = 4, 16
-#: New shapes in a later round, while fewer wait for their first deep visit; and tight shapes that
-#: others are fitted to.
+#: New shapes in a later round, as long as fewer than `WAITING` shapes wait for their first deep
+#: visit; and the number of tight shapes to which shapes of the claim's family are fitted.
 NEW, WAITING, FITS = 6, 24, 1
 #: The round from which late strategies are used.
 LATE = 2
-#: Every so many rounds the tight family is sampled again.
+#: The tight family is sampled again after so many rounds.
 TIGHT_AGAIN = 4
-#: How much curiosity counts against promise.
-CURIOSITY = 0.25
+#: Exploration weight of the bandit, $c$ above.
+EXPLORATION = 0.25
 #: Tries to find a shape that is new.
 TRIES = 8
 
 
 @dataclass
 class Arm:
-    """What is known of a shape."""
+    """A shape, its least margin by relation, and the visits of each strategy."""
 
     shape: Shape
     least: list[float] = field(default_factory=list)
@@ -52,14 +52,14 @@ class Arm:
 
     @property
     def promise(self) -> float:
-        """Between -1 and 1, large where margins are small: the mean over the relations."""
+        """The mean of `-margin` over the relations, each cut off at ±1."""
         if not self.least:
             return -1.0
         return sum(-min(1.0, max(-1.0, margin)) for margin in self.least) / len(self.least)
 
 
 class Plan:
-    """The rounds of a hunt."""
+    """Makes the rounds of a hunt."""
 
     def __init__(self, claim: Claim, strategies: Sequence[Strategy], seed: int) -> None:
         self._claim = claim
@@ -72,11 +72,11 @@ class Plan:
 
     @property
     def shapes(self) -> int:
-        """How many shapes have been looked at."""
+        """Number of shapes that have been visited."""
         return len(self._arms)
 
     def round(self, number: int) -> list[Shard]:
-        """The shards of a round; the rounds before have been taken in."""
+        """The shards of a round; to be called after `take` had all outcomes of earlier rounds."""
         chosen = self._first() if number == 0 else self._later(number)
         return [
             Shard(number, index, name, shape, seed_of(self._seed, self._claim.id, number, index))
@@ -113,7 +113,7 @@ class Plan:
         return [(s.name, shape) for s in self._strategies["scout"] for shape in shapes]
 
     def _fitted(self, number: int) -> list[Shape]:
-        """Shapes of the claim's family that instances of the latest tight shapes fit into."""
+        """New shapes of the claim's family that instances of the latest tight shapes fit into."""
         if self._claim.no_batch is not None:
             return []
         tight = [arm.shape for arm in self._arms.values() if arm.shape.family == "tight"]
@@ -121,7 +121,7 @@ class Plan:
         return [s for s in dict.fromkeys(fits) if s is not None and s not in self._arms]
 
     def _visited(self, strategy: Strategy) -> list[Shape]:
-        """The shapes that a strategy visits next, and note that it did."""
+        """The shapes that a strategy visits next; counts the visits."""
         name = strategy.name
         arms = [arm for arm in self._arms.values() if arm.shape.family == "instances"]
         arms = [arm for arm in arms if arm.least] or arms
@@ -129,7 +129,7 @@ class Plan:
 
         def score(arm: Arm) -> float:
             doubt = math.sqrt(math.log(1 + total) / (1 + arm.visits[name]))
-            return arm.promise + CURIOSITY * doubt
+            return arm.promise + EXPLORATION * doubt
 
         patient = strategy.visits // 3
         chosen = sorted(arms, key=score, reverse=True)[: strategy.visits - patient]
@@ -140,7 +140,7 @@ class Plan:
         return [arm.shape for arm in chosen]
 
     def _new(self, family: str, count: int, number: int) -> list[Shape]:
-        """Up to so many shapes that were not looked at yet, at random."""
+        """Up to `count` random shapes that have not been visited; visited ones if all have."""
         found: list[Shape] = []
         for index in range(TRIES * count):
             if len(found) == count:
@@ -152,11 +152,11 @@ class Plan:
         return found or self._known(family, count)
 
     def _known(self, family: str, count: int) -> list[Shape]:
-        """All shapes are known: those that were looked at first, again."""
+        """The first shapes of a family that were visited."""
         return [arm.shape for arm in self._arms.values() if arm.shape.family == family][:count]
 
     def _neighbours(self, count: int, number: int) -> list[Shape]:
-        """New shapes that differ by one step of one integer from the best known."""
+        """New shapes that differ from one of the best by 1 in one integer."""
         arms = [arm for arm in self._arms.values() if arm.shape.family == "instances" and arm.least]
         arms.sort(key=lambda arm: -arm.promise)
         found: list[Shape] = []
@@ -174,7 +174,7 @@ class Plan:
         return found
 
     def _drawn(self, template: Shape, seed: int) -> Shape | None:
-        """The shape that the generator makes of a template, whose rest it draws."""
+        """The shape of an instance whose first integers are those of a template."""
         single = self._claim.no_batch is not None
         source = ShapedSource(template.integers, seed, None if single else 1)
         try:

@@ -1,8 +1,9 @@
-r"""Structured points: the instances on which most false statements break first.
+r"""Structured points: the instances at which most false statements fail first.
 
-Zero, identity, permutations, rank one, orthogonal and diagonal matrices, ones and signs, the ends
-of a range, a tensor that repeats an earlier one: a random search meets none of these, and a descent
-only some. They are drawn at random too, so that a batch holds many combinations of them.
+Zero, identity, permutations, matrices of rank one, orthogonal and diagonal matrices, ones and
+signs, the ends of a range, a tensor equal to an earlier one. A random search meets none of these,
+and a descent only some. Each tensor of an instance draws its kind at random, so that a batch holds
+many combinations.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ import torch
 
 from rankcheck.instances.source import SMALLEST, BatchSource
 
-#: Of the instances, so many use one kind for all their tensors, and one scale for all of them.
+#: The share of instances that use one kind for all their tensors, and one scale for all of them.
 SAME_KIND, SAME_SCALE = 0.4, 0.6
 
 
 class ShapedSource(BatchSource):
     """A batch of a given discrete shape.
 
-    Where the shape ends it is drawn; where an integer of it lies outside its range the nearest one
-    inside is taken. So a shape that was changed by hand stays near to what it was.
+    Integers beyond the end of the shape are drawn. An integer outside its range is replaced by the
+    nearest one inside, so that a shape with one integer changed stays close to the original.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class StructuredSource(ShapedSource):
         return torch.randn(self._count, *shape, dtype=torch.float64, generator=self._generator)
 
     def _draw_scale(self) -> torch.Tensor:
-        """One half of the time 1, else a power of two, a number below 2, or a root of one."""
+        """1 for half of the instances, else a power of 2, a number below 2, or a square root."""
         kind, fraction = torch.floor(8 * self._uniform()), self._uniform()
         scale = torch.where(kind == 4, torch.exp2(torch.floor(5 * fraction) - 2), 2 * fraction)
         scale = torch.where(kind == 5, fraction.sqrt(), scale)
@@ -162,7 +163,7 @@ class StructuredSource(ShapedSource):
         return torch.linalg.qr(self._normal(*outer, size, size))[0][..., :m, :n]
 
     def _opposite_rows(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        """Rows in pairs v, -v: as data points, as hyperplanes, as hidden units."""
+        """Rows in pairs v, -v: data points, hyperplanes or hidden units."""
         m = shape[-2]
         rows = self._signs(shape, low, high) if m % 2 else self._normal(*shape)
         half = rows[..., : (m + 1) // 2, :]

@@ -1,65 +1,32 @@
-"""A shard: one strategy at one shape with one seed. A pure function of its key, to plain JSON."""
+"""A shard: one strategy at one shape with one seed. Its outcome depends on these alone."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from rankcheck.catalogue.loader import import_file
-from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import judge
 from rankcheck.errors import InputError
 from rankcheck.hunt.arena import Arena, HuntError, OutOfTime, Shape
 from rankcheck.hunt.strategies.base import Strategy
+from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Entries, Record
+from rankcheck.verification.counts import Counts
 
-#: Before an instance is judged, its entries are rounded to multiples of this, if it stays one.
+#: Before an instance is judged, its entries are rounded to multiples of the first of these at which
+#: it keeps the share `KEEP` of its violation.
 GRIDS = (1.0, 2.0**-6, 2.0**-16)
-#: The share of its violation that an instance keeps when it is rounded.
 KEEP = 0.75
 
 
 @dataclass(frozen=True)
-class Target:
-    """Where a worker finds the claim: its file, its id, and the hash of what it says."""
-
-    file: str
-    id: str
-    statement_hash: str
-
-    @classmethod
-    def of(cls, claim: Claim) -> Target:
-        """The target of a claim."""
-        return cls(str(claim.file), claim.id, claim.statement_hash)
-
-    def load(self) -> Claim:
-        """The claim, from this process or from its file.
-
-        Raises:
-            LoadError: if the file cannot be imported.
-            HuntError: if it holds another claim than was asked for.
-        """
-        claim = registry.declared().get(self.id)
-        if claim is None:
-            import_file(Path(self.file))
-            claim = registry.declared().get(self.id)
-        if claim is None or claim.statement_hash != self.statement_hash:
-            what = "survived" if claim is None else "one with another text"
-            raise HuntError(
-                f"a worker hunts the claim of its parent; {self.id} in {self.file} is {what}"
-            )
-        return claim
-
-
-@dataclass(frozen=True)
 class Shard:
-    """The key: round and place, strategy, shape and seed."""
+    """What identifies a shard: round, place in the round, strategy, shape and seed."""
 
     round: int
     index: int
@@ -69,7 +36,7 @@ class Shard:
 
     @property
     def key(self) -> str:
-        """The key as text; all of it, so that two hunts cannot be confused."""
+        """All fields as text. Shards of different hunts have different keys."""
         numbers = ",".join(map(str, self.shape.integers))
         return (
             f"{self.round}.{self.index} {self.strategy} {self.shape.family}({numbers}) {self.seed}"
@@ -78,15 +45,21 @@ class Shard:
 
 @dataclass(frozen=True)
 class Finding:
-    """A violation as plain data: the record, and what was found out about it.
+    """A violation as plain data.
 
-    `violation` is relative to the sides; None where a side is not a number.
+    Attributes:
+        choices: the instance, as `rankcheck.instances.choices` writes it.
+        proved: whether ball arithmetic proves the violation.
+        violation: its size relative to the sides; None where a side is not a number.
+        reason: why it is not proved.
+        unprovable: whether that is because an operation has no ball form.
     """
 
-    record: list[dict[str, Any]]
+    choices: list[Any]
     proved: bool
     violation: float | None
     reason: str = ""
+    unprovable: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,18 +67,16 @@ class Outcome:
     """What a shard found.
 
     Attributes:
-        evaluated, rejected: numbers of instances inside and outside the hypotheses.
-        rounding: violations in floats that ball arithmetic showed to be rounding.
-        least: the least margin of each relation, violations that are not refuted left out; empty
-            where nothing was evaluated.
-        found: the worst violation that is not rounding.
-        cut: whether the budget ended before the shard did: then it is not a function of its key.
-        seconds: the time that it took.
+        counts: the instances inside and outside the hypotheses, and the violations in floats that
+            are rounding.
+        least: the least margin of each relation over the instances within their tolerance; empty
+            where none was evaluated.
+        found: the worst violation that is not rounding: a proved one, else an undecided one.
+        cut: whether the budget ended before the shard did. Then the outcome depends on the clock.
+        seconds: the duration of the shard.
     """
 
-    evaluated: int = 0
-    rejected: int = 0
-    rounding: int = 0
+    counts: Counts = Counts()  # noqa: RUF009 -- it does not change
     least: tuple[float, ...] = ()
     found: Finding | None = None
     cut: bool = False
@@ -129,7 +100,12 @@ class Outcome:
         least = tuple(
             torch.inf if margin is None else float(margin) for margin in values.pop("least")
         )
-        return cls(found=None if found is None else Finding(**found), least=least, **values)
+        return cls(
+            counts=Counts.from_json(values.pop("counts")),
+            least=least,
+            found=None if found is None else Finding(**found),
+            **values,
+        )
 
 
 def run_shard(
@@ -140,11 +116,11 @@ def run_shard(
     device: str = "cpu",
     until: float | None = None,
 ) -> Outcome:
-    """Let the strategy search, and put the worst of what it offers to the balls.
+    """Let the strategy search, and judge the worst violations that it offers in ball arithmetic.
 
     Args:
-        until: when the budget ends, in seconds since the epoch (the workers may be other machines).
-            A shard that is cut off by it is judged as far as it came.
+        until: the end of the budget on `time.monotonic()`. A shard that reaches it stops searching,
+            and what it has offered is judged.
 
     Raises:
         HuntError: if the body or the strategy raises, or the strategy is unknown.
@@ -153,7 +129,9 @@ def run_shard(
     arena = Arena(claim, shard.shape, device=device, until=until)
     chosen = {strategy.name: strategy for strategy in strategies}
     if shard.strategy not in chosen:
-        raise HuntError(f"a shard names a strategy of its hunt; received {shard.strategy!r}")
+        raise HuntError(
+            f"the strategy {shard.strategy!r} is unknown; this hunt has {', '.join(chosen)}"
+        )
     cut = False
     try:
         chosen[shard.strategy].search(arena, shard.seed)
@@ -163,18 +141,15 @@ def run_shard(
         raise
     except Exception as error:
         raise HuntError(
-            f"a strategy searches at every shape; {shard.strategy} raised {type(error).__name__} "
-            f"at {shard.shape.integers} of {claim.id}: {error}"
+            f"the strategy {shard.strategy} raised {type(error).__name__} at the shape "
+            f"{shard.shape.integers} of {claim.id}: {error}; a strategy accepts every shape"
         ) from error
     found, rounding = _judge(arena)
-    tally = arena.tally
-    least = tally.least
-    if rounding and least:  # what was rounding is equality
+    least = arena.least
+    if rounding and least:  # a violation that is rounding counts as equality
         least = tuple(min(m, 0.0) if m == min(least) else m for m in least)
     return Outcome(
-        tally.evaluated,
-        tally.rejected,
-        rounding,
+        arena.counts + Counts(rounding=rounding),
         least,
         found,
         cut,
@@ -183,19 +158,25 @@ def run_shard(
 
 
 def _judge(arena: Arena) -> tuple[Finding | None, int]:
-    """The first refuted offer, else the first undecided one; and how many were rounding."""
+    """The first proved offer, else the first undecided one; and the number that are rounding."""
     undecided: Finding | None = None
     rounding = 0
     for beyond, offered in arena.offers:
         record = rounded(arena, offered, beyond)
         judgement = judge(arena.claim, record, family=arena.family)
-        if judgement.finding == "outside" and record is not offered:  # the rounding led there
+        if judgement.finding == "outside" and record is not offered:  # rounded out of the family
             record, judgement = offered, judge(arena.claim, offered, family=arena.family)
         if judgement.finding == "refuted":
-            return Finding(record.to_json(), True, float(judgement.relative_excess)), rounding
+            excess = float(judgement.relative_excess)
+            return Finding(write_choices(record), True, excess), rounding
         if judgement.finding == "undecided":
-            violation = beyond if beyond < torch.inf else None
-            undecided = undecided or Finding(record.to_json(), False, violation, judgement.reason)
+            undecided = undecided or Finding(
+                write_choices(record),
+                False,
+                beyond if beyond < torch.inf else None,
+                judgement.reason,
+                judgement.unprovable,
+            )
             if arena.claim.no_ball is not None:
                 break
         else:
@@ -204,7 +185,7 @@ def _judge(arena: Arena) -> tuple[Finding | None, int]:
 
 
 def rounded(arena: Arena, record: Record, beyond: float) -> Record:
-    """The record on the coarsest grid on which it keeps most of its violation; or as it is."""
+    """The record on the coarsest grid on which it keeps most of its violation, or as it is."""
     if not record.tensors or not 0 < beyond < torch.inf:
         return record
     ranges = [choice for choice in record.choices if isinstance(choice, Entries)]
@@ -212,7 +193,7 @@ def rounded(arena: Arena, record: Record, beyond: float) -> Record:
     on_grids = []
     for entry in ranges:
         steps = grids.reshape(-1, *(1 for _ in entry.shape))
-        # Rounding may leave the range of an entry: its ends need not lie on the grid.
+        # The ends of a range need not lie on the grid, so that rounding may leave the range.
         on_grids.append((torch.round(entry.values / steps) * steps).clamp(entry.low, entry.high))
     batch = record.with_tensors([values.to(arena.device) for values in on_grids])
     measured = Arena(arena.claim, arena.shape, device=arena.device).at(batch).margins

@@ -1,8 +1,8 @@
-"""Carrying tight instances over into the family of their claim, where they can be perturbed.
+"""Tight instances as records of the claim's own family, where they can be perturbed.
 
-A generator hands most of its tensors on as parts of the instance: a weight matrix, a point. Which
-part a tensor becomes is seen from one instance of the family, in which all entries differ. Then the
-parts of a tight instance of the same shape are put in the place of those tensors.
+A generator returns most of its tensors unchanged as parts of the instance: a weight matrix, a
+point. One instance of the family with distinct entries shows which part each tensor becomes. The
+parts of a tight instance of the same shape then replace those tensors in the record.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from typing import Any
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import Arena, Sample, Shape, generated
+from rankcheck.hunt.arena import Arena, Shape, generated
 from rankcheck.hunt.points import ShapedSource
+from rankcheck.hunt.sample import Sample
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import ReplaySource, seed_of
 
-#: Shapes of the tight family that are looked through for one that fits.
+#: Draws of the tight family among which a fitting shape is looked for.
 TRIED = 100
-#: Of a long range of an integer, so many values are tried.
+#: Number of values that are tried of an integer with a long range.
 VALUES = 8
-#: The integers behind one that is tried are drawn so often; how often all of it is tried.
+#: Draws of the later integers for each value that is tried, and repetitions of the whole search.
 RESTS, ATTEMPTS = 3, 3
-#: The generator is run so often at most to find a shape.
+#: The largest number of runs of the generator in the search for a shape.
 RUNS = 400
 
 
@@ -48,7 +49,7 @@ def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
 
 @lru_cache(maxsize=16)
 def _tight_shapes(claim: Claim) -> list[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
-    """Shapes of the tight family, and those of the parts of their instances."""
+    """Shapes of the tight family, each with the shapes of the parts of its instances."""
     found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for attempt in range(TRIED):
         instance, source = _instance(claim, Shape("tight", ()), seed_of("tight", attempt))
@@ -59,8 +60,8 @@ def _tight_shapes(claim: Claim) -> list[tuple[tuple[int, ...], list[tuple[int, .
 def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
     """A shape of the claim's family whose instances have parts like those of a tight shape.
 
-    The integers are found one after the other: of each the value that brings most axes of the parts
-    to the length that they are to have, with the rest drawn in some ways.
+    The integers are chosen one after the other: each gets the value with which most axes of the
+    parts have the wanted length, where the later integers are drawn at random a few times.
     """
     wanted = _sizes(_instance(claim, tight, seed)[0])
     best: tuple[int, Shape | None] = (0, None)
@@ -68,7 +69,7 @@ def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
     for attempt in range(ATTEMPTS):
         shape = _fit(claim, wanted, seed_of(seed, attempt), runs)
         if shape is not None:
-            # The more parts are handed on as they were drawn, the more of them can be perturbed.
+            # A part that the generator returns as it was drawn can be perturbed.
             carried = len(set(_places(Arena(claim, shape), seed)[1]) - {None})
             best = max(best, (carried, shape), key=lambda pair: pair[0])
             if carried == len(wanted):
@@ -106,19 +107,19 @@ def _instance(claim: Claim, shape: Shape, seed: int) -> tuple[tuple[Any, ...], S
 
 
 def _sizes(instance: tuple[Any, ...]) -> list[tuple[int, ...]]:
-    """The shapes of the parts of a batch of instances, less the batch axis."""
+    """The shapes of the parts of a batch of instances, without the batch axis."""
     return [tuple(part.shape[1:]) for part in leaves(instance)]
 
 
 def _alike(sizes: list[tuple[int, ...]], wanted: list[tuple[int, ...]]) -> tuple[bool, int]:
-    """Whether there are as many parts, and how many of their axes are of the right length."""
+    """Whether the numbers of parts agree, and how many axes of the parts have equal lengths."""
     pairs = zip(sizes, wanted, strict=False)
     same = sum(a == b for one, other in pairs for a, b in zip(one, other, strict=False))
     return len(sizes) == len(wanted), same
 
 
 def leaves(value: Any) -> Iterator[torch.Tensor]:
-    """The floating tensors of an instance, in the order of its structure."""
+    """The floating-point tensors in an instance: in its tuples, lists and dataclasses, in order."""
     if isinstance(value, torch.Tensor):
         if value.is_floating_point():
             yield value
@@ -131,7 +132,7 @@ def leaves(value: Any) -> Iterator[torch.Tensor]:
 
 
 def _places(arena: Arena, seed: int) -> tuple[Record, list[int | None], list[tuple[int, ...]]]:
-    """A record of the shape, by tensor the part that it becomes, and the shapes of the parts."""
+    """A record of the shape, for each tensor the number of its part, the shapes of the parts."""
     source = ShapedSource(arena.shape.integers, seed, 1, arena.device)
     arena.family(source)
     generator = torch.Generator().manual_seed(seed)

@@ -1,8 +1,8 @@
-"""The claims of `statements.py`, by the last part of their ids."""
+"""The claims of `statements.py`, by the last part of their ids; and one without a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,9 +11,29 @@ from rankcheck.catalogue.loader import import_file
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
 
+PROMPT = '''
+from rankcheck import conjecture, leq
+from rankcheck.instances.matrices import matrices
+from rankcheck.linalg import frobenius_squared, nuclear_norm
+
+@conjecture("prompt.easy", instances=matrices())
+def test_easy(A):
+    """The nuclear norm is at most the Frobenius norm."""
+    return leq(nuclear_norm(A), frobenius_squared(A).sqrt())
+'''
+
 
 @pytest.fixture(scope="session")
 def hunted() -> Callable[[str], Claim]:
     """`hunted("easy")` is the claim hunted.easy."""
     import_file(Path(__file__).with_name("statements.py"))
     return lambda name: registry.get(f"hunted.{name}")
+
+
+@pytest.fixture
+def at_a_prompt() -> Iterator[Claim]:
+    """A claim as it is declared at a prompt: its file is `<stdin>`."""
+    names: dict[str, Claim] = {}
+    exec(compile(PROMPT, "<stdin>", "exec"), names)
+    yield names["test_easy"]
+    registry.forget("prompt.easy")

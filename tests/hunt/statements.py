@@ -40,6 +40,12 @@ def test_easy(A):
     return leq(nuclear_norm(A), 0.9 * frobenius_squared(A).sqrt())
 
 
+@conjecture("hunted.thin", instances=numbers(low=0.5, high=0.75))
+def test_thin(x):
+    r"""$x \ge 1/2$ on $[1/2, 3/4]$, a range that doubling leaves."""
+    return leq(0 * x + 0.5, x)
+
+
 @conjecture("hunted.generic", instances=generic())
 def test_generic(A):
     r"""$\|A\|_* \le 0.9999 \sqrt 3 \|A\|_F$ in generic coordinates: for a descent."""

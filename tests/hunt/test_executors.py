@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from rankcheck.hunt import STANDARD, HuntError, executors, hunt
-from rankcheck.hunt.executors import Dask, Inline, Job, Processes, run_for
+from rankcheck.hunt.cluster import Dask
+from rankcheck.hunt.executors import Inline, Processes, executor_for
+from rankcheck.hunt.job import Job, Target, run_for, run_within
 from rankcheck.hunt.plan import Plan
-from rankcheck.hunt.shard import Target
-from rankcheck.hunt.strategies import Screen
+from rankcheck.hunt.strategies import Corpus, Screen
 
 from .deadly import Deadly
 from .test_run import told
@@ -27,13 +27,6 @@ def job_of(claim, strategies=STANDARD):
 
 def by_key(pairs):
     return {shard.key: replace(outcome, seconds=0.0) for shard, outcome in pairs}
-
-
-@pytest.fixture(scope="module")
-def processes(hunted):
-    team = Processes(job_of(hunted("true")), 2)
-    yield team
-    team.close()
 
 
 @pytest.fixture(scope="module")
@@ -50,26 +43,24 @@ def cluster():
         yield client
 
 
-def test_processes_find_what_one_process_finds(hunted, processes):
+def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(hunted):
     claim = hunted("true")
-    shards = Plan(claim, STANDARD, 0).round(0)
-    job = job_of(claim)
-    assert by_key(processes.run(shards, None)) == by_key(Inline(claim, job).run(shards, None))
-
-
-def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(hunted, processes):
-    claim = hunted("true")
-    plan = Plan(claim, STANDARD, 0)
-    for shard, outcome in Inline(claim, job_of(claim)).run(plan.round(0), None):
-        plan.take(shard, outcome)
-    shards = plan.round(1)
-    running = processes.run(shards, None)
-    outcomes = [next(running)]
-    victim = processes._team[0].process.pid
-    os.kill(victim, signal.SIGKILL)
-    outcomes += running
-    assert victim not in [worker.process.pid for worker in processes._team]
-    assert by_key(outcomes) == by_key(Inline(claim, job_of(claim)).run(shards, None))
+    strategies = [Corpus(), Screen()]
+    shards = Plan(claim, strategies, 0).round(0) * 12
+    shards = [replace(shard, index=index) for index, shard in enumerate(shards)]
+    team = Processes(job_of(claim, strategies), 2)
+    try:
+        running = team.run(shards, None)
+        outcomes = [next(running)]
+        victim = team.pids[0]
+        os.kill(victim, signal.SIGKILL)
+        outcomes += running
+        pids = team.pids
+        assert victim not in pids
+    finally:
+        team.close()
+    assert by_key(outcomes) == by_key(Inline(claim, job_of(claim, strategies)).run(shards, None))
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_a_hunt_does_not_depend_on_the_number_of_workers(hunted, tmp_path):
@@ -89,17 +80,25 @@ def test_a_shard_that_kills_every_worker_ends_the_hunt(hunted, monkeypatch):
     team = Processes(job_of(claim, strategies), 1)
     try:
         shards = Plan(claim, strategies, 0).round(0)
-        with pytest.raises(HuntError, match=r"0\.0 deadly .* its worker down 1 times \(SIGKILL\)"):
+        with pytest.raises(HuntError, match=r"worker of shard 0\.0 deadly .* 1 times \(SIGKILL"):
             list(team.run(shards, None))
     finally:
         team.close()
+
+
+def test_a_strategy_that_cannot_be_sent_is_refused(hunted):
+    class Local(Screen):
+        """Workers cannot import it."""
+
+    with pytest.raises(HuntError, match=r"cannot be sent to workers.*top level of a module"):
+        Processes(job_of(hunted("true"), [Local()]), 1)
 
 
 def test_a_worker_refuses_a_claim_that_has_changed(hunted):
     target = replace(Target.of(hunted("true")), statement_hash="0")
     shard = Plan(hunted("true"), STANDARD, 0).round(0)[0]
     refusal = run_for(Job(target, STANDARD), shard, None)
-    assert refusal.startswith("a worker hunts the claim of its parent; hunted.true in ")
+    assert refusal.startswith("hunted.true has another text in ")
 
 
 def test_a_body_that_raises_in_a_worker_says_so(hunted):
@@ -108,12 +107,22 @@ def test_a_body_that_raises_in_a_worker_says_so(hunted):
     assert "hunted.broken raised TypeError" in said
 
 
-def test_stopping_leaves_no_process_behind(hunted):
-    team = Processes(job_of(hunted("true")), 1)
-    pids = [worker.process.pid for worker in team._team]
-    assert all(Path(f"/proc/{pid}").exists() for pid in pids)
-    team.close()
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+def test_a_worker_on_another_machine_gets_the_seconds_that_are_left(hunted):
+    claim = hunted("true")
+    shard = Plan(claim, [Screen()], 0).round(0)[0]
+    job = job_of(claim, [Screen()])
+    assert run_within(job, shard, -1.0).cut
+    assert not run_within(job, shard, 60.0).cut
+    assert not run_within(job, shard, None).cut
+
+
+@pytest.mark.parametrize("place", [{"workers": 2}, {"executor": "dask://127.0.0.1:9"}])
+def test_a_claim_without_a_file_is_not_sent_to_workers(at_a_prompt, place):
+    arguments = {"workers": 1, "executor": None} | place
+    with pytest.raises(
+        HuntError, match=r"prompt\.easy is declared in <stdin>, which is not a file"
+    ):
+        executor_for(at_a_prompt, job_of(at_a_prompt), **arguments)
 
 
 # Dask
@@ -122,26 +131,28 @@ def test_stopping_leaves_no_process_behind(hunted):
 def test_a_cluster_finds_what_one_process_finds(hunted, cluster, tmp_path):
     claim = hunted("true")
     one = hunt(claim, None, 3, rounds=2, folder=tmp_path)
-    assert told(hunt(claim, None, 3, executor=cluster, rounds=2, folder=tmp_path)) == told(one)
+    address = cluster.scheduler.address.replace("tcp://", "dask://")
+    assert told(hunt(claim, None, 3, executor=address, rounds=2, folder=tmp_path)) == told(one)
+
+
+def test_a_budget_ends_a_hunt_on_a_cluster(hunted, cluster, tmp_path):
+    found = hunt(hunted("true"), 1.0, executor=cluster, folder=tmp_path)
+    assert found.verdict == "survived"
+    assert 1.0 <= found.seconds < 20
 
 
 def test_a_cluster_worker_that_is_killed_loses_nothing(hunted, cluster, tmp_path):
     claim = hunted("true")
-    one = hunt(claim, None, 4, rounds=3, folder=tmp_path)
+    one = hunt(claim, None, 4, rounds=2, folder=tmp_path)
     before = set(cluster.scheduler_info()["workers"])
-    pid = next(iter(cluster.run(os.getpid).values()))
-    killed = threading.Timer(0.4, os.kill, (pid, signal.SIGKILL))
-    killed_before = []
+    victims = list(cluster.run(os.getpid).values())[:1]
 
-    def begin(progress):
-        killed_before.append(killed.finished.is_set())
-        if progress.round == 1 and not killed.is_alive() and killed.ident is None:
-            killed.start()
+    def kill(progress):
+        if progress.round == 1 and victims:  # the other shards of the round are on the cluster
+            os.kill(victims.pop(), signal.SIGKILL)
 
-    many = hunt(claim, None, 4, executor=cluster, rounds=3, folder=tmp_path, on_progress=begin)
-    killed.join()
-    assert killed_before[-1]
-    assert not killed_before[len(killed_before) // 3]
+    many = hunt(claim, None, 4, executor=cluster, rounds=2, folder=tmp_path, on_progress=kill)
+    assert not victims
     assert told(many) == told(one)
     end = time.monotonic() + 30
     while set(cluster.scheduler_info()["workers"]) == before and time.monotonic() < end:
@@ -149,12 +160,6 @@ def test_a_cluster_worker_that_is_killed_loses_nothing(hunted, cluster, tmp_path
     assert set(cluster.scheduler_info()["workers"]) != before
 
 
-def test_an_address_is_a_scheduler(hunted, cluster, tmp_path):
-    address = cluster.scheduler.address.replace("tcp://", "dask://")
-    found = hunt(hunted("patient"), 60, 3, executor=address, folder=tmp_path)
-    assert found.verdict == "refuted"
-
-
 def test_no_scheduler_is_an_error(hunted):
-    with pytest.raises(HuntError, match=r"none answers at 'dask://127\.0\.0\.1:9'"):
+    with pytest.raises(HuntError, match=r"no scheduler answers at 'dask://127\.0\.0\.1:9'"):
         Dask(job_of(hunted("true")), "dask://127.0.0.1:9", timeout=0.5)

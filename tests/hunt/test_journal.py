@@ -7,9 +7,12 @@ import pytest
 from rankcheck.hunt.arena import Shape
 from rankcheck.hunt.journal import Journal, JournalError
 from rankcheck.hunt.shard import Finding, Outcome, Shard
+from rankcheck.verification.counts import Counts
 
 HEAD = {"claim": "hunted.easy", "statement_sha256": "ab", "seed": 3, "strategies": ["corpus"]}
-FOUND = Finding([{"integer": 1, "low": 0, "high": 2}], True, 0.25)
+FOUND = Finding([1, [0, "1/2"]], True, 0.25)
+FIRST = Outcome(Counts(5, 1, 0, {"x > 0": 1}), (0.5,))
+SECOND = Outcome(Counts(7, 0, 2), (), FOUND)
 
 
 def shard(index):
@@ -18,8 +21,8 @@ def shard(index):
 
 def written(path):
     journal = Journal(path, HEAD)
-    journal.add(shard(0), Outcome(5, 1, 0, (0.5,)), 1.5)
-    journal.add(shard(1), Outcome(7, 0, 2, (), FOUND), 2.5)
+    journal.add(shard(0), FIRST, 1.5)
+    journal.add(shard(1), SECOND, 2.5)
     journal.close()
     return path
 
@@ -27,8 +30,8 @@ def written(path):
 def test_a_journal_gives_back_what_it_was_given(tmp_path):
     journal = Journal(written(tmp_path / "new folder" / "j.jsonl"), HEAD)
     assert len(journal) == 2
-    assert journal.get(shard(0)) == Outcome(5, 1, 0, (0.5,))
-    assert journal.get(shard(1)) == Outcome(7, 0, 2, (), FOUND)
+    assert journal.get(shard(0)) == FIRST
+    assert journal.get(shard(1)) == SECOND
     assert journal.get(shard(2)) is None
     assert journal.seconds == 2.5
     journal.close()
@@ -42,7 +45,7 @@ def test_a_line_that_was_cut_off_is_dropped_and_written_over(tmp_path):
         path.write_bytes(whole[: len(whole) - cut])
         journal = Journal(path, HEAD)
         assert len(journal) == 1
-        journal.add(shard(1), Outcome(7, 0, 2, (), FOUND), 2.5)
+        journal.add(shard(1), SECOND, 2.5)
         journal.close()
         assert path.read_bytes() == whole
 
@@ -62,7 +65,8 @@ def test_the_journal_of_another_hunt_is_refused(tmp_path, name_and_value):
     name, value = name_and_value
     path = written(tmp_path / "j.jsonl")
     before = path.read_bytes()
-    with pytest.raises(JournalError, match=f"{name} {value!r}.* has {HEAD[name]!r}"):
+    said = f"journal of another hunt: its {name} is {HEAD[name]!r}, not {value!r}; delete it"
+    with pytest.raises(JournalError, match=said):
         Journal(path, {**HEAD, name: value})
     assert path.read_bytes() == before
 
@@ -89,6 +93,13 @@ def test_a_malformed_journal_is_refused_and_left_alone(tmp_path, line, text):
     assert path.read_bytes() == before
 
 
+def test_a_journal_of_an_earlier_version_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "j.jsonl"
+    path.write_text(json.dumps({"journal": 1, **HEAD}) + "\n")
+    with pytest.raises(JournalError, match=r"of schema 1.* reads 2; delete it, or name another"):
+        Journal(path, HEAD)
+
+
 def test_an_outcome_with_other_fields_is_refused(tmp_path):
     path = written(tmp_path / "j.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -108,5 +119,5 @@ def test_a_file_that_is_no_journal_is_not_written_over(tmp_path, text):
 
 
 def test_a_journal_that_cannot_be_written_is_an_error(tmp_path):
-    with pytest.raises(JournalError, match="can be read and written"):
+    with pytest.raises(JournalError, match="cannot be used"):
         Journal(tmp_path, HEAD)

@@ -8,6 +8,7 @@ from rankcheck.hunt import plan as plan_
 from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.shard import Outcome
 from rankcheck.hunt.strategies import STANDARD
+from rankcheck.verification.counts import Counts
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def played(claim, seed, rounds, margin):
     plan, shards = Plan(claim, STANDARD, seed), []
     for number in range(rounds):
         for shard in plan.round(number):
-            plan.take(shard, Outcome(evaluated=1, least=(margin(shard.shape),)))
+            plan.take(shard, Outcome(Counts(evaluated=1), least=(margin(shard.shape),)))
             shards.append(shard)
     return plan, shards
 
@@ -55,12 +56,20 @@ def test_the_first_round_scouts_the_tight_family_first(hunted):
 
 def test_every_strategy_has_its_turn_and_the_costly_one_comes_late(hunted, unfitted):
     _, shards = played(hunted("deep"), 0, 4, by_depth)
-    turns = {n: Counter(s.strategy for s in shards if s.round == n) for n in range(4)}
-    assert turns[1]["descend"] == 5
-    assert turns[1]["perturb"] == 3
-    assert turns[1]["evolve"] == 0
-    assert turns[2]["evolve"] == 1
-    assert turns[3]["corpus"] >= 3
+    turns = [{s.strategy for s in shards if s.round == number} for number in range(4)]
+    stages = {
+        stage: {s.name for s in STANDARD if s.stage == stage}
+        for stage in ("scout", "deepen", "late")
+    }
+    assert turns[0] == stages["scout"]
+    assert turns[1] == stages["scout"] | stages["deepen"]
+    assert turns[plan_.LATE] == turns[3] == {s.name for s in STANDARD}
+
+
+def test_a_strategy_visits_a_shape_once_a_round(hunted, unfitted):
+    _, shards = played(hunted("deep"), 0, 4, by_depth)
+    visited = Counter((s.round, s.strategy, s.shape) for s in shards)
+    assert set(visited.values()) == {1}
 
 
 def test_more_is_spent_where_margins_are_small_and_every_shape_gets_some(hunted, unfitted):
@@ -77,7 +86,7 @@ def test_a_shape_without_instances_is_not_searched_deeply_while_others_have_some
     plan = Plan(hunted("deep"), STANDARD, 0)
     for shard in plan.round(0):
         full = shard.shape.integers[0] < 3
-        plan.take(shard, Outcome(evaluated=9, least=(0.5,)) if full else Outcome(rejected=9))
+        plan.take(shard, Outcome(Counts(9), (0.5,)) if full else Outcome(Counts(0, 9)))
     deep = [s for s in plan.round(1) if s.strategy == "descend"]
     assert deep
     assert all(shard.shape.integers[0] < 3 for shard in deep)
@@ -103,7 +112,7 @@ def by_depth_or_one(shape):
 def test_shapes_that_tight_instances_fit_into_are_scouted(hunted):
     plan = Plan(hunted("deep"), STANDARD, 0)
     for shard in plan.round(0):
-        plan.take(shard, Outcome(evaluated=1, least=(0.5,)))
+        plan.take(shard, Outcome(Counts(evaluated=1), least=(0.5,)))
     fits = plan._fitted(1)
     assert fits
     scouted = [s.shape for s in Plan(hunted("deep"), STANDARD, 0).round(0)]
@@ -116,5 +125,5 @@ def test_any_kind_of_claim_can_be_planned(hunted, name):
     plan = Plan(hunted(name), STANDARD, 0)
     for number in range(3):
         for shard in plan.round(number):
-            plan.take(shard, Outcome(rejected=1))
+            plan.take(shard, Outcome(Counts(rejected=1)))
     assert plan.shapes >= 1

@@ -9,8 +9,9 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import Arena, HuntError, OutOfTime, Sample, Shape
+from rankcheck.hunt.arena import NOT_ASSERTED, Arena, HuntError, OutOfTime, Shape
 from rankcheck.hunt.margins import margins
+from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Evolve, Perturb, Screen, Strategy
 from rankcheck.hunt.strategies.descend import descend
 from rankcheck.hunt.strategies.starts import entries, starts, tidy, together
@@ -48,11 +49,11 @@ def sample_of(arena, values):
 def test_samples_are_counted_and_their_least_margins_kept(hunted):
     arena = Arena(hunted("two-relations"), Shape("instances", ()))
     sample = arena.sample(0, 100)
-    assert (arena.tally.evaluated, arena.tally.rejected) == (100, 0)
-    believed = torch.where(sample.margins.beyond == -math.inf, sample.margins.relative, math.inf)
-    assert arena.tally.least == tuple(believed.amin(1).tolist())
+    assert (arena.counts.evaluated, arena.counts.rejected) == (100, 0)
+    within = torch.where(sample.margins.beyond == -math.inf, sample.margins.relative, math.inf)
+    assert arena.least == tuple(within.amin(1).tolist())
     arena.sample(1, 50, structured=True)
-    assert arena.tally.evaluated == 150
+    assert arena.counts.evaluated == 150
 
 
 def test_singles_and_batches_measure_alike(hunted):
@@ -63,7 +64,7 @@ def test_singles_and_batches_measure_alike(hunted):
     single.claim.body.__doc__ = "A statement."
     sample = single.sample(0, 5)
     assert len(sample) == 5
-    assert single.tally.evaluated == 5
+    assert single.counts.evaluated == 5
     with pytest.raises(HuntError, match=r"AssertionError"):  # the body takes one matrix at a time
         batch.measure(sample.record)
 
@@ -85,13 +86,13 @@ def test_only_the_worst_violations_are_kept_and_nan_comes_last():
 
 def test_a_spent_budget_stops_the_arena():
     arena = Arena(
-        claim_of(lambda x: leq(x, x), vectors()), Shape("instances", ()), until=time.time() - 1
+        claim_of(lambda x: leq(x, x), vectors()), Shape("instances", ()), until=time.monotonic() - 1
     )
     with pytest.raises(OutOfTime):
         arena.sample(0)
 
 
-def test_a_body_that_raises_is_the_users_to_mend(hunted):
+def test_a_body_that_raises_is_an_error(hunted):
     with pytest.raises(HuntError, match=r"hunted\.broken raised TypeError at the shape \(\)"):
         Arena(hunted("broken"), Shape("instances", ())).sample(0)
 
@@ -99,10 +100,29 @@ def test_a_body_that_raises_is_the_users_to_mend(hunted):
 def test_an_instance_outside_the_hypotheses_counts_as_rejected(hunted):
     arena = Arena(hunted("empty"), Shape("instances", ()))
     sample = arena.sample(0, 10)
-    assert arena.tally.evaluated == 0
-    assert arena.tally.rejected == 10
+    assert arena.counts.evaluated == 0
+    assert arena.counts.rejected == 10
+    assert arena.counts.reasons == {"x > 100": 10}
     assert starts(arena, 0, 8) is None
     assert not sample.margins.valid.any()
+
+
+def test_every_rejected_instance_has_a_reason(hunted):
+    def body(x):
+        """The relation is asserted of positive numbers."""
+        return leq(x[..., 0], 9 + 0 * x[..., 0], where=x[..., 0] > 0)
+
+    arena = arena_of(body)
+    sample = arena.sample(0, 100)
+    rejected = int((sample.record.tensors[0][:, 0] <= 0).sum())
+    assert 0 < rejected == arena.counts.rejected
+    assert arena.counts.reasons == {NOT_ASSERTED: rejected}
+    single = Arena(
+        claim_of(hunted("empty").body, hunted("empty").instances, no_batch="for the test"),
+        Shape("instances", ()),
+    )
+    single.sample(0, 7)
+    assert single.counts.reasons == {"x > 100": 7}
 
 
 # Where strategies start
@@ -149,7 +169,7 @@ def test_a_descent_converges_to_the_equality_of_a_true_bound_and_offers_nothing(
     arena = Arena(hunted("true"), Shape("instances", ()))
     Descend().search(arena, 0)
     assert not arena.offers
-    assert 0 <= arena.tally.least[0] + 1e-12 < 1e-5
+    assert 0 <= arena.least[0] + 1e-12 < 1e-5
 
 
 def test_entries_stay_in_their_range_and_the_best_point_counts():
@@ -213,9 +233,9 @@ def test_a_relation_that_is_asserted_nowhere_is_not_aimed_at():
 def test_without_a_gradient_a_descent_ends_at_once(hunted):
     arena = Arena(hunted("discrete"), Shape("instances", ()))
     begin = starts(arena, 0, 8)
-    before = arena.tally.evaluated
+    before = arena.counts.evaluated
     assert descend(arena, begin, 0) is None
-    assert arena.tally.evaluated - before <= 8 * 5
+    assert arena.counts.evaluated - before <= 8 * 5
 
 
 def test_a_body_that_takes_no_gradients_is_not_descended_on():
@@ -278,7 +298,11 @@ def test_a_strategy_is_a_function_of_its_seed(hunted, strategy, name):
         arena = Arena(hunted(name), Shape("instances", (5,) if name == "whole" else ()))
         torch.manual_seed(int(time.time() * 1000) % 2**31)  # must not matter
         strategy.search(arena, seed)
-        return arena.tally, [(beyond, record.to_json()) for beyond, record in arena.offers]
+        return (
+            arena.counts,
+            arena.least,
+            [(beyond, record.to_json()) for beyond, record in arena.offers],
+        )
 
     assert isinstance(strategy, Strategy)
     assert searched(1) == searched(1)

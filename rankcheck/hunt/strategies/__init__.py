@@ -1,4 +1,4 @@
-"""The stages of a hunt, each a strategy: see `base` for the interface, `STANDARD` for ours."""
+"""The strategies of a hunt: `base` has the interface, `STANDARD` the default ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a strategy is: a way to look for small margins at one shape."""
+"""The interface of a strategy, which searches for small margins at one shape."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 from rankcheck.hunt.arena import Arena
 
-#: When a strategy is used: on every new shape; on the most promising shapes of each round after the
-#: first; or likewise, but after the second, when what is quick has failed.
+#: When a strategy runs: `scout` on every new shape; `deepen` on the most promising shapes of each
+#: round after the first; `late` likewise, after the second round.
 Stage = Literal["scout", "deepen", "late"]
 
 
@@ -15,23 +15,23 @@ Stage = Literal["scout", "deepen", "late"]
 class Strategy(Protocol):
     """A stage of a hunt.
 
-    `search` looks for violations at the arena's shape and offers them to the arena. It is a
-    function of the claim, the shape and the seed alone: it draws no other random numbers, looks at
-    no clock, and keeps nothing. It is sent to worker processes, so it is an instance of a class
-    that can be imported there. A second or less is a good length.
+    `search` looks for violations at the arena's shape and offers them to the arena. What it offers
+    depends on the claim, the shape and the seed alone: it uses no global random generator and no
+    clock, and keeps no state. Workers receive a strategy by pickle, so its class is at the top
+    level of a module. A search takes about a second or less.
     """
 
     @property
     def name(self) -> str:
-        """One word, for the key of a shard and for people; the names of a hunt differ."""
+        """One word for keys and messages; the strategies of a hunt have different names."""
 
     @property
     def stage(self) -> Stage:
-        """When it is used."""
+        """When it runs."""
 
     @property
     def visits(self) -> int:
-        """How many shapes it visits in a round; not asked of scouts, which visit all new ones."""
+        """Number of shapes that it visits in a round. Scouts visit all new shapes instead."""
 
     def search(self, arena: Arena, seed: int) -> None:
-        """Look for violations."""
+        """Search for violations and offer them to the arena."""

@@ -1,4 +1,4 @@
-"""Structured points: zeros, identities, permutations, rank one, ends of ranges, repetitions."""
+"""A sample of structured points: zeros, identities, permutations, ends of ranges, repetitions."""
 
 from __future__ import annotations
 

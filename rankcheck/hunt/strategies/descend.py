@@ -1,12 +1,12 @@
 r"""Gradient descent on the margin, from the best of a sample, as one batch.
 
-Adam with a step size of its own for each instance, drawn over two orders of magnitude, that falls
-along a cosine. Each instance has one relation of the claim to break, and goes down its distance or
-its steady margin (`margins.Margins`), so that a relation that is always tight hides no other.
+Adam; each instance has its own step size, drawn over two orders of magnitude, which falls along a
+cosine. Each instance aims at one relation of the claim and descends on its distance or its steady
+margin (`margins.Margins`), so that a relation that is always tight does not hide the others.
 
-Guards: entries are projected onto their ranges; a gradient that is not finite is zero for that
-instance; an instance that leaves the hypotheses, or whose margin is not a number, goes back to its
-best point with half the step. It is the best point of each that counts, not the last.
+Safeguards: entries are projected onto their ranges; a gradient that is not finite counts as zero
+for that instance; an instance that leaves the hypotheses, or whose margin is not a number, returns
+to its best point with half the step. The result is the best point of each instance, not the last.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from collections.abc import Sequence
 
 import torch
 
-from rankcheck.hunt.arena import Arena, HuntError, Sample
+from rankcheck.hunt.arena import Arena, HuntError
 from rankcheck.hunt.margins import Margins
+from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import LARGE, entries, starts, tidy, wide
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import seed_of
 
-#: Instances that descend together, and their steps: as a batch, one by one, and of large instances.
+#: Number of instances and steps: as a batch, one by one, and the steps of large instances.
 BATCH, STEPS = 64, 120
 SINGLE_BATCH, SINGLE_STEPS = 6, 60
 LARGE_STEPS = 60
-#: Step sizes relative to the width of an entry's range (at most `WIDEST`), as exponents of ten; the
-#: last step is so much of the first.
+#: Step sizes relative to the width of an entry's range (at most `WIDEST`), as exponents of ten; and
+#: the last step relative to the first.
 SLOWEST, FASTEST, WIDEST, LAST = -3.0, -1.0, 4.0, 0.01
-#: After the first violation, this many more steps make it clear.
+#: Steps after the first violation, which enlarge it.
 AFTERWARDS = 20
-#: Without any gradient after so many steps there is none.
+#: A descent whose gradients have all been zero for so many steps ends.
 FLAT = 3
-#: The decay rates of Adam's moments, and what keeps it from dividing by zero.
+#: The decay rates of Adam's moments, and the summand that avoids a division by zero.
 FIRST, SECOND, TINY = 0.9, 0.99, 1e-30
 
 
@@ -55,7 +56,7 @@ class Descend:
 
 
 def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
-    """The best point of each instance on its way down; None where no margin has a gradient."""
+    """The best point of each instance of a descent; None where no margin has a gradient."""
     aim, steady = _aims(start.margins)
     steps = STEPS if arena.batched else SINGLE_STEPS
     steps = steps if entries(start.record) <= LARGE else min(steps, LARGE_STEPS)
@@ -66,7 +67,7 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
         try:
             measured = arena.measure(start.record.with_tensors(leaves))
         except HuntError:
-            arena.at(start.record)  # raises again, unless it is the gradients that the body refuses
+            arena.at(start.record)  # raises again, unless the body only refuses gradients
             return None
         margin = _aimed(measured, aim, steady)
         inside = measured.valid & (margin.detach() < torch.inf)
@@ -85,7 +86,7 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
 
 
 class _Walk:
-    """Where the instances of a batch are, where they were best, and their moments of Adam."""
+    """The current and the best point of each instance, and its moments of Adam."""
 
     def __init__(self, record: Record, seed: int) -> None:
         self._ranges = [c for c in record.choices if isinstance(c, Entries)]
@@ -107,7 +108,7 @@ class _Walk:
         gradients: Sequence[torch.Tensor],
         factor: float,
     ) -> None:
-        """Note the margins where the instances are, and move on; those not inside go back."""
+        """Keep the points that are the best so far, and take a step; those not inside go back."""
         better = inside & (margin < self._least)
         self._least = torch.where(better, margin, self._least)
         self._rate = torch.where(inside, self._rate, self._rate / 2)
@@ -127,9 +128,9 @@ class _Walk:
 
 
 def _aims(start: Margins) -> tuple[torch.Tensor, torch.Tensor]:
-    """By instance, the relation to break and whether by its steady margin, each of shape (B).
+    """For each instance the relation to break, and whether by its steady margin; shapes (B).
 
-    They go round: instance i takes relation i mod R, or the next one with a margin at its start.
+    Instance i takes relation i mod R, or the next one that has a finite margin at its start.
     """
     relations, count = start.distance.shape
     turn = torch.arange(count, device=start.distance.device)
@@ -140,7 +141,7 @@ def _aims(start: Margins) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _aimed(measured: Margins, aim: torch.Tensor, steady: torch.Tensor) -> torch.Tensor:
-    """The margin that each instance is to lower, shape (B)."""
+    """The margin that each instance descends on, shape (B)."""
     distance, margin = measured.distance.gather(0, aim), measured.steady.gather(0, aim)
     return torch.where(steady, margin.squeeze(0), distance.squeeze(0))
 
@@ -148,7 +149,7 @@ def _aimed(measured: Margins, aim: torch.Tensor, steady: torch.Tensor) -> torch.
 def _gradients(
     margin: torch.Tensor, inside: torch.Tensor, leaves: Sequence[torch.Tensor]
 ) -> list[torch.Tensor]:
-    """By leaf, the gradient of each instance's margin; zero where it is not finite."""
+    """For each leaf the gradient of the margins; zero for an instance where it is not finite."""
     total = torch.where(inside, margin, 0.0).sum()
     if not total.requires_grad:
         return [torch.zeros_like(leaf) for leaf in leaves]

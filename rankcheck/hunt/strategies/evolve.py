@@ -1,7 +1,7 @@
-"""CMA-ES on the margin: for margins without a gradient, or with a misleading one.
+"""CMA-ES on the margin, for margins without a gradient or with a misleading one.
 
-The entries of an instance are one vector, each in units of its range. A population is measured as
-one batch; the margin of one relation is minimised, from the best point of a sample.
+The entries of an instance form one vector, each in units of its range. A population is measured as
+one batch. The run starts at the best point of a sample and minimises the distance of one relation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.arena import Arena
+from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import starts, tidy
 from rankcheck.instances.record import Entries, Record
@@ -21,7 +22,7 @@ from rankcheck.instances.source import seed_of
 
 POPULATION, GENERATIONS = 32, 60
 SINGLE_POPULATION, SINGLE_GENERATIONS = 8, 15
-#: Beyond so many entries the covariance is kept diagonal.
+#: With more entries than this the covariance matrix is diagonal.
 DIAGONAL = 100
 #: The first step, in units of the range of an entry.
 SIGMA = 0.15
@@ -48,9 +49,9 @@ class Evolve:
 
 
 def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | None:
-    """The best population of a run from one instance."""
+    """The best population of a run from one instance; it is offered if it has a violation."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # cma tells that it cannot plot without matplotlib
+        warnings.simplefilter("ignore")  # cma warns that matplotlib is missing
         from cma import CMAEvolutionStrategy
 
     space = _Space(start.record)
@@ -61,7 +62,7 @@ def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | No
         "popsize": population,
         "CMA_diagonal": space.entries > DIAGONAL,
         "verbose": -9,
-        "seed": math.nan,  # the global generator of numpy is left alone
+        "seed": math.nan,  # so that cma does not seed the global generator of numpy
         "randn": lambda *shape: generator.standard_normal(shape),
     }
     with warnings.catch_warnings():
@@ -86,7 +87,7 @@ def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | No
 
 
 class _Space:
-    """Records of one shape as points of a unit cube."""
+    """Records of one shape as points of the unit cube."""
 
     def __init__(self, record: Record) -> None:
         self._like = record

@@ -1,10 +1,10 @@
-"""Perturbations of the best points, slight and structured, generation after generation.
+"""Generations of small and structured changes of the best points.
 
-The parents are the best of a sample; where the claim has a tight family, its instances too, carried
-over into the family of the claim (`transplant`). A child differs from its parent by noise of any
-size, or by a change of structure: an entry is zeroed, negated, rounded or put at an end of its
-range, two rows are exchanged or made equal, a tensor is scaled, is made equal to another of its
-shape, or comes from another parent. So discrete margins are searched that have no gradient.
+The parents are the best of a sample, and instances of the tight family of the claim, if it has one,
+as records of the claim's own family (`transplant`). A child differs from its parent by noise of any
+size or by a change of structure: an entry is zeroed, negated, rounded or put at an end of its
+range, two rows are exchanged or made equal, a tensor is scaled, made equal to another of its shape,
+or taken from another parent. This finds violations of margins without a gradient, such as ranks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import torch
 
-from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.arena import Arena
+from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import starts, tidy, together, wide
 from rankcheck.hunt.transplant import transplanted
@@ -26,7 +27,7 @@ SINGLE_PARENTS, SINGLE_CHILDREN, SINGLE_GENERATIONS = 6, 12, 3
 
 
 class Perturb:
-    """A search by small changes, from the best points of a sample and from tight instances."""
+    """Small changes of the best points of a sample and of tight instances."""
 
     name = "perturb"
     stage: Stage = "deepen"
@@ -44,7 +45,7 @@ class Perturb:
 
 
 def perturb(arena: Arena, parents: Sample, seed: int) -> None:
-    """Offer all children; the best of parents and children are the next parents."""
+    """Offer each generation; the best of parents and children are the next parents."""
     generator = torch.Generator().manual_seed(seed)
     children = CHILDREN if arena.batched else SINGLE_CHILDREN
     relations = parents.margins.distance.shape[0]
@@ -54,7 +55,7 @@ def perturb(arena: Arena, parents: Sample, seed: int) -> None:
         born = arena.at(record)
         if arena.offer(born):
             return
-        # Of equals the newest goes first: on a plateau this is what moves.
+        # The newest of equals comes first, so that the search moves on a plateau.
         everyone = together([born, parents])
         margin = everyone.margins.distance[generation % relations]
         order = margin.argsort(stable=True).cpu()
@@ -76,7 +77,7 @@ class _Children:
         self._ranges = [c for c in parents.choices if isinstance(c, Entries)]
 
     def record(self) -> Record:
-        """The children: each gets one to three changes."""
+        """The children, after up to three changes each."""
         for _ in range(3):
             self._change()
         tensors = [t.clamp(c.low, c.high) for t, c in zip(self._tensors, self._ranges, strict=True)]
@@ -84,14 +85,14 @@ class _Children:
 
     def _change(self) -> None:
         which = self._below(len(self._tensors))
-        kind = self._below(len(_CHANGES) + 3)  # the last three leave the child as it is
+        kind = self._below(len(_CHANGES) + 3)  # the last three change nothing
         for index, entry in enumerate(self._ranges):
             values = self._tensors[index]
             if not values[0].numel():
                 continue
             for number, change in enumerate(_CHANGES):
                 chosen = ((which == index) & (kind == number)).to(values.device)
-                if number == 0:  # noise on everything
+                if number == 0:  # noise on all tensors
                     chosen = (kind == number).to(values.device)
                 if bool(chosen.any()):
                     changed = change(self, index, values, entry)
@@ -113,7 +114,7 @@ class _Children:
         at = self._below(entries).to(values.device)
         return torch.nn.functional.one_hot(at, entries).bool().reshape(values.shape)
 
-    # Changes, each of the shape of the values
+    # Changes: each returns new values of the same shape
 
     def _noise(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
         normal = torch.randn(values.shape, dtype=torch.float64, generator=self._generator)

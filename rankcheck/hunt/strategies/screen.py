@@ -1,4 +1,4 @@
-"""Batched screening: random entries of mixed kinds."""
+"""A random sample: entries of mixed kinds, as one batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points to start from, and what strategies do with batches of them."""
+"""Starting points of the strategies, and operations on batches of instances."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from collections.abc import Sequence
 
 import torch
 
-from rankcheck.hunt.arena import Arena, Sample
+from rankcheck.hunt.arena import Arena
 from rankcheck.hunt.margins import join
+from rankcheck.hunt.sample import Sample
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import SMALLEST, seed_of
 
-#: An instance of more entries than this is large: a batch has fewer of them.
+#: An instance with more entries than `LARGE` is large; so many of them make a batch.
 LARGE, LARGE_BATCH = 200, 16
 
 
 def starts(arena: Arena, seed: int, count: int) -> Sample | None:
-    """Half the best of a random and a structured sample, half any of their instances.
+    """Half the best instances of a random and a structured sample, half their first ones.
 
-    None where the shape has no entries to move, or no instance is inside the hypotheses.
+    None where the shape has no entries, or no instance satisfies the hypotheses.
     """
     random = arena.sample(seed_of(seed, "random"))
     structured = arena.sample(seed_of(seed, "structured"), structured=True)
@@ -28,7 +29,7 @@ def starts(arena: Arena, seed: int, count: int) -> Sample | None:
         return None
     count = count if entries(parts[0].record) <= LARGE else min(count, LARGE_BATCH)
     inside = [part.select(part.margins.valid.nonzero().reshape(-1)) for part in parts]
-    # A point of equality has nowhere to go: half of the batch is there for variety.
+    # The best points may all be points of equality, so half of the batch is there for variety.
     share = max(1, count // (2 * len(parts)))
     chosen = [piece for part in inside for piece in (part.best(share), part.first(share))]
     chosen = [piece for piece in chosen if len(piece)]
@@ -36,19 +37,19 @@ def starts(arena: Arena, seed: int, count: int) -> Sample | None:
 
 
 def entries(record: Record) -> int:
-    """The number of entries of an instance of a batch."""
+    """Number of entries of one instance of a batch."""
     return sum(math.prod(tensor.shape[1:]) for tensor in record.tensors)
 
 
 def together(samples: Sequence[Sample]) -> Sample:
-    """Samples of one shape as one."""
+    """Samples of one shape as one sample."""
     columns = zip(*(sample.record.tensors for sample in samples), strict=True)
     record = samples[0].record.with_tensors([torch.cat(column) for column in columns])
     return Sample(record, join([sample.margins for sample in samples]))
 
 
 def tidy(record: Record) -> Record:
-    """Entries too small for a source to draw become zero, where zero is in their range."""
+    """The record with entries below 2⁻²⁴ set to zero, where zero is in their range."""
     tensors = []
     for choice in record.choices:
         if isinstance(choice, Entries):
@@ -58,5 +59,5 @@ def tidy(record: Record) -> Record:
 
 
 def wide(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """Values of shape (B) with the trailing axes of `like`."""
+    """Values of shape (B), with an axis of length 1 for each further axis of `like`."""
     return values.reshape(-1, *(1 for _ in like.shape[1:]))

@@ -1,0 +1,171 @@
+"""The result of a hunt: its verdict, its counterexample made small and certified, its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.judge import judge
+from rankcheck.counterexamples.reporting import Found, report_violation
+from rankcheck.counterexamples.violation import Violation
+from rankcheck.hunt.arena import HuntError
+from rankcheck.hunt.shard import Finding, Shard
+from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.instances.source import Rejected
+from rankcheck.verification.counts import Counts
+
+SCHEMA = 2
+Verdict = Literal["refuted", "undecided", "survived", "gave_up"]
+
+#: A hunt of which less than this share of the instances satisfied the hypotheses has no verdict.
+INSIDE = 0.05
+#: Number of reasons for rejection that a message names.
+REASONS = 3
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a hunt after a shard.
+
+    Attributes:
+        strategy: that of the shard.
+        margin: the least margin so far; None where nothing was measured.
+        found: the best finding so far; None where there is none.
+    """
+
+    strategy: str
+    round: int
+    shapes: int
+    counts: Counts
+    margin: float | None
+    seconds: float
+    budget: float | None
+    found: Literal["refuted", "undecided"] | None = None
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """The result of a hunt.
+
+    Attributes:
+        verdict: `refuted`: a counterexample is proved. `undecided`: a violation beyond the
+            tolerance was found, and ball arithmetic neither proves nor excludes it. `survived`: the
+            budget is spent. `gave_up`: too few instances satisfied the hypotheses.
+        margin: the least margin (`rankcheck.hunt.margins`); that of the violation, if one was
+            found.
+        counts: the instances inside and outside the hypotheses, the reasons for rejection, and the
+            violations in floats that are rounding.
+        shapes, rounds: number of discrete shapes that were searched, and of rounds.
+        seconds: duration of the hunt; `stages` has it by strategy, summed over the workers, and
+            under `shrink`.
+        strategy: the one that found the violation.
+        violation: as it was found. `smallest` and `worst` are its smallest form and the one with
+            the largest violation.
+        certificate: file of the certificate, if the claim is refuted.
+        message: the result in words.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    seed: int
+    margin: float | None = None
+    counts: Counts = Counts()  # noqa: RUF009 -- it does not change
+    shapes: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
+    stages: Mapping[str, float] = field(default_factory=dict)
+    strategy: str | None = None
+    violation: Violation | None = None
+    worst: Violation | None = None
+    smallest: Violation | None = None
+    certificate: str | None = None
+    message: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, schema 2; instances as the choices of their generators."""
+        return {
+            "schema": SCHEMA,
+            "claim": self.claim.id,
+            "statement_sha256": self.claim.statement_hash,
+            "verdict": self.verdict,
+            "seed": self.seed,
+            "margin": self.margin,
+            "counts": asdict(self.counts),
+            "shapes": self.shapes,
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "stages": dict(self.stages),
+            "strategy": self.strategy,
+            "worst": _violation_json(self.worst),
+            "smallest": _violation_json(self.smallest),
+            "certificate": self.certificate,
+            "message": self.message,
+        }
+
+
+def _violation_json(violation: Violation | None) -> dict[str, Any] | None:
+    if violation is None:
+        return None
+    return {
+        "family": violation.family.name,
+        "choices": write_choices(violation.record),
+        "finding": violation.judgement.finding,
+        "relative_excess": float(violation.judgement.relative_excess),
+    }
+
+
+def without_violation(
+    claim: Claim, counts: Counts, shapes: int, margin: float | None
+) -> tuple[Verdict, str]:
+    """The verdict of a hunt that found no violation, and its message."""
+    total = counts.evaluated + counts.rejected
+    if counts.evaluated < INSIDE * total or total == 0:
+        common = sorted(counts.reasons.items(), key=lambda item: -item[1])[:REASONS]
+        reasons = "; ".join(f"{why} ({number})" for why, number in common)
+        return (
+            "gave_up",
+            f"{claim.id}: gave up, {counts.evaluated} of {total} instances satisfied the hypotheses"
+            + (f"\n  rejected: {reasons}" if reasons else ""),
+        )
+    best = "both sides always vanished" if margin is None else f"least margin {margin:.3g}"
+    return (
+        "survived",
+        f"{claim.id}: no counterexample in {counts.evaluated} instances ({shapes} shapes, {best})",
+    )
+
+
+def report_finding(
+    claim: Claim, shard: Shard, finding: Finding, folder: Path, shrink: float
+) -> tuple[Violation, Found]:
+    """Judge a finding anew in this process, make it small, and certify it if it is proved.
+
+    Raises:
+        HuntError: if the certificate cannot be written, the body or the generator raises on the
+            single instance, or the instance is no violation in this process.
+    """
+    family = shard.shape.of(claim)
+    try:
+        record = read_choices(family, finding.choices, check_hypotheses=False)
+        violation = Violation(record, family, judge(claim, record, family=family))
+        judged = violation.judgement.finding
+        if judged not in ("refuted", "undecided"):
+            raise HuntError(
+                f"shard {shard.key} found a violation of {claim.id}, which is {judged} when it is "
+                "judged again; bodies and generators are deterministic, and workers run the same "
+                "version of rankcheck"
+            )
+        return violation, report_violation(claim, violation, folder, budget=shrink)
+    except HuntError:
+        raise
+    except OSError as error:
+        raise HuntError(
+            f"{folder} cannot be written to: {error.strerror}; the certificate is left there"
+        ) from error
+    except (Rejected, RuntimeError, TypeError, ValueError) as error:
+        raise HuntError(
+            f"{claim.id} raised {type(error).__name__} on an instance of a batch: {error}; a body "
+            "accepts one instance as well as a batch"
+        ) from error

@@ -1,0 +1,57 @@
+"""Samples: instances of one shape as a batch, with their margins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from rankcheck.hunt.margins import Margins, stack
+from rankcheck.instances.record import Record
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Instances as a batch of B records, with their margins."""
+
+    record: Record
+    margins: Margins
+
+    def __len__(self) -> int:
+        return int(self.margins.valid.shape[0])
+
+    def select(self, index: torch.Tensor) -> Sample:
+        """Some of the instances."""
+        return Sample(self.record.select(index), self.margins.select(index))
+
+    def first(self, count: int) -> Sample:
+        """The first `count` instances."""
+        return self.select(torch.arange(min(count, len(self))))
+
+    def best(self, count: int) -> Sample:
+        """The instances closest to breaking a relation: of `count`, an equal share a relation."""
+        rows = self.margins.distance.detach()
+        share = -(-count // len(rows))
+        chosen = []
+        for row in rows:
+            order = row.argsort(stable=True)[:share]
+            chosen.append(order[row[order] < torch.inf])
+        return self.select(torch.cat(chosen))
+
+
+def outside(batch: tuple[int, ...], relations: int, device: torch.device | str = "cpu") -> Margins:
+    """The margins of instances that lie outside the hypotheses."""
+    margin = torch.full((relations, *batch), torch.inf, dtype=torch.float64, device=device)
+    nowhere = torch.zeros(batch, dtype=torch.bool, device=device)
+    return Margins(margin, margin, margin, torch.full_like(margin[0], -torch.inf), nowhere)
+
+
+def stacked(singles: Sequence[tuple[Record, Margins]]) -> Sample:
+    """Instances that were drawn one by one, as one batch."""
+    records, measured = zip(*singles, strict=True)
+    tensors = [torch.stack(column) for column in zip(*(r.tensors for r in records), strict=True)]
+    return Sample(records[0].with_tensors(tensors), stack(measured))
+
+
+EMPTY = Sample(Record(()), outside((0,), 1))
