@@ -13,6 +13,8 @@ import pytest
 from rankcheck import __version__
 from rankcheck.catalogue.collect import claim_files, project_folder
 
+pytestmark = pytest.mark.slow  # a wheel is built and run
+
 ROOT = Path(__file__).parent.parent
 
 

@@ -153,6 +153,7 @@ def test_all_refuted_claims_of_rankcheck_are_certified_again():
     assert len(entries) > 30
 
 
+@pytest.mark.slow
 def test_a_claim_that_has_changed_is_certified_again(certify, tmp_path):
     certify("mine.py::t.printed", "--instance", "[1, [4]]")
     mine = tmp_path / "mine.py"

@@ -213,6 +213,7 @@ def test_an_undecided_claim_exits_3(file, command):
     assert "1 claim: 1 UNDECIDED" in out
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_does_not_matter_and_a_death_leaves_a_row(file):
     file(FALSE, RAISES, DIES)
     entries = select(["mine.py"])
@@ -268,6 +269,7 @@ def test_the_help_names_the_exit_codes(command):
         assert re.search(rf"\b{number.value} [a-z]", out)
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_what_was_finished(file, tmp_path):
     file(SLEEPS)
     command = [sys.executable, "-m", "rankcheck", "verify", "mine.py", "--json", "x.json"]
@@ -364,6 +366,7 @@ def test_show(command):
     assert re.search(r"^file: .*relu_from_leaky\.py:\d+$", out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_quick_answers_need_no_torch():
     """In a process of its own: here, torch is imported already."""
     code = (

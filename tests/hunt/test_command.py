@@ -131,6 +131,7 @@ def begun():
     return process, journal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
 def test_a_hunt_that_is_stopped_goes_on_where_it_stopped(how, code, capsys):
     process, journal = begun()

@@ -20,6 +20,8 @@ from rankcheck.hunt.strategies import Corpus, Screen
 from .deadly import Deadly
 from .test_run import told
 
+pytestmark = pytest.mark.slow  # worker processes and a cluster
+
 
 def job_of(claim, strategies=STANDARD):
     return Job(Target.of(claim), tuple(strategies))

@@ -64,6 +64,7 @@ def run(pytester):
         registry.forget(name)
 
 
+@pytest.mark.slow
 def test_pytest_hunts_conjectures_on_request(run, pytester):
     done = run(DEEP + STANDS, "--rankcheck-hunt", "1.5", "--rankcheck-ledger", "ledger.json")
     assert done.ret == 1

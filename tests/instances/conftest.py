@@ -12,13 +12,19 @@ from rankcheck.balls import BallArray
 from rankcheck.instances.source import BatchSource, DrawSource, Rejected, seed_of
 from rankcheck.networks import Network
 
+#: What was drawn already: several tests look at the same instances of a family.
+_DRAWN = {}
+
 
 @pytest.fixture
 def drawn():
     """`drawn(family, n)`: n sources after Hypothesis drew from them; None where it rejected."""
 
     def draws(family, count, seed=0):
-        seen = []
+        key = family.name, family.origin, count, seed
+        if key in _DRAWN:
+            return _DRAWN[key]
+        seen = _DRAWN[key] = []
 
         @st.composite
         def instance(draw):

@@ -110,6 +110,7 @@ def test_a_run_without_claims_says_nothing_of_them(run):
     assert "rankcheck" not in out
 
 
+@pytest.mark.slow
 def test_no_torch_where_there_are_no_claims(pytester):
     pytester.makepyfile(
         "import sys\n\ndef test_it():\n    assert not {'torch', 'numpy'} & set(sys.modules)\n"
@@ -117,6 +118,7 @@ def test_no_torch_where_there_are_no_claims(pytester):
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_workers_merge_into_one_ledger(run, pytester):
     many = "".join(TRUE.format(id=f"t.a{n}", name=f"a{n}") for n in range(2))
     files = {"test_one": many + CITED, "test_two": FALSE}
@@ -242,6 +244,7 @@ def test_a_folder_of_claims_is_whole(run, pytester, files, said):
         run("props/a.py")[0].assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_a_run_with_workers_that_would_leave_claims_out(run, pytester):
     pytester.makefile(".ini", pytest=INI)
     same = TRUE.format(id="t.a", name="a")

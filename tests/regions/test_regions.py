@@ -18,6 +18,8 @@ from rankcheck.networks import Network
 from rankcheck.regions import Regions, jacobian_rank, regions
 from rankcheck.regions.exact import rational, rational_matrix
 
+pytestmark = pytest.mark.slow  # regions against brute force over all activation patterns
+
 
 def random_network(widths, seed, slope=0.0, bits=None):
     """Normal entries; with ``bits`` rounded to multiples of 2^-bits, so that many coincide."""

@@ -57,6 +57,7 @@ def test_a_claim_whose_file_does_not_exist(tmp_path, monkeypatch, forgotten, fil
     assert (tmp_path / ".rankcheck" / "prompt.small.json").exists()
 
 
+@pytest.mark.slow
 def test_a_claim_in_python_c(tmp_path):
     code = SOURCE + "from rankcheck import verify_claim\nprint(verify_claim(test_small).verdict)"
     ended = subprocess.run(
