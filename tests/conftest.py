@@ -1,6 +1,73 @@
-"""The unit tests choose their own profiles, whatever the run was started with."""
+"""Fixtures for all rooms: made-up claims and records; no profile of the run."""
 
 import pytest
+import torch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.reference import Reference
+from rankcheck.instances.record import Entries, Integer, Record
+from rankcheck.instances.source import instances
+
+
+@pytest.fixture
+def declare():
+    """`declare(body, family, **attributes)`: a claim of kind `bound` unless told otherwise."""
+
+    def make(body, family, **attributes):
+        return Claim(
+            **{
+                "id": "t.made-up",
+                "kind": "bound",
+                "body": body,
+                "instances": family,
+                "title": "A statement of the tests",
+                "statement": "$x$",
+                "reference": Reference("tests", "here"),
+            }
+            | attributes
+        )
+
+    return make
+
+
+@instances
+def numbers(source, *, count=1, low=-8.0, high=8.0):
+    return tuple(source.tensor(low=low, high=high) for _ in range(count))
+
+
+@instances
+def vectors(source, *, count=1, size=(1, 4)):
+    n = source.integer(*size)
+    return tuple(source.tensor(n) for _ in range(count))
+
+
+@pytest.fixture
+def scalars():
+    """`scalars(count=…)`: a family of so many numbers."""
+    return numbers
+
+
+@pytest.fixture
+def lists():
+    """`lists(count=…)`: a family of so many vectors of one length."""
+    return vectors
+
+
+@pytest.fixture
+def record():
+    """`record(2, [1.0, 2.0], ...)`: ints and tensors in drawing order, in the default range."""
+
+    def make(*values, low=-8.0, high=8.0):
+        return Record(
+            tuple(
+                Integer(value, min(value, 1), max(value, 4))
+                if isinstance(value, int)
+                else Entries(torch.tensor(value).double(), torch.tensor(value).shape, low, high)
+                for value in values
+            )
+        )
+
+    return make
 
 
 @pytest.fixture(autouse=True)

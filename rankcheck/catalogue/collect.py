@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import rankcheck
 from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.reference import DOCUMENTS
@@ -16,7 +15,7 @@ from rankcheck.claims.reference import DOCUMENTS
 
 def project_folder() -> Path:
     """The folder of rankcheck's own claims: inside the installed package, or in the checkout."""
-    package = Path(rankcheck.__file__).resolve().parent
+    package = Path(__file__).resolve().parent.parent
     installed = package / "_properties"
     return installed if installed.is_dir() else package.parent / "properties"
 

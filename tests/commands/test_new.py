@@ -20,8 +20,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         registry.forget(name)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("id_", ["mine.first-try", "rank.first-try"])
+@pytest.mark.parametrize(
+    ("kind", "id_"),
+    [*((kind, "mine.first-try") for kind in KINDS), ("bound", "rank.first-try")],
+)
 def test_the_file_is_a_claim(folder, capsys, kind, id_):
     path = folder / "made.py"
     assert cli.main(["new", id_, "--kind", kind, "--file", str(path)]) == 0
