@@ -13,7 +13,7 @@ from rankcheck.instances.source import BatchSource, DrawSource, Rejected, seed_o
 from rankcheck.networks import Network
 
 #: What was drawn already: several tests look at the same instances of a family.
-_DRAWN = {}
+_DRAWN: dict[tuple, list] = {}
 
 
 @pytest.fixture
