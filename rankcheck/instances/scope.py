@@ -10,8 +10,9 @@ before -1. The first counterexample is the smallest one in this order.
 
 `shapes` finds the shapes by running the generator along prefixes of its integers. It takes every
 option of a `choice` and every value of a short range from zero (an index, a flag). Any other
-integer goes upwards from its low end, and stops when no shape with its present value is small
-enough: larger values are assumed to give at least as many entries (`Shapes.assumed`).
+integer goes upwards from its low end while shapes with its present value are small enough. Larger
+values are assumed to give at least as many entries (`Shapes.assumed`), after a trial of `BEYOND`
+runs; where that reaches all of them, nothing is assumed.
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ GRID = (0.0, 1.0, -1.0)
 INTEGERS = 32
 #: The search for shapes runs the generator this often.
 RUNS = 5_000
+#: When every branch with small shapes is explored, the search goes on in the others, for so many runs
+#: without a small shape.
+BEYOND = 200
 #: An integer of a range [0, high] with high at most this is an index or a flag.
 INDEX = 5
 #: Instances are numbered by int64.
@@ -195,6 +199,11 @@ class _Branch:
     alive: bool = False
 
     @property
+    def key(self) -> tuple[int, int, tuple[int, ...]]:
+        """The order of exploration; no two branches have the same prefix."""
+        return self.place.before, self.steps, self.prefix
+
+    @property
     def next(self) -> _Branch | None:
         """The branch of the next larger integer; None at the end of the range."""
         *before, value = self.prefix
@@ -281,10 +290,10 @@ class _Search:
     def __init__(self, family: Instances, result: Shapes) -> None:
         self._family = family
         self._result = result
-        #: By entries drawn before the last integer, then by steps; no two prefixes are the same.
+        #: Branches to explore, after their keys.
         self._heap: list[tuple[int, int, tuple[int, ...], _Branch]] = []
-        #: Branches that have a next one, which waits for them to come alive.
-        self._waiting = 0
+        #: The same of branches that wait for the branch before them to come alive.
+        self._waiting: list[tuple[int, int, tuple[int, ...], _Branch, _Branch]] = []
 
     def run(self, runs: int) -> Shapes:
         result = self._result
@@ -292,7 +301,15 @@ class _Search:
         while self._heap and result.runs < runs:
             self._explore(heapq.heappop(self._heap)[-1])
         result.cut = bool(self._heap)
-        result.assumed = self._waiting > 0
+        end = min(runs, result.runs + BEYOND)
+        while (self._heap or self._waiting) and result.runs < end:
+            branch, before = self._next()
+            if before is None or not before.alive:
+                found = len(result.found)
+                self._explore(branch)
+                if len(result.found) > found:
+                    end = min(runs, result.runs + BEYOND)
+        result.assumed = bool(self._heap) or any(not b.alive for *_, b in self._waiting)
         result.found.sort(key=lambda shape: (shape.entries, shape.integers))
         return result
 
@@ -326,25 +343,33 @@ class _Search:
             self._revive(branch)
             branch = branch.parent
 
+    def _next(self) -> tuple[_Branch, _Branch | None]:
+        """A branch to try, and the branch before it if that has no small shape so far."""
+        if self._heap:
+            return heapq.heappop(self._heap)[-1], None
+        *_, branch, before = heapq.heappop(self._waiting)
+        return branch, before
+
     def _open(self, branch: _Branch) -> None:
         if branch.place.index:
-            self._push(branch.next)
-        elif branch.next:
-            self._waiting += 1
+            self._push(branch)
+        elif (following := branch.next) and self._taken(following):
+            heapq.heappush(self._waiting, (*following.key, following, branch))
 
     def _revive(self, branch: _Branch) -> None:
         branch.alive = True
-        if not branch.place.index and branch.next:
-            self._waiting -= 1
-            self._push(branch.next)
+        if not branch.place.index:
+            self._push(branch)
 
-    def _push(self, branch: _Branch | None) -> None:
-        if branch is None:
-            return
-        if branch.prefix[-1] - branch.place.low >= INTEGERS:
-            self._result.longer = True
-            return
-        heapq.heappush(self._heap, (branch.place.before, branch.steps, branch.prefix, branch))
+    def _push(self, before: _Branch) -> None:
+        """Open the branch of the next larger integer."""
+        if (branch := before.next) and self._taken(branch):
+            heapq.heappush(self._heap, (*branch.key, branch))
+
+    def _taken(self, branch: _Branch) -> bool:
+        inside = branch.prefix[-1] - branch.place.low < INTEGERS
+        self._result.longer = self._result.longer or not inside
+        return inside
 
 
 class ScopeSource(Source):
