@@ -47,8 +47,8 @@ GRID = (0.0, 1.0, -1.0)
 INTEGERS = 32
 #: The search for shapes runs the generator this often.
 RUNS = 5_000
-#: When every branch with small shapes is explored, the search goes on in the others, for so many runs
-#: without a small shape.
+#: When every branch with small shapes is explored, the search goes on in the others, until so many
+#: runs found nothing.
 BEYOND = 200
 #: An integer of a range [0, high] with high at most this is an index or a flag.
 INDEX = 5
@@ -132,7 +132,7 @@ class Shapes:
 
         >>> from rankcheck.instances import matrices
         >>> shapes(matrices(), 4).sentence()
-        'all 1 128 instances of up to 4 entries from {-1, 0, 1}'
+        'all 951 instances of up to 4 entries from {-1, 0, 1}'
         """
         if not self.found:
             return f"no instance of up to {_counted(self.entries, 'entry', 'entries')}"
@@ -201,7 +201,7 @@ class _Branch:
     @property
     def key(self) -> tuple[int, int, tuple[int, ...]]:
         """The order of exploration; no two branches have the same prefix."""
-        return self.place.before, self.steps, self.prefix
+        return self.place.before + self.steps, self.steps, self.prefix
 
     @property
     def next(self) -> _Branch | None:
@@ -396,7 +396,7 @@ class ScopeSource(Source):
             raise ValueError(
                 f"received a shape with {self._radix} instances; they are numbered below 2^63"
             )
-        if not (0 <= start and 0 < count and start + count <= self._radix):
+        if start < 0 or count < 1 or start + count > self._radix:
             raise ValueError(
                 f"received start={start} and size={size} for a shape with {self._radix} instances"
             )
