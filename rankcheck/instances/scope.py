@@ -88,6 +88,8 @@ class Shapes:
         grid: the values of an entry.
         found: by number of entries, then by integers.
         off_grid: whether some range contains no value of the grid, so that its ends stand for it.
+        pinned: whether some range contains a single value of the grid, so that all instances share it:
+            slopes in (-1, 1) are 0, positive entries 1.
         longer: whether some range of integers was longer than `INTEGERS`, and not gone through.
         assumed: whether some integer was not raised further because its present value gave too many
             entries already.
@@ -101,6 +103,7 @@ class Shapes:
     grid: tuple[float, ...] = GRID
     found: list[ScopeShape] = field(default_factory=list)
     off_grid: bool = False
+    pinned: bool = False
     longer: bool = False
     assumed: bool = False
     cut: bool = False
@@ -115,7 +118,7 @@ class Shapes:
 
     @property
     def complete(self) -> bool:
-        """Whether this is every instance on the grid with so many entries."""
+        """Whether this is every instance on the grid with so many entries, given `assumed`."""
         return not (self.longer or self.cut or self.failed)
 
     def batches(self, size: int) -> Iterator[tuple[ScopeShape, int, int]]:
@@ -333,6 +336,9 @@ class _Search:
             integers = (*prefix, *(place.low for place in probe.places[len(prefix) :]))
             result.found.append(ScopeShape(integers, tuple(probe.grids)))
             result.off_grid = result.off_grid or probe.off_grid
+            result.pinned = result.pinned or (
+                len(result.grid) > 1 and any(len(values) == 1 for _, values in probe.grids)
+            )
         if branch:
             self._open(branch)
         for place in probe.places[len(prefix) :]:

@@ -167,7 +167,7 @@ def test_gradients_are_finite(factory, swept):
     for seed in range(6):
         source = BatchSource(seed, 3)
         factory()(source)
-        leaves = []
+        leaves: list[torch.Tensor] = []
 
         def leaf(values, leaves=leaves):
             leaves.append(values.clone().requires_grad_())
@@ -376,3 +376,10 @@ def test_the_rank_is_the_given_one(rank, swept):
             assert bool((linalg.rank(A) == rank).all())
             sizes.add(A.shape[-1])
         assert sizes == set(range(max(rank, 1), 5))
+
+
+@pytest.mark.parametrize("factory", FACTORIES, ids=lambda factory: factory.__name__)
+def test_the_device_is_that_of_the_source(factory):
+    for seed in range(12):
+        parts = factory()(BatchSource(seed, 4, device="meta"))
+        assert all(part.device.type == "meta" and part.shape[0] == 4 for part in parts)

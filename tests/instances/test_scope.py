@@ -6,7 +6,8 @@ import math
 import pytest
 import torch
 
-from rankcheck.instances import instances, matrices, networks_at_points
+import rankcheck.instances as door
+from rankcheck.instances import instances, is_factory, matrices, networks_at_points
 from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.instances.scope import (
     GRID,
@@ -184,7 +185,11 @@ def test_ranges_off_the_grid_take_their_ends():
     assert found.sentence() == (
         "all 6 instances of up to 2 entries from {-1, 0, 1} or the ends of their ranges"
     )
-    assert not shapes(positive_entries(low=0.5, high=2.0), 2).off_grid
+    assert not found.pinned
+    one = shapes(positive_entries(low=0.5, high=2.0), 2)
+    assert not one.off_grid
+    assert one.pinned
+    assert one.instances == len(one.found) == 2
 
 
 def test_other_grids():
@@ -201,6 +206,23 @@ def test_integers_alone():
     assert found.sentence() == "all 8 choices of its integers"
     assert shapes(nothing(), 3).instances == 1
     assert ScopeSource(shapes(nothing(), 3).found[0], 0, 1).record.choices == ()
+
+
+FAMILIES = [
+    found() for found in vars(door).values() if is_factory(found) and found is not instances
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_every_generator_of_the_door(family):
+    """The ends of the first and the last shape, in batches."""
+    found = shapes(family, 5, runs=1000)
+    assert not found.failed
+    for shape in {*found.found[:1], *found.found[-1:]}:
+        for start in {0, max(0, shape.instances - 3)}:
+            source = ScopeSource(shape, start, min(3, shape.instances))
+            family(source)
+            assert source.record.integers == shape.integers
 
 
 @instances
