@@ -88,8 +88,8 @@ class Shapes:
         grid: the values of an entry.
         found: by number of entries, then by integers.
         off_grid: whether some range contains no value of the grid, so that its ends stand for it.
-        pinned: whether some range contains a single value of the grid, which its entries then have in
-            every instance: 0 for a slope in (-1, 1), 1 for a positive entry.
+        pinned: whether some range contains a single value of the grid. Its entries have this value
+            in every instance: 0 for a slope in (-1, 1), 1 for a positive entry.
         longer: whether some range of integers was longer than `INTEGERS`, and not gone through.
         assumed: whether some integer was not raised further because its present value gave too many
             entries already.
