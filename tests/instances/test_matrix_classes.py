@@ -1,0 +1,385 @@
+"""Classes of matrices: membership exactly on balls for every driver, and what is reached."""
+
+import inspect
+import itertools
+import math
+
+import pytest
+import torch
+
+import rankcheck.instances as door
+from rankcheck import linalg
+from rankcheck.balls import BallArray
+from rankcheck.instances import (
+    doubly_stochastic_matrices,
+    graded_matrices,
+    hermitian_matrices,
+    instances,
+    is_factory,
+    orthogonal_matrices,
+    permutation_matrices,
+    positive_definite_matrices,
+    positive_semidefinite_matrices,
+    projections,
+    symmetric_matrices,
+    unitary_matrices,
+)
+from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.instances.matrix_classes import frame, magnitudes, permutation
+from rankcheck.instances.scope import ScopeSource, shapes
+from rankcheck.instances.source import BatchSource, ReplaySource
+
+COMPLEX = {"unitary_matrices", "hermitian_matrices"}
+
+
+def eye(A):
+    return linalg.eye(A.shape[-1], like=A)
+
+
+def is_symmetric(A):
+    return A.mT == A
+
+
+def is_definite(A):
+    """Leading minors are positive, by elimination without pivots."""
+    pivots = []
+    while A.shape[-1]:
+        pivot = A[..., :1, :1]
+        pivots.append(pivot[..., 0, 0] > 0)
+        A = A[..., 1:, 1:] - A[..., 1:, :1] @ A[..., :1, 1:] / pivot
+    return torch.stack([torch.as_tensor(p) for p in pivots])
+
+
+def of_rank(r):
+    return lambda A: torch.cat(
+        [is_symmetric(A).reshape(-1), torch.as_tensor(linalg.rank(A) == r).reshape(-1)]
+    )
+
+
+def is_projection(A):
+    return (A.mT == A) & (A @ A == A)
+
+
+def is_orthogonal(A):
+    return A.mT @ A == eye(A)
+
+
+def is_unitary(X, Y):
+    return (X.mT @ X + Y.mT @ Y == eye(X)) & (X.mT @ Y - Y.mT @ X == 0 * X)
+
+
+def is_hermitian(X, Y):
+    return (X.mT == X) & (Y.mT == -Y)
+
+
+def is_stochastic(A):
+    return (A >= 0).all() & (A.sum(-1) == 1).all() & (A.sum(-2) == 1).all()
+
+
+def is_permutation(A):
+    return is_orthogonal(A) & ((A == 0) | (A == 1))
+
+
+def is_bounded(A):
+    return A.abs() <= 10**6
+
+
+CLASSES = [
+    (symmetric_matrices(), is_symmetric),
+    (positive_definite_matrices(), is_symmetric),
+    (positive_definite_matrices(condition=100.0), is_definite),
+    (positive_semidefinite_matrices(rank=0), of_rank(0)),
+    (positive_semidefinite_matrices(rank=2), of_rank(2)),
+    (projections(), is_projection),
+    (projections(rank=1), of_rank(1)),
+    (projections(size=(1, 3), rank=3), is_orthogonal),
+    (orthogonal_matrices(), is_orthogonal),
+    (unitary_matrices(size=(1, 3)), is_unitary),
+    (hermitian_matrices(), is_hermitian),
+    (doubly_stochastic_matrices(), is_stochastic),
+    (permutation_matrices(), is_permutation),
+    (graded_matrices(), is_bounded),
+]
+FACTORIES = [
+    doubly_stochastic_matrices,
+    graded_matrices,
+    hermitian_matrices,
+    orthogonal_matrices,
+    permutation_matrices,
+    positive_definite_matrices,
+    positive_semidefinite_matrices,
+    projections,
+    symmetric_matrices,
+    unitary_matrices,
+]
+
+
+def on_balls(family, record):
+    return family(ReplaySource(record, BallArray.exact))
+
+
+@pytest.mark.parametrize(("family", "member"), CLASSES, ids=str)
+def test_members_exactly_on_balls(family, member, swept, drawn):
+    records = []
+    for source, _ in itertools.islice(swept(family, 25, size=3), 25):
+        records.append(source.record.instance(1))
+    records += [source.record for source, _ in drawn(family, 12)]
+    for shape, start, size in itertools.islice(shapes(family, 4).batches(5), 12):
+        source = ScopeSource(shape, start, size)
+        family(source)
+        records.append(source.record.instance(size - 1))
+    source = BatchSource(3, None)
+    family(source)
+    records.append(source.record)
+    for record in records:
+        parts = on_balls(family, record)
+        assert all(isinstance(part, BallArray) for part in parts)
+        assert bool(member(*parts).all())
+        choices = write_choices(record)
+        assert write_choices(read_choices(family, choices)) == choices
+
+
+@pytest.mark.parametrize(("family", "member"), CLASSES, ids=str)
+def test_floats_and_balls_agree(family, member, swept):
+    for source, parts in swept(family, 8, size=4, seed=5):
+        exact = on_balls(family, source.record.instance(2))
+        for part, other in zip(parts, exact, strict=True):
+            assert part.shape[0] == 4
+            assert part.dtype == torch.float64
+            assert bool((abs(other - part[2]) <= 1e-9 * (1 + part[2].abs())).all())
+
+
+@pytest.mark.parametrize("factory", FACTORIES, ids=lambda factory: factory.__name__)
+def test_several_of_one_size(factory, swept):
+    parts = 2 if factory.__name__ in COMPLEX else 1
+    sides = set()
+    for _, drawn in swept(factory(count=3), 20, size=2):
+        assert len(drawn) == 3 * parts
+        assert len({A.shape for A in drawn}) == 1
+        sides.add(drawn[0].shape[-1])
+        if drawn[0].shape[-1] > 2 and factory is symmetric_matrices:
+            assert not torch.equal(drawn[0], drawn[1]) or not drawn[0].any()
+    assert sides == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("factory", FACTORIES, ids=lambda factory: factory.__name__)
+def test_gradients_are_finite(factory, swept):
+    for seed in range(6):
+        source = BatchSource(seed, 3)
+        factory()(source)
+        leaves: list[torch.Tensor] = []
+
+        def leaf(values, leaves=leaves):
+            leaves.append(values.clone().requires_grad_())
+            return leaves[-1]
+
+        family = factory()
+        parts = family(ReplaySource(source.record, leaf, batch=(3,)))
+        total = sum((part * part.cumsum(-1)).sum() for part in parts)
+        if not total.requires_grad:
+            continue
+        grads = torch.autograd.grad(total, leaves, allow_unused=True)
+        assert all(g is None or bool(g.isfinite().all()) for g in grads)
+
+
+@pytest.mark.parametrize("factory", FACTORIES, ids=lambda factory: factory.__name__)
+def test_the_door_and_the_signature(factory):
+    assert is_factory(factory)
+    assert getattr(door, factory.__name__) is factory
+    parameters = inspect.signature(factory).parameters
+    assert "count" in parameters
+    assert "source" not in parameters
+    assert factory(count=2).name == f"{factory.__name__}(count=2)"
+
+
+@pytest.mark.parametrize(
+    ("factory", "options", "rule"),
+    [
+        (symmetric_matrices, {"size": (0, 3)}, "1 <= low <= high"),
+        (symmetric_matrices, {"size": (3, 2)}, "1 <= low <= high"),
+        (symmetric_matrices, {"size": 3}, "1 <= low <= high"),
+        (symmetric_matrices, {"count": 0}, "a positive integer"),
+        (symmetric_matrices, {"count": True}, "a positive integer"),
+        (projections, {"rank": 5}, "the largest size, 4"),
+        (projections, {"rank": -1}, "the largest size, 4"),
+        (positive_semidefinite_matrices, {"size": (1, 2), "rank": 3}, "the largest size, 2"),
+        (positive_definite_matrices, {"condition": 0.5}, "lies in"),
+        (positive_definite_matrices, {"condition": 1e16}, "lies in"),
+        (positive_definite_matrices, {"condition": "large"}, "is a number"),
+        (graded_matrices, {"decades": -1}, "lies in"),
+        (graded_matrices, {"rows": (2, 1)}, "1 <= low <= high"),
+    ],
+)
+def test_options_are_checked_where_they_are_written(factory, options, rule):
+    with pytest.raises(ValueError, match=f"{factory.__name__}: received .*{rule}"):
+        factory(**options)
+
+
+def test_unknown_options():
+    with pytest.raises(TypeError, match="symmetric_matrices takes size="):
+        symmetric_matrices(sizes=(1, 2))
+
+
+# What is reached
+
+
+def found(swept, family, predicate, batches=60):
+    return any(
+        bool(torch.as_tensor(predicate(*parts)).any()) for _, parts in swept(family, batches)
+    )
+
+
+def eigenvalues(A):
+    return torch.linalg.eigvalsh(A)
+
+
+def close(A, B):
+    return (A - B).abs().amax((-2, -1)) < 1e-12
+
+
+def repeated(A):
+    values = eigenvalues(A)
+    return (values.diff() < 1e-9).any(-1) & (values[..., -1] - values[..., 0] > 1e-3)
+
+
+REACHED = {
+    "symmetric, rank-deficient and not zero": (
+        symmetric_matrices(size=(3, 3)),
+        lambda A: linalg.rank(A) == 1,
+    ),
+    "symmetric, zero": (symmetric_matrices(), lambda A: (A == 0).all()),
+    "symmetric, repeated": (symmetric_matrices(size=(3, 3)), repeated),
+    "symmetric, indefinite": (
+        symmetric_matrices(size=(2, 2)),
+        lambda A: (eigenvalues(A)[..., 0] < -1) & (eigenvalues(A)[..., -1] > 1),
+    ),
+    "symmetric, identity": (symmetric_matrices(), lambda A: (eye(A) == A).all((-2, -1))),
+    "definite, identity": (
+        positive_definite_matrices(size=(3, 3)),
+        lambda A: close(A, eye(A)),
+    ),
+    "definite, repeated": (positive_definite_matrices(size=(3, 3)), repeated),
+    "definite, distinct": (
+        positive_definite_matrices(size=(3, 3)),
+        lambda A: (eigenvalues(A).log().diff() > 0.5).all(-1),
+    ),
+    "semidefinite, zero": (positive_semidefinite_matrices(), lambda A: (A == 0).all()),
+    "semidefinite, rank one of three": (
+        positive_semidefinite_matrices(size=(3, 3)),
+        lambda A: linalg.rank(A) == 1,
+    ),
+    "projection, zero": (projections(), lambda A: (A == 0).all()),
+    "projection, identity": (projections(size=(3, 3)), lambda A: close(A, eye(A))),
+    "projection, not diagonal": (
+        projections(size=(3, 3)),
+        lambda A: (A - torch.diag_embed(A.diagonal(dim1=-2, dim2=-1))).abs().amax((-2, -1)) > 0.1,
+    ),
+    "orthogonal, identity": (orthogonal_matrices(size=(3, 3)), lambda A: close(A, eye(A))),
+    "orthogonal, determinant 1": (orthogonal_matrices(size=(3, 3)), lambda A: A.det() > 0.5),
+    "orthogonal, determinant -1": (orthogonal_matrices(size=(3, 3)), lambda A: A.det() < -0.5),
+    "orthogonal, 1x1": (orthogonal_matrices(size=(1, 1)), lambda A: A[:, 0, 0] == 1),
+    "orthogonal, 1x1 negative": (orthogonal_matrices(size=(1, 1)), lambda A: A[:, 0, 0] == -1),
+    "unitary, identity": (
+        unitary_matrices(size=(2, 2)),
+        lambda X, Y: close(X, eye(X)) & close(Y, 0 * Y),
+    ),
+    "unitary, imaginary": (unitary_matrices(size=(1, 1)), lambda X, Y: Y[:, 0, 0].abs() > 0.9),
+    "Hermitian, complex": (hermitian_matrices(size=(2, 2)), lambda X, Y: Y[:, 0, 1].abs() > 1),
+    "Hermitian, rank one": (
+        hermitian_matrices(size=(2, 2)),
+        lambda X, Y: torch.linalg.matrix_rank(torch.complex(X, Y), hermitian=True, rtol=1e-9) == 1,
+    ),
+    "stochastic, identity": (
+        doubly_stochastic_matrices(size=(3, 3)),
+        lambda A: (eye(A) == A).all((-2, -1)),
+    ),
+    "stochastic, uniform": (
+        doubly_stochastic_matrices(size=(3, 3)),
+        lambda A: (A == 1 / 3).all((-2, -1)),
+    ),
+    "stochastic, positive and not uniform": (
+        doubly_stochastic_matrices(size=(3, 3)),
+        lambda A: (A > 0).all((-2, -1)) & (A.amax((-2, -1)) > 0.5),
+    ),
+    "stochastic, 1x1": (doubly_stochastic_matrices(), lambda A: torch.tensor(A.shape[-1] == 1)),
+    "graded, zero": (graded_matrices(), lambda A: (A == 0).all((-2, -1))),
+}
+
+
+@pytest.mark.parametrize(("family", "predicate"), REACHED.values(), ids=REACHED)
+def test_reach(family, predicate, swept):
+    assert found(swept, family, predicate)
+
+
+@pytest.mark.parametrize("condition", [1.0, 4.0, 1e4, 1e8])
+def test_the_condition_reaches_its_bound_and_never_exceeds_it(condition, swept):
+    worst = 0.0
+    for _, (A,) in swept(positive_definite_matrices(size=(2, 3), condition=condition), 40):
+        values = eigenvalues(A)
+        assert bool((values > 0).all())
+        root = condition**0.5
+        assert bool((values <= root * (1 + 1e-9)).all())
+        worst = max(worst, float((values[..., -1] / values[..., 0]).max()))
+    assert worst <= condition * (1 + 1e-6)
+    assert worst >= condition * 0.999
+
+
+def test_the_condition_holds_exactly_on_balls():
+    """The ends of the range: t = 1 and t = −1 give κ^½ and κ^−½ or numbers inside of them."""
+    for condition in (1.0, 3.0, 100.0, 1e4, 1e15):
+
+        @instances
+        def ends(source, condition=condition):
+            return magnitudes(source, 2, ratio=condition)
+
+        record = read_choices(ends(), [[1, -1]])
+        (values,) = on_balls(ends(), record)
+        assert bool((values[0] / values[1] <= condition).all())
+        assert bool((values[0] / values[1] >= condition * (1 - 1e-3)).all())
+
+
+def test_magnitudes_are_spread_over_all_decades(swept):
+    entries = torch.cat([A.flatten() for _, (A,) in swept(graded_matrices(rows=(3, 3)), 60)])
+    size = entries[entries != 0].abs().log10()
+    for decade in range(-4, 3):
+        assert int(((size >= decade) & (size < decade + 1)).sum()) > 50
+    by_row = []
+    for source, (A,) in swept(graded_matrices(rows=(2, 2), columns=(2, 2)), 40):
+        if source.record.integers[2] == 1:
+            by_row.append((A[..., 0, :].abs().amin(-1) > 1e4 * A[..., 1, :].abs().amax(-1)).any())
+    assert any(map(bool, by_row))
+
+
+def test_permutations():
+    for n in range(1, 6):
+        found = {tuple(permutation(n, index)) for index in range(math.factorial(n))}
+        assert found == set(itertools.permutations(range(n)))
+        assert permutation(n, 0) == list(range(n))
+
+
+def test_every_permutation_matrix_is_in_the_scope():
+    assert shapes(permutation_matrices(), 0).instances == 1 + 2 + 6 + 24
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (3, 2), (3, 3), (4, 0)])
+def test_frames(n, k):
+    V = frame(BatchSource(1, 50), n, k)
+    assert V.shape == (50, n, k)
+    torch.testing.assert_close(V.mT @ V, torch.eye(k, dtype=V.dtype).expand(50, k, k))
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_the_rank_is_the_given_one(rank, swept):
+    for generator in (projections, positive_semidefinite_matrices):
+        sizes = set()
+        for _, (A,) in swept(generator(rank=rank), 20, size=8):
+            assert bool((linalg.rank(A) == rank).all())
+            sizes.add(A.shape[-1])
+        assert sizes == set(range(max(rank, 1), 5))
+
+
+@pytest.mark.parametrize("factory", FACTORIES, ids=lambda factory: factory.__name__)
+def test_the_device_is_that_of_the_source(factory):
+    for seed in range(12):
+        parts = factory()(BatchSource(seed, 4, device="meta"))
+        assert all(part.device.type == "meta" and part.shape[0] == 4 for part in parts)

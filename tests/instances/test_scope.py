@@ -1,0 +1,337 @@
+"""Small scope: the shapes against brute force, every instance once, and what the sentence says."""
+
+import itertools
+import math
+
+import pytest
+import torch
+
+import rankcheck.instances as door
+from rankcheck.instances import instances, is_factory, matrices, networks_at_points
+from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.instances.scope import (
+    GRID,
+    INTEGERS,
+    ScopeShape,
+    ScopeSource,
+    grid_of,
+    shapes,
+)
+from rankcheck.instances.source import BatchSource, Rejected, ReplaySource, Source
+
+
+@instances
+def staircase(source):
+    """The range of the second integer depends on the first, the number of entries on both."""
+    m = source.integer(1, 3)
+    n = source.integer(m, 2 * m)
+    return source.tensor(m, n - m), source.tensor(low=0.0, high=2.0)
+
+
+@instances
+def falling(source):
+    """A larger second integer gives fewer entries."""
+    n = source.integer(2, 4)
+    k = source.integer(1, n)
+    return (source.tensor(n - k, 2),)
+
+
+@instances
+def positive_entries(source, *, low=0.25, high=0.5):
+    return source.tensor(source.integer(1, 4), low=low, high=high)
+
+
+@instances
+def many_integers(source):
+    """All integers come before the first tensor."""
+    sizes = [source.integer(1, 3) for _ in range(source.integer(2, 4))]
+    kind = source.choice(("first", "last", "none"))
+    index = source.integer(0, len(sizes) - 1)
+    if kind == "none":
+        return (source.tensor(*sizes),)
+    return source.tensor(sizes[0]), source.tensor(sizes[index] if kind == "last" else sizes[-1])
+
+
+@instances
+def numbers(source):
+    """No entries at all."""
+    return source.integer(2, 5), source.choice(("a", "b"))
+
+
+@instances
+def nothing(source):
+    return (1.0,)
+
+
+class _Everything(Source):
+    """Takes given integers, and raises where one is missing."""
+
+    def __init__(self, integers):
+        super().__init__((1,))
+        self._left = iter(integers)
+        self.grids = []
+
+    def _integer(self, low, high):
+        value = next(self._left, None)
+        if value is None:
+            raise LookupError(low, high)
+        return value
+
+    def _tensor(self, shape, low, high):
+        self.grids.append((shape, grid_of(low, high)))
+        return torch.full((1, *shape), high, dtype=torch.float64)
+
+
+def by_brute_force(family, entries):
+    """The shapes with at most so many entries, without any pruning."""
+    found, waiting = [], [()]
+    while waiting:
+        prefix = waiting.pop()
+        source = _Everything(prefix)
+        try:
+            family(source)
+        except LookupError as more:
+            low, high = more.args
+            waiting += [(*prefix, value) for value in range(low, high + 1)]
+            continue
+        shape = ScopeShape(prefix, tuple(source.grids))
+        if shape.entries <= entries:
+            found.append(shape)
+    return sorted(found, key=lambda shape: (shape.entries, shape.integers))
+
+
+SMALL = [
+    (staircase(), 6),
+    (falling(), 2),
+    (positive_entries(), 3),
+    (many_integers(), 5),
+    (numbers(), 0),
+    (nothing(), 0),
+    (matrices(), 6),
+    (networks_at_points(depth=(1, 2), width=(1, 3)), 6),
+    (networks_at_points(depth=(2, 3), width=(1, 2)), 12),
+]
+
+
+@pytest.mark.parametrize(("family", "entries"), SMALL, ids=str)
+def test_the_shapes_are_those_of_brute_force(family, entries):
+    found = shapes(family, entries)
+    assert found.found == by_brute_force(family, entries)
+    assert found.complete
+    assert found.runs > 0
+
+
+def test_the_networks_with_up_to_six_entries():
+    """Depth 1 to 5, widths 1 to 4: no network of more than 3 layers has so few entries."""
+    found = shapes(networks_at_points(), 6)
+    assert (len(found.found), found.instances) == (70, 19_566)
+    assert found.sentence() == "all 19 566 instances of up to 6 entries from {-1, 0, 1}"
+    assert found.found[0].entries == 2
+
+
+@pytest.mark.parametrize(("family", "entries"), SMALL, ids=str)
+def test_every_instance_exactly_once(family, entries):
+    found = shapes(family, min(entries, 4))
+    seen = set()
+    for shape, start, size in found.batches(100):
+        source = ScopeSource(shape, start, size)
+        family(source)
+        for index in range(size):
+            record = source.record.instance(index)
+            assert record.integers == shape.integers
+            choices = write_choices(record)
+            again = read_choices(family, choices, check_hypotheses=False)
+            assert write_choices(again) == choices
+            seen.add(repr(choices))
+    assert len(seen) == found.instances
+    filled = sum(
+        math.prod(len(values) ** math.prod(size) for size, values in shape.grids)
+        for shape in found.found
+    )
+    assert filled == found.instances
+
+
+def test_batches_agree_with_one_at_a_time():
+    family = staircase()
+    shape = max(shapes(family, 4).found, key=lambda shape: shape.instances)
+    grids = [values for size, values in shape.grids for _ in range(math.prod(size))]
+    digits = list(itertools.product(*grids))
+    for index, expected in enumerate(digits):
+        source = ScopeSource(shape, index, None)
+        parts = family(source)
+        assert [len(part.shape) for part in parts] == [2, 0]
+        assert tuple(torch.cat([t.reshape(-1) for t in parts]).tolist()) == expected
+    for start, size in ((0, shape.instances), (1, 7), (shape.instances - 1, 1)):
+        source = ScopeSource(shape, start, size)
+        rows = torch.cat([t.reshape(size, -1) for t in family(source)], -1)
+        assert [tuple(row) for row in rows.tolist()] == digits[start : start + size]
+
+
+def test_the_order_is_that_of_the_module():
+    """By entries, then by integers, then by digits: 0 comes before 1, and 1 before -1."""
+    found = shapes(matrices(rows=(1, 2), columns=(1, 2)), 4)
+    keys = [(shape.entries, shape.integers) for shape in found.found]
+    assert keys == sorted(keys)
+    first = found.found[0]
+    source = ScopeSource(first, 0, 3)
+    (values,) = matrices()(source)
+    assert values.flatten().tolist() == [0.0, 1.0, -1.0]
+
+
+def test_ranges_off_the_grid_take_their_ends():
+    found = shapes(positive_entries(), 2)
+    assert found.off_grid
+    assert [values for shape in found.found for _, values in shape.grids] == [(0.25, 0.5)] * 2
+    assert found.sentence() == (
+        "all 6 instances of up to 2 entries from {-1, 0, 1} or the ends of their ranges"
+    )
+    assert not found.pinned
+    one = shapes(positive_entries(low=0.5, high=2.0), 2)
+    assert not one.off_grid
+    assert one.pinned
+    assert one.instances == len(one.found) == 2
+
+
+def test_other_grids():
+    found = shapes(matrices(rows=(1, 1), columns=(2, 2)), 2, grid=(0, 0.5))
+    assert found.sentence().endswith("from {0, 1/2}")
+    assert all(shape.instances in {4, 8} for shape in found.found)
+    for grid in ((), (1.0, math.inf), (0, 0.0)):
+        with pytest.raises(ValueError, match="a grid has at least one value"):
+            shapes(matrices(), 2, grid=grid)
+
+
+def test_integers_alone():
+    found = shapes(numbers(), 3)
+    assert found.sentence() == "all 8 choices of its integers"
+    assert shapes(nothing(), 3).instances == 1
+    assert ScopeSource(shapes(nothing(), 3).found[0], 0, 1).record.choices == ()
+
+
+FAMILIES = [
+    found() for found in vars(door).values() if is_factory(found) and found is not instances
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_every_generator_of_the_door(family):
+    """The ends of the first and the last shape, in batches."""
+    found = shapes(family, 5, runs=1000)
+    assert not found.failed
+    for shape in {*found.found[:1], *found.found[-1:]}:
+        for start in {0, max(0, shape.instances - 3)}:
+            source = ScopeSource(shape, start, min(3, shape.instances))
+            family(source)
+            assert source.record.integers == shape.integers
+
+
+@instances
+def long_ranges(source):
+    return source.integer(0, 10**6), source.tensor()
+
+
+def test_long_ranges_of_integers_are_said():
+    found = shapes(long_ranges(), 1)
+    assert found.longer
+    assert not found.complete
+    assert len(found.found) == INTEGERS
+    assert found.sentence() == (
+        "96 instances of up to 1 entry from {-1, 0, 1}; integers in the first 32 values of their "
+        "ranges"
+    )
+
+
+def test_a_search_that_is_cut_has_the_smallest_shapes():
+    whole, part = shapes(networks_at_points(), 8), shapes(networks_at_points(), 8, runs=300)
+    assert part.cut
+    assert not part.complete
+    assert part.runs == 300
+    assert "the shapes that 300 runs found" in part.sentence()
+    assert part.found[:10] == whole.found[:10]
+
+
+def test_no_shape_is_small_enough():
+    found = shapes(networks_at_points(width=(3, 4)), 5)
+    assert not found.found
+    assert found.sentence() == "no instance of up to 5 entries"
+    assert list(found.batches(8)) == []
+
+
+@instances
+def hypotheses(source):
+    """Rejects instances, and all of a shape."""
+    n = source.integer(1, 3)
+    if n == 2:
+        raise Rejected("n is odd")
+    x = source.tensor(n)
+    source.require(x.sum(-1) > 0, "positive sums")
+    return (x,)
+
+
+def test_generators_that_reject():
+    found = shapes(hypotheses(), 3)
+    assert [shape.entries for shape in found.found] == [1, 3]
+    assert found.rejected == 1
+    source = ScopeSource(found.found[0], 0, 3)
+    hypotheses()(source)
+    assert source.valid.tolist() == [False, True, False]
+    assert source.reasons == {"positive sums": 2}
+    with pytest.raises(Rejected, match="positive sums"):
+        hypotheses()(ScopeSource(found.found[0], 0, None))
+
+
+@instances
+def raising(source):
+    n = source.integer(1, 4)
+    if n == 3:
+        raise RuntimeError("no third")
+    return (source.tensor(n),)
+
+
+def test_generators_that_raise():
+    found = shapes(raising(), 4)
+    assert [shape.entries for shape in found.found] == [1, 2, 4]
+    assert found.failed == {"RuntimeError: no third": 1}
+    assert found.sentence().endswith("; the generator raised at 1 shape")
+
+
+@instances
+def inverses(source):
+    n = source.integer(1, 3)
+    return (torch.linalg.inv(source.tensor(n, n)),)
+
+
+def test_a_generator_that_inverts_a_matrix_does_not_fail():
+    assert not shapes(inverses(), 9).failed
+    assert len(shapes(inverses(), 9).found) == 3
+
+
+def test_a_record_of_the_scope_replays():
+    family = networks_at_points(depth=(2, 2), width=(1, 2))
+    shape = shapes(family, 6).found[-1]
+    source = ScopeSource(shape, 5, 4)
+    net, x = family(source)
+    again, y = family(ReplaySource(source.record.instance(2)))
+    assert torch.equal(x[2], y)
+    assert all(torch.equal(w[2], v) for w, v in zip(net.weights, again.weights, strict=True))
+
+
+def test_devices_and_wrong_numbers():
+    shape = shapes(positive_entries(), 2).found[-1]
+    (values,) = positive_entries()(ScopeSource(shape, 0, 2, device="meta"))
+    assert values.device.type == "meta"
+    for start, size in ((-1, 1), (0, 0), (0, 5), (4, None)):
+        with pytest.raises(ValueError, match="for a shape with 4 instances"):
+            ScopeSource(shape, start, size)
+    huge = ScopeShape((), (((64,), GRID),))
+    with pytest.raises(ValueError, match="numbered below"):
+        ScopeSource(huge, 0, 1)
+
+
+def test_what_a_sweep_draws_is_not_touched():
+    """The search draws no random numbers."""
+    before = torch.random.get_rng_state()
+    shapes(networks_at_points(), 4)
+    assert torch.equal(before, torch.random.get_rng_state())
+    first = networks_at_points()(BatchSource(3, 2))[1]
+    assert torch.equal(first, networks_at_points()(BatchSource(3, 2))[1])
