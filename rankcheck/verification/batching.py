@@ -1,0 +1,469 @@
+"""Whether a claim says of each instance of a batch what it says of the instance alone.
+
+A body or a generator that mixes the instances of a batch, as `A.norm()` and `Y.mean(0)` do, puts
+another statement to the test than the one that is written. So before a claim is searched, a small
+batch is compared with its instances one at a time, and with the same instances in another order.
+Evaluating twice under different global seeds, and comparing the arguments before and after, shows a
+body that is random or that changes its arguments.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.errors import InputError
+from rankcheck.instances.record import Entries, Record
+from rankcheck.instances.source import (
+    BatchSource,
+    Instances,
+    Rejected,
+    ReplaySource,
+    Source,
+    seed_of,
+)
+
+__all__ = ["BatchError", "check_batching"]
+
+#: Instances in a batch, and those of them that are evaluated alone.
+SIZE, ALONE = 7, (0, 3, 6)
+#: Discrete shapes at which a family is checked, with small integers and with random entries.
+SHAPES = 3
+#: Differences up to this, relative to the numbers that are compared, are rounding.
+RELATIVE = 1e-6
+#: So are differences up to this multiple of the tolerance of a relation, and
+TOLERANCES = 64.0
+#: up to this multiple of what entries moved by a relative `DISTANCE` change in `MOVES` attempts.
+MOVED, MOVES, DISTANCE = 8.0, 12, 2.0**-30
+#: A number in a message is written with so many digits.
+DIGITS = 9
+
+
+class BatchError(InputError):
+    """A claim that means something else for a batch than for an instance: where, both figures."""
+
+
+def check_batching(claim: Claim) -> None:
+    """Check that the body and the generators of a claim are functions of one instance.
+
+    Compared are the arguments that a generator makes, its hypotheses, and the sides, tolerance and
+    `where` of each relation. A correct body is not accused: a difference counts only if it exceeds
+    rounding, and if the instance does not change as much when its entries move by a relative 2⁻³⁰,
+    as at a kink or a rank on its edge. Instances on which the body raises are left to the search.
+
+    A claim with `no_batch` is only checked for randomness and for changes of its arguments.
+
+    Raises:
+        BatchError: if they are not.
+    """
+    for family in (claim.instances, claim.tight):
+        if family is None:
+            continue
+        for shape in range(SHAPES):
+            for grid in (True, False):
+                seed = seed_of("batching", claim.id, family.name, shape)
+                _Check(claim, family).run(seed, grid)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A tensor among what is compared: its name for a person, and what differences are rounding."""
+
+    name: str
+    values: torch.Tensor
+    tolerance: torch.Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Values:
+    """What the evaluation of a source gave.
+
+    Attributes:
+        places: the arguments, then the relations; of a rejected instance only the arguments.
+        error: what was raised instead.
+        valid: the hypotheses, of the shape of the batch.
+    """
+
+    places: tuple[Place, ...]
+    valid: torch.Tensor
+    error: Exception | None = None
+    rejected: bool = False
+
+
+class _Check:
+    """The comparisons of one family of a claim at one discrete shape."""
+
+    def __init__(self, claim: Claim, family: Instances) -> None:
+        self.claim = claim
+        self.family = family
+
+    def run(self, seed: int, grid: bool) -> None:
+        batched = self.claim.no_batch is None
+        make = partial(_GridSource if grid else BatchSource, seed, SIZE if batched else None)
+        with _seeded(1):
+            source = make()
+            first = self.evaluate(source)
+        if first.error is not None and not batched:
+            return
+        record = _clone(source.record)
+        with _seeded(2):
+            again = self.evaluate(make())
+            self.same(first, again)
+        if not batched:
+            return
+        if first.error is not None:
+            self.raises_in_batches_only(record, first.error)
+            return
+        order = torch.arange(SIZE).flip(0)
+        self.compare_order(first, record, order)
+        for index in ALONE:
+            self.compare_alone(first, record, index)
+
+    def evaluate(self, source: Source) -> Values:
+        """The arguments, hypotheses and relations that a source gives.
+
+        Raises:
+            BatchError: if the generator or the body changes its arguments.
+        """
+        places: tuple[Place, ...] = ()
+        try:
+            instance = self.family(source)
+            arguments = self.arguments(instance)
+            before = tuple(place.values.detach().clone() for place in arguments)
+            places = arguments
+            relations = self.claim.relations(instance)
+        except Rejected:
+            return Values(places, torch.tensor(False), rejected=True)
+        except (InputError, ClaimError):
+            raise
+        except Exception as error:
+            return Values(places, source.valid, error)
+        self.unchanged(places, before)
+        try:
+            places += tuple(self.sides(relations, source.batch))
+        except BatchError:
+            raise
+        except Exception as error:
+            return Values(places, source.valid, error)
+        return Values(places, source.valid)
+
+    def arguments(self, instance: tuple[Any, ...]) -> tuple[Place, ...]:
+        names = self.claim.arguments
+        if len(names) != len(instance):
+            names = tuple(f"argument {number}" for number in range(1, len(instance) + 1))
+        return tuple(
+            place
+            for name, part in zip(names, instance, strict=True)
+            for place in _leaves(name, part)
+        )
+
+    def sides(self, relations: tuple[Any, ...], batch: tuple[int, ...]) -> Iterator[Place]:
+        for number, relation in enumerate(relations, 1):
+            name = f"relation {relation.label or number}"
+            spread = relation.over(batch)
+            for side in (relation.lhs, relation.rhs):
+                if batch and side.ndim and tuple(side.shape[:1]) != batch:
+                    raise self.error(
+                        f"the sides of {name} have the shape {tuple(side.shape)} for a batch of "
+                        f"{batch[0]} instances; the batch comes first, ({batch[0]}, …)"
+                    )
+            band = spread.tolerance.detach()
+            yield Place(f"lhs of {name}", spread.lhs.detach(), band)
+            yield Place(f"rhs of {name}", spread.rhs.detach(), band)
+            yield Place(f"tolerance of {name}", band, band)
+            yield Place(f"where= of {name}", spread.asserted.detach())
+
+    def unchanged(self, places: tuple[Place, ...], before: tuple[torch.Tensor, ...]) -> None:
+        for place, old in zip(places, before, strict=True):
+            new = place.values.detach()
+            if new.shape != old.shape or not bool(((new == old) | (new != new)).all()):
+                differs = _first(new, old)
+                raise self.error(
+                    f"the body changed its argument {place.name}{differs}; a body leaves its "
+                    "arguments as they are, so write A * 2 and not A.mul_(2)",
+                    mend=False,
+                )
+
+    def same(self, first: Values, again: Values) -> None:
+        """Two evaluations of the same instances."""
+        if (first.error is None) != (again.error is None):
+            error = first.error or again.error
+            raise self.error(
+                f"of two evaluations on the same instances one raised {_said(error)}; a body and a "
+                "generator are functions of what is drawn from the source",
+                mend=False,
+            )
+        if len(first.places) != len(again.places):
+            return
+        for one, two in zip(first.places, again.places, strict=True):
+            bands = (one.tolerance, two.tolerance)
+            at = None
+            if one.values.shape == two.values.shape:
+                at = _differs(one.values, two.values, *bands)
+                if at is None:
+                    continue
+            raise self.error(
+                f"{one.name} is {_figure(one.values, at)}, and {_figure(two.values, at)} when the "
+                "same instances are evaluated again; a body and a generator are functions of what "
+                "is drawn from the source, without randomness of their own and without memory",
+                mend=False,
+            )
+
+    def raises_in_batches_only(self, record: Record, error: Exception) -> None:
+        """Raise if a batch raises and none of its instances does alone."""
+        for index in range(SIZE):
+            if any(len(tensor) != SIZE for tensor in record.tensors):
+                return
+            alone = self.alone(record, index)
+            if alone.error is not None or alone.rejected:
+                return
+        raise self.error(
+            f"a batch of {SIZE} instances raised {_said(error)}, and each of them alone does not"
+        )
+
+    def compare_order(self, first: Values, record: Record, order: torch.Tensor) -> None:
+        """The same instances beside other neighbours."""
+        values = self.evaluate(ReplaySource(_clone(record.select(order)), batch=(SIZE,)))
+        if values.error is not None:
+            raise self.error(
+                f"a batch of {SIZE} instances raised {_said(values.error)} in the reverse order"
+            )
+        for index in ALONE:
+            self.compare(
+                first, values, index, SIZE - 1 - index, record, "beside other instances"
+            )
+
+    def compare_alone(self, first: Values, record: Record, index: int) -> None:
+        """An instance in its batch, and alone."""
+        alone = self.alone(record, index)
+        if alone.error is not None:
+            if bool(first.valid[index]):
+                raise self.error(
+                    f"an instance without batch axes raised {_said(alone.error)}, and a batch of "
+                    f"{SIZE} instances does not; a body takes an instance with and without "
+                    "batch axes"
+                )
+            return
+        self.compare(first, alone, index, None, record, "alone")
+
+    def alone(self, record: Record, index: int) -> Values:
+        return self.evaluate(ReplaySource(_clone(record.instance(index))))
+
+    def compare(
+        self,
+        first: Values,
+        second: Values,
+        index: int,
+        other: int | None,
+        record: Record,
+        how: str,
+    ) -> None:
+        valid = bool(first.valid[index])
+        inside = not second.rejected if other is None else bool(second.valid[other])
+        if valid != inside and not self.on_edge(record, index, None, 1.0):
+            figures = ("outside", "inside")
+            raise self.error(
+                f"an instance is {figures[valid]} the hypotheses in a batch of {SIZE}, and "
+                f"{figures[inside]} {how}"
+            )
+        if not (valid and inside):
+            return
+        if len(first.places) != len(second.places):
+            raise self.error(
+                f"a batch of {SIZE} instances gives {len(first.places)} tensors, arguments and "
+                f"sides together, and an instance {how} {len(second.places)}"
+            )
+        for number, (batch, one) in enumerate(zip(first.places, second.places, strict=True)):
+            here = _member(batch, index, one.values, other is None)
+            there = one if other is None else _member(one, other, here.values, False)
+            try:
+                a, b = torch.broadcast_tensors(here.values, there.values)
+            except RuntimeError:
+                raise self.error(
+                    f"{batch.name} has the shape {tuple(batch.values.shape)} for a batch of {SIZE} "
+                    f"instances, and {tuple(one.values.shape)} {how}"
+                ) from None
+            at = _differs(a, b, here.tolerance, there.tolerance)
+            if at is None:
+                continue
+            difference = _gap(a, b, at)
+            if self.on_edge(record, index, number, difference):
+                continue
+            raise self.error(
+                f"{batch.name} is {_figure(a, at)} for an instance in a batch of {SIZE}, and "
+                f"{_figure(b, at)} for the same instance {how}"
+            )
+
+    def on_edge(self, record: Record, index: int, number: int | None, difference: float) -> bool:
+        """Whether an instance alone changes about as much when its entries move a little.
+
+        `number` is the place that is looked at, None for the hypotheses.
+        """
+        instance = record.instance(index)
+        centre = self.alone(record, index)
+        generator = torch.Generator().manual_seed(index)
+        for _ in range(MOVES):
+            moved = self.evaluate(ReplaySource(_moved(instance, generator)))
+            if moved.rejected != centre.rejected or moved.error is not None:
+                return True
+            if number is None:
+                continue
+            if len(moved.places) != len(centre.places):
+                return True
+            a, b = centre.places[number].values, moved.places[number].values
+            if a.shape != b.shape or MOVED * _largest(a, b) >= difference:
+                return True
+        return False
+
+    def error(self, what: str, *, mend: bool = True) -> BatchError:
+        rule = (
+            ". Nothing of an instance may depend on the others of its batch: reduce the last axes "
+            'only (dim=-1, dim=(-2, -1)), or give the claim no_batch="why"'
+            if mend
+            else ""
+        )
+        return BatchError(f"{self.claim.id}, with {self.family}: {what}{rule}")
+
+
+class _GridSource(BatchSource):
+    """A batch of small integers; of sixteenths of the range, where that holds none."""
+
+    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
+        uniform = torch.rand(*self.batch, *shape, dtype=torch.float64, generator=self._generator)
+        first, last = max(low, -2.0), min(high, 2.0)
+        first, last = float(np.ceil(first)), float(np.floor(last))
+        if first < last:
+            return first + torch.floor(uniform * (last - first + 1))
+        return low + (high - low) * torch.round(uniform * 16) / 16
+
+
+def _leaves(name: str, part: Any, depth: int = 0) -> Iterator[Place]:
+    """The tensors and numbers of a part of an instance, with their names."""
+    if isinstance(part, torch.Tensor):
+        yield Place(name, part.detach())
+    elif isinstance(part, bool | int | float | np.number | np.ndarray):
+        yield Place(name, torch.as_tensor(_double(part)))
+    elif depth > 6:
+        return
+    elif isinstance(part, Mapping):
+        for key, value in part.items():
+            yield from _leaves(f"{name}[{key!r}]", value, depth + 1)
+    elif isinstance(part, tuple | list):
+        for index, value in enumerate(part):
+            yield from _leaves(f"{name}[{index}]", value, depth + 1)
+    elif is_dataclass(part) and not isinstance(part, type):
+        for field in fields(part):
+            yield from _leaves(f"{name}.{field.name}", getattr(part, field.name), depth + 1)
+    elif not callable(part) and hasattr(part, "__dict__"):
+        for key, value in vars(part).items():
+            yield from _leaves(f"{name}.{key}", value, depth + 1)
+
+
+def _double(number: Any) -> Any:
+    """A number as a tensor can hold it."""
+    try:
+        return number if isinstance(number, np.ndarray) else float(number)
+    except OverflowError:
+        return float("inf")
+
+
+def _member(place: Place, index: int, like: torch.Tensor, constants: bool) -> Place:
+    """The place of one instance of a batch; the whole, if it is the same for all instances."""
+    values = place.values
+    if constants and values.shape == like.shape:
+        return place
+    if not values.ndim or values.shape[0] != SIZE:
+        return place
+    tolerance = place.tolerance
+    return Place(place.name, values[index], None if tolerance is None else tolerance[index])
+
+
+def _differs(
+    a: torch.Tensor, b: torch.Tensor, *tolerances: torch.Tensor | None
+) -> int | None:
+    """The entry in which two tensors of one shape differ most, by more than rounding."""
+    if not a.numel():
+        return None
+    a, b = a.detach().double().cpu(), b.detach().double().cpu()
+    size = torch.maximum(a.abs(), b.abs())
+    finite = torch.where(size.isfinite(), size, 0.0)
+    band = RELATIVE * finite.max().expand(a.shape)
+    for tolerance in tolerances:
+        if tolerance is not None:
+            band = torch.maximum(band, TOLERANCES * tolerance.double().cpu().expand(a.shape))
+    same = (a == b) | (a.isnan() & b.isnan())
+    gap = torch.where(same, 0.0, (a - b).abs().nan_to_num(nan=torch.inf))
+    beyond = torch.where(same, 0.0, gap - band.nan_to_num(nan=torch.inf, posinf=torch.inf))
+    entry = int(beyond.reshape(-1).nan_to_num(nan=0.0).argmax())
+    return entry if float(beyond.reshape(-1)[entry]) > 0 else None
+
+
+def _gap(a: torch.Tensor, b: torch.Tensor, at: int) -> float:
+    gap = float((a.double() - b.double()).abs().reshape(-1)[at])
+    return torch.inf if gap != gap else gap
+
+
+def _largest(a: torch.Tensor, b: torch.Tensor) -> float:
+    """The largest difference between two tensors of one shape; infinite if NaN comes or goes."""
+    if not a.numel():
+        return 0.0
+    a, b = a.double(), b.double()
+    same = (a == b) | (a.isnan() & b.isnan())
+    return float(torch.where(same, 0.0, (a - b).abs().nan_to_num(nan=torch.inf)).max())
+
+
+def _moved(record: Record, generator: torch.Generator) -> Record:
+    """A record whose entries have moved by a small amount inside their ranges."""
+    tensors = []
+    for choice in record.choices:
+        if isinstance(choice, Entries):
+            values = choice.values
+            step = 2 * torch.rand(values.shape, dtype=torch.float64, generator=generator) - 1
+            step = DISTANCE * step * values.abs().clamp(min=1.0)
+            tensors.append((values + step).clamp(choice.low, choice.high))
+    return record.with_tensors(tensors)
+
+
+def _clone(record: Record) -> Record:
+    return record.with_tensors([tensor.detach().clone() for tensor in record.tensors])
+
+
+def _figure(values: torch.Tensor, at: int | None) -> str:
+    if at is None:
+        return f"of the shape {tuple(values.shape)}"
+    value = values.reshape(-1)[at]
+    return str(bool(value)) if value.dtype == torch.bool else f"{float(value):.{DIGITS}g}"
+
+
+def _first(new: torch.Tensor, old: torch.Tensor) -> str:
+    if new.shape != old.shape:
+        return f" from the shape {tuple(old.shape)} to {tuple(new.shape)}"
+    entry = int((new != old).reshape(-1).int().argmax())
+    return f" from {_figure(old, entry)} to {_figure(new, entry)}"
+
+
+def _said(error: Exception | None) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Seed the global generators of torch, numpy and Python; their states come back afterwards."""
+    python, numpy = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        np.random.seed(seed)
+        random.seed(seed)
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)
