@@ -31,9 +31,11 @@ __all__ = ["DISAGREEMENT", "Settled", "settle"]
 DISAGREEMENT = 64.0
 #: So is one below this multiple of the rounding error that is measured at the instance.
 MEASURED = 64.0
-#: The rounding error is measured at this many pairs of instances, which lie opposite each other at
-#: this relative distance.
+#: The rounding error is measured with this many pairs of neighbours, on both sides of the instance
+#: at this relative distance, and
 PAIRS, DISTANCE = 8, 2.0**-30
+#: so many times as far. At equal distances the errors of sums would often cancel exactly.
+FAR = 5
 
 Outcome = Literal["refuted", "undecided", "rounding", "outside"]
 
@@ -75,10 +77,10 @@ def settle(
     r"""Settle what a violation in floats is, given what the balls say of its instance.
 
     Violations that the balls exclude are rounding up to `DISAGREEMENT` times the tolerance. Beyond
-    that the rounding error at the instance is measured: for a side $f$ and a small step $d$,
-    $f(x + d) - 2 f(x) + f(x - d)$ is rounding where $f$ is smooth, and the size of a jump where
-    rounding decides a mask or a rank. Where that does not explain the violation, floats and balls
-    disagree.
+    that the rounding error at the instance is measured: for a side $f$ and a small step $d$, the
+    difference $5 f(x + d) - 6 f(x) + f(x - 5 d)$ is rounding where $f$ is smooth, and the size of a
+    jump where rounding decides a mask or a rank. Where that does not explain the violation, floats
+    and balls disagree.
 
     An instance that the balls put outside the hypotheses lies on their edge if some of its
     neighbours satisfy no hypothesis, or no violation, in floats; if none of them does, floats and
@@ -205,8 +207,8 @@ def _is_rounding(
 ) -> bool:
     """Whether the violation is explained by rounding, or by the edge of a hypothesis.
 
-    The violation of an instance inside the hypotheses is compared with second differences of both
-    sides. If one of its neighbours leaves the hypotheses or raises, nothing can be said.
+    The violation of an instance inside the hypotheses is compared with second differences of
+    both sides. If one of its neighbours leaves the hypotheses or raises, nothing can be said.
     """
     centre = [worst.at(worst.relation.lhs), worst.at(worst.relation.rhs)]
     measured = 0.0
@@ -227,8 +229,8 @@ def _is_rounding(
                 return True
         for side, here in enumerate(centre):
             ahead, behind = sides[0][side], sides[1][side]
-            difference = abs(ahead - 2 * here + behind)
-            slope = abs(ahead - behind) / 2 * (2.0**-53 / DISTANCE)
+            difference = abs(FAR * ahead - (FAR + 1) * here + behind) / 3
+            slope = abs(ahead - behind) / (FAR + 1) * (2.0**-53 / DISTANCE)
             if here != here or abs(here) == torch.inf:  # a jump, unless it is no number everywhere
                 difference = 0.0 if ahead != ahead or ahead == here else torch.inf
                 slope = 0.0
@@ -241,7 +243,7 @@ def _is_rounding(
 
 
 def _pairs(record: Record) -> Iterator[tuple[Record, Record]]:
-    """Pairs of instances that lie opposite each other around one, inside the ranges of entries."""
+    """Pairs of instances on both sides of one, inside the ranges of entries: near and far."""
     generator = torch.Generator().manual_seed(0)
     for _ in range(PAIRS):
         ahead, behind = [], []
@@ -251,8 +253,9 @@ def _pairs(record: Record) -> Iterator[tuple[Record, Record]]:
             values = choice.values
             random = 2 * torch.rand(values.shape, dtype=torch.float64, generator=generator) - 1
             step = DISTANCE * random * values
-            inside = (values + step.abs() <= choice.high) & (values - step.abs() >= choice.low)
+            reach = FAR * step.abs()
+            inside = (values + reach <= choice.high) & (values - reach >= choice.low)
             step = torch.where(inside, step, 0.0)
             ahead.append(values + step)
-            behind.append(values - step)
+            behind.append(values - FAR * step)
         yield record.with_tensors(ahead), record.with_tensors(behind)

@@ -9,8 +9,11 @@ body that is random or that changes its arguments.
 
 from __future__ import annotations
 
+import inspect
+import math
+import numbers
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
@@ -33,10 +36,10 @@ from rankcheck.instances.source import (
 
 __all__ = ["BatchError", "check_batching"]
 
-#: Instances in a batch, and those of them that are evaluated alone.
-SIZE, ALONE = 7, (0, 3, 6)
-#: Discrete shapes at which a family is checked, with small integers and with random entries.
-SHAPES = 3
+#: Instances in a batch, and how many of them are evaluated alone.
+SIZE, ALONE = 7, 2
+#: Batches that are drawn, until one has an instance inside the hypotheses that does not raise.
+ATTEMPTS = 4
 #: Differences up to this, relative to the numbers that are compared, are rounding.
 RELATIVE = 1e-6
 #: So are differences up to this multiple of the tolerance of a relation, and
@@ -51,26 +54,31 @@ class BatchError(InputError):
     """A claim that means something else for a batch than for an instance: where, both figures."""
 
 
-def check_batching(claim: Claim) -> None:
+def check_batching(claim: Claim, seed: int = 0) -> None:
     """Check that the body and the generators of a claim are functions of one instance.
 
     Compared are the arguments that a generator makes, its hypotheses, and the sides, tolerance and
-    `where` of each relation. A correct body is not accused: a difference counts only if it exceeds
-    rounding, and if the instance does not change as much when its entries move by a relative 2⁻³⁰,
-    as at a kink or a rank on its edge. Instances on which the body raises are left to the search.
+    `where` of each relation: at one discrete shape with random entries, and of `claim.instances` at
+    another with small integers. A correct body is not accused: a difference counts only if it
+    exceeds rounding, and if the instance does not change as much when its entries move by 2⁻³⁰, as
+    it does at a kink or where a rank is on its edge. Instances on which the body raises are left to
+    the search.
 
-    A claim with `no_batch` is only checked for randomness and for changes of its arguments.
+    A claim with `no_batch` is only checked for randomness and for changes of its arguments. A cited
+    claim has nothing to check.
 
     Raises:
         BatchError: if they are not.
+        ClaimError: if the body returns anything but relations.
     """
-    for family in (claim.instances, claim.tight):
+    for family, grids in ((claim.instances, (False, True)), (claim.tight, (False,))):
         if family is None:
             continue
-        for shape in range(SHAPES):
-            for grid in (True, False):
-                seed = seed_of("batching", claim.id, family.name, shape)
-                _Check(claim, family).run(seed, grid)
+        for grid in grids if claim.no_batch is None else (False,):
+            for attempt in range(ATTEMPTS):
+                key = seed_of("batching", seed, claim.id, family.name, grid, attempt)
+                if _Check(claim, family).run(key, grid):
+                    break
 
 
 @dataclass(frozen=True)
@@ -105,27 +113,47 @@ class _Check:
         self.claim = claim
         self.family = family
 
-    def run(self, seed: int, grid: bool) -> None:
+    def run(self, seed: int, grid: bool) -> bool:
+        """Draw a batch and compare it; returns whether it had an instance to compare."""
         batched = self.claim.no_batch is None
-        make = partial(_GridSource if grid else BatchSource, seed, SIZE if batched else None)
+        make = partial(_Simple, seed, SIZE if batched else None, grid)
         with _seeded(1):
             source = make()
             first = self.evaluate(source)
-        if first.error is not None and not batched:
-            return
-        record = _clone(source.record)
-        with _seeded(2):
-            again = self.evaluate(make())
-            self.same(first, again)
+        self.kept_draws(source)
+        if not grid or not batched:
+            with _seeded(2):
+                self.same(first, self.evaluate(make()))
         if not batched:
-            return
+            return first.error is None and not first.rejected
+        record = _clone(source.record)
         if first.error is not None:
-            self.raises_in_batches_only(record, first.error)
-            return
-        order = torch.arange(SIZE).flip(0)
-        self.compare_order(first, record, order)
-        for index in ALONE:
+            good = self.good(record, first.error)
+            if not len(good):
+                return False
+            record = record.select(good)
+            first = self.evaluate(ReplaySource(_clone(record), batch=(SIZE,)))
+            if first.error is not None:
+                raise self.error(
+                    f"a batch of {SIZE} instances raised {_said(first.error)}, and each of them "
+                    "alone does not"
+                )
+        inside = first.valid.nonzero().reshape(-1).tolist()
+        if not grid:
+            self.compare_order(first, record)
+        for index in inside[-1:] if grid else inside[-ALONE:]:
             self.compare_alone(first, record, index)
+        return bool(inside)
+
+    def kept_draws(self, source: _Simple) -> None:
+        """Check that the generator has not changed what it drew."""
+        for drawn, now in zip(source.drawn, source.record.tensors, strict=True):
+            if not torch.equal(drawn, now):
+                raise self.error(
+                    f"the generator changed a tensor that it drew{_first(now, drawn)}; the record "
+                    "of an instance is what was drawn, so write A * 2 and not A.mul_(2)",
+                    mend=False,
+                )
 
     def evaluate(self, source: Source) -> Values:
         """The arguments, hypotheses and relations that a source gives.
@@ -217,29 +245,38 @@ class _Check:
                 mend=False,
             )
 
-    def raises_in_batches_only(self, record: Record, error: Exception) -> None:
-        """Raise if a batch raises and none of its instances does alone."""
-        for index in range(SIZE):
-            if any(len(tensor) != SIZE for tensor in record.tensors):
-                return
-            alone = self.alone(record, index)
-            if alone.error is not None or alone.rejected:
-                return
-        raise self.error(
-            f"a batch of {SIZE} instances raised {_said(error)}, and each of them alone does not"
-        )
+    def good(self, record: Record, error: Exception) -> torch.Tensor:
+        """Of a batch that raises, SIZE indices of instances that do not raise alone.
 
-    def compare_order(self, first: Values, record: Record, order: torch.Tensor) -> None:
+        Empty if there are none, or the batch raised before everything was drawn.
+        """
+        if isinstance(error, Rejected) or any(len(t) != SIZE for t in record.tensors):
+            return torch.empty(0, dtype=torch.long)
+        alone = [self.alone(record, index) for index in range(SIZE)]
+        kept = [i for i, one in enumerate(alone) if one.error is None and not one.rejected]
+        return torch.tensor([kept[i % len(kept)] for i in range(SIZE)] if kept else [])
+
+    def compare_order(self, first: Values, record: Record) -> None:
         """The same instances beside other neighbours."""
+        order = torch.arange(SIZE).flip(0)
         values = self.evaluate(ReplaySource(_clone(record.select(order)), batch=(SIZE,)))
         if values.error is not None:
             raise self.error(
                 f"a batch of {SIZE} instances raised {_said(values.error)} in the reverse order"
             )
-        for index in ALONE:
-            self.compare(
-                first, values, index, SIZE - 1 - index, record, "beside other instances"
+        pairs = list(zip(first.places, values.places, strict=False))
+        if (
+            len(pairs) == len(first.places) == len(values.places)
+            and all(
+                one.values.shape == two.values.shape
+                and torch.equal(one.values, two.values[order] if _spread(two) else two.values)
+                for one, two in pairs
             )
+            and torch.equal(first.valid, values.valid[order])
+        ):
+            return
+        for index in range(SIZE):
+            self.compare(first, values, index, SIZE - 1 - index, record, "beside other instances")
 
     def compare_alone(self, first: Values, record: Record, index: int) -> None:
         """An instance in its batch, and alone."""
@@ -333,23 +370,41 @@ class _Check:
         return BatchError(f"{self.claim.id}, with {self.family}: {what}{rule}")
 
 
-class _GridSource(BatchSource):
-    """A batch of small integers; of sixteenths of the range, where that holds none."""
+class _Simple(BatchSource):
+    """Small integers, or random entries without zeros and ties; large shapes rather than small.
+
+    Where the range holds no two integers, small integers are sixteenths of it.
+    """
+
+    def __init__(self, seed: int, size: int | None, grid: bool) -> None:
+        super().__init__(seed, size)
+        self._grid = grid
+        #: Copies of the tensors that were drawn.
+        self.drawn: list[torch.Tensor] = []
+
+    def _integer(self, low: int, high: int) -> int:
+        return max(super()._integer(low, high), super()._integer(low, high))
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         uniform = torch.rand(*self.batch, *shape, dtype=torch.float64, generator=self._generator)
-        first, last = max(low, -2.0), min(high, 2.0)
-        first, last = float(np.ceil(first)), float(np.floor(last))
-        if first < last:
-            return first + torch.floor(uniform * (last - first + 1))
-        return low + (high - low) * torch.round(uniform * 16) / 16
+        near = (max(low, -2.0), min(high, 2.0))
+        first, last = near if near[0] < near[1] else (low, high)
+        if not self._grid:
+            values = first + (last - first) * uniform
+        elif math.floor(last) > math.ceil(first):
+            first, last = math.ceil(first), math.floor(last)
+            values = first + torch.floor(uniform * (last - first + 1))
+        else:
+            values = first + (last - first) * torch.round(uniform * 16) / 16
+        self.drawn.append(values.clone())
+        return values
 
 
 def _leaves(name: str, part: Any, depth: int = 0) -> Iterator[Place]:
     """The tensors and numbers of a part of an instance, with their names."""
     if isinstance(part, torch.Tensor):
         yield Place(name, part.detach())
-    elif isinstance(part, bool | int | float | np.number | np.ndarray):
+    elif isinstance(part, numbers.Real | np.ndarray):
         yield Place(name, torch.as_tensor(_double(part)))
     elif depth > 6:
         return
@@ -362,7 +417,7 @@ def _leaves(name: str, part: Any, depth: int = 0) -> Iterator[Place]:
     elif is_dataclass(part) and not isinstance(part, type):
         for field in fields(part):
             yield from _leaves(f"{name}.{field.name}", getattr(part, field.name), depth + 1)
-    elif not callable(part) and hasattr(part, "__dict__"):
+    elif hasattr(part, "__dict__") and not (inspect.isroutine(part) or isinstance(part, type)):
         for key, value in vars(part).items():
             yield from _leaves(f"{name}.{key}", value, depth + 1)
 
@@ -375,22 +430,25 @@ def _double(number: Any) -> Any:
         return float("inf")
 
 
+def _spread(place: Place) -> bool:
+    """Whether a place has the batch axis."""
+    return place.values.ndim > 0 and place.values.shape[0] == SIZE
+
+
 def _member(place: Place, index: int, like: torch.Tensor, constants: bool) -> Place:
     """The place of one instance of a batch; the whole, if it is the same for all instances."""
     values = place.values
     if constants and values.shape == like.shape:
         return place
-    if not values.ndim or values.shape[0] != SIZE:
+    if not _spread(place):
         return place
     tolerance = place.tolerance
     return Place(place.name, values[index], None if tolerance is None else tolerance[index])
 
 
-def _differs(
-    a: torch.Tensor, b: torch.Tensor, *tolerances: torch.Tensor | None
-) -> int | None:
+def _differs(a: torch.Tensor, b: torch.Tensor, *tolerances: torch.Tensor | None) -> int | None:
     """The entry in which two tensors of one shape differ most, by more than rounding."""
-    if not a.numel():
+    if not a.numel() or torch.equal(a, b):
         return None
     a, b = a.detach().double().cpu(), b.detach().double().cpu()
     size = torch.maximum(a.abs(), b.abs())
@@ -457,13 +515,13 @@ def _said(error: Exception | None) -> str:
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Seed the global generators of torch, numpy and Python; their states come back afterwards."""
-    python, numpy = random.getstate(), np.random.get_state()
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        np.random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
         random.seed(seed)
         try:
             yield
         finally:
             random.setstate(python)
-            np.random.set_state(numpy)
+            np.random.set_state(numpy)  # noqa: NPY002

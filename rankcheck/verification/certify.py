@@ -13,6 +13,7 @@ from rankcheck.counterexamples.violation import Violation
 from rankcheck.errors import InputError
 from rankcheck.instances.given import record_of
 from rankcheck.instances.source import Rejected
+from rankcheck.verification.batching import check_batching
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.search import Tally, draw, sweep
 
@@ -29,9 +30,11 @@ def from_choices(claim: Claim, choices: Sequence[Any]) -> Violation:
     Raises:
         GivenError: if the choices do not fit the generator.
         CertifyError: if balls do not prove that the instance violates the claim.
+        BatchError: if the body or the generator mixes the instances of a batch.
     """
     if claim.instances is None:
         raise CertifyError(f"a claim is refuted by an instance; {claim.id} is cited and has none")
+    check_batching(claim)
     try:
         record = record_of(claim.instances, choices)
     except Rejected as rejected:
@@ -49,9 +52,11 @@ def from_search(
 
     Raises:
         CertifyError: if there is none, or balls do not prove it.
+        BatchError: if the body or the generator mixes the instances of a batch.
     """
     if claim.instances is None:
         raise CertifyError(f"a claim is searched over its instances; {claim.id} is cited")
+    check_batching(claim, seed)
     tally = Tally()
     found = sweep(claim, claim.instances, profile, seed, tally, advance=advance)
     if found is None:
