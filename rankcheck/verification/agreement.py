@@ -32,7 +32,7 @@ DISAGREEMENT = 64.0
 #: So is one below this multiple of the rounding error that is measured at the instance.
 MEASURED = 64.0
 #: The rounding error is measured with this many pairs of neighbours, on both sides of the instance
-#: at this relative distance, and
+#: at this distance, relative to entries of absolute value 1 or more, and
 PAIRS, DISTANCE = 8, 2.0**-30
 #: so many times as far. At equal distances the errors of sums would often cancel exactly.
 FAR = 5
@@ -252,7 +252,8 @@ def _pairs(record: Record) -> Iterator[tuple[Record, Record]]:
                 continue
             values = choice.values
             random = 2 * torch.rand(values.shape, dtype=torch.float64, generator=generator) - 1
-            step = DISTANCE * random * values
+            # Zeros stay zero: a sparse instance stays sparse.
+            step = DISTANCE * random * values.abs().clamp(min=1.0) * (values != 0)
             reach = FAR * step.abs()
             inside = (values + reach <= choice.high) & (values - reach >= choice.low)
             step = torch.where(inside, step, 0.0)
