@@ -46,8 +46,8 @@ ATTEMPTS = 4
 RELATIVE = 1e-6
 #: So are differences up to this multiple of the tolerance of a relation, and
 TOLERANCES = 64.0
-#: up to this multiple of what the instance changes when its entries move by up to this.
-MOVED, DISTANCE = 8.0, 2.0**-30
+#: up to this multiple of what the instance changes in so many moves of its entries, by up to this.
+MOVED, MOVES, DISTANCE = 8.0, 8, 2.0**-30
 #: A number in a message is written with so many digits.
 DIGITS = 9
 
@@ -106,6 +106,10 @@ class Values:
     valid: torch.Tensor
     error: Exception | None = None
     rejected: bool = False
+
+    def inside(self, index: int) -> bool:
+        """Whether the instance, or that of a batch, satisfies the hypotheses."""
+        return not self.rejected and bool(self.valid[index] if self.valid.ndim else self.valid)
 
 
 class _Check:
@@ -307,8 +311,7 @@ class _Check:
         record: Record,
         how: str,
     ) -> None:
-        valid = bool(first.valid[index])
-        inside = not second.rejected if other is None else bool(second.valid[other])
+        valid, inside = first.inside(index), second.inside(other or 0)
         if valid != inside and not self.on_edge(record, index, None, 1.0):
             figures = ("outside", "inside")
             raise self.error(
@@ -346,7 +349,7 @@ class _Check:
     def on_edge(self, record: Record, index: int, number: int | None, difference: float) -> bool:
         """Whether an instance changes about as much when its entries move a little.
 
-        It is moved alone, and in a batch of copies that are each moved a little.
+        It is moved alone, and in its batch, in which the others stay as they are.
 
         Args:
             number: the place that is looked at; None for the hypotheses.
@@ -354,25 +357,39 @@ class _Check:
         """
         instance = record.instance(index)
         generator = torch.Generator().manual_seed(index)
-        moved = [_moved(instance, generator) for _ in range(SIZE)]
-        columns = zip(*(one.tensors for one in moved), strict=True)
-        batch = instance.with_tensors([torch.stack(column) for column in columns])
-        together = self.evaluate(ReplaySource(batch, batch=(SIZE,)))
-        alone = [self.evaluate(ReplaySource(one)) for one in (instance, *moved)]
-        if any(one.error is not None for one in (together, *alone)):
-            return True
-        if number is None:
-            return len({one.rejected for one in alone}) > 1 or len(set(together.valid.tolist())) > 1
-        if any(one.rejected for one in alone):
-            return True
-        seen = [one.places[number].values for one in alone]
-        copies = together.places[number]
-        if _spread(copies) and copies.values.shape[1:] == seen[0].shape:
-            pairs = [(copies.values[0], copy) for copy in copies.values[1:]]
-        else:
-            pairs = []
-        pairs += [(seen[0], other) for other in seen[1:]]
-        return any(a.shape != b.shape or MOVED * _largest(a, b) >= difference for a, b in pairs)
+        alone, within = [self.alone(record, index)], [self.within(record, index, instance)]
+        for _ in range(MOVES):
+            moved = _moved(instance, generator)
+            alone.append(self.evaluate(ReplaySource(moved)))
+            within.append(self.within(record, index, moved))
+        for evaluated in (alone, within):
+            if any(one.error is not None for one in evaluated):
+                return True
+            inside = [one.inside(index) for one in evaluated]
+            if number is None:
+                if len(set(inside)) > 1:
+                    return True
+                continue
+            if not all(inside):
+                return True
+            like = alone[0].places[number].values
+            first, *others = (
+                _member(one.places[number], index, like, False).values
+                if evaluated is within
+                else one.places[number].values
+                for one in evaluated
+            )
+            for other in others:
+                if first.shape != other.shape or MOVED * _largest(first, other) >= difference:
+                    return True
+        return False
+
+    def within(self, record: Record, index: int, instance: Record) -> Values:
+        """A batch of which one instance is replaced."""
+        tensors = [tensor.detach().clone() for tensor in record.tensors]
+        for tensor, entries in zip(tensors, instance.tensors, strict=True):
+            tensor[index] = entries
+        return self.evaluate(ReplaySource(record.with_tensors(tensors), batch=(SIZE,)))
 
     def error(self, what: str, *, mend: bool = True) -> BatchError:
         rule = (
