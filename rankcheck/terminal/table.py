@@ -15,6 +15,7 @@ HEADINGS = {
     "claim": "<",
     "kind": "<",
     "verdict": "<",
+    "scope": ">",
     "drawn": ">",
     "swept": ">",
     "best": ">",
@@ -42,12 +43,20 @@ def cells(row: Row) -> tuple[str, ...]:
         row.id,
         row.kind,
         row.verdict,
+        scope(row),
         _instances(row.drawn),
         _instances(row.swept + row.tight_swept),
         best(row),
         f"{mutants.killed}/{mutants.total}" if mutants.total else "",
         f"{row.seconds:.1f}" if row.kind != "cited" else "",
     )
+
+
+def scope(row: Row) -> str:
+    """How many instances were enumerated, and up to how many entries: `7767≤6`."""
+    if row.scope is None or not row.scope.instances:
+        return ""
+    return f"{count(row.scope.instances)}≤{row.scope.entries}"
 
 
 def best(row: Row) -> str:
@@ -88,9 +97,10 @@ def _line(line: Sequence[str], widths: Sequence[int]) -> str:
 
 def sentence(row: Row) -> str:
     """A row as a line: the verdict, the id, and the numbers."""
-    _, kind, verdict, drawn, swept, ratio, mutants, seconds = cells(row)
+    _, kind, verdict, small, drawn, swept, ratio, mutants, seconds = cells(row)
     parts = [
         kind,
+        small and f"scope {small}",
         drawn and f"{drawn} drawn",
         swept and f"{swept} swept",
         ratio and f"best {ratio}",

@@ -8,6 +8,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.given import NotRefutedError, proved
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.errors import InputError
+from rankcheck.verification.batching import check_batching
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.search import Tally, draw, sweep
 
@@ -21,11 +22,12 @@ def from_search(
         advance: called with numbers of instances as the search goes on.
 
     Raises:
-        InputError: if the claim has no instances.
+        InputError: if the claim has no instances, or mixes the instances of a batch.
         NotRefutedError: if no violation is found, or balls do not prove it.
     """
     if claim.instances is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
+    check_batching(claim, seed)
     tally = Tally()
     found = sweep(claim, claim.instances, profile, seed, tally, advance=advance)
     if found is None:

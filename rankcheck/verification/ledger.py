@@ -43,6 +43,27 @@ class Mutants:
 
 
 @dataclass(frozen=True)
+class Scope:
+    """What was enumerated of a claim: every instance with few entries.
+
+    Attributes:
+        entries: the largest number of entries of an instance.
+        shapes: how many discrete shapes have at most so many entries.
+        instances: how many instances these have, with entries from {-1, 0, 1}.
+        complete: whether nothing with so many entries was left out.
+        counts: the instances that were evaluated, up to the first violation.
+        text: what was enumerated, for people.
+    """
+
+    entries: int = 0
+    shapes: int = 0
+    instances: int = 0
+    complete: bool = False
+    counts: Counts = field(default_factory=Counts)
+    text: str = ""
+
+
+@dataclass(frozen=True)
 class Row:
     """What was found about one claim.
 
@@ -54,6 +75,7 @@ class Row:
         drawn: instances that Hypothesis drew.
         swept: instances that were swept in batches.
         tight_swept: instances of the tight family that were swept.
+        scope: what was enumerated, None if nothing was.
         best_ratio: the largest lhs / rhs of a bound, None without a bound.
         deviation: the largest |lhs - rhs| of an identity in the sweep, relative to its sides where
             they exceed 1; None without an identity.
@@ -78,6 +100,7 @@ class Row:
     drawn: Counts = field(default_factory=Counts)
     swept: Counts = field(default_factory=Counts)
     tight_swept: Counts = field(default_factory=Counts)
+    scope: Scope | None = None
     best_ratio: float | None = None
     deviation: float | None = None
     tight: str | None = None
@@ -151,6 +174,17 @@ class Row:
             values[name] = Counts.from_json(data[name])
         for name in _TUPLES:
             values[name] = tuple(data[name])
+        scope = data.get("scope")
+        if scope is not None:
+            counts = Counts.from_json(scope["counts"])
+            values["scope"] = Scope(
+                int(scope["entries"]),
+                int(scope["shapes"]),
+                int(scope["instances"]),
+                bool(scope["complete"]),
+                counts,
+                str(scope["text"]),
+            )
         mutants = data["mutants"]
         values["mutants"] = Mutants(
             int(mutants["killed"]), int(mutants["total"]), tuple(mutants["survivors"])

@@ -37,12 +37,16 @@ def unfinished(entry: Entry | Claim, reason: str, verdict: Verdict = "undecided"
 
 
 def raised(error: BaseException, file: Path) -> str:
-    """What a check raised, and where: the last line in the file of the claim, or the last line."""
+    """What a check raised, and where: the last line in the file of the claim, or the last line.
+
+    The notes of the error follow on lines of their own.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if frame.filename == str(file)]
     at = "".join(f" at {shown_path(Path(f.filename))}:{f.lineno}" for f in (inside or frames)[-1:])
     said = " ".join(str(error).split())
-    return f"its check raised {type(error).__name__}{at}" + (f": {said}" if said else "")
+    notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
+    return f"its check raised {type(error).__name__}{at}" + (f": {said}" if said else "") + notes
 
 
 @contextmanager

@@ -19,6 +19,9 @@ class Profile:
         batches: batches that are swept, each of one discrete shape.
         size: instances in a batch.
         single: instances that are swept one by one, if the body carries no batch axis.
+        scope: entries of an instance up to which every one is enumerated, from {-1, 0, 1}.
+        scope_instances, scope_shapes: fewer entries are enumerated where there would be more
+            instances, or discrete shapes, than these.
     """
 
     name: str
@@ -26,14 +29,19 @@ class Profile:
     batches: int
     size: int
     single: int
+    scope: int = 5
+    scope_instances: int = 20_000
+    scope_shapes: int = 200
 
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
         Profile("quick", drawn=60, batches=24, size=512, single=60),
-        Profile("ci", drawn=150, batches=64, size=1024, single=150),
-        Profile("deep", drawn=1500, batches=600, size=2048, single=1500),
+        Profile("ci", 150, 64, 1024, 150, scope=6, scope_instances=100_000, scope_shapes=400),
+        Profile(
+            "deep", 1500, 600, 2048, 1500, scope=8, scope_instances=4_000_000, scope_shapes=4_000
+        ),
     )
 }
 

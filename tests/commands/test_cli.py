@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -280,11 +281,17 @@ def test_ctrl_c_says_what_was_finished(file, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Where the tests run in the background, children would ignore the signal.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
-    assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(3)]
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    with process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(3)]
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "[3/4]" in lines[-1]
     assert "3 claims: 1 hold, 1 guarded, 1 cited" in out

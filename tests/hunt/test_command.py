@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,8 @@ def begun():
         [sys.executable, "-m", "rankcheck", "hunt", selector("true"), "--budget", "60"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
+        # Where the tests run in the background, children would ignore the signal.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     journal = Path(".rankcheck/hunted.true.hunt.jsonl")
     end = time.monotonic() + 60

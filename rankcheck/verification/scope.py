@@ -1,0 +1,113 @@
+"""Every small instance of a claim: the scope that a profile fixes.
+
+The instances come in the order of `rankcheck.instances.scope`, so the first one that is proved to
+violate the claim is the smallest counterexample in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import torch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.judge import judge
+from rankcheck.counterexamples.violation import Violation, excess
+from rankcheck.instances.scope import ScopeSource, Shapes, shapes
+from rankcheck.verification.agreement import settle
+from rankcheck.verification.counts import Counts
+from rankcheck.verification.evaluation import Part, evaluate_instances
+from rankcheck.verification.ledger import Scope
+from rankcheck.verification.profiles import Profile
+from rankcheck.verification.search import Tally, worst_of
+
+__all__ = ["BATCH", "enumerate_scope", "scope_facts", "scope_of"]
+
+#: Instances that are evaluated together.
+BATCH = 4096
+#: So many violations of a batch are judged in order, before the largest of them.
+FIRST = 8
+
+
+def scope_of(claim: Claim, profile: Profile) -> Shapes:
+    """The shapes of a claim's scope.
+
+    The scope has as many entries as the profile says, or fewer: so few that the shapes and the
+    instances do not exceed the numbers of the profile (which `effort` multiplies if it is below 1).
+    """
+    assert claim.instances is not None
+    found = shapes(claim.instances, profile.scope)
+    share = min(1.0, claim.effort)
+    most = share * (profile.scope_instances if claim.no_batch is None else profile.single)
+    for entries in range(profile.scope, -1, -1):
+        kept = [shape for shape in found.found if shape.entries <= entries]
+        fits = sum(shape.instances for shape in kept) <= most
+        if fits and len(kept) <= share * profile.scope_shapes:
+            return replace(found, entries=entries, found=kept)
+    return replace(found, entries=0, found=[])
+
+
+def enumerate_scope(
+    claim: Claim,
+    found: Shapes,
+    tally: Tally,
+    *,
+    advance: Callable[[int], None] | None = None,
+) -> Violation | None:
+    """Evaluate every instance of the scope; the smallest violation that is not rounding, or None.
+
+    Args:
+        found: the shapes of the scope.
+        tally: counts the instances, and those on which the claim raises.
+        advance: called with the number of instances of each batch.
+    """
+    assert claim.instances is not None
+    for shape, start, size in found.batches(BATCH if claim.no_batch is None else 1):
+        make = partial(ScopeSource, shape, start, size if claim.no_batch is None else None)
+        evaluation = evaluate_instances(claim, claim.instances, make)
+        tally.counts += evaluation.counts
+        tally.raised += evaluation.raised
+        undecided: Violation | None = None
+        for part in evaluation.parts:
+            for violation in _violations(claim, part, tally):
+                if violation.judgement.finding == "refuted":
+                    return violation
+                undecided = undecided or violation
+        if undecided is not None:
+            return undecided
+        if tally.lost:
+            break
+        if advance is not None:
+            advance(size)
+    return None
+
+
+def scope_facts(found: Shapes, counts: Counts) -> Scope:
+    """What the ledger says of a scope."""
+    return Scope(
+        found.entries,
+        len(found.found),
+        found.instances,
+        found.complete,
+        counts,
+        found.sentence(),
+    )
+
+
+def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Violation]:
+    """The violations of a batch that are not rounding: the first ones, then the largest."""
+    assert claim.instances is not None
+    beyond = torch.where(part.valid, excess(part.relations, part.batch), -torch.inf).reshape(-1)
+    violated = (beyond > -torch.inf).nonzero().reshape(-1).tolist()
+    if not violated:
+        return
+    for index in dict.fromkeys([*violated[:FIRST], *worst_of(part.relations, part)]):
+        record = part.instance(index)
+        judgement = judge(claim, record)
+        settled = settle(claim, claim.instances, record, judgement, {})
+        if settled.violation:
+            yield Violation(record, claim.instances, settled.judgement)
+        else:
+            tally.counts += settled.counts
