@@ -64,7 +64,7 @@ class Progress(Display, Watcher):
         shown = _table(self.rows[-room:])
         for entry, since, seen in running:
             seconds = f"{time.monotonic() - since:.1f}"
-            cells = (entry.id, entry.kind, "running", "", "", table.count(seen), "", "", seconds)
+            cells = (entry.id, entry.kind, "running", "", table.count(seen), "", "", seconds)
             shown.add_row(*cells, style="dim")
         fallen = sum(not row.expected for row in self.rows)
         shown.caption = f"{len(self.rows)} of {self.claims} claims, {self.seconds:.0f} s" + (

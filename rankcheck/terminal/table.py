@@ -16,8 +16,7 @@ HEADINGS = {
     "kind": "<",
     "verdict": "<",
     "scope": ">",
-    "drawn": ">",
-    "swept": ">",
+    "tried": ">",
     "best": ">",
     "killed": ">",
     "sec": ">",
@@ -44,8 +43,7 @@ def cells(row: Row) -> tuple[str, ...]:
         row.kind,
         row.verdict,
         scope(row),
-        _instances(row.drawn),
-        _instances(row.swept + row.tight_swept),
+        _instances(row.drawn + row.swept + row.tight_swept),
         best(row),
         f"{mutants.killed}/{mutants.total}" if mutants.total else "",
         f"{row.seconds:.1f}" if row.kind != "cited" else "",
@@ -97,7 +95,8 @@ def _line(line: Sequence[str], widths: Sequence[int]) -> str:
 
 def sentence(row: Row) -> str:
     """A row as a line: the verdict, the id, and the numbers."""
-    _, kind, verdict, small, drawn, swept, ratio, mutants, seconds = cells(row)
+    _, kind, verdict, small, _, ratio, mutants, seconds = cells(row)
+    drawn, swept = _instances(row.drawn), _instances(row.swept + row.tight_swept)
     parts = [
         kind,
         small and f"scope {small}",

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.ledger import Mutants, Row
+from rankcheck.verification.ledger import Mutants, Row, Scope
 
 
 @pytest.fixture
@@ -18,6 +18,7 @@ def row():
             "title": "T",
             "kind": "construction",
             "verdict": "undecided",
+            "scope": Scope(8, 400, 99_999),
             "drawn": Counts(99_999),
             "swept": Counts(1_234_000),
             "tight_swept": Counts(567),

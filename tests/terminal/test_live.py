@@ -40,7 +40,7 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
     lines = [line for line in final.split("\n") if "bottleneck.second" in line][-140:]
     assert len(lines) == 140
     assert all(len(line.rstrip()) <= 100 for line in lines)
-    assert all(re.search(r"as-\d{5} +construction +undecided +99999 +1\.23M", x) for x in lines)
+    assert all(re.search(r"as-\d{5} +construction +undecided +99999≤8 +1\.33M", x) for x in lines)
 
 
 def test_elsewhere_a_finished_claim_is_a_line(row):

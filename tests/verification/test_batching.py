@@ -15,7 +15,7 @@ from rankcheck.instances import matrices, networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, nuclear_norm, rank
 from rankcheck.verification.batching import BatchError, check_batching
-from rankcheck.verification.certify import from_choices, from_search
+from rankcheck.verification.certify import from_search
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Profile, Settings
 
@@ -332,5 +332,3 @@ def test_verify_fails_the_claim_and_certify_refuses_it(declare, tmp_path):
     assert row.counts.total == 0
     with pytest.raises(BatchError):
         from_search(claim, SMALL, 0)
-    with pytest.raises(BatchError):
-        from_choices(claim, [2, [[1, 0], [0, 1]], [[1, 0], [0, 1]]])

@@ -1,0 +1,131 @@
+"""The scope of a claim: every small instance, and the smallest violation among them."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from rankcheck import eq, leq
+from rankcheck.instances.source import instances
+from rankcheck.terminal import table
+from rankcheck.verification import check
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.ledger import Row, Scope
+from rankcheck.verification.profiles import PROFILES, Settings
+from rankcheck.verification.scope import enumerate_scope, scope_of
+from rankcheck.verification.search import Tally
+
+QUICK = PROFILES["quick"]
+
+
+@instances
+def lists(source):
+    """Lists of one to four numbers."""
+    return source.tensor(source.integer(1, 4))
+
+
+@instances
+def nonzero(source):
+    """Two numbers, not both zero."""
+    x = source.tensor(2)
+    source.require((x != 0).any(-1), "x is not zero")
+    return x
+
+
+def product(x):
+    return leq(x.prod(-1), 0 * x.sum(-1))
+
+
+def test_every_instance_is_evaluated(declare):
+    claim = declare(lambda x: eq(x.sum(-1), x.flip(-1).sum(-1)), lists())
+    shapes, tally = scope_of(claim, QUICK), Tally()
+    assert enumerate_scope(claim, shapes, tally) is None
+    assert shapes.instances == tally.counts.evaluated == 3 + 9 + 27 + 81
+
+
+def test_rejected_instances_are_counted(declare):
+    claim = declare(lambda x: leq(-(x * x).sum(-1), 0), nonzero())
+    tally = Tally()
+    assert enumerate_scope(claim, scope_of(claim, QUICK), tally) is None
+    assert (tally.counts.evaluated, tally.counts.rejected) == (8, 1)
+    assert tally.counts.reasons == {"x is not zero": 1}
+
+
+def test_the_first_violation_is_the_smallest(declare):
+    """A product of two or more numbers that is positive: of two ones, before any other."""
+
+    def body(x):
+        return leq(x.prod(-1), 0, where=torch.tensor(x.shape[-1] > 1))
+
+    claim = declare(body, lists())
+    found = enumerate_scope(claim, scope_of(claim, QUICK), Tally())
+    assert found.proved
+    assert found.record.integers == (2,)
+    assert found.record.tensors[0].tolist() == [1, 1]
+
+
+def test_the_message_says_that_nothing_smaller_violates(declare, tmp_path):
+    claim = declare(product, lists())
+    row = verify_claim(claim, Settings(QUICK, folder=tmp_path))
+    assert row.verdict == "refuted"
+    assert "x = [1]" in row.messages[0]
+    assert row.messages[0].endswith(
+        "smallest: the first violation among all 120 instances of up to 5 entries from {-1, 0, 1}"
+    )
+
+
+def test_what_only_the_scope_finds_is_found(declare, tmp_path, monkeypatch):
+    """A claim that is false on one instance in 3⁵, which neither sweeps nor draws see here."""
+    monkeypatch.setattr(check, "sweep", lambda *arguments, **options: None)
+    monkeypatch.setattr(check, "draw", lambda *arguments, **options: None)
+
+    def body(x):
+        wanted = torch.tensor([1.0, -1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
+        return leq(1, ((x - wanted) ** 2).sum(-1))
+
+    @instances
+    def five(source):
+        return source.tensor(5)
+
+    row = verify_claim(declare(body, five()), Settings(QUICK, folder=tmp_path))
+    assert row.verdict == "refuted"
+    assert row.scope.instances == 3**5
+
+
+def test_the_profile_limits_the_scope(declare):
+    claim = declare(product, lists())
+    few = replace(QUICK, scope_instances=50)
+    assert (scope_of(claim, few).entries, scope_of(claim, few).instances) == (3, 39)
+    assert len(scope_of(claim, replace(QUICK, scope_shapes=1)).found) == 1
+    assert scope_of(claim, replace(QUICK, scope=2)).instances == 12
+    assert scope_of(claim, replace(QUICK, scope_instances=0)).instances == 0
+
+
+def test_a_body_without_a_batch_axis_gets_few_instances_one_by_one(declare):
+    seen = []
+
+    def body(x):
+        seen.append(x.shape)
+        return eq(x.sum(-1), x.flip(-1).sum(-1))
+
+    claim = declare(body, lists(), no_batch="for the test")
+    shapes = scope_of(claim, QUICK)
+    assert enumerate_scope(claim, shapes, Tally()) is None
+    assert len(seen) == shapes.instances == 39
+    assert all(len(shape) == 1 for shape in seen)
+
+
+def test_the_ledger_says_what_was_enumerated(declare, tmp_path):
+    claim = declare(lambda x: eq(x.sum(-1), x.flip(-1).sum(-1)), lists())
+    row = verify_claim(claim, Settings(QUICK, folder=tmp_path))
+    assert row.scope.text == "all 120 instances of up to 5 entries from {-1, 0, 1}"
+    assert (row.scope.entries, row.scope.shapes, row.scope.complete) == (5, 4, True)
+    assert Row.from_json(row.to_json()).scope == row.scope
+    assert table.scope(row) == "120≤5"
+    assert table.scope(replace(row, scope=None)) == table.scope(replace(row, scope=Scope())) == ""
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_deeper_profiles_enumerate_more(name):
+    assert PROFILES[name].scope >= QUICK.scope
+    assert PROFILES[name].scope_instances >= QUICK.scope_instances
