@@ -119,7 +119,7 @@ def test_verify_says_a_line_a_claim_and_a_sum(file, command):
     assert re.fullmatch(r"\[1/3\] cited      t\.cited  \(cited\)", lines[0])
     assert re.fullmatch(
         r"\[2/3\] holds      t\.doubled  "
-        r"\(identity, 60 drawn, 12288 swept, best exact, mutants 1/1, \d+\.\d s\)",
+        r"\(identity, scope 3≤5, 60 drawn, 12288 swept, best exact, mutants 1/1, \d+\.\d s\)",
         lines[1],
     )
     assert "guarded    t.square" in lines[2]

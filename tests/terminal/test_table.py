@@ -53,5 +53,6 @@ def test_the_best_ratio_or_the_deviation(row, values, shown):
 def test_a_row_in_a_line(row):
     shown = table.sentence(row(id="t.a", kind="bound", verdict="holds"))
     assert shown == (
-        "holds      t.a  (bound, scope 99999≤8, 99999 drawn, 1.23M swept, best 0.8765, mutants 12/12, 123.4 s)"
+        "holds      t.a  (bound, scope 99999≤8, 99999 drawn, 1.23M swept, best 0.8765, "
+        "mutants 12/12, 123.4 s)"
     )
