@@ -120,7 +120,10 @@ def _alarm(
     return replace(
         judgement,
         finding="undecided",
-        reason=f"floats and balls disagree: in floats {worst.describe()}; {said}",
+        reason=(
+            f"floats and balls disagree: in floats {worst.describe()}; {said}; one of the two is "
+            "computed wrongly, or the relation needs scale= or error="
+        ),
         relation=worst.number,
         kind=worst.relation.kind,
         label=worst.relation.label,
@@ -186,7 +189,7 @@ def _exact(
     violated: list[_Worst],
 ) -> dict[int, tuple[BallArray, BallArray]]:
     """By relation, the two sides on balls at its worst entry, if it is asserted there."""
-    found = {}
+    found: dict[int, Any] = {}
     with balls.precision(judgement.bits):
         relations = claim.relations(exact_instance(family, record), **parameters)
         for worst in violated:

@@ -17,9 +17,9 @@ from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import Control, check_hypotheses, check_mutants
 from rankcheck.verification.evaluation import Raised
 from rankcheck.verification.ledger import Row, Verdict
-from rankcheck.verification.one import raised
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.search import Tally, draw, sweep
+from rankcheck.verification.traces import raised
 
 __all__ = ["verify_claim"]
 
