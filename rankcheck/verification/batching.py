@@ -2,7 +2,7 @@
 
 A body or a generator that mixes the instances of a batch, as `A.norm()` and `Y.mean(0)` do, puts
 another statement to the test than the one that is written. So before a claim is searched, a small
-batch is compared with its instances one at a time, and with the same instances in another order.
+batch is compared with its instances one at a time, and with the same instances beside others.
 Evaluating twice under different global seeds, and comparing the arguments before and after, shows a
 body that is random or that changes its arguments.
 """
@@ -236,8 +236,15 @@ class _Check:
                 "generator are functions of what is drawn from the source",
                 mend=False,
             )
-        if len(first.places) != len(again.places):
+        if first.error is not None:
             return
+        if len(first.places) != len(again.places) or not torch.equal(first.valid, again.valid):
+            raise self.error(
+                "the same instances satisfy other hypotheses, or give other relations, when they "
+                "are evaluated again; a body and a generator are functions of what is drawn from "
+                "the source",
+                mend=False,
+            )
         for one, two in zip(first.places, again.places, strict=True):
             bands = (one.tolerance, two.tolerance)
             at = None
@@ -371,7 +378,7 @@ class _Check:
                 if len(set(inside)) > 1:
                     return True
                 continue
-            if not all(inside):
+            if not all(inside) or len({len(one.places) for one in evaluated}) > 1:
                 return True
             like = alone[0].places[number].values
             first, *others = (
@@ -436,8 +443,11 @@ def _leaves(name: str, part: Any, depth: int = 0) -> Iterator[Place]:
     """The tensors and numbers of a part of an instance, with their names."""
     if isinstance(part, torch.Tensor):
         yield Place(name, part.detach())
-    elif isinstance(part, numbers.Real | np.ndarray):
+    elif isinstance(part, numbers.Real):
         yield Place(name, torch.as_tensor(_double(part)))
+    elif isinstance(part, np.ndarray):
+        if part.dtype.kind in "biuf":
+            yield Place(name, torch.as_tensor(part))
     elif depth > 6:
         return
     elif isinstance(part, Mapping):
@@ -454,12 +464,12 @@ def _leaves(name: str, part: Any, depth: int = 0) -> Iterator[Place]:
             yield from _leaves(f"{name}.{key}", value, depth + 1)
 
 
-def _double(number: Any) -> Any:
-    """A number as a tensor can hold it."""
+def _double(number: Any) -> float:
+    """A number of any size as a float."""
     try:
-        return number if isinstance(number, np.ndarray) else float(number)
+        return float(number)
     except OverflowError:
-        return float("inf")
+        return math.inf
 
 
 def _spread(place: Place) -> bool:

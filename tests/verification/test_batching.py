@@ -216,6 +216,18 @@ def test_a_random_generator_is_an_error(declare):
         check_batching(declare(lambda A: leq(frobenius_norm(A), 1e9), random_matrices()))
 
 
+@instances
+def randomly_required(source):
+    x = source.tensor()
+    source.require(torch.rand_like(x) > 0.5, "by chance")
+    return x
+
+
+def test_a_random_hypothesis_is_an_error(declare):
+    with pytest.raises(BatchError, match="satisfy other hypotheses"):
+        check_batching(declare(lambda x: leq(x, 9.0), randomly_required()))
+
+
 def test_a_body_with_a_memory_is_an_error(declare):
     calls: list[int] = []
 
