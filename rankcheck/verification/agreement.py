@@ -20,7 +20,7 @@ from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.judge import Judgement, exact_instance
 from rankcheck.counterexamples.violation import evaluate
 from rankcheck.instances.record import Integer, Record
-from rankcheck.instances.source import Instances, ReplaySource
+from rankcheck.instances.source import Instances, Rejected, ReplaySource
 from rankcheck.verification.counts import Counts
 
 __all__ = ["DISAGREEMENT", "Settled", "settle"]
@@ -94,8 +94,11 @@ def settle(
     if judgement.finding in ("refuted", "undecided"):
         return Settled(judgement.finding, judgement)
     parameters = parameters or {}
-    violated = _violated(evaluate(claim, family, ReplaySource(record), parameters))
     outside = judgement.finding == "outside"
+    try:
+        violated = _violated(evaluate(claim, family, ReplaySource(record), parameters))
+    except Rejected:  # inside in its batch, and outside alone: on the edge
+        return Settled("outside", judgement)
     exact = {} if outside else _exact(claim, family, record, judgement, parameters, violated)
     for worst in sorted(violated, key=lambda worst: -worst.multiple):
         if worst.multiple <= DISAGREEMENT:
@@ -120,7 +123,10 @@ def _alarm(
     return replace(
         judgement,
         finding="undecided",
-        reason=f"floats and balls disagree: in floats {worst.describe()}; {said}",
+        reason=(
+            f"floats and balls disagree: in floats {worst.describe()}; {said}; one of the two is "
+            "computed wrongly, or the relation needs scale= or error="
+        ),
         relation=worst.number,
         kind=worst.relation.kind,
         label=worst.relation.label,
@@ -185,13 +191,19 @@ def _exact(
     parameters: Mapping[str, Any],
     violated: list[_Worst],
 ) -> dict[int, tuple[BallArray, BallArray]]:
-    """By relation, the two sides on balls at its worst entry, if it is asserted there."""
-    found = {}
+    """By relation, the two sides on balls at its worst entry, if it is asserted there.
+
+    A body may return fewer relations or entries on balls; what is missing is not asserted.
+    """
+    found: dict[int, Any] = {}
     with balls.precision(judgement.bits):
         relations = claim.relations(exact_instance(family, record), **parameters)
         for worst in violated:
+            if worst.number >= len(relations):
+                continue
             relation = relations[worst.number]
-            if bool(relation.asserted.reshape(-1)[worst.entry]):
+            asserted = relation.asserted.reshape(-1)
+            if worst.entry < asserted.numel() and bool(asserted[worst.entry]):
                 lhs, rhs = (side.reshape(-1)[worst.entry] for side in relation.sides())
                 found[worst.number] = lhs, rhs
     return found

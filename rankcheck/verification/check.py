@@ -20,10 +20,10 @@ from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import Control, check_hypotheses, check_mutants
 from rankcheck.verification.evaluation import Raised
 from rankcheck.verification.ledger import Row, Verdict
-from rankcheck.verification.one import raised
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of
 from rankcheck.verification.search import Tally, draw, sweep
+from rankcheck.verification.traces import raised
 
 __all__ = ["verify_claim"]
 

@@ -170,6 +170,18 @@ def test_a_generator_that_mixes_instances_is_an_error(declare):
         check_batching(declare(body, pairs(mixed=True)))
 
 
+@instances
+def large(source):
+    x = source.tensor(3)
+    source.require(x.abs().amax(-1) > 4, "an entry is large")
+    return x / x.max()
+
+
+def test_hypotheses_that_small_entries_break_are_met_by_larger_ones(declare):
+    with pytest.raises(BatchError, match=r"with large\(\): x\b"):
+        check_batching(declare(lambda x: leq(x.sum(-1), 9.0), large()))
+
+
 def test_the_tight_family_is_checked_too(declare):
     claim = declare(lambda A: leq(frobenius_squared(A), 1e9), squares(), tight=centred_matrices())
     with pytest.raises(BatchError, match="with centred_matrices"):
@@ -202,6 +214,18 @@ def random_matrices(source):
 def test_a_random_generator_is_an_error(declare):
     with pytest.raises(BatchError, match=r"A is .* when the same instances are evaluated again"):
         check_batching(declare(lambda A: leq(frobenius_norm(A), 1e9), random_matrices()))
+
+
+@instances
+def randomly_required(source):
+    x = source.tensor()
+    source.require(torch.rand_like(x) > 0.5, "by chance")
+    return x
+
+
+def test_a_random_hypothesis_is_an_error(declare):
+    with pytest.raises(BatchError, match="satisfy other hypotheses"):
+        check_batching(declare(lambda x: leq(x, 9.0), randomly_required()))
 
 
 def test_a_body_with_a_memory_is_an_error(declare):
