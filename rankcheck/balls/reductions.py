@@ -17,7 +17,14 @@ import torch
 
 from rankcheck.balls import numbers
 from rankcheck.balls.array import BallArray, balls, divide, elementwise, implements, undecided, wrap
-from rankcheck.balls.elementwise import exp, log, maximum, minimum, root_of_squares, square
+from rankcheck.balls.elementwise import (
+    exp,
+    log,
+    maximum,
+    minimum,
+    root_of_squares,
+    square_of_absolute,
+)
 from rankcheck.balls.numbers import ONE, ZERO
 from rankcheck.balls.shapes import axis
 
@@ -48,7 +55,7 @@ def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = No
 def var(input: Any, dim: Dims = None, *, correction: int = 1, keepdim: bool = False) -> BallArray:
     x = balls(input)
     count = math.prod(x.shape[d] for d in _dims(dim, x.ndim))
-    squares = sum_(square(x - mean(x, dim, keepdim=True)), dim, keepdim)
+    squares = sum_(square_of_absolute(x - mean(x, dim, keepdim=True)), dim, keepdim)
     return divide(squares, max(count - correction, 0))
 
 
