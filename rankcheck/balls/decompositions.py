@@ -5,7 +5,7 @@ provably distinct. Their signs are arbitrary, so a claim must not depend on them
 those that torch computes in floats at the midpoint, so that both kinds of number make one choice.
 """
 
-# ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -11,13 +11,16 @@ being the gap to the other clusters (Davis and Kahan's sin Θ theorem, with Weyl
 gap). On a cluster f(A) lies within rad f(h) of mid f(h), where h contains its eigenvalues.
 
 **General, rational.** The roots of the factors of the exact characteristic polynomial. **Balls**:
-flint's enclosures if the eigenvalues are isolated, else those of M with the radius
-n (‖M‖ + ‖A‖)^{1−1/n} ‖E‖^{1/n} (Elsner; Bhatia, *Matrix Analysis*, Theorem VIII.1.1 and the bound
-of the matching distance after it).
+flint's enclosures if the eigenvalues are isolated. Else the better of two: Gershgorin's discs of
+V⁻¹AV, for a V whose columns are close to eigenvectors (each component of k discs contains k
+eigenvalues); and the eigenvalues of M with the radius n (‖M‖ + ‖A‖)^{1−1/n} ‖E‖^{1/n} (Elsner;
+Bhatia, *Matrix Analysis*, Theorem VIII.1.1 and the bound of the matching distance after it), which
+holds at Jordan blocks too.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -120,7 +123,7 @@ def _lagrange(M: fmpq_mat, values: Sequence[Number]) -> list[np.ndarray]:
         after.append(after[-1] * shifted[count - 1 - k])
     result = []
     for k, x in enumerate(values):
-        scale = np.prod([x - y for j, y in enumerate(values) if j != k], initial=ONE)
+        scale = math.prod((x - y for j, y in enumerate(values) if j != k), start=ONE)
         result.append(matrices.array(before[k] * after[count - 1 - k] * (ONE / scale)))
     return result
 
@@ -283,8 +286,48 @@ def spectrum(A: np.ndarray) -> list[Any]:
     if split is None:
         unknown = Complex(numbers.unknown(), numbers.unknown())
         return [unknown] * len(A)
-    simple = _isolated(acb_mat(matrices.ball_matrix(A)))
-    return _moved(_rational_spectrum(split[0]), A, split[1]) if simple is None else simple
+    whole = acb_mat(matrices.ball_matrix(A))
+    simple = _isolated(whole)
+    if simple is not None:
+        return simple
+    moved = _moved(_rational_spectrum(split[0]), A, split[1])
+    discs = _gershgorin(whole)
+    return moved if discs is None or _width(moved) < _width(discs) else discs
+
+
+def _width(values: list[Any]) -> float:
+    return max(float(part(z).rad()) for z in values for part in (real, imag))
+
+
+def _gershgorin(A: acb_mat) -> list[Any] | None:
+    """Boxes around the components of Gershgorin's discs after an approximate diagonalisation.
+
+    None if the approximate eigenvectors are not provably independent.
+    """
+    n = A.nrows()
+    with precision(2 * ctx.prec + 64):
+        try:
+            _, V = A.mid().eig(right=True, algorithm="approx")
+            V = V.mid()
+            B = V.inv() * A * V
+        except (ValueError, ZeroDivisionError):
+            return None
+        discs = []
+        for i in range(n):
+            away = sum((B[i, j].abs_upper() for j in range(n) if j != i), start=arb(0))
+            box = arb(0, away.upper())
+            discs.append(Complex(B[i, i].real + box, B[i, i].imag + box))
+    if not all(z.real.is_finite() and z.imag.is_finite() for z in discs):
+        return None
+    # Boxes of discs that touch are merged, so a component of k boxes has k eigenvalues in it.
+    group = list(range(n))
+    for a in range(n):
+        for b in range(a):
+            if discs[a].real.overlaps(discs[b].real) and discs[a].imag.overlaps(discs[b].imag):
+                old, new = group[a], group[b]
+                group = [new if g == old else g for g in group]
+    hulls = {g: _hull([z for z, h in zip(discs, group, strict=True) if h == g]) for g in set(group)}
+    return [hulls[g] for g in group]
 
 
 def _rational_spectrum(M: fmpq_mat) -> list[Any]:
@@ -334,10 +377,10 @@ def _moved(values: list[Any], A: np.ndarray, error: arb) -> list[Any]:
 
 
 def _complex_spectrum(A: np.ndarray) -> list[Any]:
-    simple = None
     rational = matrices.rational_matrix(doubled(A)) is not None
     if not rational:
-        simple = _isolated(matrices.complex_ball_matrix(A))
+        whole = matrices.complex_ball_matrix(A)
+        simple = _isolated(whole) or _gershgorin(whole)
         if simple is None:
             raise NoBallForm(
                 "the eigenvalues of a complex matrix of balls that are not isolated",
