@@ -18,6 +18,7 @@ from flint import arb, ctx, fmpq
 
 from rankcheck.balls import complexes, numbers
 from rankcheck.balls.complexes import Complex
+from rankcheck.balls.missing import GENERAL, INSTEAD
 from rankcheck.balls.numbers import NoBallForm, Number, Undecided
 from rankcheck.text import array_text, short_text
 
@@ -103,13 +104,13 @@ class BallArray(_Base):
     ) -> Any:
         implementation = FUNCTIONS.get(func.__name__)
         if implementation is None:
-            raise NoBallForm(_name_of(func))
+            raise NoBallForm(_name_of(func), INSTEAD.get(func.__name__, GENERAL))
         return implementation(*args, **kwargs) if kwargs else implementation(*args)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(torch.Tensor, name):
             raise AttributeError(f"BallArray has no attribute {name!r}")
-        raise NoBallForm(f"torch.Tensor.{name}")
+        raise NoBallForm(f"torch.Tensor.{name}", INSTEAD.get(name, GENERAL))
 
     @property
     def dtype(self) -> torch.dtype:  # type: ignore[override]  # torch's stub declares a variable
@@ -278,15 +279,16 @@ class BallArray(_Base):
 
     def lower(self) -> Any:
         """Exact lower bounds: a Fraction if 0-d, else a numpy object array of Fractions."""
-        self._require_real("lower()")
+        self.require_real("lower()")
         return np.frompyfunc(lambda x: numbers.bounds(x)[0], 1, 1)(self.elements)
 
     def upper(self) -> Any:
         """Exact upper bounds: a Fraction if 0-d, else a numpy object array of Fractions."""
-        self._require_real("upper()")
+        self.require_real("upper()")
         return np.frompyfunc(lambda x: numbers.bounds(x)[1], 1, 1)(self.elements)
 
-    def _require_real(self, name: str) -> None:
+    def require_real(self, name: str) -> None:
+        """Raise NoBallForm in the name of an operation that complex numbers do not have."""
         if complexes.has_complex(self.elements):
             raise NoBallForm(f"{name} of complex numbers", "use .real, .imag or abs()")
 

@@ -81,7 +81,7 @@ def to(input: Any, *args: Any, **kwargs: Any) -> BallArray:
     for target in (*args, *kwargs.values()):
         dtype = target.dtype if isinstance(target, torch.Tensor) else target
         if isinstance(dtype, torch.dtype) and dtype.is_complex:
-            return complex_(input, 0)
+            return wrap(complexes.joined(*complexes.parts(balls(input).elements)))
         if isinstance(dtype, torch.dtype) and not dtype.is_floating_point:
             raise NoBallForm(f"conversion to {dtype}")
         if isinstance(dtype, torch.dtype) and is_complex(input):

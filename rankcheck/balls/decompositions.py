@@ -5,7 +5,6 @@ provably distinct. Their signs are arbitrary, so a claim must not depend on them
 those that torch computes in floats at the midpoint, so that both kinds of number make one choice.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -38,7 +37,10 @@ def eigh(A: Any, UPLO: str = "L") -> Eigh:
     """The eigenvectors are computed on first use, and raise Undecided at repeated eigenvalues."""
     x = balls(A) if UPLO.upper() == "L" else balls(A).mH
     n = require_square(x)
-    vectors = LazyBalls(x.shape, lambda: each(spectra.eigenvectors, x, (n, n)))
+    triangle = UPLO.upper()
+    vectors = LazyBalls(
+        x.shape, lambda: each(lambda M: spectra.eigenvectors(M, triangle), x, (n, n))
+    )
     return Eigh(eigvalsh(x), vectors)
 
 
@@ -245,6 +247,7 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> InvEx:
     the first k columns are linearly dependent; whether there is one may be Undecided.
     """
     x = balls(A)
+    require_square(x)
     return InvEx(*solve_ex(x, matrices.identity_like(x.elements), check_errors=check_errors))
 
 

@@ -153,9 +153,7 @@ def _unary(
     return implements(*names)(apply)
 
 
-absolute = _unary(
-    numbers.absolute, "abs", "absolute", "__abs__", "fabs", of_complex=Complex.absolute
-)
+absolute = _unary(numbers.absolute, "abs", "absolute", "__abs__", of_complex=Complex.absolute)
 sign = _unary(numbers.sign, "sign", "sgn")
 floor = _unary(numbers.floor, "floor")
 ceil = _unary(lambda x: -numbers.floor(-x), "ceil")

@@ -297,7 +297,8 @@ def cholesky_to(A: np.ndarray) -> tuple[np.ndarray, int]:
     for j in range(n):
         diagonal = A[j, j].real if isinstance(A[j, j], Complex) else A[j, j]
         squares = (
-            z.square_of_absolute() if isinstance(z, Complex) else z**2 for z in L[j, :j].tolist()
+            z.square_of_absolute() if isinstance(z, Complex) else numbers.integer_power(z, 2)
+            for z in L[j, :j].tolist()
         )
         pivot = diagonal - sum(squares, start=ZERO)
         if not pivot > 0:

@@ -243,7 +243,9 @@ def argsort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> torch.Tensor:
     """The stable sorting permutation. Raises Undecided where balls overlap."""
-    order = _along(balls(input).elements, dim, lambda row: _order(row, descending), np.int64)
+    x = balls(input)
+    x.require_real("an order")
+    order = _along(x.elements, dim, lambda row: _order(row, descending), np.int64)
     return torch.from_numpy(np.array(order))
 
 
@@ -252,6 +254,7 @@ def sort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesAndIndices:
     x = balls(input)
+    x.require_real("an order")
     values = _along(
         x.elements, dim, lambda row: numbers.sorted_numbers(row.tolist(), descending), object
     )

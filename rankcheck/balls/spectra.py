@@ -203,10 +203,11 @@ def projection_onto_largest(A: np.ndarray, k: int) -> np.ndarray:
 # Single vectors.
 
 
-def eigenvectors(A: np.ndarray) -> np.ndarray:
+def eigenvectors(A: np.ndarray, triangle: str = "L") -> np.ndarray:
     """Unit eigenvectors of a symmetric matrix as columns, eigenvalues ascending.
 
-    Their signs are those of `torch.linalg.eigh` at the midpoint of A. Raises Undecided where
+    The lower triangle of A is read. The signs are those of `torch.linalg.eigh` at the midpoint,
+    which depend on the triangle that it is told to read. Raises Undecided where
     eigenvalues are not provably distinct, or where floats do not tell the vectors apart.
     """
     if has_complex(A):
@@ -218,7 +219,7 @@ def eigenvectors(A: np.ndarray) -> np.ndarray:
     A = matrices.from_lower_triangle(A)
     floats = float_midpoints(A)
     try:
-        guide = torch.linalg.eigh(floats).eigenvectors
+        guide = torch.linalg.eigh(floats, UPLO=triangle).eigenvectors
     except RuntimeError as error:
         raise Undecided("floats have no eigenvectors to take the signs from") from error
     columns = []
@@ -369,7 +370,7 @@ def _isolated(A: acb_mat) -> list[Any] | None:
 def _moved(values: list[Any], A: np.ndarray, error: arb) -> list[Any]:
     """The eigenvalues of every matrix in A from those of its midpoint, by Elsner's bound."""
     n = len(A)
-    squares = sum((x**2 for x in map(arb, A.ravel().tolist())), start=arb(0))
+    squares = sum((arb(numbers.absolute(x)).upper() ** 2 for x in A.ravel().tolist()), start=arb(0))
     size = numbers.sqrt(squares.upper()) * 2
     radius = arb(n * arb(size) ** (1 - arb(1) / n) * error.root(n)).upper() if n > 1 else error
     box = arb(0, radius)
