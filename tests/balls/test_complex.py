@@ -186,10 +186,22 @@ def test_enclosures_of_balls():
         )
     )
     inside = A + exact([[Fraction(1, 2**41)] * 3] * 3)
-    for function in (torch.linalg.det, torch.linalg.inv, torch.linalg.svdvals, torch.abs,
-                     torch.linalg.eigvalsh, lambda z: z @ z.mH, linalg.spectral_radius,
-                     linalg.frobenius_squared, torch.linalg.matrix_exp, torch.exp, lambda z: linalg.symmetric_abs(z + z.mH),
-                     linalg.permanent, lambda z: z / (z + 20)):  # fmt: skip
+    functions = (
+        torch.linalg.det,
+        torch.linalg.inv,
+        torch.linalg.svdvals,
+        torch.linalg.eigvalsh,
+        torch.linalg.matrix_exp,
+        torch.abs,
+        torch.exp,
+        linalg.spectral_radius,
+        linalg.frobenius_squared,
+        linalg.permanent,
+        lambda z: z @ z.mH,
+        lambda z: z / (z + 20),
+        lambda z: linalg.symmetric_abs(z + z.mH),
+    )
+    for function in functions:
         outer, inner = function(box), function(inside)
         for x, y in ((outer.real, inner.real), (outer.imag, inner.imag)):
             assert np.all(x.lower() <= y.upper())
