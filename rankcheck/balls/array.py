@@ -10,6 +10,7 @@ conversion to floats, so that no rounded number enters a proof unnoticed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -291,6 +292,26 @@ class BallArray(_Base):
         """Raise NoBallForm in the name of an operation that complex numbers do not have."""
         if complexes.has_complex(self.elements):
             raise NoBallForm(f"{name} of complex numbers", "use .real, .imag or abs()")
+
+    def centres(self) -> BallArray:
+        """The midpoints, exactly; not proved to be anything but points inside the balls.
+
+        Raises Undecided for an unbounded ball.
+        """
+        self.require_real("centres()")
+
+        def centre(x: Number) -> Number:
+            split = numbers.midpoint_and_error(x)
+            if split is None:
+                raise Undecided("an unbounded ball has no midpoint")
+            return split[0]
+
+        return wrap(elementwise(centre)(self.elements))
+
+    def enlarged(self, radius: Fraction) -> BallArray:
+        """Every element with all numbers at distance at most `radius` of it added."""
+        margin = arb(0, arb(numbers.exact(radius)).upper())
+        return wrap(elementwise(lambda x: x + margin)(self.elements))
 
     def is_exact(self) -> bool:
         """Whether every element is one known rational number, or has two such parts."""
