@@ -14,16 +14,20 @@ BallArray([5, 0])
 
 from rankcheck.balls import creation, indexing  # noqa: F401 - importing registers them
 from rankcheck.balls.array import BallArray, balls, is_ball
+from rankcheck.balls.choices import OTHERS as OTHER_CONVENTIONS
+from rankcheck.balls.choices import conventions
 from rankcheck.balls.decompositions import spectral_function, spectral_projection, spectral_radius
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
 
 __all__ = [
+    "OTHER_CONVENTIONS",
     "BallArray",
     "NoBallForm",
     "Undecided",
     "balls",
+    "conventions",
     "difference_bounds",
     "exact",
     "is_ball",

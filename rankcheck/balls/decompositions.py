@@ -2,7 +2,8 @@
 
 Eigenvalues and singular values never raise. Vectors exist where the values that they belong to are
 provably distinct. Their signs are arbitrary, so a claim must not depend on them; here they are
-those that torch computes in floats at the midpoint, so that both kinds of number make one choice.
+those that torch computes in floats at the midpoint, so that both kinds of number make one choice,
+and a proof is repeated with other `choices`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import torch
 from flint import arb_mat
 
-from rankcheck.balls import matrices, numbers, spectra
+from rankcheck.balls import choices, matrices, numbers, spectra
 from rankcheck.balls.array import BallArray, LazyBalls, balls, implements, wrap
 from rankcheck.balls.complexes import Complex, doubled, halved, has_complex, imag, real
 from rankcheck.balls.linalg import each, eigvalsh, require_square, solve, svdvals
@@ -178,7 +179,7 @@ def _singular_vectors(A: np.ndarray) -> np.ndarray:
                 "0, and those of this matrix are equal, zero, or too close to tell; use "
                 "torch.linalg.svdvals, or rankcheck.linalg.spectral_function of A.mT @ A"
             )
-        v = spectra.signed(spectra.unit_vector(cluster.projection), guide[:, place])
+        v = spectra.signed(spectra.unit_vector(cluster.projection), guide[:, place], place)
         u = A @ v / numbers.sqrt(cluster.values[0])
         columns.append(np.concatenate([v, u] if wide else [u, v]))
     return np.stack(columns, -1) if columns else np.empty((sum(A.shape), 0), dtype=object)
@@ -226,7 +227,10 @@ def _qr(A: np.ndarray) -> np.ndarray:
     signs = torch.linalg.qr(spectra.float_midpoints(A)).R.diagonal().sign()
     if minor or not signs.all():
         raise undefined
-    flips = np.array([numbers.exact(int(s)) for s in signs.tolist()], dtype=object)
+    flips = np.array(
+        [numbers.exact(int(s) * choices.sign(k)) for k, s in enumerate(signs.tolist())],
+        dtype=object,
+    )
     Q = matrices.solve(L, first.T).T * flips if k else first
     return np.concatenate([Q, np.concatenate([L * flips, (Q.T @ A[:, k:]).T])])
 

@@ -199,6 +199,7 @@ def root_of_squares(x: BallArray) -> BallArray:
 
 @implements("round")
 def round_(input: Any, *, decimals: int = 0) -> BallArray:
+    balls(input).require_real("torch.round")
     scale = 10**decimals if decimals >= 0 else divide(1, 10**-decimals)
     return wrap(elementwise(numbers.round_half_even)((balls(input) * scale).elements)) / scale
 

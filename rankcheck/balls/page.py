@@ -78,8 +78,9 @@ vectors at repeated or zero singular values, QR of dependent columns.
 
 Signs of eigenvectors, of singular vectors and of the factors of QR, and the order of
 `torch.linalg.eigvals`, are conventions. Balls follow what torch computes in floats at the midpoint.
-A claim must not depend on them: `rankcheck.linalg.spectral_function` and `spectral_projection` need
-no convention, and work at repeated and clustered eigenvalues.
+A proof of a violation is repeated with other signs and the opposite order, and counts only if it
+holds with all of them. A claim must not depend on them: `rankcheck.linalg.spectral_function` and
+`spectral_projection` need no convention, and work at repeated and clustered eigenvalues.
 
 `rankcheck.linalg` has for both kinds of number: `singular_values`, `rank`, `schatten_power`,
 `schatten_norm`, `pseudo_determinant`, `log_pseudo_determinant`, `operator_norm`, `nuclear_norm`,

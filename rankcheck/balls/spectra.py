@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from flint import acb_mat, arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_poly
 
-from rankcheck.balls import matrices, numbers
+from rankcheck.balls import choices, matrices, numbers
 from rankcheck.balls.complexes import (
     Complex,
     conjugate,
@@ -230,7 +230,7 @@ def eigenvectors(A: np.ndarray, triangle: str = "L") -> np.ndarray:
                 "matrix are equal or too close to tell apart; use "
                 "rankcheck.linalg.spectral_function or spectral_projection"
             )
-        columns.append(signed(unit_vector(cluster.projection), guide[:, place]))
+        columns.append(signed(unit_vector(cluster.projection), guide[:, place], place))
     return np.stack(columns, -1) if columns else A
 
 
@@ -243,8 +243,8 @@ def unit_vector(P: np.ndarray) -> np.ndarray:
     return np.frompyfunc(lambda x: x / root, 1, 1)(P[:, largest])
 
 
-def signed(v: np.ndarray, guide: torch.Tensor) -> np.ndarray:
-    """v or −v, whichever is close to the vector that floats give."""
+def signed(v: np.ndarray, guide: torch.Tensor, place: int) -> np.ndarray:
+    """v or −v, whichever is close to the vector that floats give; `choices` may turn it."""
     floats = torch.tensor([float(numbers.middle(x)) for x in v], dtype=torch.float64)
     agreement = float(floats @ guide)
     if not abs(agreement) > 0.9:
@@ -252,7 +252,7 @@ def signed(v: np.ndarray, guide: torch.Tensor) -> np.ndarray:
             "the sign of a singular or eigenvector is arbitrary, and floats do not resolve this "
             "vector, so there is no sign to follow"
         )
-    return v if agreement > 0 else -v
+    return v if agreement * choices.sign(place) > 0 else -v
 
 
 def float_midpoints(A: np.ndarray) -> torch.Tensor:
@@ -453,6 +453,7 @@ def in_order_of_floats(A: np.ndarray, values: list[Any]) -> list[Any]:
     """
     if len(set(map(id, values))) <= 1:
         return values
+    opposite = choices.opposite_order()
     floats = torch.linalg.eigvals(float_midpoints(A)).tolist()
     middles = [
         complex(float(numbers.middle(real(z))), float(numbers.middle(imag(z)))) for z in values
@@ -476,7 +477,8 @@ def in_order_of_floats(A: np.ndarray, values: list[Any]) -> list[Any]:
         g: _hull([z for z, other in zip(values, group, strict=True) if other == g])
         for g in set(group)
     }
-    return [hulls[group[place[i]]] for i in range(len(values))]
+    order = range(len(values))
+    return [hulls[group[place[i]]] for i in (order[::-1] if opposite else order)]
 
 
 def _hull(values: list[Any]) -> Any:

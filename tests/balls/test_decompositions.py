@@ -17,10 +17,12 @@ import torch
 from flint import arb, fmpq
 
 from rankcheck.balls import (
+    OTHER_CONVENTIONS,
     BallArray,
     NoBallForm,
     Undecided,
     complexes,
+    conventions,
     numbers,
     pi,
     precision,
@@ -470,3 +472,39 @@ def test_empty_matrices():
     assert (spectral_radius(A) == 0).all()
     assert spectral_function(A, torch.exp).shape == (2, 0, 0)
     assert torch.linalg.svd(exact(torch.zeros(3, 0)), full_matrices=False).U.shape == (3, 0)
+
+
+def test_other_conventions_turn_signs_and_orders_and_nothing_else():
+    A = exact([[2, 1, 0], [1, 3, 1], [0, 1, 5]])
+    B = exact([[1, 2, 0], [0, 3, 1], [1, 0, 4]])
+
+    def arbitrary():
+        U, _, Vh = torch.linalg.svd(B)
+        return [torch.linalg.eigh(A).eigenvectors + 0, torch.linalg.qr(B).Q, U + 0, Vh.mT + 0]
+
+    def determined():
+        values, V = torch.linalg.eigh(A)
+        Q, R = torch.linalg.qr(B)
+        U, s, Vh = torch.linalg.svd(B)
+        return [V @ torch.diag(values) @ V.mT, Q @ R, U @ torch.diag(s) @ Vh]
+
+    plain, order = arbitrary(), torch.linalg.eigvals(B)
+    for pattern in OTHER_CONVENTIONS:
+        turned = torch.tensor([-1 if pattern >> k & 1 else 1 for k in range(3)])
+        assert -1 in turned
+        with conventions(pattern) as choices:
+            for x, y in zip(arbitrary(), plain, strict=True):
+                assert_contains(x * turned - y, 0 * y)
+            for x, y in zip(determined(), (A, B, B), strict=True):
+                assert_contains(x, y)
+            assert_contains(torch.linalg.eigvals(B).flip(0), order)
+        assert choices.used
+    with conventions() as choices:
+        torch.linalg.svdvals(B)
+        torch.linalg.eigvalsh(A)
+        spectral_function(A, torch.exp)
+        spectral_radius(B)
+    assert not choices.used
+    with conventions() as choices:
+        torch.linalg.eigvals(B)
+    assert choices.used

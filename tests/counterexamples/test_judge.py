@@ -51,6 +51,11 @@ def square_matrices(source):
 
 
 @instances
+def one_matrix(source):
+    return (matrix(source, 3, 3),)
+
+
+@instances
 def of_rank_two(source):
     return low_rank(source, 4, 3, 2)
 
@@ -209,6 +214,36 @@ def test_an_operation_without_ball_form(scalars, record):
     judgement = judge(claim, record(1.0))
     assert judgement.finding == "undecided"
     assert "no ball form: torch.special_i0" in judgement.reason or "i0" in judgement.reason
+
+
+def top_vector(A):
+    return torch.linalg.eigh(A + A.mT).eigenvectors[..., -1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda A: leq(top_vector(A)[..., 0], 0),
+        lambda A: leq(torch.linalg.svd(A).Vh[..., 0, 0], 0),
+        lambda A: leq(torch.linalg.qr(A).R[..., 0, 0], 0),
+        lambda A: leq(torch.linalg.eigvals(A).abs()[..., 0], torch.linalg.eigvals(A).abs()[..., 1]),
+    ],
+)
+def test_what_depends_on_a_sign_or_an_order_is_never_refuted(body):
+    claim = claim_of(one_matrix(), body)
+    judgements = [judge(claim, record, precisions=(128,)) for record in records(one_matrix(), 30)]
+    assert "refuted" not in {judgement.finding for judgement in judgements}
+    assert any("arbitrary" in judgement.reason for judgement in judgements)
+
+
+def test_what_depends_on_no_sign_is_refuted():
+    def body(A):
+        v = top_vector(A)
+        return leq((v * v).sum(-1), Fraction(1, 2))
+
+    claim = claim_of(one_matrix(), body)
+    findings = [judge(claim, r, precisions=(128,)).finding for r in records(one_matrix(), 30)]
+    assert findings.count("refuted") > 10
 
 
 def test_a_claim_that_says_it_has_no_ball_form(declare, scalars, record):
