@@ -4,7 +4,7 @@ Ball arrays choose as torch does in floats at the midpoint of the matrix. That c
 matrix moves by a rounding error (the first column of the Q of the identity is e_1, and −e_1 for
 almost all matrices near it), so a proof must hold for other choices too. Within
 ``conventions(pattern)`` the k-th vector has the other sign where bit k of the pattern is set, and
-for a pattern other than 0 the eigenvalues of general matrices come in the opposite order.
+the eigenvalues of general matrices come in another order for each of the patterns of `OTHERS`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ from dataclasses import dataclass
 
 BITS = 16
 
-OTHERS = (0xFFFF, 0x5555, 0xCCCC)
-"""Patterns under which a proof is repeated: all signs, every second, two of four."""
+OTHERS = (0xFFFF, 0x5555, 0xCCCC, 0xF0F0, 0xFF00)
+"""Patterns under which a proof is repeated: all signs, and some that turn one of any two columns.
+
+The orders are: reversed, neighbours exchanged (from the first on, and from the second on), and
+rotated by one and by two places.
+"""
 
 
 @dataclass
@@ -59,10 +63,21 @@ def sign(column: int) -> int:
     return -1 if choices.pattern >> (column % BITS) & 1 else 1
 
 
-def opposite_order() -> bool:
-    """Whether eigenvalues take the opposite order."""
+def order(count: int) -> list[int]:
+    """The order of that many eigenvalues, as places in the order that floats give."""
     choices = _current.get()
+    places = list(range(count))
     if choices is None:
-        return False
+        return places
     choices.used = True
-    return choices.pattern != 0
+    if choices.pattern not in OTHERS:
+        return places
+    which = OTHERS.index(choices.pattern)
+    if which == 0:
+        return places[::-1]
+    if which in (1, 2):
+        for i in range(which - 1, count - 1, 2):
+            places[i], places[i + 1] = places[i + 1], places[i]
+        return places
+    turn = which - 2
+    return places[turn:] + places[:turn]

@@ -78,7 +78,7 @@ vectors at repeated or zero singular values, QR of dependent columns.
 
 Signs of eigenvectors, of singular vectors and of the factors of QR, and the order of
 `torch.linalg.eigvals`, are conventions. Balls follow what torch computes in floats at the midpoint.
-A proof of a violation is repeated with other signs and the opposite order, and counts only if it
+A proof of a violation is repeated with other signs and in other orders, and counts only if it
 holds with all of them. A claim must not depend on them: `rankcheck.linalg.spectral_function` and
 `spectral_projection` need no convention, and work at repeated and clustered eigenvalues.
 

@@ -450,10 +450,10 @@ def in_order_of_floats(A: np.ndarray, values: list[Any]) -> list[Any]:
     """The eigenvalues in the order in which `torch.linalg.eigvals` gives those of the midpoint.
 
     Where floats do not tell some of them apart, each of these becomes a box that contains them all.
+    `choices` may change the order.
     """
     if len(set(map(id, values))) <= 1:
         return values
-    opposite = choices.opposite_order()
     floats = torch.linalg.eigvals(float_midpoints(A)).tolist()
     middles = [
         complex(float(numbers.middle(real(z))), float(numbers.middle(imag(z)))) for z in values
@@ -477,8 +477,7 @@ def in_order_of_floats(A: np.ndarray, values: list[Any]) -> list[Any]:
         g: _hull([z for z, other in zip(values, group, strict=True) if other == g])
         for g in set(group)
     }
-    order = range(len(values))
-    return [hulls[group[place[i]]] for i in (order[::-1] if opposite else order)]
+    return [hulls[group[place[i]]] for i in choices.order(len(values))]
 
 
 def _hull(values: list[Any]) -> Any:
