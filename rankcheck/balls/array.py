@@ -323,7 +323,7 @@ class BallArray(_Base):
 
     def describe(self, digits: int = 10) -> str:
         """The entries as nested lists of texts like 3/4 and 1.414213562… ± 6e-39."""
-        return array_text(self, lambda number: _entry_text(number, digits))
+        return array_text(self, lambda number: short_text(number, digits))
 
     def __repr__(self) -> str:  # type: ignore[override]  # torch's takes a private keyword
         return f"BallArray({self.describe()})"
@@ -402,12 +402,6 @@ def _exact_entry(value: Any) -> Number:
     return numbers.dyadic(value) if is_float else numbers.exact(value)
 
 
-def _entry_text(number: Any, digits: int) -> str:
-    if isinstance(number, Complex):
-        return f"{short_text(number.real, digits)} + {short_text(number.imag, digits)}i"
-    return short_text(number, digits)
-
-
 def _convert(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
     if isinstance(data, BallArray):
         return data.elements
@@ -471,5 +465,4 @@ def _name_of(func: Callable[..., Any]) -> str:
 
 
 def undecided(a: Any, relation: str, b: Any) -> Undecided:
-    left, right = _entry_text(a, 10), _entry_text(b, 10)
-    return Undecided(f"cannot decide {left} {relation} {right} at {ctx.prec} bits")
+    return Undecided(f"cannot decide {short_text(a)} {relation} {short_text(b)} at {ctx.prec} bits")

@@ -36,7 +36,7 @@ class Eigh(NamedTuple):
 @implements("linalg_eigh")
 def eigh(A: Any, UPLO: str = "L") -> Eigh:
     """The eigenvectors are computed on first use, and raise Undecided at repeated eigenvalues."""
-    x = balls(A) if UPLO.upper() == "L" else balls(A).mH
+    x = balls(A) if UPLO.upper() == "L" else adjoint(A)
     n = require_square(x)
     triangle = UPLO.upper()
     vectors = LazyBalls(
@@ -92,7 +92,7 @@ def spectral_radius(A: Any) -> BallArray:
     return wrap(each(spectra.spectral_radius, x, ()))
 
 
-def spectral_function(A: Any, f: Callable[[BallArray], BallArray]) -> BallArray:
+def spectral_function(A: Any, f: Callable[[Any], Any]) -> BallArray:
     """f(A) for symmetric or Hermitian matrices, f an elementwise function of eigenvalues."""
     x = balls(A)
     n = require_square(x)

@@ -260,7 +260,7 @@ def svdvals(A: Any, *, driver: Any = None) -> BallArray:
 @implements("linalg_eigvalsh")
 def eigvalsh(A: Any, UPLO: str = "L") -> BallArray:
     """Of symmetric and Hermitian matrices, ascending; one triangle of them is read."""
-    A = balls(A) if UPLO.upper() == "L" else balls(A).mH
+    A = balls(A) if UPLO.upper() == "L" else adjoint(A)
     return wrap(each(matrices.eigenvalues, A, (require_square(A),)))
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from rankcheck.balls import is_ball
+from rankcheck.balls import balls, is_ball
 from rankcheck.linalg import Array, Number, frobenius_squared
 from rankcheck.networks.network import Network
 from rankcheck.networks.proved_balancing import proved_log_scales
@@ -98,7 +98,7 @@ def _balanced(net: Network, w: list[Array], b: list[Array]) -> Network:
         log_scales = _balancing_scales(w, b)
         return _scaled(net, log_scales, [u == -math.inf for u in log_scales])
     alive = _alive(w, b)
-    guess = _balancing_scales([x.midpoints() for x in w], [x.midpoints() for x in b])
+    guess = _balancing_scales([balls(x).midpoints() for x in w], [balls(x).midpoints() for x in b])
     return _scaled(net, proved_log_scales(w, b, alive, guess), [~a for a in alive])
 
 

@@ -59,15 +59,15 @@ def _of_one(
     move = u
     for _ in range(NEWTON_STEPS):
         G, H = _gradient_and_hessian(w, b, u, mask, widths)
-        move = torch.linalg.solve(H.centres(), G.centres()) / 2
-        u = (u - move).centres()
+        move = balls(torch.linalg.solve(H.centres(), G.centres()) / 2)
+        u = balls(u - move).centres()
     G, _ = _gradient_and_hessian(w, b, u, mask, widths)
     radius = Fraction(1, 2**124) + max(abs(x) for x in (*move.lower(), *G.lower(), *G.upper()))
     for _ in range(BOXES):
         box = u.enlarged(radius)
         _, H = _gradient_and_hessian(w, b, box, mask, widths)
         try:
-            enclosure = u - torch.linalg.solve(H, G) / 2
+            enclosure = balls(u - torch.linalg.solve(H, G) / 2)
             inside = all(
                 outer < inner
                 for outer, inner in (
@@ -85,7 +85,7 @@ def _of_one(
 
 def _gradient_and_hessian(
     w: Sequence[Array], b: Sequence[Array], u: Array, mask: Tensor, widths: list[int]
-) -> tuple[Array, Array]:
+) -> tuple[BallArray, BallArray]:
     """G and H at u, as if dead neurons had G = 0 and a diagonal of 1."""
     parts = u.split(widths)
     live = mask.split(widths)
@@ -105,4 +105,4 @@ def _gradient_and_hessian(
             blocks[i + 1] = -M[i + 1].mT
         rows.append(torch.cat(blocks, -1))
     diagonal = torch.where(mask, enters + leaves, 1.0)
-    return enters - leaves, torch.cat(rows) + torch.diag(diagonal)
+    return balls(enters - leaves), balls(torch.cat(rows) + torch.diag(diagonal))

@@ -13,6 +13,7 @@ from flint import arb, fmpq
 from rankcheck import linalg
 from rankcheck.balls import BallArray, NoBallForm, Undecided, balls, pi, rank
 from rankcheck.balls.complexes import Complex
+from rankcheck.text import array_text, short_text, value_text
 
 exact: Any = BallArray.exact
 
@@ -245,3 +246,10 @@ def test_constants_and_texts():
         _ = torch.isfinite(z / 0)
     with pytest.raises(Undecided, match="1i"):
         _ = torch.stack([z[1], z[0]]) == torch.stack([z[1], z[0]])
+
+
+def test_complex_arrays_as_text():
+    z = torch.stack([balls([1j])[0], exact([1]).to(torch.complex128)[0] * pi()])
+    assert array_text(z, short_text) == z.describe()
+    assert value_text(z).startswith("[0 + 1i, 3.141592654… ± ")
+    assert value_text(torch.tensor([1 + 2j])) == "[(1+2j)]"

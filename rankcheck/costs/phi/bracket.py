@@ -147,8 +147,8 @@ def _proved(
     if not is_ball(lam):
         lam = BallArray.exact(torch.where(lam > 0, lam, 1.0))
     lower, upper = proved_ends(W, a, L, lam.expand(a.shape))
-    gap = (upper - lower).midpoints()
-    return PhiBracket(lower, upper, lam, iterations, gap <= tolerance * upper.midpoints())
+    gap = balls(upper - lower).midpoints()
+    return PhiBracket(lower, upper, lam, iterations, gap <= tolerance * balls(upper).midpoints())
 
 
 def bracket_at(
