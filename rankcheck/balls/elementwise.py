@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from flint import arb, fmpq
+from flint import acb, arb, fmpq
 
 from rankcheck.balls import complexes, numbers
 from rankcheck.balls.array import (
@@ -20,7 +20,7 @@ from rankcheck.balls.array import (
     undecided,
     wrap,
 )
-from rankcheck.balls.complexes import Complex
+from rankcheck.balls.complexes import Complex, from_acb
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number
 from rankcheck.text import short_text
 
@@ -153,29 +153,36 @@ def _unary(
     return implements(*names)(apply)
 
 
+def _of_acb(name: str) -> Callable[[Complex], Complex]:
+    """flint's function of that name, with the principal branch as torch has it."""
+    return lambda z: from_acb(getattr(z.acb(), name)())
+
+
 absolute = _unary(numbers.absolute, "abs", "absolute", "__abs__", of_complex=Complex.absolute)
-sign = _unary(numbers.sign, "sign", "sgn")
+sign = _unary(numbers.sign, "sign")
+sgn = _unary(numbers.sign, "sgn", of_complex=Complex.sgn)
+angle = _unary(lambda x: acb(arb(x)).arg(), "angle", of_complex=lambda z: z.acb().arg())
 floor = _unary(numbers.floor, "floor")
 ceil = _unary(lambda x: -numbers.floor(-x), "ceil")
 trunc = _unary(lambda x: numbers.floor(x) if x >= 0 else -numbers.floor(-x), "trunc", "fix")
-sqrt = _unary(numbers.sqrt, "sqrt")
+sqrt = _unary(numbers.sqrt, "sqrt", of_complex=_of_acb("sqrt"))
 rsqrt = _unary(lambda x: numbers.divide(ONE, numbers.sqrt(x)), "rsqrt")
-log = _unary(numbers.log, "log")
+log = _unary(numbers.log, "log", of_complex=_of_acb("log"))
 log2 = _unary(lambda x: numbers.log(x) / arb(2).log(), "log2")
 log10 = _unary(lambda x: numbers.log(x) / arb(10).log(), "log10")
 log1p = _unary(lambda x: arb(x).log1p(), "log1p", "special_log1p")
 exp = _unary(lambda x: arb(x).exp(), "exp", of_complex=Complex.exp)
 exp2 = _unary(lambda x: numbers.power(fmpq(2), x), "exp2", "special_exp2")
 expm1 = _unary(lambda x: arb(x).expm1(), "expm1", "special_expm1")
-sin = _unary(lambda x: arb(x).sin(), "sin")
-cos = _unary(lambda x: arb(x).cos(), "cos")
-tan = _unary(lambda x: arb(x).tan(), "tan")
+sin = _unary(lambda x: arb(x).sin(), "sin", of_complex=_of_acb("sin"))
+cos = _unary(lambda x: arb(x).cos(), "cos", of_complex=_of_acb("cos"))
+tan = _unary(lambda x: arb(x).tan(), "tan", of_complex=_of_acb("tan"))
 asin = _unary(lambda x: arb(x).asin(), "asin", "arcsin")
 acos = _unary(lambda x: arb(x).acos(), "acos", "arccos")
 atan = _unary(lambda x: arb(x).atan(), "atan", "arctan")
-sinh = _unary(lambda x: arb(x).sinh(), "sinh")
-cosh = _unary(lambda x: arb(x).cosh(), "cosh")
-tanh = _unary(lambda x: arb(x).tanh(), "tanh")
+sinh = _unary(lambda x: arb(x).sinh(), "sinh", of_complex=_of_acb("sinh"))
+cosh = _unary(lambda x: arb(x).cosh(), "cosh", of_complex=_of_acb("cosh"))
+tanh = _unary(lambda x: arb(x).tanh(), "tanh", of_complex=_of_acb("tanh"))
 erf = _unary(lambda x: arb(x).erf(), "erf", "special_erf")
 sigmoid = _unary(lambda x: 1 / (1 + (-arb(x)).exp()), "sigmoid", "special_expit")
 digamma = _unary(lambda x: arb(x).digamma(), "digamma", "special_digamma", "special_psi")

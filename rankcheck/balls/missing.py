@@ -46,7 +46,6 @@ INSTEAD: dict[str, str] = {
     "elu": "use torch.where and torch.expm1",
     "log_softmax": "use x - torch.logsumexp(x, dim, keepdim=True)",
     "atan2": "use torch.atan and torch.where",
-    "angle": "use torch.atan of .imag / .real and torch.where",
     "sinc": "use torch.sin(x) / x and torch.where",
     "lerp": "use a + t * (b - a)",
     "isclose": "compare with <=; on balls equality is exact or undecided",

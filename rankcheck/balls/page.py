@@ -37,12 +37,19 @@ NOTES = {
         "Undecided where a ball contains a jump.",
     ),
     **dict.fromkeys(
-        ("sqrt", "rsqrt", "log", "log2", "log10", "reciprocal", "lgamma", "logdet"),
+        ("rsqrt", "log2", "log10", "reciprocal", "lgamma", "logdet"),
         "Unknown where the ball leaves the domain, so that no comparison is decided.",
     ),
-    **dict.fromkeys(("abs", "exp"), "Complex numbers too."),
+    **dict.fromkeys(
+        ("abs", "exp", "sgn", "angle", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+        "Complex numbers too.",
+    ),
     **dict.fromkeys(("any", "all", "count_nonzero"), "Undecided where a ball may be zero."),
     **dict.fromkeys(("sort", "topk", "max", "min"), "Values always; indices may be Undecided."),
+    **dict.fromkeys(
+        ("sqrt", "log"),
+        "Unknown where the ball leaves the domain. Complex numbers too: the principal branch.",
+    ),
     "pow": "Exact for integer exponents. Only those for complex numbers.",
     "where": "The condition is a bool tensor, so it has been decided.",
     "linalg_det": "Exact for rational matrices, real or complex.",

@@ -48,6 +48,8 @@ FUNCTIONS = {
         torch.trace(z[0]),
     ),
     "exponential": lambda z: (z.exp(), torch.linalg.matrix_exp(z), torch.polar(z.real, z.imag)),
+    "functions": lambda z: (z.sqrt(), z.log(), z.sin(), z.cos(), z.sinh(), (z / 9).tan()),
+    "phases": lambda z: (z.angle(), z.real.angle(), z.sgn(), z.tanh(), z.cosh()),
     "shapes": lambda z: (z.reshape(-1), torch.cat([z, z]), z[0, 1], z.tril(), z.diagonal()),
     "conversions": lambda z: (z.to(torch.complex128), z.real.to(torch.complex128), z.cdouble()),
     "predicates": lambda z: (z == z, z != z.conj(), torch.isfinite(z), z.is_complex()),
@@ -222,13 +224,14 @@ def test_what_complex_numbers_do_not_have():
         (lambda: torch.ones(2, 2) >= z, "order"),
         (lambda: z.amax(), "order"),
         (lambda: z.sort(), "order of complex"),
-        (lambda: z.sqrt(), "torch.sqrt of complex"),
-        (lambda: z.log(), "torch.log of complex"),
+        (lambda: z.log2(), "torch.log2 of complex"),
+        (lambda: z.erf(), "torch.erf of complex"),
+        (lambda: z.sign(), "torch.sign of complex"),
+        (lambda: z.round(), "round"),
         (lambda: z**0.5, "complex power"),
         (lambda: z.lower(), "real"),
         (lambda: z.to(torch.float64), "real"),
         (lambda: z.double(), "real"),
-        (lambda: torch.angle(z), "angle"),
     ]:
         with pytest.raises((NoBallForm, TypeError), match=words):
             call()
@@ -253,3 +256,25 @@ def test_complex_arrays_as_text():
     assert array_text(z, short_text) == z.describe()
     assert value_text(z).startswith("[0 + 1i, 3.141592654… ± ")
     assert value_text(torch.tensor([1 + 2j])) == "[(1+2j)]"
+
+
+def test_functions_of_complex_balls_enclose_across_the_branch_cut():
+    below, above = fmpq(-1, 4), fmpq(1, 4)
+    box: Any = BallArray(np.array([Complex(arb(-2, 0.5), arb(0, 0.25))], dtype=object))
+    for name in ("sqrt", "log", "exp", "sin", "cos", "sinh", "cosh", "sgn", "abs"):
+        outer = getattr(torch, name)(box)
+        for x in (fmpq(-5, 2), fmpq(-2), fmpq(-3, 2)):
+            for y in (below, fmpq(0), above):
+                z = mpmath.mpc(int(x.p) / int(x.q), int(y.p) / int(y.q))
+                value = {"sgn": mpmath.sign, "abs": abs}.get(name) or getattr(mpmath, name)
+                with mpmath.workdps(30):
+                    w = mpmath.mpc(value(z))
+                assert float(outer.real.lower()[0]) <= w.real <= float(outer.real.upper()[0])
+                assert float(outer.imag.lower()[0]) <= w.imag <= float(outer.imag.upper()[0])
+    zero: Any = exact([0]).to(torch.complex128)
+    assert (zero.sgn() == 0).all()
+    with pytest.raises(Undecided):
+        _ = zero.log().real <= 0
+    straddling = balls([0.0]).enlarged(Fraction(1))
+    assert (straddling.angle() >= -4).all()
+    assert straddling.angle().upper()[0] > 3
