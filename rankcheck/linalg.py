@@ -1,4 +1,4 @@
-r"""Singular values and functions of them: ranks, Schatten sums, pseudo-determinants.
+r"""Singular values, spectra, and functions of them: ranks, Schatten sums, functions of matrices.
 
 Every function takes matrices with any leading batch axes, shape ``(*B, m, n)``, as torch float64
 tensors or as :class:`rankcheck.balls.BallArray`. On balls all results are exact or enclosed, and
@@ -12,7 +12,8 @@ with ε the spacing of floats at 1. ``noise`` bounds the error in the entries of
 entries are exact. Balls ignore it. :func:`rank_gap` says how clear the decision was.
 
 Gradients are finite everywhere. They are the derivatives wherever the function has one, also at
-repeated singular values; a singular value that counts as zero contributes nothing.
+repeated singular values; a singular value that counts as zero contributes nothing. So are those of
+functions of symmetric matrices at repeated eigenvalues, where ``torch.linalg.eigh`` has nan.
 
 >>> A = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64)
 >>> rank(A), singular_values(balls.BallArray.exact(A))  # the second is exact
@@ -22,11 +23,15 @@ repeated singular values; a singular value that counts as zero contributes nothi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from functools import cache
+from itertools import combinations
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from rankcheck import balls
 from rankcheck.balls import is_ball
@@ -40,6 +45,16 @@ Number: TypeAlias = int | float | Fraction
 
 RANK_FACTOR = 8
 """The factor 8 in τ(A): covers the rounding of a product of a few matrices."""
+
+EQUAL = 1e-5
+"""Relative distance below which a divided difference is replaced by the mean of two derivatives."""
+
+DEFECTIVE = 1e-7
+"""Least |cos| of the angle between left and right eigenvectors at which the spectral radius has a
+gradient."""
+
+LARGEST_PERMANENT = 20
+"""The permanent of an n × n matrix takes n·2ⁿ numbers of memory for each instance."""
 
 
 def power(x: Array, q: Number | Array) -> Array:
@@ -78,7 +93,7 @@ def singular_values(A: Array) -> Array:
         return A.new_zeros((*A.shape[:-2], 0))
     if narrow == 1:
         return torch.linalg.vector_norm(A, dim=(-2, -1)).unsqueeze(-1)
-    if narrow == 2:
+    if narrow == 2 and not A.is_complex():
         return _two_singular_values(A if A.shape[-1] == 2 else A.mT)
     return torch.linalg.svdvals(A)
 
@@ -206,7 +221,9 @@ def nuclear_norm(A: Array) -> Array:
 
 
 def frobenius_squared(A: Array) -> Array:
-    """‖A‖_F² = Σ a_ij², shape (*B): a polynomial, so exact on rationals."""
+    """‖A‖_F² = Σ |a_ij|², shape (*B): a polynomial, so exact on rationals."""
+    if A.is_complex():
+        return (A.real * A.real + A.imag * A.imag).sum((-2, -1))
     return (A * A).sum((-2, -1))
 
 
@@ -216,6 +233,216 @@ def range_projection(A: Array) -> Array:
         return A @ torch.linalg.pinv(A)
     relative = RANK_FACTOR * max(A.shape[-2:]) * torch.finfo(A.dtype).eps
     return A @ torch.linalg.pinv(A, rtol=relative)
+
+
+def spectral_function(A: Array, f: Callable[[Array], Array]) -> Array:
+    r"""f(A) = Σ f(λ_i) v_i v_iᴴ, shape (*B, n, n), for symmetric or Hermitian A.
+
+    f maps an array of eigenvalues elementwise, and is written in functions that both kinds of
+    number know (``torch.exp``, ``lambda x: x.clamp(min=0)``). The lower triangle of A is read. The
+    result depends neither on signs nor on the basis of an eigenspace, so it is enclosed on balls
+    at all spectra, repeated and clustered ones included; it is unknown where f is.
+
+    In floats the gradient is Daleckii and Krein's,
+
+    .. math:: df(A) = V (Γ ∘ (Vᴴ\,dA\,V)) Vᴴ, \qquad Γ_{ij} = (f(λ_i) − f(λ_j))/(λ_i − λ_j),
+
+    with f' in place of a difference quotient at equal eigenvalues, and 0 where f' is not finite. It
+    has no derivatives of its own, and none for tensors that f closes over.
+
+    >>> A = torch.tensor([[2.0, 1.0], [1.0, 2.0]], dtype=torch.float64)
+    >>> spectral_function(balls.BallArray.exact(A), lambda x: x**3)
+    BallArray([[14, 13], [13, 14]])
+    """
+    _require_square(A)
+    if is_ball(A):
+        return balls.spectral_function(A, f)
+
+    def values_and_quotients(eigenvalues: Tensor) -> tuple[Tensor, Tensor]:
+        with torch.enable_grad():
+            x = eigenvalues.detach().requires_grad_()
+            y = f(x)
+            slope = torch.zeros_like(x)
+            if y.requires_grad:
+                (slope,) = torch.autograd.grad(
+                    y.sum(), x, allow_unused=True, materialize_grads=True
+                )
+        y = y.detach().expand(x.shape)
+        x = x.detach()
+        left, right = x.unsqueeze(-1), x.unsqueeze(-2)
+        equal = (left - right).abs() <= EQUAL * torch.maximum(left.abs(), right.abs())
+        quotient = (y.unsqueeze(-1) - y.unsqueeze(-2)) / torch.where(equal, 1.0, left - right)
+        mean = (slope.unsqueeze(-1) + slope.unsqueeze(-2)) / 2
+        return y, torch.where(equal, mean, quotient)
+
+    return _Spectral.apply(A, values_and_quotients)  # type: ignore[no-untyped-call,no-any-return]
+
+
+class _Spectral(torch.autograd.Function):
+    """V diag(y) Vᴴ from the eigenvalues of A, with the gradient for given difference quotients."""
+
+    @staticmethod
+    def forward(ctx: Any, A: Tensor, function: Callable[[Tensor], tuple[Tensor, Tensor]]) -> Tensor:
+        eigenvalues, V = torch.linalg.eigh(A)
+        y, quotients = function(eigenvalues)
+        ctx.save_for_backward(V, quotients.nan_to_num(0.0, 0.0, 0.0))
+        return (V * y.unsqueeze(-2)) @ V.mH
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        V, quotients = ctx.saved_tensors
+        result = V @ (quotients * (V.mH @ gradient @ V)) @ V.mH
+        return (result + result.mH) / 2, None
+
+
+def symmetric_sqrt(A: Array) -> Array:
+    """The positive semidefinite root of the positive part of A: A₊^½, shape (*B, n, n).
+
+    Negative eigenvalues count as zero, so that rounding does not make a semidefinite matrix
+    undefined; in floats so do those up to τ(A), where the gradient is zero.
+    """
+
+    def root(x: Array) -> Array:
+        if not is_ball(x):
+            x = torch.where(x > _zero_threshold(x), x, 0.0)
+        return power(x.clamp(min=0), Fraction(1, 2))
+
+    return spectral_function(A, root)
+
+
+def symmetric_log(A: Array) -> Array:
+    """log A of a positive definite matrix, shape (*B, n, n).
+
+    An instance with an eigenvalue ≤ 0 is nan in floats, with gradient zero, and unknown on balls,
+    as is one with an eigenvalue that is not provably positive.
+    """
+    if is_ball(A):
+        return spectral_function(A, torch.log)
+    return spectral_function(A, lambda x: torch.where(x > 0, x, math.nan).log())
+
+
+def symmetric_abs(A: Array) -> Array:
+    """|A| = (A²)^½ of a symmetric or Hermitian matrix, shape (*B, n, n).
+
+    On balls it is Lipschitz in A, so it is sharp whether A is invertible or not.
+    """
+    return spectral_function(A, torch.abs)
+
+
+def _zero_threshold(eigenvalues: Tensor) -> Tensor:
+    """τ of a symmetric matrix, shape (*B, 1)."""
+    largest = eigenvalues.detach().abs().amax(-1, keepdim=True)
+    return RANK_FACTOR * eigenvalues.shape[-1] * torch.finfo(eigenvalues.dtype).eps * largest
+
+
+def spectral_projection(A: Array, k: int) -> Array:
+    """The orthogonal projection onto the span of the eigenvectors of the k largest eigenvalues.
+
+    For symmetric or Hermitian A, shape (*B, n, n); the lower triangle is read. If the k-th and the
+    next eigenvalue are equal it is not defined: balls raise Undecided; floats give one of many,
+    whose gradient leaves out the pairs of equal eigenvalues.
+
+    Raises ValueError unless 0 <= k <= n.
+    """
+    n = _require_square(A)
+    if not 0 <= k <= n:
+        raise ValueError(f"received k = {k} for {n} × {n} matrices; 0 <= k <= n")
+    if is_ball(A):
+        return balls.spectral_projection(A, k)
+
+    def values_and_quotients(eigenvalues: Tensor) -> tuple[Tensor, Tensor]:
+        y = (torch.arange(n, device=A.device) >= n - k).to(eigenvalues.dtype)
+        difference = y.unsqueeze(-1) - y.unsqueeze(-2)
+        gap = eigenvalues.unsqueeze(-1) - eigenvalues.unsqueeze(-2)
+        gap = torch.where(difference == 0, 1.0, gap)
+        return y.expand(eigenvalues.shape), difference / gap
+
+    return _Spectral.apply(A, values_and_quotients)  # type: ignore[no-untyped-call,no-any-return]
+
+
+def spectral_radius(A: Array) -> Array:
+    """max |λ| over the eigenvalues of square matrices, real or complex, shape (*B).
+
+    On balls exact or enclosed at all matrices. In floats a repeated eigenvalue whose eigenvectors
+    do not span (a Jordan block) loses half of the digits, or more.
+
+    The gradient is that of |λ| for a simple eigenvalue λ of largest modulus. It is finite
+    everywhere: zero for λ = 0 and at a Jordan block, where |λ| is not Lipschitz; at other repeated
+    eigenvalues it is that of one of them. It has no derivatives of its own.
+    """
+    _require_square(A)
+    if is_ball(A):
+        return balls.spectral_radius(A)
+    return _SpectralRadius.apply(A)  # type: ignore[no-untyped-call,no-any-return]
+
+
+class _SpectralRadius(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, A: Tensor) -> Tensor:
+        eigenvalues = torch.linalg.eigvals(A)
+        sizes = eigenvalues.abs()
+        if A.shape[-1] == 0:
+            return sizes.sum(-1)
+        place = sizes.argmax(-1, keepdim=True)
+        ctx.save_for_backward(A, eigenvalues.gather(-1, place))
+        return sizes.amax(-1)
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        A, top = ctx.saved_tensors
+        shifted = A - top.unsqueeze(-1) * torch.eye(A.shape[-1], dtype=top.dtype, device=A.device)
+        U, _, Vh = torch.linalg.svd(shifted)
+        left, right = U[..., -1], Vh[..., -1, :].conj()
+        size, cosine = top.abs(), (left.conj() * right).sum(-1, keepdim=True)
+        defined = (size > 0) & (cosine.abs() > DEFECTIVE)
+        scale = torch.where(defined, size * cosine, 1.0)
+        phase = torch.where(defined, top.conj() / scale, 0.0) * gradient.unsqueeze(-1)
+        result = (phase * left.conj()).unsqueeze(-1) * right.unsqueeze(-2)
+        return result.conj().resolve_conj() if A.is_complex() else result.real
+
+
+def permanent(A: Array) -> Array:
+    """per A = Σ_π Π_i a_{i π(i)}, shape (*B), for square matrices with n <= 20.
+
+    By expansion along the rows over the sets of columns, so that no number is subtracted from
+    another: a nonnegative matrix has its permanent to within a few n·ε, relatively. A polynomial,
+    so exact on rationals; its gradient is finite everywhere.
+
+    >>> permanent(torch.ones(4, 4, dtype=torch.float64))
+    tensor(24., dtype=torch.float64)
+
+    Raises ValueError for matrices that are not square, or larger.
+    """
+    n = _require_square(A)
+    if n > LARGEST_PERMANENT:
+        raise ValueError(f"received {n} × {n} matrices; permanent takes n <= {LARGEST_PERMANENT}")
+    partial = A.new_ones((*A.shape[:-2], 1))
+    if not is_ball(A):
+        partial = partial.to(A.dtype)
+    for row in range(n):
+        columns, before = _column_sets(n, row + 1)
+        partial = (A[..., row, :][..., columns] * partial[..., before]).sum(-1)
+    return partial[..., 0]
+
+
+@cache
+def _column_sets(n: int, size: int) -> tuple[Tensor, Tensor]:
+    """For each set of columns of that size: its columns, and the places of the sets without each.
+
+    Both have shape (binomial(n, size), size), and places count the sets of one column less.
+    """
+    place = {smaller: i for i, smaller in enumerate(combinations(range(n), size - 1))}
+    sets = list(combinations(range(n), size))
+    before = [[place[s[:i] + s[i + 1 :]] for i in range(size)] for s in sets]
+    return torch.tensor(sets), torch.tensor(before)
+
+
+def _require_square(A: Array) -> int:
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise ValueError(f"received shape {tuple(A.shape)}; square matrices have shape (*B, n, n)")
+    return A.shape[-1]
 
 
 def eye(n: int, like: Array) -> Array:

@@ -68,12 +68,14 @@ def ball_text(number: fmpq | arb | Any, bits: int) -> str:
     return str(number.str(math.ceil(bits * math.log10(2)) + 2, more=True))
 
 
-def short_text(number: fmpq | arb, digits: int = 10) -> str:
+def short_text(number: fmpq | arb | Any, digits: int = 10) -> str:
     """A number rounded for a message: 3/4, or 1.414213562… ± 6e-39, an ellipsis for cut digits.
 
     >>> short_text(fmpq(3, 4)), short_text(fmpq(10**40, 3), 5), short_text(arb.nan())
     ('3/4', '3.3333e+39…', 'unknown')
     """
+    if not isinstance(number, (fmpq, arb)):  # a complex number of two of these
+        return f"{short_text(number.real, digits)} + {short_text(number.imag, digits)}i"
     if isinstance(number, fmpq):
         text = str(number) if number.height_bits() <= 8 * digits else ""
         return text if 0 < len(text) <= 2 * digits else _decimal(arb(number), digits)
@@ -124,7 +126,7 @@ def value_text(value: Any) -> str:
             return array_text(value, _entry_text)
         case Tensor():
             return value_text(value.detach().tolist())
-        case bool() | str() | None:
+        case bool() | str() | complex() | None:
             return str(value)
         case float():
             # Stored certificates have whole floats from 2^53 on with ".0".

@@ -2,13 +2,14 @@
 
 import math
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
 import torch
 
 from rankcheck import linalg
-from rankcheck.balls import BallArray
+from rankcheck.balls import BallArray, Undecided
 
 SHAPES = [(1, 1), (1, 4), (3, 1), (2, 2), (2, 5), (4, 2), (3, 3), (3, 5), (5, 5)]
 
@@ -236,3 +237,186 @@ def test_the_gram_matrix_would_not_do():
     gram = torch.linalg.eigvalsh(A.mT @ A).clamp(min=0).sqrt()
     assert abs((gram**0.04).sum() - exact) > 1e-3
     torch.testing.assert_close(linalg.schatten_power(A, Fraction(1, 25)), exact, rtol=1e-7, atol=0)
+
+
+# Functions of symmetric matrices, the spectral radius and permanents.
+
+
+def symmetric(*shape, seed=0):
+    A = matrices(*shape, seed=seed)
+    return A + A.mT
+
+
+SYMMETRIC_FUNCTIONS = {
+    "sqrt": lambda A: linalg.symmetric_sqrt(A @ A),
+    "log": lambda A: linalg.symmetric_log(A @ A + linalg.eye(A.shape[-1], A)),
+    "abs": linalg.symmetric_abs,
+    "exp": lambda A: linalg.spectral_function(A / 8, torch.exp),
+    "positive part": lambda A: linalg.spectral_function(A, lambda x: x.clamp(min=0)),
+    "constant": lambda A: linalg.spectral_function(A, torch.ones_like),
+}
+
+
+@pytest.mark.parametrize("name", SYMMETRIC_FUNCTIONS)
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_functions_of_symmetric_matrices_against_balls(name, n):
+    A = symmetric(6, n, n, seed=20)
+    A[1] = 0
+    A[2] = 3 * torch.eye(n)
+    A[3] = 1
+    function = SYMMETRIC_FUNCTIONS[name]
+    proof = function(BallArray.exact(A))
+    torch.testing.assert_close(proof.midpoints(), function(A), rtol=1e-11, atol=1e-10)
+    assert (proof.radii() < 1e-10).all()
+
+
+def test_functions_of_symmetric_matrices_satisfy_their_identities():
+    A = symmetric(4, 4, 4, seed=21)
+    G = A @ A
+    root = linalg.symmetric_sqrt(G)
+    torch.testing.assert_close(root @ root, G, rtol=1e-12, atol=1e-10)
+    torch.testing.assert_close(root, linalg.symmetric_abs(A), rtol=1e-9, atol=1e-9)
+    exponential = torch.linalg.matrix_exp(A / 8)
+    torch.testing.assert_close(linalg.symmetric_log(exponential), A / 8, rtol=1e-9, atol=1e-9)
+    # Only the lower triangle is read, by both kinds of number.
+    skew = A + matrices(4, 4, 4, seed=22).triu(1)
+    torch.testing.assert_close(linalg.symmetric_abs(skew), linalg.symmetric_abs(A))
+    exact = [linalg.symmetric_abs(BallArray.exact(M)) for M in (skew, A)]
+    assert (exact[0] - exact[1]).abs().amax() < 1e-30
+
+
+def test_roots_of_semidefinite_and_logarithms_of_singular_matrices():
+    B = matrices(5, 4, 2, seed=23)
+    singular = B @ B.mT
+    root = linalg.symmetric_sqrt(singular)
+    torch.testing.assert_close(root @ root, singular, rtol=1e-12, atol=1e-11)
+    assert torch.equal(linalg.rank(root), linalg.rank(singular))
+    indefinite = torch.diag(torch.tensor([-4.0, 9.0]).double())
+    assert linalg.symmetric_sqrt(indefinite).diagonal().tolist() == [0, 3]
+    mixed = torch.stack([torch.diag(torch.tensor([1.0, -1.0])), torch.eye(2)]).double()
+    logs = linalg.symmetric_log(mixed)
+    assert logs[0].isnan().all()
+    assert (logs[1] == 0).all()
+    with pytest.raises(Undecided):
+        _ = linalg.symmetric_log(BallArray.exact(mixed)) >= 0
+
+
+def hermitian_part(function):
+    return lambda A: function((A + A.mH) / 2)
+
+
+@pytest.mark.parametrize("name", SYMMETRIC_FUNCTIONS)
+def test_gradients_of_functions_of_symmetric_matrices(name):
+    generator = torch.Generator().manual_seed(24)
+    for dtype in (torch.float64, torch.complex128):
+        A = torch.randn(2, 3, 3, dtype=dtype, generator=generator, requires_grad=True)
+        assert torch.autograd.gradcheck(hermitian_part(SYMMETRIC_FUNCTIONS[name]), A)
+    for k in range(4):
+        function = hermitian_part(lambda A, k=k: linalg.spectral_projection(A, k))
+        assert torch.autograd.gradcheck(function, A)
+
+
+def test_gradients_at_repeated_eigenvalues_are_those_of_the_function():
+    """At cI the derivative of f(A) is f'(c) dA, and torch's eigh has nan there."""
+    for n in (1, 2, 4):
+        for c, name, slope in [(4.0, "sqrt", 0.25), (2.0, "log", 0.5), (-3.0, "abs", -1.0)]:
+            function = getattr(linalg, f"symmetric_{name}")
+            A = (c * torch.eye(n).double()).requires_grad_()
+            direction = symmetric(n, n, seed=25)
+            (gradient,) = torch.autograd.grad((function(A) * direction).sum(), A)
+            torch.testing.assert_close(gradient, slope * direction)
+    # A cluster: the divided differences lose no digits.
+    A = torch.diag(torch.tensor([1.0, 1.0 + 1e-9, 4.0]).double()).requires_grad_()
+    (gradient,) = torch.autograd.grad(linalg.symmetric_sqrt(A)[0, 1], A)
+    assert gradient[0, 1] == pytest.approx(0.25, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        linalg.symmetric_sqrt,
+        linalg.symmetric_log,
+        linalg.symmetric_abs,
+        linalg.spectral_radius,
+        linalg.permanent,
+        lambda A: linalg.spectral_projection(A, 1),
+        lambda A: linalg.spectral_function(A, torch.sign),
+    ],
+)
+def test_gradients_are_finite_everywhere(function):
+    n = 3
+    A = torch.zeros(7, n, n, dtype=torch.float64)
+    A[1] = torch.eye(n)
+    A[2] = 1
+    A[3] = torch.diag(torch.ones(n - 1), 1)  # a Jordan block
+    A[4] = torch.eye(n).roll(1, 0)  # three eigenvalues of modulus 1
+    A[5] = -torch.eye(n)
+    A[6, 0, 0] = 2
+    A.requires_grad_()
+    (gradient,) = torch.autograd.grad(function(A).nan_to_num().sum(), A)
+    assert gradient.isfinite().all()
+
+
+def test_spectral_projections():
+    A = symmetric(20, 4, 4, seed=26)
+    for k in range(5):
+        P = linalg.spectral_projection(A, k)
+        torch.testing.assert_close(P @ P, P)
+        torch.testing.assert_close(P @ A, A @ P, rtol=1e-11, atol=1e-11)
+        top = torch.linalg.eigvalsh(A)[..., 4 - k :].sum(-1)
+        torch.testing.assert_close((P * A).sum((-2, -1)), top, rtol=1e-11, atol=1e-11)
+        proof = linalg.spectral_projection(BallArray.exact(A), k)
+        torch.testing.assert_close(proof.midpoints(), P, rtol=1e-9, atol=1e-9)
+    with pytest.raises(ValueError, match="0 <= k <= n"):
+        linalg.spectral_projection(A, 5)
+    with pytest.raises(ValueError, match="square"):
+        linalg.spectral_projection(A[:, :2], 1)
+
+
+def test_spectral_radii():
+    A = matrices(50, 4, 4, seed=27)
+    A[0] = 0
+    A[1] = torch.eye(4)
+    A[2] = torch.eye(4).roll(1, 0)
+    radius = linalg.spectral_radius(A)
+    oracle = np.abs(np.linalg.eigvals(A.numpy())).max(-1)
+    torch.testing.assert_close(radius, torch.from_numpy(oracle), rtol=1e-12, atol=1e-12)
+    proof = linalg.spectral_radius(BallArray.exact(A))
+    torch.testing.assert_close(proof.midpoints(), radius, rtol=1e-12, atol=1e-12)
+    assert linalg.spectral_radius(torch.zeros(3, 0, 0)).tolist() == [0, 0, 0]
+    generator = torch.Generator().manual_seed(28)
+    for dtype in (torch.float64, torch.complex128):
+        B = torch.randn(4, 3, 3, dtype=dtype, generator=generator, requires_grad=True)
+        assert torch.autograd.gradcheck(linalg.spectral_radius, B)
+
+
+def slow_permanent(A):
+    n = len(A)
+    return sum(math.prod(A[i][p[i]] for i in range(n)) for p in permutations(range(n)))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 6])
+def test_permanents(n):
+    A = matrices(5, n, n, seed=29)
+    A[0] = 0
+    A[1] = 1
+    value = linalg.permanent(A)
+    assert value.shape == (5,)
+    truth = [slow_permanent([[Fraction(x) for x in row] for row in M]) for M in A.tolist()]
+    torch.testing.assert_close(value, torch.tensor([float(x) for x in truth]).double())
+    proof = linalg.permanent(BallArray.exact(A))
+    assert proof.is_exact()
+    assert proof.lower().tolist() == truth
+    assert value[1] == math.factorial(n)
+    if n:
+        assert torch.autograd.gradcheck(linalg.permanent, A.requires_grad_())
+
+
+def test_a_permanent_of_nonnegative_entries_loses_no_digits():
+    A = 2.0 ** (-torch.arange(64.0, dtype=torch.float64).reshape(8, 8))
+    proof = linalg.permanent(BallArray.exact(A)).midpoints()
+    torch.testing.assert_close(linalg.permanent(A), proof, rtol=1e-14, atol=0)
+    with pytest.raises(ValueError, match="n <= 20"):
+        linalg.permanent(torch.ones(21, 21))
+    with pytest.raises(ValueError, match="square"):
+        linalg.permanent(torch.ones(2, 3))

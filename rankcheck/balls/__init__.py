@@ -1,8 +1,9 @@
 """Exact rationals and real balls behind torch's functions: they turn a claim body into a proof.
 
-What lives here: the array type (`array`), functions of one number (`numbers`) and of one matrix
-(`matrices`), and the implementations of torch's functions, grouped as torch's documentation groups
-them (`creation`, `elementwise`, `indexing`, `linalg`, `reductions`, `shapes`).
+What lives here: the array type (`array`), functions of one number (`numbers`, `complexes`) and of
+one matrix (`matrices`, `spectra`), and the implementations of torch's functions, grouped as torch's
+documentation groups them (`creation`, `decompositions`, `elementwise`, `indexing`, `linalg`,
+`reductions`, `shapes`). `python -m rankcheck.balls.page` prints the list of them.
 May import: `text`, and nothing else of this package.
 
 >>> import torch
@@ -13,15 +14,20 @@ BallArray([5, 0])
 
 from rankcheck.balls import creation, indexing  # noqa: F401 - importing registers them
 from rankcheck.balls.array import BallArray, balls, is_ball
+from rankcheck.balls.choices import OTHERS as OTHER_CONVENTIONS
+from rankcheck.balls.choices import conventions
+from rankcheck.balls.decompositions import spectral_function, spectral_projection, spectral_radius
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
 from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
 
 __all__ = [
+    "OTHER_CONVENTIONS",
     "BallArray",
     "NoBallForm",
     "Undecided",
     "balls",
+    "conventions",
     "difference_bounds",
     "exact",
     "is_ball",
@@ -32,4 +38,7 @@ __all__ = [
     "provably_less",
     "rank",
     "singular_values",
+    "spectral_function",
+    "spectral_projection",
+    "spectral_radius",
 ]

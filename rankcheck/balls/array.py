@@ -10,13 +10,16 @@ conversion to floats, so that no rounded number enters a proof unnoticed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 import torch
 from flint import arb, ctx, fmpq
 
-from rankcheck.balls import numbers
+from rankcheck.balls import complexes, numbers
+from rankcheck.balls.complexes import Complex
+from rankcheck.balls.missing import GENERAL, INSTEAD
 from rankcheck.balls.numbers import NoBallForm, Number, Undecided
 from rankcheck.text import array_text, short_text
 
@@ -51,7 +54,7 @@ def elementwise(function: Callable[..., Any], arguments: int = 1) -> Callable[..
 
 
 class BallArray(_Base):
-    """An immutable array of exact rationals (`fmpq`) and real balls (`arb`).
+    """An immutable array of exact rationals (`fmpq`), real balls (`arb`), and `Complex` of these.
 
     Use `BallArray.exact` for instance data, and `balls` for constants that a claim body writes.
     `elements` is the numpy object array of the numbers.
@@ -61,7 +64,6 @@ class BallArray(_Base):
     __array_ufunc__ = None  # numpy's operators defer to ours
     __array_priority__ = 1000
 
-    dtype: torch.dtype = torch.float64
     device: torch.device = torch.device("cpu")
     requires_grad: bool = False
     grad: None = None
@@ -103,13 +105,18 @@ class BallArray(_Base):
     ) -> Any:
         implementation = FUNCTIONS.get(func.__name__)
         if implementation is None:
-            raise NoBallForm(_name_of(func))
+            raise NoBallForm(_name_of(func), INSTEAD.get(func.__name__, GENERAL))
         return implementation(*args, **kwargs) if kwargs else implementation(*args)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(torch.Tensor, name):
             raise AttributeError(f"BallArray has no attribute {name!r}")
-        raise NoBallForm(f"torch.Tensor.{name}")
+        raise NoBallForm(f"torch.Tensor.{name}", INSTEAD.get(name, GENERAL))
+
+    @property
+    def dtype(self) -> torch.dtype:  # type: ignore[override]  # torch's stub declares a variable
+        """complex128 if an element is complex, else float64."""
+        return torch.complex128 if complexes.has_complex(self.elements) else torch.float64
 
     # Shape.
 
@@ -247,11 +254,24 @@ class BallArray(_Base):
         raise NoBallForm("the truth value of a ball array", "compare it, or use torch.where")
 
     def midpoints(self) -> torch.Tensor:
-        """float64 approximations of the midpoints, nan for an unbounded ball; not proved."""
+        """float64 approximations of the midpoints, nan for an unbounded ball; not proved.
+
+        complex128 for a complex array.
+        """
+        if complexes.has_complex(self.elements):
+            real, imag = map(BallArray, complexes.parts(self.elements))
+            return torch.complex(real._floats(_midpoint), imag._floats(_midpoint))
         return self._floats(_midpoint)
 
     def radii(self) -> torch.Tensor:
-        """float64 radii such that midpoints() ± radii() contains every element."""
+        """float64 radii such that midpoints() ± radii() contains every element.
+
+        The disc of that radius does, for a complex one.
+        """
+        if complexes.has_complex(self.elements):
+            real, imag = map(BallArray, complexes.parts(self.elements))
+            widths = real._floats(_radius) + imag._floats(_radius)
+            return torch.where(widths == 0, 0.0, widths.nextafter(widths.new_tensor(torch.inf)))
         return self._floats(_radius)
 
     def _floats(self, function: Callable[[Number], float]) -> torch.Tensor:
@@ -260,15 +280,46 @@ class BallArray(_Base):
 
     def lower(self) -> Any:
         """Exact lower bounds: a Fraction if 0-d, else a numpy object array of Fractions."""
+        self.require_real("lower()")
         return np.frompyfunc(lambda x: numbers.bounds(x)[0], 1, 1)(self.elements)
 
     def upper(self) -> Any:
         """Exact upper bounds: a Fraction if 0-d, else a numpy object array of Fractions."""
+        self.require_real("upper()")
         return np.frompyfunc(lambda x: numbers.bounds(x)[1], 1, 1)(self.elements)
 
+    def require_real(self, name: str) -> None:
+        """Raise NoBallForm in the name of an operation that complex numbers do not have."""
+        if complexes.has_complex(self.elements):
+            raise NoBallForm(f"{name} of complex numbers", "use .real, .imag or abs()")
+
+    def centres(self) -> BallArray:
+        """The midpoints, exactly; not proved to be anything but points inside the balls.
+
+        Raises Undecided for an unbounded ball.
+        """
+        self.require_real("centres()")
+
+        def centre(x: Number) -> Number:
+            split = numbers.midpoint_and_error(x)
+            if split is None:
+                raise Undecided("an unbounded ball has no midpoint")
+            return split[0]
+
+        return wrap(elementwise(centre)(self.elements))
+
+    def enlarged(self, radius: Fraction) -> BallArray:
+        """Every element with all numbers at distance at most `radius` of it added."""
+        margin = arb(0, arb(numbers.exact(radius)).upper())
+        return wrap(elementwise(lambda x: x + margin)(self.elements))
+
     def is_exact(self) -> bool:
-        """Whether every element is one known rational number."""
-        return all(numbers.is_rational(x) for x in self.elements.ravel().tolist())
+        """Whether every element is one known rational number, or has two such parts."""
+        return all(
+            numbers.is_rational(part)
+            for entries in complexes.parts(self.elements)
+            for part in entries.ravel().tolist()
+        )
 
     def describe(self, digits: int = 10) -> str:
         """The entries as nested lists of texts like 3/4 and 1.414213562… ± 6e-39."""
@@ -276,6 +327,35 @@ class BallArray(_Base):
 
     def __repr__(self) -> str:  # type: ignore[override]  # torch's takes a private keyword
         return f"BallArray({self.describe()})"
+
+
+class LazyBalls(BallArray):
+    """A ball array of known shape whose elements are computed on first use.
+
+    For results that are undecided or missing where another result of the same function is not: the
+    eigenvectors of `torch.linalg.eigh`, for instance.
+    """
+
+    __slots__ = ("_compute", "_elements", "_shape")
+
+    def __init__(self, shape: Sequence[int], compute: Callable[[], np.ndarray]) -> None:
+        self._shape = torch.Size(shape)
+        self._compute = compute
+        self._elements: np.ndarray | None = None
+
+    @property
+    def elements(self) -> np.ndarray:  # type: ignore[override]  # a slot of the base class
+        if self._elements is None:
+            self._elements = self._compute()
+        return self._elements
+
+    @property
+    def shape(self) -> torch.Size:  # type: ignore[override]  # torch's stub declares a variable
+        return self._shape
+
+    @property
+    def ndim(self) -> int:  # type: ignore[override]  # torch's stub declares a variable
+        return len(self._shape)
 
 
 def is_ball(value: object) -> TypeGuard[BallArray]:
@@ -306,6 +386,17 @@ def balls(data: Any) -> BallArray:
     return BallArray(_convert(data, numbers.exact))
 
 
+def element(value: Any) -> Any:
+    """A number as an element of a ball array, by the rule of `rankcheck.balls.exact`."""
+    return _entry(value, numbers.exact)
+
+
+def _entry(value: Any, number: Callable[[Any], Number]) -> Any:
+    if isinstance(value, (complex, np.complexfloating)):
+        return Complex(number(value.real), number(value.imag))
+    return value if isinstance(value, Complex) else number(value)
+
+
 def _exact_entry(value: Any) -> Number:
     is_float = isinstance(value, (float, np.floating))
     return numbers.dyadic(value) if is_float else numbers.exact(value)
@@ -315,15 +406,16 @@ def _convert(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
     if isinstance(data, BallArray):
         return data.elements
     if isinstance(data, torch.Tensor):
-        if data.is_complex() or data.dtype is torch.bfloat16:
+        if data.dtype in (torch.bfloat16, torch.complex32):
             raise TypeError(
-                f"balls received a tensor of {data.dtype}; it takes real tensors of numpy dtypes"
+                f"balls received a tensor of {data.dtype}; it takes tensors of numpy dtypes"
             )
-        data = data.detach().cpu().numpy()
+        data = data.detach().cpu().resolve_conj().resolve_neg().numpy()
     if isinstance(data, np.ndarray):
         entries: Any = data.ravel()
         # Narrow floats keep their type, which determines their unit in the last place.
-        entries = list(entries) if data.dtype in (np.float16, np.float32) else entries.tolist()
+        narrow = data.dtype in (np.float16, np.float32, np.complex64)
+        entries = list(entries) if narrow else entries.tolist()
         shape = data.shape
     elif isinstance(data, (list, tuple)):
         rows = [_convert(row, number) for row in data]
@@ -331,7 +423,7 @@ def _convert(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
     else:
         entries, shape = [data], ()
     flat = np.empty(len(entries), dtype=object)
-    flat[:] = [number(x) for x in entries]
+    flat[:] = [_entry(x, number) for x in entries]
     return flat.reshape(shape)
 
 
@@ -372,5 +464,5 @@ def _name_of(func: Callable[..., Any]) -> str:
     return torch.overrides.resolve_name(func) or getattr(func, "__name__", repr(func))
 
 
-def undecided(a: Number, relation: str, b: Number) -> Undecided:
+def undecided(a: Any, relation: str, b: Any) -> Undecided:
     return Undecided(f"cannot decide {short_text(a)} {relation} {short_text(b)} at {ctx.prec} bits")

@@ -11,16 +11,19 @@ from typing import Any
 
 import torch
 
-from rankcheck.balls import numbers
-from rankcheck.balls.array import BallArray, balls, full, implements
+from rankcheck.balls import complexes, numbers
+from rankcheck.balls.array import BallArray, balls, element, full, implements, wrap
+from rankcheck.balls.elementwise import cos, sin
 from rankcheck.balls.numbers import NoBallForm
-from rankcheck.balls.shapes import sizes
+from rankcheck.balls.shapes import sizes, stack
 
 
 def _new(shape: Sequence[int], value: Any, dtype: torch.dtype | None) -> Any:
     """A ball array, or a plain tensor for a dtype of bools or integers."""
     if dtype is None or dtype.is_floating_point:
-        return full(shape, numbers.exact(value))
+        return full(shape, element(value))
+    if dtype.is_complex:
+        return complex_(full(shape, numbers.exact(value.real)), numbers.exact(value.imag))
     return torch.full(tuple(shape), value, dtype=dtype)
 
 
@@ -63,7 +66,12 @@ def full_like(input: Any, fill_value: Any, dtype: torch.dtype | None = None, **_
     return _new(input.shape, fill_value, dtype)
 
 
-@implements("detach", "clone", "contiguous", "double", "cpu", "type_as")
+@implements("double")
+def double(input: Any) -> BallArray:
+    return to(input, torch.float64)
+
+
+@implements("detach", "clone", "contiguous", "cpu", "type_as", "resolve_conj", "resolve_neg")
 def same(input: Any, *_: Any, **__: Any) -> BallArray:
     return balls(input)
 
@@ -72,21 +80,78 @@ def same(input: Any, *_: Any, **__: Any) -> BallArray:
 def to(input: Any, *args: Any, **kwargs: Any) -> BallArray:
     for target in (*args, *kwargs.values()):
         dtype = target.dtype if isinstance(target, torch.Tensor) else target
+        if isinstance(dtype, torch.dtype) and dtype.is_complex:
+            return wrap(complexes.joined(*complexes.parts(balls(input).elements)))
         if isinstance(dtype, torch.dtype) and not dtype.is_floating_point:
             raise NoBallForm(f"conversion to {dtype}")
+        if isinstance(dtype, torch.dtype) and is_complex(input):
+            raise NoBallForm(f"conversion of complex numbers to {dtype}", "use .real")
     return balls(input)
 
 
 @implements("is_floating_point")
 def is_floating_point(input: Any) -> bool:
-    return True
+    return not is_complex(input)
 
 
 @implements("is_complex")
 def is_complex(input: Any) -> bool:
-    return False
+    return complexes.has_complex(balls(input).elements)
 
 
 @implements("numel", "nelement")
 def numel(input: Any) -> int:
     return balls(input).numel()
+
+
+# Complex numbers.
+
+
+@implements("complex")
+def complex_(real: Any, imag: Any) -> BallArray:
+    """real + i·imag, exact for rational parts."""
+    x, y = balls(real), balls(imag)
+    if is_complex(x) or is_complex(y):
+        raise TypeError("complex received complex parts; it takes two real arrays")
+    return wrap(complexes.joined(x.elements, y.elements))
+
+
+@implements("cdouble")
+def cdouble(input: Any) -> BallArray:
+    return to(input, torch.complex128)
+
+
+@implements("polar")
+def polar(abs: Any, angle: Any) -> BallArray:
+    return complex_(balls(abs) * cos(angle), balls(abs) * sin(angle))
+
+
+@implements("real")
+def real(input: Any) -> BallArray:
+    return wrap(complexes.parts(balls(input).elements)[0])
+
+
+@implements("imag")
+def imag(input: Any) -> BallArray:
+    return wrap(complexes.parts(balls(input).elements)[1])
+
+
+@implements("conj", "conj_physical")
+def conj(input: Any) -> BallArray:
+    return wrap(complexes.conjugated(balls(input).elements))
+
+
+@implements("view_as_real")
+def view_as_real(input: Any) -> BallArray:
+    return stack([real(input), imag(input)], -1)
+
+
+@implements("view_as_complex")
+def view_as_complex(input: Any) -> BallArray:
+    x = balls(input)
+    return complex_(x[..., 0], x[..., 1])
+
+
+# The stubs of torch declare variables here, and mypy takes an assigned property for its value.
+BallArray.real = property(real)  # type: ignore[assignment]
+BallArray.imag = property(imag)  # type: ignore[assignment]

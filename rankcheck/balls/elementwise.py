@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from flint import arb, fmpq
+from flint import acb, arb, fmpq
 
-from rankcheck.balls import numbers
+from rankcheck.balls import complexes, numbers
 from rankcheck.balls.array import (
     BallArray,
     balls,
@@ -20,7 +20,8 @@ from rankcheck.balls.array import (
     undecided,
     wrap,
 )
-from rankcheck.balls.numbers import ONE, ZERO, Number
+from rankcheck.balls.complexes import Complex, from_acb
+from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number
 from rankcheck.text import short_text
 
 
@@ -70,15 +71,25 @@ def remainder(input: Any, other: Any) -> BallArray:
     return balls(input) - floor_divide(input, other) * other
 
 
-_power = elementwise(numbers.power, 2)
+def _power_of(base: Any, exponent: Any) -> Any:
+    if type(base) is not Complex and type(exponent) is not Complex:
+        return numbers.power(base, exponent)
+    if isinstance(exponent, fmpq) and exponent.q == 1:
+        return base ** int(exponent.p)
+    raise NoBallForm("a complex power", "only integer powers of complex numbers have one")
+
+
+_power = elementwise(_power_of, 2)
 
 
 @implements("pow", "float_power", "__pow__")
 def power(input: Any, exponent: Any) -> BallArray:
     if type(exponent) is int and exponent > 0:
-        return wrap(
-            elementwise(lambda x: numbers.integer_power(x, exponent))(balls(input).elements)
-        )
+
+        def raised(x: Any) -> Any:
+            return x**exponent if type(x) is Complex else numbers.integer_power(x, exponent)
+
+        return wrap(elementwise(raised)(balls(input).elements))
     return wrap(_power(balls(input).elements, balls(exponent).elements))
 
 
@@ -107,11 +118,33 @@ def square(input: Any) -> BallArray:
     return power(input, 2)
 
 
+def square_of_absolute(x: BallArray) -> BallArray:
+    """|x|²: the square of a real number, and re² + im² of a complex one."""
+    return wrap(
+        elementwise(
+            lambda z: z.square_of_absolute() if type(z) is Complex else numbers.integer_power(z, 2)
+        )(x.elements)
+    )
+
+
 # Functions of one number.
 
 
-def _unary(function: Callable[[Number], Number], *names: str) -> Callable[[Any], BallArray]:
-    ufunc = elementwise(function)
+def _unary(
+    function: Callable[[Number], Number],
+    *names: str,
+    of_complex: Callable[[Complex], Any] | None = None,
+) -> Callable[[Any], BallArray]:
+    """Register a function of real numbers; without `of_complex` it refuses complex ones."""
+
+    def of_one(x: Any) -> Any:
+        if type(x) is not Complex:
+            return function(x)
+        if of_complex is None:
+            raise NoBallForm(f"torch.{names[0]} of complex numbers")
+        return of_complex(x)
+
+    ufunc = elementwise(of_one)
 
     def apply(input: Any) -> BallArray:
         return wrap(ufunc(balls(input).elements))
@@ -120,29 +153,36 @@ def _unary(function: Callable[[Number], Number], *names: str) -> Callable[[Any],
     return implements(*names)(apply)
 
 
-absolute = _unary(numbers.absolute, "abs", "absolute", "__abs__", "fabs")
-sign = _unary(numbers.sign, "sign", "sgn")
+def _of_acb(name: str) -> Callable[[Complex], Complex]:
+    """flint's function of that name, with the principal branch as torch has it."""
+    return lambda z: from_acb(getattr(z.acb(), name)())
+
+
+absolute = _unary(numbers.absolute, "abs", "absolute", "__abs__", of_complex=Complex.absolute)
+sign = _unary(numbers.sign, "sign")
+sgn = _unary(numbers.sign, "sgn", of_complex=Complex.sgn)
+angle = _unary(lambda x: acb(arb(x)).arg(), "angle", of_complex=lambda z: z.acb().arg())
 floor = _unary(numbers.floor, "floor")
 ceil = _unary(lambda x: -numbers.floor(-x), "ceil")
 trunc = _unary(lambda x: numbers.floor(x) if x >= 0 else -numbers.floor(-x), "trunc", "fix")
-sqrt = _unary(numbers.sqrt, "sqrt")
+sqrt = _unary(numbers.sqrt, "sqrt", of_complex=_of_acb("sqrt"))
 rsqrt = _unary(lambda x: numbers.divide(ONE, numbers.sqrt(x)), "rsqrt")
-log = _unary(numbers.log, "log")
+log = _unary(numbers.log, "log", of_complex=_of_acb("log"))
 log2 = _unary(lambda x: numbers.log(x) / arb(2).log(), "log2")
 log10 = _unary(lambda x: numbers.log(x) / arb(10).log(), "log10")
 log1p = _unary(lambda x: arb(x).log1p(), "log1p", "special_log1p")
-exp = _unary(lambda x: arb(x).exp(), "exp")
+exp = _unary(lambda x: arb(x).exp(), "exp", of_complex=Complex.exp)
 exp2 = _unary(lambda x: numbers.power(fmpq(2), x), "exp2", "special_exp2")
 expm1 = _unary(lambda x: arb(x).expm1(), "expm1", "special_expm1")
-sin = _unary(lambda x: arb(x).sin(), "sin")
-cos = _unary(lambda x: arb(x).cos(), "cos")
-tan = _unary(lambda x: arb(x).tan(), "tan")
+sin = _unary(lambda x: arb(x).sin(), "sin", of_complex=_of_acb("sin"))
+cos = _unary(lambda x: arb(x).cos(), "cos", of_complex=_of_acb("cos"))
+tan = _unary(lambda x: arb(x).tan(), "tan", of_complex=_of_acb("tan"))
 asin = _unary(lambda x: arb(x).asin(), "asin", "arcsin")
 acos = _unary(lambda x: arb(x).acos(), "acos", "arccos")
 atan = _unary(lambda x: arb(x).atan(), "atan", "arctan")
-sinh = _unary(lambda x: arb(x).sinh(), "sinh")
-cosh = _unary(lambda x: arb(x).cosh(), "cosh")
-tanh = _unary(lambda x: arb(x).tanh(), "tanh")
+sinh = _unary(lambda x: arb(x).sinh(), "sinh", of_complex=_of_acb("sinh"))
+cosh = _unary(lambda x: arb(x).cosh(), "cosh", of_complex=_of_acb("cosh"))
+tanh = _unary(lambda x: arb(x).tanh(), "tanh", of_complex=_of_acb("tanh"))
 erf = _unary(lambda x: arb(x).erf(), "erf", "special_erf")
 sigmoid = _unary(lambda x: 1 / (1 + (-arb(x)).exp()), "sigmoid", "special_expit")
 digamma = _unary(lambda x: arb(x).digamma(), "digamma", "special_digamma", "special_psi")
@@ -166,6 +206,7 @@ def root_of_squares(x: BallArray) -> BallArray:
 
 @implements("round")
 def round_(input: Any, *, decimals: int = 0) -> BallArray:
+    balls(input).require_real("torch.round")
     scale = 10**decimals if decimals >= 0 else divide(1, 10**-decimals)
     return wrap(elementwise(numbers.round_half_even)((balls(input) * scale).elements)) / scale
 
@@ -284,7 +325,7 @@ ne = _comparison(np.not_equal, np.equal, "!=", "ne", "not_equal", "__ne__")
 def isfinite(input: Any) -> torch.Tensor:
     """True everywhere. Raises Undecided for an unbounded ball: no ball proves a value infinite."""
     x = balls(input).elements
-    for number in x.ravel().tolist():
+    for number in (part for half in complexes.parts(x) for part in half.ravel().tolist()):
         if not isinstance(number, fmpq) and not number.is_finite():
             raise numbers.Undecided(f"whether {short_text(number)} is finite is not decidable")
     return torch.ones(x.shape, dtype=torch.bool)

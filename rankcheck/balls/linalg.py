@@ -11,11 +11,30 @@ import numpy as np
 import torch
 
 from rankcheck.balls import matrices, numbers
-from rankcheck.balls.array import BallArray, balls, divide, elementwise, full, implements, wrap
-from rankcheck.balls.elementwise import absolute, log, nonnegative, root_of_squares, sign, square
+from rankcheck.balls.array import (
+    BallArray,
+    LazyBalls,
+    balls,
+    divide,
+    element,
+    elementwise,
+    full,
+    implements,
+    wrap,
+)
+from rankcheck.balls.complexes import has_complex
+from rankcheck.balls.creation import conj
+from rankcheck.balls.elementwise import (
+    absolute,
+    log,
+    nonnegative,
+    root_of_squares,
+    sign,
+    square_of_absolute,
+)
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
-from rankcheck.balls.shapes import adjoint, axis, diagonal
+from rankcheck.balls.shapes import adjoint, axis, diagonal, matrix_transpose
 
 FLINT_PRODUCT = 1000
 """A matrix product with at least this many multiplications uses flint's matrices."""
@@ -24,11 +43,20 @@ FLINT_PRODUCT = 1000
 # Products.
 
 
-@implements("matmul", "__matmul__", "mm", "bmm", "mv", "dot", "vdot", "linalg_matmul")
+@implements("vdot")
+def vdot(input: Any, other: Any) -> BallArray:
+    return matmul(conj(input), other)
+
+
+@implements("matmul", "__matmul__", "mm", "bmm", "mv", "dot", "linalg_matmul")
 def matmul(input: Any, other: Any) -> BallArray:
     x, y = balls(input).elements, balls(other).elements
     matrices_ = x.ndim == 2 == y.ndim and x.shape[1] == y.shape[0]
-    if matrices_ and x.size * y.shape[1] >= FLINT_PRODUCT:
+    if (
+        matrices_
+        and x.size * y.shape[1] >= FLINT_PRODUCT
+        and not (has_complex(x) or has_complex(y))
+    ):
         return _flint_product(x, y)
     product = np.matmul(x, y)
     if x.shape[-1] == 0:
@@ -57,7 +85,7 @@ def inner(input: Any, other: Any) -> BallArray:
 @implements("tensordot")
 def tensordot(a: Any, b: Any, dims: Any = 2, out: None = None) -> BallArray:
     x, y = balls(a).elements, balls(b).elements
-    return wrap(elementwise(numbers.exact)(np.tensordot(x, y, dims)))
+    return wrap(elementwise(element)(np.tensordot(x, y, dims)))
 
 
 @implements("einsum")
@@ -67,7 +95,7 @@ def einsum(equation: Any, *operands: Any) -> BallArray:
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     result = np.einsum(equation, *(balls(x).elements for x in operands))
-    return wrap(elementwise(numbers.exact)(result))  # an empty sum is the int 0
+    return wrap(elementwise(element)(result))  # an empty sum is the int 0
 
 
 @implements("kron")
@@ -96,7 +124,7 @@ def multi_dot(tensors: Sequence[Any]) -> BallArray:
 
 @implements("linalg_vecdot")
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> BallArray:
-    return sum_(balls(x) * y, dim)
+    return sum_(conj(x) * y, dim)
 
 
 @implements("linalg_matrix_power", "matrix_power")
@@ -129,7 +157,7 @@ def vector_norm(
         return extreme(absolute(x), () if dim is None else dim, keepdim)
     p = numbers.exact(ord)
     if p == 2:
-        return root_of_squares(sum_(square(x), dim, keepdim))
+        return root_of_squares(sum_(square_of_absolute(x), dim, keepdim))
     if p == 1:
         return sum_(absolute(x), dim, keepdim)
     if p == 0:
@@ -200,7 +228,7 @@ def cdist(x1: Any, x2: Any, p: Any = 2.0, compute_mode: Any = None) -> BallArray
 # Functions of matrices.
 
 
-def _each(
+def each(
     function: Callable[[np.ndarray], Any], A: BallArray, shape: tuple[int, ...], dtype: Any = object
 ) -> np.ndarray:
     """Apply a function of one matrix to each of a batch; `shape` is that of its result."""
@@ -214,7 +242,7 @@ def _each(
     return result
 
 
-def _square(A: BallArray) -> int:
+def require_square(A: BallArray) -> int:
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
         raise ValueError(
             f"received an array of shape {tuple(A.shape)}; expected square matrices (*B, n, n)"
@@ -224,23 +252,23 @@ def _square(A: BallArray) -> int:
 
 @implements("linalg_svdvals")
 def svdvals(A: Any, *, driver: Any = None) -> BallArray:
-    """Singular values, in descending order; zeros and multiplicities of rational matrices exact."""
+    """In descending order. The zeros and multiplicities of rational matrices are exact."""
     A = balls(A)
-    return wrap(_each(matrices.singular_values, A, (min(A.shape[-2:], default=0),)))
+    return wrap(each(matrices.singular_values, A, (min(A.shape[-2:], default=0),)))
 
 
 @implements("linalg_eigvalsh")
 def eigvalsh(A: Any, UPLO: str = "L") -> BallArray:
-    """Eigenvalues of symmetric matrices, in ascending order."""
-    A = balls(A) if UPLO.upper() == "L" else balls(A).mT
-    return wrap(_each(matrices.eigenvalues, A, (_square(A),)))
+    """Of symmetric and Hermitian matrices, ascending; one triangle of them is read."""
+    A = balls(A) if UPLO.upper() == "L" else adjoint(A)
+    return wrap(each(matrices.eigenvalues, A, (require_square(A),)))
 
 
 @implements("linalg_det", "det")
 def det(A: Any) -> BallArray:
     A = balls(A)
-    _square(A)
-    return wrap(_each(matrices.determinant, A, ()))
+    require_square(A)
+    return wrap(each(matrices.determinant, A, ()))
 
 
 class SignAndLog(NamedTuple):
@@ -252,8 +280,13 @@ class SignAndLog(NamedTuple):
 
 @implements("linalg_slogdet", "slogdet")
 def slogdet(A: Any) -> SignAndLog:
+    """The sign raises Undecided on first use where balls overlap 0; log |det A| does not."""
     determinant = det(A)
-    return SignAndLog(sign(determinant), log(absolute(determinant)))
+    if has_complex(determinant.elements):
+        phase = divide(determinant, absolute(determinant))
+    else:
+        phase = LazyBalls(determinant.shape, lambda: sign(determinant).elements)
+    return SignAndLog(phase, log(absolute(determinant)))
 
 
 @implements("logdet")
@@ -264,19 +297,19 @@ def logdet(input: Any) -> BallArray:
 @implements("linalg_inv", "inverse")
 def inv(A: Any) -> BallArray:
     A = balls(A)
-    n = _square(A)
-    return wrap(_each(lambda M: matrices.solve(M, matrices.identity(n)), A, (n, n)))
+    n = require_square(A)
+    return wrap(each(lambda M: matrices.solve(M, matrices.identity(n)), A, (n, n)))
 
 
 @implements("linalg_solve")
 def solve(A: Any, B: Any, *, left: bool = True) -> BallArray:
     A, B = balls(A), balls(B)
-    n = _square(A)
+    n = require_square(A)
     vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
     if vector:
         B = B[..., None]
     if not left:
-        return adjoint(solve(A.mT, B.mT))
+        return matrix_transpose(solve(A.mT, B.mT))
     batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     matrices_ = np.broadcast_to(A.elements, (*batch, n, n))
     sides = np.broadcast_to(B.elements, (*batch, *B.shape[-2:]))
@@ -290,7 +323,7 @@ def solve(A: Any, B: Any, *, left: bool = True) -> BallArray:
 def pinv(A: Any, **tolerances: Any) -> BallArray:
     _no_tolerance("torch.linalg.pinv", tolerances)
     A = balls(A)
-    return wrap(_each(matrices.pseudo_inverse, A, (A.shape[-1], A.shape[-2])))
+    return wrap(each(matrices.pseudo_inverse, A, (A.shape[-1], A.shape[-2])))
 
 
 @implements("linalg_matrix_rank")
@@ -307,8 +340,8 @@ def _no_tolerance(name: str, tolerances: dict[str, Any]) -> None:
 @implements("linalg_cholesky")
 def cholesky(A: Any, *, upper: bool = False) -> BallArray:
     A = balls(A)
-    n = _square(A)
-    L = wrap(_each(matrices.cholesky, A, (n, n)))
+    n = require_square(A)
+    L = wrap(each(matrices.cholesky, A, (n, n)))
     return adjoint(L) if upper else L
 
 
@@ -333,9 +366,9 @@ def rank(A: Any) -> torch.Tensor:
 
     Raises Undecided for a matrix that is neither exact nor provably of full rank.
     """
-    return torch.from_numpy(_each(matrices.rank, balls(A), (), np.int64))
+    return torch.from_numpy(each(matrices.rank, balls(A), (), np.int64))
 
 
 def log_pseudo_determinant(A: Any) -> BallArray:
     """log of the product of the nonzero singular values, (*B); 0 for a zero matrix."""
-    return wrap(_each(matrices.log_pseudo_determinant, balls(A), ()))
+    return wrap(each(matrices.log_pseudo_determinant, balls(A), ()))

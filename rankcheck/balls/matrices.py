@@ -5,16 +5,28 @@ smaller, and the exact characteristic polynomial of G. The number of zero singul
 power of x in that polynomial, and the other multiplicities are those of its factors, so both are
 exact; only the isolated roots are rounded. A matrix with balls is a rational midpoint M plus an
 error E with |E_ij| ≤ r_ij, and |s_i(M + E) − s_i(M)| ≤ ‖E‖_F ≤ ‖r‖_F (Weyl, Mirsky). The same
-holds for eigenvalues of symmetric matrices.
+holds for eigenvalues of symmetric matrices. A complex matrix X + iY is treated as the real matrix
+[[X, −Y], [Y, X]], which has each of its singular values twice.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import torch
-from flint import arb, arb_mat, fmpq, fmpq_mat, fmpz_mat, fmpz_poly
+from flint import acb_mat, arb, arb_mat, fmpq, fmpq_mat, fmpz_mat, fmpz_poly
 
 from rankcheck.balls import numbers
+from rankcheck.balls.complexes import (
+    Complex,
+    conjugate,
+    conjugated,
+    doubled,
+    from_acb,
+    halved,
+    has_complex,
+    imag,
+    real,
+)
 from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, rational
 
 
@@ -53,6 +65,8 @@ def midpoint_and_error(A: np.ndarray) -> tuple[fmpq_mat, arb] | None:
 
 def singular_values(A: np.ndarray) -> list[Number]:
     """The min(m, n) singular values, in descending order."""
+    if has_complex(A):
+        return singular_values(doubled(A))[::2]
     M = rational_matrix(A)
     if M is not None:
         return _rational_singular_values(M)
@@ -64,9 +78,10 @@ def singular_values(A: np.ndarray) -> list[Number]:
 
 
 def eigenvalues(A: np.ndarray) -> list[Number]:
-    """The eigenvalues of a symmetric matrix, in ascending order; its lower triangle is read."""
-    places = np.arange(len(A))
-    A = np.where(places <= places[:, None], A, A.T)
+    """The eigenvalues of a symmetric or Hermitian matrix, ascending; its lower triangle is read."""
+    A = from_lower_triangle(A)
+    if has_complex(A):
+        return eigenvalues(doubled(A))[::2]
     M = rational_matrix(A)
     if M is not None:
         return _rational_eigenvalues(M)
@@ -74,6 +89,18 @@ def eigenvalues(A: np.ndarray) -> list[Number]:
     if split is None:
         return [numbers.unknown() for _ in range(len(A))]
     return [x + arb(0, split[1]) for x in _rational_eigenvalues(split[0])]
+
+
+def from_lower_triangle(A: np.ndarray) -> np.ndarray:
+    """The symmetric or Hermitian matrix with that lower triangle and a real diagonal."""
+    places = np.arange(len(A))
+    if not has_complex(A):
+        return np.where(places <= places[:, None], A, A.T)
+    H = np.where(places <= places[:, None], A, conjugated(A.T))
+    for i in range(len(A)):
+        if isinstance(H[i, i], Complex):
+            H[i, i] = H[i, i].real
+    return H
 
 
 def _rational_singular_values(M: fmpq_mat) -> list[Number]:
@@ -94,13 +121,18 @@ def _gram(N: fmpz_mat) -> fmpz_mat:
 
 def _real_roots(p: fmpz_poly) -> list[Number]:
     """All roots, with multiplicity, of a monic integer polynomial that has only real ones."""
+    return [root for root, multiplicity in distinct_real_roots(p) for _ in range(multiplicity)]
+
+
+def distinct_real_roots(p: fmpz_poly) -> list[tuple[Number, int]]:
+    """The roots with their multiplicities of a monic integer polynomial with real roots only."""
     zeros = _order_at_zero(p)
-    roots: list[Number] = [ZERO] * zeros
+    roots: list[tuple[Number, int]] = [(ZERO, zeros)] if zeros else []
     for factor, multiplicity in p.right_shift(zeros).factor_squarefree()[1]:
-        for root in _simple_real_roots(factor):
-            roots += [root] * multiplicity
-    if len(roots) != p.degree():
-        raise ArithmeticError(f"found {len(roots)} real roots of {p}, which has {p.degree()}")
+        roots += [(root, multiplicity) for root in _simple_real_roots(factor)]
+    found = sum(multiplicity for _, multiplicity in roots)
+    if found != p.degree():
+        raise ArithmeticError(f"found {found} real roots of {p}, which has {p.degree()}")
     return roots
 
 
@@ -135,6 +167,8 @@ def _integer_root(p: fmpz_poly, root: arb) -> Number:
 
 def rank(A: np.ndarray) -> int:
     """The rank. Raises Undecided for a matrix with balls that is not provably of full rank."""
+    if has_complex(A):
+        return rank(doubled(A)) // 2
     M = rational_matrix(A)
     if M is not None:
         return M.rank()
@@ -147,6 +181,8 @@ def log_pseudo_determinant(A: np.ndarray) -> Number:
     """log of the product of the nonzero singular values: ½ log |c|, c the lowest coefficient of
     the Gram matrix's characteristic polynomial. Zero for the zero matrix.
     """
+    if has_complex(A):
+        return log_pseudo_determinant(doubled(A)) / 2
     M = rational_matrix(A)
     if M is not None:
         N, d = M.numer_denom()
@@ -168,9 +204,36 @@ def _gram_determinant(A: np.ndarray) -> arb:
     return (M * M.transpose() if M.nrows() < M.ncols() else M.transpose() * M).det()
 
 
-def determinant(A: np.ndarray) -> Number:
+def determinant(A: np.ndarray) -> Number | Complex:
+    if has_complex(A):
+        return _complex_determinant(A)
     M = rational_matrix(A)
     return ball_matrix(A).det() if M is None else M.det()
+
+
+def _complex_determinant(A: np.ndarray) -> Complex:
+    """By elimination where the entries are rational, which is exact, and by flint elsewhere."""
+    if rational_matrix(doubled(A)) is None:
+        return from_acb(complex_ball_matrix(A).det())
+    # Rationals, and no balls of radius zero: a division would make their zeros undecidable.
+    rows = [[Complex(rational(real(x)), rational(imag(x))) for x in row] for row in A.tolist()]
+    result = Complex(ONE)
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k] != 0), None)
+        if pivot is None:
+            return Complex(ZERO)
+        if pivot != k:
+            rows[k], rows[pivot], result = rows[pivot], rows[k], -result
+        result = result * rows[k][k]
+        for i in range(k + 1, len(rows)):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k], strict=True)]
+    return result
+
+
+def complex_ball_matrix(A: np.ndarray) -> acb_mat:
+    entries = [x.acb() if isinstance(x, Complex) else x for x in A.ravel().tolist()]
+    return acb_mat(*A.shape, entries)
 
 
 # Inverses.
@@ -178,6 +241,8 @@ def determinant(A: np.ndarray) -> Number:
 
 def solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The X with AX = B. Raises LinAlgError if A is singular, Undecided if it may be."""
+    if has_complex(A) or has_complex(B):
+        return halved(solve(doubled(A), doubled(B)))
     M, R = rational_matrix(A), rational_matrix(B)
     if M is not None and M.rank() < M.nrows():
         raise torch.linalg.LinAlgError("the matrix is singular")
@@ -196,6 +261,8 @@ def pseudo_inverse(A: np.ndarray) -> np.ndarray:
     without its zero rows), A⁺ = Fᵀ(FFᵀ)⁻¹(CᵀC)⁻¹Cᵀ. A matrix with balls must have provably full
     rank.
     """
+    if has_complex(A):
+        return halved(pseudo_inverse(doubled(A)))
     M = rational_matrix(A)
     if M is None:
         rank(A)
@@ -213,22 +280,44 @@ def pseudo_inverse(A: np.ndarray) -> np.ndarray:
 
 
 def cholesky(A: np.ndarray) -> np.ndarray:
-    """The lower triangular L with LLᵀ = A. Raises LinAlgError or Undecided unless A > 0."""
+    """The lower triangular L with LLᴴ = A. Raises LinAlgError or Undecided unless A > 0."""
+    L, minor = cholesky_to(A)
+    if minor:
+        raise torch.linalg.LinAlgError("the matrix is not positive definite")
+    return L
+
+
+def cholesky_to(A: np.ndarray) -> tuple[np.ndarray, int]:
+    """L as above, and 0; or the order of the first leading minor that is not positive.
+
+    The lower triangle of A is read, and the real part of its diagonal.
+    """
     n = len(A)
     L = np.full((n, n), ZERO, dtype=object)
     for j in range(n):
-        pivot = A[j, j] - sum((L[j, k] ** 2 for k in range(j)), start=ZERO)
+        diagonal = A[j, j].real if isinstance(A[j, j], Complex) else A[j, j]
+        squares = (
+            z.square_of_absolute() if isinstance(z, Complex) else numbers.integer_power(z, 2)
+            for z in L[j, :j].tolist()
+        )
+        pivot = diagonal - sum(squares, start=ZERO)
         if not pivot > 0:
             if pivot <= 0:
-                raise torch.linalg.LinAlgError("the matrix is not positive definite")
+                return L, j + 1
             raise Undecided("whether a matrix of balls is positive definite is not decidable")
         L[j, j] = numbers.sqrt(pivot)
         for i in range(j + 1, n):
-            L[i, j] = (A[i, j] - sum((L[i, k] * L[j, k] for k in range(j)), start=ZERO)) / L[j, j]
-    return L
+            products = (L[i, k] * conjugate(L[j, k]) for k in range(j))
+            L[i, j] = (A[i, j] - sum(products, start=ZERO)) / L[j, j]
+    return L, 0
 
 
 def identity(n: int) -> np.ndarray:
     result = np.full((n, n), ZERO, dtype=object)
     np.fill_diagonal(result, ONE)
     return result
+
+
+def identity_like(A: np.ndarray) -> np.ndarray:
+    """The identity for each of a batch of square matrices."""
+    return np.broadcast_to(identity(A.shape[-1]), A.shape)

@@ -17,7 +17,14 @@ import torch
 
 from rankcheck.balls import numbers
 from rankcheck.balls.array import BallArray, balls, divide, elementwise, implements, undecided, wrap
-from rankcheck.balls.elementwise import exp, log, maximum, minimum, root_of_squares, square
+from rankcheck.balls.elementwise import (
+    exp,
+    log,
+    maximum,
+    minimum,
+    root_of_squares,
+    square_of_absolute,
+)
 from rankcheck.balls.numbers import ONE, ZERO
 from rankcheck.balls.shapes import axis
 
@@ -48,7 +55,7 @@ def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = No
 def var(input: Any, dim: Dims = None, *, correction: int = 1, keepdim: bool = False) -> BallArray:
     x = balls(input)
     count = math.prod(x.shape[d] for d in _dims(dim, x.ndim))
-    squares = sum_(square(x - mean(x, dim, keepdim=True)), dim, keepdim)
+    squares = sum_(square_of_absolute(x - mean(x, dim, keepdim=True)), dim, keepdim)
     return divide(squares, max(count - correction, 0))
 
 
@@ -236,7 +243,9 @@ def argsort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> torch.Tensor:
     """The stable sorting permutation. Raises Undecided where balls overlap."""
-    order = _along(balls(input).elements, dim, lambda row: _order(row, descending), np.int64)
+    x = balls(input)
+    x.require_real("an order")
+    order = _along(x.elements, dim, lambda row: _order(row, descending), np.int64)
     return torch.from_numpy(np.array(order))
 
 
@@ -245,6 +254,7 @@ def sort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesAndIndices:
     x = balls(input)
+    x.require_real("an order")
     values = _along(
         x.elements, dim, lambda row: numbers.sorted_numbers(row.tolist(), descending), object
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rankcheck.balls import numbers
+from rankcheck.balls import complexes, numbers
 from rankcheck.balls.array import BallArray, balls, full, implements, wrap
 from rankcheck.balls.numbers import ZERO, NoBallForm
 
@@ -124,12 +124,22 @@ def t(input: Any) -> BallArray:
 
 @implements("adjoint")
 def adjoint(input: Any) -> BallArray:
+    x = balls(input)
+    if x.ndim == 0:
+        return x
+    return wrap(complexes.conjugated(np.swapaxes(x.elements, -2, -1)))
+
+
+def matrix_transpose(input: Any) -> BallArray:
+    """The two last axes exchanged, without conjugation."""
     return transpose(input, -2, -1)
 
 
 # The stubs of torch declare variables here, and mypy takes an assigned property for its value.
-BallArray.mT = BallArray.mH = property(adjoint)  # type: ignore[assignment]
-BallArray.T = BallArray.H = property(t)  # type: ignore[assignment]
+BallArray.mT = property(matrix_transpose)  # type: ignore[assignment]
+BallArray.mH = property(adjoint)  # type: ignore[assignment]
+BallArray.T = property(t)  # type: ignore[assignment]
+BallArray.H = property(lambda x: wrap(complexes.conjugated(t(x).elements)))  # type: ignore[assignment]
 
 
 # Joining and cutting.

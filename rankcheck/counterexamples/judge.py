@@ -31,6 +31,11 @@ PRECISIONS = (128, 256, 512, 1024, 2048)
 #: Equality is relative to the larger side, and absolute for sides smaller than this.
 NEARLY_ZERO = Fraction(1, 2**60)
 
+ARBITRARY = (
+    "the violation depends on the signs of singular vectors or eigenvectors, or on the order of "
+    "eigenvalues, which are arbitrary"
+)
+
 Finding = Literal["refuted", "satisfied", "outside", "undecided"]
 
 
@@ -111,7 +116,14 @@ def judge(
         with balls.precision(bits):
             try:
                 instance = exact_instance(family, record)
-                decided = _decide(claim.relations(instance, **(parameters or {})), bits)
+                with balls.conventions() as choices:
+                    decided = _decide(claim.relations(instance, **(parameters or {})), bits)
+                if decided.finding == "refuted" and choices.used:
+                    for pattern in balls.OTHER_CONVENTIONS:
+                        with balls.conventions(pattern):
+                            again = _decide(claim.relations(instance, **(parameters or {})), bits)
+                        if again.finding != "refuted":
+                            return Judgement("undecided", bits, ARBITRARY)
             except Rejected as rejected:
                 return Judgement("outside", bits, str(rejected))
             except NoBallForm as missing:

@@ -16,9 +16,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from rankcheck.balls import NoBallForm, is_ball
+from rankcheck.balls import balls, is_ball
 from rankcheck.linalg import Array, Number, frobenius_squared
 from rankcheck.networks.network import Network
+from rankcheck.networks.proved_balancing import proved_log_scales
 from rankcheck.scalars import scalar
 
 TOLERANCE = 1e-13
@@ -64,16 +65,16 @@ def balance_layers(net: Network) -> Network:
     """The cheapest network among the :func:`layer_rescaling` with Πα = 1, which have the same f.
 
     If a layer is dead (its weights and biases, or the next weights, all vanish) no α attains the
-    infimum of the cost, and the limit is returned, in which these arrays are zero.
+    infimum of the cost, and the limit is returned, in which these arrays are zero. On balls the
+    scales are enclosed.
 
     Raises:
-        NoBallForm: on balls, as the scales are irrational.
+        Undecided: on balls, where it is open which layers are dead, or the enclosure fails.
     """
-    _require_floats(net, "balance_layers")
     # One factor a layer: the same problem for a network of width 1 with these squares.
     w = [frobenius_squared(v)[..., None, None] for v in net.weights]
     b = [(c * c).sum(-1)[..., None] for c in net.biases]
-    return _scaled(net, _balancing_scales(w, b))
+    return _balanced(net, w, b)
 
 
 def balance_neurons(net: Network) -> Network:
@@ -82,27 +83,29 @@ def balance_neurons(net: Network) -> Network:
     A dead neuron (all incoming weights and the bias, or all outgoing weights, vanish) has no
     cheapest scale; all its weights and its bias are set to zero, their limit. The result satisfies
     |in − out| ≤ TOLERANCE·(in + out) at every neuron, so it is balanced layer by layer as well.
-    Gradients are those of the exact minimiser.
+    Gradients are those of the exact minimiser. On balls the scales, which are irrational, are
+    enclosed, and no neuron is out of balance by more than the radii.
 
     Raises:
-        NoBallForm: on balls, as the scales are irrational.
+        Undecided: on balls, where it is open which neurons are dead, or the enclosure fails.
     """
-    _require_floats(net, "balance_neurons")
-    return _scaled(
-        net, _balancing_scales([w * w for w in net.weights], [b * b for b in net.biases])
-    )
+    return _balanced(net, [w * w for w in net.weights], [b * b for b in net.biases])
 
 
-def _require_floats(net: Network, name: str) -> None:
-    if is_ball(net.weights[0]):
-        raise NoBallForm(name)
+def _balanced(net: Network, w: list[Array], b: list[Array]) -> Network:
+    """The network at the minimiser for these squared weights and biases."""
+    if not is_ball(w[0]):
+        log_scales = _balancing_scales(w, b)
+        return _scaled(net, log_scales, [u == -math.inf for u in log_scales])
+    alive = _alive(w, b)
+    guess = _balancing_scales([balls(x).midpoints() for x in w], [balls(x).midpoints() for x in b])
+    return _scaled(net, proved_log_scales(w, b, alive, guess), [~a for a in alive])
 
 
-def _scaled(net: Network, log_scales: list[Tensor]) -> Network:
-    """Incoming weights and bias of neuron (ℓ, i) times e^u, outgoing times e^{−u}; 0 at u = −∞."""
+def _scaled(net: Network, log_scales: list[Array], dead_neurons: list[Tensor]) -> Network:
+    """Incoming weights and bias of neuron (ℓ, i) times e^u, outgoing times e^{−u}; 0 if dead."""
     weights, biases = list(net.weights), list(net.biases)
-    for i, u in enumerate(log_scales):
-        dead = u == -math.inf
+    for i, (u, dead) in enumerate(zip(log_scales, dead_neurons, strict=True)):
         safe = torch.where(dead, 0.0, u)
         enter, leave = torch.where(dead, 0.0, safe.exp()), torch.where(dead, 0.0, (-safe).exp())
         weights[i] = weights[i] * enter.unsqueeze(-1)

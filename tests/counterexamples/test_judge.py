@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankcheck import eq, leq
+from rankcheck import eq, leq, linalg
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.counterexamples.judge import PRECISIONS, exact_instance, judge
@@ -48,6 +48,11 @@ def parallel(source):
 def square_matrices(source):
     n = source.integer(1, 3)
     return matrix(source, n, n), matrix(source, n, n), orthogonal(source, n)
+
+
+@instances
+def one_matrix(source):
+    return (matrix(source, 3, 3),)
 
 
 @instances
@@ -209,6 +214,71 @@ def test_an_operation_without_ball_form(scalars, record):
     judgement = judge(claim, record(1.0))
     assert judgement.finding == "undecided"
     assert "no ball form: torch.special_i0" in judgement.reason or "i0" in judgement.reason
+
+
+def top_vector(A):
+    return torch.linalg.eigh(A + A.mT).eigenvectors[..., -1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda A: leq(top_vector(A)[..., 0], 0),
+        lambda A: leq(torch.linalg.svd(A).Vh[..., 0, 0], 0),
+        lambda A: leq(torch.linalg.qr(A).R[..., 0, 0], 0),
+        lambda A: leq(torch.linalg.eigvals(A).abs()[..., 0], torch.linalg.eigvals(A).abs()[..., 1]),
+    ],
+)
+def test_what_depends_on_a_sign_or_an_order_is_never_refuted(body):
+    claim = claim_of(one_matrix(), body)
+    judgements = [judge(claim, record, precisions=(128,)) for record in records(one_matrix(), 30)]
+    assert "refuted" not in {judgement.finding for judgement in judgements}
+    assert any("arbitrary" in judgement.reason for judgement in judgements)
+
+
+def test_what_depends_on_no_sign_is_refuted():
+    def body(A):
+        v = top_vector(A)
+        return leq((v * v).sum(-1), Fraction(1, 2))
+
+    claim = claim_of(one_matrix(), body)
+    findings = [judge(claim, r, precisions=(128,)).finding for r in records(one_matrix(), 30)]
+    assert findings.count("refuted") > 10
+
+
+OF_MATRICES = {
+    "the radius is below the norm": lambda A: leq(
+        linalg.spectral_radius(A), linalg.operator_norm(A)),
+    "eigenvalues sum to the trace": lambda A: eq(
+        torch.linalg.eigvals(A).real.sum(-1), A.diagonal(dim1=-2, dim2=-1).sum(-1)),
+    "they multiply to the determinant": lambda A: eq(
+        torch.linalg.eigvals(A).prod(-1).real, torch.linalg.det(A)),
+    "the absolute value squares": lambda A: eq(
+        linalg.symmetric_abs(A + A.mT) @ linalg.symmetric_abs(A + A.mT), (A + A.mT) @ (A + A.mT)),
+    "the root of the Gram matrix squares": lambda A: eq(
+        linalg.symmetric_sqrt(A @ A.mT) @ linalg.symmetric_sqrt(A @ A.mT), A @ A.mT),
+    "its trace is the nuclear norm": lambda A: eq(
+        linalg.symmetric_sqrt(A @ A.mT).diagonal(dim1=-2, dim2=-1).sum(-1),
+        linalg.nuclear_norm(A)),
+    "determinants of exponentials": lambda A: eq(
+        torch.linalg.det(torch.linalg.matrix_exp(A / 8)),
+        (A / 8).diagonal(dim1=-2, dim2=-1).sum(-1).exp()),
+    "permanents of absolute values": lambda A: leq(
+        linalg.permanent(A).abs(), linalg.permanent(A.abs())),
+    "a Hermitian matrix": lambda A: leq(
+        torch.linalg.eigvalsh(torch.complex(A + A.mT, A - A.mT))[..., -1],
+        linalg.operator_norm(torch.complex(A + A.mT, A - A.mT))),
+    "a unitary Cayley transform": lambda A: eq(
+        torch.linalg.solve(linalg.eye(3, A) - (A - A.mT), linalg.eye(3, A) + (A - A.mT)).det(),
+        A.new_ones(A.shape[:-2])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_MATRICES)
+def test_theorems_of_matrix_analysis_are_satisfied(name):
+    claim = claim_of(one_matrix(), OF_MATRICES[name])
+    findings = [judge(claim, record).finding for record in records(one_matrix(), 30)]
+    assert set(findings) == {"satisfied"}
 
 
 def test_a_claim_that_says_it_has_no_ball_form(declare, scalars, record):

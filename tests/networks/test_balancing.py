@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.balls import BallArray, Undecided
 from rankcheck.networks import Network
 from rankcheck.networks.balancing import (
     balance_layers,
@@ -130,7 +130,51 @@ def test_errors():
     net = network((2, 3, 2), batch=())
     with pytest.raises(ValueError, match="received 3 factors for 2 layers"):
         layer_rescaling(net, [1, 1, 1])
-    exact = Network([BallArray.exact([[1]])], [BallArray.exact([0])])
-    for balance in (balance_layers, balance_neurons):
-        with pytest.raises(NoBallForm, match=balance.__name__):
-            balance(exact)
+
+
+def on_balls(net):
+    return Network(
+        [BallArray.exact(w) for w in net.weights],
+        [BallArray.exact(b) for b in net.biases],
+        Fraction(1, 4),
+    )
+
+
+@pytest.mark.parametrize("widths", [(2, 3), (1, 1, 1), (2, 3, 2), (3, 4, 4, 2), (2, 2, 2, 2, 2)])
+@pytest.mark.parametrize("balance", [balance_layers, balance_neurons])
+def test_the_balanced_network_on_balls(widths, balance):
+    net = network(widths, batch=(4,), biases=True)
+    for w in net.weights[:1]:
+        w[1, 0] = 0
+        w[2] = 0
+    net.biases[0][1, 0] = 0  # a dead neuron
+    net.biases[0][2] = 0  # a dead layer
+    exact, floats = balance(on_balls(net)), balance(net)
+    for x, y in zip(exact.weights + exact.biases, floats.weights + floats.biases, strict=True):
+        torch.testing.assert_close(x.midpoints(), y, rtol=1e-9, atol=1e-9)
+        assert (x.radii() < 1e-10).all()
+    # In balance, to 30 digits, and of the same function: the same masks have the same Jacobian.
+    imbalances = neuron_imbalances(exact) if balance is balance_neurons else [
+        layer_imbalances(exact)
+    ]  # fmt: skip
+    for imbalance in imbalances:
+        assert (imbalance.abs() < 1e-30).all()
+    x = BallArray.exact(torch.ones(4, widths[0]).double() / 2)
+    assert ((exact(x) - on_balls(net)(x)).abs() < 1e-28).all()
+    assert (exact.cost() <= on_balls(net).cost() + 1e-28).all()
+
+
+def test_the_scales_on_balls_against_a_closed_form():
+    """For x ↦ v·relu(w x) the scale is (v/w)^½, so both weights become (vw)^½."""
+    net = Network([BallArray.exact([[2]]), BallArray.exact([[3]])],
+                  [BallArray.exact([0]), BallArray.exact([7])])  # fmt: skip
+    balanced = balance_neurons(net)
+    for weight in balanced.weights:
+        assert ((weight**2 - 6).abs() < 1e-35).all()
+        assert (weight.radii() < 1e-15).all()
+    assert (balanced.biases[1] == 7).all()
+    wide = Network([BallArray.exact([[2]]).sqrt(), BallArray.exact([[3]]).sqrt()], net.biases)
+    assert ((balance_neurons(wide).weights[0] ** 4 - 6).abs() < 1e-34).all()
+    vanishing = wide.weights[0] - wide.weights[0]
+    with pytest.raises(Undecided):
+        balance_neurons(Network([vanishing, wide.weights[1]], net.biases))

@@ -1,6 +1,7 @@
 r"""Φ_L, the cost of a two-layer function behind L − 1 linear layers, with a certificate.
 
-What lives here: the objective and its preparation in floats, the solver, and the proved bracket.
+What lives here: the objective and its preparation in floats, the solver, and the proved bracket
+in floats and on balls.
 May import: `linalg` and `balls`.
 """
 

@@ -35,7 +35,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from rankcheck.balls import BallArray, balls, is_ball
 from rankcheck.costs.phi.functional import EPS, Rows, check, on_sphere, prepare, rounding_threshold
+from rankcheck.costs.phi.proof import proved_ends
 from rankcheck.costs.phi.solver import divergence_bound, solve
 from rankcheck.linalg import Array
 
@@ -47,27 +49,28 @@ BLOCK = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class PhiBracket:
-    """lower ≤ Φ_L(W, a) ≤ upper, both of shape (*B).
+    """lower ≤ Φ_L(W, a) ≤ upper, both of shape (*B): ball arrays if W or a is one.
 
-    ``upper / lower`` exceeds 1 by the tolerance of the solver and a rounding margin that grows with
-    the condition number of D_λ^{-1} D_a W.
+    In floats ``upper / lower`` exceeds 1 by the tolerance of the solver and a rounding margin that
+    grows with the condition number of D_λ^{-1} D_a W.
 
     Attributes:
         lower, upper: the two ends.
-        lam: (*B, K), the λ on the unit sphere whose objective is ``upper``; 0 for a_k w_k = 0.
+        lam: (*B, K), the λ on the unit sphere whose objective is ``upper``; 0 for a_k w_k = 0. On
+            balls the λ that was tried, not scaled.
         iterations: (*B), the number of spectral decompositions.
         converged: (*B), whether the certificate closed to the tolerance. The bracket holds either
             way.
     """
 
-    lower: Tensor
-    upper: Tensor
-    lam: Tensor
+    lower: Array
+    upper: Array
+    lam: Array
     iterations: Tensor
     converged: Tensor
 
     @property
-    def gap(self) -> Tensor:
+    def gap(self) -> Array:
         """(upper − lower)/upper, shape (*B); 0 for the zero matrix."""
         return torch.where(self.upper > 0, (self.upper - self.lower) / self.upper, 0.0)
 
@@ -83,6 +86,9 @@ def phi(
 ) -> PhiBracket:
     """Φ_L(W, a) between two bounds, for W (*B, K, D), a (*B, K) and L ≥ 2; no gradients.
 
+    On balls the bounds are proved without any assumption; for rational units they are about
+    10⁻²⁵ apart.
+
     Args:
         W, a: the units.
         L: the depth.
@@ -92,13 +98,19 @@ def phi(
         tolerance: the relative gap at which an instance is done.
         max_iterations: spectral decompositions for each instance, at each of the two accuracies.
 
-    Raises ValueError for L < 2 or shapes that do not fit, NoBallForm on balls.
+    Raises ValueError for L < 2 or shapes that do not fit; on balls Undecided where it is open
+    whether a row of D_a W vanishes.
 
     >>> bracket = phi(torch.eye(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64), 5)
     >>> bool((bracket.lower <= 3) & (3 <= bracket.upper) & (bracket.gap < 1e-12))
     True
     """
     check(W, a, L)
+    if is_ball(W) or is_ball(a):
+        W, a = balls(W), balls(a)
+        # No tolerance: the solver ends where rounding does, as the gap is quadratic in its error.
+        guess = phi(W.midpoints(), a.midpoints(), L, tolerance=0, max_iterations=max_iterations)
+        return _proved(W, a, L, guess.lam, guess.iterations, tolerance)
     rows = prepare(W, a, rank)
     count, K = rows.log_norm.shape
     u = rows.log_norm.new_zeros(count, K)
@@ -118,11 +130,25 @@ def phi_certificate(
     Every λ proves one; near the minimiser it is narrow. :func:`phi` returns the one at its result.
     """
     check(W, a, L)
+    if is_ball(W) or is_ball(a) or is_ball(lam):
+        once = torch.ones(W.shape[:-2], dtype=torch.long)
+        return _proved(balls(W), balls(a), L, lam, once, 1e-12)
     rows = prepare(W, a, rank)
     u = lam.expand(a.shape).reshape(-1, a.shape[-1])[rows.instance].log()
     u = on_sphere(u, rows.active)
     iterations = torch.ones(len(u), dtype=torch.long, device=u.device)
     return bracket_at(rows, W, L, u, iterations, 1e-12)
+
+
+def _proved(
+    W: Array, a: Array, L: int, lam: Array, iterations: Tensor, tolerance: float
+) -> PhiBracket:
+    """The bracket on balls at λ; 1 takes the place of a λ_k that underflowed to 0."""
+    if not is_ball(lam):
+        lam = BallArray.exact(torch.where(lam > 0, lam, 1.0))
+    lower, upper = proved_ends(W, a, L, lam.expand(a.shape))
+    gap = balls(upper - lower).midpoints()
+    return PhiBracket(lower, upper, lam, iterations, gap <= tolerance * balls(upper).midpoints())
 
 
 def bracket_at(

@@ -134,7 +134,7 @@ def prepare(W: Array, a: Array, rank: Tensor | None) -> Rows:
     Raises NoBallForm on balls.
     """
     if is_ball(W) or is_ball(a):
-        raise NoBallForm("Φ_L", "state the claim through phi_at, at given λ")
+        raise NoBallForm("the solver of Φ_L", "use phi, which proves its result on balls")
     K, D = W.shape[-2:]
     B = (a.unsqueeze(-1) * W).reshape(-1, K, D).detach()
     instance = B.abs().amax((-2, -1)).nonzero()[:, 0]

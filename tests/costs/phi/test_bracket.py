@@ -1,6 +1,7 @@
 """Φ_L against 40-digit arithmetic, a general minimiser, closed forms, and its own certificate."""
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
+from rankcheck.balls import BallArray, Undecided
 from rankcheck.costs import (
     path_norm,
     path_norm_lambda,
@@ -257,3 +259,46 @@ def test_where_rounding_hides_the_gradient_the_plain_bounds_remain():
     assert (bracket.lower >= phi_lower(W, a, 5) * 0.8).all()
     assert (bracket.lower <= bracket.upper).all()
     assert not bracket.converged.all()
+
+
+@pytest.mark.parametrize(("K", "D", "L"), [(1, 1, 2), (3, 2, 2), (3, 2, 3), (2, 4, 5), (5, 3, 20)])
+def test_the_bracket_on_balls_is_narrow_and_agrees_with_that_of_floats(K, D, L):
+    W, a = random_units(61, 4, K, D)
+    W[1] = W[1, :1]  # rank one
+    W[2, -1] = 0
+    W[3] = 0
+    proof, floats = phi(BallArray.exact(W), BallArray.exact(a), L), phi(W, a, L)
+    assert (proof.upper - proof.lower <= 1e-20 * (1 + proof.upper)).all()
+    assert (proof.lower <= BallArray.exact(floats.upper)).all()
+    assert (BallArray.exact(floats.lower) <= proof.upper).all()
+    assert proof.converged.all()
+    assert (proof.gap.midpoints() <= 1e-20).all()
+    # Any other λ gives a wider bracket around the same number.
+    lam = BallArray.exact(torch.ones_like(a))
+    other = phi_certificate(BallArray.exact(W), BallArray.exact(a), L, lam)
+    assert (other.lower - 1e-20 <= proof.upper).all()
+    assert (proof.lower <= other.upper + 1e-20).all()
+
+
+def test_the_bracket_on_balls_against_closed_forms():
+    W = BallArray.exact(torch.tensor([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]]).double())
+    a = BallArray.exact(torch.tensor([2.0, -1.0, 5.0]).double())
+    path = phi(W, a, 2)  # L = 2: the path norm
+    assert path.lower.upper() - Fraction(1, 10**30) <= 12 <= path.upper.upper()
+    for L in (3, 4, 9):
+        orthogonal = phi(BallArray.exact([[8, 0], [0, 27]]), BallArray.exact([1, -1]), L)
+        line = phi(BallArray.exact([[3], [5]]), BallArray.exact([2, -4]), L)
+        q = Fraction(2, L)
+        for bracket, value in [
+            (orthogonal, BallArray.exact(8) ** q + BallArray.exact(27) ** q),
+            (line, BallArray.exact(26) ** q),
+        ]:
+            assert (bracket.lower - value <= Fraction(1, 10**30)).all()
+            assert (value - bracket.upper <= Fraction(1, 10**30)).all()
+            assert (bracket.upper - bracket.lower <= Fraction(1, 10**25)).all()
+    third = BallArray.exact([[Fraction(1, 3)]])
+    root = phi(third.sqrt(), BallArray.exact([1]), 2)
+    assert root.lower.lower() < Fraction(57735, 100000) + Fraction(1, 10**5)
+    vanishing = third.sqrt() - third.sqrt()
+    with pytest.raises(Undecided):
+        phi(vanishing, BallArray.exact([1]), 2)

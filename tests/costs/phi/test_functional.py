@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.balls import BallArray
 from rankcheck.costs import (
     phi,
     phi_at,
@@ -50,5 +50,3 @@ def test_what_is_refused():
         phi_at(W, a[:, :2], 3, a)
     with pytest.raises(ValueError, match="K, D >= 1"):
         phi(W[:, :0], a[:, :0], 3)
-    with pytest.raises(NoBallForm, match="phi_at"):
-        phi(BallArray.exact(W), BallArray.exact(a), 3)

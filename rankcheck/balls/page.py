@@ -1,0 +1,146 @@
+"""The page docs/balls.md: every torch function and method that ball arrays know.
+
+``python -m rankcheck.balls.page > docs/balls.md`` writes it; a test compares it with the code.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+import rankcheck.balls  # noqa: F401 - importing registers the functions
+from rankcheck.balls.array import FUNCTIONS
+from rankcheck.balls.missing import INSTEAD
+
+CATEGORIES = {
+    "elementwise": "Elementwise functions and comparisons",
+    "reductions": "Reductions and orders",
+    "linalg": "Products, norms, determinants and inverses",
+    "decompositions": "Decompositions and functions of matrices",
+    "shapes": "Shapes, joining and cutting",
+    "indexing": "Indexing",
+    "creation": "Constructors, conversions and complex numbers",
+}
+"""Titles of the modules that register functions, in the order of the page."""
+
+NOTES = {
+    **dict.fromkeys(
+        ("lt", "le", "gt", "ge", "eq", "ne"),
+        "A bool tensor. Undecided where balls overlap; no order of complex numbers.",
+    ),
+    **dict.fromkeys(
+        ("sign", "floor", "ceil", "trunc", "round", "floor_divide", "remainder", "heaviside"),
+        "Undecided where a ball contains a jump.",
+    ),
+    **dict.fromkeys(
+        ("rsqrt", "log2", "log10", "reciprocal", "lgamma", "logdet"),
+        "Unknown where the ball leaves the domain, so that no comparison is decided.",
+    ),
+    **dict.fromkeys(
+        ("abs", "exp", "sgn", "angle", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+        "Complex numbers too.",
+    ),
+    **dict.fromkeys(("any", "all", "count_nonzero"), "Undecided where a ball may be zero."),
+    **dict.fromkeys(("sort", "topk", "max", "min"), "Values always; indices may be Undecided."),
+    **dict.fromkeys(
+        ("sqrt", "log"),
+        "Unknown where the ball leaves the domain. Complex numbers too: the principal branch.",
+    ),
+    "pow": "Exact for integer exponents. Only those for complex numbers.",
+    "where": "The condition is a bool tensor, so it has been decided.",
+    "linalg_det": "Exact for rational matrices, real or complex.",
+    "linalg_inv": "LinAlgError if singular, Undecided if it may be. Rational and complex: exact.",
+    "linalg_solve": "LinAlgError if singular, Undecided if it may be. Rational and complex: exact.",
+    "linalg_pinv": "Exact for rational matrices; Undecided unless balls have provably full rank.",
+    "linalg_matrix_rank": "Exact, without a tolerance. Undecided unless balls have full rank.",
+    "linalg_cholesky": "LinAlgError unless positive definite, Undecided if that is open.",
+    "linalg_cond": "Unknown for a singular matrix.",
+    "linalg_matrix_power": "By repeated products, so exact for rational matrices.",
+    "linalg_matrix_norm": "Orders 'fro', 'nuc', 1, -1, 2, -2, inf, -inf.",
+    "linalg_vector_norm": "Orders 0, inf, -inf, and all p > 0.",
+    "linalg_solve_triangular": "As torch.linalg.solve.",
+    "matrix_exp": "Always.",
+    "masked_select": "The mask is a bool tensor, so it has been decided.",
+    "to": "float64 and complex128. NoBallForm for integers and bools.",
+    "pad": "Only constant, nonnegative padding.",
+    "einsum": "The equation is a string.",
+}
+"""What is special, by one of the names; other notes are the first paragraph of a docstring."""
+
+HEAD = """# What balls know
+
+This page is made by `python -m rankcheck.balls.page > docs/balls.md`; do not edit it.
+
+On ball arrays every number is an exact rational or a ball that contains the true value, real or
+complex. The functions below have a ball form; a method of the same name works wherever torch has
+one, and so do the operators `+ - * / // % ** @ abs < <= > >= == !=` and the attributes `shape`,
+`ndim`, `dtype`, `device`, `T`, `H`, `mT`, `mH`, `real`, `imag`. Any other function raises
+`NoBallForm`, which says what to use instead. `Undecided` means that balls of this precision do not
+decide a comparison, or that a result is not unique: eigenvectors at repeated eigenvalues, singular
+vectors at repeated or zero singular values, QR of dependent columns.
+
+Signs of eigenvectors, of singular vectors and of the factors of QR, and the order of
+`torch.linalg.eigvals`, are conventions. Balls follow what torch computes in floats at the midpoint.
+A proof of a violation is repeated with other signs and in other orders, and counts only if it
+holds with all of them. A claim must not depend on them: `rankcheck.linalg.spectral_function` and
+`spectral_projection` need no convention, and work at repeated and clustered eigenvalues.
+
+`rankcheck.linalg` has for both kinds of number: `singular_values`, `rank`, `schatten_power`,
+`schatten_norm`, `pseudo_determinant`, `log_pseudo_determinant`, `operator_norm`, `nuclear_norm`,
+`frobenius_squared`, `range_projection`, `spectral_function`, `symmetric_sqrt`, `symmetric_log`,
+`symmetric_abs`, `spectral_projection`, `spectral_radius`, `permanent`. `rankcheck.costs.phi`,
+`rankcheck.networks.balance_neurons` and `balance_layers` work on balls too.
+"""
+
+
+def page() -> str:
+    """The text of docs/balls.md."""
+    lines = [HEAD]
+    for module, title in CATEGORIES.items():
+        lines += [f"## {title}", "", "| function | note |", "| --- | --- |"]
+        lines += [f"| {names} | {note} |" for names, note in _rows(module)]
+        lines.append("")
+    lines += ["## Without a ball form", "", "| function | in its place |", "| --- | --- |"]
+    lines += sorted(f"| `{spelled(name)}` | {_cell(INSTEAD[name])} |" for name in INSTEAD)
+    return "\n".join(lines) + "\n"
+
+
+def _rows(module: str) -> Iterator[tuple[str, str]]:
+    names: dict[Callable[..., Any], list[str]] = {}
+    for name, function in FUNCTIONS.items():
+        if function.__module__.rpartition(".")[2] == module and not name.startswith("__"):
+            names.setdefault(function, []).append(name)
+    for function, group in names.items():
+        note = next((NOTES[name] for name in group if name in NOTES), None)
+        if note is None:
+            note = inspect.cleandoc(function.__doc__ or "").split("\n\n")[0]
+        yield ", ".join(f"`{spelled(name)}`" for name in group), _cell(note)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def spelled(name: str) -> str:
+    """How one writes the function that torch calls by that name."""
+    for prefix, module in (
+        ("linalg", torch.linalg),
+        ("special", torch.special),
+        ("fft", torch.fft),
+    ):
+        short = name.removeprefix(f"{prefix}_")
+        if short != name and hasattr(module, short):
+            return f"torch.{prefix}.{short}"
+    if callable(getattr(torch, name, None)):
+        return f"torch.{name}"
+    if hasattr(torch.nn.functional, name):
+        return f"torch.nn.functional.{name}"
+    return f"torch.Tensor.{name}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
