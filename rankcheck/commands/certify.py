@@ -78,11 +78,10 @@ def run(args: argparse.Namespace) -> int:
     folder = args.folder or folder_of(claim)
     try:
         if args.instance is None:
-            from rankcheck.counterexamples.shrinking import BUDGET
             from rankcheck.verification.certify import from_search
 
             violation = from_search(claim, chosen.profile, chosen.seed)
-            _write(claim, folder, violation, budget=BUDGET)
+            _write(claim, folder, violation, budget=chosen.shrink)
         else:
             _write_given(claim, folder, args.instance, tight=args.tight)
     except NotRefutedError as error:

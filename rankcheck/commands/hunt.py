@@ -22,6 +22,7 @@ from rankcheck.catalogue.entry import shown_path
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits
 from rankcheck.commands.exits import Exit
+from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
 from rankcheck.terminal import hunting
 from rankcheck.versions import versions
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--budget", metavar="SECONDS", type=float, default=60.0, help="for each claim (default 60)"
     )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
+    add_shrink(parser)
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--executor", metavar="dask://HOST:PORT", help="a Dask scheduler")
     parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
@@ -67,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
         files.check_writable(path)
     if not 0 < args.budget < math.inf:
         raise InputError(f"--budget is {args.budget}; it is a positive, finite number of seconds")
+    shrink_seconds(args)
     if args.journal is not None and len(entries) > 1:
         raise InputError(
             f"{args.selector} selects {len(entries)} claims; a journal is kept for one"
@@ -113,6 +116,7 @@ def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -
                 shown.advance,
                 journal,
                 folder=FOLDER,
+                shrink=shrink_seconds(args),
             )
     except KeyboardInterrupt:
         of_it = "" if claims == 1 else f" for {shown_path(claim.file)}::{claim.id}"

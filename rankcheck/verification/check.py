@@ -99,7 +99,7 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
     search = _search(claim, settings, advance)
     facts = search.facts(claim)
     if search.violation is not None:
-        found = report_violation(claim, search.violation, settings.folder)
+        found = report_violation(claim, search.violation, settings.folder, budget=settings.shrink)
         return Row.of(
             claim,
             "refuted" if found.proved else "undecided",
