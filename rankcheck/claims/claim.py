@@ -204,8 +204,8 @@ class ClaimError(ValueError):
     """A claim that is not well formed: the claim, and the rule that it breaks."""
 
     def __init__(self, claim: Claim | str, rule: str) -> None:
-        name = claim if isinstance(claim, str) else claim.id
-        super().__init__(f"{name}: {rule}")
+        self.id = claim if isinstance(claim, str) else claim.id
+        super().__init__(f"{self.id}: {rule}")
 
 
 def qualified_name(thing: object) -> str:

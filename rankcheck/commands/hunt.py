@@ -77,10 +77,18 @@ def run(args: argparse.Namespace) -> int:
     if args.workers > 1 and args.executor is not None:
         raise InputError("--workers and --executor are both given; a hunt takes one of them")
 
-    from rankcheck.catalogue.loader import load
+    from rankcheck.catalogue.loader import BrokenClaim, load_each
 
     stream = sys.stderr if args.json == "-" else sys.stdout
-    found = [_hunt(claim, args, stream, len(entries)) for claim in load(entries)]
+    found: list[Hunt] = []
+    codes: list[Exit] = []
+    for claim in load_each(entries):
+        if isinstance(claim, BrokenClaim):
+            print(f"rankcheck: {claim.problem}", file=sys.stderr)
+            codes.append(Exit.USAGE)
+        else:
+            found.append(_hunt(claim, args, stream, len(entries)))
+            codes.append(CODES[found[-1].verdict])
     data = {
         "schema": SCHEMA,
         "versions": versions(),
@@ -94,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
             raise InputError(f"the result cannot be written to {path}: {error.strerror}") from error
     elif args.json == "-":
         print(json.dumps(data, indent=2, ensure_ascii=False))
-    return exits.worst(CODES[one.verdict] for one in found)
+    return exits.worst(codes)
 
 
 def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -> Hunt:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.loader import BrokenClaim
 from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
 
@@ -19,9 +20,14 @@ __all__ = ["raised", "single_thread", "unfinished", "verify_entry"]
 
 
 def verify_entry(
-    entry: Entry, claim: Claim, settings: Settings, advance: Callable[[int], None]
+    entry: Entry,
+    claim: Claim | BrokenClaim,
+    settings: Settings,
+    advance: Callable[[int], None],
 ) -> Row:
-    """The row of one claim; it has failed if its check raises."""
+    """The row of one claim; it has failed if its check raises or it is not well formed."""
+    if isinstance(claim, BrokenClaim):
+        return unfinished(entry, claim.problem, "failed")
     from rankcheck.verification.check import verify_claim  # torch
 
     try:
