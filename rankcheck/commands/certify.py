@@ -12,6 +12,8 @@ of which it uses the smallest instance.
 that a run left in .rankcheck, as for a conjecture that is now declared as @refuted. Without CLAIM,
 it certifies all refuted claims of rankcheck again.
 
+A certificate of the same text of the claim that holds a smaller counterexample is not replaced.
+
   rankcheck certify rank.relu-from-leaky-as-printed --instance '["1/2", 1]'
   rankcheck certify mine.py::test_mine --again
 

@@ -250,9 +250,7 @@ def test_a_malformed_claim_that_is_mended_is_one(file):
     text = MALFORMED.format(name="bad", options="instances=numbers", doc="'x'")
     path = file(text)
     assert isinstance(load_each(read_file(path))[0], BrokenClaim)
-    path.write_text(
-        path.read_text().replace("=numbers,", "=numbers(),").replace("=numbers)", "=numbers())")
-    )
+    path.write_text(path.read_text().replace("instances=numbers)", "instances=numbers())"))
     sys.modules.pop(module_name(path))
     assert load(read_file(path))[0].id == "t.bad"
 
