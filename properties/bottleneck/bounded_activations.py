@@ -43,7 +43,7 @@ def unbalanced_rotations(source: Source):
 @bound(
     "bottleneck.bounded-activations",
     paper("bottleneck", "Thm 7/16"),
-    instances=balanced_networks_at_points(),
+    instances=balanced_networks_at_points(constructions=("exact", "rescaled")),
     tight=multiples_of_rotations(scale=(1.0, 1.0 + 2**-12)),
     needs={
         "balanced parameters": unbalanced_rotations(),

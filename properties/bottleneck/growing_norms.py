@@ -30,7 +30,7 @@ def steps(net, x):
 @bound(
     "bottleneck.growing-norms",
     paper("bottleneck", "proof of Thm 16 (corrected)"),
-    instances=balanced_networks_at_points(depth=(2, 4)),
+    instances=balanced_networks_at_points(depth=(2, 4), constructions=("exact", "rescaled")),
     tight=balanced_linear_networks(depth=(2, 6), equal=True),
     needs={"balanced parameters": networks_at_points(depth=(2, 4), width=(1, 3))},
     effort=0.5,

@@ -51,7 +51,8 @@ def balanced_networks_of_any_depth(source: Source):
     """Small balanced networks, networks of up to 100 equal layers, or isometries and an offset."""
     kind = source.integer(0, 4)
     if kind < 3:
-        return balanced_networks_with_inputs(points=(2, 4))(source)
+        both = balanced_networks_with_inputs(points=(2, 4), constructions=("exact", "rescaled"))
+        return both(source)
     if kind == 3:
         return equal_layers(depth=source.choice(((2, 8), (24, 100))))(source)
     return offset_isometries()(source)

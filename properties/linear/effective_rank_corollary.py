@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import conjecture, eq, identity, leq, paper, refuted
+from rankcheck import bound, conjecture, eq, identity, leq, paper, refuted
 from rankcheck.costs import (
     effective_rank_bound,
     effective_rank_threshold,
@@ -21,6 +21,8 @@ from rankcheck.scalars import scalar
 
 #: Floats cannot tell on which side of its threshold J is within this relative distance.
 NEAR = 2.0**-30
+#: ((r + √r) σ^q)^{(L−1)/L} ≤ (r + 1) σ^{2/L} for every integer r ≥ 2 up to this depth.
+PROVED = 9
 
 
 @instances
@@ -46,22 +48,40 @@ def two_percent_more(r, eps, L):
     mutants={
         "1 + 1/√r, as printed": {"threshold": effective_rank_threshold_as_printed},
         "exponent 1.02 (L − 1)/2": {"threshold": two_percent_more},
+        "the sharper exponent 1.02 L/2": {"sharper": Fraction(51, 100)},
     },
 )
-def test_effective_rank_corollary(r, eps, J, L, *, threshold=effective_rank_threshold):
+def test_effective_rank_corollary(
+    r, eps, J, L, *, threshold=effective_rank_threshold, sharper=Fraction(1, 2)
+):
     r"""The cost below which the effective index rank is at most r.
 
     $r \bigl(\frac{J}{\varepsilon \sqrt r}\bigr)^{2/(L-1)} < r + 1 \iff
     J < \varepsilon \sqrt r\,(1 + \frac1r)^{(L-1)/2}$, with $r + 1$ on the left where $J$ equals
     that threshold. Below it, linear.effective-rank gives
     $\operatorname{rank}_{I,\varepsilon}(f) \le r$.
+
+    Likewise $r \bigl(\frac J{\varepsilon r}\bigr)^{2/L} < r + 1 \iff J < \varepsilon r\,(1 +
+    \frac1r)^{L/2}$ for the sharper bound there, a threshold that is larger by $\sqrt{r + 1}$.
     """
     limit = threshold(r, eps, L)
     below = effective_rank_bound(r, J, eps, L) < r + 1
     apart = (J - limit).abs() > NEAR * limit
+    sharp = eps * r * power(scalar(Fraction(r + 1, r), eps), L * sharper)
+    J_sharp = J * power(scalar(r + 1, J), Fraction(1, 2))
+    sharp_below = effective_rank_bound(r, J_sharp, eps, L, sharp=True) < r + 1
+    sharp_apart = (J_sharp - sharp).abs() > NEAR * sharp
+    at_sharp = effective_rank_bound(r, sharp, eps, L, sharp=True)
     return (
         eq(effective_rank_bound(r, limit, eps, L), r + 1, label="at the threshold"),
         eq(below.long(), (limit > J).long(), where=apart, label="on either side"),
+        eq(at_sharp, r + 1, label="at the sharper threshold"),
+        eq(
+            sharp_below.long(),
+            (sharp > J_sharp).long(),
+            where=sharp_apart,
+            label="either side of it",
+        ),
     )
 
 
@@ -175,20 +195,45 @@ def test_effective_rank_corollary_for_functions(W, b, a, x, p, lam, r, L):
     return leq(least, cost)
 
 
+@bound(
+    "linear.effective-rank-corollary-to-depth-9",
+    paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
+    instances=functions_of_rank_above(depths=(2, PROVED)),
+    mutants={"3 (r + √r)/2": {"more": 1.5}},
+    loose="from index rank 2 on, the mixed variation at 2/L is less than the cost",
+)
+def test_effective_rank_corollary_to_depth_9(W, b, a, x, p, lam, r, L, *, more=1):
+    r"""The printed corollary at depths up to 9.
+
+    $((r + \sqrt r)\,\sigma_{r+1}(C_f^{1/2})^{2/(L-1)})^{(L-1)/L} \le \Phi_L(f)$ for $r \ge 2$ and
+    $L \le 9$. So every $f$ within the printed budget, minimal or not, has
+    $\operatorname{rank}_{I,\varepsilon}(f) \le r$ at these depths.
+
+    The proof: $\Phi_L(f) \ge \sum_i \sigma_i^{2/L} \ge (r + 1)\,\sigma_{r+1}^{2/L}$ by
+    linear.mixed-variation-bound, and $(r + \sqrt r)^{(L-1)/L} \le r + 1$ for every integer $r \ge 2$
+    if $L \le 9$: for $r \le 5$ by computing both sides, and from $r = 6$ on since
+    $\log\frac{r + \sqrt r}{r + 1} \le \frac{\sqrt r - 1}{r + 1} < 0.21 < \frac19 \log(r + \sqrt r)$.
+    At $L = 10$ it fails for $r = 2, 3$ and $4$.
+    """
+    least, cost = cost_at_rank(W, b, a, x, p, lam, r, L)
+    return leq(least * more ** float(Fraction(L - 1, L)), cost)
+
+
 @conjecture(
     "linear.effective-rank-corollary-open",
     paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
-    instances=functions_of_rank_above(depths=(2, 12)),
+    instances=functions_of_rank_above(depths=(10, 12)),
 )
 def test_effective_rank_corollary_open(W, b, a, x, p, lam, r, L):
-    r"""The printed corollary at depths up to 12.
+    r"""The printed corollary at depths 10 to 12.
 
     $((r + \sqrt r)\,\sigma_{r+1}(C_f^{1/2})^{2/(L-1)})^{(L-1)/L} \le \Phi_L(f)$ for $r \ge 2$ and
-    $L \le 12$. At these depths it would give the printed corollary, for minimal interpolants and
-    for every other function within the budget $R_2(f^*) < \varepsilon \sqrt r\,(1 + \frac1{\sqrt
-    r})^{(L-1)/2}$.
+    $10 \le L \le 12$. At these depths it would give the printed corollary, for minimal interpolants
+    and for every other function within the budget $R_2(f^*) < \varepsilon \sqrt r\,(1 +
+    \frac1{\sqrt r})^{(L-1)/2}$. Up to depth 9 it is linear.effective-rank-corollary-to-depth-9.
 
-    No proof is known: the mixed variation gives only $r + 1$ in place of $r + \sqrt r$. Ascent over
+    No proof is known: the mixed variation at $\frac2L$ gives $(r + 1)\,\sigma_{r+1}^{2/L}$ on the
+    left side, which is less for some $r \le 6$ at these depths, and enough for $r > 6$. Ascent over
     weights, laws and all sets of active units ($K \le 5$) reaches a ratio of 0.973 at $L = 12$ and
     exceeds 1 at $L = 15$ (linear.effective-rank-corollary-for-functions). For deeper networks the
     corollary itself, which is about *minimal* interpolants of a data set, is open: no data set that

@@ -55,7 +55,6 @@ def functions_of_equal_cost(source: Source):
     meets = power(scalar(Fraction(R, r), t), Fraction(L, 2)) * t
     by_weights, shorter = signs(source, 1) > 0, signs(source, 1) > 0
     e = torch.where(by_weights, t, e)
-    meets = torch.where(by_weights, meets, meets / power(scalar(R, t), Fraction(1, 2)))
     meets = torch.where(shorter, SHORTER * meets, LONGER * meets)
     W = meets.unsqueeze(-1) * semi_orthogonal(source, D, r).mT
     return W, torch.ones_like(W[..., 0]), V, b, e, x, p, L
@@ -75,9 +74,8 @@ def test_low_rank_wins(W, a, V, b, e, x, p, L, *, factor=1):
     $R = \operatorname{rank} D_eV > r$. Then $\Phi_L(W, a) \le r^{(L-2)/L} \mathrm{path}^{2/L} \le
     \|D_eV\|_{S^{2/L}}^{2/L} \le \Phi_L(V, e)$ for every $L > T = \frac{2}{\log(R/r)}
     \bigl(\log\frac{\mathrm{path}}r - \frac1R \log|D_eV|_+\bigr)$. And
-    $R_L(f) \le r^{(L-2)/L} \mathrm{path}^{2/L} \le \mathcal{MV}(g; q)^{2/L} \le R_L(g)$ for every
-    $L > T'$: this threshold has $|C_g^{1/2}|_+$ in place of $|D_eV|_+$, and is larger by
-    $\log R/\log(R/r)$.
+    $R_L(f) \le r^{(L-2)/L} \mathrm{path}^{2/L} \le \mathcal{MV}(g; \frac2L)^{2/L} \le R_L(g)$ for every
+    $L > T'$: this threshold has $|C_g^{1/2}|_+$ in place of $|D_eV|_+$.
 
     Checked are the two middle inequalities, where $L$ exceeds the threshold; the outer ones are
     linear.phi-sandwich and linear.mixed-variation-bound. The least depth above $T$ is
@@ -86,7 +84,7 @@ def test_low_rank_wins(W, a, V, b, e, x, p, L, *, factor=1):
     upper = phi_upper(W, a, L)
     net = two_layer_network(V, b, e)
     root = egop_root(net.jacobian(x).squeeze(-2), p)
-    mixed = power(schatten_power(root, Fraction(2, L - 1)), Fraction(L - 1, L))
+    mixed = schatten_power(root, Fraction(2, L))
     r, R, R_gradients = unit_rank(W, a), rank(e.unsqueeze(-1) * V), rank(root)
     # Without r < R there is no threshold: one above L asserts nothing.
     T = torch.where(r < R, winning_threshold(W, a, V, e), L + 1.0)

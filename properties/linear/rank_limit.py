@@ -1,15 +1,29 @@
-"""Corollary 1, slides B of `linear`: the cost tends to the rank as the depth grows."""
+"""Corollary 1, slides B of `linear`: the cost tends to the rank as the depth grows, for weights and
+for functions."""
 
 from fractions import Fraction
 
 import torch
 
 from rankcheck import leq, limit, paper
-from rankcheck.costs import path_norm, path_norm_lambda, phi_at, unit_rank
+from rankcheck.costs import (
+    egop_root,
+    path_norm,
+    path_norm_lambda,
+    phi_at,
+    two_layer_network,
+    unit_rank,
+)
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import signs, units_with_scales
-from rankcheck.linalg import log_pseudo_determinant, power, rank
+from rankcheck.instances.units import (
+    aligned_units_at_points,
+    separate_units,
+    signs,
+    units_on_a_line,
+    units_with_scales,
+)
+from rankcheck.linalg import log_pseudo_determinant, power, rank, schatten_power
 from rankcheck.scalars import scalar
 
 DEPTHS = (2, 3, 4, 5, 8, 16, 64, 512, 4096)
@@ -52,7 +66,7 @@ def test_rank_limit(W, a, L, lam, *, exponent=2, order=1):
 
     The lower end is checked at every $\lambda$, the upper end and the rate at the $\lambda$ of the
     path norm, at depths up to 4096. The limit $\Phi_L \to r$ follows from the rate. For functions,
-    the rank is the index rank (linear.index-rank), and the upper end is linear.path-norm-upper.
+    see linear.rank-limit-of-functions.
     """
     B, path = a.unsqueeze(-1) * W, path_norm(W, a)
     one = torch.ones_like(path)
@@ -70,4 +84,70 @@ def test_rank_limit(W, a, L, lam, *, exponent=2, order=1):
         leq(lower, phi_at(W, a, L, lam), label="the lower end, at every λ"),
         leq(at_best, upper, label="the upper end"),
         leq((at_best - r).abs(), 2 * rate / L ** float(order), scale=at_best + r, label="the rate"),
+    )
+
+
+@instances
+def functions_at_any_depth(source: Source):
+    """Units with distinct hyperplanes, a law with mass in each region on a line; a depth, λ > 0."""
+    W, b, a, x, p = units_on_a_line().build(source)
+    return W, b, a, x, p, source.choice(DEPTHS), positive(source, W.shape[-2])
+
+
+@instances
+def functions_of_one_singular_value(source: Source):
+    """Separate units, so that all σ_i(C_h^{1/2}) agree, or aligned ones, for which all bounds do."""
+    if source.choice(("aligned", "separate")) == "aligned":
+        W, b, a, x, p, _, lam = aligned_units_at_points().build(source)
+        return W, b, a, x, p, source.choice(DEPTHS), lam
+    W, b, a, x, p, _ = separate_units(source)
+    return W, b, a, x, p, source.choice(DEPTHS), torch.ones_like(b)
+
+
+@limit(
+    "linear.rank-limit-of-functions",
+    paper("linear", "slides B, Corollary 1"),
+    instances=functions_at_any_depth(),
+    tight=functions_of_one_singular_value(),
+    mutants={
+        "exponents 2.04/L": {"exponent": Fraction(51, 25)},
+        "exponents 1.96/L": {"exponent": Fraction(49, 25)},
+        "a rate of 1/L^1.02": {"order": Fraction(51, 50)},
+    },
+)
+def test_rank_limit_of_functions(W, b, a, x, p, L, lam, *, exponent=2, order=1):
+    r"""The cost of a function tends to its index rank as the depth grows, at an explicit rate.
+
+    With $R = \operatorname{rank} C_h$ and $\mathrm{path} = \sum_k |a_k| \|w_k\|$,
+    $R\,|C_h^{1/2}|_+^{2/(RL)} \le \mathcal{MV}(h; \frac2L)^{2/L} \le R_L(h) \le
+    R\,(\mathrm{path}/R)^{2/L}$, and
+    $|R_L(h) - R| \le \frac2L \max\bigl(|\log |C_h^{1/2}|_+|,\ R\,|\log\frac{\mathrm{path}}R|
+    \max(1, \frac{\mathrm{path}}R)^{2/L}\bigr)$, for units with distinct hyperplanes and a law with
+    mass in every region, so that $R = \operatorname{rank} D_aW$ (linear.index-rank).
+
+    The first inequality is that of the means; the second, linear.mixed-variation-bound, is checked
+    at every $\lambda$, with $\Phi$ at $\lambda$ for $R_L(h)$; the third is linear.path-norm-upper. The
+    rate is checked for both ends of an interval that contains $R_L(h)$: the mixed variation, and the
+    cost at the $\lambda$ of the path norm. Depths go up to 4096.
+    """
+    net = two_layer_network(W, b, a)
+    root, noise = egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
+    path = path_norm(W, a)
+    R = torch.zeros_like(path) + rank(root, noise)
+    one = torch.ones_like(path)
+    safe = torch.where(R > 0, R, one)
+    log_volume = log_pseudo_determinant(root, noise)
+    lower = R * torch.exp(log_volume / safe * scalar(Fraction(exponent, L), path))
+    mixed = schatten_power(root, Fraction(2, L), noise)
+    share = torch.where(path > 0, path, one) / safe
+    upper = R * power(share, Fraction(exponent, L))
+    steepest = power(torch.maximum(share, one), Fraction(2, L)) * R * share.log().abs()
+    rate = 2 * torch.maximum(log_volume.abs(), steepest) / L ** float(order)
+    at_best, generic = phi_at(W, a, L, path_norm_lambda(W, a)), unit_rank(W, a) == R
+    return (
+        leq(lower, mixed, label="the lower end"),
+        leq(mixed, phi_at(W, a, L, lam), label="the mixed variation, at every λ"),
+        leq(at_best, upper, label="the upper end", where=generic),
+        leq(R - mixed, rate, scale=R + mixed, label="the rate from below"),
+        leq(at_best - R, rate, scale=at_best + R, where=generic, label="the rate from above"),
     )

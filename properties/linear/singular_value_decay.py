@@ -49,13 +49,17 @@ def heavier_laws(source: Source):
         "exponent 2.04/(L − 1)": {"inner": Fraction(51, 25)},
         "exponent 1.96/(L − 1)": {"inner": Fraction(49, 25)},
         "exponent 1.02 (L − 1)/2": {"outer": Fraction(51, 100)},
+        "sharpest, with exponent 2.04/L": {"deep": Fraction(51, 25)},
+        "sharpest, with exponent 1.96/L": {"deep": Fraction(49, 25)},
     },
     loose={
         "from the cost": "from index rank 2 on, the mixed variation is less than the cost; for two "
         "separate units the right side is 2.6 (L = 2) to 4 times (L → ∞) the left side"
     },
 )
-def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fraction(1, 2)):
+def test_singular_value_decay(
+    W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fraction(1, 2), deep=2
+):
     r"""The singular values of a function that costs no more than one of rank r decay.
 
     Every $f$ with $\Phi_L(f) \le r^{(L-2)/L} R^{2/L}$ has
@@ -67,6 +71,10 @@ def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fra
     for the least $R$ that the mixed variation allows. Every spectrum $\sigma_1 \ge \sigma_2 =
     \cdots = \sigma_{k+1}$ attains the second bound at $r = 1$. The proof gives the sharper bound
     with $r^{1 - 1/(L-1)}$ in place of $r$, which these spectra attain at every $r$.
+
+    Sharpest: $\frac{\sigma_{k+1}}{\sigma_1} \le \bigl(\frac{r^{1 - 2/L} A^{2/L} - 1}{k}\bigr)^{L/2}$,
+    since $\sigma_1^{2/L} + k\,\sigma_{k+1}^{2/L} \le \sum_i \sigma_i^{2/L} \le \Phi_L(f)$ by
+    linear.mixed-variation-bound. The same spectra attain it at every $r$.
     """
     net = two_layer_network(W, b, a)
     q = Fraction(2, L - 1)
@@ -86,8 +94,16 @@ def test_singular_value_decay(W, b, a, x, p, L, lam, r, k, *, inner=2, outer=Fra
         return power(r, factor) * power(R / top, Fraction(inner, L - 1))
 
     by_cost, by_mixed, sharper = whole(cost, 1), whole(mixed, 1), whole(mixed, 1 - q / 2)
+
+    def sharpest(cost_of_all):
+        R = power(cost_of_all, Fraction(L, 2)) / power(r, Fraction(L - 2, 2))
+        return power(r, Fraction(L - 2, L)) * power(R / top, Fraction(deep, L))
+
+    sums = sharpest(schatten_power(root, Fraction(2, L), noise))
+    part = k * power(following / top, Fraction(2, L))
     return (
         leq(tail, by_cost - 1, scale=by_cost, where=some, label="from the cost"),
         leq(tail, by_mixed - 1, scale=by_mixed, where=some, label="from the mixed variation"),
         leq(tail, sharper - 1, scale=sharper, where=some, label="sharper"),
+        leq(part, sums - 1, scale=sums, where=some, label="sharpest"),
     )

@@ -26,7 +26,10 @@ def project() -> list[Entry]:
     Raises:
         CatalogueError: if one of them cannot be read, a file holds none, or an id is used twice.
     """
-    return unique(entry for path in claim_files(project_folder()) for entry in claims_of(path))
+    entries = unique(entry for path in claim_files(project_folder()) for entry in claims_of(path))
+    for problem in problems(entries):
+        raise CatalogueError(problem)
+    return entries
 
 
 def folder_claims(folder: Path) -> list[Entry]:
@@ -96,6 +99,11 @@ def unique(entries: Iterable[Entry]) -> list[Entry]:
                 "a claim id is used once"
             )
     return [known[name] for name in sorted(known)]
+
+
+def problems(entries: Iterable[Entry]) -> list[str]:
+    """Why claims cannot be read: a line for each of these, with its place."""
+    return [entry.problem for entry in entries if entry.problem is not None]
 
 
 def uncorrected(entries: Iterable[Entry]) -> list[str]:

@@ -24,6 +24,7 @@ class Entry:
         instances, tight: the generators as they are written.
         needs, mutants: by name, the control as it is written.
         witness: its name, with that of the module it is imported from.
+        problem: why the claim cannot be read, with the place; None if it can.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Entry:
     corrected_by: str | None = None
     errata: str | None = None
     result: str | None = None
+    problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; the file as `shown_path` gives it."""

@@ -7,6 +7,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -27,8 +28,35 @@ class LoadError(InputError):
     """A file of claims cannot be imported: the place, and the cause."""
 
 
+@dataclass(frozen=True)
+class BrokenClaim:
+    """A claim that is not well formed; the others of its file are loaded.
+
+    Attributes:
+        problem: what is wrong with it, and where.
+    """
+
+    entry: Entry
+    problem: str
+
+
 def load(entries: Iterable[Entry]) -> list[Claim]:
     """The claims of the entries, in their order. Imports their files, and no others.
+
+    Raises:
+        LoadError: if a file cannot be imported, or declares claims that its text does not show, or
+            one of the claims is not well formed.
+    """
+    claims: list[Claim] = []
+    for claim in load_each(entries):
+        if isinstance(claim, BrokenClaim):
+            raise LoadError(claim.problem)
+        claims.append(claim)
+    return claims
+
+
+def load_each(entries: Iterable[Entry]) -> list[Claim | BrokenClaim]:
+    """As `load`, with a `BrokenClaim` for each claim that is not well formed.
 
     Raises:
         LoadError: if a file cannot be imported, or declares claims that its text does not show.
@@ -36,13 +64,19 @@ def load(entries: Iterable[Entry]) -> list[Claim]:
     entries = list(entries)
     for path in dict.fromkeys(entry.file for entry in entries):
         import_file(path)
-    claims: list[Claim] = []
-    for entry in entries:
-        claim = registry.declared().get(entry.id)
-        if claim is None or claim.file.resolve() != entry.file:
-            raise LoadError(f"{entry.place}: {entry.id} is not declared when the file is imported")
-        claims.append(claim)
-    return claims
+    return [_loaded(entry) for entry in entries]
+
+
+def _loaded(entry: Entry) -> Claim | BrokenClaim:
+    if entry.problem is not None:
+        return BrokenClaim(entry, entry.problem)
+    malformed = registry.malformed().get(entry.id)
+    if malformed is not None and malformed.file.resolve() == entry.file:
+        return BrokenClaim(entry, f"{entry.place}: {entry.id}: {malformed.problem}")
+    claim: Claim | None = registry.declared().get(entry.id)
+    if claim is None or claim.file.resolve() != entry.file:
+        raise LoadError(f"{entry.place}: {entry.id} is not declared when the file is imported")
+    return claim
 
 
 def import_file(path: Path) -> ModuleType:
@@ -66,7 +100,8 @@ def import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with registry.recording():
+            spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         cause = " ".join(str(error).split()) or "no message"

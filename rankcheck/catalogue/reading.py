@@ -32,8 +32,10 @@ _NONE = ast.Constant(None)
 def read_file(path: Path) -> list[Entry]:
     """The claims of a file, in their order; an empty list if it declares none.
 
+    A claim that cannot be read has an entry with a `problem`.
+
     Raises:
-        CatalogueError: if the file is not Python text, or a claim cannot be read from it.
+        CatalogueError: if the file is not Python text, or a claim is not at its top level.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -127,7 +129,27 @@ class _Reader:
                 raise self._refusal(
                     "a claim is a decorated function at the top level of its file", call
                 )
-        return [self._entry(call, function) for call, function in declared]
+        return [self._readable(call, function) for call, function in declared]
+
+    def _readable(self, call: ast.Call, function: ast.FunctionDef) -> Entry:
+        """The entry of a claim; with what is wrong, if it cannot be read."""
+        try:
+            return self._entry(call, function)
+        except CatalogueError as error:
+            problem = str(error)
+        named = [keyword.value for keyword in call.keywords if keyword.arg == "id"]
+        id_ = next(filter(None, map(_string, [*call.args[:1], *named])), None)
+        return Entry(
+            id=id_ or f"{self.path.stem}.{function.name}",
+            kind=self.meaning(call.func),
+            title="",
+            statement="",
+            reference=None,
+            file=self.path,
+            line=function.decorator_list[0].lineno,
+            name=function.name,
+            problem=problem,
+        )
 
     def _declares(self, call: ast.Call) -> bool:
         """Whether a call declares a claim; a body may have a parameter called `bound`."""

@@ -106,6 +106,13 @@ class Claim:
             )
         if not self.statement:
             raise ClaimError(self, "a claim states its mathematics in the docstring of its body")
+        for name, parameter in inspect.signature(self.body).parameters.items():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                raise ClaimError(
+                    self,
+                    f"the body takes **{name}; it takes the parts of an instance in their order, "
+                    "and keyword-only parameters with defaults",
+                )
         parameters = self.parameters
         for name, setting in {
             **self.mutants,
@@ -139,12 +146,21 @@ class Claim:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The names of an instance's parts, as the body calls them."""
+        """The names of an instance's parts, as the body calls them; `*rest` with its star."""
         return tuple(
-            name
+            f"*{name}" if parameter.kind is inspect.Parameter.VAR_POSITIONAL else name
             for name, parameter in inspect.signature(self.body).parameters.items()
             if parameter.kind is not inspect.Parameter.KEYWORD_ONLY
         )
+
+    def names(self, parts: int) -> tuple[str, ...]:
+        """The names of so many parts of an instance: `*A` stands for A_1, A_2, and so on."""
+        names = self.arguments
+        if names and names[-1].startswith("*"):
+            named, rest = names[:-1], names[-1].removeprefix("*")
+            numbered = (f"{rest}_{i}" for i in range(1, parts - len(named) + 1))
+            return (*named, *numbered)
+        return names
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -188,8 +204,8 @@ class ClaimError(ValueError):
     """A claim that is not well formed: the claim, and the rule that it breaks."""
 
     def __init__(self, claim: Claim | str, rule: str) -> None:
-        name = claim if isinstance(claim, str) else claim.id
-        super().__init__(f"{name}: {rule}")
+        self.id = claim if isinstance(claim, str) else claim.id
+        super().__init__(f"{self.id}: {rule}")
 
 
 def qualified_name(thing: object) -> str:

@@ -11,10 +11,11 @@ title is the first paragraph of the docstring, the statement the rest of it.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, ParamSpec, TypedDict, Unpack
 
 from rankcheck.claims import registry
 from rankcheck.claims.claim import FALSE, Body, Claim, ClaimError, Kind, Need
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 Declare = Callable[[Body], Claim]
+P = ParamSpec("P")
 
 
 class Checked(TypedDict, total=False):
@@ -70,31 +72,72 @@ _GONE = {
 }
 
 
+def _recorded(decorator: Callable[P, Declare]) -> Callable[P, Declare]:
+    """Make a decorator record a malformed claim while files are collected, and raise elsewhere."""
+
+    @functools.wraps(decorator)
+    def made(*arguments: P.args, **options: P.kwargs) -> Declare:
+        try:
+            declare = decorator(*arguments, **options)
+        except (ClaimError, TypeError) as error:  # TypeError: an argument is missing
+            if not registry.is_recording():
+                raise
+            problem = str(error)
+            name = str(arguments[0] if arguments else options.get("id"))
+            return lambda body: _malformed(name, body, problem)
+
+        def checked(body: Body) -> Claim:
+            try:
+                return declare(body)
+            except ClaimError as error:
+                if not registry.is_recording():
+                    raise
+                return _malformed(error.id, body, str(error))
+
+        return checked
+
+    return made
+
+
+def _malformed(id: str, body: object, problem: str) -> Any:  # noqa: A002
+    """The record of a malformed claim; it takes the place of the claim in its file."""
+    code = getattr(body, "__code__", None)
+    file, line = ("", 0) if code is None else (code.co_filename, code.co_firstlineno)
+    problem = problem.removeprefix(f"{id}: ")
+    return registry.record(registry.Malformed(id, Path(file), line, problem))
+
+
+@_recorded
 def identity(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
     """Declare a proved equation."""
     return _declaration("identity", id, reference, options, Checked)
 
 
+@_recorded
 def bound(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
     """Declare a proved inequality."""
     return _declaration("bound", id, reference, options, Checked)
 
 
+@_recorded
 def construction(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
     """Declare what a construction does; it has a mutant, the construction broken on purpose."""
     return _declaration("construction", id, reference, options, Checked)
 
 
+@_recorded
 def limit(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
     """Declare what holds at every finite size on the way to a limit, with the rate."""
     return _declaration("limit", id, reference, options, Checked)
 
 
+@_recorded
 def statistical(id: str, reference: Reference, **options: Unpack[Checked]) -> Declare:  # noqa: A002
     """Declare a statement about the outcome of a random experiment."""
     return _declaration("statistical", id, reference, options, Checked)
 
 
+@_recorded
 def conjecture(
     id: str,  # noqa: A002
     reference: Reference | None = None,
@@ -104,11 +147,13 @@ def conjecture(
     return _declaration("conjecture", id, reference, options, Checked)
 
 
+@_recorded
 def refuted(id: str, reference: Reference, **options: Unpack[False_]) -> Declare:  # noqa: A002
     """Declare a printed statement that is false; its stored counterexample is replayed."""
     return _declaration("refuted", id, reference, options, False_)
 
 
+@_recorded
 def step(
     id: str,  # noqa: A002
     reference: Reference,
@@ -120,10 +165,11 @@ def step(
     return _declaration("step", id, reference, options, False_, result=result)
 
 
-def cited(id: str, reference: Reference, *, reason: str) -> Callable[[Callable[[], None]], Claim]:  # noqa: A002
+@_recorded
+def cited(id: str, reference: Reference, *, reason: str) -> Declare:  # noqa: A002
     """List a statement that cannot be checked here, with the reason; the function has no body."""
 
-    def declare(function: Callable[[], None]) -> Claim:
+    def declare(function: Body) -> Claim:
         return _claim(function, id=id, kind="cited", reference=reference, reason=reason)
 
     return declare

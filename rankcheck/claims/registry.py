@@ -1,11 +1,26 @@
-"""All claims that have been declared in this process, by id."""
+"""All claims that have been declared in this process, by id; and those that are malformed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-__all__ = ["Declared", "DuplicateClaim", "add", "declared", "forget", "get"]
+__all__ = [
+    "Declared",
+    "DuplicateClaim",
+    "Malformed",
+    "add",
+    "declared",
+    "forget",
+    "get",
+    "is_recording",
+    "malformed",
+    "record",
+    "recording",
+]
 
 
 class Declared(Protocol):
@@ -14,6 +29,54 @@ class Declared(Protocol):
     id: str
     file: Path
     line: int
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """A claim that is not well formed: what a decorator returns for it while a file is collected.
+
+    Attributes:
+        problem: the message of the error that the decorator raises elsewhere.
+    """
+
+    id: str
+    file: Path
+    line: int
+    problem: str
+
+
+_malformed: dict[str, Malformed] = {}
+_recording = 0
+
+
+@contextmanager
+def recording() -> Iterator[None]:
+    """While files are imported to collect their claims: record malformed claims, do not raise.
+
+    So a malformed claim does not hide the others of its file.
+    """
+    global _recording
+    _recording += 1
+    try:
+        yield
+    finally:
+        _recording -= 1
+
+
+def is_recording() -> bool:
+    """Whether malformed claims are recorded."""
+    return _recording > 0
+
+
+def record(claim: Malformed) -> Malformed:
+    """Enter a malformed claim; returns it."""
+    _malformed[claim.id] = claim
+    return claim
+
+
+def malformed() -> dict[str, Malformed]:
+    """All malformed claims so far, by id."""
+    return dict(_malformed)
 
 
 #: `Any`, so that callers get the claims back as what they are without an import of the class here.
@@ -42,6 +105,7 @@ def add(claim: Declared) -> None:
                 f"{claim.file}:{claim.line}; a claim id is used once"
             )
     _claims[claim.id] = claim
+    _malformed.pop(claim.id, None)
 
 
 def get(id: str) -> Any:  # noqa: A002
@@ -61,3 +125,4 @@ def declared() -> dict[str, Any]:
 def forget(id: str) -> None:  # noqa: A002
     """Take a claim out again, for tests that declare claims of their own."""
     _claims.pop(id, None)
+    _malformed.pop(id, None)

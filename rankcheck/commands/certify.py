@@ -12,6 +12,8 @@ of which it uses the smallest instance.
 that a run left in .rankcheck, as for a conjecture that is now declared as @refuted. Without CLAIM,
 it certifies all refuted claims of rankcheck again.
 
+A certificate of the same text of the claim that holds a smaller counterexample is not replaced.
+
   rankcheck certify rank.relu-from-leaky-as-printed --instance '["1/2", 1]'
   rankcheck certify mine.py::test_mine --again
 
@@ -78,11 +80,10 @@ def run(args: argparse.Namespace) -> int:
     folder = args.folder or folder_of(claim)
     try:
         if args.instance is None:
-            from rankcheck.counterexamples.shrinking import BUDGET
             from rankcheck.verification.certify import from_search
 
             violation = from_search(claim, chosen.profile, chosen.seed)
-            _write(claim, folder, violation, budget=BUDGET)
+            _write(claim, folder, violation, budget=chosen.shrink)
         else:
             _write_given(claim, folder, args.instance, tight=args.tight)
     except NotRefutedError as error:

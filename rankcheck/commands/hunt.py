@@ -1,7 +1,7 @@
 """Hunt a claim: spend seconds on breaking it; a counterexample is certified and made small.
 
 A SELECTOR is the id of a claim, a file, or FILE::NAME with claims of your own; each claim that it
-selects is hunted for the budget.
+selects is hunted for the budget. A malformed claim is reported (exit code 2), and the others hunted.
 
 Exit codes: 0 the claims survived, 1 a counterexample is proved, 2 wrong input, 3 undecided (a
 violation is neither proved nor excluded, or almost no instance satisfied the hypotheses), 130
@@ -22,6 +22,7 @@ from rankcheck.catalogue.entry import shown_path
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits
 from rankcheck.commands.exits import Exit
+from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
 from rankcheck.terminal import hunting
 from rankcheck.versions import versions
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--budget", metavar="SECONDS", type=float, default=60.0, help="for each claim (default 60)"
     )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
+    add_shrink(parser)
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--executor", metavar="dask://HOST:PORT", help="a Dask scheduler")
     parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
@@ -67,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
         files.check_writable(path)
     if not 0 < args.budget < math.inf:
         raise InputError(f"--budget is {args.budget}; it is a positive, finite number of seconds")
+    shrink_seconds(args)
     if args.journal is not None and len(entries) > 1:
         raise InputError(
             f"{args.selector} selects {len(entries)} claims; a journal is kept for one"
@@ -74,10 +77,18 @@ def run(args: argparse.Namespace) -> int:
     if args.workers > 1 and args.executor is not None:
         raise InputError("--workers and --executor are both given; a hunt takes one of them")
 
-    from rankcheck.catalogue.loader import load
+    from rankcheck.catalogue.loader import BrokenClaim, load_each
 
     stream = sys.stderr if args.json == "-" else sys.stdout
-    found = [_hunt(claim, args, stream, len(entries)) for claim in load(entries)]
+    found: list[Hunt] = []
+    codes: list[Exit] = []
+    for claim in load_each(entries):
+        if isinstance(claim, BrokenClaim):
+            print(f"rankcheck: {claim.problem}", file=sys.stderr)
+            codes.append(Exit.USAGE)
+        else:
+            found.append(_hunt(claim, args, stream, len(entries)))
+            codes.append(CODES[found[-1].verdict])
     data = {
         "schema": SCHEMA,
         "versions": versions(),
@@ -91,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
             raise InputError(f"the result cannot be written to {path}: {error.strerror}") from error
     elif args.json == "-":
         print(json.dumps(data, indent=2, ensure_ascii=False))
-    return exits.worst(CODES[one.verdict] for one in found)
+    return exits.worst(codes)
 
 
 def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -> Hunt:
@@ -113,6 +124,7 @@ def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -
                 shown.advance,
                 journal,
                 folder=FOLDER,
+                shrink=shrink_seconds(args),
             )
     except KeyboardInterrupt:
         of_it = "" if claims == 1 else f" for {shown_path(claim.file)}::{claim.id}"

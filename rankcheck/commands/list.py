@@ -10,7 +10,9 @@ import json
 import shutil
 import sys
 
+from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.selection import select
+from rankcheck.commands.exits import Exit
 from rankcheck.terminal import catalogue as index
 
 HELP = "list claims with kind, source and title"
@@ -25,8 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the chosen form; lines are cut to the terminal, and whole elsewhere."""
-    entries = select(args.selectors)
+    """Print the chosen form; lines are cut to the terminal, and whole elsewhere.
+
+    A claim that cannot be read is left out and reported; the exit code is then 2.
+    """
+    selected = select(args.selectors)
+    entries = [entry for entry in selected if entry.problem is None]
+    broken = problems(selected)
+    for problem in broken:
+        print(f"rankcheck: {problem}", file=sys.stderr)
     if args.json:
         print(json.dumps([entry.to_json() for entry in entries], indent=2, ensure_ascii=False))
     elif args.markdown:
@@ -35,4 +44,4 @@ def run(args: argparse.Namespace) -> int:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         for line in index.lines(entries, width):
             print(line)
-    return 0
+    return Exit.USAGE if broken else Exit.EXPECTED

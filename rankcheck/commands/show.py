@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 
+from rankcheck.catalogue.collect import problems
+from rankcheck.catalogue.entry import CatalogueError
 from rankcheck.catalogue.selection import select
 from rankcheck.terminal import catalogue as index
 
@@ -20,5 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a paragraph a claim."""
-    print("\n\n".join(index.page(entry) for entry in select(args.claims)))
+    entries = select(args.claims)
+    for problem in problems(entries):
+        raise CatalogueError(problem)
+    print("\n\n".join(index.page(entry) for entry in entries))
     return 0

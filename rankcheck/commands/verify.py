@@ -5,13 +5,14 @@ folder or FILE::NAME with claims of your own. Without one, all of rankcheck's cl
 
 Exit code 0: every claim is as expected. 1: a counterexample is proved where none was expected, or a
 claim failed (a control was not caught, nothing was asserted, its body mixes the instances of a
-batch, or the check raised). 3: a claim is undecided.
+batch, the check raised, or the claim is malformed). 2: wrong input. 3: a claim is undecided.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -45,15 +46,39 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         help="how much is drawn and swept (default quick)",
     )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
+    add_shrink(parser)
+
+
+def add_shrink(parser: argparse.ArgumentParser) -> None:
+    """Add `--shrink`; `shrink_seconds` reads it."""
+    parser.add_argument(
+        "--shrink",
+        metavar="SECONDS",
+        type=float,
+        default=Settings.shrink,
+        help="how long a counterexample is made smaller; 0: not at all (default 5)",
+    )
 
 
 def settings(args: argparse.Namespace) -> Settings:
     """The settings that the arguments say.
 
     Raises:
-        InputError: if the profile is unknown.
+        InputError: if the profile is unknown, or the seconds for shrinking are out of range.
     """
-    return Settings(profile(args.profile), args.seed)
+    return Settings(profile(args.profile), args.seed, shrink=shrink_seconds(args))
+
+
+def shrink_seconds(args: argparse.Namespace) -> float:
+    """The seconds that `--shrink` gives.
+
+    Raises:
+        InputError: if they are negative or not finite.
+    """
+    seconds: float = args.shrink
+    if not 0 <= seconds < math.inf:
+        raise InputError(f"--shrink is {seconds:g}; it is a finite number of seconds, 0 or more")
+    return seconds
 
 
 def run(args: argparse.Namespace) -> int:

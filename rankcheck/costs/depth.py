@@ -179,27 +179,25 @@ def winning_threshold(W: Array, a: Array, W_high: Array, a_high: Array) -> Array
     For r = 0 the upper bound is 0, and so is T. For r ≥ R there is no such T, and the result is nan
     (on balls, unknown), so that L > T is false for every L.
     """
-    return _winning_threshold(W, a, a_high.unsqueeze(-1) * W_high, by_gradients=False)
+    return _winning_threshold(W, a, a_high.unsqueeze(-1) * W_high)
 
 
 def winning_threshold_by_gradients(W: Array, a: Array, root: Array) -> Array:
-    r"""As :func:`winning_threshold`, with MV(g; q)^{2/L} as the lower bound of a second function g.
+    r"""As :func:`winning_threshold`, with MV(g; 2/L)^{2/L} as the lower bound of the cost of g.
 
-    ``root`` (*B, N, D) is a factor of its C_g, as :func:`rankcheck.costs.egop_root` gives it, so T
-    depends on the function g, not on a network for it. As MV(g; q)^{2/L} = (Σ σ_i^q)^{(L−1)/L} is
-    at least R^{(L−1)/L} |C_g^{1/2}|_+^{2/(RL)}, T is larger by log R / log(R/r) than the threshold
-    from weights with the same singular values. Shape (*B).
+    ``root`` (*B, N, D) is a factor of C_g, as :func:`rankcheck.costs.egop_root` gives it, so T
+    depends on the function g, not on a network for it. MV(g; 2/L)^{2/L} = Σ σ_i^{2/L} is at least
+    R |C_g^{1/2}|_+^{2/(RL)}, so T is the threshold from weights with the same singular values. That
+    it bounds the cost of g is proved at linear.mixed-variation-bound. Shape (*B).
     """
-    return _winning_threshold(W, a, root, by_gradients=True)
+    return _winning_threshold(W, a, root)
 
 
-def _winning_threshold(W: Array, a: Array, high: Array, *, by_gradients: bool) -> Array:
+def _winning_threshold(W: Array, a: Array, high: Array) -> Array:
     path, r, R = path_norm(W, a), unit_rank(W, a), rank(high)
     count, count_high = torch.where(r > 0, r, 1) + 0 * path, torch.where(R > 0, R, 1) + 0 * path
     excess = torch.where(r > 0, path, path.new_ones(path.shape)) / count
     margin = 2 * (excess.log() - log_pseudo_determinant(high) / count_high)
-    if by_gradients:
-        margin = margin + count_high.log()
     threshold = margin / (count_high / count).log()
     none = path.new_zeros(path.shape)
     return torch.where(r < R, torch.where(r > 0, threshold, none), none / none)

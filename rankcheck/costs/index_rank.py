@@ -147,25 +147,37 @@ def egop_box(
 # Bounds of the spectrum from the cost
 
 
-def effective_rank_bound(s: Number | Array, J: Array, epsilon: Array, L: int) -> Array:
+def effective_rank_bound(
+    s: Number | Array, J: Array, epsilon: Array, L: int, *, sharp: bool = False
+) -> Array:
     """s (J/(ε√s))^{2/(L−1)}, a bound of rank_{I,ε}(f) if Φ_L(f) ≤ s^{(L−2)/L} J^{2/L}.
 
     Proof. With q = 2/(L−1) and σ_i = σ_i(C_f^{1/2}), MV(f; q)^{2/L} ≤ Φ_L(f) reads
     (Σ σ_i^q)^{(L−1)/L} ≤ s^{(L−2)/L} J^{2/L}; so rank_{I,ε}(f) ε^q ≤ Σ σ_i^q ≤ s^{1−q/2} J^q.
     It is attained in the limit by s equal singular values J/√s, as ε tends to them from below.
     s, J, ε > 0; shape (*B).
+
+    With ``sharp`` it is s (J/(εs))^{2/L}, by the same steps from MV(f; 2/L)^{2/L} ≤ Φ_L(f), that is
+    Σ σ_i^{2/L} ≤ s^{(L−2)/L} J^{2/L}. It is smaller wherever it is at least 1.
     """
     s = scalar(s, J) if isinstance(s, Number) else s
+    if sharp:
+        return power(s, Fraction(L - 2, L)) * power(J / epsilon, Fraction(2, L))
     q = Fraction(2, L - 1)
     return power(s, 1 - q / 2) * power(J / epsilon, q)
 
 
-def effective_rank_threshold(r: Number | Array, epsilon: Array, L: int) -> Array:
+def effective_rank_threshold(
+    r: Number | Array, epsilon: Array, L: int, *, sharp: bool = False
+) -> Array:
     """ε√r (1 + 1/r)^{(L−1)/2}, for r ≥ 1: the J at which the bound at s = r reaches r + 1.
 
     Below it :func:`effective_rank_bound` is < r + 1, so that rank_{I,ε}(f), an integer, is ≤ r.
+    With ``sharp`` it is that of the sharp bound, εr (1 + 1/r)^{L/2}, larger by the factor √(r + 1).
     """
     r = scalar(r, epsilon) if isinstance(r, Number) else r
+    if sharp:
+        return epsilon * r * power((r + 1) / r, Fraction(L, 2))
     return epsilon * power(r, Fraction(1, 2)) * power((r + 1) / r, Fraction(L - 1, 2))
 
 

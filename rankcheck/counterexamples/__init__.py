@@ -19,7 +19,7 @@ from rankcheck.counterexamples.given import (
     read_instance,
 )
 from rankcheck.counterexamples.judge import Judgement, exact_instance, judge
-from rankcheck.counterexamples.message import refuted_message, undecided_message
+from rankcheck.counterexamples.message import raised_message, refuted_message, undecided_message
 from rankcheck.counterexamples.recertify import Recertified, recertify
 from rankcheck.counterexamples.replay import Replayed, find, replay
 from rankcheck.counterexamples.reporting import Found, report_violation
@@ -44,6 +44,7 @@ __all__ = [
     "folder_of",
     "from_choices",
     "judge",
+    "raised_message",
     "read",
     "read_instance",
     "recertify",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -11,7 +13,12 @@ from rankcheck.balls import BallArray
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
-from rankcheck.text import value_text
+from rankcheck.counterexamples.violation import Violation
+from rankcheck.instances.choices import write_choices
+from rankcheck.text import array_text, value_text
+
+#: Numbers that agree in so many digits are shown as equal; 2048 bits are 617 digits.
+MOST_DIGITS = 640
 
 
 def describe_instance(claim: Claim, instance: tuple[Any, ...]) -> str:
@@ -19,7 +26,7 @@ def describe_instance(claim: Claim, instance: tuple[Any, ...]) -> str:
 
     Equal instances have equal texts, in every process, so that `replay` can compare them.
     """
-    parts = zip(claim.arguments, instance, strict=True)
+    parts = zip(claim.names(len(instance)), instance, strict=True)
     return ", ".join(describe_part(name, part) for name, part in parts)
 
 
@@ -27,6 +34,22 @@ def describe_part(name: str, part: Any) -> str:
     """One part of an instance: `x = [1, -1/2]`, or its `describe()`, as for a network."""
     describe = None if isinstance(part, BallArray) else getattr(part, "describe", None)
     return f"{name} = {value_text(part)}" if describe is None else str(describe())
+
+
+def describe_drawn(violation: Violation, description: str) -> str:
+    """What the generator drew, after its name: `gram(): [2, [1, 0]]`, as `read_choices` takes it.
+
+    It is empty if the instance, described as `description`, shows every tensor that was drawn.
+    """
+    texts = (array_text(BallArray.exact(t)) for t in violation.record.tensors)
+    if all(_shows(description, text) for text in texts):
+        return ""
+    return f"{violation.family}: {json.dumps(write_choices(violation.record))}"
+
+
+def _shows(description: str, text: str) -> bool:
+    """Whether a text occurs in a description, not as a part of a longer number."""
+    return re.search(rf"(?<![\w/.-]){re.escape(text)}(?![\w/.])", description) is not None
 
 
 def selector(claim: Claim) -> str | None:
@@ -41,12 +64,26 @@ def selector(claim: Claim) -> str | None:
 def approximately(value: Fraction, digits: int = 6) -> str:
     """A rational of any size, rounded.
 
-    >>> approximately(Fraction(1, 3)), approximately(Fraction(10**5000, 3))
-    ('0.333333', '3.33333e+4999')
+    >>> [approximately(Fraction(value, 3)) for value in (1, 60, 10**5000)]
+    ['0.333333', '20', '3.33333e+4999']
     """
     context = Context(prec=digits)
     rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    return f"{rounded.normalize(context):g}"
+    shortest = rounded.normalize(context)
+    return f"{shortest:f}" if 0 <= shortest.adjusted() < digits else f"{shortest:g}"
+
+
+def approximately_both(first: Fraction, second: Fraction) -> tuple[str, str]:
+    """Two rationals, rounded with as many digits as it takes to tell them apart, at least 6.
+
+    >>> approximately_both(1 + Fraction(1, 10**7), Fraction(1))
+    ('1.0000001', '1')
+    """
+    for digits in range(6, MOST_DIGITS):
+        texts = approximately(first, digits), approximately(second, digits)
+        if texts[0] != texts[1] or first == second:
+            return texts
+    return approximately(first), approximately(second)
 
 
 def middle(ball: BallArray) -> Fraction:

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import shlex
+import traceback
+from pathlib import Path
 
 from rankcheck import balls
+from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
-from rankcheck.counterexamples.describe import approximately, describe_instance, middle, selector
+from rankcheck.counterexamples.describe import (
+    approximately,
+    approximately_both,
+    describe_drawn,
+    describe_instance,
+    middle,
+    selector,
+)
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.counterexamples.shrinking.violations import Small
 from rankcheck.counterexamples.violation import Violation, evaluate
 from rankcheck.instances.choices import write_choices
-from rankcheck.instances.source import ReplaySource
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import Instances, ReplaySource
 
 #: Descriptions of instances are cut off after so many characters; the certificate has them whole.
 READABLE = 2000
@@ -38,6 +49,7 @@ def refuted_message(claim: Claim, small: Small, left: str) -> str:
     lines = [
         f"{claim.id} is false: {sides(judgement)} (certified, {judgement.bits}-bit balls)",
         f"  {_readable(instance)}",
+        *_drawn_lines(small.smallest, instance),
         f"  claimed: {claim.statement}",
         f"  exactly: {exactly}",
     ]
@@ -69,18 +81,45 @@ def undecided_message(claim: Claim, violation: Violation) -> str:
         lines.append(
             f"  in balls: lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
         )
+    described = describe_instance(claim, instance)
     lines += [
-        f"  {_readable(describe_instance(claim, instance))}",
+        f"  {_readable(described)}",
+        *_drawn_lines(violation, described),
         f"  claimed: {claim.statement}",
     ]
     return "\n".join(lines + _typed_lines(claim, violation))
 
 
+def raised_message(claim: Claim, record: Record, family: Instances, error: BaseException) -> str:
+    """The text of a body that raises on an instance: the line, the exception, the numbers.
+
+    Args:
+        record: of one instance, without a batch axis.
+        family: its generator.
+        error: what the body raised, with its traceback.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if frame.filename == str(claim.file)]
+    said = " ".join(str(error).split())
+    lines = [
+        f"{claim.id} failed: its body raised {type(error).__name__}" + (f": {said}" if said else "")
+    ]
+    for frame in (inside or frames)[-1:]:
+        lines.append(f"  at {shown_path(Path(frame.filename))}:{frame.lineno}: {frame.line}")
+    typed = json.dumps(write_choices(record))
+    try:
+        described = describe_instance(claim, family(ReplaySource(record)))
+    except Exception:  # the generator may be what raises
+        return "\n".join([*lines, f"  drawn: {_readable(f'{family}: {typed}')}"])
+    lines += [f"  {_readable(described)}", f"  drawn: {_readable(f'{family}: {typed}')}"]
+    return "\n".join(lines)
+
+
 def sides(judgement: Judgement) -> str:
-    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded."""
+    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded so that the sides differ."""
     assert judgement.lhs is not None
     assert judgement.rhs is not None
-    lhs, rhs = (approximately(middle(side)) for side in (judgement.lhs, judgement.rhs))
+    lhs, rhs = approximately_both(middle(judgement.lhs), middle(judgement.rhs))
     label = f"{judgement.label}: " if judgement.label else ""
     relation = ">" if judgement.kind == "leq" else "!="
     return f"{label}lhs {lhs} {relation} rhs {rhs} by {approximately(judgement.excess)}"
@@ -96,6 +135,12 @@ def _typed_lines(claim: Claim, violation: Violation) -> list[str]:
         return [f"  typed: {typed}"]
     tight = " --tight" if violation.family is claim.tight else ""
     return [f"  typed: rankcheck certify {name}{tight} --instance {shlex.quote(typed)}"]
+
+
+def _drawn_lines(violation: Violation, description: str) -> list[str]:
+    """The line with what was drawn, if the instance is built from it and does not show it."""
+    drawn = describe_drawn(violation, description)
+    return [f"  drawn: {_readable(drawn)}"] if drawn else []
 
 
 def _readable(text: str) -> str:

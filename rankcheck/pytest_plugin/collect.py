@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ import pytest
 
 from rankcheck.catalogue import collect
 from rankcheck.catalogue.entry import CatalogueError, shown_path
+from rankcheck.claims import registry
 from rankcheck.claims.registry import DuplicateClaim
-from rankcheck.pytest_plugin.item import ClaimItem
+from rankcheck.pytest_plugin.item import ClaimItem, MalformedItem
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
@@ -39,7 +41,11 @@ class Collection:
     @pytest.hookimpl(tryfirst=True)
     def pytest_pycollect_makeitem(
         self, collector: Any, name: str, obj: object
-    ) -> list[ClaimItem] | None:
+    ) -> list[pytest.Item] | None:
+        if isinstance(obj, registry.Malformed):
+            if obj.file.resolve() != collector.path.resolve():
+                return []
+            return [MalformedItem.from_parent(collector, name=name, claim=obj)]
         if not is_claim(obj):
             return None
         claim: Claim = obj  # type: ignore[assignment]
@@ -51,7 +57,8 @@ class Collection:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        report = yield
+        with registry.recording() if isinstance(collector, pytest.Module) else nullcontext():
+            report = yield
         error = getattr(getattr(report, "call", None), "excinfo", None)
         if error is not None and _is_rule(error.value):
             report.longrepr = f"{shown_path(collector.path)}: {error.value}"
@@ -89,6 +96,7 @@ def _problems(session: pytest.Session, folder: Path) -> Iterator[str]:
     except CatalogueError as error:
         yield str(error)
         return
+    yield from collect.problems(entries)
     yield from collect.uncorrected(entries)
     for path in files:
         if not _collects(session, path, folder):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.registry import Malformed
 from rankcheck.errors import ClaimFalse
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.verification.ledger import Row
@@ -15,7 +17,7 @@ from rankcheck.verification.one import raised, single_thread, unfinished
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["OPTIONS", "ClaimItem"]
+__all__ = ["OPTIONS", "ClaimItem", "MalformedItem"]
 
 #: The options of the run, in the stash of the configuration.
 OPTIONS = pytest.StashKey[Options]()
@@ -83,6 +85,30 @@ class ClaimItem(pytest.Item):
             ),
             reprtraceback=ReprTracebackNative([message + "\n"]),
         )
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """The file and the line of the claim, and its name."""
+        return self.claim.file, self.claim.line - 1, self.name
+
+
+class MalformedItem(pytest.Item):
+    """The test of a claim that is not well formed: it fails and says why."""
+
+    def __init__(self, *, claim: Malformed, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.claim = claim
+
+    def runtest(self) -> None:
+        """Fail.
+
+        Raises:
+            ClaimFalse: always.
+        """
+        raise ClaimFalse(f"{self.claim.id}: {self.claim.problem}")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
+        """The place and what is wrong, no traceback."""
+        return f"{shown_path(self.claim.file)}:{self.claim.line}: {excinfo.value}"
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """The file and the line of the claim, and its name."""

@@ -13,7 +13,6 @@ from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
-from rankcheck.counterexamples.shrinking import BUDGET
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.instances.scope import Shapes
 from rankcheck.verification.batching import BatchError, check_batching
@@ -125,7 +124,7 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
     facts = search.facts(claim)
     if search.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
-        budget = None if search.smallest else BUDGET
+        budget = None if search.smallest else settings.shrink
         found = report_violation(claim, search.violation, settings.folder, budget=budget)
         return Row.of(
             claim,

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.loader import BrokenClaim
 from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.traces import raised
@@ -18,9 +19,14 @@ __all__ = ["raised", "single_thread", "unfinished", "verify_entry"]
 
 
 def verify_entry(
-    entry: Entry, claim: Claim, settings: Settings, advance: Callable[[int], None]
+    entry: Entry,
+    claim: Claim | BrokenClaim,
+    settings: Settings,
+    advance: Callable[[int], None],
 ) -> Row:
-    """The row of one claim; it has failed if its check raises."""
+    """The row of one claim; it has failed if its check raises or it is not well formed."""
+    if isinstance(claim, BrokenClaim):
+        return unfinished(entry, claim.problem, "failed")
     from rankcheck.verification.check import verify_claim  # torch
 
     try:

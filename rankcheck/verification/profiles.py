@@ -54,11 +54,13 @@ class Settings:
         profile: how many instances are evaluated.
         seed: of the sweeps and the draws.
         folder: where certificates of new counterexamples are written.
+        shrink: seconds for making a counterexample small; 0 keeps it as it was found.
     """
 
     profile: Profile = PROFILES["quick"]
     seed: int = 0
     folder: Path = Path(".rankcheck")
+    shrink: float = 5.0
 
 
 def profile(name: str) -> Profile:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.loader import load_each
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import single_thread, verify_entry
 from rankcheck.verification.profiles import Settings
@@ -53,7 +53,7 @@ def verify_claims(
         return spread(entries, settings, min(workers, len(entries)), watcher)
     rows: list[Row] = []
     with single_thread():
-        for entry, claim in zip(entries, load(entries), strict=True):
+        for entry, claim in zip(entries, load_each(entries), strict=True):
             watcher.started(entry)
             row = verify_entry(entry, claim, settings, partial(watcher.advanced, entry))
             rows.append(row)

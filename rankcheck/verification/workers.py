@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from rankcheck.catalogue.entry import Entry
-from rankcheck.catalogue.loader import LoadError, load
+from rankcheck.catalogue.loader import LoadError, load_each
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import unfinished, verify_entry
 from rankcheck.verification.pool import Died, Done, Pool, PoolError, Started, Tell, Told
@@ -57,7 +57,7 @@ def spread(
 
 def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:
     """Import the files of the claims; returns what verifies the claim of a number."""
-    claims = load(entries)
+    claims = load_each(entries)
     import torch  # not before a file that cannot be imported is an error
 
     torch.set_num_threads(1)

@@ -1,5 +1,6 @@
 """The catalogue says of each file what importing it says; and it can be wrong only loudly."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from rankcheck.catalogue import collect as catalogue
 from rankcheck.catalogue.entry import CatalogueError
-from rankcheck.catalogue.loader import LoadError, load
+from rankcheck.catalogue.loader import BrokenClaim, LoadError, load, load_each, module_name
 from rankcheck.catalogue.reading import read_file
 from rankcheck.catalogue.selection import SelectionError, matching, select
 from rankcheck.claims import registry
@@ -38,7 +39,7 @@ def file(tmp_path):
         return path
 
     yield write
-    for name in set(registry.declared()) - before:
+    for name in {*registry.declared(), *registry.malformed()} - before:
         registry.forget(name)
 
 
@@ -188,18 +189,70 @@ def test_it(x):
 )
 def test_what_cannot_be_read_is_refused_with_its_place(file, arguments, more, rule):
     path = file(PLAIN.format(arguments=arguments, more=more))
-    with pytest.raises(CatalogueError) as error:
-        read_file(path)
-    line = line_of(path, "@bound")
-    assert str(error.value).startswith(f"{path}:{line}: {rule}")
-    assert "received" in str(error.value)
-    assert "\n" not in str(error.value)
+    [entry] = read_file(path)
+    assert entry.problem.startswith(f"{path}:{line_of(path, '@bound')}: {rule}")
+    assert "received" in entry.problem
+    assert "\n" not in entry.problem
+    assert entry.id in ("t.a", "mine.test_it")
+    assert catalogue.problems([entry]) == [entry.problem]
 
 
 def test_a_statement_is_required(file):
     path = file('@conjecture("t.a", instances=numbers())\ndef test_it(x):\n    return leq(x, x)\n')
+    [entry] = read_file(path)
+    assert entry.id == "t.a"
+    assert "states its mathematics in its docstring" in entry.problem
+
+
+def test_own_claims_can_all_be_read(file, monkeypatch):
+    path = file('@conjecture("t.a", instances=numbers())\ndef test_it(x):\n    return leq(x, x)\n')
+    monkeypatch.setattr(catalogue, "project_folder", lambda: path.parent)
     with pytest.raises(CatalogueError, match="states its mathematics in its docstring"):
-        read_file(path)
+        catalogue.project()
+
+
+MALFORMED = """
+@conjecture("t.{name}", {options})
+def test_{name}(x, *, by=1):
+    {doc}
+    return leq(x, by * x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "doc", "rule"),
+    [
+        ("instances=numbers()", "", "states its mathematics in its docstring"),
+        ("instances=numbers", "'x'", "instances= is the generator numbers itself"),
+        ("instances=numbers(), mutants={'m': {'to': 2}}", "'x'", "control 'm' sets ['to']"),
+        ("instances=numbers(), source='x'", "'x'", "the reference comes second"),
+        ("", "'x'", "was given no instances"),
+    ],
+)
+def test_a_malformed_claim_blocks_no_other(file, options, doc, rule):
+    path = file(
+        TRUE.format(id="t.good", name="test_good")
+        + MALFORMED.format(name="bad", options=options, doc=doc)
+        + TRUE.format(id="t.last", name="test_last")
+    )
+    good, bad, last = load_each(read_file(path))
+    assert (good.id, last.id) == ("t.good", "t.last")
+    assert isinstance(bad, BrokenClaim)
+    assert bad.entry.id == "t.bad"
+    assert bad.problem.startswith(f"{path}:{line_of(path, 't.bad')}: t.bad: ")
+    assert rule in bad.problem
+    with pytest.raises(LoadError, match=re.escape(rule)):
+        load(read_file(path))
+    assert [claim.id for claim in load(read_file(path)[::2])] == ["t.good", "t.last"]
+
+
+def test_a_malformed_claim_that_is_mended_is_one(file):
+    text = MALFORMED.format(name="bad", options="instances=numbers", doc="'x'")
+    path = file(text)
+    assert isinstance(load_each(read_file(path))[0], BrokenClaim)
+    path.write_text(path.read_text().replace("instances=numbers)", "instances=numbers())"))
+    sys.modules.pop(module_name(path))
+    assert load(read_file(path))[0].id == "t.bad"
 
 
 def test_a_claim_inside_something_is_refused(file):

@@ -55,6 +55,17 @@ def test_raises(x):
     """$x$"""
     raise KeyError("lost")
 '''
+BAD = """
+@conjecture("t.bad", instances=numbers())
+def test_bad(x):
+    return eq(x, x)
+"""
+MISTAKEN = '''
+@conjecture("t.mistaken", instances=numbers)
+def test_mistaken(x):
+    """$x$"""
+    return eq(x, x)
+'''
 DIES = '''
 @conjecture("t.dies", instances=numbers(), effort=2.0)
 def test_dies(x):
@@ -84,7 +95,7 @@ def file(tmp_path, monkeypatch):
 
     def forget():
         sys.modules.pop(module_name(path), None)
-        for name in set(registry.declared()) - before:
+        for name in {*registry.declared(), *registry.malformed()} - before:
             registry.forget(name)
 
     def write(*parts: str, first: str = "", text: str | None = None):
@@ -241,6 +252,65 @@ def test_a_file_that_cannot_be_imported_stops_the_run(file, command, tmp_path, w
     assert "cannot be imported; ZeroDivisionError: division by zero" in err
     assert err.count("\n") == 1
     assert not (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_malformed_claim_fails_alone(file, command, tmp_path, workers):
+    file(BAD, MISTAKEN)
+    arguments = ("--workers", workers, "--json", "x.json")
+    code, out, err = command("verify", "mine.py", *arguments)
+    assert (code, err) == (1, "")
+    rows = {row.id: row for row in read_ledger(tmp_path / "x.json").rows}
+    assert rows["t.doubled"].verdict == "holds"
+    assert rows["t.bad"].verdict == rows["t.mistaken"].verdict == "failed"
+    assert re.search(r"t\.bad failed: mine\.py:\d+: t\.bad: a claim states its mathematics", out)
+    assert re.search(r"mine\.py:\d+: t\.mistaken: instances= is the generator numbers itself", out)
+
+
+def test_a_malformed_claim_is_told_by_list_and_hunt(file, command):
+    file(BAD, MISTAKEN)
+    code, out, err = command("list", "mine.py")
+    assert code == 2
+    assert [line.split()[0] for line in out.splitlines()] == [
+        "t.cited",
+        "t.doubled",
+        "t.mistaken",
+        "t.square",
+    ]
+    assert re.fullmatch(r"rankcheck: mine\.py:\d+: t\.bad: a claim states its [^\n]*\n", err)
+    assert command("show", "mine.py")[0] == 2
+    for name in ("t.bad", "t.mistaken"):
+        code, _, err = command("hunt", f"mine.py::{name}", "--budget", 0.1)
+        assert code == 2
+        assert f"{name}: " in err
+        assert err.count("\n") == 1
+        code, _, err = command("certify", f"mine.py::{name}")
+        assert code == 2
+        assert f"{name}: " in err
+    code, out, err = command("hunt", "mine.py::t.square", "--budget", 0.1)
+    assert (code, err) == (0, "")
+    assert "t.square: no counterexample" in out
+
+
+@pytest.mark.parametrize("seconds", ["inf", "nan", "-1"])
+@pytest.mark.parametrize("name", ["verify", "hunt", "certify"])
+def test_shrinking_takes_finite_seconds(file, command, name, seconds):
+    file(FALSE)
+    code, _, err = command(name, "mine.py::test_small", "--shrink", seconds)
+    assert code == 2
+    assert f"--shrink is {seconds}; it is a finite number of seconds, 0 or more" in err
+
+
+@pytest.mark.parametrize("name", ["verify", "hunt", "certify"])
+def test_nothing_is_shrunk_if_told_so(file, command, tmp_path, monkeypatch, name):
+    def never(*_):
+        raise AssertionError("it was shrunk")
+
+    monkeypatch.setattr("rankcheck.counterexamples.reporting.shrink_violation", never)
+    file(FALSE)
+    more = ["--workers", 1] if name != "certify" else []
+    _, out, _ = command(name, "mine.py::test_small", "--shrink", 0, *more)
+    assert "t.small is false: lhs" in out
 
 
 def test_an_error_that_nobody_foresaw_is_one_line(command, monkeypatch):

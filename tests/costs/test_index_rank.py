@@ -24,7 +24,7 @@ from rankcheck.costs import (
     two_layer_network,
     winning_threshold_by_gradients,
 )
-from rankcheck.linalg import range_projection, schatten_norm
+from rankcheck.linalg import range_projection, schatten_norm, schatten_power
 from rankcheck.networks import Network
 
 from .draws import normal, uniform
@@ -131,7 +131,7 @@ def test_mixed_variation_is_below_the_cost_at_every_lambda(L):
     W, b, a = normal(41, 60, 5, 3), normal(42, 60, 5), normal(43, 60, 5)
     active = (normal(44, 8, 3) @ W.mT + b.unsqueeze(-2) > 0).to(W.dtype)
     A = egop_root((active * a.unsqueeze(-2)) @ W)
-    variation = schatten_norm(A, Fraction(2, L - 1)) ** (2 / L)
+    variation = schatten_power(A, Fraction(2, L))
     for seed in range(4):
         assert (variation <= phi_at(W, a, L, normal(seed, 60, 5).exp())).all()
 
@@ -144,14 +144,13 @@ def test_the_lower_rank_wins_also_by_the_mixed_variation():
     for i in range(50):
         start = max(3, math.floor(float(threshold[i]) + 1e-9) + 1)
         for L in (start, start + 1, 3 * start, 40 * start):
-            variation = schatten_norm(A[i], Fraction(2, L - 1)) ** (2 / L)
+            variation = schatten_power(A[i], Fraction(2, L))
             assert phi_upper(W[i], a[i], L) < variation
-    # Sharp: rank 1 and path norm 8 against two singular values 1/2: (2 log 16 + log 2)/log 2 = 9.
+    # Sharp: rank 1 and path norm 8 against two singular values 1/2: 2 log 16/log 2 = 8.
     W, a = torch.tensor([[8.0, 0.0]], dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     A = torch.eye(2, dtype=torch.float64) / 2
-    torch.testing.assert_close(winning_threshold_by_gradients(W, a, A), torch.tensor(9.0).double())
-    variation = schatten_norm(A, Fraction(2, 8)) ** (2 / 9)
-    torch.testing.assert_close(phi_upper(W, a, 9), variation)
+    torch.testing.assert_close(winning_threshold_by_gradients(W, a, A), torch.tensor(8.0).double())
+    torch.testing.assert_close(phi_upper(W, a, 8), schatten_power(A, Fraction(2, 8)))
 
 
 def spectrum(seed: int, r: int) -> torch.Tensor:
@@ -171,6 +170,18 @@ def test_effective_rank_and_decay_bounds_hold_for_every_spectrum(L, s):
         assert (count <= effective_rank_bound(s, J, level, L) * (1 + 1e-12)).all()
         below = effective_rank_threshold(s, level, L) > J
         assert (count <= s)[below].all()
+    # The same from MV at 2/L, which the cost bounds: a larger J, and a smaller bound all the same.
+    cost = (sigma ** (2 / L)).sum(-1)
+    J = cost ** (L / 2) / s ** ((L - 2) / 2)
+    for epsilon in (0.01, 0.3, 1.0, 4.0):
+        level = torch.full_like(J, epsilon)
+        count = (sigma > epsilon).sum(-1)
+        sharp = effective_rank_bound(s, J, level, L, sharp=True)
+        assert (count <= sharp * (1 + 1e-12)).all()
+        some = count > 0
+        assert (sharp <= effective_rank_bound(s, J, level, L) * (1 + 1e-12))[some].all()
+        assert (count <= s)[effective_rank_threshold(s, level, L, sharp=True) > J].all()
+    J = ((sigma**q).sum(-1) / s ** (1 - q / 2)) ** (1 / q)
     for k in (1, 2, 3):
         ratio = sigma[:, k] / sigma[:, 0]
         sharp = singular_value_decay_bound(s, J / sigma[:, 0], k, L, sharp=True)
@@ -183,6 +194,8 @@ def test_effective_rank_and_decay_bounds_are_tight(L):
     s, J = 4, torch.tensor(3.0, dtype=torch.float64)
     value = J / math.sqrt(s)
     torch.testing.assert_close(effective_rank_bound(s, J, value, L), torch.tensor(4.0).double())
+    sharp = effective_rank_bound(s, J, J / s, L, sharp=True)
+    torch.testing.assert_close(sharp, torch.tensor(4.0).double())
     decay = singular_value_decay_bound(s, J / value, s - 1, L, sharp=True)
     torch.testing.assert_close(decay, torch.ones_like(decay))
 
@@ -198,6 +211,10 @@ def test_thresholds_are_where_the_bound_reaches_its_next_integer(L, r):
     bound = effective_rank_bound(r, printed, epsilon, L)
     torch.testing.assert_close(bound, torch.tensor(r + math.sqrt(r)).double())
     assert (printed > right) == (r > 1)
+    sharp = effective_rank_threshold(r, epsilon, L, sharp=True)
+    torch.testing.assert_close(sharp, math.sqrt(r + 1) * right)
+    bound = effective_rank_bound(r, sharp, epsilon, L, sharp=True)
+    torch.testing.assert_close(bound, torch.tensor(r + 1.0).double())
 
 
 def test_the_printed_corollary_does_not_follow():

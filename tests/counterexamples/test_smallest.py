@@ -1,31 +1,37 @@
 """Counterexamples made small: still proved, half as bad at least, and what the report says."""
 
+import json
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import torch
 
 from rankcheck import eq, leq
+from rankcheck.claims.claim import ClaimError
 from rankcheck.counterexamples import (
     NotRefutedError,
+    Small,
     Violation,
     describe_instance,
     exact_instance,
     folder_of,
     from_choices,
     judge,
+    raised_message,
     replay,
     report_violation,
+    reporting,
     shrink_violation,
     undecided_message,
 )
-from rankcheck.counterexamples.describe import approximately
+from rankcheck.counterexamples.describe import approximately, approximately_both
 from rankcheck.counterexamples.message import READABLE
 from rankcheck.counterexamples.shrinking.violations import KEEP
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.networks import networks_at_points
-from rankcheck.instances.source import instances
+from rankcheck.instances.source import ReplaySource, instances
 from rankcheck.linalg import nuclear_norm, operator_norm, rank, schatten_power
 from rankcheck.verification.certify import from_search
 from rankcheck.verification.profiles import Profile
@@ -232,6 +238,122 @@ def test_an_undecided_violation_in_words(declare):
         "  claimed: $x$",
         "  typed: [2, 1]",
     ]
+
+
+@instances
+def grams(source):
+    B = source.tensor(2, 2)
+    return B.mT @ B
+
+
+def test_what_is_drawn_stands_beside_what_is_built_from_it(declare, tmp_path):
+    claim = declare(lambda G: leq(G.sum((-2, -1)), 1.0), grams())
+    start = from_choices(claim, [[[1, 0.5], [0, 1]]])
+    lines = report_violation(claim, start, tmp_path, budget=0).message.splitlines()
+    assert lines[1:3] == [
+        "  G = [[1, 1/2], [1/2, 5/4]]",
+        '  drawn: grams(): [[[1, "1/2"], [0, 1]]]',
+    ]
+    claim = declare(lambda x, y: leq(x, y), numbers())
+    message = report_violation(claim, from_choices(claim, [1.5, 1]), tmp_path, budget=0).message
+    assert "drawn:" not in message
+    unproved = declare(lambda G: leq(G.sum((-2, -1)), 1.0), grams(), no_ball="so")
+    message = undecided_message(
+        unproved, Violation(start.record, grams(), judge(unproved, start.record))
+    )
+    assert '  drawn: grams(): [[[1, "1/2"], [0, 1]]]' in message
+
+
+def test_the_sides_are_shown_with_digits_that_differ(declare, tmp_path):
+    claim = declare(lambda x, y: leq(x, y), numbers())
+    near = from_choices(claim, [1 + 2.0**-23, 1])
+    first = report_violation(claim, near, tmp_path, budget=0).message.splitlines()[0]
+    assert first.startswith("t.made-up is false: lhs 1.0000001 > rhs 1 by 1.19209e-7 (")
+    assert approximately_both(Fraction(20), Fraction(20)) == ("20", "20")
+    tiny = Fraction(1, 10**300)
+    assert approximately_both(1 + tiny, Fraction(1)) == (f"1.{'0' * 299}1", "1")
+
+
+def test_the_worst_is_shown_if_it_is_clearly_worse(declare, tmp_path, monkeypatch):
+    claim = declare(lambda x, y: leq(x, y), numbers())
+
+    def message(smallest, worst):
+        small = Small(from_choices(claim, smallest), from_choices(claim, worst))
+        monkeypatch.setattr(reporting, "shrink_violation", lambda *_: small)
+        (tmp_path / "t.made-up.json").unlink(missing_ok=True)
+        text = report_violation(claim, small.smallest, tmp_path).message
+        [worst] = [json.loads((tmp_path / "t.made-up.json").read_text())["worst"]]
+        assert ("at worst" in text) == (worst is not None)
+        return text
+
+    assert "at worst: lhs 3 > rhs 1 by 2 (in the certificate as well)" in message([2, 1], [3, 1])
+    assert "at worst" not in message([2, 1], [2.0078125, 1])
+
+
+def test_a_smaller_certificate_is_kept(declare, tmp_path):
+    family = square(size=(1, 3))
+    claim = declare(lambda A: leq(operator_norm(A), 3.0), family)
+
+    def report(claim, choices):
+        return report_violation(claim, from_choices(claim, choices), tmp_path, budget=0)
+
+    def stored():
+        return json.loads((tmp_path / "t.made-up.json").read_text())["smallest"]["instance"]
+
+    small, large = [1, [[4.5]]], [2, [[4, 0], [0, 4]]]
+    assert "not replaced" not in report(claim, large).message
+    assert "not replaced" not in report(claim, small).message
+    kept = report(claim, large)
+    assert kept.certificate == str(tmp_path / "t.made-up.json")
+    assert "  not replaced: that certificate holds a smaller counterexample" in kept.message
+    assert stored() == [1, [["9/2"]]]
+    assert "not replaced" not in report(claim, [1, [[4]]]).message  # as many numbers, shorter text
+    assert stored() == [1, [[4]]]
+    other = declare(lambda A: leq(operator_norm(A), 2.0), family, statement="$y$")
+    assert "not replaced" not in report(other, large).message
+    assert stored() == large
+    (tmp_path / "t.made-up.json").write_text("{}")
+    report(claim, large)
+    assert stored() == large
+
+
+def test_nothing_is_shrunk_in_zero_seconds(declare, tmp_path):
+    claim = declare(lambda x, y: leq(x, y), numbers())
+    start = from_choices(claim, [7.25, 1])
+    assert report_violation(claim, start, tmp_path, budget=0).smallest is start
+
+
+def test_a_body_of_any_number_of_matrices(declare, tmp_path):
+    @instances
+    def lists(source):
+        return tuple(source.tensor(1, 1) for _ in range(source.integer(1, 3)))
+
+    def product(x, *factors, bound=2.0):
+        return leq(sum((f.abs().sum((-2, -1)) for f in factors), x.sum((-2, -1))), bound)
+
+    claim = declare(product, lists(), mutants={"less": {"bound": 1.0}})
+    assert claim.arguments == ("x", "*factors")
+    report = report_violation(claim, from_choices(claim, [3, [[1]], [[2]], [[-3]]]), tmp_path)
+    described = describe_instance(claim, from_choices(claim, [3, [[1]], [[2]], [[-3]]]).instance)
+    assert described == "x = [[1]], factors_1 = [[2]], factors_2 = [[-3]]"
+    assert replay(report.certificate, claim=claim).refuted
+    with pytest.raises(ClaimError, match=r"the body takes \*\*options; it takes the parts"):
+        declare(lambda x, **options: leq(x, 1.0), numbers())
+
+
+def test_a_body_that_raises_in_words(declare):
+    def raises(G):
+        raise KeyError("lost")
+
+    claim = declare(raises, grams(), file=Path(__file__))
+    record = read_choices(grams(), [[[1, 0.5], [0, 1]]])
+    with pytest.raises(KeyError) as caught:
+        claim(grams()(ReplaySource(record)))
+    first, place, *rest = raised_message(claim, record, grams(), caught.value).splitlines()
+    assert first == "t.made-up failed: its body raised KeyError: 'lost'"
+    assert place.startswith("  at ")
+    assert place.endswith(': raise KeyError("lost")')
+    assert rest == ["  G = [[1, 0.5], [0.5, 1.25]]", '  drawn: grams(): [[[1, "1/2"], [0, 1]]]']
 
 
 def test_an_open_entry_is_shown_in_balls(declare, tmp_path):

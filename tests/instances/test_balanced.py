@@ -53,6 +53,12 @@ def test_the_exact_ones_are_balanced_exactly_on_balls(drawn):
     assert deep > 10
 
 
+@pytest.mark.parametrize("family", [balanced_networks_at_points, balanced_networks_with_inputs])
+def test_only_what_can_be_certified_is_drawn_unless_asked(drawn, family):
+    for source, _ in [pair for pair in drawn(family(), 40) if pair is not None]:
+        family()(ReplaySource(source.record, BallArray.exact))
+
+
 def test_rescaling_has_no_ball_form(drawn):
     family = balanced_networks_at_points(depth=(2, 3), constructions=("rescaled",))
     source, _ = next(pair for pair in drawn(family, 5) if pair is not None)
@@ -62,7 +68,7 @@ def test_rescaling_has_no_ball_form(drawn):
 
 def test_biases_of_both_signs_and_ranks_are_reached(swept):
     ranks, signs = set(), set()
-    for _, (net, x) in swept(balanced_networks_at_points(), 60):
+    for _, (net, x) in swept(balanced_networks_at_points(constructions=BOTH), 60):
         ranks |= set(torch.linalg.matrix_rank(net.jacobian(x)).tolist())
         if net.depth > 1:
             signs |= set(net.biases[0].sign().reshape(-1).tolist())
