@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import torch
 
-from rankcheck.hunt.arena import Arena
+from rankcheck.hunt.arena import Arena, OutOfTime, told
 from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import starts, tidy, together, wide
@@ -23,6 +23,8 @@ from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import seed_of
 
 PARENTS, CHILDREN, GENERATIONS = 24, 192, 30
+#: A generation of later rounds has more children, and there are fewer generations.
+MORE_CHILDREN, FEWER_GENERATIONS, MANY = 1024, 15, 3
 SINGLE_PARENTS, SINGLE_CHILDREN, SINGLE_GENERATIONS = 6, 12, 3
 
 
@@ -39,7 +41,13 @@ class Perturb:
         if begin is None:
             return
         if arena.claim.tight is not None:
-            tight = transplanted(arena, seed_of(seed, "tight"), parents)
+            try:
+                tight = transplanted(arena, seed_of(seed, "tight"), parents)
+            except OutOfTime:
+                raise
+            except Exception as error:
+                arena.troubles[told("perturb: the tight family", error)] += 1
+                tight = None
             begin = begin if tight is None else together([tight, begin])
         perturb(arena, begin, seed_of(seed, "perturb"))
 
@@ -47,13 +55,18 @@ class Perturb:
 def perturb(arena: Arena, parents: Sample, seed: int) -> None:
     """Offer each generation; the best of parents and children are the next parents."""
     generator = torch.Generator().manual_seed(seed)
-    children = CHILDREN if arena.batched else SINGLE_CHILDREN
+    children, generations = SINGLE_CHILDREN, SINGLE_GENERATIONS
+    if arena.batched:
+        late = arena.round >= MANY
+        children = arena.scaled(MORE_CHILDREN if late else CHILDREN)
+        generations = FEWER_GENERATIONS if late else GENERATIONS
     relations = parents.margins.distance.shape[0]
     count = len(parents)
-    for generation in range(GENERATIONS if arena.batched else SINGLE_GENERATIONS):
+    for generation in range(generations):
         record = tidy(_Children(parents.record, children, generator).record())
         born = arena.at(record)
-        if arena.offer(born):
+        arena.offer(born)
+        if arena.sure(born.margins):
             return
         # The newest of equals comes first, so that the search moves on a plateau.
         everyone = together([born, parents])
