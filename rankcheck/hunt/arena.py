@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import torch
 
@@ -22,8 +22,11 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplaySource, Source, seed_of
 from rankcheck.verification.counts import Counts
 
-#: Number of violations that an arena keeps, the worst ones.
-KEPT = 6
+#: Number of violations that an arena keeps: the worst ones relative to their sides, and those in
+#: absolute terms. Where both sides nearly vanish, rounding is relatively large.
+KEPT, KEPT_LARGE = 6, 3
+#: Of violations whose sizes differ by less than this, relatively, one is kept.
+SAME = 1e-9
 #: Instances in a sample of the first round, where the body carries a batch axis, and where it runs
 #: on one at a time. The size doubles from round to round, up to `LARGEST`.
 SAMPLE, SINGLES, LARGEST = 512, 24, 4096
@@ -93,6 +96,28 @@ def told(search: str, error: Exception) -> str:
     return f"{search} raised {type(error).__name__}: {said}"[:READABLE]
 
 
+T = TypeVar("T")
+
+
+def _worst(beyond: torch.Tensor, count: int) -> list[int]:
+    """Indices of the largest violations, one of each size; sides that are no numbers come last."""
+    order = torch.where(beyond == torch.inf, 0.0, beyond).argsort(descending=True, stable=True)
+    order = order[beyond[order] > -torch.inf]
+    size = beyond[order]
+    new = torch.ones(len(order), dtype=torch.bool)
+    new[1:] = (size[1:] != size[:-1]) & ((size[1:] - size[:-1]).abs() > SAME * size[1:].abs())
+    return order[new][:count].tolist()
+
+
+def _kept(offers: list[tuple[float, T]], count: int) -> list[tuple[float, T]]:
+    """The worst of some violations, one of each size."""
+    chosen: list[tuple[float, T]] = []
+    for offer in sorted(offers, key=lambda offer: -offer[0] if offer[0] < torch.inf else 0.0):
+        if not any(math.isclose(offer[0], size, rel_tol=SAME) for size, _ in chosen):
+            chosen.append(offer)
+    return chosen[:count]
+
+
 class Arena:
     """A claim at one discrete shape, on one device.
 
@@ -129,6 +154,7 @@ class Arena:
         self.counts = Counts()
         self.least: tuple[float, ...] = ()
         self.offers: list[tuple[float, Record]] = []
+        self._large: list[tuple[float, tuple[float, Record]]] = []
         self.troubles: Counter[str] = Counter()
         self.raised = ""
         self.round = number
@@ -239,13 +265,25 @@ class Arena:
         """Keep the violations beyond their tolerance; the number of them in the sample."""
         beyond = torch.where(sample.margins.valid, sample.margins.beyond, -torch.inf).cpu()
         found = int((beyond > -torch.inf).sum())
-        # Instances with a side that is not a number come last: they prove nothing.
-        order = torch.where(beyond == torch.inf, 0.0, beyond).argsort(descending=True, stable=True)
-        for index in order[: min(found, KEPT)].tolist():
+        if not found:
+            return 0
+        absolute = torch.where(sample.margins.valid, sample.margins.absolute, -torch.inf).cpu()
+        for index in _worst(beyond, KEPT):
             self.offers.append((float(beyond[index]), sample.record.instance(index)))
-        self.offers.sort(key=lambda offer: -offer[0] if offer[0] < torch.inf else 0.0)
-        del self.offers[KEPT:]
+        self.offers = _kept(self.offers, KEPT)
+        for index in _worst(absolute, KEPT_LARGE):
+            one = float(absolute[index]), (float(beyond[index]), sample.record.instance(index))
+            self._large.append(one)
+        self._large = _kept(self._large, KEPT_LARGE)
         return found
+
+    @property
+    def judged(self) -> list[tuple[float, Record]]:
+        """The offers, then those that are large in absolute terms and not among them."""
+        known = {id(record) for _, record in self.offers}
+        sizes = {size for size, _ in self.offers}
+        large = [one for _, one in self._large if id(one[1]) not in known and one[0] not in sizes]
+        return self.offers + large
 
     def _outside(self, batch: tuple[int, ...]) -> Margins:
         return outside(batch, len(self.least) or 1, self.device)

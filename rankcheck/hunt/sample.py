@@ -50,7 +50,8 @@ def outside(batch: tuple[int, ...], relations: int, device: torch.device | str =
     """The margins of instances that lie outside the hypotheses."""
     margin = torch.full((relations, *batch), torch.inf, dtype=torch.float64, device=device)
     nowhere = torch.zeros(batch, dtype=torch.bool, device=device)
-    return Margins(margin, margin, margin, torch.full_like(margin[0], -torch.inf), nowhere)
+    none = torch.full_like(margin[0], -torch.inf)
+    return Margins(margin, margin, margin, none, none, nowhere)
 
 
 def stacked(singles: Sequence[tuple[Record, Margins]]) -> Sample:

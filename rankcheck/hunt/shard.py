@@ -177,7 +177,7 @@ def _judge(arena: Arena) -> tuple[Finding | None, int]:
     """The first proved offer, else the best undecided one; and the number that are rounding."""
     undecided: Finding | None = None
     rounding = 0
-    for beyond, offered in arena.offers:
+    for beyond, offered in arena.judged:
         record = rounded(arena, offered, beyond)
         judgement = judge(arena.claim, record, family=arena.family)
         if judgement.finding == "outside" and record is not offered:  # rounded out of the family

@@ -1,16 +1,19 @@
 r"""Violations in floats that are not proved: do they stand clear of rounding, and why no proof.
 
-The rounding error of `lhs - rhs` at an instance is estimated from its neighbours: each drawn entry
-is changed by a factor of up to $1 \pm 2^{-50}$, many times, and the spread of `lhs - rhs` over
-these neighbours shows what the conditioning of the body makes of errors in the last bits. A
-violation is *clear* if it exceeds 100 times that spread and 1000 times the tolerance. This is an
-estimate and no bound: an error that all neighbours share does not show. So a clear violation is
-`undecided` as any other that is not proved.
+The rounding error of $f = $ `lhs - rhs` at an instance $x$ is estimated from its neighbours. The
+changes $|f(x + hd) - f(x)|$ with $h = 2^{-50}$, for random directions $d$ relative to the entries,
+show what the conditioning of the body makes of errors in the last bits. Errors that such neighbours
+share, because a large number absorbs the change, show in the second differences
+$|f(x + 2hd) - 2 f(x + hd) + f(x)|$ with $h = 2^{-38}$ and $2^{-26}$, where a smooth $f$ nearly
+cancels. A violation is *clear* if it exceeds 100 times the largest of these and 1000 times the
+tolerance. This is an estimate and no bound: an error that all neighbours share does not show. So a
+clear violation is `undecided` as any other that is not proved.
 """
 
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -23,11 +26,14 @@ from rankcheck.counterexamples.violation import evaluate, excess
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import Instances, ReplaySource
 
-#: Neighbours of an instance, as a batch and one by one, and their relative distance.
-NEIGHBOURS, SINGLE_NEIGHBOURS, DISTANCE = 64, 16, 2.0**-50
+#: Directions to neighbours of an instance, as a batch and one by one; and their relative distances.
+#: At the first one changes are looked at, at the others second differences.
+DIRECTIONS, SINGLE_DIRECTIONS = 24, 6
+DISTANCES = (2.0**-50, 2.0**-38, 2.0**-26)
 #: A clear violation exceeds the spread and the tolerance by these factors.
 SPREADS, TOLERANCES = 100.0, 1000.0
-#: At least this share of the neighbours of a clear violation satisfies the hypotheses.
+#: At least this share of the differences around a clear violation is known, because the neighbours
+#: satisfy the hypotheses.
 INSIDE = 0.5
 
 
@@ -76,33 +82,36 @@ def suspect(claim: Claim, family: Instances, record: Record) -> Suspicion | None
 
 
 def _spread(claim: Claim, family: Instances, record: Record, number: int, place: int) -> float:
-    """The largest change of an entry of `lhs - rhs` among the neighbours of an instance."""
+    """The estimated rounding error of an entry of `lhs - rhs`; infinite if there is none."""
     batched = claim.no_batch is None
-    count = NEIGHBOURS if batched else SINGLE_NEIGHBOURS
-    near = neighbours(record, count)
+    near = neighbours(record, DIRECTIONS if batched else SINGLE_DIRECTIONS)
     if not near.tensors:
         return 0.0
-    found: list[float] = []
-    inside = 0
-    sources = (
-        [ReplaySource(near, batch=(count + 1,))]
-        if batched
-        else [ReplaySource(near.instance(index)) for index in range(count + 1)]
-    )
-    for source in sources:
-        try:
-            relation = evaluate(claim, family, source, {})[number]
-        except Exception:  # a neighbour outside the hypotheses, or on which a routine fails
-            continue
-        rows = (len(source.batch) and source.batch[0]) or 1
-        values = _difference(relation).reshape(rows, -1)[:, place]
-        asserted = relation.asserted.reshape(rows, -1)[:, place]
-        kept = source.valid.reshape(rows).cpu() & asserted.cpu()
-        inside += int(kept.sum())
-        found += values.cpu()[kept].tolist()
-    if inside < INSIDE * (count + 1) or not all(abs(value) < torch.inf for value in found):
-        return torch.inf
-    return max(found) - min(found)
+    count = near.tensors[0].shape[0]
+    values = torch.full((count,), torch.nan, dtype=torch.float64)
+    if batched:
+        values = _values(claim, family, ReplaySource(near, batch=(count,)), number, place)
+    else:
+        for index in range(count):
+            # A neighbour may be outside the hypotheses, or a routine fails on it.
+            with suppress(Exception):
+                source = ReplaySource(near.instance(index))
+                values[index] = _values(claim, family, source, number, place)[0]
+    first, (one, two) = values[0], values[1:].reshape(len(DISTANCES), 2, -1).unbind(1)
+    changes = torch.cat(((one[0] - first).abs(), (two[1:] - 2 * one[1:] + first).abs().reshape(-1)))
+    known = changes[changes.isfinite()]
+    return float(known.max()) if len(known) >= INSIDE * len(changes) else torch.inf
+
+
+def _values(
+    claim: Claim, family: Instances, source: ReplaySource, number: int, place: int
+) -> torch.Tensor:
+    """An entry of `lhs - rhs` by instance; NaN outside the hypotheses."""
+    relation = evaluate(claim, family, source, {})[number]
+    rows = source.batch[0] if source.batch else 1
+    values = _difference(relation).reshape(rows, -1)[:, place].cpu()
+    asserted = relation.asserted.reshape(rows, -1)[:, place].cpu()
+    return torch.where(source.valid.reshape(rows).cpu() & asserted, values, torch.nan)
 
 
 def _difference(relation: Relation) -> torch.Tensor:
@@ -110,21 +119,25 @@ def _difference(relation: Relation) -> torch.Tensor:
     return torch.as_tensor(relation.lhs - relation.rhs).detach().double()
 
 
-def neighbours(record: Record, count: int) -> Record:
-    """A batch of an instance and `count` neighbours; zeros are moved in half of them."""
+def neighbours(record: Record, directions: int) -> Record:
+    """A batch of an instance, and its neighbours once and twice as far, by distance and direction.
+
+    Directions point into the ranges. Zeros are moved in half of the directions.
+    """
     generator = torch.Generator().manual_seed(0)
     tensors = []
     for choice in record.choices:
         if isinstance(choice, Entries):
-            values = choice.values.detach().cpu()
-            random = torch.rand(
-                (count + 1, *values.shape), dtype=torch.float64, generator=generator
-            )
-            step = DISTANCE * (2 * random - 1)
-            step[0] = 0.0
-            size = values.abs().expand_as(step).clone()
+            x = choice.values.detach().cpu()
+            shape = (directions, *x.shape)
+            d = 2 * torch.rand(shape, dtype=torch.float64, generator=generator) - 1
+            size = x.abs().expand(shape).clone()
             size[1::2] = torch.where(size[1::2] == 0, 1.0, size[1::2])
-            tensors.append((values + step * size).clamp(choice.low, choice.high))
+            reach = 2 * DISTANCES[-1] * size
+            d = torch.where(x + reach > choice.high, -d.abs(), d)
+            d = torch.where(x - reach < choice.low, d.abs(), d) * size
+            steps = [x + far * h * d for h in DISTANCES for far in (1, 2)]
+            tensors.append(torch.cat((x[None], *steps)).clamp(choice.low, choice.high))
     return record.with_tensors(tensors)
 
 

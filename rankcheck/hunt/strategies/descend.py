@@ -79,7 +79,7 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
     for step in range(steps):
         measured, margin, gradient, tight = slopes.at(walk.record())
         inside = measured.valid & (margin < torch.inf) & ~slopes.lost
-        zero = not bool(gradient.any())
+        zero = not bool((gradient != 0).any() | tight.any())
         moved = moved or not zero
         flat = flat + 1 if zero else 0
         if slopes.failed or (not moved and flat > FLAT):
@@ -125,7 +125,7 @@ class _Walk:
         self._rate = 10 ** (SLOWEST + (FASTEST - SLOWEST) * exponent)
         self._least = torch.full((count,), torch.inf, dtype=torch.float64, device=device)
         self._age = torch.zeros(count, dtype=torch.float64, device=device)
-        self._rest = torch.zeros(count, dtype=torch.long, device=device)
+        self._rest = torch.full((count,), REST, device=device)
         self._first = torch.zeros_like(self.now)
         self._second = torch.zeros_like(self.now)
         self._kicks = 0

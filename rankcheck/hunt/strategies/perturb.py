@@ -88,6 +88,8 @@ class _Children:
         self._father = [t[self._below(number).to(t.device)].clone() for t in parents.tensors]
         self._tensors = [t[mother.to(t.device)].clone() for t in parents.tensors]
         self._ranges = [c for c in parents.choices if isinstance(c, Entries)]
+        #: The children that are changed; `_count` is their number meanwhile.
+        self._rows = torch.arange(count)
 
     def record(self) -> Record:
         """The children, after up to three changes each."""
@@ -107,10 +109,12 @@ class _Children:
                 chosen = ((which == index) & (kind == number)).to(values.device)
                 if number == 0:  # noise on all tensors
                     chosen = (kind == number).to(values.device)
-                if bool(chosen.any()):
-                    changed = change(self, index, values, entry)
-                    mask = wide(chosen, values)
-                    values = torch.where(mask, changed, values)
+                self._rows = chosen.nonzero().reshape(-1)
+                if len(self._rows):
+                    everyone, self._count = self._count, len(self._rows)
+                    changed = change(self, index, values[self._rows], entry)
+                    values = values.index_copy(0, self._rows, changed)
+                    self._count = everyone
             self._tensors[index] = values
 
     def _uniform(self, *shape: int) -> torch.Tensor:
@@ -167,13 +171,13 @@ class _Children:
 
     def _repeated(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
         for offset in range(1, len(self._tensors)):
-            other = self._tensors[index - offset]
+            other = self._tensors[index - offset][self._rows]
             if other.shape == values.shape:
                 return other
         return values
 
     def _crossed(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
-        return self._father[index]
+        return self._father[index][self._rows]
 
 
 _C = _Children
