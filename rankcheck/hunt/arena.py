@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
 from rankcheck.hunt.margins import Margins, margins, stack
-from rankcheck.hunt.points import ShapedSource, StructuredSource
+from rankcheck.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
 from rankcheck.hunt.sample import EMPTY, Sample, outside, stacked
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplaySource, Source, seed_of
 from rankcheck.verification.counts import Counts
 
-#: Number of violations that an arena keeps, the worst ones.
-KEPT = 6
-#: Instances in a sample: where the body carries a batch axis, and where it runs on one at a time.
-SAMPLE, SINGLES = 256, 24
+#: Number of violations that an arena keeps: the worst ones relative to their sides, and those in
+#: absolute terms. Where both sides nearly vanish, rounding is relatively large.
+KEPT, KEPT_LARGE = 6, 3
+#: Of violations whose sizes differ by less than this, relatively, one is kept.
+SAME = 1e-9
+#: Instances in a sample of the first round, where the body carries a batch axis, and where it runs
+#: on one at a time. The size doubles from round to round, up to `LARGEST`.
+SAMPLE, SINGLES, LARGEST = 512, 24, 4096
+#: Number of entries in a sample, beyond which it has fewer instances, and the fewest that it has.
+ENTRIES, FEWEST = 2**17, 64
+#: A violation larger than this, relative to the sides, is hardly rounding.
+SURE = 1e-6
 
+#: Texts of exceptions are cut off after so many characters.
+READABLE = 300
 #: Reasons for rejection besides those that generators give.
 NOT_ASSERTED = "no relation of the claim is asserted"
 NO_LINEAR_ALGEBRA = "a routine of linear algebra failed"
@@ -33,6 +45,10 @@ OTHER_SHAPE = "the shape differs from that of its sample"
 
 class HuntError(InputError):
     """A hunt that cannot be carried out: what happened, then the rule."""
+
+
+class BodyError(HuntError):
+    """The body or the generator of a claim raised something other than a rejection."""
 
 
 class OutOfTime(Exception):
@@ -59,7 +75,7 @@ def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
 
     Raises:
         Rejected: if the source has no batch axis and its instance lies outside the hypotheses.
-        HuntError: if the generator raises anything else.
+        BodyError: if the generator raises anything else.
     """
     try:
         return shape.of(claim)(source)
@@ -67,10 +83,39 @@ def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
         raise
     except Exception as error:
         said = " ".join(str(error).split())
-        raise HuntError(
+        raise BodyError(
             f"the generator of {claim.id} raised {type(error).__name__} at the shape "
             f"{source.record.integers}: {said}; a generator accepts every shape in its ranges"
         ) from error
+
+
+def told(search: str, error: Exception) -> str:
+    """Why a search ended early: the exception, without the numbers that vary by instance."""
+    said = " ".join(str(error).split())
+    said = re.sub(r"[-+]?\b\d+(\.\d+)?(e[-+]?\d+)?\b", "N", said)
+    return f"{search} raised {type(error).__name__}: {said}"[:READABLE]
+
+
+T = TypeVar("T")
+
+
+def _worst(beyond: torch.Tensor, count: int) -> list[int]:
+    """Indices of the largest violations, one of each size; sides that are no numbers come last."""
+    order = torch.where(beyond == torch.inf, 0.0, beyond).argsort(descending=True, stable=True)
+    order = order[beyond[order] > -torch.inf]
+    size = beyond[order]
+    new = torch.ones(len(order), dtype=torch.bool)
+    new[1:] = (size[1:] != size[:-1]) & ((size[1:] - size[:-1]).abs() > SAME * size[1:].abs())
+    return order[new][:count].tolist()
+
+
+def _kept(offers: list[tuple[float, T]], count: int) -> list[tuple[float, T]]:
+    """The worst of some violations, one of each size."""
+    chosen: list[tuple[float, T]] = []
+    for offer in sorted(offers, key=lambda offer: -offer[0] if offer[0] < torch.inf else 0.0):
+        if not any(math.isclose(offer[0], size, rel_tol=SAME) for size, _ in chosen):
+            chosen.append(offer)
+    return chosen[:count]
 
 
 class Arena:
@@ -81,12 +126,15 @@ class Arena:
 
     Attributes:
         counts: the instances inside and outside the hypotheses, and the reasons for rejection.
+        round: number of the round, which later rounds spend on larger samples.
         least: the least margin of each relation; empty where no instance was inside. Violations
             beyond the tolerance are left out, because ball arithmetic has not judged them yet.
         offers: the worst violations, as (how far beyond the tolerance, record).
+        raised: what the body or the generator raised on an instance inside the hypotheses.
+        troubles: by reason, how many searches, or starts of one, ended early.
 
     Every method that evaluates the body raises:
-        HuntError: if the body raises anything but a rejection.
+        BodyError: if the body raises anything but a rejection.
         OutOfTime: once `time.monotonic()` has passed `until`.
     """
 
@@ -97,6 +145,7 @@ class Arena:
         *,
         device: torch.device | str = "cpu",
         until: float | None = None,
+        number: int = 0,
     ) -> None:
         self.claim = claim
         self.shape = shape
@@ -105,7 +154,12 @@ class Arena:
         self.counts = Counts()
         self.least: tuple[float, ...] = ()
         self.offers: list[tuple[float, Record]] = []
+        self._large: list[tuple[float, tuple[float, Record]]] = []
+        self.troubles: Counter[str] = Counter()
+        self.raised = ""
+        self.round = number
         self._until = until
+        self._entries: int | None = None
 
     @property
     def batched(self) -> bool:
@@ -114,14 +168,51 @@ class Arena:
 
     @property
     def sample_size(self) -> int:
-        """Number of instances in a sample; fewer for a claim of effort below 1."""
-        size = SAMPLE if self.batched else SINGLES
-        return max(8, round(size * min(1.0, self.claim.effort)))
+        """Number of instances in a sample; see `scaled`."""
+        if not self.batched:
+            return self.scaled(SINGLES)
+        return self.scaled(min(LARGEST, SAMPLE << min(self.round, 8)))
 
-    def sample(self, seed: int, size: int | None = None, *, structured: bool = False) -> Sample:
-        """Draw instances of this shape, at random or at structured points, and measure them."""
+    def scaled(self, count: int) -> int:
+        """Fewer instances for a claim of effort below 1, and for a shape with many entries.
+
+        The number does not depend on the clock, so that the result of a shard does not either.
+        """
+        if self.batched:
+            count = min(count, max(FEWEST, ENTRIES // max(1, self._width())))
+        return max(min(count, 8), round(count * min(1.0, self.claim.effort)))
+
+    def _width(self) -> int:
+        """Number of entries of an instance of the shape."""
+        if self._entries is None:
+            source = ShapedSource(self.shape.integers, 0, 1, self.device)
+            with suppress(Exception):  # a sample meets it again
+                self.family(source)
+            self._entries = sum(math.prod(t.shape[1:]) for t in source.record.tensors)
+        return self._entries
+
+    def sure(self, measured: Margins) -> bool:
+        """Whether an instance has a violation that is hardly rounding."""
+        return bool((measured.valid & (measured.beyond > SURE)).any())
+
+    def sample(
+        self,
+        seed: int,
+        size: int | None = None,
+        *,
+        structured: bool = False,
+        magnitudes: bool = False,
+    ) -> Sample:
+        """Draw instances of this shape and measure them.
+
+        Args:
+            structured: draw structured points; otherwise at random.
+            magnitudes: draw entries whose magnitudes differ by orders.
+        """
         count = self.sample_size if size is None else size
-        make = StructuredSource if structured else ShapedSource
+        make: type[ShapedSource] = ShapedSource
+        if structured or magnitudes:
+            make = StructuredSource if structured else MagnitudeSource
         lost: Counter[str] = Counter()
         if self.batched:
             source = make(self.shape.integers, seed, count, self.device)
@@ -174,13 +265,25 @@ class Arena:
         """Keep the violations beyond their tolerance; the number of them in the sample."""
         beyond = torch.where(sample.margins.valid, sample.margins.beyond, -torch.inf).cpu()
         found = int((beyond > -torch.inf).sum())
-        # Instances with a side that is not a number come last: they prove nothing.
-        order = torch.where(beyond == torch.inf, 0.0, beyond).argsort(descending=True, stable=True)
-        for index in order[: min(found, KEPT)].tolist():
+        if not found:
+            return 0
+        absolute = torch.where(sample.margins.valid, sample.margins.absolute, -torch.inf).cpu()
+        for index in _worst(beyond, KEPT):
             self.offers.append((float(beyond[index]), sample.record.instance(index)))
-        self.offers.sort(key=lambda offer: -offer[0] if offer[0] < torch.inf else 0.0)
-        del self.offers[KEPT:]
+        self.offers = _kept(self.offers, KEPT)
+        for index in _worst(absolute, KEPT_LARGE):
+            one = float(absolute[index]), (float(beyond[index]), sample.record.instance(index))
+            self._large.append(one)
+        self._large = _kept(self._large, KEPT_LARGE)
         return found
+
+    @property
+    def judged(self) -> list[tuple[float, Record]]:
+        """The offers, then those that are large in absolute terms and not among them."""
+        known = {id(record) for _, record in self.offers}
+        sizes = {size for size, _ in self.offers}
+        large = [one for _, one in self._large if id(one[1]) not in known and one[0] not in sizes]
+        return self.offers + large
 
     def _outside(self, batch: tuple[int, ...]) -> Margins:
         return outside(batch, len(self.least) or 1, self.device)
@@ -216,7 +319,7 @@ class Arena:
             raise
         except Exception as error:
             said = " ".join(str(error).split())
-            raise HuntError(
+            raise BodyError(
                 f"{self.claim.id} raised {type(error).__name__} at the shape "
                 f"{self.shape.integers}: {said}; a body accepts every instance of its family"
             ) from error

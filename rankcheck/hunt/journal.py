@@ -15,7 +15,7 @@ from typing import Any
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 class JournalError(HuntError):

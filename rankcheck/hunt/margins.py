@@ -37,6 +37,7 @@ class Margins:
             relative margin is constant, as for `f(x) <= 0`.
         beyond: shape (B), how far a violation lies beyond the tolerance, relative to the sides;
             `-inf` where there is none, `inf` where a side is not a number.
+        absolute: shape (B), the same in absolute terms.
         valid: shape (B), whether the instance lies inside the hypotheses of the claim and of one of
             its relations.
     """
@@ -45,6 +46,7 @@ class Margins:
     distance: torch.Tensor
     steady: torch.Tensor
     beyond: torch.Tensor
+    absolute: torch.Tensor
     valid: torch.Tensor
 
     @property
@@ -66,8 +68,12 @@ def margins(relations: Sequence[Relation], valid: torch.Tensor) -> Margins:
     relative, distance, steady, asserted = zip(*(_of(r, valid) for r in relations), strict=True)
     inside = torch.stack(asserted).any(0)
     beyond = torch.where(inside, excess(tuple(relations), tuple(valid.shape)), -torch.inf)
+    absolute = beyond
+    if bool((beyond > -torch.inf).any()):
+        absolute = excess(tuple(relations), tuple(valid.shape), relative=False)
+        absolute = torch.where(inside, absolute, -torch.inf)
     return Margins(
-        torch.stack(relative), torch.stack(distance), torch.stack(steady), beyond, inside
+        torch.stack(relative), torch.stack(distance), torch.stack(steady), beyond, absolute, inside
     )
 
 

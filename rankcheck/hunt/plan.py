@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import Shape, generated
+from rankcheck.hunt.arena import BodyError, Shape, generated, told
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.hunt.strategies.base import Strategy
@@ -44,18 +44,24 @@ TRIES = 8
 
 @dataclass
 class Arm:
-    """A shape, its least margin by relation, and the visits of each strategy."""
+    """A shape, its least margin by relation, the visits of each strategy.
+
+    A violation that is not proved is added to the promise of its shape, so that larger ones are
+    looked for there.
+    """
 
     shape: Shape
     least: list[float] = field(default_factory=list)
+    violation: float = 0.0
     visits: Counter[str] = field(default_factory=Counter)
 
     @property
     def promise(self) -> float:
         """The mean of `-margin` over the relations, each cut off at ±1."""
         if not self.least:
-            return -1.0
-        return sum(-min(1.0, max(-1.0, margin)) for margin in self.least) / len(self.least)
+            return min(1.0, self.violation) - 1.0
+        mean = sum(min(1.0, max(-1.0, margin)) for margin in self.least) / len(self.least)
+        return min(1.0, self.violation) - mean
 
 
 class Plan:
@@ -69,6 +75,9 @@ class Plan:
             for stage in ("scout", "deepen", "late")
         }
         self._arms: dict[Shape, Arm] = {}
+        #: By reason, how many searches for a shape ended early; and what the generator raised.
+        self.troubles: Counter[str] = Counter()
+        self.raised = ""
 
     @property
     def shapes(self) -> int:
@@ -86,6 +95,8 @@ class Plan:
     def take(self, shard: Shard, outcome: Outcome) -> None:
         """Take an outcome in."""
         arm = self._arms.setdefault(shard.shape, Arm(shard.shape))
+        if outcome.found is not None and outcome.found.violation is not None:
+            arm.violation = max(arm.violation, outcome.found.violation)
         if outcome.least:
             known = arm.least or [math.inf] * len(outcome.least)
             arm.least = [min(pair) for pair in zip(known, outcome.least, strict=True)]
@@ -117,7 +128,12 @@ class Plan:
         if self._claim.no_batch is not None:
             return []
         tight = [arm.shape for arm in self._arms.values() if arm.shape.family == "tight"]
-        fits = (fitted(self._claim, shape, seed_of(self._seed, number)) for shape in tight[-FITS:])
+        fits: list[Shape | None] = []
+        for shape in tight[-FITS:]:
+            try:
+                fits.append(fitted(self._claim, shape, seed_of(self._seed, number)))
+            except Exception as error:
+                self.troubles[told("the search for shapes like the tight ones", error)] += 1
         return [s for s in dict.fromkeys(fits) if s is not None and s not in self._arms]
 
     def _visited(self, strategy: Strategy) -> list[Shape]:
@@ -180,6 +196,9 @@ class Plan:
         try:
             generated(self._claim, template, source)
         except Rejected:
+            return None
+        except BodyError as error:
+            self.raised = self.raised or str(error)
             return None
         drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))
         return Shape(template.family, drawn)

@@ -17,6 +17,8 @@ from rankcheck.instances.source import SMALLEST, BatchSource
 
 #: The share of instances that use one kind for all their tensors, and one scale for all of them.
 SAME_KIND, SAME_SCALE = 0.4, 0.6
+#: The largest number of orders of magnitude by which entries of one tensor differ.
+ORDERS = 6.0
 
 
 class ShapedSource(BatchSource):
@@ -41,6 +43,44 @@ class ShapedSource(BatchSource):
         return min(max(self._left.pop(), low), high) if self._left else drawn
 
 
+class MagnitudeSource(ShapedSource):
+    """A batch of a given shape whose entries differ by orders of magnitude.
+
+    The logarithms of the magnitudes are uniform; by instance and tensor they are drawn for each
+    entry, for each row, for each column, or for rows and columns. Signs are random. A range that
+    does not contain zero is cut into parts of equal ratio.
+    """
+
+    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
+        count = self.batch[0] if self.batch else 1
+
+        def uniform(*axes: int) -> torch.Tensor:
+            return torch.rand(count, *axes, dtype=torch.float64, generator=self._generator)
+
+        def wide(values: torch.Tensor) -> torch.Tensor:
+            return values.reshape(count, *(1 for _ in shape))
+
+        kind = wide(torch.floor(4 * uniform()))
+        share = uniform(*shape)
+        if len(shape) > 1:
+            *outer, m, n = shape
+            rows, columns = uniform(*outer, m, 1), uniform(*outer, 1, n)
+            share = torch.where(kind == 1, rows.expand(share.shape), share)
+            share = torch.where(kind == 2, columns.expand(share.shape), share)
+            share = torch.where(kind == 3, (rows + columns) / 2, share)
+        sign = 2.0 * (uniform(*shape) < 0.5) - 1
+        if low > 0 or high < 0:
+            near, far = sorted((abs(low), abs(high)))
+            size = near * (far / near) ** share
+        else:
+            size = max(abs(low), abs(high)) * 10 ** (-ORDERS * wide(uniform()) * share)
+        sign = torch.full_like(sign, 1.0 if low >= 0 else -1.0) if low >= 0 or high <= 0 else sign
+        values = (sign * size).clamp(low, high)
+        if low <= 0 <= high:
+            values = torch.where(values.abs() < SMALLEST, 0.0, values)
+        return values.reshape((*self.batch, *shape)).to(self._device)
+
+
 class StructuredSource(ShapedSource):
     """A batch of structured points of a given discrete shape."""
 
@@ -58,6 +98,8 @@ class StructuredSource(ShapedSource):
         self._theme = self._uniform()
         self._scale = self._draw_scale()
         self._seen: dict[tuple[int, ...], torch.Tensor] = {}
+        #: The instances whose tensor is made; `_count` is their number.
+        self._rows = torch.arange(self._count)
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         values = self._structured(shape, low, high)
@@ -73,9 +115,10 @@ class StructuredSource(ShapedSource):
         kind = (pick * len(kinds)).long().clamp(max=len(kinds) - 1)
         values = torch.zeros((self._count, *shape), dtype=torch.float64)
         for number in kind.unique().tolist():
-            chosen = kind == number
-            made = kinds[number](self, shape, low, high)
-            values[chosen] = made[chosen]
+            self._rows = (kind == number).nonzero().reshape(-1)
+            everyone, self._count = self._count, len(self._rows)
+            values[self._rows] = kinds[number](self, shape, low, high)
+            self._count = everyone
         scale = torch.where(self._same_scale, self._scale, self._draw_scale())
         scale = torch.where(kind == kinds.index(StructuredSource._ends), 1.0, scale)
         values = values * scale.reshape(-1, *(1 for _ in shape))
@@ -136,7 +179,7 @@ class StructuredSource(ShapedSource):
 
     def _repeat(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         seen = self._seen.get(shape)
-        return self._gaussian(shape, low, high) if seen is None else seen
+        return self._gaussian(shape, low, high) if seen is None else seen[self._rows]
 
     def _opposite(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         return -self._repeat(shape, low, high)

@@ -7,13 +7,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
+
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import judge
+from rankcheck.counterexamples.message import undecided_message
 from rankcheck.counterexamples.reporting import Found, report_violation
+from rankcheck.counterexamples.shrinking import shrink_record
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Finding, Shard
+from rankcheck.hunt.suspicion import obstacle, suspect
 from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected
 from rankcheck.verification.counts import Counts
 
@@ -64,6 +70,8 @@ class Hunt:
         strategy: the one that found the violation.
         violation: as it was found. `smallest` and `worst` are its smallest form and the one with
             the largest violation.
+        troubles: by reason, how many searches, or starts of one, ended early: gradients that fail
+            or do not exist, and exceptions in a strategy.
         certificate: file of the certificate, if the claim is refuted.
         message: the result in words.
     """
@@ -77,6 +85,7 @@ class Hunt:
     rounds: int = 0
     seconds: float = 0.0
     stages: Mapping[str, float] = field(default_factory=dict)
+    troubles: Mapping[str, int] = field(default_factory=dict)
     strategy: str | None = None
     violation: Violation | None = None
     worst: Violation | None = None
@@ -98,6 +107,7 @@ class Hunt:
             "rounds": self.rounds,
             "seconds": self.seconds,
             "stages": dict(self.stages),
+            "troubles": dict(self.troubles),
             "strategy": self.strategy,
             "worst": _violation_json(self.worst),
             "smallest": _violation_json(self.smallest),
@@ -118,9 +128,18 @@ def _violation_json(violation: Violation | None) -> dict[str, Any] | None:
 
 
 def without_violation(
-    claim: Claim, counts: Counts, shapes: int, margin: float | None
+    claim: Claim, counts: Counts, shapes: int, margin: float | None, raised: str = ""
 ) -> tuple[Verdict, str]:
-    """The verdict of a hunt that found no violation, and its message."""
+    """The verdict of a hunt that found no violation, and its message.
+
+    Args:
+        raised: what the body or the generator raised on an instance inside the hypotheses.
+    """
+    if raised:
+        return "undecided", (
+            f"{claim.id} is undecided: {raised}\n  no counterexample in the other instances "
+            f"({counts.evaluated}, {shapes} shapes)"
+        )
     total = counts.evaluated + counts.rejected
     if counts.evaluated < INSIDE * total or total == 0:
         common = sorted(counts.reasons.items(), key=lambda item: -item[1])[:REASONS]
@@ -135,6 +154,68 @@ def without_violation(
         "survived",
         f"{claim.id}: no counterexample in {counts.evaluated} instances ({shapes} shapes, {best})",
     )
+
+
+def troubles_text(troubles: Mapping[str, int]) -> str:
+    """Lines on the searches that ended early; empty if there are none."""
+    common = sorted(troubles.items(), key=lambda item: (-item[1], item[0]))
+    lines = [f"\n  {why} ({number} times)" for why, number in common[:REASONS]]
+    if len(common) > REASONS:
+        lines.append(f"\n  and {len(common) - REASONS} other reasons (troubles, in the JSON)")
+    return "".join(lines)
+
+
+def report_suspicion(claim: Claim, violation: Violation, folder: Path, budget: float) -> Found:
+    """Describe a violation in floats that is not proved; made small first if it is clear.
+
+    The smaller instance keeps half of the violation and stays clear. If ball arithmetic proves it,
+    it is certified.
+
+    Args:
+        budget: seconds for making it small.
+    """
+    family = violation.family
+    found = suspect(claim, family, violation.record)
+    if found is None:
+        raise HuntError(
+            f"a batch of {claim.id} has a violation that its instance alone does not have; bodies "
+            "and generators do not mix the instances of a batch"
+        )
+    smallest, worst = violation, violation
+    if found.clear:
+        least = found.relative / 2
+
+        def stands(record: Record) -> bool:
+            try:
+                one = suspect(claim, family, record)
+            except Exception:  # it breaks a hypothesis, or the body fails on it
+                return False
+            return one is not None and one.clear and one.relative >= least
+
+        record = shrink_record(family, violation.record, stands, budget=budget).record
+        smallest = Violation(record, family, judge(claim, record, family=family))
+        if smallest.proved:
+            return report_violation(claim, smallest, folder, budget=None)
+        now = suspect(claim, family, record)
+        if smallest.judgement.finding != "undecided" or now is None:
+            smallest = violation
+        else:
+            found = now
+    lines = [undecided_message(claim, smallest)]
+    spread = "unknown" if found.spread == torch.inf else f"{found.spread:.2g}"
+    lines.append(
+        f"  estimated rounding error: {spread}; the violation "
+        + ("stands clear of it" if found.clear else "does not stand clear of it")
+    )
+    if (line := obstacle(claim, family, smallest.record)) is not None:
+        lines.append(f"  ball arithmetic ends at {line}")
+    large = suspect(claim, family, worst.record)
+    if large is not None and large.relative > found.relative:
+        lines.append(
+            f"  at worst: a violation of {large.relative:.6g} relative to the sides"
+            f" ({found.relative:.6g} here)"
+        )
+    return Found(False, "\n".join(lines), None, smallest, worst)
 
 
 def report_finding(
@@ -157,6 +238,8 @@ def report_finding(
                 "judged again; bodies and generators are deterministic, and workers run the same "
                 "version of rankcheck"
             )
+        if judged == "undecided":
+            return violation, report_suspicion(claim, violation, folder, shrink)
         return violation, report_violation(claim, violation, folder, budget=shrink)
     except HuntError:
         raise

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.shrinking import BUDGET
+from rankcheck.hunt.arena import BodyError
 from rankcheck.hunt.arguments import check_claim, check_device, check_end, check_strategies
 from rankcheck.hunt.executors import Executor, Inline, executor_for
 from rankcheck.hunt.job import Job, Target
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.plan import Plan
-from rankcheck.hunt.result import Hunt, Progress, report_finding, without_violation
+from rankcheck.hunt.result import (
+    Hunt,
+    Progress,
+    report_finding,
+    troubles_text,
+    without_violation,
+)
 from rankcheck.hunt.shard import Finding, Outcome, Shard
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.run import single_thread
 
-#: A hunt ends after this many rounds if no instance satisfied the hypotheses, or if the violation
-#: that it found cannot be proved for lack of a ball form.
+#: A hunt ends after this many rounds if no instance satisfied the hypotheses.
 HOPELESS = 4
 
 
@@ -120,6 +127,8 @@ class _Run:
         self._margin = math.inf
         self._found: tuple[Shard, Finding] | None = None
         self._cut = False
+        self._troubles: Counter[str] = Counter()
+        self._raised = ""
         self.rounds = 0
 
     @property
@@ -129,10 +138,9 @@ class _Run:
 
     def ended(self, rounds: int | None) -> bool:
         """Whether there is no further round."""
-        if self._found is not None and (self._found[1].proved or self._claim.no_ball is not None):
+        if self._proved():
             return True
-        unprovable = self._found is not None and self._found[1].unprovable
-        hopeless = self.rounds >= HOPELESS and (self._counts.evaluated == 0 or unprovable)
+        hopeless = self.rounds >= HOPELESS and self._counts.evaluated == 0
         known = self._journal is not None and self.rounds < self._journal.rounds
         spent = self._spent() and not known
         return self._cut or hopeless or spent or (rounds is not None and self.rounds >= rounds)
@@ -143,6 +151,7 @@ class _Run:
     def one_round(self, executor: Executor) -> None:
         """Take the shards of a round from the journal, run the others, and take in the outcomes."""
         shards = self._plan.round(self.rounds)
+        self._raised = self._raised or self._plan.raised
         outcomes: dict[Shard, Outcome] = {}
         if self._journal is not None:
             known = {shard: self._journal.get(shard) for shard in shards}
@@ -162,6 +171,8 @@ class _Run:
                 if self._proved():
                     break
         self.rounds += 1
+        if self._raised and not self._counts.evaluated:
+            raise BodyError(self._raised)
 
     def _proved(self) -> bool:
         return self._found is not None and self._found[1].proved
@@ -177,11 +188,14 @@ class _Run:
     def _add(self, shard: Shard, outcome: Outcome) -> None:
         self._plan.take(shard, outcome)
         self._counts += outcome.counts
+        self._troubles.update(outcome.troubles)
+        self._raised = self._raised or outcome.raised
         self._margin = min(self._margin, *outcome.least, math.inf)
         spent = self._stages.get(shard.strategy, 0.0) + outcome.seconds
         self._stages[shard.strategy] = round(spent, 4)
-        if outcome.found is not None and (self._found is None or outcome.found.proved):
-            self._found = (shard, outcome.found)
+        found = outcome.found
+        if found is not None and (self._found is None or found.weight > self._found[1].weight):
+            self._found = (shard, found)
         if self._on_progress is not None:
             self._on_progress(self._progress(shard))
 
@@ -213,7 +227,7 @@ class _Run:
         values: dict[str, Any] = {}
         if self._found is None:
             values["verdict"], values["message"] = without_violation(
-                self._claim, self._counts, self._plan.shapes, margin
+                self._claim, self._counts, self._plan.shapes, margin, self._raised
             )
         else:
             begin = time.perf_counter()
@@ -229,6 +243,10 @@ class _Run:
                 "certificate": found.certificate,
                 "message": found.message,
             }
+            if self._raised:
+                values["message"] += f"\n  elsewhere {self._raised}"
+        troubles = self._troubles + self._plan.troubles
+        values["message"] += troubles_text(troubles)
         return Hunt(
             claim=self._claim,
             seed=self._seed,
@@ -238,5 +256,6 @@ class _Run:
             rounds=self.rounds,
             seconds=round(self.seconds, 3),
             stages=self._stages,
+            troubles=dict(troubles),
             **values,
         )

@@ -30,13 +30,19 @@ class Sample:
         return self.select(torch.arange(min(count, len(self))))
 
     def best(self, count: int) -> Sample:
-        """The instances closest to breaking a relation: of `count`, an equal share a relation."""
+        """The instances closest to breaking a relation: of `count`, an equal share a relation.
+
+        At most half of a share are instances at equality, as long as there are others.
+        """
         rows = self.margins.distance.detach()
         share = -(-count // len(rows))
         chosen = []
         for row in rows:
-            order = row.argsort(stable=True)[:share]
-            chosen.append(order[row[order] < torch.inf])
+            order = row.argsort(stable=True)
+            order = order[row[order] < torch.inf]
+            equal = row[order] == 0
+            late = equal & (equal.cumsum(0) > (share + 1) // 2)
+            chosen.append(torch.cat((order[~late], order[late]))[:share])
         return self.select(torch.cat(chosen))
 
 
@@ -44,7 +50,8 @@ def outside(batch: tuple[int, ...], relations: int, device: torch.device | str =
     """The margins of instances that lie outside the hypotheses."""
     margin = torch.full((relations, *batch), torch.inf, dtype=torch.float64, device=device)
     nowhere = torch.zeros(batch, dtype=torch.bool, device=device)
-    return Margins(margin, margin, margin, torch.full_like(margin[0], -torch.inf), nowhere)
+    none = torch.full_like(margin[0], -torch.inf)
+    return Margins(margin, margin, margin, none, none, nowhere)
 
 
 def stacked(singles: Sequence[tuple[Record, Margins]]) -> Sample:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.judge import judge
+from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.errors import InputError
-from rankcheck.hunt.arena import Arena, HuntError, OutOfTime, Shape
+from rankcheck.hunt.arena import Arena, BodyError, HuntError, OutOfTime, Shape, told
 from rankcheck.hunt.strategies.base import Strategy
+from rankcheck.hunt.suspicion import suspect
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Entries, Record
 from rankcheck.verification.counts import Counts
@@ -53,6 +54,7 @@ class Finding:
         violation: its size relative to the sides; None where a side is not a number.
         reason: why it is not proved.
         unprovable: whether that is because an operation has no ball form.
+        clear: whether it stands clear of rounding in floats (`rankcheck.hunt.suspicion`).
     """
 
     choices: list[Any]
@@ -60,6 +62,12 @@ class Finding:
     violation: float | None
     reason: str = ""
     unprovable: bool = False
+    clear: bool = False
+
+    @property
+    def weight(self) -> tuple[bool, bool, float]:
+        """Findings in order: proved, clear, then by the size of the violation."""
+        return self.proved, self.clear, -1.0 if self.violation is None else self.violation
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,8 @@ class Outcome:
     Attributes:
         counts: the instances inside and outside the hypotheses, and the violations in floats that
             are rounding.
+        troubles: by reason, how many searches, or starts of one, ended early.
+        raised: what the body or the generator raised on an instance inside the hypotheses.
         least: the least margin of each relation over the instances within their tolerance; empty
             where none was evaluated.
         found: the worst violation that is not rounding: a proved one, else an undecided one.
@@ -81,6 +91,8 @@ class Outcome:
     found: Finding | None = None
     cut: bool = False
     seconds: float = 0.0
+    troubles: Mapping[str, int] = field(default_factory=dict)
+    raised: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; an infinite margin is null."""
@@ -118,15 +130,18 @@ def run_shard(
 ) -> Outcome:
     """Let the strategy search, and judge the worst violations that it offers in ball arithmetic.
 
+    An exception in the strategy ends its search; it is counted in `troubles`, and what the strategy
+    offered before is judged.
+
     Args:
         until: the end of the budget on `time.monotonic()`. A shard that reaches it stops searching,
             and what it has offered is judged.
 
     Raises:
-        HuntError: if the body or the strategy raises, or the strategy is unknown.
+        HuntError: if the strategy is unknown.
     """
     begin = time.perf_counter()
-    arena = Arena(claim, shard.shape, device=device, until=until)
+    arena = Arena(claim, shard.shape, device=device, until=until, number=shard.round)
     chosen = {strategy.name: strategy for strategy in strategies}
     if shard.strategy not in chosen:
         raise HuntError(
@@ -137,13 +152,12 @@ def run_shard(
         chosen[shard.strategy].search(arena, shard.seed)
     except OutOfTime:
         cut = True
+    except BodyError as error:
+        arena.raised = arena.raised or str(error)
     except InputError:
         raise
     except Exception as error:
-        raise HuntError(
-            f"the strategy {shard.strategy} raised {type(error).__name__} at the shape "
-            f"{shard.shape.integers} of {claim.id}: {error}; a strategy accepts every shape"
-        ) from error
+        arena.troubles[told(shard.strategy, error)] += 1
     found, rounding = _judge(arena)
     least = arena.least
     if rounding and least:  # a violation that is rounding counts as equality
@@ -154,14 +168,16 @@ def run_shard(
         found,
         cut,
         round(time.perf_counter() - begin, 4),
+        dict(arena.troubles),
+        arena.raised,
     )
 
 
 def _judge(arena: Arena) -> tuple[Finding | None, int]:
-    """The first proved offer, else the first undecided one; and the number that are rounding."""
+    """The first proved offer, else the best undecided one; and the number that are rounding."""
     undecided: Finding | None = None
     rounding = 0
-    for beyond, offered in arena.offers:
+    for beyond, offered in arena.judged:
         record = rounded(arena, offered, beyond)
         judgement = judge(arena.claim, record, family=arena.family)
         if judgement.finding == "outside" and record is not offered:  # rounded out of the family
@@ -170,18 +186,31 @@ def _judge(arena: Arena) -> tuple[Finding | None, int]:
             excess = float(judgement.relative_excess)
             return Finding(write_choices(record), True, excess), rounding
         if judgement.finding == "undecided":
-            undecided = undecided or Finding(
-                write_choices(record),
-                False,
-                beyond if beyond < torch.inf else None,
-                judgement.reason,
-                judgement.unprovable,
-            )
-            if arena.claim.no_ball is not None:
-                break
+            if undecided is None or not undecided.clear:
+                found = _suspected(arena, record, beyond, judgement)
+                undecided = max(undecided or found, found, key=lambda one: one.weight)
         else:
             rounding += 1
     return undecided, rounding
+
+
+def _suspected(arena: Arena, record: Record, beyond: float, judgement: Judgement) -> Finding:
+    """A violation that is not proved."""
+    try:
+        suspicion = suspect(arena.claim, arena.family, record)
+    except Exception as error:  # the body ran on the batch; this instance alone is left unclear
+        suspicion = None
+        arena.troubles[told("the estimate of rounding errors", error)] += 1
+    if suspicion is not None:
+        beyond = suspicion.relative
+    return Finding(
+        write_choices(record),
+        False,
+        beyond if beyond < torch.inf else None,
+        judgement.reason,
+        judgement.unprovable,
+        suspicion is not None and suspicion.clear,
+    )
 
 
 def rounded(arena: Arena, record: Record, beyond: float) -> Record:
@@ -196,7 +225,10 @@ def rounded(arena: Arena, record: Record, beyond: float) -> Record:
         # The ends of a range need not lie on the grid, so that rounding may leave the range.
         on_grids.append((torch.round(entry.values / steps) * steps).clamp(entry.low, entry.high))
     batch = record.with_tensors([values.to(arena.device) for values in on_grids])
-    measured = Arena(arena.claim, arena.shape, device=arena.device).at(batch).margins
+    try:
+        measured = Arena(arena.claim, arena.shape, device=arena.device).at(batch).margins
+    except BodyError:
+        return record
     kept = measured.valid.cpu() & (measured.beyond.cpu() >= KEEP * beyond)
     kept &= measured.beyond.cpu() < torch.inf
     return batch.instance(int(kept.double().argmax())) if bool(kept.any()) else record

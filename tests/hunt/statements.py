@@ -200,3 +200,118 @@ def nothing_and_a_number(source):
 def test_nothing(none, x):
     r"""$x \ge 10^{-4}$ away from $1/3$; the empty sum is zero."""
     return leq(0 * x + 0.0001, (x - 1 / 3).abs() + none.sum((-2, -1)))
+
+
+class _Fails(torch.autograd.Function):
+    """The identity, without a gradient."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise NotImplementedError("no backward for 3 entries")
+
+
+class _FailsAbove(_Fails):
+    """The identity, whose gradient fails where an instance of the batch exceeds 3."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        if bool((ctx.saved_tensors[0] > 3).any()):
+            raise RuntimeError("a value above 3")
+        return gradient
+
+
+@conjecture("hunted.no-backward", instances=numbers(low=-4.0, high=4.0))
+def test_no_backward(x):
+    r"""$x \le 4 - 2^{-40}$, false at the end of the range alone; its gradient raises."""
+    y = _Fails.apply(x) if isinstance(x, torch.Tensor) else x
+    return leq(y, 0 * x + (4 - 2.0**-30))
+
+
+@conjecture("hunted.no-backward-true", instances=numbers(low=-4.0, high=4.0))
+def test_no_backward_true(x):
+    r"""$x \le 5$; the gradient raises for each batch with a number above 3."""
+    y = _FailsAbove.apply(x) if isinstance(x, torch.Tensor) else x
+    return leq(y, 0 * x + 5)
+
+
+@conjecture("hunted.meeting-eigenvalues", instances=generic(size=3))
+def test_meeting_eigenvalues(A):
+    r"""$\lambda_{max}(S) \le 1.01 \|S\|$ through eigenvectors, which have no gradient at ties."""
+    S = (A + A.mT) / 2
+    values, vectors = torch.linalg.eigh(S)
+    first = (vectors[..., -1] * (S @ vectors[..., -1:]).squeeze(-1)).sum(-1)
+    return leq(first, 1.01 * values.abs().amax(-1), scale=frobenius_squared(A).sqrt())
+
+
+@instances
+def symmetric(source, *, size=3):
+    """Symmetric matrices."""
+    entries = source.tensor(size, size, low=-2.0, high=2.0)
+    return (entries + entries.mT) / 2
+
+
+@conjecture("hunted.half-a-percent", instances=symmetric())
+def test_half_a_percent(S):
+    r"""$\lambda_{max} \le (1 - 0.005\, h) \|S\|_F$ with $h = 0$ at multiples of the identity.
+
+    Off by $5 \cdot 10^{-11}$ at the zero matrix, and by half a percent at rank one.
+    """
+    if not isinstance(S, torch.Tensor):
+        raise NoBallForm("eigenvalues of the test", "compare traces of powers instead")
+    values = torch.linalg.eigvalsh(S)
+    norm = frobenius_squared(S).sqrt()
+    spread = (values[..., -1] - values[..., 0]) / (1 + values[..., -1] - values[..., 0])
+    tiny = 5e-11 * (norm == 0)
+    return leq(values[..., -1] + tiny, norm * (1 - 0.0075 * spread), error=1e-13 + 0 * norm)
+
+
+@conjecture("hunted.equal-without-form", instances=symmetric())
+def test_equal_without_form(S):
+    r"""$\sum_i \lambda_i^2 = \|S\|_F^2$: true, with a function that has no ball form here."""
+    if not isinstance(S, torch.Tensor):
+        raise NoBallForm("eigenvalues of the test", "compare traces of powers instead")
+    squares = (torch.linalg.eigvalsh(S) ** 2).sum(-1)
+    return eq(squares, frobenius_squared(S))
+
+
+@conjecture("hunted.rounding-without-form", instances=numbers(count=2))
+def test_rounding_without_form(x, y):
+    r"""$(x + 10^6)^2 - x^2 - 2 \cdot 10^6 x \le 10^{12}$, no form, with a tolerance too small."""
+    if not isinstance(x, torch.Tensor):
+        raise NoBallForm("the square of the test")
+    big = 1000000
+    lhs = ((x + big) ** 2 - x * x - 2 * big * x - big**2) * big
+    return leq(lhs, 0 * x, where=y > -5)
+
+
+@conjecture("hunted.sometimes-raises", instances=numbers())
+def test_sometimes_raises(x):
+    r"""$x \le 5$, by a body that raises for numbers above 3.9."""
+    if bool(torch.as_tensor(x > 3.9).any()):
+        raise ArithmeticError("too large")
+    return leq(x, 0 * x + 5)
+
+
+@instances
+def beside_the_identity(source):
+    """A matrix and its scale; structured points are points of equality."""
+    return source.tensor(3, 3, low=-1.0, high=1.0)
+
+
+@conjecture("hunted.equality-set", instances=beside_the_identity())
+def test_equality_set(A):
+    r"""$1 \le 1 + g (g - 10^{-4})$ with $g = \|A - A^\top\|_F^2$: equality at symmetric matrices.
+
+    It is false beside them, by up to $2.5 \cdot 10^{-9}$.
+    """
+    gap = frobenius_squared(A - A.mT)
+    return leq(1 + 0 * gap, 1 + gap * (gap - 0.0001))

@@ -96,7 +96,7 @@ def test_a_malformed_journal_is_refused_and_left_alone(tmp_path, line, text):
 def test_a_journal_of_an_earlier_version_is_refused_with_what_to_do(tmp_path):
     path = tmp_path / "j.jsonl"
     path.write_text(json.dumps({"journal": 1, **HEAD}) + "\n")
-    with pytest.raises(JournalError, match=r"of schema 1.* reads 2; delete it, or name another"):
+    with pytest.raises(JournalError, match=r"of schema 1.* reads 3; delete it, or name another"):
         Journal(path, HEAD)
 
 

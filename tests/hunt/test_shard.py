@@ -111,14 +111,17 @@ def test_a_target_finds_its_claim_in_this_process_or_in_its_file(hunted):
         replace(target, id="hunted.unknown", file="/nowhere/at_all.py").load()
 
 
-def test_a_strategy_that_raises_is_named(hunted):
+def test_a_strategy_that_raises_ends_its_search_alone(hunted):
     class Clumsy:
         name, stage, visits = "clumsy", "scout", 0
 
         def search(self, arena, seed):
-            raise IndexError("too far")
+            arena.offer(arena.sample(seed))
+            raise IndexError("too far, at 3 of 17")
 
-    with pytest.raises(
-        HuntError, match=r"clumsy raised IndexError at the shape \(\) of hunted\.true: too far"
-    ):
-        run_shard(hunted("true"), [Clumsy()], shard("clumsy"))
+    outcome = run_shard(
+        hunted("easy"), [Clumsy()], shard("clumsy", shape=Shape("instances", (2, 2)))
+    )
+    assert outcome.troubles == {"clumsy raised IndexError: too far, at N of N": 1}
+    assert outcome.found.proved
+    assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome

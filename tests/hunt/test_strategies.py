@@ -130,13 +130,14 @@ def test_every_rejected_instance_has_a_reason(hunted):
 
 def test_half_of_the_starts_are_the_best_and_half_are_any(hunted):
     arena = Arena(hunted("true"), Shape("instances", ()))
-    begin = starts(arena, 3, 16)
+    begin = starts(arena, 3, 24)
+    size = arena.sample_size // 2
     random, structured = Arena(arena.claim, arena.shape), Arena(arena.claim, arena.shape)
     from rankcheck.instances.source import seed_of
 
     samples = [
-        random.sample(seed_of(3, "random")),
-        structured.sample(seed_of(3, "structured"), structured=True),
+        random.sample(seed_of(3, "random"), size),
+        structured.sample(seed_of(3, "structured"), size, structured=True),
     ]
     wanted = [s.margins.relative[0].sort().values[:4] for s in samples]
     got = begin.margins.relative[0]

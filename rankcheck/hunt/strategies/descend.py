@@ -7,36 +7,49 @@ margin (`margins.Margins`), so that a relation that is always tight does not hid
 Safeguards: entries are projected onto their ranges; a gradient that is not finite counts as zero
 for that instance; an instance that leaves the hypotheses, or whose margin is not a number, returns
 to its best point with half the step. The result is the best point of each instance, not the last.
+An instance whose gradient raises is left where it is; if that of every instance raises, the descent
+ends. An instance at equality is moved off, by a random size in a random direction; every other time
+along the level set of its margin.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import torch
 
-from rankcheck.hunt.arena import Arena, HuntError
-from rankcheck.hunt.margins import Margins
-from rankcheck.hunt.sample import Sample
+from rankcheck.hunt.arena import Arena, OutOfTime, told
+from rankcheck.hunt.margins import Margins, join
+from rankcheck.hunt.sample import Sample, outside
 from rankcheck.hunt.strategies.base import Stage
-from rankcheck.hunt.strategies.starts import LARGE, entries, starts, tidy, wide
+from rankcheck.hunt.strategies.starts import LARGE, entries, starts, tidy
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import seed_of
 
-#: Number of instances and steps: as a batch, one by one, and the steps of large instances.
-BATCH, STEPS = 64, 120
+#: Number of instances and steps: as a batch, one by one, and the steps of large instances. The
+#: batch doubles from round to round, up to `LARGEST_BATCH`.
+BATCH, LARGEST_BATCH, STEPS = 128, 1024, 120
 SINGLE_BATCH, SINGLE_STEPS = 6, 60
 LARGE_STEPS = 60
 #: Step sizes relative to the width of an entry's range (at most `WIDEST`), as exponents of ten; and
 #: the last step relative to the first.
 SLOWEST, FASTEST, WIDEST, LAST = -3.0, -1.0, 4.0, 0.01
-#: Steps after the first violation, which enlarge it.
+#: Steps after the first sure violation, which enlarge it.
 AFTERWARDS = 20
-#: A descent whose gradients have all been zero for so many steps ends.
-FLAT = 3
+#: A descent whose gradients have all been zero for so many steps ends, and so does one of which no
+#: instance has come closer for so many steps.
+FLAT, IDLE = 3, 25
+#: An instance that is this close to equality counts as having arrived.
+CLOSE = 1e-10
+#: Smallest step off a point of equality, as an exponent of ten; and steps between two of them.
+CLOSEST, REST = -6.0, 10
+#: A gradient that raises is looked for in halves of the batch, in so many evaluations at most.
+HALVES = 32
 #: The decay rates of Adam's moments, and the summand that avoids a division by zero.
 FIRST, SECOND, TINY = 0.9, 0.99, 1e-30
+
+#: Why a descent ended early.
+NO_GRADIENT = "descend: the margin has no gradient"
 
 
 class Descend:
@@ -47,7 +60,8 @@ class Descend:
     visits = 5
 
     def search(self, arena: Arena, seed: int) -> None:
-        start = starts(arena, seed, BATCH if arena.batched else SINGLE_BATCH)
+        batch = min(LARGEST_BATCH, BATCH << min(arena.round, 8)) if arena.batched else SINGLE_BATCH
+        start = starts(arena, seed, arena.scaled(batch))
         if start is None:
             return
         found = descend(arena, start, seed_of(seed, "descend"))
@@ -57,74 +71,135 @@ class Descend:
 
 def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
     """The best point of each instance of a descent; None where no margin has a gradient."""
-    aim, steady = _aims(start.margins)
     steps = STEPS if arena.batched else SINGLE_STEPS
     steps = steps if entries(start.record) <= LARGE else min(steps, LARGE_STEPS)
     walk = _Walk(start.record, seed)
-    moved, end = False, steps
+    slopes = _Slopes(arena, start.margins)
+    moved, end, flat = False, steps, 0
     for step in range(steps):
-        leaves = [t.clone().requires_grad_() for t in walk.now]
-        try:
-            measured = arena.measure(start.record.with_tensors(leaves))
-        except HuntError:
-            arena.at(start.record)  # raises again, unless the body only refuses gradients
-            return None
-        margin = _aimed(measured, aim, steady)
-        inside = measured.valid & (margin.detach() < torch.inf)
-        gradients = _gradients(margin, inside, leaves)
-        moved = moved or any(bool(gradient.any()) for gradient in gradients)
-        if not moved and step >= FLAT:
-            return None
-        if end == steps and bool((measured.beyond > -torch.inf).any()):
+        measured, margin, gradient, tight = slopes.at(walk.record())
+        inside = measured.valid & (margin < torch.inf) & ~slopes.lost
+        zero = not bool((gradient != 0).any() | tight.any())
+        moved = moved or not zero
+        flat = flat + 1 if zero else 0
+        if slopes.failed or (not moved and flat > FLAT):
+            if not slopes.failed:
+                arena.troubles[NO_GRADIENT] += 1
+            if not moved:
+                return None
+        if end == steps and arena.sure(measured):
             end = min(steps, step + AFTERWARDS)
-        if step >= end:
+        if step >= end or flat > FLAT or slopes.failed:
             break
         cosine = (1 + math.cos(math.pi * step / steps)) / 2
-        walk.step(margin.detach(), inside, gradients, max(cosine, LAST))
-    record = tidy(start.record.with_tensors(walk.best))
-    return arena.at(record)
+        walk.step(margin, inside, gradient, tight, max(cosine, LAST))
+        if walk.idle > IDLE:
+            break
+    return arena.at(tidy(walk.best_record()))
 
 
 class _Walk:
-    """The current and the best point of each instance, and its moments of Adam."""
+    """The current and the best point of each instance, and its moments of Adam.
+
+    Points have shape (B, N): the entries of all tensors of an instance in a row.
+    """
 
     def __init__(self, record: Record, seed: int) -> None:
-        self._ranges = [c for c in record.choices if isinstance(c, Entries)]
-        self.now = [t.detach() for t in record.tensors]
-        self.best = list(self.now)
-        count, device = self.now[0].shape[0], self.now[0].device
-        generator = torch.Generator().manual_seed(seed)
-        exponent = torch.rand(count, dtype=torch.float64, generator=generator)
-        self._rate = (10 ** (SLOWEST + (FASTEST - SLOWEST) * exponent)).to(device)
+        self._like = record
+        ranges = [c for c in record.choices if isinstance(c, Entries)]
+        self._sizes = [math.prod(c.shape) for c in ranges]
+        now = [t.detach().reshape(t.shape[0], -1) for t in record.tensors]
+        self.now = torch.cat(now, 1)
+        self.best = self.now
+        count, device = self.now.shape[0], self.now.device
+
+        def by_entry(values: list[float]) -> torch.Tensor:
+            each = torch.tensor(values, dtype=torch.float64)
+            return each.repeat_interleave(torch.tensor(self._sizes)).to(device)
+
+        self._low = by_entry([c.low for c in ranges])
+        self._high = by_entry([c.high for c in ranges])
+        self._width = (self._high - self._low).clamp(max=WIDEST)
+        self._generator = torch.Generator().manual_seed(seed)
+        exponent = self._uniform(count)
+        self._rate = 10 ** (SLOWEST + (FASTEST - SLOWEST) * exponent)
         self._least = torch.full((count,), torch.inf, dtype=torch.float64, device=device)
         self._age = torch.zeros(count, dtype=torch.float64, device=device)
-        self._first = [torch.zeros_like(t) for t in self.now]
-        self._second = [torch.zeros_like(t) for t in self.now]
+        self._rest = torch.full((count,), REST, device=device)
+        self._first = torch.zeros_like(self.now)
+        self._second = torch.zeros_like(self.now)
+        self._kicks = 0
+        #: Steps since an instance has come closer.
+        self.idle = 0
+
+    def record(self, points: torch.Tensor | None = None) -> Record:
+        """The points, by default the current ones, as a batch of records."""
+        flat = self.now if points is None else points
+        pieces = flat.split(self._sizes, 1)
+        shapes = [t.shape for t in self._like.tensors]
+        return self._like.with_tensors(
+            [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
+        )
+
+    def best_record(self) -> Record:
+        """The best points."""
+        return self.record(self.best)
 
     def step(
         self,
         margin: torch.Tensor,
         inside: torch.Tensor,
-        gradients: Sequence[torch.Tensor],
+        gradient: torch.Tensor,
+        tight: torch.Tensor,
         factor: float,
     ) -> None:
-        """Keep the points that are the best so far, and take a step; those not inside go back."""
+        """Keep the points that are the best so far, and take a step; those not inside go back.
+
+        Args:
+            tight: the instances at equality, which are moved off now and then.
+        """
         better = inside & (margin < self._least)
+        step = 1e-3 * torch.where(self._least < 1.0, self._least.abs(), 1.0)
+        open_ = (self._least > CLOSE) | (margin < 0)
+        closer = inside & open_ & ((margin < self._least - step) | (self._least == torch.inf))
+        self.idle = 0 if bool(closer.any()) else self.idle + 1
         self._least = torch.where(better, margin, self._least)
+        self.best = torch.where(better[:, None], self.now, self.best)
         self._rate = torch.where(inside, self._rate, self._rate / 2)
         self._age = torch.where(inside, self._age + 1, 0.0)
-        for i, (gradient, entry) in enumerate(zip(gradients, self._ranges, strict=True)):
-            here, stays = self.now[i], wide(inside, gradient)
-            self.best[i] = torch.where(wide(better, here), here, self.best[i])
-            first = FIRST * self._first[i] + (1 - FIRST) * gradient
-            second = SECOND * self._second[i] + (1 - SECOND) * gradient**2
-            self._first[i] = first = torch.where(stays, first, 0.0)
-            self._second[i] = second = torch.where(stays, second, 0.0)
-            age = wide(self._age.clamp(min=1), here)
-            direction = first / (1 - FIRST**age) / ((second / (1 - SECOND**age)).sqrt() + TINY)
-            width = min(entry.high - entry.low, WIDEST)
-            there = here - wide(self._rate, here) * (width * factor) * direction
-            self.now[i] = torch.where(stays, there, self.best[i]).clamp(entry.low, entry.high)
+        stays = inside[:, None]
+        first = torch.lerp(gradient, self._first, FIRST)
+        second = torch.lerp(gradient * gradient, self._second, SECOND)
+        self._first = first = torch.where(stays, first, 0.0)
+        self._second = second = torch.where(stays, second, 0.0)
+        age = self._age.clamp(min=1)[:, None]
+        direction = first / (1 - FIRST**age) / ((second / (1 - SECOND**age)).sqrt() + TINY)
+        there = self.now - self._rate[:, None] * (self._width * factor) * direction
+        there = torch.where(stays, there, self.best)
+        self._rest += 1
+        stuck = inside & tight & (self._rest > REST)
+        if bool(stuck.any()):
+            there = torch.where(stuck[:, None], self._off(gradient), there)
+            self._rest = torch.where(stuck, 0, self._rest)
+        self.now = torch.minimum(torch.maximum(there, self._low), self._high)
+
+    def _off(self, gradient: torch.Tensor) -> torch.Tensor:
+        """Points beside the current ones; every other time on their level sets, to first order."""
+        count, number = self.now.shape
+        direction = torch.randn(count, number, dtype=torch.float64, generator=self._generator)
+        direction = direction.to(self.now.device)
+        self._kicks += 1
+        if self._kicks % 2:
+            slope = (direction * gradient).sum(1, keepdim=True)
+            direction = direction - gradient * slope / (
+                (gradient * gradient).sum(1, keepdim=True) + TINY
+            )
+        size = 10 ** (CLOSEST * self._uniform(count))
+        return self.now + size[:, None] * self._width * direction
+
+    def _uniform(self, count: int) -> torch.Tensor:
+        made = torch.rand(count, dtype=torch.float64, generator=self._generator)
+        return made.to(self.now.device)
 
 
 def _aims(start: Margins) -> tuple[torch.Tensor, torch.Tensor]:
@@ -140,27 +215,113 @@ def _aims(start: Margins) -> tuple[torch.Tensor, torch.Tensor]:
     return around.gather(0, first), (turn // relations) % 2 == 1
 
 
-def _aimed(measured: Margins, aim: torch.Tensor, steady: torch.Tensor) -> torch.Tensor:
-    """The margin that each instance descends on, shape (B)."""
-    distance, margin = measured.distance.gather(0, aim), measured.steady.gather(0, aim)
-    return torch.where(steady, margin.squeeze(0), distance.squeeze(0))
+#: All margins, those that the instances descend on, their gradients of shape (B, N), and the
+#: instances at equality, which have the gradient of their steady margin.
+Slope = tuple[Margins, torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-def _gradients(
-    margin: torch.Tensor, inside: torch.Tensor, leaves: Sequence[torch.Tensor]
-) -> list[torch.Tensor]:
-    """For each leaf the gradient of the margins; zero for an instance where it is not finite."""
+class _Slopes:
+    """Margins and gradients of a batch, also where the gradients of some instances raise.
+
+    Attributes:
+        lost: shape (B), the instances whose gradients raise.
+        failed: whether those of all instances do.
+    """
+
+    def __init__(self, arena: Arena, start: Margins) -> None:
+        aim, steady = _aims(start)
+        self._arena = arena
+        self._relations = start.distance.shape[0]
+        self._aim = aim
+        self._steady = steady
+        self.lost = torch.zeros_like(steady)
+        self.failed = False
+
+    def at(self, record: Record) -> Slope:
+        """The margins of a batch and their gradients."""
+        count = record.tensors[0].shape[0]
+        width = entries(record)
+        everyone = torch.arange(count, device=self.lost.device)
+        if not bool(self.lost.any()):
+            try:
+                return self._of(record, everyone)
+            except OutOfTime:
+                raise
+            except Exception as error:
+                self._search(record, everyone, error)
+        kept = everyone[~self.lost]
+        device = self.lost.device
+        margin = torch.full((count,), torch.inf, dtype=torch.float64, device=device)
+        gradient = torch.zeros((count, width), dtype=torch.float64, device=device)
+        tight = torch.zeros(count, dtype=torch.bool, device=device)
+        nothing = outside((count,), self._relations, device)
+        if not len(kept):
+            self.failed = True
+            return nothing, margin, gradient, tight
+        try:
+            found, margin[kept], gradient[kept], tight[kept] = self._of(record, kept)
+        except OutOfTime:
+            raise
+        except Exception as error:  # an instance that did not raise before
+            self._search(record, kept, error)
+            return nothing, margin, gradient, tight
+        place = torch.full((count,), len(kept), dtype=torch.long, device=device)
+        place[kept] = torch.arange(len(kept), device=device)
+        rest = outside((1,), found.relative.shape[0], device)
+        return join([found, rest]).select(place), margin, gradient, tight
+
+    def _search(self, record: Record, index: torch.Tensor, error: Exception) -> None:
+        """Mark the instances whose gradients raise, by halving; what is not decided is lost too."""
+        before = int(self.lost.sum())
+        left, tries = [index], HALVES
+        first = True
+        while left:
+            part = left.pop()
+            tries -= 1
+            try:
+                if not first:
+                    if tries < 0:
+                        self.lost[part] = True
+                        continue
+                    self._of(record, part)
+                    continue
+            except OutOfTime:
+                raise
+            except Exception as raised:
+                error = raised
+            first = False
+            if len(part) == 1:
+                self.lost[part] = True
+            else:
+                left += [part[: len(part) // 2], part[len(part) // 2 :]]
+        self._arena.troubles[told("descend: a gradient", error)] += int(self.lost.sum()) - before
+        self.failed = bool(self.lost.all())
+
+    def _of(self, record: Record, index: torch.Tensor) -> Slope:
+        some = record if len(index) == len(self.lost) else record.select(index)
+        shapes = [t.shape for t in some.tensors]
+        flat = torch.cat([t.detach().reshape(len(index), -1) for t in some.tensors], 1)
+        leaf = flat.requires_grad_()
+        pieces = leaf.split([math.prod(shape[1:]) for shape in shapes], 1)
+        measured = self._arena.measure(
+            some.with_tensors([p.reshape(s) for p, s in zip(pieces, shapes, strict=True)])
+        )
+        aim = self._aim[:, index]
+        distance, steady = measured.distance.gather(0, aim), measured.steady.gather(0, aim)
+        margin = torch.where(self._steady[index], steady.squeeze(0), distance.squeeze(0))
+        inside = measured.valid & (margin.detach() < torch.inf)
+        tight = inside & (distance.detach().squeeze(0) == 0)
+        gradient = _gradient(torch.where(tight, steady.squeeze(0), margin), inside, leaf)
+        return measured, margin.detach(), gradient, tight
+
+
+def _gradient(margin: torch.Tensor, inside: torch.Tensor, leaf: torch.Tensor) -> torch.Tensor:
+    """The gradients of the margins, shape (B, N); zero where they are not finite."""
     total = torch.where(inside, margin, 0.0).sum()
     if not total.requires_grad:
-        return [torch.zeros_like(leaf) for leaf in leaves]
-    gradients = [
-        torch.zeros_like(leaf) if gradient is None else gradient
-        for gradient, leaf in zip(
-            torch.autograd.grad(total, leaves, allow_unused=True), leaves, strict=True
-        )
-    ]
-    finite = inside
-    for gradient in gradients:
-        by_instance = gradient.reshape(len(finite), math.prod(gradient.shape[1:]))
-        finite = finite & by_instance.isfinite().all(1)
-    return [torch.where(wide(finite, gradient), gradient, 0.0) for gradient in gradients]
+        return torch.zeros_like(leaf)
+    (gradient,) = torch.autograd.grad(total, leaf, allow_unused=True)
+    if gradient is None:
+        return torch.zeros_like(leaf)
+    finite = inside & gradient.isfinite().all(1)
+    return torch.where(finite[:, None], gradient, 0.0)

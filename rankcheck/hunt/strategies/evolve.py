@@ -76,7 +76,8 @@ def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | No
             values = sample.margins.distance[relation].cpu()
             if float(values.min()) < least or best is None:
                 best, least = sample, float(values.min())
-            if arena.offer(sample):
+            arena.offer(sample)
+            if arena.sure(sample.margins):
                 return sample
             worst = values[values < torch.inf]
             limit = float(worst.max()) + 1.0 if len(worst) else 1.0

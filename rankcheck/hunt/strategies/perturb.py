@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import torch
 
-from rankcheck.hunt.arena import Arena
+from rankcheck.hunt.arena import Arena, OutOfTime, told
 from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import starts, tidy, together, wide
@@ -23,6 +23,8 @@ from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import seed_of
 
 PARENTS, CHILDREN, GENERATIONS = 24, 192, 30
+#: A generation of later rounds has more children, and there are fewer generations.
+MORE_CHILDREN, FEWER_GENERATIONS, MANY = 1024, 15, 3
 SINGLE_PARENTS, SINGLE_CHILDREN, SINGLE_GENERATIONS = 6, 12, 3
 
 
@@ -39,7 +41,13 @@ class Perturb:
         if begin is None:
             return
         if arena.claim.tight is not None:
-            tight = transplanted(arena, seed_of(seed, "tight"), parents)
+            try:
+                tight = transplanted(arena, seed_of(seed, "tight"), parents)
+            except OutOfTime:
+                raise
+            except Exception as error:
+                arena.troubles[told("perturb: the tight family", error)] += 1
+                tight = None
             begin = begin if tight is None else together([tight, begin])
         perturb(arena, begin, seed_of(seed, "perturb"))
 
@@ -47,13 +55,18 @@ class Perturb:
 def perturb(arena: Arena, parents: Sample, seed: int) -> None:
     """Offer each generation; the best of parents and children are the next parents."""
     generator = torch.Generator().manual_seed(seed)
-    children = CHILDREN if arena.batched else SINGLE_CHILDREN
+    children, generations = SINGLE_CHILDREN, SINGLE_GENERATIONS
+    if arena.batched:
+        late = arena.round >= MANY
+        children = arena.scaled(MORE_CHILDREN if late else CHILDREN)
+        generations = FEWER_GENERATIONS if late else GENERATIONS
     relations = parents.margins.distance.shape[0]
     count = len(parents)
-    for generation in range(GENERATIONS if arena.batched else SINGLE_GENERATIONS):
+    for generation in range(generations):
         record = tidy(_Children(parents.record, children, generator).record())
         born = arena.at(record)
-        if arena.offer(born):
+        arena.offer(born)
+        if arena.sure(born.margins):
             return
         # The newest of equals comes first, so that the search moves on a plateau.
         everyone = together([born, parents])
@@ -75,6 +88,8 @@ class _Children:
         self._father = [t[self._below(number).to(t.device)].clone() for t in parents.tensors]
         self._tensors = [t[mother.to(t.device)].clone() for t in parents.tensors]
         self._ranges = [c for c in parents.choices if isinstance(c, Entries)]
+        #: The children that are changed; `_count` is their number meanwhile.
+        self._rows = torch.arange(count)
 
     def record(self) -> Record:
         """The children, after up to three changes each."""
@@ -94,10 +109,12 @@ class _Children:
                 chosen = ((which == index) & (kind == number)).to(values.device)
                 if number == 0:  # noise on all tensors
                     chosen = (kind == number).to(values.device)
-                if bool(chosen.any()):
-                    changed = change(self, index, values, entry)
-                    mask = wide(chosen, values)
-                    values = torch.where(mask, changed, values)
+                self._rows = chosen.nonzero().reshape(-1)
+                if len(self._rows):
+                    everyone, self._count = self._count, len(self._rows)
+                    changed = change(self, index, values[self._rows], entry)
+                    values = values.index_copy(0, self._rows, changed)
+                    self._count = everyone
             self._tensors[index] = values
 
     def _uniform(self, *shape: int) -> torch.Tensor:
@@ -154,13 +171,13 @@ class _Children:
 
     def _repeated(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
         for offset in range(1, len(self._tensors)):
-            other = self._tensors[index - offset]
+            other = self._tensors[index - offset][self._rows]
             if other.shape == values.shape:
                 return other
         return values
 
     def _crossed(self, index: int, values: torch.Tensor, entry: Entries) -> torch.Tensor:
-        return self._father[index]
+        return self._father[index][self._rows]
 
 
 _C = _Children

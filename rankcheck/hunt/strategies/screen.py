@@ -1,13 +1,14 @@
-"""A random sample: entries of mixed kinds, as one batch."""
+"""Random samples: entries of mixed kinds, and entries whose magnitudes differ by orders."""
 
 from __future__ import annotations
 
 from rankcheck.hunt.arena import Arena
 from rankcheck.hunt.strategies.base import Stage
+from rankcheck.instances.source import seed_of
 
 
 class Screen:
-    """A random sample."""
+    """Random samples."""
 
     name = "screen"
     stage: Stage = "scout"
@@ -15,3 +16,4 @@ class Screen:
 
     def search(self, arena: Arena, seed: int) -> None:
         arena.sample(seed)
+        arena.sample(seed_of(seed, "magnitudes"), arena.sample_size // 4, magnitudes=True)

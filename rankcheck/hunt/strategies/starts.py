@@ -18,18 +18,23 @@ LARGE, LARGE_BATCH = 200, 16
 
 
 def starts(arena: Arena, seed: int, count: int) -> Sample | None:
-    """Half the best instances of a random and a structured sample, half their first ones.
+    """Half the best instances of random and structured samples, half their first ones.
+
+    Of the best, at most half are at equality, where descents end.
 
     None where the shape has no entries, or no instance satisfies the hypotheses.
     """
-    random = arena.sample(seed_of(seed, "random"))
-    structured = arena.sample(seed_of(seed, "structured"), structured=True)
-    parts = [part for part in (random, structured) if entries(part.record)]
+    size = max(2, arena.sample_size // 2)
+    parts = [
+        arena.sample(seed_of(seed, "random"), size),
+        arena.sample(seed_of(seed, "structured"), size, structured=True),
+        arena.sample(seed_of(seed, "magnitudes"), max(2, size // 2), magnitudes=True),
+    ]
+    parts = [part for part in parts if entries(part.record)]
     if not parts:
         return None
     count = count if entries(parts[0].record) <= LARGE else min(count, LARGE_BATCH)
     inside = [part.select(part.margins.valid.nonzero().reshape(-1)) for part in parts]
-    # The best points may all be points of equality, so half of the batch is there for variety.
     share = max(1, count // (2 * len(parts)))
     chosen = [piece for part in inside for piece in (part.best(share), part.first(share))]
     chosen = [piece for piece in chosen if len(piece)]

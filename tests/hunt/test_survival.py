@@ -1,0 +1,122 @@
+"""A hunt survives failing gradients, strategies and instances, and says so."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankcheck.hunt import HuntError, hunt
+from rankcheck.hunt.arena import Arena, Shape
+from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Screen
+from rankcheck.hunt.strategies.descend import NO_GRADIENT, descend
+from rankcheck.hunt.strategies.starts import starts
+
+HERE = Shape("instances", ())
+
+
+def test_a_gradient_that_raises_does_not_lose_what_structured_points_found(hunted, tmp_path):
+    found = hunt(hunted("no-backward"), None, rounds=3, folder=tmp_path)
+    assert found.verdict == "refuted"
+    assert found.strategy == "corpus"
+
+
+def test_a_gradient_that_raises_everywhere_ends_descents_and_is_told(hunted):
+    arena = Arena(hunted("no-backward"), HERE)
+    assert descend(arena, starts(arena, 0, 64), 0) is None
+    ((why, number),) = arena.troubles.items()
+    assert why == "descend: a gradient raised NotImplementedError: no backward for N entries"
+    assert number > 0
+    assert arena.counts.evaluated < 10_000
+
+
+def test_a_gradient_that_raises_for_some_ends_those_starts_alone(hunted):
+    arena = Arena(hunted("no-backward-true"), HERE)
+    found = descend(arena, starts(arena, 0, 64), 0)
+    assert found is not None
+    ((why, number),) = arena.troubles.items()
+    assert why == "descend: a gradient raised RuntimeError: a value above N"
+    assert 0 < number <= 64
+
+
+def test_the_troubles_of_a_hunt_are_counted_and_told(hunted, tmp_path):
+    found = hunt(hunted("no-backward-true"), None, rounds=2, folder=tmp_path)
+    assert found.verdict == "survived"
+    ((why, number),) = found.troubles.items()
+    assert f"{why} ({number} times)" in found.message
+    assert found.to_json()["troubles"] == {why: number}
+
+
+def test_a_margin_without_gradient_is_told(hunted, tmp_path):
+    found = hunt(hunted("whole"), None, rounds=1, folder=tmp_path)
+    assert found.troubles == {}
+    found = hunt(
+        hunted("discrete"), None, rounds=2, strategies=[Screen(), Descend()], folder=tmp_path
+    )
+    assert found.troubles[NO_GRADIENT] > 0
+    assert found.message.count(NO_GRADIENT) == 1
+
+
+def test_eigenvalues_that_meet_end_no_hunt(hunted, tmp_path):
+    found = hunt(hunted("meeting-eigenvalues"), None, rounds=3, folder=tmp_path)
+    assert found.verdict == "survived"
+
+
+def test_a_strategy_that_raises_does_not_end_the_hunt(hunted, tmp_path):
+    class Clumsy:
+        name, stage, visits = "clumsy", "scout", 0
+
+        def search(self, arena, seed):
+            raise IndexError("too far")
+
+    found = hunt(hunted("easy"), 30, strategies=[Clumsy(), Corpus()], folder=tmp_path)
+    assert found.verdict == "refuted"
+    assert found.troubles["clumsy raised IndexError: too far"] > 0
+
+
+def test_a_body_that_raises_on_some_instances_is_undecided(hunted, tmp_path):
+    found = hunt(hunted("sometimes-raises"), None, rounds=2, folder=tmp_path)
+    assert found.verdict == "undecided"
+    assert "hunted.sometimes-raises raised ArithmeticError" in found.message
+    assert "no counterexample in the other instances" in found.message
+
+
+def test_a_body_that_raises_on_all_is_an_error(hunted, tmp_path):
+    with pytest.raises(HuntError, match=r"hunted\.broken raised TypeError"):
+        hunt(hunted("broken"), None, rounds=2, folder=tmp_path)
+
+
+def test_points_of_equality_do_not_fill_the_starts(hunted):
+    arena = Arena(hunted("equality-set"), HERE)
+    begin = starts(arena, 0, 96)
+    equal = begin.margins.distance[0] == 0
+    assert 0 < int(equal.sum()) < len(begin) / 2
+
+
+def test_a_descent_leaves_points_of_equality(hunted):
+    arena = Arena(hunted("equality-set"), HERE)
+    sample = arena.sample(0, 200, structured=True)
+    equal = sample.select((sample.margins.distance[0] == 0).nonzero().reshape(-1)).first(32)
+    assert len(equal) > 4
+    found = descend(arena, equal, 0)
+    assert arena.offer(found) > len(equal) / 2
+
+
+@pytest.mark.parametrize(("low", "high"), [(-8.0, 8.0), (0.0, 4.0), (0.25, 4.0), (-3.0, -1.0)])
+def test_magnitudes_differ_by_orders_and_stay_in_their_range(low, high):
+    from rankcheck.hunt.points import MagnitudeSource
+
+    values = MagnitudeSource((), 0, 512).tensor(3, 4, low=low, high=high)
+    assert values.shape == (512, 3, 4)
+    assert bool(((values >= low) & (values <= high)).all())
+    size = values.abs().flatten(1)
+    ratio = size.amax(1) / size.amin(1).clamp(min=1e-9)
+    assert float(ratio.max()) > (1e4 if low <= 0 <= high else 2.0)
+    assert bool((values == MagnitudeSource((), 0, 512).tensor(3, 4, low=low, high=high)).all())
+    by_rows = (size.reshape(-1, 3, 4)[..., :1] == size.reshape(-1, 3, 4)).all(-1).all(-1)
+    assert bool(by_rows.any())
+
+
+def test_every_standard_strategy_survives_a_gradient_that_raises(hunted):
+    for strategy in STANDARD:
+        strategy.search(Arena(hunted("no-backward-true"), HERE), 3)
+    assert torch.is_grad_enabled()
