@@ -205,8 +205,9 @@ def _search(claim: Claim, settings: Settings, advance: Callable[[int], None] | N
     """Enumerate the small instances, sweep, and draw, until an instance breaks the claim."""
     assert claim.instances is not None
     profile, seed = settings.profile, settings.seed
-    search = _Search(shapes=scope_of(claim, profile))
-    search.violation = enumerate_scope(claim, search.shapes, search.small, advance=advance)
+    shapes = scope_of(claim, profile)
+    search = _Search(shapes=shapes)
+    search.violation = enumerate_scope(claim, shapes, search.small, advance=advance)
     search.smallest = search.violation is not None and search.violation.proved
     if search.violation is None and claim.tight is not None:
         search.violation = sweep(
