@@ -13,9 +13,9 @@ gap). On a cluster f(A) lies within rad f(h) of mid f(h), where h contains its e
 **General, rational.** The roots of the factors of the exact characteristic polynomial. **Balls**:
 flint's enclosures if the eigenvalues are isolated. Else the better of two: Gershgorin's discs of
 V⁻¹AV, for a V whose columns are close to eigenvectors (each component of k discs contains k
-eigenvalues); and the eigenvalues of M with the radius n (‖M‖ + ‖A‖)^{1−1/n} ‖E‖^{1/n} (Elsner;
-Bhatia, *Matrix Analysis*, Theorem VIII.1.1 and the bound of the matching distance after it), which
-holds at Jordan blocks too.
+eigenvalues); and the eigenvalues of M with the radius n (2μ)^{1−1/n} ‖E‖^{1/n}, where μ bounds the
+norms of the matrices in A (Elsner; Bhatia, *Matrix Analysis*, Theorem VIII.1.1 and the bound of the
+matching distance after it), which holds at Jordan blocks too.
 """
 
 from __future__ import annotations
