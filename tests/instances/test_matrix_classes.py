@@ -118,7 +118,12 @@ def on_balls(family, record):
     return family(ReplaySource(record, BallArray.exact))
 
 
-@pytest.mark.parametrize(("family", "member"), CLASSES, ids=str)
+def named(value):
+    """The name of a function, or the text of a family: nothing that differs between processes."""
+    return getattr(value, "__name__", None) or str(value)
+
+
+@pytest.mark.parametrize(("family", "member"), CLASSES, ids=named)
 def test_members_exactly_on_balls(family, member, swept, drawn):
     records = []
     for source, _ in itertools.islice(swept(family, 25, size=3), 25):
@@ -139,7 +144,7 @@ def test_members_exactly_on_balls(family, member, swept, drawn):
         assert write_choices(read_choices(family, choices)) == choices
 
 
-@pytest.mark.parametrize(("family", "member"), CLASSES, ids=str)
+@pytest.mark.parametrize(("family", "member"), CLASSES, ids=named)
 def test_floats_and_balls_agree(family, member, swept):
     for source, parts in swept(family, 8, size=4, seed=5):
         exact = on_balls(family, source.record.instance(2))
