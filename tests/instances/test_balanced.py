@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.balls import BallArray
 from rankcheck.instances.balanced import (
     balanced_networks_at_points,
     balanced_networks_with_inputs,
@@ -59,11 +59,13 @@ def test_only_what_can_be_certified_is_drawn_unless_asked(drawn, family):
         family()(ReplaySource(source.record, BallArray.exact))
 
 
-def test_rescaling_has_no_ball_form(drawn):
+def test_rescaled_networks_are_enclosed_on_balls(drawn):
     family = balanced_networks_at_points(depth=(2, 3), constructions=("rescaled",))
-    source, _ = next(pair for pair in drawn(family, 5) if pair is not None)
-    with pytest.raises(NoBallForm):
-        family(ReplaySource(source.record, BallArray.exact))
+    source, (net, _) = next(pair for pair in drawn(family, 5) if pair is not None)
+    enclosed, _ = family(ReplaySource(source.record, BallArray.exact))
+    for balls_, floats in zip(enclosed.weights, net.weights, strict=True):
+        low, high = float(balls_.sum().lower()), float(balls_.sum().upper())
+        assert low - 1e-9 <= float(floats.sum()) <= high + 1e-9
 
 
 def test_biases_of_both_signs_and_ranks_are_reached(swept):
