@@ -8,6 +8,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.given import NotRefutedError, proved
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.errors import InputError
+from rankcheck.verification.batching import check_batching
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.search import Tally, draw, sweep
 
@@ -23,9 +24,11 @@ def from_search(
     Raises:
         InputError: if the claim has no instances.
         NotRefutedError: if no violation is found, or balls do not prove it.
+        BatchError: if the body or the generator mixes the instances of a batch.
     """
     if claim.instances is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
+    check_batching(claim, seed)
     tally = Tally()
     found = sweep(claim, claim.instances, profile, seed, tally, advance=advance)
     if found is None:

@@ -14,10 +14,13 @@ from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.counterexamples.violation import Violation
-from rankcheck.verification.controls import check_hypotheses, check_mutants
+from rankcheck.verification.batching import BatchError, check_batching
+from rankcheck.verification.controls import Control, check_hypotheses, check_mutants
+from rankcheck.verification.evaluation import Raised
 from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.search import Tally, draw, sweep
+from rankcheck.verification.traces import raised
 
 __all__ = ["verify_claim"]
 
@@ -33,20 +36,29 @@ def verify_claim(
 ) -> Row:
     """Verify a claim; returns its row of the ledger.
 
-    A claim that is declared false replays its stored certificate. Any other claim is searched for a
+    First the body and the generators are checked to be functions of one instance; the row of a
+    claim that mixes the instances of a batch has failed, with the message of the `BatchError`. A
+    claim that is declared false replays its stored certificate. Any other claim is searched for a
     violation, and its controls are checked.
 
     Args:
         settings: profile, seed, and the folder for the certificate of a new counterexample.
         advance: called with the number of instances whenever some more were evaluated.
+
+    Raises:
+        ClaimError: if the body returns anything but relations.
+        Exception: what the generator or the body raises, if it does so on every instance.
     """
     start = time.perf_counter()
     if claim.kind == "cited":
         row = Row.of(claim, "cited")
-    elif claim.kind in FALSE:
-        row = _replayed(claim)
     else:
-        row = _searched(claim, settings, advance)
+        try:
+            check_batching(claim, settings.seed)
+        except BatchError as error:
+            row = Row.of(claim, "failed", messages=(str(error),))
+        else:
+            row = _replayed(claim) if claim.kind in FALSE else _searched(claim, settings, advance)
     return replace(row, seconds=round(time.perf_counter() - start, 3))
 
 
@@ -80,6 +92,11 @@ class _Search:
     def tallies(self) -> tuple[Tally, Tally, Tally]:
         return self.tight, self.swept, self.drawn
 
+    @property
+    def raised(self) -> list[Raised]:
+        """The instances inside the hypotheses on which the generator or the body raised."""
+        return [raised for tally in self.tallies for raised in tally.raised]
+
     def facts(self, claim: Claim) -> dict[str, Any]:
         """The fields of a row that the searches fill."""
         ratios = [ratio for tally in self.tallies for ratio in tally.ratio.values()]
@@ -107,14 +124,28 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
             messages=(found.message,),
             **facts,
         )
-    broken, unbroken = check_hypotheses(claim, settings.profile, settings.seed)
+    if search.raised:
+        return Row.of(claim, "failed", messages=(_raised(claim, search),), **facts)
+    needs = check_hypotheses(claim, settings.profile, settings.seed)
+    broken = [name for name, control in needs.items() if control.caught]
+    unbroken = [name for name, control in needs.items() if not control.caught]
     vacuous = _vacuous(search)
-    mutants = check_mutants(claim, search.tallies, settings.profile, settings.seed)
+    mutants, named = check_mutants(claim, search.tallies, settings.profile, settings.seed)
     messages = [
         f"{claim.id}: the control without the hypothesis {name!r} does not break the claim"
+        f"{_because(needs[name])}"
         for name in unbroken
     ]
-    messages += [f"{claim.id}: the mutant {name!r} survives" for name in mutants.survivors]
+    messages += [
+        f"{claim.id}: the mutant {name!r} survives{_because(named.get(name))}"
+        for name in mutants.survivors
+    ]
+    disagree = [
+        f"{claim.id} is undecided: {control.disagree}, in the {what} {name!r}"
+        for what, controls in (("control without", needs), ("mutant", named))
+        for name, control in controls.items()
+        if control.disagree is not None
+    ]
     messages += [f"{claim.id}: {why}" for why in _not_tight(claim, search.tight)]
     counts = search.swept.counts + search.drawn.counts
     if counts.evaluated == 0:
@@ -125,14 +156,40 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
     good: Verdict = "guarded" if claim.kind == "conjecture" else "holds"
     return Row.of(
         claim,
-        "failed" if messages else good,
+        "undecided" if disagree else "failed" if messages else good,
         needs=tuple(broken),
         unbroken=tuple(unbroken),
         vacuous=tuple(vacuous),
         mutants=mutants,
-        messages=tuple(messages),
+        messages=(*disagree, *messages),
         **facts,
     )
+
+
+def _raised(claim: Claim, search: _Search) -> str:
+    """What was raised on some instances, where, and on which.
+
+    Raises:
+        Exception: what was raised, with the instance as a note, if no instance was evaluated.
+    """
+    counts = search.tight.counts + search.swept.counts + search.drawn.counts
+    first, *others = search.raised
+    instance = f"on the instance {first.describe(claim)}"
+    if counts.evaluated == 0:
+        first.error.add_note(instance)
+        raise first.error
+    message = f"{claim.id} failed: {raised(first.error, claim.file)}\n  {instance}"
+    if others:
+        message += f"\n  and on {len(others)} other instance{'s' * (len(others) > 1)}"
+    return message + (
+        f"\n  the {first.by} accepts every instance inside the hypotheses; source.require in the "
+        "generator, before the operation that raises, leaves an instance out"
+    )
+
+
+def _because(control: Control | None) -> str:
+    """What the body raised in a control that was not caught."""
+    return "" if control is None or control.raised is None else f"; it raised {control.raised}"
 
 
 def _search(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> _Search:

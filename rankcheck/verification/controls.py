@@ -8,58 +8,86 @@ shows that the claim, or the search, is too weak.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import judge
-from rankcheck.counterexamples.violation import evaluate
-from rankcheck.instances.source import BatchSource, Instances, Rejected, seed_of
+from rankcheck.instances.source import Instances
+from rankcheck.verification.agreement import settle
+from rankcheck.verification.evaluation import CULPRITS, evaluate_instances
 from rankcheck.verification.ledger import Mutants
 from rankcheck.verification.profiles import Profile
-from rankcheck.verification.search import Tally, worst_of
+from rankcheck.verification.search import Tally, batches, worst_of
 
-__all__ = ["SHARE", "breaks", "check_hypotheses", "check_mutants"]
+__all__ = ["SHARE", "Control", "breaks", "check_hypotheses", "check_mutants"]
 
 #: The share of the profile's batches that is spent on each control.
 SHARE = 0.5
 
 
+@dataclass(frozen=True)
+class Control:
+    """What came of a control.
+
+    Attributes:
+        caught: whether it broke the claim.
+        disagree: of a violation about which floats and balls disagree, both figures, or None. Such
+            a violation does not break the claim.
+        raised: what the body raised if the control was not caught, or None.
+    """
+
+    caught: bool
+    disagree: str | None = None
+    raised: str | None = None
+
+
 def breaks(
     claim: Claim, family: Instances, profile: Profile, seed: int, parameters: Mapping[str, Any]
-) -> bool:
+) -> Control:
     """Whether some instance of a family breaks the claim with these parameters.
 
     The violation has to be proved, unless the claim has no ball form. An instance that the balls
-    leave undecided, such as one with a side that is not a number, does not count.
+    leave undecided, such as one with a side that is not a number, does not count. Nor does one on
+    which the body raises.
     """
     planned = profile.batches if claim.no_batch is None else profile.single
-    for index in range(max(4, round(planned * SHARE * claim.effort))):
-        size = None if claim.no_batch is not None else profile.size
-        source = BatchSource(seed_of(seed, claim.id, family.name, "control", index), size)
-        try:
-            relations = evaluate(claim, family, source, parameters)
-        except Rejected:
-            continue
-        for worst in worst_of(relations, source)[:1]:
-            record = source.record.instance(worst) if source.batch else source.record.detach()
-            judgement = judge(claim, record, family=family, parameters=parameters)
-            if judgement.finding == "refuted" or judgement.unprovable:
-                return True
-    return False
+    count = max(4, round(planned * SHARE * claim.effort))
+    disagree: str | None = None
+    raised: str | None = None
+    for make in batches(
+        claim, family, count, profile.size, (seed, claim.id, family.name, "control")
+    ):
+        evaluation = evaluate_instances(claim, family, make, parameters)
+        for failure in evaluation.raised[:1]:
+            said = " ".join(str(failure.error).split())
+            raised = raised or f"{type(failure.error).__name__}: {said}"
+        for part in evaluation.parts:
+            for worst in worst_of(part.relations, part)[:1]:
+                record = part.instance(worst)
+                judgement = judge(claim, record, family=family, parameters=parameters)
+                if judgement.finding == "refuted" or judgement.unprovable:
+                    return Control(True, disagree)
+                settled = settle(claim, family, record, judgement, parameters)
+                if settled.disagree:
+                    disagree = disagree or settled.judgement.reason
+        if len(evaluation.raised) >= CULPRITS:
+            break
+    return Control(False, disagree, raised)
 
 
-def check_hypotheses(claim: Claim, profile: Profile, seed: int) -> tuple[list[str], list[str]]:
-    """The hypotheses without which the claim breaks, and those without which it does not."""
-    broken: list[str] = []
-    unbroken: list[str] = []
-    for name, need in claim.needs.items():
-        caught = breaks(claim, need.instances, profile, seed, dict(need.parameters))
-        (broken if caught else unbroken).append(name)
-    return broken, unbroken
+def check_hypotheses(claim: Claim, profile: Profile, seed: int) -> dict[str, Control]:
+    """By hypothesis, the control that drops it."""
+    return {
+        name: breaks(claim, need.instances, profile, seed, dict(need.parameters))
+        for name, need in claim.needs.items()
+    }
 
 
-def check_mutants(claim: Claim, tallies: Sequence[Tally], profile: Profile, seed: int) -> Mutants:
-    """The derived mutants, of which the tallies know, and the mutants that the claim names.
+def check_mutants(
+    claim: Claim, tallies: Sequence[Tally], profile: Profile, seed: int
+) -> tuple[Mutants, dict[str, Control]]:
+    """The derived mutants, of which the tallies know, and by name the mutants of the claim.
 
     A conjecture has no derived mutants: nobody knows whether it is sharp.
     """
@@ -76,7 +104,15 @@ def check_mutants(claim: Claim, tallies: Sequence[Tally], profile: Profile, seed
                 change = "bound 2 % stronger" if kind == "leq" else "one side 2 % off"
                 survivors.append(f"{change}{f' ({label})' if label else ''}")
     families = [claim.instances] if claim.tight is None else [claim.tight, claim.instances]
+    controls: dict[str, Control] = {}
     for name, parameters in claim.mutants.items():
-        if not any(breaks(claim, family, profile, seed, dict(parameters)) for family in families):
+        disagree = raised = None
+        for family in families:
+            control = breaks(claim, family, profile, seed, dict(parameters))
+            disagree, raised = disagree or control.disagree, raised or control.raised
+            if control.caught:
+                break
+        else:
             survivors.append(name)
-    return Mutants(total - len(survivors), total, tuple(survivors))
+        controls[name] = Control(control.caught, disagree, None if control.caught else raised)
+    return Mutants(total - len(survivors), total, tuple(survivors)), controls

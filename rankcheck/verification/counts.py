@@ -17,6 +17,8 @@ class Counts:
         evaluated: instances that satisfy the hypotheses.
         rejected: instances that do not; they say nothing about the claim.
         rounding: violations in floats that ball arithmetic showed to be rounding.
+        outside: violations in floats of instances that break a hypothesis in exact numbers, and
+            satisfy it in floats by rounding.
         reasons: by hypothesis, how many instances violate it. An instance may violate several, and
             a batch that is rejected as a whole counts once.
     """
@@ -25,6 +27,7 @@ class Counts:
     rejected: int = 0
     rounding: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
+    outside: int = 0
 
     def __add__(self, other: Counts) -> Counts:
         reasons = dict(self.reasons)
@@ -35,6 +38,7 @@ class Counts:
             self.rejected + other.rejected,
             self.rounding + other.rounding,
             reasons,
+            self.outside + other.outside,
         )
 
     @property
@@ -59,4 +63,5 @@ class Counts:
             int(data.get("rejected", 0)),
             int(data.get("rounding", 0)),
             {str(why): int(number) for why, number in reasons.items()},
+            int(data.get("outside", 0)),
         )

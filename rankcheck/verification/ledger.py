@@ -48,8 +48,9 @@ class Row:
 
     Attributes:
         verdict: `holds`; `guarded`, a conjecture that nothing broke; `refuted`, a counterexample is
-            proved; `failed`, a control was not caught, nothing was asserted, or the check raised;
-            `undecided`; `cited`, not checked here.
+            proved; `failed`, a control was not caught, nothing was asserted, the body mixes the
+            instances of a batch, or the check raised; `undecided`, also where floats and balls
+            disagree; `cited`, not checked here.
         reference: key of the document and place in it, None for a conjecture without one.
         drawn: instances that Hypothesis drew.
         swept: instances that were swept in batches.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
+from rankcheck.verification.traces import raised
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
@@ -34,15 +33,6 @@ def unfinished(entry: Entry | Claim, reason: str, verdict: Verdict = "undecided"
     """The row of a claim whose verification did not finish."""
     said = "is undecided" if verdict == "undecided" else "failed"
     return Row.of(entry, verdict, messages=(f"{entry.id} {said}: {reason}",))
-
-
-def raised(error: BaseException, file: Path) -> str:
-    """What a check raised, and where: the last line in the file of the claim, or the last line."""
-    frames = traceback.extract_tb(error.__traceback__)
-    inside = [frame for frame in frames if frame.filename == str(file)]
-    at = "".join(f" at {shown_path(Path(f.filename))}:{f.lineno}" for f in (inside or frames)[-1:])
-    said = " ".join(str(error).split())
-    return f"its check raised {type(error).__name__}{at}" + (f": {said}" if said else "")
 
 
 @contextmanager

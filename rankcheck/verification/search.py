@@ -1,7 +1,8 @@
 """Searching the instances of a claim for a violation: sweeps of batches, and Hypothesis.
 
 Instances are evaluated in floats. Any violation larger than its tolerance is re-checked in ball
-arithmetic immediately; the search stops at the first one that is not rounding.
+arithmetic immediately; the search stops at the first one that is not rounding. Instances on which
+the body raises are kept, and the search goes on.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,17 +21,12 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.judge import judge
-from rankcheck.counterexamples.violation import Violation, evaluate, excess
+from rankcheck.counterexamples.violation import Violation, excess
 from rankcheck.instances.constants import without_local_constants
-from rankcheck.instances.record import Record
-from rankcheck.instances.source import (
-    BatchSource,
-    DrawSource,
-    Instances,
-    Rejected,
-    seed_of,
-)
+from rankcheck.instances.source import BatchSource, DrawSource, Instances, Source, seed_of
+from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
+from rankcheck.verification.evaluation import CULPRITS, Part, Raised, evaluate_instances
 from rankcheck.verification.profiles import Profile
 
 __all__ = ["JUDGED", "Tally", "draw", "sweep", "worst_of"]
@@ -52,6 +49,7 @@ class Tally:
         killed: the relations whose derived mutant fails on an instance that satisfies the claim.
         seen: by relation, its kind and its label.
         asserted: the relations that were asserted on some instance.
+        raised: the instances inside the hypotheses on which the generator or the body raised.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -60,6 +58,12 @@ class Tally:
     killed: set[int] = field(default_factory=set)
     seen: dict[int, tuple[str, str]] = field(default_factory=dict)
     asserted: set[int] = field(default_factory=set)
+    raised: list[Raised] = field(default_factory=list)
+
+    @property
+    def lost(self) -> bool:
+        """Whether so many instances raised that the search ends."""
+        return len(self.raised) >= CULPRITS
 
     def add(self, relations: tuple[Relation, ...], valid: torch.Tensor) -> None:
         """Add the relations of a batch; `valid`, of shape `(*batch)`, marks what counts."""
@@ -77,6 +81,7 @@ class Tally:
                     self.killed.add(number)
             if relation.kind == "leq":
                 positive = counted & (lhs > 0) & (rhs > relation.tolerance.detach())
+                positive &= ~relation.violated()  # rounding, as the balls have shown
                 if bool(positive.any()):
                     ratio = float((lhs[positive] / rhs[positive]).max())
                     self.ratio[number] = max(self.ratio.get(number, 0.0), ratio)
@@ -93,11 +98,11 @@ def _trailing(valid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 def batches(
     claim: Claim, family: Instances, count: int, size: int, key: tuple[object, ...]
-) -> Iterator[BatchSource]:
-    """`count` seeded sources: batches, or single instances if the body carries no batch axis."""
+) -> Iterator[Callable[[], Source]]:
+    """What makes `count` seeded sources: of batches, or of instances if a body takes no batch."""
     for index in range(count):
-        seed = seed_of(*key, claim.id, family.name, index)
-        yield BatchSource(seed, None if claim.no_batch is not None else size)
+        seed = seed_of(*key, index)
+        yield partial(BatchSource, seed, None if claim.no_batch is not None else size)
 
 
 def sweep(
@@ -121,51 +126,45 @@ def sweep(
     """
     planned = profile.batches if claim.no_batch is None else profile.single
     count = max(2, round(planned * share * claim.effort))
-    for source in batches(claim, family, count, profile.size, (seed,)):
-        size = source.batch[0] if source.batch else 1
-        try:
-            relations = evaluate(claim, family, source, parameters or {})
-        except Rejected as rejected:
-            tally.counts += _rejected(rejected)
-            continue
-        valid = int(source.valid.sum())
-        tally.counts += Counts(valid, size - valid, 0, source.reasons)
-        found = _judged(claim, family, source, relations, parameters or {}, tally)
-        if found is not None:
-            return found
-        tally.add(relations, source.valid)
-        if advance is not None:
-            advance(size)
+    for make in batches(claim, family, count, profile.size, (seed, claim.id, family.name)):
+        evaluation = evaluate_instances(claim, family, make, parameters)
+        tally.counts += evaluation.counts
+        tally.raised += evaluation.raised
+        undecided: Violation | None = None
+        for part in evaluation.parts:
+            found = _judged(claim, family, part, parameters or {}, tally)
+            if found is not None and found.judgement.finding == "refuted":
+                return found
+            undecided = undecided or found
+        if undecided is not None:
+            return undecided
+        for part in evaluation.parts:
+            tally.add(part.relations, part.valid)
+        if tally.lost:
+            return None
+        if advance is not None and evaluation.parts:
+            advance(sum(part.valid.numel() for part in evaluation.parts))
     return None
 
 
 def _judged(
-    claim: Claim,
-    family: Instances,
-    source: BatchSource,
-    relations: tuple[Relation, ...],
-    parameters: Mapping[str, Any],
-    tally: Tally,
+    claim: Claim, family: Instances, part: Part, parameters: Mapping[str, Any], tally: Tally
 ) -> Violation | None:
     """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
     undecided: Violation | None = None
-    for index in worst_of(relations, source):
-        record = source.record.instance(index) if source.batch else source.record.detach()
+    for index in worst_of(part.relations, part):
+        record = part.instance(index)
         judgement = judge(claim, record, family=family, parameters=parameters)
-        if judgement.finding == "refuted":
-            return Violation(record, family, judgement)
-        if judgement.finding == "undecided":
-            undecided = undecided or Violation(record, family, judgement)
-        else:
-            tally.counts += Counts(rounding=1)
+        settled = settle(claim, family, record, judgement, parameters)
+        if settled.outcome == "refuted":
+            return Violation(record, family, settled.judgement)
+        if settled.violation:
+            undecided = undecided or Violation(record, family, settled.judgement)
+        tally.counts += settled.counts
     return undecided
 
 
-def _rejected(why: Rejected) -> Counts:
-    return Counts(rejected=1, reasons={str(why): 1})
-
-
-def worst_of(relations: tuple[Relation, ...], source: BatchSource) -> list[int]:
+def worst_of(relations: tuple[Relation, ...], source: Source | Part) -> list[int]:
     """The indices of the largest violations in a batch, relative ones first, then absolute ones."""
     worst: list[int] = []
     for relative in (True, False):
@@ -189,30 +188,30 @@ def draw(
     """Let Hypothesis draw instances; returns the first violation that is not rounding, or None."""
     found: list[Violation] = []
 
-    def violates(drawn: tuple[tuple[Relation, ...], Record]) -> bool:
-        relations, record = drawn
+    def violates(part: Part) -> bool:
         if advance is not None:
             advance(1)
-        tally.counts += Counts(1)
-        if bool(excess(relations, ()) > -torch.inf):
-            judgement = judge(claim, record, family=family, parameters=parameters)
-            if judgement.finding in ("refuted", "undecided"):
-                found.append(Violation(record, family, judgement))
+        if bool(excess(part.relations, ()) > -torch.inf):
+            judgement = judge(claim, part.record, family=family, parameters=parameters)
+            settled = settle(claim, family, part.record, judgement, parameters)
+            if settled.violation:
+                found.append(Violation(part.record, family, settled.judgement))
                 return True
-            tally.counts += Counts(rounding=1)
+            tally.counts += settled.counts
             return False
-        tally.add(relations, torch.tensor(True))
+        tally.add(part.relations, torch.tensor(True))
         return False
 
     @st.composite
-    def evaluated(draw_: Any) -> tuple[tuple[Relation, ...], Record]:
+    def evaluated(draw_: Any) -> Part:
         source = DrawSource(draw_)
-        try:
-            relations = evaluate(claim, family, source, parameters or {})
-        except Rejected as rejected:
-            tally.counts += _rejected(rejected)
+        evaluation = evaluate_instances(claim, family, lambda: source, parameters)
+        tally.counts += evaluation.counts
+        if not tally.lost:
+            tally.raised += evaluation.raised
+        if not evaluation.parts:
             reject()
-        return relations, source.record
+        return evaluation.parts[0]
 
     quietly = settings(
         max_examples=max(2, examples),

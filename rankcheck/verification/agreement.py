@@ -1,0 +1,274 @@
+"""Whether floats and balls agree: a violation in floats that the balls do not confirm.
+
+Most of these are rounding. But the body computes floats and balls along different paths, and either
+may be wrong. A violation much larger than its tolerance, and than any rounding error that is
+plausible at the instance, is reported as undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+
+from rankcheck import balls
+from rankcheck.balls import BallArray
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.relations import Relation
+from rankcheck.counterexamples.judge import Judgement, exact_instance
+from rankcheck.counterexamples.violation import evaluate
+from rankcheck.instances.record import Integer, Record
+from rankcheck.instances.source import Instances, Rejected, ReplaySource
+from rankcheck.verification.counts import Counts
+
+__all__ = ["DISAGREEMENT", "Settled", "settle"]
+
+#: Up to this multiple of its tolerance, a violation in floats that the balls do not confirm is
+#: rounding. The largest that any claim of the ledger has is 9.8 (profile deep); 6.4 in the sweeps,
+#: draws and controls of the profile quick, seeds 0 to 4.
+DISAGREEMENT = 64.0
+#: So is one below this multiple of the rounding error that is measured at the instance.
+MEASURED = 64.0
+#: The rounding error is measured with this many pairs of neighbours, on both sides of the instance
+#: at this distance, relative to entries of absolute value 1 or more, and
+PAIRS, DISTANCE = 8, 2.0**-30
+#: so many times as far. At equal distances the errors of sums would often cancel exactly.
+FAR = 5
+
+Outcome = Literal["refuted", "undecided", "rounding", "outside"]
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What a violation in floats is, after ball arithmetic has judged its instance.
+
+    Attributes:
+        outcome: `refuted` or `undecided`, as the balls say; `rounding`, if they exclude the
+            violation; `outside`, if they put the instance outside the hypotheses, on whose edge it
+            lies. If floats and balls disagree, it is `undecided`.
+        judgement: of the balls; its reason has both figures if floats and balls disagree.
+        disagree: whether they do.
+    """
+
+    outcome: Outcome
+    judgement: Judgement
+    disagree: bool = False
+
+    @property
+    def violation(self) -> bool:
+        """Whether the instance ends a search: it is refuted or undecided."""
+        return self.outcome in ("refuted", "undecided")
+
+    @property
+    def counts(self) -> Counts:
+        """What the instance adds to the counts, if it does not end the search."""
+        return Counts(rounding=self.outcome == "rounding", outside=self.outcome == "outside")
+
+
+def settle(
+    claim: Claim,
+    family: Instances,
+    record: Record,
+    judgement: Judgement,
+    parameters: Mapping[str, Any] | None = None,
+) -> Settled:
+    r"""Settle what a violation in floats is, given what the balls say of its instance.
+
+    Violations that the balls exclude are rounding up to `DISAGREEMENT` times the tolerance. Beyond
+    that the rounding error at the instance is measured: for a side $f$ and a small step $d$, the
+    difference $5 f(x + d) - 6 f(x) + f(x - 5 d)$ is rounding where $f$ is smooth, and the size of a
+    jump where rounding decides a mask or a rank. Where that does not explain the violation, floats
+    and balls disagree.
+
+    An instance that the balls put outside the hypotheses lies on their edge if some of its
+    neighbours satisfy no hypothesis, or no violation, in floats; if none of them does, floats and
+    balls disagree about the hypotheses.
+
+    Args:
+        record: of one instance that is violated in floats.
+        judgement: what `judge` returned for it.
+        parameters: settings of the keyword-only parameters of the body.
+    """
+    if judgement.finding in ("refuted", "undecided"):
+        return Settled(judgement.finding, judgement)
+    parameters = parameters or {}
+    outside = judgement.finding == "outside"
+    try:
+        violated = _violated(evaluate(claim, family, ReplaySource(record), parameters))
+    except Rejected:  # inside in its batch, and outside alone: on the edge
+        return Settled("outside", judgement)
+    exact = {} if outside else _exact(claim, family, record, judgement, parameters, violated)
+    for worst in sorted(violated, key=lambda worst: -worst.multiple):
+        if worst.multiple <= DISAGREEMENT:
+            break
+        sides = exact.get(worst.number)
+        if not _is_rounding(claim, family, record, parameters, worst, sides is None):
+            return Settled("undecided", _alarm(judgement, worst, sides), disagree=True)
+    asserted = not outside and (not violated or bool(exact))
+    return Settled("rounding" if asserted else "outside", judgement)
+
+
+def _alarm(
+    judgement: Judgement, worst: _Worst, sides: tuple[BallArray, BallArray] | None
+) -> Judgement:
+    """The judgement of an instance on which floats and balls disagree, with both figures."""
+    lhs, rhs = sides or (None, None)
+    if lhs is not None and rhs is not None:
+        said = f"in balls lhs = {lhs.describe()}, rhs = {rhs.describe()}"
+    else:
+        why = judgement.reason or "the relation is not asserted there"
+        said = f"the balls put the instance outside the hypotheses ({why})"
+    return replace(
+        judgement,
+        finding="undecided",
+        reason=(
+            f"floats and balls disagree: in floats {worst.describe()}; {said}; one of the two is "
+            "computed wrongly, or the relation needs scale= or error="
+        ),
+        relation=worst.number,
+        kind=worst.relation.kind,
+        label=worst.relation.label,
+        lhs=lhs,
+        rhs=rhs,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Worst:
+    """The entry of a relation with the largest violation, as a multiple of the tolerance."""
+
+    relation: Relation
+    number: int
+    entry: int
+
+    def at(self, side: torch.Tensor) -> float:
+        return float(side.detach().double().reshape(-1)[self.entry])
+
+    @property
+    def excess(self) -> float:
+        """How far the entry is from satisfying the relation; infinite if a side is NaN."""
+        excess = self.at(self.relation.excess)
+        return torch.inf if excess != excess else excess
+
+    @property
+    def multiple(self) -> float:
+        """The excess as a multiple of the tolerance."""
+        tolerance = self.at(self.relation.tolerance)
+        return self.excess / tolerance if tolerance > 0 else torch.inf
+
+    def describe(self) -> str:
+        lhs, rhs = self.at(self.relation.lhs), self.at(self.relation.rhs)
+        sign = ">" if self.relation.kind == "leq" else "!="
+        label = f"{self.relation.label}: " if self.relation.label else ""
+        tolerance = self.at(self.relation.tolerance)
+        times = f"{self.multiple:.3g} times the tolerance" if tolerance > 0 else "tolerance 0"
+        return f"{label}lhs {lhs:.17g} {sign} rhs {rhs:.17g} by {self.excess:.6g}, {times}"
+
+
+def _violated(relations: tuple[Relation, ...]) -> list[_Worst]:
+    """For each relation that is violated, its worst entry; the instance has no batch axes."""
+    found = []
+    for number, relation in enumerate(relations):
+        violated = relation.violated().reshape(-1)
+        if not bool(violated.any()):
+            continue
+        excess = relation.excess.detach().double().reshape(-1).nan_to_num(nan=torch.inf)
+        tolerance = relation.tolerance.detach().double().reshape(-1)
+        multiple = torch.where(tolerance > 0, excess / tolerance, torch.inf)
+        multiple = torch.where(violated, multiple.nan_to_num(nan=torch.inf), -torch.inf)
+        largest = torch.where(multiple == multiple.max(), excess, -torch.inf)
+        found.append(_Worst(relation, number, int(largest.argmax())))
+    return found
+
+
+def _exact(
+    claim: Claim,
+    family: Instances,
+    record: Record,
+    judgement: Judgement,
+    parameters: Mapping[str, Any],
+    violated: list[_Worst],
+) -> dict[int, tuple[BallArray, BallArray]]:
+    """By relation, the two sides on balls at its worst entry, if it is asserted there.
+
+    A body may return fewer relations or entries on balls; what is missing is not asserted.
+    """
+    found: dict[int, Any] = {}
+    with balls.precision(judgement.bits):
+        relations = claim.relations(exact_instance(family, record), **parameters)
+        for worst in violated:
+            if worst.number >= len(relations):
+                continue
+            relation = relations[worst.number]
+            asserted = relation.asserted.reshape(-1)
+            if worst.entry < asserted.numel() and bool(asserted[worst.entry]):
+                lhs, rhs = (side.reshape(-1)[worst.entry] for side in relation.sides())
+                found[worst.number] = lhs, rhs
+    return found
+
+
+def _is_rounding(
+    claim: Claim,
+    family: Instances,
+    record: Record,
+    parameters: Mapping[str, Any],
+    worst: _Worst,
+    outside: bool,
+) -> bool:
+    """Whether the violation is explained by rounding, or by the edge of a hypothesis.
+
+    The violation of an instance inside the hypotheses is compared with second differences of
+    both sides. If one of its neighbours leaves the hypotheses or raises, nothing can be said.
+    """
+    centre = [worst.at(worst.relation.lhs), worst.at(worst.relation.rhs)]
+    measured = 0.0
+    for pair in _pairs(record):
+        sides = []
+        for neighbour in pair:
+            try:
+                relation = evaluate(claim, family, ReplaySource(neighbour), parameters)[
+                    worst.number
+                ]
+                there = replace(worst, relation=relation)
+                asserted = there.at(relation.asserted) > 0
+                violated = there.at(relation.violated()) > 0
+                sides.append([there.at(relation.lhs), there.at(relation.rhs)])
+            except Exception:  # Rejected, or an operation that has no value there
+                return True
+            if not asserted or (outside and not violated):
+                return True
+        for side, here in enumerate(centre):
+            ahead, behind = sides[0][side], sides[1][side]
+            difference = abs(FAR * ahead - (FAR + 1) * here + behind) / 3
+            slope = abs(ahead - behind) / (FAR + 1) * (2.0**-53 / DISTANCE)
+            if here != here or abs(here) == torch.inf:  # a jump, unless it is no number everywhere
+                difference = 0.0 if ahead != ahead or ahead == here else torch.inf
+                slope = 0.0
+            elif difference != difference:
+                difference = torch.inf
+            measured = max(measured, difference + slope)
+    if measured == torch.inf:
+        return True
+    return worst.excess <= MEASURED * measured
+
+
+def _pairs(record: Record) -> Iterator[tuple[Record, Record]]:
+    """Pairs of instances on both sides of one, inside the ranges of entries: near and far."""
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(PAIRS):
+        ahead, behind = [], []
+        for choice in record.choices:
+            if isinstance(choice, Integer):
+                continue
+            values = choice.values
+            random = 2 * torch.rand(values.shape, dtype=torch.float64, generator=generator) - 1
+            # Zeros stay zero: a sparse instance stays sparse.
+            step = DISTANCE * random * values.abs().clamp(min=1.0) * (values != 0)
+            reach = FAR * step.abs()
+            inside = (values + reach <= choice.high) & (values - reach >= choice.low)
+            step = torch.where(inside, step, 0.0)
+            ahead.append(values + step)
+            behind.append(values - FAR * step)
+        yield record.with_tensors(ahead), record.with_tensors(behind)

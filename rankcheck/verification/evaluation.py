@@ -1,0 +1,234 @@
+"""Evaluating a batch of instances of which some may raise.
+
+`torch.linalg.inv`, `solve`, `cholesky` and `eigh` raise for a whole batch if one of its matrices is
+singular. A batch that raises is therefore evaluated again without the instances that are known to
+break a hypothesis; if it still raises, it is halved until the instances that raise are alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from hypothesis.errors import HypothesisException
+
+from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.relations import Relation
+from rankcheck.counterexamples.describe import describe_instance
+from rankcheck.counterexamples.judge import exact_instance
+from rankcheck.errors import InputError
+from rankcheck.instances.choices import write_choices
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource, Source
+from rankcheck.verification.counts import Counts
+
+__all__ = ["CULPRITS", "Evaluation", "Part", "Raised", "evaluate_instances"]
+
+#: Halving ends once this many instances of a batch have raised: the claim has failed anyway.
+CULPRITS = 64
+#: A longer text of an instance is cut.
+READABLE = 2000
+#: Errors that say nothing about an instance: they are not caught.
+PASSED = (ClaimError, InputError, ReplayError, HypothesisException)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Instances of one batch that were evaluated together.
+
+    Attributes:
+        record: what was drawn for them.
+        batch: the batch axes of the record and of the sides; `()` for one instance.
+        valid: which of them satisfy the hypotheses, of shape `batch`.
+        relations: what the body returned, over the batch axes.
+    """
+
+    record: Record
+    batch: tuple[int, ...]
+    valid: torch.Tensor
+    relations: tuple[Relation, ...]
+
+    def instance(self, index: int) -> Record:
+        """The record of one instance; the index of the only one is 0."""
+        return self.record.instance(index) if self.batch else self.record.detach()
+
+
+@dataclass(frozen=True, eq=False)
+class Raised:
+    """An instance inside the hypotheses on which the generator or the body raises.
+
+    Attributes:
+        record: what was drawn for it; up to the error, if the generator raised.
+        error: the exception.
+        by: what raised.
+        parameters: settings of the keyword-only parameters of the body.
+    """
+
+    record: Record
+    family: Instances
+    error: Exception
+    by: str
+    parameters: Mapping[str, Any]
+
+    def describe(self, claim: Claim) -> str:
+        """The instance as numbers: what the body received, and the choices that make it."""
+        lines = []
+        if self.by == "body":
+            try:
+                text = describe_instance(claim, self.family(ReplaySource(self.record)))
+            except Exception:  # the choices say it all the same
+                text = ""
+            lines += [_cut(text)] if text else []
+        lines.append(_cut(f"{self.family} draws {write_choices(self.record)}"))
+        return "; ".join(lines)
+
+    def outside_exactly(self) -> bool:
+        """Whether the instance breaks a hypothesis exactly, though not in floats."""
+        try:
+            exact_instance(self.family, self.record)
+        except Rejected:
+            return True
+        except Exception:
+            return False
+        return False
+
+
+@dataclass(eq=False)
+class Evaluation:
+    """What became of the instances of a batch: each is in a part, rejected, or raised.
+
+    Instances are left out only after `CULPRITS` of them have raised.
+
+    Attributes:
+        rejected: instances that no part holds because they break a hypothesis.
+        reasons: by hypothesis, how many of those break it.
+    """
+
+    parts: list[Part] = field(default_factory=list)
+    raised: list[Raised] = field(default_factory=list)
+    rejected: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> Counts:
+        """How many instances were evaluated, and how many break a hypothesis."""
+        valid = sum(int(part.valid.sum()) for part in self.parts)
+        total = sum(part.valid.numel() for part in self.parts)
+        return Counts(valid, self.rejected + total - valid, 0, self.reasons)
+
+    def reject(self, number: int, reasons: Mapping[str, int]) -> None:
+        """Count instances that break a hypothesis."""
+        self.rejected += number
+        self._because(reasons)
+
+    def add(self, source: Source, relations: tuple[Relation, ...]) -> None:
+        """Add the instances that a source has built."""
+        self.parts.append(Part(source.record, source.batch, source.valid, relations))
+        self._because(source.reasons)
+
+    def _because(self, reasons: Mapping[str, int]) -> None:
+        for why, number in reasons.items():
+            self.reasons[why] = self.reasons.get(why, 0) + number
+
+
+def evaluate_instances(
+    claim: Claim,
+    family: Instances,
+    make: Callable[[], Source],
+    parameters: Mapping[str, Any] | None = None,
+) -> Evaluation:
+    """Evaluate a claim on the instances that a generator builds from a source.
+
+    In the common case the evaluation has one part, which holds the whole batch. An exception counts
+    only if it is raised by an instance alone, without batch axes, inside the hypotheses.
+
+    Args:
+        make: makes the source; called again for each part of a batch that raises, so it has to
+            make the same source each time. A source without batch axes is made once.
+        parameters: settings of the keyword-only parameters of the body.
+
+    Raises:
+        ClaimError: if the body returns anything but relations.
+        InputError: if the body or the generator does.
+    """
+    found = Evaluation()
+    _evaluate(claim, family, make, parameters or {}, None, found)
+    return found
+
+
+def _evaluate(
+    claim: Claim,
+    family: Instances,
+    make: Callable[[], Source],
+    parameters: Mapping[str, Any],
+    index: torch.Tensor | None,
+    found: Evaluation,
+) -> None:
+    """Evaluate the instances at these indices of the source, a number or a vector of them."""
+    if len(found.raised) >= CULPRITS:
+        return
+    source = make() if index is None else Chosen(make(), index)
+    by = "generator"
+    try:
+        instance = family(source)
+        by = "body"
+        relations = tuple(
+            relation.over(source.batch) for relation in claim.relations(instance, **parameters)
+        )
+    except Rejected as rejected:
+        found.reject(1, {str(rejected): 1})
+        return
+    except PASSED:
+        raise
+    except Exception as error:
+        if not source.batch:
+            raised = Raised(source.record.detach(), family, error, by, parameters)
+            if raised.outside_exactly():
+                found.reject(1, {"a hypothesis, in exact numbers": 1})
+            else:
+                found.raised.append(raised)
+            return
+        inside = source.valid.cpu()
+        kept = torch.arange(len(inside)) if index is None else index
+        again = partial(_evaluate, claim, family, make, parameters, found=found)
+        if not bool(inside.all()):
+            found.reject(int((~inside).sum()), source.reasons)
+            kept = kept[inside]
+            if len(kept):
+                again(kept)
+        elif len(kept) == 1:
+            again(kept[0])
+        else:
+            half = len(kept) // 2
+            again(kept[:half])
+            again(kept[half:])
+        return
+    found.add(source, relations)
+
+
+class Chosen(Source):
+    """The instances at some indices of the batch that another source draws.
+
+    Args:
+        source: a source with one batch axis that has drawn nothing yet.
+        index: the indices, in any order; a single number gives an instance without batch axes.
+    """
+
+    def __init__(self, source: Source, index: torch.Tensor) -> None:
+        super().__init__(tuple(index.shape))
+        self._source = source
+        self._index = index
+
+    def _integer(self, low: int, high: int) -> int:
+        return self._source.integer(low, high)
+
+    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any:
+        values = self._source.tensor(*shape, low=low, high=high)
+        return values[self._index.to(values.device)]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= READABLE else f"{text[:READABLE]} … ({len(text)} characters)"

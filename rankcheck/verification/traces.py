@@ -1,0 +1,23 @@
+"""What was raised, and where, in one line for a person."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from rankcheck.catalogue.entry import shown_path
+
+__all__ = ["raised"]
+
+
+def raised(error: BaseException, file: Path) -> str:
+    """What a check raised, and where: the last line in the file of the claim, or the last line.
+
+    The notes of the error follow on lines of their own.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if frame.filename == str(file)]
+    at = "".join(f" at {shown_path(Path(f.filename))}:{f.lineno}" for f in (inside or frames)[-1:])
+    said = " ".join(str(error).split())
+    notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
+    return f"its check raised {type(error).__name__}{at}" + (f": {said}" if said else "") + notes

@@ -1,0 +1,236 @@
+"""Floats and balls that disagree are an alarm, not rounding: bugs planted in the float path."""
+
+import pytest
+import torch
+
+from rankcheck import eq, leq
+from rankcheck.claims.claim import Need
+from rankcheck.counterexamples.judge import Judgement, judge
+from rankcheck.instances.source import instances
+from rankcheck.verification.agreement import DISAGREEMENT, settle
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.counts import Counts
+from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.verification.search import Tally, draw, sweep
+
+SMALL = Profile("small", drawn=40, batches=6, size=64, single=12)
+
+
+@pytest.fixture
+def verify(tmp_path):
+    return lambda claim: verify_claim(claim, Settings(SMALL, folder=tmp_path))
+
+
+@instances
+def numbers(source, *, count=1, low=-8.0, high=8.0):
+    return tuple(source.tensor(low=low, high=high) for _ in range(count))
+
+
+def in_floats(x):
+    return isinstance(x, torch.Tensor)
+
+
+def off_by_1000(x):
+    """True; floats add 1000 to the left side."""
+    return leq(x * x + (1000 if in_floats(x) else 0), x * x + 0.5)
+
+
+def off_by_a_millionth(x):
+    y = x * x + 1
+    return eq(y * (1 + 1e-6) if in_floats(x) else y, x * x + 1)
+
+
+def off_by_a_factor(x):
+    y = x * x + 1
+    return leq(y * 166.97 if in_floats(x) else y, y)
+
+
+def wrong_at_some(x):
+    """Wrong in floats for x > 7 only."""
+    y = x * x + 1
+    return leq(torch.where(x > 7, 2 * y, y) if in_floats(x) else y, y, label="here")
+
+
+def not_a_number(x):
+    return leq(x / (x - x) if in_floats(x) else x, 8.0)
+
+
+def wrong_integers(x):
+    n = (x > 0) * 1
+    return leq(n + 1 if in_floats(x) else n, 1)
+
+
+@pytest.mark.parametrize("kind", ["bound", "conjecture"])
+@pytest.mark.parametrize(
+    "body",
+    [off_by_1000, off_by_a_millionth, off_by_a_factor, wrong_at_some, not_a_number, wrong_integers],
+    ids=lambda body: body.__name__,
+)
+def test_a_bug_of_the_float_path_is_undecided(declare, verify, body, kind):
+    row = verify(declare(body, numbers(), kind=kind, loose="for the test"))
+    assert row.verdict == "undecided"
+    [message] = row.messages
+    assert message.startswith("t.made-up is undecided")
+    assert "floats and balls disagree: in floats " in message
+    assert row.best_ratio is None or row.best_ratio <= 1 + 1e-12
+    claim = declare(body, numbers())
+    found = draw(claim, claim.instances, 200, 0, Tally())
+    assert found.judgement.finding == "undecided"
+    assert found.judgement.reason.startswith("floats and balls disagree: in floats ")
+
+
+def test_both_figures_are_told(declare, verify):
+    [message] = verify(declare(off_by_1000, numbers())).messages
+    assert "by 999.5, " in message
+    assert " times the tolerance; in balls lhs = " in message
+
+
+def test_a_small_multiple_of_the_tolerance_is_rounding(declare, record):
+    """Floats are off by so many tolerances; the body is otherwise exact."""
+    tolerance = 4 * 256 * 2.0**-53
+
+    def body(x, *, times=1.0):
+        return leq(x * (1 + times * tolerance) if in_floats(x) else x, x)
+
+    claim = declare(body, numbers())
+    one = record(1.0)
+
+    def settled(times):
+        parameters = {"times": times}
+        return settle(claim, claim.instances, one, judge(claim, one), parameters)
+
+    assert settled(2.0).counts == Counts(rounding=1)
+    assert settled(DISAGREEMENT * 0.9).outcome == "rounding"
+    assert not settled(DISAGREEMENT * 0.9).violation
+    assert settled(DISAGREEMENT * 1.1).outcome == "undecided"
+    assert settled(DISAGREEMENT * 1.1).disagree
+    assert settled(0.5).outcome == "rounding"  # no violation alone
+
+
+def test_what_the_balls_decide_stands(declare, record):
+    claim = declare(lambda x: leq(x, 7.0), numbers())
+    for finding in ("refuted", "undecided"):
+        judgement = Judgement(finding, 128)
+        settled = settle(claim, claim.instances, record(8.0), judgement)
+        assert (settled.outcome, settled.judgement) == (finding, judgement)
+        assert settled.violation
+        assert not settled.disagree
+
+
+CANCELLING = {
+    "sums": lambda x, y: leq((x + y) - x - y, 0 * x),
+    "squares": lambda x, y: eq((x + y) * (x + y), x * x + 2 * x * y + y * y),
+    "a large constant": lambda x, y: leq(
+        ((x + 2**20) ** 2 - x * x - 2**21 * x - 2**40) * 2**20, 0 * y
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CANCELLING)
+def test_honest_rounding_beyond_the_tolerance_is_no_alarm(declare, name):
+    """Sides that cancel and say no `scale`: the errors are large multiples of the tolerance."""
+    claim = declare(CANCELLING[name], numbers(count=2))
+    for seed in range(5):
+        tally = Tally()
+        profile = Profile("p", drawn=40, batches=12, size=512, single=12)
+        assert sweep(claim, claim.instances, profile, seed, tally) is None
+        assert draw(claim, claim.instances, 40, seed, tally) is None
+        assert tally.counts.rounding > 0
+        assert max(tally.ratio.values(), default=0.0) <= 1 + 1e-9
+
+
+def test_a_violation_that_is_rounding_is_no_ratio(declare, scalars):
+    claim = declare(
+        lambda x, y: leq((x + y) * (x + y), x * x + 2 * x * y + y * y), numbers(count=2)
+    )
+    tally = Tally()
+    assert sweep(claim, claim.instances, SMALL, 0, tally) is None
+    assert tally.counts.rounding > 0
+    assert tally.ratio[0] <= 1 + 1e-12
+
+
+@instances
+def on_the_edge(source):
+    """An identity of real numbers that rounding decides, as a hypothesis."""
+    x, y = source.tensor(), source.tensor()
+    source.require((x + y) - x < y, "rounding says so")
+    return x, y
+
+
+@instances
+def never_exactly(source):
+    x = source.tensor(low=1.0, high=8.0)
+    source.require(x > 0 if in_floats(x) else x < 0, "floats think so")
+    return x
+
+
+def test_an_instance_outside_the_hypotheses_by_rounding_is_counted_as_such(declare):
+    claim = declare(lambda x, y: leq(x.abs() + 1, x.abs()), on_the_edge())
+    tally = Tally()
+    assert sweep(claim, claim.instances, SMALL, 0, tally) is None
+    assert tally.counts.outside > 0
+    assert tally.counts.rounding == 0
+
+
+def test_floats_and_balls_that_disagree_about_a_hypothesis_are_an_alarm(declare, verify):
+    row = verify(declare(lambda x: leq(x + 1, x), never_exactly()))
+    assert row.verdict == "undecided"
+    assert "the balls put the instance outside the hypotheses (floats think so)" in row.messages[0]
+    # A violation that is hardly one is no alarm.
+    tally = Tally()
+    claim = declare(lambda x: leq(x * (1 + 2.0**-42), x), never_exactly())
+    assert sweep(claim, claim.instances, SMALL, 0, tally) is None
+    assert tally.counts.outside > 0
+
+
+def test_a_where_that_rounding_decides_is_outside(declare):
+    def body(x, y):
+        return leq(x.abs() + 1, x.abs(), where=(x + y) - x < y)
+
+    claim = declare(body, numbers(count=2))
+    tally = Tally()
+    assert sweep(claim, claim.instances, SMALL, 0, tally) is None
+    assert tally.counts.outside > 0
+    assert tally.counts.rounding == 0
+
+    def never(x, y):
+        return leq(x.abs() + 1, x.abs(), where=x > (0 if in_floats(x) else 9))
+
+    found = sweep(declare(never, numbers(count=2)), claim.instances, SMALL, 0, Tally())
+    assert "outside the hypotheses (the relation is not asserted there)" in found.judgement.reason
+
+
+def test_a_control_that_only_floats_break_is_shown(declare, verify):
+    def body(x, *, off=0):
+        return leq(x * x + (off if in_floats(x) else 0), 64.0)
+
+    row = verify(declare(body, numbers(), mutants={"off": {"off": 1000}}))
+    assert row.verdict == "undecided"
+    assert row.mutants.survivors == ("off",)
+    assert "floats and balls disagree" in row.messages[0]
+    assert "mutant 'off'" in row.messages[0]
+    need = Need(numbers(), {"off": 1000})
+    row = verify(declare(body, numbers(), needs={"nothing": need}))
+    assert (row.verdict, row.unbroken) == ("undecided", ("nothing",))
+    assert "control without 'nothing'" in row.messages[0]
+    # One that is proved on other instances is caught, and the row is undecided all the same.
+    tally = Tally()
+    found = sweep(declare(body, numbers()), numbers(), SMALL, 0, tally, parameters={"off": 1000})
+    assert found.judgement.finding == "undecided"
+
+
+def test_several_relations_are_looked_at(declare, record):
+    """The relation with the larger excess is rounding; the other one is wrong in floats."""
+
+    def body(x):
+        y = x * x + 1
+        return (
+            leq(1e9 * y * (1 + (3e-13 if in_floats(x) else 0)), 1e9 * y),
+            leq(y * (1 + (1e-6 if in_floats(x) else 0)), y, label="wrong"),
+        )
+
+    claim = declare(body, numbers())
+    one = record(1.5)
+    found = settle(claim, claim.instances, one, judge(claim, one))
+    assert found.disagree
+    assert (found.judgement.relation, found.judgement.label) == (1, "wrong")

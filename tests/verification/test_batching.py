@@ -1,0 +1,360 @@
+"""Bodies and generators that are not functions of one instance are caught before any verdict."""
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from rankcheck import eq, leq
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
+from rankcheck.instances import matrices, networks_at_points
+from rankcheck.instances.source import instances
+from rankcheck.linalg import frobenius_squared, nuclear_norm, rank
+from rankcheck.verification.batching import BatchError, check_batching
+from rankcheck.verification.certify import from_choices, from_search
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.profiles import Profile, Settings
+
+
+def frobenius_norm(A):
+    return frobenius_squared(A).sqrt()
+
+
+SMALL = Profile("small", drawn=20, batches=8, size=64, single=12)
+
+
+@instances
+def squares(source, *, count=1, size=(2, 4)):
+    n = source.integer(*size)
+    return tuple(source.tensor(n, n) for _ in range(count))
+
+
+def commutator(A, B):
+    return leq((A @ B - B @ A).norm(), 2 ** (1 / 2) * frobenius_norm(A) * frobenius_norm(B))
+
+
+def centred(A):
+    return leq(frobenius_squared(A - A.mean(0)), frobenius_squared(A))
+
+
+def normalised(A):
+    return leq(frobenius_norm(A / A.norm()), 1.0)
+
+
+def summed(A):
+    return leq(A.sum(), 100.0)
+
+
+def largest(A):
+    return leq(A.max(), 8.0)
+
+
+def stray_axis(A):
+    return leq(frobenius_norm(A).unsqueeze(-1), nuclear_norm(A))
+
+
+def leading_axis(A):
+    return leq(frobenius_norm(A).unsqueeze(0), 100.0)
+
+
+def sorted_along_the_batch(A):
+    x = A[..., 0, 0]
+    return leq(x.sort(0).values if x.ndim else x, 8.0)
+
+
+def shifted_along_the_batch(A):
+    x = frobenius_norm(A)
+    return leq(x.roll(1, 0) if x.ndim else x, 100.0)
+
+
+def where_of_the_batch(A):
+    return leq(frobenius_norm(A), 100.0, where=frobenius_norm(A) <= frobenius_norm(A).max())
+
+
+def tolerance_of_the_batch(A):
+    return leq(frobenius_norm(A), 100.0, scale=1000 * frobenius_norm(A).max())
+
+
+MIXED: list[Any] = [
+    centred,
+    normalised,
+    summed,
+    largest,
+    stray_axis,
+    leading_axis,
+    sorted_along_the_batch,
+    shifted_along_the_batch,
+    tolerance_of_the_batch,
+]
+
+
+@pytest.mark.parametrize("body", MIXED, ids=lambda body: body.__name__)
+def test_a_body_that_mixes_instances_is_an_error(declare, body):
+    for seed in range(5):
+        with pytest.raises(BatchError) as caught:
+            check_batching(declare(body, squares()), seed)
+        message = str(caught.value)
+        assert message.startswith("t.made-up, with squares(): ")
+        assert "dim=(-2, -1)" in message
+        assert 'no_batch="why"' in message
+
+
+def test_a_mixed_mask_is_an_error(declare):
+    """All instances but one are above the mean in one batch or the other."""
+
+    def body(A):
+        x = A[..., 0, 0]
+        return leq(x, 8.0, where=x <= x.mean())
+
+    for seed in range(5):
+        with pytest.raises(BatchError, match=r"where= of relation 1 is (True|False)"):
+            check_batching(declare(body, squares()), seed)
+
+
+def test_the_message_has_the_place_and_both_figures(declare):
+    with pytest.raises(BatchError) as caught:
+        check_batching(declare(commutator, squares(count=2)))
+    assert "lhs of relation 1 is " in str(caught.value)
+    assert "for an instance in a batch of 7, and " in str(caught.value)
+    with pytest.raises(BatchError, match="lhs of relation first is"):
+        check_batching(declare(lambda A: leq(A.sum(), 9.0, label="first"), squares()))
+
+
+def test_no_batch_is_the_other_mend(declare):
+    for body in MIXED:
+        check_batching(declare(body, squares(), no_batch="for the test"))
+
+
+@instances
+def centred_matrices(source):
+    A = source.tensor(3, 2)
+    return A - A.mean(0)
+
+
+@instances
+def required_of_the_batch(source):
+    A = source.tensor(2)
+    source.require(A.sum() > 0, "the sum is positive")
+    return A
+
+
+@dataclass(frozen=True)
+class Pair:
+    first: torch.Tensor
+    others: dict[str, list[torch.Tensor]]
+
+
+@instances
+def pairs(source, *, mixed=False):
+    A = source.tensor(2, 2)
+    return 1.0, (Pair(A, {"a": [A, A / (A.norm() if mixed else 2)]}), None)
+
+
+def test_a_generator_that_mixes_instances_is_an_error(declare):
+    with pytest.raises(
+        BatchError, match=r"with centred_matrices\(\): A is .* beside other instances"
+    ):
+        check_batching(declare(lambda A: leq(frobenius_squared(A), 1e9), centred_matrices()))
+    with pytest.raises(BatchError, match=r"an instance is (in|out)side the hypotheses in a batch"):
+        check_batching(declare(lambda x: leq(x, 9.0), required_of_the_batch()))
+
+    def body(number, pair):
+        return leq(frobenius_squared(pair[0].first), 1e9)
+
+    check_batching(declare(body, pairs()))
+    with pytest.raises(BatchError, match=r"pair\[0\].others\['a'\]\[1\] is "):
+        check_batching(declare(body, pairs(mixed=True)))
+
+
+@instances
+def large(source):
+    x = source.tensor(3)
+    source.require(x.abs().amax(-1) > 4, "an entry is large")
+    return x / x.max()
+
+
+def test_hypotheses_that_small_entries_break_are_met_by_larger_ones(declare):
+    with pytest.raises(BatchError, match=r"with large\(\): x\b"):
+        check_batching(declare(lambda x: leq(x.sum(-1), 9.0), large()))
+
+
+def test_the_tight_family_is_checked_too(declare):
+    claim = declare(lambda A: leq(frobenius_squared(A), 1e9), squares(), tight=centred_matrices())
+    with pytest.raises(BatchError, match="with centred_matrices"):
+        check_batching(claim)
+
+
+RANDOM: list[Any] = [
+    lambda A: leq(frobenius_norm(A + torch.randn_like(A)), 1e9),
+    lambda A: leq(frobenius_norm(A) + float(np.random.rand()), 1e9),  # noqa: NPY002
+    lambda A: leq(frobenius_norm(A) + random.random(), 1e9),
+]
+
+
+@pytest.mark.parametrize("no_batch", [None, "for the test"])
+@pytest.mark.parametrize("number", range(len(RANDOM)))
+def test_a_random_body_is_an_error(declare, number, no_batch):
+    before = (torch.get_rng_state(), random.getstate(), np.random.get_state()[1].copy())  # noqa: NPY002
+    with pytest.raises(BatchError, match="when the same instances are evaluated again"):
+        check_batching(declare(RANDOM[number], squares(), no_batch=no_batch))
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert before[1] == random.getstate()
+    assert (before[2] == np.random.get_state()[1]).all()  # noqa: NPY002
+
+
+@instances
+def random_matrices(source):
+    return source.tensor(2, 2) + torch.rand(2, 2, dtype=torch.float64)
+
+
+def test_a_random_generator_is_an_error(declare):
+    with pytest.raises(BatchError, match=r"A is .* when the same instances are evaluated again"):
+        check_batching(declare(lambda A: leq(frobenius_norm(A), 1e9), random_matrices()))
+
+
+@instances
+def randomly_required(source):
+    x = source.tensor()
+    source.require(torch.rand_like(x) > 0.5, "by chance")
+    return x
+
+
+def test_a_random_hypothesis_is_an_error(declare):
+    with pytest.raises(BatchError, match="satisfy other hypotheses"):
+        check_batching(declare(lambda x: leq(x, 9.0), randomly_required()))
+
+
+def test_a_body_with_a_memory_is_an_error(declare):
+    calls: list[int] = []
+
+    def body(A):
+        calls.append(0)
+        return leq(frobenius_norm(A) + len(calls), 1e9)
+
+    for no_batch in (None, "for the test"):
+        with pytest.raises(BatchError, match="without memory"):
+            check_batching(declare(body, squares(), no_batch=no_batch))
+    known: dict[tuple[int, ...], torch.Tensor] = {}
+
+    def remembers(A):
+        return leq(known.setdefault(tuple(A.shape), frobenius_norm(A)), 1e9)
+
+    with pytest.raises(BatchError):
+        check_batching(declare(remembers, squares()))
+
+
+@instances
+def doubled(source):
+    return source.tensor(2, 2).mul_(2)
+
+
+def test_a_body_that_changes_its_arguments_is_an_error(declare):
+    def body(A):
+        return leq(frobenius_norm(A.mul_(2)), 1e9)
+
+    for no_batch in (None, "for the test"):
+        with pytest.raises(BatchError, match=r"the body changed its argument A from .* to"):
+            check_batching(declare(body, squares(), no_batch=no_batch))
+    with pytest.raises(BatchError, match="the generator changed a tensor that it drew"):
+        check_batching(declare(lambda A: leq(frobenius_norm(A), 1e9), doubled()))
+
+
+def test_a_body_for_batches_only_is_an_error(declare):
+    with pytest.raises(BatchError, match="with and without batch axes"):
+        check_batching(declare(lambda A: leq(A.sum((1, 2)), 1e9), squares()))
+
+
+def test_a_body_that_raises_in_batches_only_is_an_error(declare):
+    def body(A):
+        return leq(A.sum((-2, -1)), float(A.sum((-2, -1)).abs()) + 1e9)
+
+    with pytest.raises(BatchError, match="each of them alone does not"):
+        check_batching(declare(body, squares()))
+
+
+def test_singular_members_do_not_hide_what_is_mixed(declare):
+    """Half of the matrices are singular, and the inverse raises for the batch."""
+
+    @instances
+    def often_singular(source):
+        A = source.tensor(2, 2)
+        return A * (source.tensor() > 0)[..., None, None]
+
+    def body(A):
+        return leq(torch.linalg.inv(A).norm(), 1e9)
+
+    for seed in range(5):
+        with pytest.raises(BatchError, match="lhs of relation 1"):
+            check_batching(declare(body, often_singular()), seed)
+    check_batching(
+        declare(lambda A: leq(frobenius_norm(torch.linalg.inv(A)), 1e9), often_singular())
+    )
+
+
+def test_a_correct_body_on_an_edge_is_not_accused(declare):
+    """A number that is zero up to rounding, which differs in a batch and alone."""
+
+    def body(x):
+        noise = 1e-18 * torch.sin(1e12 * x)
+        zero = noise if x.ndim else -noise
+        return leq(torch.where(zero > 0, 1.0, 0.0), 1.0, where=zero > 0)
+
+    def exact_alone(x):
+        zero = 1e-18 * torch.sin(1e12 * x) if x.ndim else 0 * x
+        return leq(torch.where(zero > 0, 1.0, 0.0), 1.0, where=zero > 0)
+
+    for seed in range(5):
+        for correct in (body, exact_alone):
+            check_batching(declare(correct, numbers()), seed)
+
+
+@instances
+def numbers(source):
+    return source.tensor()
+
+
+@instances
+def barely_positive(source):
+    x = source.tensor()
+    source.require(torch.sin(1e12 * x) * (1 if x.ndim else -1) > 0, "rounding says so")
+    return x
+
+
+def test_a_hypothesis_on_its_edge_is_not_accused(declare):
+    for seed in range(5):
+        check_batching(declare(lambda x: leq(x, 9.0), barely_positive()), seed)
+
+
+def test_correct_claims_are_not_accused(declare):
+    for seed in range(3):
+        for body, family in (
+            (lambda A: leq(nuclear_norm(A), 9e9), matrices()),
+            (lambda A: eq(rank(A), rank(A.mT)), matrices()),
+            (lambda net, x: leq(net.cost(), 9e9), networks_at_points()),
+            (lambda A: leq(A.abs(), 8.0), matrices()),
+            (lambda A: leq(A.shape[-1], 4), matrices()),
+            (lambda A: leq(0 / (frobenius_norm(A) - frobenius_norm(A)), 1.0), matrices()),
+        ):
+            check_batching(declare(body, family), seed)
+
+
+def test_claims_of_the_ledger_are_not_accused():
+    """Some with structured instances, hypotheses and `where`; all of them would take a minute."""
+    for claim in load(select(["rank.*", "linear.*"])):
+        check_batching(claim)
+
+
+def test_verify_fails_the_claim_and_certify_refuses_it(declare, tmp_path):
+    claim = declare(commutator, squares(count=2), kind="conjecture")
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    assert (row.verdict, row.expected) == ("failed", False)
+    assert row.messages[0].startswith("t.made-up, with squares(count=2): lhs of relation 1 is ")
+    assert row.counts.total == 0
+    with pytest.raises(BatchError):
+        from_search(claim, SMALL, 0)
+    with pytest.raises(BatchError):
+        from_choices(claim, [2, [[1, 0], [0, 1]], [[1, 0], [0, 1]]])

@@ -1,0 +1,270 @@
+"""One bad instance harms no other: singular and rejected members of a batch."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from rankcheck import leq
+from rankcheck.balls import NoBallForm
+from rankcheck.claims.claim import ClaimError
+from rankcheck.errors import InputError
+from rankcheck.instances import matrices
+from rankcheck.instances.source import BatchSource, ReplaySource, instances
+from rankcheck.linalg import frobenius_squared
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.counts import Counts
+from rankcheck.verification.evaluation import CULPRITS, evaluate_instances
+from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.verification.search import Tally, draw, sweep
+
+SMALL = Profile("small", drawn=40, batches=6, size=64, single=24)
+
+
+@pytest.fixture
+def verify(tmp_path):
+    return lambda claim: verify_claim(claim, Settings(SMALL, folder=tmp_path))
+
+
+@instances
+def squares(source, *, size=2, invertible=False, late=False):
+    """Of sixteen matrices one is zero; more are singular."""
+    A = source.tensor(size, size)
+    det = A[..., 0, 0] * A[..., 1, 1] - A[..., 0, 1] * A[..., 1, 0]
+    if late:
+        A = torch.linalg.inv(A)
+    if invertible:
+        source.require(det.abs() > 0, "the matrix is invertible")
+    b = source.tensor(size)
+    return A, b
+
+
+def of_inverse(A, b):
+    return leq(-frobenius_squared(torch.linalg.inv(A)), 0.0)
+
+
+def of_solution(A, b):
+    return leq(-torch.linalg.solve(A, b.unsqueeze(-1)).square().sum((-2, -1)), 0.0)
+
+
+def of_cholesky(A, b):
+    gram = A @ A.mT
+    return leq(-frobenius_squared(torch.linalg.cholesky(gram)), 0.0)
+
+
+def evaluated(claim, seed=3, size=64):
+    return evaluate_instances(claim, claim.instances, partial(BatchSource, seed, size))
+
+
+def test_a_batch_without_exceptions_is_evaluated_once(declare):
+    calls = []
+
+    def body(A, b):
+        calls.append(A.shape)
+        return leq(-frobenius_squared(A), 0.0)
+
+    found = evaluated(declare(body, squares(invertible=True)))
+    assert calls == [(64, 2, 2)]
+    [part] = found.parts
+    assert part.batch == (64,)
+    assert found.raised == []
+    assert found.counts.evaluated == int(part.valid.sum()) < 64
+    assert found.counts.rejected == 64 - found.counts.evaluated
+    assert found.counts.reasons == {"the matrix is invertible": found.counts.rejected}
+
+
+@pytest.mark.parametrize("body", [of_inverse, of_solution, of_cholesky])
+def test_rejected_members_do_not_count(declare, body):
+    """The body raises for the batch; the instances inside the hypotheses are evaluated."""
+    claim = declare(body, squares(invertible=True))
+    reference = evaluated(declare(lambda A, b: leq(b.sum(-1), 99.0), squares(invertible=True)))
+    for seed in range(3):
+        found = evaluated(claim, seed)
+        reference = evaluated(
+            declare(lambda A, b: leq(b.sum(-1), 99.0), squares(invertible=True)), seed
+        )
+        assert found.counts == reference.counts
+        assert found.counts.rejected > 0
+        if body is not of_cholesky:  # rounding may make a matrix indefinite
+            assert found.raised == []
+            [part] = found.parts
+            assert part.relations[0].lhs.shape == part.batch == (found.counts.evaluated,)
+            inside = reference.parts[0].valid
+            for one, other in zip(
+                part.record.tensors, reference.parts[0].record.tensors, strict=True
+            ):
+                assert torch.equal(one, other[inside])
+
+
+@pytest.mark.parametrize("body", [of_inverse, of_solution, of_cholesky])
+def test_singular_members_are_found_alone(declare, body):
+    claim = declare(body, squares())
+    found = evaluated(claim)
+    assert 0 < len(found.raised) < 32
+    assert found.counts == Counts(64 - len(found.raised))
+    for raised in found.raised:
+        assert raised.by == "body"
+        assert isinstance(raised.error, RuntimeError)
+        A, _ = claim.instances(ReplaySource(raised.record))
+        assert A.shape == (2, 2)
+        with pytest.raises(RuntimeError):
+            body(A, torch.ones(2).double())
+    total = sum(part.valid.numel() for part in found.parts)
+    assert total + len(found.raised) == 64
+
+
+def test_a_generator_that_raises_is_halved_too(declare):
+    found = evaluated(declare(lambda A, b: leq(-frobenius_squared(A), 0.0), squares(late=True)))
+    assert 0 < len(found.raised) < 32
+    assert {raised.by for raised in found.raised} == {"generator"}
+    assert found.counts == Counts(64 - len(found.raised))
+    assert "draws [[[" in found.raised[0].describe(declare(of_inverse, squares()))
+
+
+@instances
+def rejected_first(source):
+    A = source.tensor(2, 2)
+    det = A[..., 0, 0] * A[..., 1, 1] - A[..., 0, 1] * A[..., 1, 0]
+    source.require(det.abs() > 1e-6, "the matrix is invertible")
+    inverse = torch.linalg.inv(A)
+    source.require(inverse.abs().amax((-2, -1)) < 100, "the inverse is small")
+    return A, inverse
+
+
+def test_the_reasons_of_a_batch_add_up(declare):
+    found = evaluated(declare(lambda A, b: leq(-frobenius_squared(A), 0.0), rejected_first()))
+    assert found.raised == []
+    assert sum(found.counts.reasons.values()) == found.counts.rejected > 0
+    assert set(found.counts.reasons) <= {"the matrix is invertible", "the inverse is small"}
+    assert found.counts.total == 64
+
+
+def test_a_search_goes_on_beside_singular_members(declare, verify):
+    """A false bound on the inverse of invertible matrices is refuted."""
+
+    def body(A, b):
+        return leq(frobenius_squared(torch.linalg.inv(A)), 1e6, where=b.sum(-1) < 99)
+
+    claim = declare(body, squares(invertible=True), no_ball="for the test")
+    tally = Tally()
+    found = sweep(claim, claim.instances, SMALL, 0, tally)
+    assert found is not None
+    assert tally.raised == []
+    true = declare(of_inverse, squares(invertible=True), loose="so")
+    tally = Tally()
+    assert sweep(true, true.instances, SMALL, 0, tally) is None
+    assert tally.counts.total == 6 * 64
+    assert tally.counts.evaluated > 0.6 * tally.counts.total
+    tally = Tally()
+    assert draw(true, true.instances, 60, 0, tally) is None
+    assert tally.counts.evaluated > 0
+    assert tally.counts.rejected > 0
+    assert tally.raised == []
+
+
+def test_a_counterexample_is_found_beside_instances_that_raise(declare, verify):
+    def body(A):
+        if A.ndim == 2 and isinstance(A, torch.Tensor) and float(A[0, 0]) == 0:
+            raise ZeroDivisionError("A[0, 0] is zero")
+        if A.ndim == 3 and bool((A[:, 0, 0] == 0).any()):
+            raise ZeroDivisionError("some A[0, 0] is zero")
+        return leq(A[..., 0, 0], 7.9)
+
+    row = verify(declare(body, matrices()))
+    assert row.verdict == "refuted"
+
+
+def test_an_instance_that_raises_fails_the_claim(declare, verify):
+    row = verify(declare(of_inverse, squares(), loose="so"))
+    assert row.verdict == "failed"
+    [message] = row.messages
+    assert message.startswith("t.made-up failed: its check raised _LinAlgError at ")
+    assert "test_evaluation.py:" in message
+    assert "singular" in message
+    assert "\n  on the instance A = [[" in message
+    assert "; squares() draws [[[" in message
+    assert "source.require in the generator" in message
+    assert row.counts.evaluated > 100
+    row = verify(declare(of_inverse, squares(), loose="so", no_batch="for the test"))
+    assert row.verdict == "failed"
+    assert "on the instance A = [[" in row.messages[0]
+
+
+def test_an_exact_hypothesis_excuses_what_raises(declare):
+    """Floats accept the instance by rounding; exactly it lies outside."""
+
+    @instances
+    def generator(source):
+        x = source.tensor()
+        source.require(x < 9 if isinstance(x, torch.Tensor) else x < -9, "x is small")
+        return x
+
+    def body(x):
+        raise KeyError("lost")
+
+    found = evaluated(declare(body, generator()), size=4)
+    assert found.raised == []
+    assert found.counts == Counts(0, 4, 0, {"a hypothesis, in exact numbers": 4})
+
+
+def test_a_body_that_always_raises_raises(declare, verify):
+    def body(x):
+        raise KeyError("lost")
+
+    claim = declare(body, squares_of_numbers())
+    with pytest.raises(KeyError, match="lost") as caught:
+        verify(claim)
+    assert caught.value.__notes__[0].startswith("on the instance x = ")
+    tally = Tally()
+    assert sweep(claim, claim.instances, SMALL, 0, tally) is None
+    assert len(tally.raised) == CULPRITS
+    assert tally.counts.evaluated == 0
+    tally = Tally()
+    assert draw(claim, claim.instances, 20, 0, tally) is None
+    assert 0 < len(tally.raised) <= CULPRITS
+
+
+@instances
+def squares_of_numbers(source):
+    return source.tensor()
+
+
+def test_errors_of_usage_are_not_caught(declare):
+    for error in (ClaimError("t.x", "so"), InputError("so")):
+
+        def body(x, error=error):
+            raise error
+
+        with pytest.raises(type(error)):
+            evaluated(declare(lambda x: body(x), squares_of_numbers()))
+    with pytest.raises(ClaimError):
+        evaluated(declare(lambda x: x, squares_of_numbers()))
+
+
+def test_a_control_whose_body_raises_is_not_caught(declare, verify):
+    def body(A, b, *, invert=False):
+        return of_inverse(0 * A, b) if invert else leq(-frobenius_squared(A), 0.0)
+
+    row = verify(declare(body, squares(), loose="so", mutants={"inverse": {"invert": True}}))
+    assert row.verdict == "failed"
+    assert row.messages[0].startswith("t.made-up: the mutant 'inverse' survives; it raised _LinAlg")
+
+
+def test_a_batch_of_records_can_be_evaluated(declare):
+    """As a hunt does."""
+    source = BatchSource(3, 64)
+    squares()(source)
+    make = partial(ReplaySource, source.record, batch=(64,))
+    claim = declare(of_inverse, squares())
+    found = evaluate_instances(claim, claim.instances, make)
+    assert found.counts == evaluated(claim).counts
+    assert len(found.raised) == len(evaluated(claim).raised)
+
+
+def test_operations_without_balls_are_told_from_exceptions(declare, verify):
+    def body(x):
+        if not isinstance(x, torch.Tensor):
+            raise NoBallForm("for the test")
+        return leq(x, 7.0)
+
+    assert verify(declare(body, squares_of_numbers())).verdict == "undecided"
