@@ -6,7 +6,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -14,13 +14,15 @@ from typing import Any, Literal, TypeVar
 import torch
 
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.relations import Relation
 from rankcheck.errors import InputError
-from rankcheck.hunt.margins import Margins, margins, stack
+from rankcheck.hunt.margins import Margins, join, margins, stack
 from rankcheck.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
-from rankcheck.hunt.sample import EMPTY, Sample, outside, stacked
+from rankcheck.hunt.sample import EMPTY, Sample, outside, stacked, together
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplaySource, Source, seed_of
 from rankcheck.verification.counts import Counts
+from rankcheck.verification.evaluation import CULPRITS, Evaluation, evaluate_instances
 
 #: Number of violations that an arena keeps: the worst ones relative to their sides, and those in
 #: absolute terms. Where both sides nearly vanish, rounding is relatively large.
@@ -39,7 +41,6 @@ SURE = 1e-6
 READABLE = 300
 #: Reasons for rejection besides those that generators give.
 NOT_ASSERTED = "no relation of the claim is asserted"
-NO_LINEAR_ALGEBRA = "a routine of linear algebra failed"
 OTHER_SHAPE = "the shape differs from that of its sample"
 
 
@@ -131,6 +132,7 @@ class Arena:
             beyond the tolerance are left out, because ball arithmetic has not judged them yet.
         offers: the worst violations, as (how far beyond the tolerance, record).
         raised: what the body or the generator raised on an instance inside the hypotheses.
+        culprits: number of such instances.
         troubles: by reason, how many searches, or starts of one, ended early.
 
     Every method that evaluates the body raises:
@@ -157,6 +159,7 @@ class Arena:
         self._large: list[tuple[float, tuple[float, Record]]] = []
         self.troubles: Counter[str] = Counter()
         self.raised = ""
+        self.culprits = 0
         self.round = number
         self._until = until
         self._entries: int | None = None
@@ -215,14 +218,12 @@ class Arena:
             make = StructuredSource if structured else MagnitudeSource
         lost: Counter[str] = Counter()
         if self.batched:
-            source = make(self.shape.integers, seed, count, self.device)
-            measured = self._run(source, lost)
-            sample = EMPTY if measured is None else Sample(source.record, measured)
+            sample = self._drawn(lambda: make(self.shape.integers, seed, count, self.device), lost)
         else:
             singles: list[tuple[Record, Margins]] = []
             for index in range(count):
                 source = make(self.shape.integers, seed_of(seed, index), None, self.device)
-                measured = self._run(source, lost)
+                measured = self._one(source, lost)
                 if measured is None:
                     continue
                 # Integers that depend on the entries may differ from one instance to the next.
@@ -243,11 +244,10 @@ class Arena:
         count = record.tensors[0].shape[0]
         lost: Counter[str] = Counter()
         if self.batched:
-            measured = self._run(ReplaySource(record, batch=(count,)), lost)
-            measured = measured or self._outside((count,))
+            measured = self._replayed(record, lost)
         else:
             one_by_one = [
-                self._run(
+                self._one(
                     ReplaySource(record.with_tensors([t[index] for t in record.tensors])), lost
                 )
                 for index in range(count)
@@ -301,19 +301,82 @@ class Arena:
             self.least = tuple(min(pair) for pair in zip(known, found, strict=True))
         self.counts += Counts(evaluated=inside, rejected=count - inside, reasons=dict(lost))
 
+    def _drawn(self, make: Callable[[], Source], lost: Counter[str]) -> Sample:
+        """The instances of a source with their margins, without those on which the body raises."""
+        self._check_clock()
+        evaluation = evaluate_instances(self.claim, self.family, make)
+        self._note(evaluation)
+        lost.update(evaluation.reasons)
+        parts = [
+            Sample(one.record, self._margins(one.relations, one.valid, lost))
+            for one in evaluation.parts
+            if one.batch
+        ]
+        return EMPTY if not parts else parts[0] if len(parts) == 1 else together(parts)
+
+    def _replayed(self, record: Record, lost: Counter[str]) -> Margins:
+        """The margins of a batch of records; a batch that raises is halved.
+
+        Raises:
+            BodyError: if gradients are wanted and the body raises.
+        """
+        count = record.tensors[0].shape[0]
+        source = ReplaySource(record, batch=(count,))
+        try:
+            found = self._run(source, lost)
+        except BodyError:
+            if any(tensor.requires_grad for tensor in record.tensors):
+                raise
+        else:
+            return self._outside((count,)) if found is None else found
+        if count == 1:
+            one = self._one(ReplaySource(record.instance(0)), lost)
+            return stack([self._outside(()) if one is None else one])
+        if self.culprits >= CULPRITS:
+            return self._outside((count,))
+        halves = torch.arange(count).split((count + 1) // 2)
+        return join([self._replayed(record.select(half), lost) for half in halves])
+
+    def _one(self, source: Source, lost: Counter[str]) -> Margins | None:
+        """The margins of one instance; None if it is rejected, or the body raises on it."""
+        self._check_clock()
+        evaluation = evaluate_instances(self.claim, self.family, lambda: source)
+        self._note(evaluation)
+        lost.update(evaluation.reasons)
+        for part in evaluation.parts:
+            return self._margins(part.relations, part.valid, lost)
+        return None
+
+    def _note(self, evaluation: Evaluation) -> None:
+        """Keep the first instance inside the hypotheses on which the body or generator raises."""
+        self.culprits += len(evaluation.raised)
+        if evaluation.raised and not self.raised:
+            first = evaluation.raised[0]
+            said = " ".join(str(first.error).split())
+            self.raised = (
+                f"{self.claim.id} raised {type(first.error).__name__} at the shape "
+                f"{self.shape.integers}: {said}; a body accepts every instance of its family\n"
+                f"  {first.describe(self.claim)}"
+            )
+
+    def _check_clock(self) -> None:
+        if self._until is not None and time.monotonic() > self._until:
+            raise OutOfTime
+
     def _run(self, source: Source, lost: Counter[str]) -> Margins | None:
         """The margins of the instances of a source; None where all of them are rejected.
 
         Args:
             lost: takes in the reasons for rejection.
+
+        Raises:
+            BodyError: if the body or the generator raises.
         """
-        if self._until is not None and time.monotonic() > self._until:
-            raise OutOfTime
+        self._check_clock()
         try:
             relations = self.claim.relations(self.family(source))
-        except (Rejected, torch.linalg.LinAlgError) as error:
-            why = str(error) if isinstance(error, Rejected) else NO_LINEAR_ALGEBRA
-            lost[why] += math.prod(source.batch)
+        except Rejected as error:
+            lost[str(error)] += math.prod(source.batch)
             return None
         except (OutOfTime, HuntError):
             raise
@@ -323,8 +386,13 @@ class Arena:
                 f"{self.claim.id} raised {type(error).__name__} at the shape "
                 f"{self.shape.integers}: {said}; a body accepts every instance of its family"
             ) from error
-        measured = margins(relations, source.valid)
         lost.update(source.reasons)
-        if unasserted := int(source.valid.sum()) - int(measured.valid.sum()):
+        return self._margins(relations, source.valid, lost)
+
+    def _margins(
+        self, relations: Sequence[Relation], valid: torch.Tensor, lost: Counter[str]
+    ) -> Margins:
+        measured = margins(relations, valid)
+        if unasserted := int(valid.sum()) - int(measured.valid.sum()):
             lost[NOT_ASSERTED] += unasserted
         return measured

@@ -21,6 +21,7 @@ from rankcheck.hunt.suspicion import obstacle, suspect
 from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected
+from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 
 SCHEMA = 2
@@ -193,7 +194,8 @@ def report_suspicion(claim: Claim, violation: Violation, folder: Path, budget: f
             return one is not None and one.clear and one.relative >= least
 
         record = shrink_record(family, violation.record, stands, budget=budget).record
-        smallest = Violation(record, family, judge(claim, record, family=family))
+        settled = settle(claim, family, record, judge(claim, record, family=family))
+        smallest = Violation(record, family, settled.judgement)
         if smallest.proved:
             return report_violation(claim, smallest, folder, budget=None)
         now = suspect(claim, family, record)
@@ -230,7 +232,8 @@ def report_finding(
     family = shard.shape.of(claim)
     try:
         record = read_choices(family, finding.choices, check_hypotheses=False)
-        violation = Violation(record, family, judge(claim, record, family=family))
+        settled = settle(claim, family, record, judge(claim, record, family=family))
+        violation = Violation(record, family, settled.judgement)
         judged = violation.judgement.finding
         if judged not in ("refuted", "undecided"):
             raise HuntError(

@@ -27,6 +27,7 @@ from rankcheck.hunt.result import (
 from rankcheck.hunt.shard import Finding, Outcome, Shard
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
+from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.run import single_thread
 
@@ -72,6 +73,8 @@ def hunt(
         shrink: seconds for making a counterexample small.
 
     Raises:
+        BatchError: if the body or a generator mixes the instances of a batch, is random, or
+            changes its arguments.
         HuntError: if the claim has no instances, its body raises, or an argument is out of range.
         JournalError: if the journal belongs to another hunt.
     """
@@ -79,6 +82,7 @@ def hunt(
     names = check_strategies(strategies)
     check_end(budget, rounds)
     check_device(device)
+    check_batching(claim, seed)
     job = Job(Target.of(claim), tuple(strategies), device)
     head = {
         "claim": claim.id,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from rankcheck.hunt.margins import Margins, stack
+from rankcheck.hunt.margins import Margins, join, stack
 from rankcheck.instances.record import Record
 
 
@@ -44,6 +44,13 @@ class Sample:
             late = equal & (equal.cumsum(0) > (share + 1) // 2)
             chosen.append(torch.cat((order[~late], order[late]))[:share])
         return self.select(torch.cat(chosen))
+
+
+def together(samples: Sequence[Sample]) -> Sample:
+    """Samples of one shape as one sample."""
+    columns = zip(*(sample.record.tensors for sample in samples), strict=True)
+    record = samples[0].record.with_tensors([torch.cat(column) for column in columns])
+    return Sample(record, join([sample.margins for sample in samples]))
 
 
 def outside(batch: tuple[int, ...], relations: int, device: torch.device | str = "cpu") -> Margins:

@@ -17,6 +17,7 @@ from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.hunt.suspicion import suspect
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Entries, Record
+from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 
 #: Before an instance is judged, its entries are rounded to multiples of the first of these at which
@@ -158,12 +159,12 @@ def run_shard(
         raise
     except Exception as error:
         arena.troubles[told(shard.strategy, error)] += 1
-    found, rounding = _judge(arena)
+    found, others = _judge(arena)
     least = arena.least
-    if rounding and least:  # a violation that is rounding counts as equality
+    if others.rounding and least:  # a violation that is rounding counts as equality
         least = tuple(min(m, 0.0) if m == min(least) else m for m in least)
     return Outcome(
-        arena.counts + Counts(rounding=rounding),
+        arena.counts + others,
         least,
         found,
         cut,
@@ -173,10 +174,10 @@ def run_shard(
     )
 
 
-def _judge(arena: Arena) -> tuple[Finding | None, int]:
-    """The first proved offer, else the best undecided one; and the number that are rounding."""
+def _judge(arena: Arena) -> tuple[Finding | None, Counts]:
+    """The first proved offer, else the best undecided one; and the number of the others."""
     undecided: Finding | None = None
-    rounding = 0
+    rounding = edges = 0
     for beyond, offered in arena.judged:
         record = rounded(arena, offered, beyond)
         judgement = judge(arena.claim, record, family=arena.family)
@@ -184,14 +185,21 @@ def _judge(arena: Arena) -> tuple[Finding | None, int]:
             record, judgement = offered, judge(arena.claim, offered, family=arena.family)
         if judgement.finding == "refuted":
             excess = float(judgement.relative_excess)
-            return Finding(write_choices(record), True, excess), rounding
-        if judgement.finding == "undecided":
+            return (
+                Finding(write_choices(record), True, excess),
+                Counts(rounding=rounding, outside=edges),
+            )
+        settled = settle(arena.claim, arena.family, record, judgement)
+        judgement = settled.judgement
+        if settled.violation:
             if undecided is None or not undecided.clear:
                 found = _suspected(arena, record, beyond, judgement)
                 undecided = max(undecided or found, found, key=lambda one: one.weight)
-        else:
+        elif settled.outcome == "rounding":
             rounding += 1
-    return undecided, rounding
+        else:
+            edges += 1
+    return undecided, Counts(rounding=rounding, outside=edges)
 
 
 def _suspected(arena: Arena, record: Record, beyond: float, judgement: Judgement) -> Finding:

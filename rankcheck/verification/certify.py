@@ -22,8 +22,9 @@ def from_search(
         advance: called with numbers of instances as the search goes on.
 
     Raises:
-        InputError: if the claim has no instances, or mixes the instances of a batch.
+        InputError: if the claim has no instances.
         NotRefutedError: if no violation is found, or balls do not prove it.
+        BatchError: if the body or the generator mixes the instances of a batch.
     """
     if claim.instances is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")

@@ -315,3 +315,44 @@ def test_equality_set(A):
     """
     gap = frobenius_squared(A - A.mT)
     return leq(1 + 0 * gap, 1 + gap * (gap - 0.0001))
+
+
+@conjecture("hunted.singular-members", instances=generic(size=2))
+def test_singular_members(A):
+    r"""$\|A^{-1}\|_F^2 \det(A)^2 = \|A\|_F^2$ for the rounded $A$, some of which are singular."""
+    rounded = torch.round(A) if isinstance(A, torch.Tensor) else A
+    inverse = torch.linalg.inv(rounded)
+    determinant = rounded[..., 0, 0] * rounded[..., 1, 1] - rounded[..., 0, 1] * rounded[..., 1, 0]
+    return leq(frobenius_squared(inverse) * determinant**2, 2 * frobenius_squared(rounded))
+
+
+@instances
+def regular(source):
+    """2 by 2 matrices of integers with a determinant; the others are rejected."""
+    A = source.tensor(2, 2, low=-2.0, high=2.0)
+    determinant = A[..., 0, 0] * A[..., 1, 1] - A[..., 0, 1] * A[..., 1, 0]
+    source.require(determinant != 0, "det A != 0")
+    return A
+
+
+@conjecture("hunted.rejected-members", instances=regular())
+def test_rejected_members(A):
+    r"""$0 \le \|A^{-1}\|_F^2$; inv raises for the matrices that are rejected."""
+    if not isinstance(A, torch.Tensor):
+        raise NoBallForm("the inverse of the test")
+    square = frobenius_squared(torch.linalg.inv(A))
+    return leq(0 * square, square)
+
+
+@conjecture("hunted.mixes", instances=matrices())
+def test_mixes(A):
+    r"""$\|A\|_F \le 10^6$, with the norm of the whole batch."""
+    if not isinstance(A, torch.Tensor):
+        return leq(frobenius_squared(A).sqrt(), 0 * frobenius_squared(A) + 1000000)
+    return leq(A.norm() + 0 * A.sum((-2, -1)), 1e6 + 0 * A.sum((-2, -1)))
+
+
+@conjecture("hunted.wrong-floats", instances=numbers())
+def test_wrong_floats(x):
+    r"""$x \le 5$, where floats are off by 1000."""
+    return leq(x + 1000 if isinstance(x, torch.Tensor) else x, 0 * x + 5)

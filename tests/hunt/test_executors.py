@@ -105,8 +105,8 @@ def test_a_worker_refuses_a_claim_that_has_changed(hunted):
 
 def test_a_body_that_raises_in_a_worker_says_so(hunted):
     shard = Plan(hunted("broken"), [Screen()], 0).round(0)[0]
-    said = run_for(job_of(hunted("broken"), [Screen()]), shard, None)
-    assert "hunted.broken raised TypeError" in said
+    outcome = run_for(job_of(hunted("broken"), [Screen()]), shard, None)
+    assert "hunted.broken raised TypeError" in outcome.raised
 
 
 def test_a_worker_on_another_machine_gets_the_seconds_that_are_left(hunted):

@@ -50,7 +50,7 @@ def test_a_conjecture_that_survives_has_a_row(hunted, tmp_path):
 )
 def test_any_other_verdict_is_an_error(hunted, tmp_path, name, said):
     with pytest.raises(ClaimFalse, match=said):
-        guard(hunted(name), 30, folder=tmp_path)
+        guard(hunted(name), 2, folder=tmp_path)
 
 
 @pytest.fixture

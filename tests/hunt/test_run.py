@@ -16,6 +16,8 @@ from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.verification.agreement import Settled
+from rankcheck.verification.batching import BatchError
 
 
 def told(found: Hunt) -> dict:
@@ -294,9 +296,10 @@ def test_an_instance_is_judged_once_where_it_was_found_and_once_where_it_is_repo
 def test_a_violation_that_is_none_when_it_is_judged_again_is_an_error(
     hunted, tmp_path, monkeypatch
 ):
-    satisfied = Judgement("satisfied", 128)
-    monkeypatch.setattr(result, "judge", lambda claim, record, *, family: satisfied)
-    with pytest.raises(HuntError, match=r"of hunted\.easy, which is satisfied when it is judged"):
+    outside = Judgement("outside", 128)
+    monkeypatch.setattr(result, "judge", lambda claim, record, *, family: outside)
+    monkeypatch.setattr(result, "settle", lambda *given: Settled("outside", outside))
+    with pytest.raises(HuntError, match=r"of hunted\.easy, which is outside when it is judged"):
         hunt(hunted("easy"), 30, folder=tmp_path)
 
 
@@ -310,7 +313,7 @@ def test_a_clock_that_is_set_back_does_not_lengthen_a_hunt(hunted, tmp_path, mon
 def test_a_body_that_raises_ends_the_hunt(hunted, tmp_path):
     with pytest.raises(HuntError, match=r"hunted\.broken raised TypeError"):
         hunt(hunted("broken"), 5, folder=tmp_path)
-    with pytest.raises(HuntError, match=r"hunted\.only-in-batches raised RuntimeError"):
+    with pytest.raises(BatchError, match=r"hunted\.only-in-batches, with numbers\(\): an instance"):
         hunt(hunted("only-in-batches"), 1, folder=tmp_path)
 
 

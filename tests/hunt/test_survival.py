@@ -10,6 +10,7 @@ from rankcheck.hunt.arena import Arena, Shape
 from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Screen
 from rankcheck.hunt.strategies.descend import NO_GRADIENT, descend
 from rankcheck.hunt.strategies.starts import starts
+from rankcheck.verification.batching import BatchError
 
 HERE = Shape("instances", ())
 
@@ -120,3 +121,29 @@ def test_every_standard_strategy_survives_a_gradient_that_raises(hunted):
     for strategy in STANDARD:
         strategy.search(Arena(hunted("no-backward-true"), HERE), 3)
     assert torch.is_grad_enabled()
+
+
+def test_singular_members_do_not_lose_the_batch_and_are_told(hunted, tmp_path):
+    found = hunt(hunted("singular-members"), None, rounds=2, folder=tmp_path)
+    assert found.verdict == "undecided"
+    assert found.counts.evaluated > 1000
+    assert "raised _LinAlgError" in found.message
+    assert "generic(size=2) draws [" in found.message
+
+
+def test_rejected_members_that_raise_do_not_count(hunted, tmp_path):
+    found = hunt(hunted("rejected-members"), None, rounds=2, folder=tmp_path)
+    assert found.verdict == "survived", found.message
+    assert found.counts.evaluated > 1000
+    assert found.counts.reasons["det A != 0"] > 10
+
+
+def test_a_body_that_mixes_its_batch_is_wrong_input(hunted, tmp_path):
+    with pytest.raises(BatchError, match=r"hunted\.mixes"):
+        hunt(hunted("mixes"), None, rounds=1, folder=tmp_path)
+
+
+def test_floats_and_balls_that_disagree_are_an_alarm(hunted, tmp_path):
+    found = hunt(hunted("wrong-floats"), None, rounds=2, folder=tmp_path)
+    assert found.verdict == "undecided"
+    assert "floats and balls disagree: in floats" in found.message

@@ -15,9 +15,9 @@ from collections.abc import Callable
 import torch
 
 from rankcheck.hunt.arena import Arena, OutOfTime, told
-from rankcheck.hunt.sample import Sample
+from rankcheck.hunt.sample import Sample, together
 from rankcheck.hunt.strategies.base import Stage
-from rankcheck.hunt.strategies.starts import starts, tidy, together, wide
+from rankcheck.hunt.strategies.starts import starts, tidy, wide
 from rankcheck.hunt.transplant import transplanted
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import seed_of

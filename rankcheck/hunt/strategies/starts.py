@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import torch
 
 from rankcheck.hunt.arena import Arena
-from rankcheck.hunt.margins import join
-from rankcheck.hunt.sample import Sample
+from rankcheck.hunt.sample import Sample, together
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import SMALLEST, seed_of
 
@@ -44,13 +42,6 @@ def starts(arena: Arena, seed: int, count: int) -> Sample | None:
 def entries(record: Record) -> int:
     """Number of entries of one instance of a batch."""
     return sum(math.prod(tensor.shape[1:]) for tensor in record.tensors)
-
-
-def together(samples: Sequence[Sample]) -> Sample:
-    """Samples of one shape as one sample."""
-    columns = zip(*(sample.record.tensors for sample in samples), strict=True)
-    record = samples[0].record.with_tensors([torch.cat(column) for column in columns])
-    return Sample(record, join([sample.margins for sample in samples]))
 
 
 def tidy(record: Record) -> Record:
