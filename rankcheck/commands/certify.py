@@ -95,7 +95,9 @@ def run(args: argparse.Namespace) -> int:
 def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> None:
     from rankcheck.counterexamples.given import from_choices, read_instance
     from rankcheck.counterexamples.replay import family_of
+    from rankcheck.verification.batching import check_batching
 
+    check_batching(claim)
     given = read_instance(text)
     family = family_of(claim, given.family) if given.family else None
     if tight:

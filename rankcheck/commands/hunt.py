@@ -51,6 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
     add_shrink(parser)
+    parser.add_argument(
+        "--scope",
+        metavar="N",
+        type=int,
+        help="first evaluate every instance of up to N entries from {-1, 0, 1}; 0 for none "
+        "(default 5, or fewer where these are many)",
+    )
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--executor", metavar="dask://HOST:PORT", help="a Dask scheduler")
     parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
@@ -70,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
     if not 0 < args.budget < math.inf:
         raise InputError(f"--budget is {args.budget}; it is a positive, finite number of seconds")
     shrink_seconds(args)
+    if args.scope is not None and args.scope < 0:
+        raise InputError(f"--scope is {args.scope}; it is a number of entries, 0 for none")
     if args.journal is not None and len(entries) > 1:
         raise InputError(
             f"{args.selector} selects {len(entries)} claims; a journal is kept for one"
@@ -125,6 +134,7 @@ def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -
                 journal,
                 folder=FOLDER,
                 shrink=shrink_seconds(args),
+                scope=args.scope,
             )
     except KeyboardInterrupt:
         of_it = "" if claims == 1 else f" for {shown_path(claim.file)}::{claim.id}"

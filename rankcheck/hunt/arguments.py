@@ -54,6 +54,16 @@ def check_end(budget: float | None, rounds: int | None) -> None:
         raise HuntError(f"received {rounds} rounds; a hunt has at least one")
 
 
+def check_scope(scope: int | None) -> None:
+    """Refuse a negative number of entries.
+
+    Raises:
+        HuntError: with the rule.
+    """
+    if scope is not None and (not isinstance(scope, int) or scope < 0):
+        raise HuntError(f"the scope is {scope}; it is a number of entries, 0 for no enumeration")
+
+
 def check_device(device: str) -> None:
     """Refuse a device that torch cannot use, before the hunt begins.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,8 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected
 from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
+from rankcheck.verification.ledger import Scope
+from rankcheck.verification.scope import smallest_text
 
 SCHEMA = 2
 Verdict = Literal["refuted", "undecided", "survived", "gave_up"]
@@ -73,6 +75,7 @@ class Hunt:
             the largest violation.
         troubles: by reason, how many searches, or starts of one, ended early: gradients that fail
             or do not exist, and exceptions in a strategy.
+        scope: what was enumerated before the search, None if nothing was.
         certificate: file of the certificate, if the claim is refuted.
         message: the result in words.
     """
@@ -87,6 +90,7 @@ class Hunt:
     seconds: float = 0.0
     stages: Mapping[str, float] = field(default_factory=dict)
     troubles: Mapping[str, int] = field(default_factory=dict)
+    scope: Scope | None = None
     strategy: str | None = None
     violation: Violation | None = None
     worst: Violation | None = None
@@ -109,6 +113,7 @@ class Hunt:
             "seconds": self.seconds,
             "stages": dict(self.stages),
             "troubles": dict(self.troubles),
+            "scope": None if self.scope is None else asdict(self.scope),
             "strategy": self.strategy,
             "worst": _violation_json(self.worst),
             "smallest": _violation_json(self.smallest),
@@ -129,7 +134,12 @@ def _violation_json(violation: Violation | None) -> dict[str, Any] | None:
 
 
 def without_violation(
-    claim: Claim, counts: Counts, shapes: int, margin: float | None, raised: str = ""
+    claim: Claim,
+    counts: Counts,
+    shapes: int,
+    margin: float | None,
+    raised: str = "",
+    scope: Scope | None = None,
 ) -> tuple[Verdict, str]:
     """The verdict of a hunt that found no violation, and its message.
 
@@ -153,8 +163,27 @@ def without_violation(
     best = "both sides always vanished" if margin is None else f"least margin {margin:.3g}"
     return (
         "survived",
-        f"{claim.id}: no counterexample in {counts.evaluated} instances ({shapes} shapes, {best})",
+        f"{claim.id}: no counterexample in {counts.evaluated} instances ({shapes} shapes, {best})"
+        + (f"\n  none among {scope.text} either" if scope and scope.counts.evaluated else ""),
     )
+
+
+def report_smallest(claim: Claim, violation: Violation, text: str, folder: Path) -> Found:
+    """Certify the first violation of a scope; it is not made smaller.
+
+    Args:
+        text: what was enumerated.
+
+    Raises:
+        HuntError: if the certificate cannot be written.
+    """
+    try:
+        found = report_violation(claim, violation, folder, budget=0)
+    except OSError as error:
+        raise HuntError(
+            f"{folder} cannot be written to: {error.strerror}; the certificate is left there"
+        ) from error
+    return replace(found, message=found.message + smallest_text(text))
 
 
 def troubles_text(troubles: Mapping[str, int]) -> str:

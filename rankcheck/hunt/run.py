@@ -6,13 +6,21 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.shrinking import BUDGET
-from rankcheck.hunt.arena import BodyError
-from rankcheck.hunt.arguments import check_claim, check_device, check_end, check_strategies
+from rankcheck.counterexamples.violation import Violation
+from rankcheck.hunt.arena import BodyError, OutOfTime
+from rankcheck.hunt.arguments import (
+    check_claim,
+    check_device,
+    check_end,
+    check_scope,
+    check_strategies,
+)
 from rankcheck.hunt.executors import Executor, Inline, executor_for
 from rankcheck.hunt.job import Job, Target
 from rankcheck.hunt.journal import Journal
@@ -21,6 +29,7 @@ from rankcheck.hunt.result import (
     Hunt,
     Progress,
     report_finding,
+    report_smallest,
     troubles_text,
     without_violation,
 )
@@ -29,8 +38,14 @@ from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
+from rankcheck.verification.ledger import Scope
+from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.run import single_thread
+from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, wide
+from rankcheck.verification.search import Tally
 
+#: A hunt begins with every instance of so many entries, if no other scope is asked for.
+ENTRIES = 5
 #: A hunt ends after this many rounds if no instance satisfied the hypotheses.
 HOPELESS = 4
 
@@ -49,6 +64,7 @@ def hunt(
     strategies: Sequence[Strategy] = STANDARD,
     folder: Path | str = Path(".rankcheck"),
     shrink: float = BUDGET,
+    scope: int | None = None,
 ) -> Hunt:
     """Search for a counterexample to a claim, for a budget of seconds.
 
@@ -71,6 +87,8 @@ def hunt(
         rounds: the largest number of rounds.
         folder: where the certificate is left.
         shrink: seconds for making a counterexample small.
+        scope: before anything else, every instance with at most so many entries is evaluated, each
+            entry 0, 1 or -1; 0 for none. By default as many entries as `verify` takes.
 
     Raises:
         BatchError: if the body or a generator mixes the instances of a batch, is random, or
@@ -81,6 +99,7 @@ def hunt(
     check_claim(claim)
     names = check_strategies(strategies)
     check_end(budget, rounds)
+    check_scope(scope)
     check_device(device)
     check_batching(claim, seed)
     job = Job(Target.of(claim), tuple(strategies), device)
@@ -95,6 +114,7 @@ def hunt(
     runner: Executor | None = None
     try:
         with single_thread():
+            run.enumerate(ENTRIES if scope is None else scope, capped=scope is None)
             runner = executor_for(claim, job, workers, executor)
             while not run.ended(rounds):
                 # This process runs the first round, which is short, while the workers start.
@@ -133,6 +153,8 @@ class _Run:
         self._cut = False
         self._troubles: Counter[str] = Counter()
         self._raised = ""
+        self._scope: Scope | None = None
+        self._smallest: Violation | None = None
         self.rounds = 0
 
     @property
@@ -142,7 +164,7 @@ class _Run:
 
     def ended(self, rounds: int | None) -> bool:
         """Whether there is no further round."""
-        if self._proved():
+        if self._proved() or self._smallest is not None:
             return True
         hopeless = self.rounds >= HOPELESS and self._counts.evaluated == 0
         known = self._journal is not None and self.rounds < self._journal.rounds
@@ -151,6 +173,37 @@ class _Run:
 
     def _spent(self) -> bool:
         return self._budget is not None and self.seconds >= self._budget
+
+    def enumerate(self, entries: int, *, capped: bool) -> None:
+        """Evaluate every instance with few entries; a proved violation is a smallest one.
+
+        Violations that are not proved are left to the strategies.
+
+        Args:
+            capped: whether fewer entries are taken where there would be very many instances.
+        """
+        if not entries:
+            return
+        begin, tally = time.perf_counter(), Tally()
+        quick = PROFILES["quick"]
+        profile = replace(quick, scope=entries) if capped else wide(quick, entries)
+        shapes = scope_of(self._claim, profile)
+        cut = False
+        try:
+            found = enumerate_scope(self._claim, shapes, tally, advance=self._in_time)
+        except OutOfTime:
+            found, cut = None, True
+        self._scope = scope_facts(shapes, tally.counts)
+        if cut:
+            said = f"the budget ended within {self._scope.text}"
+            self._scope = replace(self._scope, complete=False, text=said)
+        self._stages["scope"] = round(time.perf_counter() - begin, 4)
+        if found is not None and found.proved:
+            self._smallest = found
+
+    def _in_time(self, instances: int) -> None:
+        if self._spent():
+            raise OutOfTime
 
     def one_round(self, executor: Executor) -> None:
         """Take the shards of a round from the journal, run the others, and take in the outcomes."""
@@ -229,9 +282,22 @@ class _Run:
         """
         margin = self._shown_margin()
         values: dict[str, Any] = {}
-        if self._found is None:
+        if self._smallest is not None:
+            assert self._scope is not None
+            found = report_smallest(self._claim, self._smallest, self._scope.text, folder)
+            margin = -float(self._smallest.judgement.relative_excess)
+            values = {
+                "verdict": "refuted",
+                "strategy": "scope",
+                "violation": self._smallest,
+                "worst": found.worst,
+                "smallest": found.smallest,
+                "certificate": found.certificate,
+                "message": found.message,
+            }
+        elif self._found is None:
             values["verdict"], values["message"] = without_violation(
-                self._claim, self._counts, self._plan.shapes, margin, self._raised
+                self._claim, self._counts, self._plan.shapes, margin, self._raised, self._scope
             )
         else:
             begin = time.perf_counter()
@@ -261,5 +327,6 @@ class _Run:
             seconds=round(self.seconds, 3),
             stages=self._stages,
             troubles=dict(troubles),
+            scope=self._scope,
             **values,
         )

@@ -20,7 +20,7 @@ from rankcheck.verification.controls import Control, check_hypotheses, check_mut
 from rankcheck.verification.evaluation import Raised
 from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
-from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of
+from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, smallest_text
 from rankcheck.verification.search import Tally, draw, sweep
 from rankcheck.verification.traces import raised
 
@@ -229,8 +229,7 @@ def _before(search: _Search) -> str:
     """A line of the message of a counterexample that the enumeration found."""
     if not search.smallest or search.shapes is None:
         return ""
-    scope = search.shapes
-    return f"\n  smallest: the first violation among {scope.sentence()}"
+    return smallest_text(search.shapes.sentence())
 
 
 def _not_tight(claim: Claim, tally: Tally) -> list[str]:

@@ -6,6 +6,7 @@ violate the claim is the smallest counterexample in that order.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -23,7 +24,7 @@ from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.search import Tally, worst_of
 
-__all__ = ["BATCH", "enumerate_scope", "scope_facts", "scope_of"]
+__all__ = ["BATCH", "enumerate_scope", "scope_facts", "scope_of", "smallest_text", "wide"]
 
 #: Instances that are evaluated together.
 BATCH = 4096
@@ -93,6 +94,22 @@ def scope_facts(found: Shapes, counts: Counts) -> Scope:
         found.complete,
         counts,
         found.sentence(),
+    )
+
+
+def smallest_text(text: str) -> str:
+    """A line for the message of a counterexample that the enumeration of a scope found."""
+    return f"\n  smallest: the first violation among {text}"
+
+
+def wide(profile: Profile, entries: int) -> Profile:
+    """A profile whose scope has so many entries, however many instances these are."""
+    return replace(
+        profile,
+        scope=entries,
+        scope_instances=sys.maxsize,
+        scope_shapes=sys.maxsize,
+        single=sys.maxsize,
     )
 
 
