@@ -229,7 +229,7 @@ class _Run:
                     break
         self.rounds += 1
         if self._raised and not self._counts.evaluated:
-            raise BodyError(self._raised)
+            raise BodyError(self._raised.replace("\n  ", "; one is "))
 
     def _proved(self) -> bool:
         return self._found is not None and self._found[1].proved

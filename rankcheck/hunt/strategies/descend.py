@@ -320,7 +320,7 @@ def _gradient(margin: torch.Tensor, inside: torch.Tensor, leaf: torch.Tensor) ->
     total = torch.where(inside, margin, 0.0).sum()
     if not total.requires_grad:
         return torch.zeros_like(leaf)
-    (gradient,) = torch.autograd.grad(total, leaf, allow_unused=True)
+    gradient: torch.Tensor | None = torch.autograd.grad(total, leaf, allow_unused=True)[0]
     if gradient is None:
         return torch.zeros_like(leaf)
     finite = inside & gradient.isfinite().all(1)
