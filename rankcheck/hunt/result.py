@@ -145,6 +145,7 @@ def without_violation(
 
     Args:
         raised: what the body or the generator raised on an instance inside the hypotheses.
+        scope: what was enumerated before.
     """
     if raised:
         return "undecided", (

@@ -10,6 +10,7 @@ import pytest
 from rankcheck.catalogue.loader import import_file
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
+from rankcheck.hunt import run as run_
 
 PROMPT = '''
 from rankcheck import conjecture, leq
@@ -21,6 +22,12 @@ def test_easy(A):
     """The nuclear norm is at most the Frobenius norm."""
     return leq(nuclear_norm(A), frobenius_squared(A).sqrt())
 '''
+
+
+@pytest.fixture(autouse=True)
+def _no_scope(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most tests are about the strategies: hunts begin with no enumeration, unless asked to."""
+    monkeypatch.setattr(run_, "ENTRIES", 0)
 
 
 @pytest.fixture(scope="session")
