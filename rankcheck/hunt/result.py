@@ -61,8 +61,9 @@ class Hunt:
 
     Attributes:
         verdict: `refuted`: a counterexample is proved. `undecided`: a violation beyond the
-            tolerance was found, and ball arithmetic neither proves nor excludes it. `survived`: the
-            budget is spent. `gave_up`: too few instances satisfied the hypotheses.
+            tolerance was found, and ball arithmetic neither proves nor excludes it, or the body
+            raises on an instance inside the hypotheses. `survived`: the budget is spent.
+            `gave_up`: too few instances satisfied the hypotheses.
         margin: the least margin (`rankcheck.hunt.margins`); that of the violation, if one was
             found.
         counts: the instances inside and outside the hypotheses, the reasons for rejection, and the

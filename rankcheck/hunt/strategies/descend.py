@@ -8,8 +8,8 @@ Safeguards: entries are projected onto their ranges; a gradient that is not fini
 for that instance; an instance that leaves the hypotheses, or whose margin is not a number, returns
 to its best point with half the step. The result is the best point of each instance, not the last.
 An instance whose gradient raises is left where it is; if that of every instance raises, the descent
-ends. An instance at equality is moved off, by a random size in a random direction; every other time
-along the level set of its margin.
+ends. An instance at equality descends on its steady margin. Every few steps it is moved off, by a
+random size in a random direction; every other time along the level set of that margin.
 """
 
 from __future__ import annotations
