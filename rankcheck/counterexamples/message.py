@@ -90,19 +90,22 @@ def undecided_message(claim: Claim, violation: Violation) -> str:
     return "\n".join(lines + _typed_lines(claim, violation))
 
 
-def raised_message(claim: Claim, record: Record, family: Instances, error: BaseException) -> str:
+def raised_message(
+    claim: Claim, record: Record, family: Instances, error: BaseException, *, by: str = "body"
+) -> str:
     """The text of a body that raises on an instance: the line, the exception, the numbers.
 
     Args:
         record: of one instance, without a batch axis.
         family: its generator.
-        error: what the body raised, with its traceback.
+        error: what was raised, with its traceback.
+        by: what raised it, the body or the generator.
     """
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if frame.filename == str(claim.file)]
     said = " ".join(str(error).split())
     lines = [
-        f"{claim.id} failed: its body raised {type(error).__name__}" + (f": {said}" if said else "")
+        f"{claim.id} failed: its {by} raised {type(error).__name__}" + (f": {said}" if said else "")
     ]
     for frame in (inside or frames)[-1:]:
         lines.append(f"  at {shown_path(Path(frame.filename))}:{frame.lineno}: {frame.line}")

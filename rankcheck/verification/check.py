@@ -11,6 +11,7 @@ from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.counterexamples.violation import Violation
@@ -22,7 +23,6 @@ from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, smallest_text
 from rankcheck.verification.search import Tally, draw, sweep
-from rankcheck.verification.traces import raised
 
 __all__ = ["verify_claim"]
 
@@ -181,13 +181,12 @@ def _raised(claim: Claim, search: _Search) -> str:
     Raises:
         Exception: what was raised, with the instance as a note, if no instance was evaluated.
     """
-    counts = search.tight.counts + search.swept.counts + search.drawn.counts
+    counts = search.small.counts + search.tight.counts + search.swept.counts + search.drawn.counts
     first, *others = search.raised
-    instance = f"on the instance {first.describe(claim)}"
     if counts.evaluated == 0:
-        first.error.add_note(instance)
+        first.error.add_note(f"on the instance {first.describe(claim)}")
         raise first.error
-    message = f"{claim.id} failed: {raised(first.error, claim.file)}\n  {instance}"
+    message = raised_message(claim, first.record, first.family, first.error, by=first.by)
     if others:
         message += f"\n  and on {len(others)} other instance{'s' * (len(others) > 1)}"
     return message + (

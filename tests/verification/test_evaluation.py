@@ -178,16 +178,16 @@ def test_an_instance_that_raises_fails_the_claim(declare, verify):
     row = verify(declare(of_inverse, squares(), loose="so"))
     assert row.verdict == "failed"
     [message] = row.messages
-    assert message.startswith("t.made-up failed: its check raised _LinAlgError at ")
+    assert message.startswith("t.made-up failed: its body raised _LinAlgError: ")
     assert "test_evaluation.py:" in message
     assert "singular" in message
-    assert "\n  on the instance A = [[" in message
-    assert "; squares() draws [[[" in message
+    assert "\n  A = [[" in message
+    assert "\n  drawn: squares(): [[[" in message
     assert "source.require in the generator" in message
     assert row.counts.evaluated > 100
     row = verify(declare(of_inverse, squares(), loose="so", no_batch="for the test"))
     assert row.verdict == "failed"
-    assert "on the instance A = [[" in row.messages[0]
+    assert "\n  A = [[" in row.messages[0]
 
 
 def test_an_exact_hypothesis_excuses_what_raises(declare):
