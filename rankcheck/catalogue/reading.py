@@ -28,6 +28,9 @@ _DECORATORS = (
 _READ = (*_DECORATORS, "paper", "Reference")
 _NONE = ast.Constant(None)
 
+#: Files that were read, with their texts and their claims: a command reads its own ones repeatedly.
+_read: dict[Path, tuple[str, list[Entry]]] = {}
+
 
 def read_file(path: Path) -> list[Entry]:
     """The claims of a file, in their order; an empty list if it declares none.
@@ -45,6 +48,10 @@ def read_file(path: Path) -> list[Entry]:
         ) from error
     if "rankcheck" not in text:
         return []
+    path = path.resolve()
+    known = _read.get(path)
+    if known is not None and known[0] == text:
+        return list(known[1])
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -52,7 +59,10 @@ def read_file(path: Path) -> list[Entry]:
         raise CatalogueError(
             f"{shown_path(path)}:{line}: a claim file is Python; {getattr(error, 'msg', error)}"
         ) from error
-    return _Reader(path.resolve(), tree).entries()
+    entries = _Reader(path, tree).entries()
+    if not any(entry.problem for entry in entries):
+        _read[path] = text, entries
+    return list(entries)
 
 
 class _Names:

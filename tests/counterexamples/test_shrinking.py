@@ -33,6 +33,8 @@ from rankcheck.instances.networks import (
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import BatchSource, Rejected, ReplaySource, instances
 
+pytestmark = pytest.mark.slow  # counterexamples of many sizes are shrunk
+
 FOREVER = 1e9
 
 

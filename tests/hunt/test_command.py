@@ -70,8 +70,8 @@ def test_a_proof_among_several_hunts_counts(tmp_path, capsys):
         "@conjecture('two.b', instances=matrices())\n"
         "def test_b(A):\n    'A statement.'\n    return leq(nuclear_norm(A), 0 * nuclear_norm(A))\n"
     )
-    assert main(["hunt", "two.py", "--budget", "5"]) == 1
-    assert main(["hunt", "two.py::test_a", "--budget", "5"]) == 3
+    assert main(["hunt", "two.py", "--budget", "0.5"]) == 1
+    assert main(["hunt", "two.py::test_a", "--budget", "0.3"]) == 3
     assert "two.a is undecided" in capsys.readouterr().out
 
 

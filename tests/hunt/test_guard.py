@@ -12,6 +12,8 @@ from rankcheck.claims import registry
 from rankcheck.errors import ClaimFalse
 from rankcheck.hunt import guard
 
+pytestmark = pytest.mark.slow  # whole hunts
+
 HEAD = """
 import torch
 from rankcheck import conjecture, leq

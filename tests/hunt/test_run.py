@@ -19,6 +19,8 @@ from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.verification.agreement import Settled
 from rankcheck.verification.batching import BatchError
 
+pytestmark = pytest.mark.slow  # whole hunts
+
 
 def told(found: Hunt) -> dict:
     """The result of a hunt without what depends on the clock and the folder."""

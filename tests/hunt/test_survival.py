@@ -12,6 +12,8 @@ from rankcheck.hunt.strategies.descend import NO_GRADIENT, descend
 from rankcheck.hunt.strategies.starts import starts
 from rankcheck.verification.batching import BatchError
 
+pytestmark = pytest.mark.slow  # whole hunts
+
 HERE = Shape("instances", ())
 
 

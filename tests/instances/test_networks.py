@@ -28,6 +28,8 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import BatchSource, ReplaySource, instances, seed_of
 from rankcheck.networks import Network
 
+pytestmark = pytest.mark.slow  # hundreds of draws by Hypothesis
+
 
 @pytest.fixture(params=["drawn", "swept"])
 def some(request, drawn, swept):
@@ -35,7 +37,7 @@ def some(request, drawn, swept):
 
     def singles(family):
         if request.param == "drawn":
-            return [instance for _, instance in (p for p in drawn(family, 400) if p is not None)]
+            return [instance for _, instance in (p for p in drawn(family, 300) if p is not None)]
         found = []
         for source, _ in swept(family, 60, size=4):
             for index in torch.arange(4)[source.valid].tolist():

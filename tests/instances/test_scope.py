@@ -19,6 +19,8 @@ from rankcheck.instances.scope import (
 )
 from rankcheck.instances.source import BatchSource, Rejected, ReplaySource, Source
 
+pytestmark = pytest.mark.slow  # enumerations against brute force
+
 
 @instances
 def staircase(source):

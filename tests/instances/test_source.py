@@ -34,6 +34,8 @@ from rankcheck.instances.source import (
     seed_of,
 )
 
+pytestmark = pytest.mark.slow  # hundreds of draws by Hypothesis
+
 FAMILIES = [
     matrices(),
     matrix_pairs(),

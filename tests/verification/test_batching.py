@@ -19,6 +19,8 @@ from rankcheck.verification.certify import from_search
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Profile, Settings
 
+pytestmark = pytest.mark.slow  # every claim of the ledger is checked
+
 
 def frobenius_norm(A):
     return frobenius_squared(A).sqrt()
