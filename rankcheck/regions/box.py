@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from flint import fmpq
 
-from rankcheck.balls import NoBallForm, is_ball
+from rankcheck.balls import BallArray, NoBallForm, is_ball
 from rankcheck.linalg import Number
 from rankcheck.regions.cells import Regions
 from rankcheck.regions.exact import Floats
@@ -39,14 +40,14 @@ def regions(net: Any, low: Corner, high: Corner, *, exact: bool = False) -> Regi
 
     Args:
         net: a single :class:`rankcheck.networks.Network` of float64 tensors (or anything with its
-            ``weights``, ``biases`` and ``slope``).
+            ``weights``, ``biases`` and ``slope``), or of balls that are exactly such floats.
         low, high: one number for all coordinates or one for each, low < high. The box has 2^d
             corners, so d must be small.
         exact: decide every sign in rational arithmetic, not only the doubtful ones, and round all
             vertices correctly. The regions are the same; slow, for tests of the default.
 
     Raises:
-        NoBallForm: the network is one of balls.
+        NoBallForm: the network is one of balls, and some entry is not exactly a float64.
         TypeError: its arrays are no tensors, numpy arrays or lists.
         ValueError: the network has batch axes, the box is empty or not finite, or pre-activations
             exceed 1e150 on it.
@@ -74,12 +75,14 @@ def regions(net: Any, low: Corner, high: Corner, *, exact: bool = False) -> Regi
 
 
 def _corner(numbers: Corner, d: int) -> Floats:
+    if is_ball(numbers):
+        numbers = _exactly(numbers)
     return np.array(np.broadcast_to(np.asarray(numbers, dtype=float), (d,)))
 
 
 def _floats(array: Any, axes: int) -> Floats:
     if is_ball(array):
-        raise NoBallForm("the enumeration of regions", "pass a network of floats, and exact=True")
+        array = _exactly(array)
     if isinstance(array, torch.Tensor):
         array = array.detach().cpu().numpy()
     elif not isinstance(array, np.ndarray | list | tuple):
@@ -89,5 +92,24 @@ def _floats(array: Any, axes: int) -> Floats:
         raise ValueError(
             f"regions received an array of shape {numbers.shape}, and expected {axes} axes: "
             "it takes one network without batch axes"
+        )
+    return numbers
+
+
+def _exactly(balls: BallArray) -> Floats:
+    """The float64 numbers that exact rationals equal.
+
+    Raises:
+        NoBallForm: an entry is a ball, or a rational that no float64 equals.
+    """
+    numbers = np.empty(balls.elements.shape)
+    for place, element in np.ndenumerate(balls.elements):
+        if isinstance(element, fmpq):
+            exact = Fraction(int(element.p), int(element.q))
+            numbers[place] = float(exact)
+            if Fraction(float(numbers[place])) == exact:
+                continue
+        raise NoBallForm(
+            "the enumeration of regions", "use drawn entries as weights: they are exact floats"
         )
     return numbers

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from rankcheck.balls import is_ball
 from rankcheck.linalg import rank, rank_gap
 from rankcheck.regions.box import Corner, regions
 from rankcheck.regions.cells import Regions
@@ -35,9 +36,11 @@ def jacobian_rank(net: Any, low: Corner, high: Corner, *, exact: bool = False) -
 
     The ranks are those of rankcheck.linalg in floats, and of rational matrices with ``exact``:
     then the result is proved, from above and from below, for the network with exactly these floats
-    as parameters. Arguments and errors as for :func:`rankcheck.regions.regions`.
+    as parameters. On balls it is always proved, so a claim about it can be certified. Arguments and
+    errors as for :func:`rankcheck.regions.regions`.
     """
-    return highest_rank(regions(net, low, high), exact=exact)
+    proved = exact or any(is_ball(W) for W in net.weights)
+    return highest_rank(regions(net, low, high), exact=proved)
 
 
 def highest_rank(cells: Regions, *, exact: bool = False) -> JacobianRank:

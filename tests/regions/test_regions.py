@@ -455,4 +455,4 @@ def test_errors_say_the_rule():
     with pytest.raises(TypeError, match="takes a network of floats"):
         regions(Objects(), -1, 1)
     with pytest.raises(NoBallForm, match="the enumeration of regions"):
-        regions(Network.linear([BallArray.exact([[1]])]), -1, 1)
+        regions(Network.linear([BallArray.exact([[2]]).sqrt()]), -1, 1)
