@@ -351,13 +351,7 @@ class Arena:
         """Keep the first instance inside the hypotheses on which the body or generator raises."""
         self.culprits += len(evaluation.raised)
         if evaluation.raised and not self.raised:
-            first = evaluation.raised[0]
-            said = " ".join(str(first.error).split())
-            self.raised = (
-                f"{self.claim.id} raised {type(first.error).__name__} at the shape "
-                f"{self.shape.integers}: {said}; a body accepts every instance of its family\n"
-                f"  {first.describe(self.claim)}"
-            )
+            self.raised = evaluation.raised[0].sentence(self.claim)
 
     def _check_clock(self) -> None:
         if self._until is not None and time.monotonic() > self._until:

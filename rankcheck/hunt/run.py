@@ -13,7 +13,7 @@ from typing import Any
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.shrinking import BUDGET
 from rankcheck.counterexamples.violation import Violation
-from rankcheck.hunt.arena import BodyError, OutOfTime
+from rankcheck.hunt.arena import BodyError
 from rankcheck.hunt.arguments import (
     check_claim,
     check_device,
@@ -30,6 +30,7 @@ from rankcheck.hunt.result import (
     Progress,
     report_finding,
     report_smallest,
+    report_suspicion,
     troubles_text,
     without_violation,
 )
@@ -154,7 +155,8 @@ class _Run:
         self._troubles: Counter[str] = Counter()
         self._raised = ""
         self._scope: Scope | None = None
-        self._smallest: Violation | None = None
+        self._smallest: tuple[Violation, str] | None = None
+        self._suspect: Violation | None = None
         self.rounds = 0
 
     @property
@@ -177,7 +179,7 @@ class _Run:
     def enumerate(self, entries: int, *, capped: bool) -> None:
         """Evaluate every instance with few entries; a proved violation is a smallest one.
 
-        Violations that are not proved are left to the strategies.
+        The strategies may find more than a violation that is not proved; otherwise it is reported.
 
         Args:
             capped: whether fewer entries are taken where there would be very many instances.
@@ -188,22 +190,18 @@ class _Run:
         quick = PROFILES["quick"]
         profile = replace(quick, scope=entries) if capped else wide(quick, entries)
         shapes = scope_of(self._claim, profile)
-        cut = False
-        try:
-            found = enumerate_scope(self._claim, shapes, tally, advance=self._in_time)
-        except OutOfTime:
-            found, cut = None, True
+        found = enumerate_scope(self._claim, shapes, tally, stop=self._spent)
         self._scope = scope_facts(shapes, tally.counts)
-        if cut:
-            said = f"the budget ended within {self._scope.text}"
-            self._scope = replace(self._scope, complete=False, text=said)
+        if self._spent() and not self._scope.complete:
+            said = f"the budget ended within {shapes.sentence()}"
+            self._scope = replace(self._scope, text=said)
         self._stages["scope"] = round(time.perf_counter() - begin, 4)
+        if tally.raised:
+            self._raised = tally.raised[0].sentence(self._claim)
         if found is not None and found.proved:
-            self._smallest = found
-
-    def _in_time(self, instances: int) -> None:
-        if self._spent():
-            raise OutOfTime
+            self._smallest = found, shapes.sentence()
+        else:
+            self._suspect = found
 
     def one_round(self, executor: Executor) -> None:
         """Take the shards of a round from the journal, run the others, and take in the outcomes."""
@@ -283,13 +281,24 @@ class _Run:
         margin = self._shown_margin()
         values: dict[str, Any] = {}
         if self._smallest is not None:
-            assert self._scope is not None
-            found = report_smallest(self._claim, self._smallest, self._scope.text, folder)
-            margin = -float(self._smallest.judgement.relative_excess)
+            violation, scope = self._smallest
+            found = report_smallest(self._claim, violation, scope, folder)
+            margin = -float(violation.judgement.relative_excess)
             values = {
                 "verdict": "refuted",
                 "strategy": "scope",
-                "violation": self._smallest,
+                "violation": violation,
+                "worst": found.worst,
+                "smallest": found.smallest,
+                "certificate": found.certificate,
+                "message": found.message,
+            }
+        elif self._found is None and self._suspect is not None:
+            found = report_suspicion(self._claim, self._suspect, folder, shrink)
+            values = {
+                "verdict": "refuted" if found.proved else "undecided",
+                "strategy": "scope",
+                "violation": self._suspect,
                 "worst": found.worst,
                 "smallest": found.smallest,
                 "certificate": found.certificate,

@@ -85,6 +85,14 @@ class Raised:
         lines.append(_cut(f"{self.family} draws {write_choices(self.record)}"))
         return "; ".join(lines)
 
+    def sentence(self, claim: Claim) -> str:
+        """What was raised at which shape, the rule, and the instance."""
+        said = " ".join(str(self.error).split())
+        return (
+            f"{claim.id} raised {type(self.error).__name__} at the shape {self.record.integers}: "
+            f"{said}; a body accepts every instance of its family\n  {self.describe(claim)}"
+        )
+
     def outside_exactly(self) -> bool:
         """Whether the instance breaks a hypothesis exactly, though not in floats."""
         try:

@@ -56,44 +56,47 @@ def enumerate_scope(
     tally: Tally,
     *,
     advance: Callable[[int], None] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Violation | None:
-    """Evaluate every instance of the scope; the smallest violation that is not rounding, or None.
+    """Evaluate every instance of the scope; the smallest proved violation, if there is one.
+
+    Without a proof, the first violation that is neither proved nor rounding, or None.
 
     Args:
         found: the shapes of the scope.
         tally: counts the instances, and those on which the claim raises.
         advance: called with the number of instances of each batch.
+        stop: asked after each batch whether the enumeration has to end.
     """
     assert claim.instances is not None
+    undecided: Violation | None = None
     for shape, start, size in found.batches(BATCH if claim.no_batch is None else 1):
         make = partial(ScopeSource, shape, start, size if claim.no_batch is None else None)
         evaluation = evaluate_instances(claim, claim.instances, make)
         tally.counts += evaluation.counts
         tally.raised += evaluation.raised
-        undecided: Violation | None = None
         for part in evaluation.parts:
             for violation in _violations(claim, part, tally):
                 if violation.judgement.finding == "refuted":
                     return violation
                 undecided = undecided or violation
-        if undecided is not None:
-            return undecided
-        if tally.lost:
-            break
         if advance is not None:
             advance(size)
-    return None
+        if tally.lost or (stop is not None and stop()):
+            break
+    return undecided
 
 
 def scope_facts(found: Shapes, counts: Counts) -> Scope:
-    """What the ledger says of a scope."""
+    """What the ledger says of a scope, and of how much of it was evaluated."""
+    whole = counts.total == found.instances
     return Scope(
         found.entries,
         len(found.found),
         found.instances,
-        found.complete,
+        found.complete and whole,
         counts,
-        found.sentence(),
+        found.sentence() if whole else f"{counts.total} of {found.sentence()}",
     )
 
 

@@ -4,9 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
+from rankcheck import leq
 from rankcheck.commands.cli import main
 from rankcheck.hunt import HuntError, hunt
+from rankcheck.hunt.strategies.base import Stage
+from rankcheck.instances.source import instances
 
 from .test_command import selector
 
@@ -52,3 +56,54 @@ def test_the_option(tmp_path, monkeypatch, capsys):
     assert (result["strategy"], result["scope"]["entries"]) == ("scope", 4)
     assert main(["hunt", selector("easy"), "--scope", "-2"]) == 2
     assert "--scope is -2" in capsys.readouterr().err
+
+
+class Few:
+    """Looks at eight random instances of each shape."""
+
+    name = "few"
+    stage: Stage = "scout"
+    visits = 1
+
+    def search(self, arena, seed):
+        arena.offer(arena.sample(seed, 8))
+
+
+def test_a_suspicion_that_only_the_scope_sees_is_no_pass(declare, tmp_path):
+    """Violated at one point in 3⁵, without a ball form: the strategies do not come upon it."""
+
+    @instances
+    def five(source):
+        return source.tensor(5)
+
+    def body(x):
+        wanted = torch.tensor([1.0, -1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
+        return leq(1, ((x - wanted) ** 2).sum(-1), where=(x == x.round()).all(-1))
+
+    claim = declare(body, five(), kind="conjecture", no_ball="for the test")
+    without = hunt(claim, 30, folder=tmp_path, rounds=1, strategies=[Few()], scope=0)
+    assert without.verdict == "survived"
+    found = hunt(claim, 30, folder=tmp_path, rounds=1, strategies=[Few()], scope=5)
+    assert (found.verdict, found.strategy) == ("undecided", "scope")
+    assert "[1, -1, 0, 1, 1]" in found.message
+
+
+def test_an_instance_that_raises_in_the_scope_is_no_pass(declare, tmp_path):
+    """The body raises at one point in 3⁵ that the strategies do not come upon."""
+
+    @instances
+    def five(source):
+        return source.tensor(5)
+
+    def body(x):
+        wanted = torch.tensor([1.0, -1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
+        if bool((x == wanted).all(-1).any()):
+            raise ValueError("this one")
+        return leq(0, (x * x).sum(-1))
+
+    claim = declare(body, five(), kind="conjecture")
+    found = hunt(claim, 30, folder=tmp_path, rounds=1, strategies=[Few()], scope=5)
+    assert found.verdict == "undecided"
+    assert "this one" in found.message
+    assert not found.scope.complete
+    assert found.scope.text.startswith("242 of all 243 instances")
