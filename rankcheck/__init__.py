@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         statistical,
         step,
     )
+    from rankcheck.claims.erratum import Erratum
     from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, eq, leq
     from rankcheck.errors import ClaimFalse
@@ -44,6 +45,7 @@ _HOMES = {
         "statistical",
         "step",
     ),
+    "rankcheck.claims.erratum": ("Erratum",),
     "rankcheck.claims.reference": ("Reference", "paper"),
     "rankcheck.claims.relations": ("Relation", "eq", "leq"),
     "rankcheck.errors": ("ClaimFalse",),
@@ -63,6 +65,7 @@ __all__ = [
     "Claim",
     "ClaimError",
     "ClaimFalse",
+    "Erratum",
     "Need",
     "Network",
     "Reference",

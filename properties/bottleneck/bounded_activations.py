@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import Need, bound, leq, paper, refuted
+from rankcheck import Erratum, Need, bound, leq, paper, refuted
 from rankcheck.instances.balanced import balanced_networks_at_points
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.source import Source, instances
@@ -103,8 +103,14 @@ def balanced_networks_among_points(source: Source):
     "bottleneck.bounded-activations-premise",
     paper("bottleneck", "Thm 16"),
     instances=balanced_networks_among_points(),
-    errata="Print divides the trace at one point by N. The factor 1/N belongs to the trace over all N "
-    "points; at one point the premise is tr Θ(x, x) ≤ cL, as in Theorem 7.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print divides the trace at one point by N. The factor 1/N belongs to the trace over all N "
+        "points; at one point the premise is tr Θ(x, x) ≤ cL, as in Theorem 7.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.bounded-activations",
 )
 def test_bounded_activations_premise(net, x, N):

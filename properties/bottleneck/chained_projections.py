@@ -5,7 +5,7 @@ True for slopes from 0 to 1, false for every negative slope.
 
 import torch
 
-from rankcheck import Need, bound, construction, eq, leq, paper, refuted
+from rankcheck import Erratum, Need, bound, construction, eq, leq, paper, refuted
 from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
 from rankcheck.instances.networks import STEEPEST, balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
@@ -64,9 +64,15 @@ def test_chained_projections(net, x, *, distances=chained_distances):
     "bottleneck.chained-projections-as-printed",
     paper("bottleneck", "Thm 6"),
     instances=networks_at_points(depth=(2, 2), width=(1, 3)),
-    errata="Print allows every slope, but for a negative one there may be no such chain: W_1 = (1, −1)ᵀ, "
-    "W_2 = (1, 1) and x > 0. Right is: either a ≥ 0, or two frames of its own for each layer. (The "
-    "printed V_ℓV_{ℓ+1}ᵀ does not have the shape of W_ℓ: it must be V_ℓV_{ℓ−1}ᵀ.)",
+    errata=Erratum(
+        printed="TODO",
+        right="Print allows every slope, but for a negative one there may be no such chain: W_1 = (1, −1)ᵀ, "
+        "W_2 = (1, 1) and x > 0. Right is: either a ≥ 0, or two frames of its own for each layer. (The "
+        "printed V_ℓV_{ℓ+1}ᵀ does not have the shape of W_ℓ: it must be V_ℓV_{ℓ−1}ᵀ.)",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.chained-projections",
 )
 def test_chained_projections_as_printed(net, x):

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, paper, refuted
+from rankcheck import Erratum, bound, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess, secant_cost
 from rankcheck.instances.factorisations import factorised_functions, unbounded_functions
@@ -91,9 +91,15 @@ def multiples_on_an_interval(source: Source):
     "bottleneck.composition-as-printed",
     paper("bottleneck", "proof of Thm 11.1"),
     instances=multiples_on_an_interval(),
-    errata="The proof concatenates the networks for every g, but with the activation in between the "
-    "result computes f∘g only where g ≥ 0. On [-1, 1] the identity costs 1 at depth 1 and at least "
-    "2√2 > 2 at depth 2. The statement on R^(1) survives: bottleneck.composition-without-positivity.",
+    errata=Erratum(
+        printed="TODO",
+        right="The proof concatenates the networks for every g, but with the activation in between the "
+        "result computes f∘g only where g ≥ 0. On [-1, 1] the identity costs 1 at depth 1 and at least "
+        "2√2 > 2 at depth 2. The statement on R^(1) survives: bottleneck.composition-without-positivity.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.composition",
 )
 def test_composition_as_printed(p, q, r, a):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.balanced import balanced_networks_at_points
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.linalg import frobenius_squared, schatten_power
@@ -65,7 +65,13 @@ def test_growing_norms(net, x):
     "bottleneck.growing-norms-as-printed",
     paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
-    errata="Print has the Schatten exponent 2/L. For the first ℓ layers it is 2/ℓ.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print has the Schatten exponent 2/L. For the first ℓ layers it is 2/ℓ.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.growing-norms",
 )
 def test_growing_norms_as_printed(net, x):
@@ -88,7 +94,13 @@ def test_growing_norms_as_printed(net, x):
     "bottleneck.growing-norms-exponent-as-printed",
     paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
-    errata="Print has (1 + c_1/L)^ℓ. Right is (1 + c_1/(kL))^ℓ, which is at most e^{(ℓ/L) c_1/k}.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print has (1 + c_1/L)^ℓ. Right is (1 + c_1/(kL))^ℓ, which is at most e^{(ℓ/L) c_1/k}.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.growing-norms",
 )
 def test_growing_norms_exponent_as_printed(net, x):

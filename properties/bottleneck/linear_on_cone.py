@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import construction, eq, leq, paper, refuted
+from rankcheck import Erratum, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import distortion, excess
 from rankcheck.instances.cones import (
@@ -91,9 +91,15 @@ def printed_shares(depth):
     "bottleneck.linear-on-cone-as-printed",
     paper("bottleneck", "proof of Thm 11.3"),
     instances=linear_maps_on_cones(depth=(2, 8)),
-    errata="Print has K_p = p K_in + (1 - p) K_out. It starts at K_0 = AᵀA, although α_0 = x has the "
-    "kernel of the identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at "
-    "the ends cost 2(‖A‖_F² - k). Right is K_p = (1 - p) K_in + p K_out.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print has K_p = p K_in + (1 - p) K_out. It starts at K_0 = AᵀA, although α_0 = x has the "
+        "kernel of the identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at "
+        "the ends cost 2(‖A‖_F² - k). Right is K_p = (1 - p) K_in + p K_out.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.linear-on-cone",
 )
 def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):

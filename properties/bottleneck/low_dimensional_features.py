@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import Need, bound, leq, paper, refuted
+from rankcheck import Erratum, Need, bound, leq, paper, refuted
 from rankcheck.instances.balanced import balanced_networks_with_inputs
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.source import Source, instances
@@ -144,8 +144,14 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True):
     "bottleneck.low-dimensional-features-as-printed",
     paper("bottleneck", "Cor. 8/17"),
     instances=equal_layers(),
-    errata="Print has the factor e^{c_1/k}. For c_1 < 0 it must be max(1, e^{c_1/k}), as in Theorem 7, "
-    "from which it comes.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print has the factor e^{c_1/k}. For c_1 < 0 it must be max(1, e^{c_1/k}), as in Theorem 7, "
+        "from which it comes.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.low-dimensional-features",
 )
 def test_low_dimensional_features_as_printed(net, X):
@@ -168,8 +174,14 @@ def test_low_dimensional_features_as_printed(net, X):
     instances=balanced_networks_with_inputs(
         depth=(1, 2), width=(1, 2), points=(2, 3), constructions=("exact",)
     ),
-    errata="The proof takes W_ℓ α_{ℓ−1}(X) for the pre-activations, which drops the biases. With them, Θ "
-    "has to be the kernel of weights and biases, with ‖α‖² + 1 for ‖α‖² in its trace.",
+    errata=Erratum(
+        printed="TODO",
+        right="The proof takes W_ℓ α_{ℓ−1}(X) for the pre-activations, which drops the biases. With them, Θ "
+        "has to be the kernel of weights and biases, with ‖α‖² + 1 for ‖α‖² in its trace.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.low-dimensional-features",
 )
 def test_low_dimensional_features_weights_only(net, X):

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, operator_norm, power
@@ -52,9 +52,15 @@ def test_ntk_derivative(net, x, *, factor=1):
     "bottleneck.ntk-derivative-as-printed",
     paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3), slopes="relu"),
-    errata="Print has 2L‖Jf‖^{2−2/L} for the derivative in x and y. Right is L‖Jf‖^{2−2/L}: the factor 2 "
-    "belongs to the second derivative of Θ(γ(t), γ(t)) along a segment, which the second half of the "
-    "proposition uses.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print has 2L‖Jf‖^{2−2/L} for the derivative in x and y. Right is L‖Jf‖^{2−2/L}: the factor 2 "
+        "belongs to the second derivative of Θ(γ(t), γ(t)) along a segment, which the second half of the "
+        "proposition uses.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.ntk-derivative",
 )
 def test_ntk_derivative_as_printed(net, x):
@@ -72,9 +78,15 @@ def test_ntk_derivative_as_printed(net, x):
     "bottleneck.ntk-derivative-leaky",
     paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata="Print allows every slope, but the proof uses D_ℓ² = D_ℓ, which is true for ReLU alone. For "
-    "a = 1/2, L = 2, unit weights and x < 0 the left side is 1/2, and L‖Jf‖^{2−2/L} is 1, even "
-    "without the printed factor 2.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print allows every slope, but the proof uses D_ℓ² = D_ℓ, which is true for ReLU alone. For "
+        "a = 1/2, L = 2, unit weights and x < 0 the left side is 1/2, and L‖Jf‖^{2−2/L} is 1, even "
+        "without the printed factor 2.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.ntk-derivative",
 )
 def test_ntk_derivative_leaky(net, x):

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper, refuted
+from rankcheck import Erratum, bound, eq, identity, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import networks_at_points, networks_with_inputs
 from rankcheck.instances.source import Source, instances
@@ -81,8 +81,14 @@ def test_ntk_trace(net, x, *, with_biases=True):
     "bottleneck.ntk-trace-as-printed",
     paper("bottleneck", "§4, proof of Thm 16"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata="Print has ‖α‖² in each layer. As θ contains the biases, it must be ‖α‖² + 1. The bound on "
-    "the activations survives, since the terms left out are not negative.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print has ‖α‖² in each layer. As θ contains the biases, it must be ‖α‖² + 1. The bound on "
+        "the activations survives, since the terms left out are not negative.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.ntk-trace",
 )
 def test_ntk_trace_as_printed(net, x):
@@ -133,7 +139,13 @@ def test_ntk_operator_norm(net, points):
     "bottleneck.ntk-operator-norm-as-printed",
     paper("bottleneck", "§4"),
     instances=networks_with_inputs(depth=(1, 3), width=(1, 3), points=(1, 3)),
-    errata="Print has d_out on the wrong side. Right is tr Θ(X,X)/N ≤ d_out ‖Θ(X,X)‖_op.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print has d_out on the wrong side. Right is tr Θ(X,X)/N ≤ d_out ‖Θ(X,X)‖_op.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.ntk-operator-norm",
 )
 def test_ntk_operator_norm_as_printed(net, points):

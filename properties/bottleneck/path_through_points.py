@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
 
@@ -58,9 +58,15 @@ def test_nearest_neighbour_path(y):
     "bottleneck.nearest-neighbour-path-as-printed",
     paper("bottleneck", "proof of Thm 19"),
     instances=points_in_order(),
-    errata="Print counts two edges at each point, but the two ends of an open path have one each: half "
-    "of their second distances has to be subtracted. (The order N^{1 − 1/k} that is deduced is right. "
-    "Further on, Ω(N^{1/k}) is printed for the distances, which are Ω(N^{−1/k}).)",
+    errata=Erratum(
+        printed="TODO",
+        right="Print counts two edges at each point, but the two ends of an open path have one each: half "
+        "of their second distances has to be subtracted. (The order N^{1 − 1/k} that is deduced is right. "
+        "Further on, Ω(N^{1/k}) is printed for the distances, which are Ω(N^{−1/k}).)",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.nearest-neighbour-path",
 )
 def test_nearest_neighbour_path_as_printed(y):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, cited, eq, leq, limit, paper, refuted
+from rankcheck import Erratum, bound, cited, eq, leq, limit, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import (
     cost_expansion,
@@ -213,10 +213,16 @@ def test_second_correction_split(A, B, L_f, L_g, *, weights=by_own_share):
     "bottleneck.second-correction-weights",
     paper("bottleneck", "proof of Prop. 14"),
     instances=concatenations(),
-    errata="Print has the weights 1/(1 - p) for f and 1/p for g, and divides the difference by "
-    "L_f + L_g. With p = L_f/(L_f + L_g) the weights are 1/p for f and 1/(1 - p) for g, and the "
-    "difference is multiplied by L_f + L_g. For logarithms 1 and 2 at p = 1/3 the term is 18; print "
-    "has 27. The rule for the roots survives, as the least value over p is the same.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print has the weights 1/(1 - p) for f and 1/p for g, and divides the difference by "
+        "L_f + L_g. With p = L_f/(L_f + L_g) the weights are 1/p for f and 1/(1 - p) for g, and the "
+        "difference is multiplied by L_f + L_g. For logarithms 1 and 2 at p = 1/3 the term is 18; print "
+        "has 27. The rule for the roots survives, as the least value over p is the same.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.second-correction-split",
 )
 def test_second_correction_weights(A, B, L_f, L_g):

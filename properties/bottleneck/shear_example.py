@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import construction, eq, leq, limit, paper, refuted
+from rankcheck import Erratum, construction, eq, leq, limit, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess
 from rankcheck.instances.source import Source, instances
@@ -112,10 +112,16 @@ def printed_shears(source: Source):
     "bottleneck.shear-example-as-printed",
     paper("bottleneck", "Example 20"),
     instances=printed_shears(),
-    errata="Print omits the factor (L - 2)/2, the number of stretching layers on either side, so its "
-    "simplified cost is right at L = 4 only. At L = 4096 and γ = 3/4 the excess is 0.188; print gives "
-    "0.0008. Also, the ranges of the layers overlap (W_{L/2} and W_{L/2+1} are both given for "
-    "L/2 + 2..L), and the constant a of the function occurs in no weight. The scales do compose.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print omits the factor (L - 2)/2, the number of stretching layers on either side, so its "
+        "simplified cost is right at L = 4 only. At L = 4096 and γ = 3/4 the excess is 0.188; print gives "
+        "0.0008. Also, the ranges of the layers overlap (W_{L/2} and W_{L/2+1} are both given for "
+        "L/2 + 2..L), and the constant a of the function occurs in no weight. The scales do compose.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.shear-example",
 )
 def test_shear_example_as_printed(L, r):

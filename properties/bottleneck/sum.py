@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import construction, eq, leq, paper, refuted
+from rankcheck import Erratum, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess
 from rankcheck.instances.matrices import positive, semi_orthogonal
@@ -104,9 +104,15 @@ def constants(source: Source):
     "bottleneck.sum-as-printed",
     paper("bottleneck", "Thm 3.2"),
     instances=constants(),
-    errata="Print omits the cross term 2⟨b_f, b_g⟩: the biases of the two last layers are added before "
-    "they are squared. For f = g ≡ 1 on a domain with 0 all ranks are zero, R(1; L) = 1 and "
-    "R(2; L) = 3 for every L >= 2, so R^(1)(f + g) = 3 > 2.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print omits the cross term 2⟨b_f, b_g⟩: the biases of the two last layers are added before "
+        "they are squared. For f = g ≡ 1 on a domain with 0 all ranks are zero, R(1; L) = 1 and "
+        "R(2; L) = 3 for every L >= 2, so R^(1)(f + g) = 3 > 2.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.sum",
 )
 def test_sum_as_printed(v, w):

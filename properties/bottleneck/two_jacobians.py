@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Network, bound, leq, paper, refuted
+from rankcheck import Erratum, Network, bound, leq, paper, refuted
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.instances.matrices import matrix, orthogonal, positive
 from rankcheck.instances.networks import Range, Slopes, clear_of_boundaries, network, slope
@@ -86,10 +86,16 @@ def networks_through_a_layer(source: Source):
     "bottleneck.two-jacobians-limit-as-printed",
     paper("bottleneck", "Prop. 13"),
     instances=networks_through_a_layer(),
-    errata="Print allows any two points. Needed is rank Jf(x) = rank Jf(y) = R^(0)(f): at a point of "
-    "lower rank L‖Jf‖^(2/L) - kL tends to minus infinity, not to the log-determinant. The ReLU itself "
-    "on [-1, 1], with unit weights at every depth, has R^(1) = 0, C = 1, and Jacobians 1 and 0: print "
-    "claims 0 ≥ 1.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print allows any two points. Needed is rank Jf(x) = rank Jf(y) = R^(0)(f): at a point of "
+        "lower rank L‖Jf‖^(2/L) - kL tends to minus infinity, not to the log-determinant. The ReLU itself "
+        "on [-1, 1], with unit weights at every depth, has R^(1) = 0, C = 1, and Jacobians 1 and 0: print "
+        "claims 0 ≥ 1.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.two-jacobians",
 )
 def test_two_jacobians_limit_as_printed(net, x, k):
@@ -114,9 +120,15 @@ def test_two_jacobians_limit_as_printed(net, x, k):
     "bottleneck.two-jacobians-small-lipschitz",
     paper("bottleneck", "Prop. 13"),
     instances=networks_at_two_points(depth=(2, 3), width=(1, 2)),
-    errata="Print allows every C. Needed is C >= 1: the sum over the layers has terms with the identity "
-    "in place of one of the two Lipschitz maps. For f(x) = s² relu(x) with both weights s < 1 the "
-    "difference of the sides is s² - 1 < 0.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print allows every C. Needed is C >= 1: the sum over the layers has terms with the identity "
+        "in place of one of the two Lipschitz maps. For f(x) = s² relu(x) with both weights s < 1 the "
+        "difference of the sides is s² - 1 < 0.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.two-jacobians",
 )
 def test_two_jacobians_small_lipschitz(net, x):

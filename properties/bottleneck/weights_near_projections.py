@@ -5,7 +5,7 @@ True for projections on the right alone; the printed proof projects on both side
 
 import torch
 
-from rankcheck import Need, bound, eq, leq, paper, refuted
+from rankcheck import Erratum, Need, bound, eq, leq, paper, refuted
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
@@ -98,9 +98,15 @@ def test_most_layers(net, x):
     "bottleneck.weights-near-projections-proof",
     paper("bottleneck", "proof of Thm 15"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata="Print projects the layers on both sides and multiplies pseudo-determinants. These multiply "
-    "only if the image of each factor is the row space of the next, and here it is not. Right is to "
-    "project on the right alone, onto the images of the row space of Jf.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print projects the layers on both sides and multiplies pseudo-determinants. These multiply "
+        "only if the image of each factor is the row space of the next, and here it is not. Right is to "
+        "project on the right alone, onto the images of the row space of Jf.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.weights-near-projections",
 )
 def test_weights_near_projections_proof(net, x):
@@ -118,8 +124,14 @@ def test_weights_near_projections_proof(net, x):
     "bottleneck.weights-near-two-sided-projections",
     paper("bottleneck", "proof of Thm 15"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata="Print takes the singular vectors of W_ℓ projected on both sides, with which the bound is "
-    "false. It is true with those of W_ℓ projected on the right alone.",
+    errata=Erratum(
+        printed="TODO",
+        right="Print takes the singular vectors of W_ℓ projected on both sides, with which the bound is "
+        "false. It is true with those of W_ℓ projected on the right alone.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="bottleneck.weights-near-projections",
 )
 def test_weights_near_two_sided_projections(net, x):

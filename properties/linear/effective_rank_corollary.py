@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, conjecture, eq, identity, leq, paper, refuted
+from rankcheck import Erratum, bound, conjecture, eq, identity, leq, paper, refuted
 from rankcheck.costs import (
     effective_rank_bound,
     effective_rank_threshold,
@@ -98,8 +98,14 @@ def spectra_within_the_budget(source: Source):
     "linear.effective-rank-corollary-as-printed",
     paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=spectra_within_the_budget(),
-    errata="Printed is the factor (1 + 1/√r)^{(L−1)/2}; the theorem gives (1 + 1/r)^{(L−1)/2}. For "
-    "r ≥ 2 the printed condition only bounds the rank by ⌈r + √r⌉ − 1.",
+    errata=Erratum(
+        printed="TODO",
+        right="Printed is the factor (1 + 1/√r)^{(L−1)/2}; the theorem gives (1 + 1/r)^{(L−1)/2}. For "
+        "r ≥ 2 the printed condition only bounds the rank by ⌈r + √r⌉ − 1.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="linear.effective-rank-corollary",
 )
 def test_effective_rank_corollary_as_printed(sigma, r, eps, J, L):
@@ -171,9 +177,15 @@ def cost_at_rank(W, b, a, x, p, lam, r, L):
     "linear.effective-rank-corollary-for-functions",
     paper("linear", "slides B, Corollary (Minimal-norm interpolants)"),
     instances=functions_of_rank_above(depths=(2, 24)),
-    errata="Printed is the factor 1 + 1/√r. From depth 15 on, some functions within a budget "
-    "J < ε√r(1 + 1/√r)^{(L−1)/2} have more than r singular values above ε, so no argument from the "
-    "cost alone gives this factor; the theorem gives 1 + 1/r.",
+    errata=Erratum(
+        printed="TODO",
+        right="Printed is the factor 1 + 1/√r. From depth 15 on, some functions within a budget "
+        "J < ε√r(1 + 1/√r)^{(L−1)/2} have more than r singular values above ε, so no argument from the "
+        "cost alone gives this factor; the theorem gives 1 + 1/r.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="linear.effective-rank",
 )
 def test_effective_rank_corollary_for_functions(W, b, a, x, p, lam, r, L):

@@ -3,7 +3,7 @@ of the weights, if the law has mass in every activation region."""
 
 import torch
 
-from rankcheck import eq, identity, paper, refuted
+from rankcheck import Erratum, eq, identity, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import egop, egop_gaussian, egop_root, index_rank, two_layer_network, unit_rank
 from rankcheck.instances.source import Source, instances
@@ -114,9 +114,15 @@ def units_with_a_law(source: Source):
     "linear.index-rank-as-printed",
     paper("linear", "slides A, Mixed-Variation Functions"),
     instances=units_with_a_law(),
-    errata="Printed is rank(C_f) = min rank D_aW for every law; the law needs mass in every "
-    "activation region, as C_f does not see units that are inactive on its support. On [−1, 1]² the "
-    "function [x_1]_+ + [x_2 − 5]_+ has rank(C_f) = 1.",
+    errata=Erratum(
+        printed="TODO",
+        right="Printed is rank(C_f) = min rank D_aW for every law; the law needs mass in every "
+        "activation region, as C_f does not see units that are inactive on its support. On [−1, 1]² the "
+        "function [x_1]_+ + [x_2 − 5]_+ has rank(C_f) = 1.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="linear.index-rank",
 )
 def test_index_rank_as_printed(W, b, a, x, p):

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import eq, identity, paper, refuted
+from rankcheck import Erratum, eq, identity, paper, refuted
 from rankcheck.instances.matrices import matrix, positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
@@ -56,8 +56,14 @@ def test_rescaling(W, b, a, c, scales, x, *, exponent=1):
     "linear.rescaling-as-printed",
     paper("linear", "A “Rescaling invariance”"),
     instances=rescaled_units(),
-    errata="Printed is an unscaled bias; the bias is scaled like the weights. With −b as printed and "
-    "a = w = b = 1, λ = 2, x = 1 the unit has the value 0 before and 1/2 after.",
+    errata=Erratum(
+        printed="TODO",
+        right="Printed is an unscaled bias; the bias is scaled like the weights. With −b as printed and "
+        "a = w = b = 1, λ = 2, x = 1 the unit has the value 0 before and 1/2 after.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="linear.rescaling",
 )
 def test_rescaling_as_printed(W, b, a, c, scales, x):

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.matrices import matrix, orthogonal
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
@@ -74,9 +74,15 @@ def test_centred_covariance(Y, W, a, *, size=trace):
     "rank.centred-covariance-as-printed",
     paper("rank", "proof of Prop. 9"),
     instances=data_and_layers(),
-    errata="The weights multiply the operator norm of the covariance by at most ‖W‖², but the "
-    "activation can raise it: it can turn variance in several directions into variance in one. The "
-    "trace does not grow.",
+    errata=Erratum(
+        printed="TODO",
+        right="The weights multiply the operator norm of the covariance by at most ‖W‖², but the "
+        "activation can raise it: it can turn variance in several directions into variance in one. The "
+        "trace does not grow.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="rank.centred-covariance",
 )
 def test_centred_covariance_as_printed(Y, W, a):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import construction, eq, leq, paper, refuted
+from rankcheck import Erratum, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
@@ -95,8 +95,14 @@ def test_cross_example(x, y, *, function=cross, witness=cross_network):
     "rank.cross-example-as-printed",
     paper("rank", "Example 1"),
     instances=pairs_of_points(),
-    errata="The two cases are swapped: (x_0, sign(x_1)|x_0|) for |x_0| ≥ |x_1| jumps from (1, −1) to "
-    "(1, 1) where x_1 changes sign. With min(|x_0|, |x_1|) in place of max the example is right.",
+    errata=Erratum(
+        printed="TODO",
+        right="The two cases are swapped: (x_0, sign(x_1)|x_0|) for |x_0| ≥ |x_1| jumps from (1, −1) to "
+        "(1, 1) where x_1 changes sign. With min(|x_0|, |x_1|) in place of max the example is right.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="rank.cross-example",
 )
 def test_cross_example_as_printed(x, y):

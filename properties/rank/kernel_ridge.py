@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, paper, refuted
+from rankcheck import Erratum, bound, eq, identity, leq, paper, refuted
 from rankcheck.data.kernel_ridge import GAUSSIAN, INVERSE_MULTIQUADRIC, RATIONAL, KernelRidge
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
@@ -183,9 +183,15 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
     "rank.kernel-ridge-sign",
     paper("rank", "App. D"),
     instances=regressions(),
-    errata="X − x is printed where x − X is right: the formula gives the negative of the Jacobian, "
-    "transposed. With one input 0, output 1 and k = 1/(1 + r²) the predictor falls at x = 1; by the "
-    "printed formula it rises.",
+    errata=Erratum(
+        printed="TODO",
+        right="X − x is printed where x − X is right: the formula gives the negative of the Jacobian, "
+        "transposed. With one input 0, output 1 and k = 1/(1 + r²) the predictor falls at x = 1; by the "
+        "printed formula it rises.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="rank.kernel-ridge-jacobian",
 )
 def test_kernel_ridge_sign(f, curvature, x, v):

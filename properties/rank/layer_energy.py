@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.matrices import matrix
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
@@ -72,8 +72,14 @@ def test_layer_energy(Z, W, b, a, *, bound=with_the_biases):
     "rank.layer-energy-as-printed",
     paper("rank", "proof of Prop. 9"),
     instances=layers_on_data(),
-    errata="‖Wz + b‖² has the cross term 2bᵀWz; its mean over the data is dropped in print. For "
-    "N = Z = W = b = 1 the printed inequality is 4 ≤ 2.",
+    errata=Erratum(
+        printed="TODO",
+        right="‖Wz + b‖² has the cross term 2bᵀWz; its mean over the data is dropped in print. For "
+        "N = Z = W = b = 1 the printed inequality is 4 ≤ 2.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="rank.layer-energy",
 )
 def test_layer_energy_as_printed(Z, W, b, a):

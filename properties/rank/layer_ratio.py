@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from rankcheck import leq, paper, refuted
+from rankcheck import Erratum, leq, paper, refuted
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
@@ -21,8 +21,14 @@ def spectra(source: Source):
     "rank.layer-ratio-as-printed",
     paper("rank", "end of Prop. 9"),
     instances=spectra(),
-    errata="The fractions are upside down. λ_1 ≥ λ_2 by definition, so λ_1/λ_2 ≥ 1 at every depth; "
-    "λ_2/λ_1 = O(L^{-1/2}) and s_2/s_1 = O(L^{-1/4}) are right.",
+    errata=Erratum(
+        printed="TODO",
+        right="The fractions are upside down. λ_1 ≥ λ_2 by definition, so λ_1/λ_2 ≥ 1 at every depth; "
+        "λ_2/λ_1 = O(L^{-1/2}) and s_2/s_1 = O(L^{-1/4}) are right.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
 )
 def test_layer_ratio_as_printed(larger, smaller, constant, L):
     r"""The ratio of the first to the second eigenvalue of a layer decays with the depth.

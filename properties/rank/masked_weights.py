@@ -1,6 +1,6 @@
 """Proof of Prop. 7 of `rank`: the Jacobian as a product of masked weights."""
 
-from rankcheck import bound, eq, leq, paper, refuted
+from rankcheck import Erratum, bound, eq, leq, paper, refuted
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared
@@ -39,7 +39,13 @@ def test_masked_weights(net, x):
     "rank.activation-derivative",
     paper("rank", "proof of Prop. 7"),
     instances=networks_at_points(depth=(2, 4)),
-    errata="The diagonal of D_ℓ is printed as σ_a of the pre-activations; σ_a′ is right.",
+    errata=Erratum(
+        printed="TODO",
+        right="The diagonal of D_ℓ is printed as σ_a of the pre-activations; σ_a′ is right.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="rank.piecewise-affine",
 )
 def test_activation_derivative(net, x):

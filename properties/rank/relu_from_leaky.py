@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import eq, identity, paper, refuted
+from rankcheck import Erratum, eq, identity, paper, refuted
 from rankcheck.instances.networks import STEEPEST
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.evaluation import leaky
@@ -33,8 +33,14 @@ def test_relu_from_leaky(a, x, *, sign=1):
     "rank.relu-from-leaky-as-printed",
     paper("rank", "Cor. 1"),
     instances=slopes_and_points(),
-    errata="The second unit is printed with −a; +a is right. At x = 1 the printed sum is "
-    "(1+a²)/(1−a²).",
+    errata=Erratum(
+        printed="TODO",
+        right="The second unit is printed with −a; +a is right. At x = 1 the printed sum is "
+        "(1+a²)/(1−a²).",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="rank.relu-from-leaky",
 )
 def test_relu_from_leaky_as_printed(a, x):

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, construction, eq, leq, paper, refuted
+from rankcheck import Erratum, bound, construction, eq, leq, paper, refuted
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
@@ -90,8 +90,14 @@ def constants(source: Source):
     "rank.sum-cost-as-printed",
     paper("rank", "proof of Thm 4.2"),
     instances=constants(),
-    errata="The last biases are added before they are squared: R(1; L) = 1 for every L, but "
-    "R(2; 2) = 3. The limit of large L is not affected.",
+    errata=Erratum(
+        printed="TODO",
+        right="The last biases are added before they are squared: R(1; L) = 1 for every L, but "
+        "R(2; 2) = 3. The limit of large L is not affected.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="rank.sum-cost",
 )
 def test_sum_cost_as_printed(v, w):

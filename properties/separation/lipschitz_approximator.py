@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import construction, eq, leq, paper, refuted
+from rankcheck import Erratum, construction, eq, leq, paper, refuted
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.piecewise_linear import zigzag
@@ -104,9 +104,15 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
     "separation.lipschitz-width-as-drawn",
     paper("separation", "slide: Lipschitz function approximation - proof"),
     instances=lipschitz_functions(),
-    errata="The slide draws cells of length ε/L; they need 2⌈RL/ε⌉ units, more than 2RL/ε unless "
-    "RL/ε is a whole number (RL/ε = 1.3: 4 > 2.6). Right are cells of length 2ε/L, which have the same "
-    "error bound and need few enough units.",
+    errata=Erratum(
+        printed="TODO",
+        right="The slide draws cells of length ε/L; they need 2⌈RL/ε⌉ units, more than 2RL/ε unless "
+        "RL/ε is a whole number (RL/ε = 1.3: 4 > 2.6). Right are cells of length 2ε/L, which have the same "
+        "error bound and need few enough units.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="separation.lipschitz-approximator",
 )
 def test_lipschitz_width_as_drawn(f, radius, lipschitz, ratio):

@@ -3,7 +3,7 @@ The slides print = instead of ≥."""
 
 import torch
 
-from rankcheck import bound, eq, leq, paper, refuted
+from rankcheck import Erratum, bound, eq, leq, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
 from rankcheck.linalg import eye
@@ -92,9 +92,15 @@ def test_main_theorem(d, n, alpha, beta, v, w, *, lower=lower_bound):
     "separation.main-theorem-as-printed",
     paper("separation", "slide: Main result"),
     instances=separable_sums(),
-    errata="Printed is =; right is ≥. The first line of the proof drops the off-diagonal "
-    "coefficients, and later lines drop the norms of what is left. F = 0, g = 1 would give 1 = 0, and "
-    "F = h_1, g = L_1 ⊗ L_1 in d = 3 would give 0.845 = −0.155.",
+    errata=Erratum(
+        printed="TODO",
+        right="Printed is =; right is ≥. The first line of the proof drops the off-diagonal "
+        "coefficients, and later lines drop the norms of what is left. F = 0, g = 1 would give 1 = 0, and "
+        "F = h_1, g = L_1 ⊗ L_1 in d = 3 would give 0.845 = −0.155.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="separation.main-theorem",
 )
 def test_main_theorem_as_printed(d, n, alpha, beta, v, w):

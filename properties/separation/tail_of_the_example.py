@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from rankcheck import bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
 from rankcheck.scalars import pi
@@ -106,8 +106,14 @@ def points_on_both_spheres(source: Source):
     "separation.tail-as-printed",
     paper("separation", "slide: Example - conclusion"),
     instances=points_on_both_spheres(),
-    errata="Printed is P_nF ≥ 1/(5eπ); right is ‖P_nF‖² ≥ 1/(5eπ). P_nF itself is odd in ⟨x, x′⟩, so it "
-    "vanishes at orthogonal vectors and takes both signs.",
+    errata=Erratum(
+        printed="TODO",
+        right="Printed is P_nF ≥ 1/(5eπ); right is ‖P_nF‖² ≥ 1/(5eπ). P_nF itself is odd in ⟨x, x′⟩, so it "
+        "vanishes at orthogonal vectors and takes both signs.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="separation.tail-of-the-example",
 )
 def test_tail_as_printed(d, x, other):

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import torch
 
-from rankcheck import bound, eq, identity, leq, limit, paper, refuted
+from rankcheck import Erratum, bound, eq, identity, leq, limit, paper, refuted
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.legendre import multiplicity
 from rankcheck.separation.widths import (
@@ -77,10 +77,16 @@ def test_width_lower_bound(d, share, *, allowed=allowed_norms):
     "separation.width-lower-bound-as-printed",
     paper("separation", "slide: Example - conclusion"),
     instances=narrow_networks(),
-    errata="Printed is 2^{d+1} as a summand of the denominator; right is to subtract it from √N/(10eπ) "
-    "in the numerator. At d = 10 the printed width is 6.3·10⁻⁴, and the main theorem gives 4.9·10⁻⁴. "
-    "From d = 30 on the two agree to 12 digits. Only the derivation is refuted: no network is known "
-    "that is narrower than print allows.",
+    errata=Erratum(
+        printed="TODO",
+        right="Printed is 2^{d+1} as a summand of the denominator; right is to subtract it from √N/(10eπ) "
+        "in the numerator. At d = 10 the printed width is 6.3·10⁻⁴, and the main theorem gives 4.9·10⁻⁴. "
+        "From d = 30 on the two agree to 12 digits. Only the derivation is refuted: no network is known "
+        "that is narrower than print allows.",
+        survives="TODO",
+        weight="theorem",
+    ),
+    readings={"TODO": "TODO"},
     corrected_by="separation.width-lower-bound",
 )
 def test_width_lower_bound_as_printed(d, share):

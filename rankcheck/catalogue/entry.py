@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference
 from rankcheck.errors import InputError
 
@@ -21,7 +22,7 @@ class Entry:
 
     Attributes:
         name: the name of the function.
-        instances, tight: the generators as they are written.
+        instances, tight, reach: the functions as they are written.
         needs, mutants: by name, the control as it is written.
         witness: its name, with that of the module it is imported from.
         problem: why the claim cannot be read, with the place; None if it can.
@@ -46,8 +47,10 @@ class Entry:
     no_ball: str | None = None
     effort: float = 1.0
     corrected_by: str | None = None
-    errata: str | None = None
+    errata: tuple[Erratum, ...] = ()
+    readings: Mapping[str, str] = field(default_factory=dict)
     result: str | None = None
+    reach: str | None = None
     problem: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -56,7 +59,11 @@ class Entry:
         if self.reference is not None:
             reference = {"key": self.reference.key, "where": self.reference.where}
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        return values | {"reference": reference, "file": shown_path(self.file)}
+        return values | {
+            "reference": reference,
+            "errata": [asdict(erratum) for erratum in self.errata],
+            "file": shown_path(self.file),
+        }
 
     @property
     def place(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
+from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference, paper
 
 #: The decorators that declare a claim.
@@ -25,7 +26,7 @@ _DECORATORS = (
     "step",
     "cited",
 )
-_READ = (*_DECORATORS, "paper", "Reference")
+_READ = (*_DECORATORS, "paper", "Reference", "Erratum")
 _NONE = ast.Constant(None)
 
 #: Files that were read, with their texts and their claims: a command reads its own ones repeatedly.
@@ -206,7 +207,9 @@ class _Reader:
             no_ball=self._text(arguments, "no_ball"),
             effort=self._number(arguments, "effort", default=1.0),
             corrected_by=self._text(arguments, "corrected_by"),
-            errata=self._text(arguments, "errata"),
+            errata=self._errata(arguments),
+            readings=self._texts(arguments, "readings"),
+            reach=self._written(arguments, "reach"),
             result=self._text(arguments, "result"),
         )
 
@@ -243,8 +246,16 @@ class _Reader:
         self, arguments: Mapping[str, ast.expr], name: str
     ) -> str | Mapping[str, str] | None:
         """A literal text, or literal texts by name."""
+        if isinstance(self._value(arguments, name), ast.Dict):
+            return self._texts(arguments, name)
+        return self._text(arguments, name)
+
+    def _texts(self, arguments: Mapping[str, ast.expr], name: str) -> Mapping[str, str]:
+        """Literal texts by name; none where the argument is missing."""
         match self._value(arguments, name):
-            case ast.Dict(keys=keys, values=values):
+            case ast.Constant(value=None):
+                return {}
+            case ast.Dict(keys=keys, values=values) as node:
                 pairs = [
                     (_string(key), _string(value)) for key, value in zip(keys, values, strict=True)
                 ]
@@ -253,7 +264,34 @@ class _Reader:
                 }
                 if len(texts) == len(keys):
                     return texts
-        return self._text(arguments, name)
+            case node:
+                pass
+        raise self._refusal(f"the {name} of a claim are literal texts by name", node)
+
+    def _errata(self, arguments: Mapping[str, ast.expr]) -> tuple[Erratum, ...]:
+        """The errata of a claim: one call of `Erratum`, or a tuple of them."""
+        match self._value(arguments, "errata"):
+            case ast.Constant(value=None):
+                return ()
+            case ast.Tuple(elts=nodes):
+                return tuple(map(self._erratum, nodes))
+            case node:
+                return (self._erratum(node),)
+
+    def _erratum(self, node: ast.expr) -> Erratum:
+        match self._resolved(node):
+            case ast.Call(func=function, args=[], keywords=keywords) as call if (
+                self.meaning(function) == "Erratum"
+            ):
+                written = {keyword.arg or "": keyword.value for keyword in keywords}
+                texts = {name: self._text(written, name) for name in written}
+                try:
+                    return Erratum(**texts)  # type: ignore[arg-type]
+                except (TypeError, ValueError) as error:
+                    raise CatalogueError(f"{self._at(call)}: {error}") from error
+        raise self._refusal(
+            "an erratum is Erratum(printed=..., right=..., survives=...), with literal texts", node
+        )
 
     def _number(self, arguments: Mapping[str, ast.expr], name: str, *, default: float) -> float:
         match self._value(arguments, name):

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Literal
 
+from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
 from rankcheck.instances.source import Instances
@@ -32,6 +33,8 @@ Kind = Literal[
 ]
 #: Kinds whose claim is false: the counterexample is stored and replayed.
 FALSE: tuple[Kind, ...] = ("refuted", "step")
+#: What may become of the result that a wrong step was to prove.
+OUTCOMES = ("stands", "stands with another constant", "open")
 Body = Callable[..., "Relation | tuple[Relation, ...]"]
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
 
@@ -72,8 +75,13 @@ class Claim:
         no_ball: which operation has no ball form, or None.
         effort: multiplies the number of instances that a profile gives to a claim.
         corrected_by: the id of the claim that is right, where this one is false as printed.
-        errata: what is wrong in print.
-        result: of a wrong step of a proof, what becomes of the result that it was to prove.
+        errata: what is wrong in print, and what is right.
+        readings: of a printed statement that is refuted, each fair reading of it and why that
+            reading is false as well.
+        result: of a wrong step of a proof, what becomes of the result that it was to prove: one of
+            `OUTCOMES`, a colon, and why.
+        reach: a function of an instance that returns integers by name, such as the rank of a
+            composition; the ledger shows which values the sweep reached.
     """
 
     id: str
@@ -93,8 +101,10 @@ class Claim:
     no_ball: str | None = None
     effort: float = 1.0
     corrected_by: str | None = None
-    errata: str | None = None
+    errata: tuple[Erratum, ...] = ()
+    readings: Mapping[str, str] = field(default_factory=dict)
     result: str | None = None
+    reach: Callable[..., Mapping[str, Any]] | None = None
     file: Path = Path()
     line: int = 0
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, Unpack
 
 from rankcheck.claims import registry
-from rankcheck.claims.claim import FALSE, Body, Claim, ClaimError, Kind, Need
+from rankcheck.claims.claim import FALSE, OUTCOMES, Body, Claim, ClaimError, Kind, Need
+from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
 from rankcheck.instances.source import Instances
@@ -51,14 +52,16 @@ class Checked(TypedDict, total=False):
     no_batch: str | None
     no_ball: str | None
     effort: float
-    errata: str | None
+    errata: Erratum | tuple[Erratum, ...] | None
+    reach: Callable[..., Mapping[str, Any]] | None
 
 
 class False_(TypedDict, total=False):  # noqa: N801 -- `False` is taken
     """What a statement that is false as printed may say."""
 
     instances: Instances
-    errata: str
+    errata: Erratum | tuple[Erratum, ...]
+    readings: Mapping[str, str]
     corrected_by: str | None
     no_ball: str | None
 
@@ -149,7 +152,11 @@ def conjecture(
 
 @_recorded
 def refuted(id: str, reference: Reference, **options: Unpack[False_]) -> Declare:  # noqa: A002
-    """Declare a printed statement that is false; its stored counterexample is replayed."""
+    """Declare a printed statement that is false in every fair reading.
+
+    `errata` quotes it, `readings` says of each reading why it falls; the stored counterexample is
+    replayed.
+    """
     return _declaration("refuted", id, reference, options, False_)
 
 
@@ -161,7 +168,11 @@ def step(
     result: str,
     **options: Unpack[False_],
 ) -> Declare:
-    """Declare a wrong step of a proof; `result` says what becomes of what it was to prove."""
+    """Declare a wrong step of a proof.
+
+    `errata` quotes it; `result` says what becomes of the result: "stands: ...", "stands with
+    another constant: ..." or "open: ...".
+    """
     return _declaration("step", id, reference, options, False_, result=result)
 
 
@@ -208,8 +219,9 @@ def _declaration(
             id,
             "no mutant is given; a construction has at least one: its witness, broken on purpose",
         )
-    if kind in FALSE and not values.get("errata"):
-        raise ClaimError(id, f"no errata= is given; @{kind} says what is wrong in print")
+    values["errata"] = _errata(id, values.get("errata", ()))
+    if kind in FALSE:
+        _check_accusation(id, kind, values, more.get("result"))
     if reference is None and kind != "conjecture":
         raise ClaimError(id, "no reference is given; a claim names its paper(key, place)")
 
@@ -217,6 +229,59 @@ def _declaration(
         return _claim(body, id=id, kind=kind, reference=reference, needs=needs, **values, **more)
 
     return declare
+
+
+def _errata(id: str, errata: object) -> tuple[Erratum, ...]:  # noqa: A002
+    several = errata if isinstance(errata, tuple) else (errata,)
+    for erratum in several:
+        if not isinstance(erratum, Erratum):
+            raise ClaimError(
+                id,
+                f"errata= is {erratum!r:.60}; it is an Erratum(printed=..., right=..., "
+                "survives=...), or a tuple of them",
+            )
+    return several
+
+
+def _check_accusation(id: str, kind: Kind, values: Mapping[str, Any], result: object) -> None:  # noqa: A002
+    """Check that a claim that something in print is wrong says all that a fair one has to say.
+
+    Raises:
+        ClaimError: naming what is missing.
+    """
+    errata: tuple[Erratum, ...] = values["errata"]
+    if not errata:
+        raise ClaimError(
+            id, f"no errata= is given; @{kind} quotes what is printed and says what is right"
+        )
+    weights = {erratum.weight for erratum in errata}
+    allowed = {"step"} if kind == "step" else {"theorem", "formula"}
+    if not weights <= allowed:
+        raise ClaimError(
+            id,
+            f"an erratum of @{kind} has the weight {min(weights - allowed)!r}; it has "
+            + " or ".join(map(repr, sorted(allowed)))
+            + (
+                ", and a misprint is an erratum of the corrected claim" if kind == "refuted" else ""
+            ),
+        )
+    readings = values.get("readings", {})
+    if kind == "refuted" and not readings:
+        raise ClaimError(
+            id,
+            "no readings= are given; a printed statement is refuted only if each fair reading of "
+            "it is false, and readings={'reading': 'why it falls'} says so",
+        )
+    for reading, why in dict(readings).items():
+        if not (isinstance(reading, str) and isinstance(why, str) and reading and why):
+            raise ClaimError(id, f"the reading {reading!r} does not say why it falls; it is a text")
+    if kind == "step" and not str(result).startswith(tuple(f"{known}: " for known in OUTCOMES)):
+        raise ClaimError(
+            id,
+            f"result= is {result!r:.60}; it begins with "
+            + " or ".join(f"'{known}:'" for known in OUTCOMES)
+            + ", and then says why",
+        )
 
 
 def _check_family(id: str, what: str, family: object) -> None:  # noqa: A002

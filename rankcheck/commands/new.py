@@ -73,12 +73,19 @@ def test_{stem}():
     """
 '''
 
+_ERRATA = """
+    errata=Erratum(
+        printed="THE WORDS, AS PRINTED",
+        right="WHAT IS RIGHT",
+        survives="WHAT BECOMES OF THE RESULTS THAT REST ON IT",
+        weight="{weight}",
+    ),"""
 #: Further arguments of the decorator.
 OPTIONS = {
     "construction": '\n    mutants={"THE WITNESS, BROKEN": {"witness": None}},',
-    "refuted": '\n    errata="WHAT IS PRINTED, WHAT IS RIGHT",\n    corrected_by=None,',
-    "step": '\n    errata="WHAT IS PRINTED, WHAT IS RIGHT",'
-    '\n    result="WHAT BECOMES OF THE RESULT",',
+    "refuted": _ERRATA.format(weight="theorem")
+    + '\n    readings={"A READING OF THE WORDS": "WHY IT IS FALSE"},\n    corrected_by=None,',
+    "step": _ERRATA.format(weight="step") + '\n    result="open: WHAT BECOMES OF THE RESULT",',
 }
 
 
@@ -124,6 +131,8 @@ def text(id_: str, kind: str) -> str:
     else:
         maker, reference = "Reference", '\n    Reference("DOCUMENT", "PLACE"),'
     names = {kind, maker} - {""} | (set() if kind == "cited" else {"eq", "leq"})
+    if "Erratum(" in OPTIONS.get(kind, ""):
+        names.add("Erratum")
     return (CITED if kind == "cited" else CHECKED).format(
         id=id_,
         kind=kind,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rankcheck.catalogue.collect import by_document, project_folder
 from rankcheck.catalogue.entry import Entry
+from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import DOCUMENTS
 
 
@@ -37,7 +38,8 @@ def page(entry: Entry) -> str:
         "loose": _loose(entry),
         "one at a time": entry.no_batch,
         "not in balls": entry.no_ball,
-        "errata": entry.errata,
+        **_errata(entry.errata),
+        **{f"reading {name}": why for name, why in entry.readings.items()},
         "result": entry.result,
         "corrected by": entry.corrected_by,
         "file": entry.place,
@@ -83,6 +85,18 @@ def _loose(entry: Entry) -> str | None:
     if isinstance(entry.loose, Mapping):
         return "; ".join(f"{label}: {why}" for label, why in entry.loose.items())
     return entry.loose
+
+
+def _errata(errata: Sequence[Erratum]) -> dict[str, str]:
+    """What each erratum says, by what it is; numbered if there are several."""
+    parts: dict[str, str] = {}
+    for number, erratum in enumerate(errata, 1):
+        which = f" {number}" if len(errata) > 1 else ""
+        where = "" if erratum.place is None else f" ({erratum.place})"
+        parts[f"printed{which}{where}"] = erratum.printed
+        parts[f"right{which}"] = erratum.right
+        parts[f"survives{which}"] = erratum.survives
+    return parts
 
 
 def _field(name: str, text: str) -> str:

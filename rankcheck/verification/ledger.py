@@ -26,7 +26,7 @@ _EXPECTED: Mapping[str, Verdict] = {
     "cited": "cited",
 }
 _COUNTS = ("drawn", "swept", "tight_swept")
-_TUPLES = ("needs", "unbroken", "vacuous", "messages")
+_TUPLES = ("needs", "unbroken", "vacuous", "errata", "messages")
 
 
 class LedgerError(InputError):
@@ -87,7 +87,8 @@ class Row:
         needs: the hypotheses whose control broke the claim, as it must.
         unbroken: the hypotheses whose control did not.
         vacuous: the relations that were asserted on no instance, by label or number.
-        errata: what is wrong in print.
+        errata: what is wrong in print and what is right; the fields of each `Erratum`.
+        readings: the readings of a refuted statement, and why each falls.
         result: what becomes of the result that a wrong step was to prove.
         certificate: the file of the counterexample.
         messages: for a person, why the verdict is not the expected one.
@@ -113,7 +114,8 @@ class Row:
     vacuous: tuple[str, ...] = ()
     mutants: Mutants = field(default_factory=Mutants)
     corrected_by: str | None = None
-    errata: str | None = None
+    errata: tuple[Mapping[str, str | None], ...] = ()
+    readings: Mapping[str, str] = field(default_factory=dict)
     result: str | None = None
     certificate: str | None = None
     seconds: float = 0.0
@@ -135,7 +137,8 @@ class Row:
             loose=dict(claim.loose) if isinstance(claim.loose, Mapping) else claim.loose,
             reason=claim.reason,
             corrected_by=claim.corrected_by,
-            errata=claim.errata,
+            errata=tuple(asdict(erratum) for erratum in claim.errata),
+            readings=dict(claim.readings),
             result=claim.result,
             file=shown_path(claim.file),
             **values,
