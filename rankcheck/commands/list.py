@@ -14,6 +14,7 @@ from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.exits import Exit
 from rankcheck.terminal import catalogue as index
+from rankcheck.terminal import errata
 
 HELP = "list claims with kind, source and title"
 
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("selectors", metavar="SELECTOR", nargs="*", help="all claims by default")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all that is known, as JSON")
+    form.add_argument("--errata", action="store_true", help="what is wrong in print, as Markdown")
     form.add_argument("--markdown", action="store_true", help="the index by document, as Markdown")
 
 
@@ -38,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"rankcheck: {problem}", file=sys.stderr)
     if args.json:
         print(json.dumps([entry.to_json() for entry in entries], indent=2, ensure_ascii=False))
+    elif args.errata:
+        print(errata.markdown(entries), end="")
     elif args.markdown:
         print(index.markdown(entries), end="")
     else:

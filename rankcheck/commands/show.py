@@ -1,16 +1,21 @@
 """Show claims: statement, source, witness, tight case, controls, known errata, file.
 
-A CLAIM is an id, or another SELECTOR of `rankcheck verify`; nothing is run.
+A CLAIM is an id, or another SELECTOR of `rankcheck verify`; nothing is run. With a ledger that
+`rankcheck verify --json FILE` wrote, also what was found: the share of the instances on which each
+relation was asserted, the ratios with and without the tight family, the depths and ranks reached.
 """
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.entry import CatalogueError
 from rankcheck.catalogue.selection import select
 from rankcheck.terminal import catalogue as index
+from rankcheck.terminal import table
+from rankcheck.verification.ledger import Row, read_ledger
 
 HELP = "show the statement, source and witness of a claim"
 
@@ -18,6 +23,9 @@ HELP = "show the statement, source and witness of a claim"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck show`."""
     parser.add_argument("claims", metavar="CLAIM", nargs="+")
+    parser.add_argument(
+        "--ledger", metavar="FILE", type=Path, help="show what this ledger says of the claims, too"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,5 +33,19 @@ def run(args: argparse.Namespace) -> int:
     entries = select(args.claims)
     for problem in problems(entries):
         raise CatalogueError(problem)
-    print("\n\n".join(index.page(entry) for entry in entries))
+    pages = [index.page(entry) for entry in entries]
+    if args.ledger is not None:
+        rows = {row.id: row for row in read_ledger(args.ledger).rows}
+        pages = [
+            page + "\n\n" + _found(rows.get(entry.id), args.ledger)
+            for page, entry in zip(pages, entries, strict=True)
+        ]
+    print("\n\n".join(pages))
     return 0
+
+
+def _found(row: Row | None, path: Path) -> str:
+    """What a ledger says of a claim, as lines."""
+    if row is None:
+        return f"{path} has no row of this claim"
+    return "\n".join([f"in {path}:", *(f"  {line}" for line in table.facts(row))])

@@ -47,7 +47,7 @@ class ClaimItem(pytest.Item):
         """Verify the claim, then hunt it if it is a conjecture and `--rankcheck-hunt` was given.
 
         Raises:
-            ClaimFalse: if the row is not as expected.
+            ClaimFalse: if the row is not as expected, or a relation is asserted too seldom.
             Exception: what the check of the claim raised.
         """
         from rankcheck.verification.check import verify_claim
@@ -63,6 +63,9 @@ class ClaimItem(pytest.Item):
                 raise
         if not self.row.expected:
             raise ClaimFalse("\n".join(self.row.messages))
+        seldom = self.row.seldom_asserted(options.least_asserted)
+        if seldom:
+            raise ClaimFalse(f"{self.claim.id}: {'; '.join(seldom)}")
 
     def _hunted(self, seconds: float, known: Row) -> Row:
         from rankcheck.hunt.guarding import row_of

@@ -1,4 +1,4 @@
-"""Options of the command line, and `rankcheck_claims` in the ini file."""
+"""Options of the command line, and those of the ini file."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ class Options:
         settings: how each claim is verified.
         ledger: the file that the ledger is written to, or None.
         hunt: seconds of a hunt for each conjecture that passed, or None.
+        least_asserted: the share of the instances on which each relation has to be asserted.
     """
 
     settings: Settings
     ledger: Path | None = None
     hunt: float | None = None
+    least_asserted: float = 0.0
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -56,6 +58,11 @@ def add_options(parser: pytest.Parser) -> None:
         type="paths",
         default=[],
     )
+    parser.addini(
+        "rankcheck_least_asserted",
+        "a claim fails if one of its relations is asserted on a smaller share of the instances",
+        default="0",
+    )
 
 
 def options_of(config: pytest.Config) -> Options:
@@ -77,4 +84,22 @@ def options_of(config: pytest.Config) -> Options:
             files.check_writable(Path(path))
     except InputError as error:
         raise pytest.UsageError(f"rankcheck: {error}") from error
-    return Options(settings, None if path is None else Path(path), seconds)
+    least = _share(config.getini("rankcheck_least_asserted"))
+    return Options(settings, None if path is None else Path(path), seconds, least)
+
+
+def _share(text: str) -> float:
+    """The number of an ini option that is a share.
+
+    Raises:
+        pytest.UsageError: if it is not a number from 0 to 1.
+    """
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise pytest.UsageError(
+            f"rankcheck: rankcheck_least_asserted is {text!r}; it is a share from 0 to 1"
+        )
+    return share

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.ledger import Row
+from rankcheck.verification.ledger import RelationFacts, Row
 
-__all__ = ["HEADINGS", "best", "cells", "count", "lines", "messages", "sentence", "total"]
+__all__ = ["HEADINGS", "best", "cells", "count", "facts", "lines", "messages", "sentence", "total"]
 
 #: The columns, with their alignment: 100 characters for the longest ids.
 HEADINGS = {
@@ -104,9 +104,59 @@ def sentence(row: Row) -> str:
         swept and f"{swept} swept",
         ratio and f"best {ratio}",
         mutants and f"mutants {mutants}",
+        _asserted(row),
+        "guard of unknown strength" if row.unknown_strength else "",
         seconds and f"{seconds} s",
     ]
     return f"{verdict:9}  {row.id}  ({', '.join(part for part in parts if part)})"
+
+
+def _asserted(row: Row) -> str:
+    """The share of the instances on which a relation was asserted, unless it is nearly all."""
+    share = row.asserted
+    return "" if share is None or share >= 0.995 else f"asserted {share:.0%}"
+
+
+def facts(row: Row) -> list[str]:
+    """What a ledger says of a claim beyond its row in the table: a line for each fact."""
+    found = [f"verdict: {row.verdict}{'' if row.expected else ', not as expected'}"]
+    found += [] if row.scope is None else [f"enumerated: {row.scope.text}"]
+    found += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
+    found += [_relation(number, each) for number, each in enumerate(row.relations, 1)]
+    found += [f"reached, {name}: {_spread(counts)}" for name, counts in row.reached.items()]
+    found += [f"breaks without {name!r}" for name in row.needs]
+    mutants = row.mutants
+    found += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
+    found += ["guard of unknown strength"] if row.unknown_strength else []
+    return found
+
+
+def _searches(row: Row) -> list[tuple[str, Counts]]:
+    return [("drawn", row.drawn), ("swept", row.swept), ("swept, tight", row.tight_swept)]
+
+
+def _tried(counts: Counts) -> str:
+    reasons = "; ".join(f"{number} not: {why}" for why, number in counts.reasons.items())
+    rejected = f", {counts.rejected} rejected" if counts.rejected else ""
+    return f"{counts.evaluated} instances{rejected}{f' ({reasons})' if reasons else ''}"
+
+
+def _relation(number: int, each: RelationFacts) -> str:
+    name = each.label or f"relation {number}"
+    parts = [f"asserted on {each.asserted:.1%}"]
+    if each.ratio is not None:
+        parts.append(f"largest lhs / rhs {each.ratio:.6g} outside the tight family")
+    if each.tight_ratio is not None:
+        parts.append(f"{each.tight_ratio:.6g} on it")
+    if each.deviation is not None:
+        parts.append(f"largest deviation {each.deviation:.1e}")
+    return f"{name}: {', '.join(parts)}"
+
+
+def _spread(counts: Mapping[int, int]) -> str:
+    """How often each value was reached, in per cent of the instances."""
+    whole = sum(counts.values())
+    return ", ".join(f"{value} ({counts[value] / whole:.0%})" for value in sorted(counts))
 
 
 def total(rows: Sequence[Row], seconds: float, profile: str, seed: int) -> str:

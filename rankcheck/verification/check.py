@@ -19,7 +19,7 @@ from rankcheck.instances.scope import Shapes
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import Control, check_hypotheses, check_mutants
 from rankcheck.verification.evaluation import Raised
-from rankcheck.verification.ledger import Row, Verdict
+from rankcheck.verification.ledger import RelationFacts, Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, smallest_text
 from rankcheck.verification.search import Tally, draw, sweep
@@ -115,7 +115,30 @@ class _Search:
             "deviation": max(self.swept.deviation.values(), default=None),
             "tight": None if claim.tight is None else claim.tight.name,
             "tight_ratio": max(self.tight.ratio.values(), default=None),
+            "relations": self._relations(),
+            "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
         }
+
+    def _relations(self) -> tuple[RelationFacts, ...]:
+        """What the sweep and the draws saw of each relation, and the tight family."""
+        away = (self.swept, self.drawn)
+        total = sum(tally.counts.total for tally in away)
+        seen = {number: what for tally in self.tallies for number, what in tally.seen.items()}
+
+        def largest(by_tally: list[dict[int, float]], number: int) -> float | None:
+            return max((found[number] for found in by_tally if number in found), default=None)
+
+        return tuple(
+            RelationFacts(
+                label=label,
+                kind=kind,
+                asserted=sum(tally.asserted.get(number, 0) for tally in away) / max(total, 1),
+                ratio=largest([tally.ratio for tally in away], number),
+                tight_ratio=self.tight.ratio.get(number),
+                deviation=self.swept.deviation.get(number),
+            )
+            for number, (kind, label) in sorted(seen.items())
+        )
 
 
 def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> Row:
@@ -232,15 +255,24 @@ def _before(search: _Search) -> str:
 
 
 def _not_tight(claim: Claim, tally: Tally) -> list[str]:
-    """Why the tight family is not tight: at most one sentence, none if it is."""
+    """Why the tight family is not tight: a sentence for each bound that is not sharp on it."""
     if claim.tight is None:
         return []
     if tally.counts.evaluated == 0:
         return [f"{claim.tight.name} is not tight: none of its instances satisfied the hypotheses"]
-    best = max(tally.ratio.values(), default=None)
-    if best is None or best >= 1 - tolerances.TIGHT:
-        return []
-    return [f"{claim.tight.name} is not tight: the largest lhs / rhs is {best:.9g}"]
+    return [
+        f"{_relation(label, number)} is not tight on {claim.tight.name}: the closest instance is "
+        f"{tally.gap.get(number, float('inf')):.3g} of the larger side from equality; each bound is "
+        "sharp on the tight family, or loose= says why not"
+        for number, (kind, label) in sorted(tally.seen.items())
+        if kind == "leq"
+        and claim.loose_because(label) is None
+        and tally.gap.get(number, float("inf")) > tolerances.TIGHT
+    ]
+
+
+def _relation(label: str, number: int) -> str:
+    return repr(label) if label else f"relation {number + 1}"
 
 
 def _vacuous(search: _Search) -> list[str]:

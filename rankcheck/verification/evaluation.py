@@ -43,12 +43,14 @@ class Part:
         record: what was drawn for them.
         batch: the batch axes of the record and of the sides; `()` for one instance.
         valid: which of them satisfy the hypotheses, of shape `batch`.
+        built: the instances, as the body received them.
         relations: what the body returned, over the batch axes.
     """
 
     record: Record
     batch: tuple[int, ...]
     valid: torch.Tensor
+    built: tuple[Any, ...]
     relations: tuple[Relation, ...]
 
     def instance(self, index: int) -> Record:
@@ -132,9 +134,9 @@ class Evaluation:
         self.rejected += number
         self._because(reasons)
 
-    def add(self, source: Source, relations: tuple[Relation, ...]) -> None:
+    def add(self, source: Source, built: tuple[Any, ...], relations: tuple[Relation, ...]) -> None:
         """Add the instances that a source has built."""
-        self.parts.append(Part(source.record, source.batch, source.valid, relations))
+        self.parts.append(Part(source.record, source.batch, source.valid, built, relations))
         self._because(source.reasons)
 
     def _because(self, reasons: Mapping[str, int]) -> None:
@@ -214,7 +216,7 @@ def _evaluate(
             again(kept[:half])
             again(kept[half:])
         return
-    found.add(source, relations)
+    found.add(source, instance, relations)
 
 
 class Chosen(Source):

@@ -14,9 +14,18 @@ from rankcheck.errors import InputError
 from rankcheck.verification.counts import Counts
 from rankcheck.versions import versions
 
-__all__ = ["SCHEMA", "Ledger", "LedgerError", "Mutants", "Row", "Verdict", "read_ledger"]
+__all__ = [
+    "SCHEMA",
+    "Ledger",
+    "LedgerError",
+    "Mutants",
+    "RelationFacts",
+    "Row",
+    "Verdict",
+    "read_ledger",
+]
 
-SCHEMA = 2
+SCHEMA = 3
 Verdict = Literal["holds", "guarded", "refuted", "failed", "undecided", "cited"]
 #: The verdict that a kind of claim expects, where it is not `holds`.
 _EXPECTED: Mapping[str, Verdict] = {
@@ -64,6 +73,28 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class RelationFacts:
+    """What was seen of one relation of a claim.
+
+    Attributes:
+        label: which of several relations this is.
+        kind: `leq` or `eq`.
+        asserted: the share of the instances of the sweep and the draws, those that break a
+            hypothesis included, on which it was asserted.
+        ratio: the largest lhs / rhs of a bound outside the tight family; None without one.
+        tight_ratio: the largest lhs / rhs on the tight family; None without one.
+        deviation: of an identity, the largest |lhs - rhs| as in a row; None without one.
+    """
+
+    label: str = ""
+    kind: str = "leq"
+    asserted: float = 0.0
+    ratio: float | None = None
+    tight_ratio: float | None = None
+    deviation: float | None = None
+
+
+@dataclass(frozen=True)
 class Row:
     """What was found about one claim.
 
@@ -82,6 +113,9 @@ class Row:
             they exceed 1; None without an identity.
         tight: the tight family, None if the claim has none.
         tight_ratio: the largest lhs / rhs on the tight family, None without a bound.
+        relations: what was seen of each relation.
+        reached: by name (the depth of a network, the rank of its Jacobian, ...), how many instances
+            of the sweep had which value.
         loose: why a bound is known not to be sharp, or reasons by the label of a relation.
         reason: why a cited statement is not checked.
         needs: the hypotheses whose control broke the claim, as it must.
@@ -107,6 +141,8 @@ class Row:
     deviation: float | None = None
     tight: str | None = None
     tight_ratio: float | None = None
+    relations: tuple[RelationFacts, ...] = ()
+    reached: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     loose: str | Mapping[str, str] | None = None
     reason: str | None = None
     needs: tuple[str, ...] = ()
@@ -150,6 +186,32 @@ class Row:
         return self.verdict == _EXPECTED.get(self.kind, "holds")
 
     @property
+    def asserted(self) -> float | None:
+        """The smallest share of instances on which a relation was asserted; None without one."""
+        return min((facts.asserted for facts in self.relations), default=None)
+
+    def seldom_asserted(self, share: float) -> list[str]:
+        """The relations that were asserted on less than a share of the instances, as sentences."""
+        return [
+            f"{facts.label or f'relation {number}'} is asserted on {facts.asserted:.1%} of the "
+            f"instances; at least {share:.0%} of what the generator draws should satisfy its "
+            "hypothesis"
+            for number, facts in enumerate(self.relations, 1)
+            if facts.asserted < share
+        ]
+
+    @property
+    def unknown_strength(self) -> bool:
+        """Whether nothing says how strong the guard of a conjecture is.
+
+        A guard of known strength has a tight family or a best ratio, and a control that was caught.
+        """
+        if self.verdict != "guarded":
+            return False
+        measured = self.tight is not None or self.best_ratio is not None
+        return not (measured and (self.mutants.killed or self.needs))
+
+    @property
     def counts(self) -> Counts:
         """All instances of the row: drawn, swept, and swept from the tight family."""
         return self.drawn + self.swept + self.tight_swept
@@ -189,6 +251,14 @@ class Row:
                 counts,
                 str(scope["text"]),
             )
+        values["relations"] = tuple(
+            RelationFacts(**{item.name: facts[item.name] for item in fields(RelationFacts)})
+            for facts in data["relations"]
+        )
+        values["reached"] = {
+            str(name): {int(value): int(times) for value, times in counts.items()}
+            for name, counts in data["reached"].items()
+        }
         mutants = data["mutants"]
         values["mutants"] = Mutants(
             int(mutants["killed"]), int(mutants["total"]), tuple(mutants["survivors"])

@@ -8,6 +8,7 @@ the body raises are kept, and the search goes on.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +29,7 @@ from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, Part, Raised, evaluate_instances
 from rankcheck.verification.profiles import Profile
+from rankcheck.verification.reach import reached
 
 __all__ = ["JUDGED", "Tally", "draw", "sweep", "worst_of"]
 
@@ -44,20 +46,24 @@ class Tally:
     Attributes:
         counts: the instances.
         ratio: by relation, the largest lhs / rhs of a bound (both sides positive).
+        gap: by relation, the smallest (rhs - lhs) / max(|lhs|, |rhs|) of a bound.
         deviation: by relation, the largest |lhs - rhs| of an identity, relative to its sides where
             they exceed 1.
         killed: the relations whose derived mutant fails on an instance that satisfies the claim.
         seen: by relation, its kind and its label.
-        asserted: the relations that were asserted on some instance.
+        asserted: by relation, the number of instances on which it was asserted.
+        reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
     """
 
     counts: Counts = field(default_factory=Counts)
     ratio: dict[int, float] = field(default_factory=dict)
+    gap: dict[int, float] = field(default_factory=dict)
     deviation: dict[int, float] = field(default_factory=dict)
     killed: set[int] = field(default_factory=set)
     seen: dict[int, tuple[str, str]] = field(default_factory=dict)
-    asserted: set[int] = field(default_factory=set)
+    asserted: dict[int, int] = field(default_factory=dict)
+    reached: dict[str, Counter[int]] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
 
     @property
@@ -72,7 +78,8 @@ class Tally:
             counted = relation.asserted & _trailing(valid, relation.lhs)
             if not bool(counted.any()):
                 continue
-            self.asserted.add(number)
+            instances = counted.reshape(valid.numel(), -1).any(-1)
+            self.asserted[number] = self.asserted.get(number, 0) + int(instances.sum())
             lhs, rhs = relation.lhs.detach(), relation.rhs.detach()
             if number not in self.killed:
                 mutant = relation.strengthened()
@@ -85,15 +92,31 @@ class Tally:
                 if bool(positive.any()):
                     ratio = float((lhs[positive] / rhs[positive]).max())
                     self.ratio[number] = max(self.ratio.get(number, 0.0), ratio)
+                gap = float(_relative_gap(lhs, rhs)[counted].min())
+                self.gap[number] = min(self.gap.get(number, torch.inf), gap)
             else:
                 size = torch.maximum(lhs.abs(), rhs.abs()).clamp(min=1.0)
                 deviation = float(((lhs - rhs).abs() / size)[counted].max())
                 self.deviation[number] = max(self.deviation.get(number, 0.0), deviation)
 
+    def reach(self, claim: Claim, part: Part) -> None:
+        """Count what the instances of a batch reach."""
+        for name, counts in reached(claim, part.built, part.batch, part.valid).items():
+            self.reached.setdefault(name, Counter()).update(counts)
+
 
 def _trailing(valid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     extra = like.ndim - valid.ndim
     return valid.reshape(valid.shape + (1,) * extra).expand(like.shape)
+
+
+def _relative_gap(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+    """How far a bound is from equality, relative to its larger side; 0 where both are 0."""
+    lhs, rhs = lhs.to(torch.float64), rhs.to(torch.float64)
+    size = torch.maximum(lhs.abs(), rhs.abs())
+    gap = torch.where(size > 0, (rhs - lhs) / size, torch.zeros_like(size))
+    # An infinite side is far from equality.
+    return torch.where(gap.isnan(), torch.full_like(gap, torch.inf), gap)
 
 
 def batches(
@@ -140,6 +163,7 @@ def sweep(
             return undecided
         for part in evaluation.parts:
             tally.add(part.relations, part.valid)
+            tally.reach(claim, part)
         if tally.lost:
             return None
         if advance is not None and evaluation.parts:

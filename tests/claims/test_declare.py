@@ -7,6 +7,7 @@ import rankcheck
 from rankcheck import (
     Claim,
     ClaimError,
+    Erratum,
     Need,
     Reference,
     bound,
@@ -79,13 +80,66 @@ def test_a_docstring_of_one_paragraph_is_title_and_statement():
     assert made.reference is None
 
 
+def erratum(weight):
+    return Erratum(printed="x > x", right="x <= x", survives="all", weight=weight)
+
+
 def test_false_statements_say_what_is_wrong_in_print():
     made = step(
-        "t.step", PLACE, instances=numbers(), errata="a sign", result="it stands, by t.other"
+        "t.step", PLACE, instances=numbers(), errata=erratum("step"), result="stands: by t.other"
     )(body)
-    assert (made.kind, made.errata, made.result) == ("step", "a sign", "it stands, by t.other")
-    with pytest.raises(ClaimError, match=r"t\.made: no errata= is given"):
-        refuted("t.made", PLACE, instances=numbers())
+    assert made.kind == "step"
+    assert made.errata == (erratum("step"),)
+    assert made.result == "stands: by t.other"
+    made = refuted(
+        "t.refuted",
+        PLACE,
+        instances=numbers(),
+        errata=erratum("theorem"),
+        readings={"for all x": "false at 1", "for large x": "false at 10"},
+    )(body)
+    assert list(made.readings) == ["for all x", "for large x"]
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({}, "no errata= is given; @refuted quotes"),
+        ({"errata": "a sign"}, r"errata= is 'a sign'; it is an Erratum\(printed=\.\.\."),
+        ({"errata": erratum("theorem")}, "no readings= are given; a printed statement is refuted"),
+        ({"errata": erratum("misprint"), "readings": {"x": "y"}}, "a misprint is an erratum of"),
+        ({"errata": erratum("step"), "readings": {"x": "y"}}, "has the weight 'step'"),
+        ({"errata": erratum("formula"), "readings": {"x": ""}}, "'x' does not say why it falls"),
+    ],
+)
+def test_a_refutation_quotes_print_and_gives_its_readings(options, rule):
+    with pytest.raises(ClaimError, match=r"t\.made: .*" + rule):
+        refuted("t.made", PLACE, instances=numbers(), **options)
+
+
+@pytest.mark.parametrize("result", ["it stands", "stands", "stands, by t.other", ""])
+def test_a_wrong_step_says_what_becomes_of_the_result(result):
+    with pytest.raises(ClaimError, match="it begins with 'stands:' or 'stands with another"):
+        step("t.made", PLACE, instances=numbers(), errata=erratum("step"), result=result)
+
+
+def test_an_accusation_of_a_step_is_no_theorem():
+    with pytest.raises(ClaimError, match="has the weight 'theorem'; it has 'step'"):
+        step("t.a", PLACE, instances=numbers(), errata=erratum("theorem"), result="open: why")
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"printed": " "}, "printed= of an erratum is ' '"),
+        ({"survives": None}, "survives= of an erratum is None"),
+        ({"weight": "slip"}, "the weight of an erratum is 'slip'; it is one of theorem"),
+        ({"place": ""}, "place= of an erratum is ''"),
+    ],
+)
+def test_an_erratum_is_whole(options, rule):
+    with pytest.raises(ValueError, match=rule):
+        Erratum(**{"printed": "a", "right": "b", "survives": "c"} | options)
 
 
 def test_a_cited_statement_has_a_reason_and_no_body():

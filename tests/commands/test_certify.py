@@ -12,8 +12,10 @@ from rankcheck.commands.certify import _refuted
 from rankcheck.counterexamples.certificate import digest
 
 HEAD = """
-from rankcheck import Reference, conjecture, leq, refuted
+from rankcheck import Erratum, Reference, conjecture, leq, refuted
 from rankcheck.instances.source import instances
+
+WRONG = Erratum(printed="at most 3", right="at most 24", survives="all", weight="theorem")
 
 @instances
 def vectors(source):
@@ -22,7 +24,8 @@ def vectors(source):
 MINE = (
     HEAD
     + '''
-@refuted("t.printed", Reference("Me 2027", "p. 3"), instances=vectors(), errata="3 is 24")
+@refuted("t.printed", Reference("Me 2027", "p. 3"), instances=vectors(), errata=WRONG,
+         readings={"x": "y"})
 def test_printed(x):
     """Sums are at most three.
 
@@ -198,7 +201,7 @@ def test_a_broken_conjecture_becomes_a_refuted_claim(certify, tmp_path):
     left = json.loads((tmp_path / ".rankcheck" / "t.printed.json").read_text())
     mine.write_text(
         BROKEN.replace('@conjecture("t.printed"', '@refuted("t.printed"').replace(
-            "instances=vectors())", 'instances=vectors(), errata="for 3 read 24")'
+            "instances=vectors())", 'instances=vectors(), errata=WRONG, readings={"x": "y"})'
         )
     )
     code, out, _ = certify("mine.py", command="verify")

@@ -14,8 +14,11 @@ from rankcheck.verification.ledger import read_ledger
 
 HEAD = """
 import pytest
-from rankcheck import cited, conjecture, eq, identity, leq, paper, refuted
+from rankcheck import Erratum, cited, conjecture, eq, identity, leq, paper, refuted
 from rankcheck.instances.source import instances
+
+SIGN = Erratum(printed="-", right="+", survives="all", weight="formula")
+READ = {"x": "y"}
 
 @instances
 def numbers(source):
@@ -39,7 +42,7 @@ def test_cited():
     """A long computation."""
 '''
 REFUTED = '''
-@refuted("t.wrong", paper("rank", "p. 1"), instances=numbers(), errata="the sign",
+@refuted("t.wrong", paper("rank", "p. 1"), instances=numbers(), errata=SIGN, readings=READ,
          corrected_by="{by}")
 def test_wrong(x):
     """$x = -x$"""
@@ -246,6 +249,32 @@ def test_a_folder_of_claims_is_whole(run, pytester, files, said):
     assert "Traceback" not in out
     if "corrected" in said:  # one file can be run while another is being written
         run("props/a.py")[0].assert_outcomes(passed=1)
+
+
+SELDOM = """
+@identity("t.seldom", paper("rank", "p. 1"), instances=numbers())
+def test_seldom(x):
+    '''Asserted for few x.'''
+    return eq(x + x, 2 * x, where=x > 7)
+"""
+
+
+@pytest.mark.parametrize(("least", "passed"), [("0", 1), ("0.01", 1), ("0.5", 0)])
+def test_a_relation_has_to_be_asserted_often_enough(run, pytester, least, passed):
+    pytester.makefile(".ini", pytest=f"[pytest]\nrankcheck_least_asserted = {least}\n")
+    result, out = run(test_mine=SELDOM)
+    result.assert_outcomes(passed=passed, failed=1 - passed)
+    if not passed:
+        assert "t.seldom: relation 1 is asserted on " in out
+        assert "at least 50% of what the generator draws should satisfy its hypothesis" in out
+
+
+@pytest.mark.parametrize("least", ["no", "2", "-1", "nan"])
+def test_the_share_is_a_share(run, pytester, least):
+    pytester.makefile(".ini", pytest=f"[pytest]\nrankcheck_least_asserted = {least}\n")
+    result, out = run(test_mine=SELDOM)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"rankcheck_least_asserted is '{least}'; it is a share from 0 to 1" in out
 
 
 @pytest.mark.slow

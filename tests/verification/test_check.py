@@ -6,6 +6,7 @@ import torch
 from rankcheck import eq, leq
 from rankcheck.claims.claim import ClaimError, Need
 from rankcheck.counterexamples import certificate as certificates
+from rankcheck.instances.matrices import matrices
 from rankcheck.instances.source import instances
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Profile, Settings
@@ -157,9 +158,67 @@ def test_a_control_may_set_parameters(declare, verify):
 def test_a_tight_family_has_to_be_tight(declare, verify):
     row = verify(declare(amgm, squares(), tight=squares(low=2.0)))
     assert row.verdict == "failed"
-    assert "squares(low=2.0) is not tight: the largest lhs / rhs is 0." in row.messages[0]
+    assert (
+        "relation 1 is not tight on squares(low=2.0): the closest instance is 0.2 of the larger"
+        in row.messages[0]
+    )
     row = verify(declare(amgm, squares(), tight=nothing_fits()))
     assert "none of its instances satisfied the hypotheses" in row.messages[0]
+
+
+def test_each_relation_has_to_be_tight(declare, verify):
+    """One sharp relation does not make up for another that is not."""
+
+    def body(x):
+        return leq(x, x.abs(), label="sharp"), leq(x, 2 * x.abs() + 1, label="blunt")
+
+    row = verify(declare(body, squares(), tight=squares()))
+    assert row.verdict == "failed"
+    assert any("'blunt' is not tight on squares()" in message for message in row.messages)
+    assert not any("'sharp' is not tight" in message for message in row.messages)
+    assert verify(declare(body, squares(), tight=squares(), loose={"blunt": "so"})).expected
+
+
+def test_a_row_tells_what_was_asserted_and_reached(declare, verify):
+    def body(A):
+        n = A.shape[-1]
+        return (
+            leq(A.abs().amax((-2, -1)), 8.0, label="all"),
+            leq(A[..., 0, 0], 8.0, where=A[..., 0, 0] > 0, label="some"),
+        )[: 1 + (n > 0)]
+
+    row = verify(
+        declare(body, matrices(), loose="so", reach=lambda A: {"columns": A.shape[-1]}),
+    )
+    everything, some = row.relations
+    assert (everything.label, everything.asserted) == ("all", 1.0)
+    assert 0.05 < some.asserted < 0.6
+    assert row.asserted == some.asserted
+    assert row.seldom_asserted(0.0) == []
+    [seldom] = row.seldom_asserted(0.99)
+    assert seldom.startswith("some is asserted on ")
+    assert {1, 2, 3} <= set(row.reached["columns"])
+    assert {0, 1, 2} <= set(row.reached["rank of A"])
+    assert sum(row.reached["columns"].values()) == row.swept.evaluated
+
+
+@pytest.mark.parametrize("value", [0.5, torch.ones(3), "no"])
+def test_reach_returns_integers_over_the_batch(declare, verify, value):
+    claim = declare(lambda x: leq(x, 9.0), squares(), loose="so", reach=lambda x: {"k": value})
+    with pytest.raises(ClaimError, match="reach= returned for 'k'"):
+        verify(claim)
+
+
+def test_a_guard_that_nothing_measures_has_an_unknown_strength(declare, verify):
+    def body(x, *, by=1):
+        return leq(by * x, x)
+
+    bare = verify(declare(body, squares(low=0.5), kind="conjecture"))
+    assert (bare.verdict, bare.unknown_strength) == ("guarded", True)
+    measured = declare(
+        body, squares(low=0.5), kind="conjecture", mutants={"twice": {"by": 2}}, tight=ones()
+    )
+    assert not verify(measured).unknown_strength
 
 
 def test_a_violation_on_the_tight_family_refutes_the_claim(declare, verify):
@@ -197,7 +256,7 @@ def test_a_refuted_claim_needs_its_certificate(declare, verify, tmp_path):
     path = tmp_path / "claims.py"
     path.touch()
     body = lambda x: leq(x, 7.0)  # noqa: E731
-    claim = declare(body, squares(), kind="refuted", file=path, errata="7")
+    claim = declare(body, squares(), kind="refuted", file=path)
     row = verify(claim)
     assert row.verdict == "failed"
     assert "no certificate at" in row.messages[0]
@@ -207,7 +266,7 @@ def test_a_refuted_claim_needs_its_certificate(declare, verify, tmp_path):
     certificates.write(folder_of(claim), claim, from_choices(claim, [8]))
     assert verify(claim).verdict == "refuted"
     # Another claim under this id.
-    other = declare(lambda x: leq(x, 7.5), squares(), kind="refuted", file=path, errata="7")
+    other = declare(lambda x: leq(x, 7.5), squares(), kind="refuted", file=path)
     row = verify(other)
     assert row.verdict == "failed"
     assert "has changed since its counterexample was certified" in row.messages[0]

@@ -54,7 +54,7 @@ def test_what_is_written_is_read(written):
 
 def test_the_json_says_whether_a_row_is_as_expected(written):
     data = json.loads(written().read_text(encoding="utf-8"))
-    assert data["schema"] == SCHEMA == 2
+    assert data["schema"] == SCHEMA == 3
     assert [row["expected"] for row in data["claims"]] == [True, True]
 
 
@@ -107,11 +107,11 @@ def flatten_counts(data):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (set_schema, r"a ledger of schema 1, and this version of rankcheck reads schema 2; write"),
-        (drop_verdict, "not a whole ledger of schema 2: KeyError: 'verdict'"),
+        (set_schema, r"a ledger of schema 1, and this version of rankcheck reads schema 3; write"),
+        (drop_verdict, "not a whole ledger of schema 3: KeyError: 'verdict'"),
         (invent_verdict, "the verdict 'genuine' is unknown"),
-        (flatten_counts, "not a whole ledger of schema 2: AttributeError"),
-        (lambda data: data.pop("versions"), "not a whole ledger of schema 2: KeyError"),
+        (flatten_counts, "not a whole ledger of schema 3: AttributeError"),
+        (lambda data: data.pop("versions"), "not a whole ledger of schema 3: KeyError"),
         (lambda data: data.pop("claims"), "is JSON, but no ledger"),
     ],
 )

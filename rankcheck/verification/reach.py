@@ -1,0 +1,109 @@
+"""What the instances of a claim reach: depths, ranks, and what the claim itself counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.linalg import rank
+from rankcheck.networks.network import Network
+
+__all__ = ["Reached", "reached"]
+
+#: By name, how many instances had which value.
+Reached = Mapping[str, Mapping[int, int]]
+
+
+def reached(
+    claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...], valid: torch.Tensor
+) -> dict[str, Counter[int]]:
+    """Count what the instances of a batch that satisfy the hypotheses reach.
+
+    Counted are the depth of each network, the rank of its Jacobian at the point that follows it (of
+    several points the largest), the rank of each matrix, and what `reach=` of the claim returns.
+
+    Args:
+        instance: the parts, as the body receives them.
+        valid: which instances satisfy the hypotheses, of shape `batch`.
+
+    Raises:
+        ClaimError: if `reach=` returns anything but integers over the batch, by name.
+    """
+    names = claim.names(len(instance))
+    values: dict[str, Any] = {}
+    for number, (name, part) in enumerate(zip(names, instance, strict=False)):
+        if isinstance(part, Network):
+            values[f"depth of {name}"] = part.depth
+            x = instance[number + 1] if number + 1 < len(instance) else None
+            if _is_points(x, part, len(batch)):
+                ranks = rank(part.jacobian(x), part.jacobian_noise(x))
+                several = ranks.ndim > len(batch)
+                values[f"rank of J{name}({names[number + 1]})"] = (
+                    ranks.amax(-1) if several else ranks
+                )
+        elif _is_matrix(part, len(batch)) and not _follows_network(instance, number):
+            values[f"rank of {name}"] = rank(part.detach())
+    if claim.reach is not None:
+        values |= _own(claim, instance)
+    return {name: _counted(claim, name, value, batch, valid) for name, value in values.items()}
+
+
+def _is_points(x: Any, net: Network, axes: int) -> bool:
+    """Whether x is a point of the network's inputs, or several."""
+    return (
+        isinstance(x, torch.Tensor)
+        and x.is_floating_point()
+        and x.ndim - axes in (1, 2)
+        and x.shape[-1] == net.widths[0]
+    )
+
+
+def _is_matrix(part: Any, axes: int) -> bool:
+    return (
+        isinstance(part, torch.Tensor)
+        and part.is_floating_point()
+        and part.ndim - axes == 2
+        and part.numel() > 0
+    )
+
+
+def _follows_network(instance: tuple[Any, ...], number: int) -> bool:
+    return number > 0 and isinstance(instance[number - 1], Network)
+
+
+def _own(claim: Claim, instance: tuple[Any, ...]) -> Mapping[str, Any]:
+    assert claim.reach is not None
+    own = claim.reach(*instance)
+    if not isinstance(own, Mapping) or not all(isinstance(name, str) for name in own):
+        raise ClaimError(
+            claim, f"reach= returned {own!r:.60}; it returns integers over the batch, by name"
+        )
+    return own
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, torch.Tensor))
+
+
+def _counted(
+    claim: Claim, name: str, value: Any, batch: tuple[int, ...], valid: torch.Tensor
+) -> Counter[int]:
+    """How many valid instances have which value."""
+    integers = torch.as_tensor(value, device=valid.device) if _is_number(value) else None
+    if (
+        integers is None
+        or integers.is_floating_point()
+        or integers.is_complex()
+        or (integers.ndim > 0 and tuple(integers.shape) != batch)
+    ):
+        raise ClaimError(
+            claim,
+            f"reach= returned for {name!r} {value!r:.60}; it returns an integer for each instance, "
+            f"of shape {batch}",
+        )
+    found, times = integers.expand(batch)[valid].unique(return_counts=True)
+    return Counter(dict(zip(map(int, found.tolist()), times.tolist(), strict=True)))
