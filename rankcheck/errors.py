@@ -9,3 +9,7 @@ class InputError(ValueError):
 
 class ClaimFalse(AssertionError):
     """The verdict of a claim is not the one that its kind expects; the message says why."""
+
+
+class InstallationError(RuntimeError):
+    """A check of the installation came out wrong: no verdict of it can be trusted."""

@@ -13,12 +13,12 @@ from typing import Any, NoReturn
 from rankcheck._version import __version__
 from rankcheck.commands import exits
 from rankcheck.commands.exits import Exit
-from rankcheck.errors import InputError
+from rankcheck.errors import InputError, InstallationError
 
 __all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
 
 #: The sub-commands, modules of `rankcheck.commands`, in the order of the help.
-COMMANDS = ("verify", "hunt", "list", "show", "new", "certify", "replay")
+COMMANDS = ("verify", "hunt", "list", "show", "new", "certify", "replay", "doctor")
 #: If this environment variable is set, an internal error is shown with its traceback.
 TRACEBACK = "RANKCHECK_TRACEBACK"
 
@@ -63,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except InputError as error:
         return _failed(Exit.USAGE, str(error))
+    except InstallationError as error:
+        return _failed(Exit.INTERNAL, str(error))
     except KeyboardInterrupt:
         return _failed(Exit.INTERRUPTED, "interrupted")
     except BrokenPipeError:  # `rankcheck list | head`

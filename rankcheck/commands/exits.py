@@ -25,7 +25,8 @@ class Exit(IntEnum):
 
 HELP = (
     "Exit codes: 0 as expected; 1 a counterexample is proved where none was expected, or a claim "
-    "failed; 2 wrong input; 3 undecided; 4 internal error; 130 interrupted."
+    "failed; 2 wrong input; 3 undecided; 4 internal error, or an installation that cannot be "
+    "trusted; 130 interrupted."
 )
 
 

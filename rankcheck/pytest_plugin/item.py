@@ -9,7 +9,7 @@ import pytest
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.registry import Malformed
-from rankcheck.errors import ClaimFalse
+from rankcheck.errors import ClaimFalse, InstallationError
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import raised, single_thread, unfinished
@@ -50,8 +50,13 @@ class ClaimItem(pytest.Item):
             ClaimFalse: if the row is not as expected, or a relation is asserted too seldom.
             Exception: what the check of the claim raised.
         """
+        from rankcheck.verification.canaries import check_canaries
         from rankcheck.verification.check import verify_claim
 
+        try:
+            check_canaries()
+        except InstallationError as error:
+            pytest.exit(f"rankcheck: {error}", returncode=pytest.ExitCode.USAGE_ERROR)
         options = self.config.stash[OPTIONS]
         with single_thread():
             try:

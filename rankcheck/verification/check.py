@@ -262,8 +262,8 @@ def _not_tight(claim: Claim, tally: Tally) -> list[str]:
         return [f"{claim.tight.name} is not tight: none of its instances satisfied the hypotheses"]
     return [
         f"{_relation(label, number)} is not tight on {claim.tight.name}: the closest instance is "
-        f"{tally.gap.get(number, float('inf')):.3g} of the larger side from equality; each bound is "
-        "sharp on the tight family, or loose= says why not"
+        f"{tally.gap.get(number, float('inf')):.3g} of the larger side from equality; each bound "
+        "is sharp on the tight family, or loose= says why not"
         for number, (kind, label) in sorted(tally.seen.items())
         if kind == "leq"
         and claim.loose_because(label) is None

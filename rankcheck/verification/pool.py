@@ -31,7 +31,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
-from rankcheck.errors import InputError
+from rankcheck.errors import InputError, InstallationError
 
 __all__ = ["Died", "Done", "Event", "Pool", "PoolError", "Prepare", "Started", "Tell", "Told"]
 
@@ -168,6 +168,7 @@ class Pool(Generic[Task]):
 
         Raises:
             PoolError: if `prepare` raises an `InputError`, or a worker dies before it is prepared.
+            InstallationError: if `prepare` raises one.
         """
         try:
             while self._waiting or self._busy:
@@ -214,7 +215,7 @@ class Pool(Generic[Task]):
         kind, value = worker.receive()
         running = worker.running
         if kind == "refused":
-            raise PoolError(value)
+            raise value if isinstance(value, InstallationError) else PoolError(str(value))
         if kind == "died":
             self._team.remove(worker)
             how = worker.ended()
@@ -267,8 +268,8 @@ def _work(connection: Connection, pickled: bytes) -> None:
     try:
         prepare: Prepare = pickle.loads(pickled)
         run = prepare()
-    except InputError as error:
-        tell("refused", str(error))
+    except (InputError, InstallationError) as error:
+        tell("refused", error)
         return
     tell("ready", None)
     while True:

@@ -42,6 +42,8 @@ def verify_claims(
 
     Raises:
         LoadError: if a file of claims cannot be imported; before any claim is verified.
+        InstallationError: if a canary comes out wrong, in this process or in a worker; before any
+            claim is verified there.
         ValueError: if `workers` is not positive.
     """
     if workers < 1:
@@ -52,8 +54,12 @@ def verify_claims(
 
         return spread(entries, settings, min(workers, len(entries)), watcher)
     rows: list[Row] = []
+    claims = load_each(entries)
+    from rankcheck.verification.canaries import check_canaries  # torch
+
+    check_canaries()
     with single_thread():
-        for entry, claim in zip(entries, load_each(entries), strict=True):
+        for entry, claim in zip(entries, claims, strict=True):
             watcher.started(entry)
             row = verify_entry(entry, claim, settings, partial(watcher.advanced, entry))
             rows.append(row)

@@ -27,6 +27,7 @@ def spread(
 
     Raises:
         LoadError: if a file cannot be imported, or a worker dies while it imports them.
+        InstallationError: if a canary comes out wrong in a worker.
     """
     # The costly claims come first, so that none of them runs alone at the end.
     order = sorted(range(len(entries)), key=lambda index: -entries[index].effort)
@@ -56,10 +57,13 @@ def spread(
 
 
 def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:
-    """Import the files of the claims; returns what verifies the claim of a number."""
+    """Import the files, check the canaries; returns what verifies the claim of a number."""
     claims = load_each(entries)
     import torch  # not before a file that cannot be imported is an error
 
+    from rankcheck.verification.canaries import check_canaries
+
+    check_canaries()
     torch.set_num_threads(1)
 
     def run(index: int, tell: Tell) -> Row:

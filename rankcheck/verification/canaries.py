@@ -1,0 +1,262 @@
+"""Canaries: small claims whose verdicts are known, put through the whole path before a run.
+
+Most ledgers would not notice an engine that has gone blind, because nothing in them has to fail.
+So every run first verifies claims that are false by a little, claims that only rounding breaks, and
+claims whose controls, certificates or batches are broken. If one of them comes out wrong, no
+verdict of this installation can be trusted: a part of rankcheck is broken, or a BLAS, torch, flint
+or Hypothesis that it rests on.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rankcheck.claims.claim import Body, Claim, Need
+from rankcheck.claims.relations import Relation, eq, leq
+from rankcheck.counterexamples import certificate as certificates
+from rankcheck.errors import InstallationError
+from rankcheck.instances.source import Instances, Source, instances
+from rankcheck.scalars import constant
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.ledger import Row, Verdict
+from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.versions import versions
+
+__all__ = ["CANARIES", "Canary", "check_canaries", "outcomes"]
+
+#: Little is enough: each canary is false, or true, on a good part of its instances.
+PROFILE = Profile("canaries", drawn=8, batches=2, size=64, single=4, scope=1, scope_instances=9)
+#: Nothing is enumerated.
+UNSCOPED = replace(PROFILE, scope_shapes=0)
+#: For canaries that Hypothesis tries again and again, and whose batches are halved.
+FEW = replace(PROFILE, drawn=2, size=4, scope_shapes=0)
+
+
+@instances
+def _numbers(source: Source, *, low: float = 1.0, high: float = 8.0) -> Any:
+    return source.tensor(low=low, high=high)
+
+
+@instances
+def _wide_integers(source: Source) -> Any:
+    return constant(source.integer(0, 2**50), source.tensor())
+
+
+@instances
+def _only_negative(source: Source) -> Any:
+    x = source.tensor(low=-8.0, high=8.0)
+    source.require(x <= 0, "x is not positive")
+    return x
+
+
+@instances
+def _nothing(source: Source) -> Any:
+    x = source.tensor(low=-8.0, high=8.0)
+    source.require(x > 9, "x is larger than it can be")
+    return x
+
+
+@dataclass(frozen=True)
+class Canary:
+    """A claim with a known verdict.
+
+    Attributes:
+        name: what is wrong with it, or why it holds.
+        says: a part of the message of its row.
+        rounding: whether ball arithmetic has to clear a violation in floats.
+        certificate: what is done to its stored certificate, if it replays one.
+    """
+
+    name: str
+    body: Body
+    verdict: Verdict
+    family: Instances = field(default_factory=_numbers)
+    says: str = ""
+    rounding: bool = False
+    profile: Profile = PROFILE
+    options: tuple[tuple[str, Any], ...] = ()
+    certificate: Callable[[str], str] | None = None
+
+    def claim(self, folder: Path) -> Claim:
+        """The claim, declared in a file of that folder; it is not entered into the registry."""
+        options = {"kind": "bound", "loose": "a canary"} | dict(self.options)
+        return Claim(
+            id=f"canary.{self.name.replace(' ', '-').replace('.', '-').replace(',', '').lower()}",
+            body=self.body,
+            instances=self.family,
+            title=self.name,
+            statement=self.name,
+            file=folder / "canaries.py",
+            **options,
+        )
+
+    def run(self, folder: Path) -> str | None:
+        """What came out wrong, or None."""
+        claim = self.claim(folder)
+        settings = Settings(self.profile, seed=0, folder=folder, shrink=0)
+        if self.certificate is not None:
+            self._store(claim, settings)
+        row = verify_claim(claim, settings)
+        if row.verdict != self.verdict:
+            return f"the verdict is {row.verdict}, and has to be {self.verdict}"
+        if self.says not in " ".join(row.messages):
+            return f"the verdict is {row.verdict}, but its message does not say {self.says!r}"
+        if self.rounding and not row.counts.rounding + _enumerated(row):
+            return "ball arithmetic was not asked whether a violation is rounding"
+        return None
+
+    def _store(self, claim: Claim, settings: Settings) -> None:
+        """Find a counterexample of the claim and store it, changed, where it is replayed."""
+        found = verify_claim(replace(self, options=()).claim(settings.folder), settings)
+        stored = certificates.stored_path(claim)
+        stored.parent.mkdir(exist_ok=True)
+        text = Path(found.certificate or "").read_text(encoding="utf-8")
+        assert self.certificate is not None
+        stored.write_text(self.certificate(text), encoding="utf-8")
+
+
+def _enumerated(row: Row) -> int:
+    return 0 if row.scope is None else row.scope.counts.rounding
+
+
+def _false_by(share: float) -> Body:
+    def body(x: Any) -> Relation:
+        return leq(x * (1 + share), x)
+
+    return body
+
+
+def _where(x: Any) -> Relation:
+    return leq(x, 2.0, where=x > 2)
+
+
+def _outside_where(x: Any) -> Relation:
+    return leq(x, 2.0, where=x <= 2)
+
+
+def _undecidable(x: Any) -> Relation:
+    """False by a little, but the balls do not decide the sign of what is zero."""
+    zero = (x.exp().log() - x).sign() * 0
+    return leq(x * (1 + 2.0**-40) + zero, x)
+
+
+def _few_draws(x: Any) -> Relation:
+    """Few integers drawn evenly from a wide range are small; Hypothesis draws small ones first."""
+    return leq(constant(2.0**20, x), x)
+
+
+def _rounded(x: Any) -> Relation:
+    """True, but in floats the sum loses the last digits of x."""
+    return eq((x + 2.0**14) - 2.0**14, x)
+
+
+def _nan(x: Any) -> Relation:
+    return leq(x - x, (x - x) / (x - x))
+
+
+def _idle(x: Any, *, by: float = 1.0) -> Relation:
+    return leq(by * x, x)
+
+
+def _negative(x: Any) -> Relation:
+    return leq(x, 0.0)
+
+
+def _transcendental(x: Any) -> Relation:
+    """False: a series that is cut off is smaller than the exponential."""
+    return leq(x.exp(), 1 + x + x * x / 2 + x * x * x / 6)
+
+
+def _mixed(x: Any) -> Relation:
+    """The largest entry of a batch is not the instance's own."""
+    return leq(x, x.max())
+
+
+def _raises_above_2(x: Any) -> Relation:
+    if bool((x > 2).any()):
+        raise ArithmeticError("the canary raises")
+    return _true(x)
+
+
+def _true(x: Any) -> Relation:
+    return leq(x, x * x)
+
+
+def _changed_number(text: str) -> str:
+    """The certificate with an instance that satisfies the claim."""
+    data = json.loads(text)
+    data["smallest"]["instance"] = [0]
+    return json.dumps(data)
+
+
+#: The canaries, in the order in which they run.
+CANARIES: tuple[Canary, ...] = (
+    Canary("true", _true, "holds"),
+    Canary("false by 2 percent", _false_by(0.02), "refuted"),
+    Canary("false by 1e-6", _false_by(1e-6), "refuted"),
+    Canary("false by 1e-12", _false_by(1e-12), "refuted"),
+    Canary("false only inside where", _where, "refuted"),
+    Canary("false only outside where", _outside_where, "holds"),
+    Canary("undecided in balls", _undecidable, "undecided", profile=FEW),
+    Canary("false only for what Hypothesis draws", _few_draws, "refuted", _wide_integers(),
+           profile=UNSCOPED),
+    Canary("true, but broken by rounding", _rounded, "holds", rounding=True,
+           options=(("kind", "identity"), ("loose", None))),
+    Canary("a side that is not a number", _nan, "undecided"),
+    Canary("a mutant of no effect", _idle, "failed", says="the mutant 'nothing' survives",
+           options=(("mutants", {"nothing": {"by": 1.0}}),)),
+    Canary("a control of no effect", _true, "failed", says="does not break the claim",
+           options=(("needs", {"x at least 1": Need(_numbers())}),)),
+    Canary("false only where it is rejected", _negative, "holds", _only_negative()),
+    Canary("every instance rejected", _negative, "failed", _nothing(), says="no instance",
+           profile=FEW),
+    Canary("decided by balls alone", _transcendental, "refuted"),
+    Canary("a mixed batch", _mixed, "failed", says="batch"),
+    Canary("a body that raises", _raises_above_2, "failed", says="ArithmeticError",
+           profile=FEW),
+    Canary("a stored counterexample", _false_by(0.02), "refuted",
+           options=(("kind", "refuted"),), certificate=lambda text: text),
+    Canary("a broken certificate", _false_by(0.02), "failed",
+           options=(("kind", "refuted"),), certificate=_changed_number),
+)  # fmt: skip
+
+
+def outcomes() -> Iterator[tuple[Canary, str | None]]:
+    """Run the canaries; of each, what came out wrong, or None."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with tempfile.TemporaryDirectory(prefix="rankcheck-") as folder:
+            for canary in CANARIES:
+                try:
+                    wrong = canary.run(Path(folder))
+                except Exception as error:
+                    said = " ".join(str(error).split())
+                    wrong = f"it raised {type(error).__name__}: {said}"
+                yield canary, wrong
+    finally:
+        torch.set_num_threads(threads)
+
+
+@cache
+def check_canaries() -> None:
+    """Run the canaries, once in a process.
+
+    Raises:
+        InstallationError: if one comes out wrong; it names the canary and the installed versions.
+    """
+    for canary, wrong in outcomes():
+        if wrong is not None:
+            known = ", ".join(f"{name} {version}" for name, version in versions().items())
+            raise InstallationError(
+                f"this installation cannot be trusted: of the canary {canary.name!r}, {wrong}; "
+                f"every verdict here may be wrong ({known})"
+            )
