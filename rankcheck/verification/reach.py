@@ -38,7 +38,7 @@ def reached(
     for number, (name, part) in enumerate(zip(names, instance, strict=False)):
         if isinstance(part, Network):
             values[f"depth of {name}"] = part.depth
-            x = instance[number + 1] if number + 1 < len(instance) else None
+            x: Any = instance[number + 1] if number + 1 < len(instance) else None
             if _is_points(x, part, len(batch)):
                 ranks = rank(part.jacobian(x), part.jacobian_noise(x))
                 several = ranks.ndim > len(batch)

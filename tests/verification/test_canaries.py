@@ -178,7 +178,7 @@ def _untrusted():
 
 
 def test_a_worker_that_cannot_be_trusted_stops_the_run():
-    with Pool(_untrusted, 1) as pool:
+    with Pool[int](_untrusted, 1) as pool:
         pool.submit(1)
         with pytest.raises(InstallationError, match="a canary"):
             list(pool.events())
