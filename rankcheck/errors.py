@@ -1,6 +1,11 @@
-"""Errors whose message is shown to the user without a traceback."""
+"""Errors whose message is shown without a traceback; code that may try to end the process."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["ClaimFalse", "InputError", "InstallationError", "LeftEarly", "contained"]
 
 
 class InputError(ValueError):
@@ -13,3 +18,31 @@ class ClaimFalse(AssertionError):
 
 class InstallationError(RuntimeError):
     """A check of the installation came out wrong: no verdict of it can be trusted."""
+
+
+class LeftEarly(RuntimeError):
+    """Code of a claim file tried to end the process or a test instead of returning."""
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Run code of a claim file; what would end the process or a test there becomes an error.
+
+    `sys.exit(0)` in a body, or `pytest.skip`, would otherwise end a run without its verdicts.
+    Ctrl-C and the control flow of Hypothesis pass.
+
+    Raises:
+        LeftEarly: naming what was raised.
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as stop:
+        if type(stop).__module__.partition(".")[0] == "hypothesis":
+            raise
+        said = " ".join(str(stop).split())
+        raise LeftEarly(
+            f"it raised {type(stop).__name__}{f' ({said})' if said else ''}; the code of a claim "
+            "returns, or raises an Exception"
+        ).with_traceback(stop.__traceback__) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from rankcheck.errors import InputError
@@ -15,8 +16,15 @@ __all__ = ["check_writable", "write_json"]
 WIDTH = 200
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, kind: str, fields: Collection[str]) -> None:
     """Check that a file can be written, before the work whose result it takes.
+
+    A file that exists is replaced only if it is of the same kind, or empty: no file of claims, and
+    nothing else that somebody may want to keep.
+
+    Args:
+        kind: what is to be written, in words.
+        fields: what the JSON of that kind has.
 
     Raises:
         InputError: with the path and the reason.
@@ -26,26 +34,57 @@ def check_writable(path: Path) -> None:
         raise InputError(f"cannot write to {path}: it is a folder")
     if not folder.is_dir():
         raise InputError(f"cannot write to {path}: the folder {folder} does not exist")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    there = path.exists()
+    if not os.access(path if there else folder, os.W_OK):
         raise InputError(f"cannot write to {path}: permission denied")
+    if path.suffix == ".py":
+        raise InputError(f"cannot write to {path}: {kind} is JSON, and this is a Python file")
+    if path.is_file() and path.stat().st_size and not _is_kind(path, fields):
+        raise InputError(
+            f"cannot write to {path}: it exists and is not {kind}; name another file, or delete it"
+        )
+
+
+def _is_kind(path: Path, fields: Collection[str]) -> bool:
+    """Whether a file is a JSON object with these fields."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and set(fields) <= set(data)
 
 
 def write_json(path: Path, data: object) -> None:
     """Write JSON, either the whole file or nothing.
 
+    A link is followed; a device or a pipe is written through. A new file has the permissions that
+    the umask leaves, and an existing one keeps its own.
+
     Raises:
         OSError: the file cannot be written.
     """
     text = _layout(data) + "\n"
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        with target.open("w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
     partial = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-        partial.chmod(0o644)
-        partial.replace(path)
+        partial.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """The umask of the process, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _layout(data: object, indent: str = "") -> str:

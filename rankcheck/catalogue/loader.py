@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.claims import registry
-from rankcheck.errors import InputError
+from rankcheck.errors import InputError, contained
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
@@ -100,7 +100,7 @@ def import_file(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        with registry.recording():
+        with registry.recording(), contained():
             spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]

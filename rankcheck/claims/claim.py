@@ -16,6 +16,7 @@ from typing import Any, Literal
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
+from rankcheck.errors import contained
 from rankcheck.instances.source import Instances
 
 __all__ = ["Body", "Claim", "ClaimError", "Kind", "Need", "qualified_name"]
@@ -199,7 +200,8 @@ class Claim:
         Raises:
             ClaimError: if the body returns anything but relations.
         """
-        returned = self.body(*instance, **parameters)
+        with contained():
+            returned = self.body(*instance, **parameters)
         relations = returned if isinstance(returned, tuple) else (returned,)
         if not relations or not all(isinstance(relation, Relation) for relation in relations):
             raise ClaimError(

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     entries = select([args.selector])
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
-        files.check_writable(path)
+        files.check_writable(path, "the result of a hunt", ("schema", "hunts"))
     if not 0 < args.budget < math.inf:
         raise InputError(f"--budget is {args.budget}; it is a positive, finite number of seconds")
     shrink_seconds(args)
@@ -158,7 +158,15 @@ def _journal(claim: Claim, args: argparse.Namespace) -> Path:
     elif args.journal is None:
         if FOLDER.exists() and not FOLDER.is_dir():
             raise InputError(f"{FOLDER} is a file; certificates and journals are left in a folder")
-        path.unlink(missing_ok=True)
+        from rankcheck.hunt.journal import set_aside
+
+        aside = set_aside(path)
+        if aside is not None:
+            print(
+                f"the journal of an interrupted hunt is now {aside}; --resume --journal {aside} "
+                "continues it",
+                file=sys.stderr,
+            )
     elif path.exists():
         raise InputError(f"the journal {path} already exists; pass --resume to continue it")
     return path

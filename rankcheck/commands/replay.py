@@ -2,7 +2,8 @@
 
 The claim of a certificate is one of rankcheck's own, or it is in the file that the certificate
 names: at that place, beside the certificate, in a folder above it, or in the working directory.
---claims says where else to look.
+That file is Python that is run, so it has to lie below the working directory; --claims names
+another one.
 
 Exit codes: 0 all are proved again; 1 a certificate does not prove what it says; 2 wrong input.
 """
@@ -12,7 +13,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.collect import project_folder
+from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 
@@ -44,6 +46,8 @@ def _replay(path: Path, entry: Entry) -> bool:
     from rankcheck.counterexamples.message import sides
     from rankcheck.counterexamples.replay import replay
 
+    if not entry.file.is_relative_to(project_folder()):
+        print(f"running {shown_path(entry.file)}")
     [claim] = load([entry])
     try:
         replayed = replay(path, claim=claim)

@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"received --workers {workers}; a run has at least one worker")
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
-        files.check_writable(path)
+        files.check_writable(path, "a ledger", ("schema", "claims"))
     shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(entries))
     try:
         with shown:

@@ -170,13 +170,14 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
 
     That file is looked for at the place that the certificate names, and by its name in the folder
     of the certificate, in the folders above it, and in the working directory. It is imported only
-    if its text declares a claim of that id.
+    if its text declares a claim of that id, and only if it lies below the working directory: a
+    certificate from a stranger cannot choose which code runs.
 
     Args:
         candidates: where to look instead.
 
     Raises:
-        CertificateError: if the claim is not there.
+        CertificateError: if the claim is not there, or lies outside of the working directory.
         CatalogueError: if a file cannot be read.
     """
     for entry in _candidates(path, data) if candidates is None else candidates:
@@ -188,6 +189,12 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
             f"is not in a file; in Python, with the claim at hand: "
             f"rankcheck.counterexamples.replay({str(path)!r}, claim=claim)"
         )
+    for place in _places(path, data):
+        if not _below_here(place) and any(e.id == data["claim"] for e in _declared(place)):
+            raise CertificateError(
+                f"{path} names {place}, which lies outside of the working directory; a claim file "
+                f"is Python that would be run: rankcheck replay --claims {place} {path} runs it"
+            )
     raise CertificateError(
         f"{path} refutes {data['claim']} of {Path(data['file']).name}, which was not found near "
         "it; say where it is: rankcheck replay --claims FILE CERTIFICATE"
@@ -196,15 +203,29 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
 
 def _candidates(path: Path, data: Mapping[str, Any]) -> Iterator[Entry]:
     yield from project()
+    for place in _places(path, data):
+        if _below_here(place):
+            yield from _declared(place)
+
+
+def _below_here(place: Path) -> bool:
+    return place.resolve().is_relative_to(Path.cwd().resolve())
+
+
+def _declared(place: Path) -> list[Entry]:
+    """The claims of a file of Python; nothing of it is run."""
+    return read_file(place) if place.suffix == ".py" and place.is_file() else []
+
+
+def _places(path: Path, data: Mapping[str, Any]) -> list[Path]:
+    """Where the file that a certificate names may lie."""
     if not data["file"]:
-        return
+        return []
     folder = path.resolve().parent
     name = Path(data["file"]).name
     places = [folder / data["file"], Path(data["path"])]
     places += [near / name for near in (folder, *list(folder.parents)[:ABOVE], Path.cwd())]
-    for place in dict.fromkeys(places):
-        if place.suffix == ".py" and place.is_file():
-            yield from read_file(place)
+    return list(dict.fromkeys(places))
 
 
 #: `[1.25 +/- 3.1e-38]`

@@ -7,10 +7,11 @@ other line that cannot be read is an error.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
@@ -29,8 +30,8 @@ class Journal:
         head: what identifies the hunt: claim, hash, seed, strategies.
 
     Raises:
-        JournalError: if the file belongs to another hunt or another version, is malformed, or
-            cannot be read or written.
+        JournalError: if the file belongs to another hunt or another version, is malformed, is
+            being written by another hunt, or cannot be read or written.
     """
 
     def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
@@ -41,13 +42,20 @@ class Journal:
         self._head = {"journal": SCHEMA, **head}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            known = path.read_bytes() if path.exists() else b""
-            kept = self._read(known)
-            self._file = path.open("r+b" if path.exists() else "w+b")
-            self._file.truncate(kept)
-            self._file.seek(kept)
+            self._file = path.open("a+b")
         except OSError as error:
-            raise JournalError(f"the journal {path} cannot be used: {error.strerror}") from error
+            raise _unusable(path, error) from error
+        try:
+            _lock(self._file, path)
+            self._file.seek(0)
+            kept = self._read(self._file.read())
+            self._file.truncate(kept)
+        except OSError as error:
+            self._file.close()
+            raise _unusable(path, error) from error
+        except BaseException:
+            self._file.close()
+            raise
         if not kept:
             self._append(self._head)
 
@@ -91,7 +99,7 @@ class Journal:
                 else:
                     int(data["shard"].split(".")[0])
                     self._outcomes[data["shard"]] = Outcome.from_json(data["outcome"])
-                    self.seconds = float(data["seconds"])
+                    self.seconds = _later(float(data["seconds"]), self.seconds)
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 if isinstance(error, JournalError):
                     raise
@@ -117,6 +125,63 @@ class Journal:
                     f"{head.get(name)!r}, not {value!r}; delete it, or name another one with "
                     "--journal"
                 )
+
+
+def set_aside(path: Path) -> Path | None:
+    """Rename the journal of a hunt that did not end, so that a new hunt can begin.
+
+    Returns:
+        Its new name: the old one, with the first number that is free. None if there was none.
+
+    Raises:
+        JournalError: if a hunt is writing it, or it cannot be renamed.
+    """
+    if not path.exists():
+        return None
+    try:
+        with path.open("rb") as file:
+            _lock(file, path)
+            number = 1
+            while (aside := path.with_name(f"{path.name}.{number}")).exists():
+                number += 1
+            path.rename(aside)
+    except OSError as error:
+        raise _unusable(path, error) from error
+    return aside
+
+
+def _unusable(path: Path, error: OSError) -> JournalError:
+    return JournalError(f"the journal {path} cannot be used: {error.strerror}")
+
+
+def _lock(file: BinaryIO, path: Path) -> None:
+    """Lock a journal until it is closed, so that no other hunt writes to it.
+
+    Raises:
+        JournalError: if another hunt holds it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # a system without such locks
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise JournalError(
+            f"another hunt is writing the journal {path}; a journal belongs to one hunt, and "
+            "--journal names another"
+        ) from error
+
+
+def _later(seconds: float, before: float) -> float:
+    """The time of a line.
+
+    Raises:
+        ValueError: if it is not after that of the line before.
+    """
+    if not before <= seconds < math.inf:
+        raise ValueError(f"{seconds} s come after {before} s")
+    return seconds
 
 
 def _line(data: Mapping[str, Any]) -> bytes:

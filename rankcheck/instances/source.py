@@ -28,6 +28,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import torch
 from hypothesis import strategies as st
 
+from rankcheck.errors import contained
 from rankcheck.instances.record import Entries, Integer, Record
 
 T = TypeVar("T")
@@ -318,7 +319,8 @@ class Instances:
 
     def __call__(self, source: Source) -> tuple[Any, ...]:
         """The arguments of a claim's body, drawn from the source."""
-        built = self.build(source)
+        with contained():
+            built = self.build(source)
         return built if isinstance(built, tuple) else (built,)
 
     def __repr__(self) -> str:

@@ -81,7 +81,7 @@ def options_of(config: pytest.Config) -> Options:
     try:
         settings = Settings(profile(name), config.getoption("--rankcheck-seed"))
         if path is not None:
-            files.check_writable(Path(path))
+            files.check_writable(Path(path), "a ledger", ("schema", "claims"))
     except InputError as error:
         raise pytest.UsageError(f"rankcheck: {error}") from error
     least = _share(config.getini("rankcheck_least_asserted"))

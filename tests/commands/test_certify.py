@@ -179,7 +179,7 @@ def test_a_claim_that_has_changed_is_certified_again(certify, tmp_path):
     assert out.startswith("not certified: t.printed: the smallest instance of certificates")
     code, out, _ = certify(path, command="replay")
     assert code == 1
-    assert out.startswith("not proved: the text of t.printed (mine.py:")
+    assert out.startswith("running mine.py\n" + "not proved: the text of t.printed (mine.py:")
 
 
 BROKEN = (

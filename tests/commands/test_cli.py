@@ -78,6 +78,12 @@ def test_nan(x):
     """$x$"""
     return leq(x - x, x / (x - x))
 '''
+EXITS = '''
+@conjecture("t.exits", instances=numbers())
+def test_exits(x):
+    """$x$"""
+    sys.exit(0)
+'''
 SLEEPS = '''
 @conjecture("t.sleeps", instances=numbers())
 def test_sleeps(x):
@@ -152,7 +158,9 @@ def test_a_refuted_conjecture_exits_1_with_its_certificate(file, command, tmp_pa
 
     code, out, err = command("replay", certificate)
     assert (code, err) == (0, "")
-    assert re.match(r"t\.small is false: lhs .* \(proved again, \d+-bit balls\)", out)
+    assert re.match(
+        r"running mine\.py\nt\.small is false: lhs .* \(proved again, \d+-bit balls\)", out
+    )
 
 
 def test_the_readme_is_true(file, command, tmp_path):
@@ -441,6 +449,36 @@ def test_show(command):
     assert "printed: " in out
     assert "corrected by: rank.relu-from-leaky" in out
     assert re.search(r"^file: .*relu_from_leaky\.py:\d+$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_a_body_that_exits_has_not_held(file, command, workers):
+    file(EXITS, first="import sys\n")
+    code, out, _ = command("verify", "mine.py", "--workers", workers)
+    assert code == 1
+    assert "t.exits failed: its check raised LeftEarly at mine.py:" in out
+    assert "it raised SystemExit (0); the code of a claim returns, or raises" in out
+
+
+@pytest.mark.parametrize("leave", ["import sys; sys.exit(0)", "import pytest; pytest.skip('x')"])
+@pytest.mark.parametrize("run", ["verify", "hunt"])
+def test_a_file_that_exits_is_wrong_input(file, command, leave, run):
+    file(first=f"{leave}\n")
+    code, out, err = command(run, "mine.py")
+    assert (code, out) == (2, "")
+    assert re.match(r"rankcheck: mine\.py:1: the file cannot be imported; LeftEarly: it", err)
+
+
+def test_a_ledger_replaces_nothing_but_a_ledger(file, command):
+    mine = file()
+    text = mine.read_text()
+    for name in ("mine.py", "other.py"):
+        code, out, err = command("verify", "mine.py", "--json", name)
+        assert (code, out) == (2, "")
+        assert err == (
+            f"rankcheck: cannot write to {name}: a ledger is JSON, and this is a Python file\n"
+        )
+    assert mine.read_text() == text
 
 
 def test_show_with_a_ledger(file, command, tmp_path):

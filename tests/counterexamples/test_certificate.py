@@ -447,7 +447,7 @@ def mine(tmp_path, monkeypatch):
     """The path of a claim of a user's own, in `claims/`, and that of its certificate."""
     (tmp_path / "claims").mkdir()
     (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "claims" / "mine.py"
     path.write_text(MINE)
     [claim] = load(read_file(path))
@@ -484,6 +484,19 @@ def test_the_claim_is_found_from_a_certificate_that_has_moved(mine, tmp_path):
     far = tmp_path / "a" / "b" / "c" / "d" / "e"
     far.mkdir(parents=True)
     assert replay(certificate.rename(far / "c.json")).refuted
+
+
+def test_a_file_outside_of_the_working_directory_is_not_run(mine, tmp_path, monkeypatch):
+    """A certificate from a stranger cannot choose which code runs."""
+    path, certificate = mine
+    path.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n" + MINE)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(CertificateError, match=r"mine\.py, which lies outside of the working dir"):
+        replay(certificate)
+    (tmp_path / "elsewhere" / "mine.py").symlink_to(path)
+    with pytest.raises(CertificateError, match=r"mine\.py, which lies outside of the working dir"):
+        replay(certificate)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_claim_that_is_gone_is_an_error(mine):

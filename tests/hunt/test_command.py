@@ -116,6 +116,18 @@ def test_a_named_journal_is_kept_and_only_resumed_on_request(capsys):
     assert "j.jsonl is the journal of another hunt" in capsys.readouterr().err
 
 
+def test_the_journal_of_an_interrupted_hunt_is_kept(capsys):
+    """A new hunt of the same claim begins anew, and says where the old journal is now."""
+    assert main(["hunt", selector("easy"), "--journal", "j.jsonl"]) == 1
+    Path("j.jsonl").rename(".rankcheck/hunted.easy.hunt.jsonl")
+    assert main(["hunt", selector("easy")]) == 1
+    aside = ".rankcheck/hunted.easy.hunt.jsonl.1"
+    assert f"the journal of an interrupted hunt is now {aside}; --resume --journal {aside}" in (
+        capsys.readouterr().err
+    )
+    assert main(["hunt", selector("easy"), "--resume", "--journal", aside]) == 1
+
+
 def begun():
     """A hunt as a process of its own that has finished some shards."""
     process = subprocess.Popen(

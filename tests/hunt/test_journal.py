@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rankcheck.hunt.arena import Shape
-from rankcheck.hunt.journal import Journal, JournalError
+from rankcheck.hunt.journal import Journal, JournalError, set_aside
 from rankcheck.hunt.shard import Finding, Outcome, Shard
 from rankcheck.verification.counts import Counts
 
@@ -121,3 +121,40 @@ def test_a_file_that_is_no_journal_is_not_written_over(tmp_path, text):
 def test_a_journal_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(JournalError, match="cannot be used"):
         Journal(tmp_path, HEAD)
+
+
+def test_two_hunts_cannot_write_one_journal(tmp_path):
+    path = tmp_path / "j.jsonl"
+    first = Journal(path, HEAD)
+    with pytest.raises(JournalError, match="another hunt is writing the journal"):
+        Journal(path, HEAD)
+    with pytest.raises(JournalError, match="another hunt is writing the journal"):
+        set_aside(path)
+    first.add(shard(0), FIRST, 1.0)
+    first.close()
+    again = Journal(path, HEAD)
+    assert again.get(shard(0)) == FIRST
+    again.close()
+
+
+def test_a_journal_is_set_aside_under_a_free_name(tmp_path):
+    path = tmp_path / "j.jsonl"
+    assert set_aside(path) is None
+    written(path)
+    assert set_aside(path) == tmp_path / "j.jsonl.1"
+    written(path)
+    assert set_aside(path) == tmp_path / "j.jsonl.2"
+    assert not path.exists()
+    kept = Journal(tmp_path / "j.jsonl.1", HEAD)
+    assert len(kept) == 2
+    kept.close()
+
+
+@pytest.mark.parametrize("seconds", ["-1e9", "1.0", "NaN", "Infinity"])
+def test_the_time_of_a_journal_runs_forwards(tmp_path, seconds):
+    path = written(tmp_path / "j.jsonl")
+    lines = path.read_text().splitlines()
+    lines[2] = lines[2].replace('"seconds":2.5', f'"seconds":{seconds}', 1)
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(JournalError, match="line 3 of the journal"):
+        Journal(path, HEAD)
