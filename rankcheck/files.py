@@ -66,13 +66,13 @@ def write_json(path: Path, data: object) -> None:
     text = _layout(data) + "\n"
     target = path.resolve()
     if target.exists() and not target.is_file():
-        with target.open("w", encoding="utf-8") as file:
+        with target.open("w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         return
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
     partial = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         partial.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         partial.replace(target)

@@ -65,7 +65,7 @@ def claim_files(folder: Path) -> Iterator[Path]:
     """The Python files below a folder that may hold claims, sorted.
 
     Skipped are files and folders with a leading underscore (they hold what claims share), hidden
-    folders, and virtual environments.
+    folders, virtual environments, links to folders, and what is neither a file nor a folder.
 
     Raises:
         CatalogueError: if the folder cannot be read.
@@ -78,9 +78,9 @@ def claim_files(folder: Path) -> Iterator[Path]:
         if path.name.startswith(("_", ".")):
             continue
         if path.is_dir():
-            if not (path / "pyvenv.cfg").exists():
+            if not path.is_symlink() and not (path / "pyvenv.cfg").exists():
                 yield from claim_files(path)
-        elif path.suffix == ".py":
+        elif path.suffix == ".py" and path.is_file():
             yield path
 
 

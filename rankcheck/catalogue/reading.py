@@ -42,7 +42,7 @@ def read_file(path: Path) -> list[Entry]:
         CatalogueError: if the file is not Python text, or a claim is not at its top level.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise CatalogueError(
             f"{shown_path(path)} cannot be read: {error}; a claim file is UTF-8 text"

@@ -32,6 +32,10 @@ def select(selectors: Sequence[str] = ()) -> list[Entry]:
         return own
     chosen: list[Entry] = []
     for selector in selectors:
+        if not selector.strip():
+            raise SelectionError(
+                "an empty selector was given; a selector is the id of a claim, a file or a folder"
+            )
         by_id = [] if _is_path(selector) else matching(own, selector)
         chosen += by_id or _of_path(selector, own)
     catalogue.unique([*own, *chosen])

@@ -124,6 +124,10 @@ class Claim:
                     f"the body takes **{name}; it takes the parts of an instance in their order, "
                     "and keyword-only parameters with defaults",
                 )
+        if not 0 < self.effort < float("inf"):
+            raise ClaimError(
+                self, f"effort= is {self.effort!r}; it multiplies the instances, so it is positive"
+            )
         parameters = self.parameters
         for name, setting in {
             **self.mutants,
@@ -192,7 +196,7 @@ class Claim:
         parts = [self.id, self.title, self.statement, _code(self.body)]
         if self.instances is not None:
             parts += [self.instances.name, _code(self.instances.origin)]
-        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+        return hashlib.sha256("\x1f".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
     def relations(self, instance: tuple[Any, ...], **parameters: Any) -> tuple[Relation, ...]:
         """The body on an instance, always as a tuple.

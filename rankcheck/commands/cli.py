@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from rankcheck._version import __version__
@@ -54,9 +55,19 @@ def parser() -> Parser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; returns its exit code, see `Exit`."""
+    # A shell may close a stream: `rankcheck list >&-`.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # statements have letters that a terminal may lack
             stream.reconfigure(errors="backslashreplace")
+    try:
+        Path.cwd()
+    except OSError as error:
+        return _failed(
+            Exit.USAGE,
+            f"the working directory cannot be used: {error.strerror}; change to one that exists",
+        )
     try:
         args = parser().parse_args(arguments)
         code = int(args.run(args))
@@ -70,6 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `rankcheck list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.CLOSED
+    except OSError as error:
+        if os.environ.get(TRACEBACK):
+            traceback.print_exc()
+        where = "" if error.filename is None else f"{str(error.filename)[:200]}: "
+        return _failed(Exit.INTERNAL, f"{where}{error.strerror or error}")
     except Exception as error:
         if os.environ.get(TRACEBACK):
             traceback.print_exc()

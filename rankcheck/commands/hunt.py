@@ -140,6 +140,10 @@ def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -
         of_it = "" if claims == 1 else f" for {shown_path(claim.file)}::{claim.id}"
         shown.say(f"interrupted; the same command{of_it} with --resume continues the hunt")
         raise
+    except InputError:
+        if args.journal is None and not args.resume:
+            journal.unlink(missing_ok=True)  # the hunt did not begin
+        raise
     if args.journal is None:
         journal.unlink(missing_ok=True)
     shown.say(found.message)

@@ -1,0 +1,128 @@
+"""What may go wrong around a command: the place, the streams, odd files; each ends in one line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankcheck.commands.cli import main
+
+CLAIM = """
+from rankcheck import conjecture, leq
+from rankcheck.instances import instances
+
+@instances
+def numbers(source):
+    return source.tensor()
+
+@conjecture("t.fault", instances=numbers())
+def test_fault(x):
+    '''x is at most 9.'''
+    return leq(x, 9.0)
+"""
+LONG = "a" * 300
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of a shell; `rankcheck` is this one."""
+    return subprocess.run(
+        ["bash", "-c", line.replace("rankcheck", f"{sys.executable} -m rankcheck")],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        pytest.param(
+            "mkdir d; cd d; rmdir ../d; rankcheck list",
+            2,
+            "the working directory cannot be used: No such file or directory; change to one",
+            id="a working directory that was deleted",
+        ),
+        pytest.param("rankcheck list > /dev/full", 4, "No space left on device", id="a full disk"),
+        pytest.param("rankcheck list >&-", 0, "", id="standard output is closed"),
+        pytest.param("rankcheck list | head -1", 0, "", id="the reader goes away"),
+        pytest.param(
+            "HOME= LC_ALL=C PYTHONUTF8=0 rankcheck show rank.sandwich > x", 0, "", id="locale C"
+        ),
+    ],
+)
+def test_streams_and_places(line, code, said):
+    ran = shell(line)
+    assert ran.returncode == code, ran.stderr
+    assert said in ran.stderr
+    assert ran.stderr.count("\n") == (1 if said else 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["verify", ""], 2, "an empty selector was given"),
+        (["hunt", " "], 2, "an empty selector was given"),
+        (["list", f"{LONG}.py"], 4, "File name too long"),
+        (["verify", "rank.sandwich", "--json", f"{LONG}.json"], 4, "File name too long"),
+    ],
+)
+def test_odd_arguments(capsys, arguments, code, said):
+    assert main(arguments) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+    assert len(err) < 500
+
+
+def test_a_byte_order_mark_is_read(here, capsys):
+    (here / "mine.py").write_text(CLAIM, encoding="utf-8-sig")
+    assert main(["list", "mine.py"]) == 0
+    assert capsys.readouterr().out.startswith("t.fault")
+
+
+def test_a_lone_surrogate_in_a_docstring(here, capsys):
+    (here / "mine.py").write_text(CLAIM.replace("9.'''", "9 \\udc80.'''"))
+    assert main(["verify", "mine.py", "--json", "ledger.json"]) == 0
+    [row] = json.loads((here / "ledger.json").read_text(encoding="utf-8"))["claims"]
+    assert row["title"] == "x is at most 9 \udc80"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_folder_with_pipes_and_loops(here, capsys):
+    (here / "d").mkdir()
+    (here / "d" / "mine.py").write_text(CLAIM)
+    for name in ("a", "b"):
+        (here / "d" / name).symlink_to(".")
+    os.mkfifo(here / "d" / "x.py")
+    (here / "d" / "self.py").symlink_to("self.py")
+    assert main(["list", "d"]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+@pytest.mark.parametrize("effort", ["0", "-1.0", "float('inf')", "float('nan')"])
+def test_effort_is_positive(here, capsys, effort):
+    (here / "mine.py").write_text(CLAIM.replace("numbers())", f"numbers(), effort={effort})"))
+    assert main(["verify", "mine.py"]) == 1
+    said = capsys.readouterr().out
+    assert "so it is positive" in said or "the effort of a claim is a literal number" in said
+
+
+def test_a_hunt_that_does_not_begin_leaves_no_journal(here, capsys):
+    raising = CLAIM.replace("return leq(x, 9.0)", "raise ValueError('no')")
+    (here / "mine.py").write_text(raising)
+    assert main(["hunt", "mine.py", "--budget", "1"]) == 2
+    assert list(Path(".rankcheck").glob("*")) == []
