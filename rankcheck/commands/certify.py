@@ -31,6 +31,7 @@ from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.verify import add_settings, settings
 from rankcheck.errors import InputError
+from rankcheck.terminal.plain import say
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             _write_given(claim, folder, args.instance, tight=args.tight)
     except NotRefutedError as error:
-        print(f"not certified: {error}")
+        say(f"not certified: {error}")
         return 1
     return 0
 
@@ -113,7 +114,7 @@ def _write(claim: Claim, folder: Path, violation: Violation, *, budget: float | 
     found = report_violation(claim, violation, folder, budget=budget)
     if found.certificate is None:
         raise InputError(f"a certificate cannot be written to {folder}")
-    print(found.message)
+    say(found.message)
 
 
 def _refuted(entries: list[Entry]) -> list[Entry]:
@@ -137,13 +138,13 @@ def _again(claim: Claim, folder: Path | None) -> bool:
     try:
         found = recertify(claim, folder)
     except (CertificateError, ChoicesError, NotRefutedError) as error:
-        print(f"not certified: {claim.id}: {error}")
+        say(f"not certified: {claim.id}: {error}")
         return False
     except OSError as error:
         raise InputError(f"the certificate of {claim.id} cannot be written: {error}") from error
     judgement = found.violation.judgement
-    print(f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)")
+    say(f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)")
     origin = "" if found.origin == found.path else f", from {shown_path(found.origin)}"
     state = "written" if found.changed else "up to date"
-    print(f"  certificate: {shown_path(found.path)} ({state}{origin})")
+    say(f"  certificate: {shown_path(found.path)} ({state}{origin})")
     return True

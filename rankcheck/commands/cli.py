@@ -15,6 +15,7 @@ from rankcheck._version import __version__
 from rankcheck.commands import exits
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError, InstallationError
+from rankcheck.terminal.plain import say
 
 __all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
 
@@ -99,5 +100,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failed(code: Exit, message: str) -> Exit:
-    print(f"rankcheck: {message}", file=sys.stderr)
+    say(f"rankcheck: {message}", sys.stderr)
     return code

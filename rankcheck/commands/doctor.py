@@ -12,6 +12,7 @@ import argparse
 import time
 
 from rankcheck.errors import InstallationError
+from rankcheck.terminal.plain import say
 from rankcheck.versions import versions
 
 HELP = "check that this installation can be trusted"
@@ -30,14 +31,14 @@ def run(args: argparse.Namespace) -> int:
     from rankcheck.verification.canaries import outcomes  # torch
 
     for name, version in versions().items():
-        print(f"{name:14} {version}")
-    print()
+        say(f"{name:14} {version}")
+    say("")
     wrong = []
     start = last = time.perf_counter()
     for canary, problem in outcomes():
         now = time.perf_counter()
         said = "ok" if problem is None else f"WRONG: {problem}"
-        print(f"{canary.name:42} {canary.verdict:9}{now - last:7.3f} s  {said}", flush=True)
+        say(f"{canary.name:42} {canary.verdict:9}{now - last:7.3f} s  {said}")
         wrong += [] if problem is None else [canary.name]
         last = now
     if wrong:
@@ -45,5 +46,5 @@ def run(args: argparse.Namespace) -> int:
             f"this installation cannot be trusted: {', '.join(map(repr, wrong))} came out wrong; "
             "every verdict here may be wrong"
         )
-    print(f"\nall canaries came out as they have to, in {time.perf_counter() - start:.1f} s")
+    say(f"\nall canaries came out as they have to, in {time.perf_counter() - start:.1f} s")
     return 0

@@ -25,6 +25,7 @@ from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
 from rankcheck.terminal import hunting
+from rankcheck.terminal.plain import say
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     codes: list[Exit] = []
     for claim in load_each(entries):
         if isinstance(claim, BrokenClaim):
-            print(f"rankcheck: {claim.problem}", file=sys.stderr)
+            say(f"rankcheck: {claim.problem}", sys.stderr)
             codes.append(Exit.USAGE)
         else:
             found.append(_hunt(claim, args, stream, len(entries)))
@@ -166,10 +167,10 @@ def _journal(claim: Claim, args: argparse.Namespace) -> Path:
 
         aside = set_aside(path)
         if aside is not None:
-            print(
+            say(
                 f"the journal of an interrupted hunt is now {aside}; --resume --journal {aside} "
                 "continues it",
-                file=sys.stderr,
+                sys.stderr,
             )
     elif path.exists():
         raise InputError(f"the journal {path} already exists; pass --resume to continue it")

@@ -15,6 +15,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands.exits import Exit
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import errata
+from rankcheck.terminal.plain import say
 
 HELP = "list claims with kind, source and title"
 
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     entries = [entry for entry in selected if entry.problem is None]
     broken = problems(selected)
     for problem in broken:
-        print(f"rankcheck: {problem}", file=sys.stderr)
+        say(f"rankcheck: {problem}", sys.stderr)
     if args.json:
         print(json.dumps([entry.to_json() for entry in entries], indent=2, ensure_ascii=False))
     elif args.errata:
@@ -47,5 +48,5 @@ def run(args: argparse.Namespace) -> int:
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         for line in index.lines(entries, width):
-            print(line)
+            say(line)
     return Exit.USAGE if broken else Exit.EXPECTED

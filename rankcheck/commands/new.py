@@ -15,6 +15,7 @@ from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.errors import InputError
+from rankcheck.terminal.plain import say
 
 HELP = "write a file with a new claim, to be filled in"
 KINDS = (
@@ -117,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}") from error
     shown = shown_path(path)
-    print(f"wrote {shown}: fill in what stands in capitals, then: rankcheck verify {shown}")
+    say(f"wrote {shown}: fill in what stands in capitals, then: rankcheck verify {shown}")
     return 0
 
 

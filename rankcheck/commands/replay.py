@@ -17,6 +17,7 @@ from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
+from rankcheck.terminal.plain import say
 
 HELP = "prove a counterexample again, from its file"
 
@@ -47,25 +48,25 @@ def _replay(path: Path, entry: Entry) -> bool:
     from rankcheck.counterexamples.replay import replay
 
     if not entry.file.is_relative_to(project_folder()):
-        print(f"running {shown_path(entry.file)}")
+        say(f"running {shown_path(entry.file)}")
     [claim] = load([entry])
     try:
         replayed = replay(path, claim=claim)
     except CertificateError as error:
-        print(f"not proved: {error}")
+        say(f"not proved: {error}")
         return False
     judgement = replayed.judgement
     if not replayed.refuted:
-        print(
+        say(
             f"not proved: the text of {claim.id} ({entry.place}) has changed since {path} was "
             f"written, and the instance does not refute the new text: {judgement.finding} "
             f"{judgement.reason}".rstrip()
         )
         return False
-    print(f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)")
-    print(f"  {replayed.description}")
+    say(f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)")
+    say(f"  {replayed.description}")
     if replayed.changed:
-        print(
+        say(
             f"  but the text of the claim ({entry.place}) has changed since {path} was written; "
             "rankcheck certify CLAIM --again writes it anew"
         )

@@ -15,6 +15,7 @@ from rankcheck.catalogue.entry import CatalogueError
 from rankcheck.catalogue.selection import select
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import table
+from rankcheck.terminal.plain import say
 from rankcheck.verification.ledger import Row, read_ledger
 
 HELP = "show the statement, source and witness of a claim"
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
             page + "\n\n" + _found(rows.get(entry.id), args.ledger)
             for page, entry in zip(pages, entries, strict=True)
         ]
-    print("\n\n".join(pages))
+    say("\n\n".join(pages))
     return 0
 
 

@@ -15,6 +15,7 @@ from rankcheck.catalogue.entry import CatalogueError, shown_path
 from rankcheck.claims import registry
 from rankcheck.claims.registry import DuplicateClaim
 from rankcheck.pytest_plugin.item import ClaimItem, MalformedItem
+from rankcheck.pytest_plugin.options import check_environment
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
@@ -52,6 +53,10 @@ class Collection:
         if claim.file.resolve() != collector.path.resolve():
             return []  # it is imported here, and collected where it is declared
         return [ClaimItem.from_parent(collector, name=name, claim=claim)]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if any(isinstance(item, ClaimItem) for item in session.items):
+            check_environment(self.config)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(

@@ -12,7 +12,10 @@ from rankcheck import files
 from rankcheck.errors import InputError
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 
-__all__ = ["Options", "add_options", "options_of"]
+__all__ = ["Options", "add_options", "check_environment", "options_of"]
+
+
+_VARIABLE = "RANKCHECK_PROFILE"
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def options_of(config: pytest.Config) -> Options:
     Raises:
         pytest.UsageError: if one is out of range, or the ledger cannot be written.
     """
-    name = config.getoption("--rankcheck-profile") or os.environ.get("RANKCHECK_PROFILE", "quick")
+    name = config.getoption("--rankcheck-profile")
     path = config.getoption("--rankcheck-ledger")
     seconds = config.getoption("--rankcheck-hunt")
     if seconds is not None and not 0 < seconds < float("inf"):
@@ -79,13 +82,32 @@ def options_of(config: pytest.Config) -> Options:
             f"rankcheck: --rankcheck-hunt was given {seconds}; it takes seconds > 0"
         )
     try:
-        settings = Settings(profile(name), config.getoption("--rankcheck-seed"))
+        if name is None:  # see check_environment for one that does not exist
+            chosen = PROFILES.get(os.environ.get(_VARIABLE, "quick"), PROFILES["quick"])
+        else:
+            chosen = profile(name)
+        settings = Settings(chosen, config.getoption("--rankcheck-seed"))
         if path is not None:
             files.check_writable(Path(path), "a ledger", ("schema", "claims"))
     except InputError as error:
         raise pytest.UsageError(f"rankcheck: {error}") from error
     least = _share(config.getini("rankcheck_least_asserted"))
     return Options(settings, None if path is None else Path(path), seconds, least)
+
+
+def check_environment(config: pytest.Config) -> None:
+    """Check the profile of the environment, unless one was given on the command line.
+
+    Called where claims were collected: a variable of the environment stops no other run.
+
+    Raises:
+        pytest.UsageError: if RANKCHECK_PROFILE is no profile.
+    """
+    name = os.environ.get(_VARIABLE, "quick")
+    if config.getoption("--rankcheck-profile") is None and name not in PROFILES:
+        raise pytest.UsageError(
+            f"rankcheck: {_VARIABLE} is {name!r}; a profile is one of {', '.join(PROFILES)}"
+        )
 
 
 def _share(text: str) -> float:

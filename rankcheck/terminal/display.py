@@ -13,6 +13,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from rankcheck.terminal.plain import printable
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.live import Live
@@ -79,7 +81,8 @@ class Display:
         raise NotImplementedError
 
     def say(self, text: str) -> None:
-        """Print a text as it is, above the live part."""
+        """Print a text above the live part, its control characters written out."""
+        text = printable(text)
         if self._drawn is not None:
             self.console.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
         else:

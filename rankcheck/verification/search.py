@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from hypothesis import HealthCheck, Phase, find, reject, settings
+from hypothesis import HealthCheck, Phase, Verbosity, find, reject, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
@@ -241,6 +241,7 @@ def draw(
         max_examples=max(2, examples),
         database=None,
         deadline=None,
+        verbosity=Verbosity.normal,
         phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )

@@ -251,6 +251,29 @@ def test_a_folder_of_claims_is_whole(run, pytester, files, said):
         run("props/a.py")[0].assert_outcomes(passed=1)
 
 
+def test_a_wrong_profile_in_the_environment_stops_claims_alone(run, monkeypatch):
+    monkeypatch.setenv("RANKCHECK_PROFILE", "nope")
+    run(test_other="def test_other(): pass")[0].assert_outcomes(passed=1)
+    result, out = run(test_mine=TRUE.format(id="t.profile", name="a"))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "RANKCHECK_PROFILE is 'nope'; a profile is one of quick, ci, deep" in out
+
+
+def test_a_verbose_profile_of_the_host_does_not_print_here(run, pytester):
+    pytester.makeconftest(
+        """
+        from hypothesis import Verbosity, settings
+        settings.register_profile("loud", verbosity=Verbosity.debug)
+        settings.load_profile("loud")
+        """
+    )
+    _, out = run("-s", test_mine=TRUE.format(id="t.loud", name="a"))
+    assert "Test case" not in out
+    import hypothesis
+
+    hypothesis.settings.load_profile("default")
+
+
 SELDOM = """
 @identity("t.seldom", paper("rank", "p. 1"), instances=numbers())
 def test_seldom(x):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from hypothesis import HealthCheck, Phase, find, reject, settings
+from hypothesis import HealthCheck, Phase, Verbosity, find, reject, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
@@ -70,6 +70,7 @@ def shrink_with_hypothesis(
         max_examples=2,
         database=database,
         deadline=None,
+        verbosity=Verbosity.normal,
         phases=(Phase.reuse, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
