@@ -1,13 +1,16 @@
 """Sweeping and drawing: what is counted, what is re-checked in balls, and what was rounding."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
 import torch
 
 from rankcheck import eq, leq
 from rankcheck.counterexamples.violation import evaluate, excess
 from rankcheck.instances.source import BatchSource, instances
-from rankcheck.verification.profiles import Profile
+from rankcheck.verification.controls import breaks
+from rankcheck.verification.profiles import PROFILES, Profile
 from rankcheck.verification.search import JUDGED, Tally, draw, sweep, worst_of
 
 SMALL = Profile("small", drawn=40, batches=6, size=64, single=12)
@@ -212,3 +215,54 @@ def test_a_body_that_raises_is_not_silenced(declare, scalars):
     tally = Tally()
     assert drawn(claim, tally=tally) is None
     assert isinstance(tally.raised[0].error, KeyError)
+
+
+def seen_by(declare, numbers, run):
+    """What the body of a claim receives while something runs."""
+    seen = []
+
+    def body(x):
+        seen.append(x.detach().reshape(-1).tolist())
+        return leq(x * x, 64.5)
+
+    run(declare(body, numbers()))
+    return seen
+
+
+@pytest.mark.parametrize("search", ["draw", "sweep", "controls"])
+def test_the_seed_decides_what_is_seen(declare, scalars, search):
+    """The same seed shows a claim the same instances, another seed others."""
+
+    def run(seed):
+        def with_seed(claim):
+            if search == "draw":
+                draw(claim, claim.instances, 20, seed, Tally())
+            elif search == "sweep":
+                sweep(claim, claim.instances, SMALL, seed, Tally())
+            else:
+                breaks(claim, claim.instances, SMALL, seed, {})
+
+        return seen_by(declare, scalars, with_seed)
+
+    assert run(0) == run(0)
+    assert run(0) != run(1)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_evaluates_what_it_says(declare, scalars, name):
+    """Unless Hypothesis runs out of different instances, so many are drawn and swept."""
+    chosen = replace(PROFILES[name], size=2)
+    tally = Tally()
+    claim = declare(lambda x: leq(x * x, 64.5), scalars())
+    draw(claim, claim.instances, chosen.drawn, 0, tally)
+    assert tally.counts.evaluated == chosen.drawn
+    swept = Tally()
+    sweep(claim, claim.instances, chosen, 0, swept)
+    assert swept.counts.evaluated == 2 * chosen.batches
+
+
+def test_profiles_grow():
+    quick, ci, deep = PROFILES.values()
+    for name in ("drawn", "batches", "size", "single", "scope"):
+        assert getattr(quick, name) < getattr(ci, name) < getattr(deep, name), name
+    assert deep.drawn >= 20 * quick.drawn
