@@ -33,7 +33,8 @@ def positive_data_and_rotations(source: Source):
     """Points in the positive orthant, where σ_a is the identity, and an orthogonal W."""
     n = source.integer(1, 4)
     Y = source.tensor(source.integer(2, 5), n, low=0.0, high=4.0)
-    return Y, orthogonal(source, n), source.tensor(low=-STEEPEST, high=STEEPEST)
+    W = orthogonal(source, n)
+    return Y, W.abs() if n == 1 else W, source.tensor(low=-STEEPEST, high=STEEPEST)
 
 
 @instances

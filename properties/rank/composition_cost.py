@@ -58,8 +58,11 @@ def test_composition_cost(f, g, x, *, concatenate=Network.after):
 
 
 @instances
-def two_factorisations(source: Source):
-    """f through R^k and g through R^m of one slope, a box, a point of it, and two depths."""
+def two_factorisations(source: Source, *, stretch: float = 1.0):
+    """f through R^k and g through R^m of one slope, a box, a point of it, and two depths.
+
+    With `stretch` the point is so many times as far from the lower corner of the box.
+    """
     outer, inner = factorisation(source, inner=(1, 3), depth=(1, 2), width=(1, 3))
     h = network(
         source, depth=(1, 2), width=(1, 3), outputs=inner.widths[0], slopes="relu", bound=3.0
@@ -69,7 +72,8 @@ def two_factorisations(source: Source):
     low, high = box(source, g.widths[0])
     least = outer.depth + inner.depth + h.depth + g.depth
     depths = least + source.integer(0, 4), least + source.integer(5, 60)
-    return (outer, inner), (h, g), (low, high), point_in(source, low, high), depths
+    x = low + stretch * (point_in(source, low, high) - low)
+    return (outer, inner), (h, g), (low, high), x, depths
 
 
 def at_the_narrower(f, g):
@@ -97,6 +101,7 @@ def not_translated(h, g, depth, lower):
     "rank.composition-at-every-depth",
     paper("rank", "Thm 4.1"),
     instances=two_factorisations(),
+    needs={"the point lies in Ω": two_factorisations(stretch=64.0)},
     mutants={
         "through the wider bottleneck": {"split": at_the_wider},
         "no translation": {"witness": not_translated},

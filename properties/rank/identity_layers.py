@@ -11,6 +11,7 @@ from rankcheck.instances.factorisations import (
     isometries_in_the_orthant,
     unbounded_functions,
 )
+from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
 from rankcheck.networks import Network
@@ -71,11 +72,22 @@ def near_isometries_in_the_orthant(source: Source):
     return h, g, lower, depth, x
 
 
+@instances
+def steep_functions(source: Source):
+    """g(x) = −sσ(−sx) = 3s²x for x > 0 at the slope 3, and h the identity of the line."""
+    s, like = source.tensor(1, 1, low=0.875, high=1.25), torch.ones(1, 1, dtype=torch.float64)
+    zero = 0 * s[..., 0]
+    g = Network.unchecked_slope((-s, -s), (zero, zero), 3.0)
+    h = Network.unchecked_slope((like + 0 * s,), (zero,), 3.0)
+    return h, g, zero, 3 + source.integer(0, 8), positive(source, 1)
+
+
 @limit(
     "rank.sandwich",
     paper("rank", "Thm 1"),
     instances=factorised_functions(extra=(0, 40)),
     tight=near_isometries_in_the_orthant(),
+    needs={"|a| ≤ 1": steep_functions()},
     mutants={
         "one identity layer short": {"witness": one_layer_short},
         "the logarithm twice": {"logs": 4},

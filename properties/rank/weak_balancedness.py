@@ -13,15 +13,20 @@ from rankcheck.networks.gradients import squared_error_gradient
 
 
 @instances
-def rescaled_networks(source: Source):
-    """A network, a point, factors α_1..α_L > 0 with Πα = 1, and one factor r for one layer ℓ."""
+def rescaled_networks(source: Source, *, last: float = 1.0, sign: float = 1.0):
+    """A network, a point, factors α_1..α_L > 0 with Πα = 1, and one factor r for one layer ℓ.
+
+    Πα is `last` in place of 1, and the signs of α_1 and α_2 are that of `sign`.
+    """
     net = network(source, depth=(2, 5))
     x = source.tensor(net.widths[0])
     alphas = [positive(source, low=0.25) for _ in range(net.depth - 1)]
     product = alphas[0]
     for alpha in alphas[1:]:
         product = product * alpha
-    return net, x, (*alphas, 1 / product), positive(source, low=0.25), source.integer(1, net.depth)
+    factors = [*alphas, last / product]
+    factors[:2] = [sign * factor for factor in factors[:2]]
+    return net, x, tuple(factors), positive(source, low=0.25), source.integer(1, net.depth)
 
 
 def biases_by_their_own_factor(net, alphas):
@@ -36,6 +41,10 @@ def biases_by_their_own_factor(net, alphas):
     "rank.weak-balancedness",
     paper("rank", "Prop. 12"),
     instances=rescaled_networks(),
+    needs={
+        "the factors have product 1": rescaled_networks(last=2.0),
+        "the factors are positive": rescaled_networks(sign=-1.0),
+    },
     mutants={"biases scaled by their own layer": {"rescaling": biases_by_their_own_factor}},
     witness=layer_rescaling,
 )
