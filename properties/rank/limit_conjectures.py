@@ -1,7 +1,10 @@
 """Thm 1 and Remark 4 of `rank`: conjectures about the limiting cost; one is guarded on loops."""
 
+import torch
+
 from rankcheck import cited, conjecture, leq, paper
 from rankcheck.instances.loops import bent_loops, loops, planar_loops, stopped_loops
+from rankcheck.instances.networks import Slopes
 from rankcheck.instances.source import Source, instances
 from rankcheck.witnesses.loops import Loop
 
@@ -10,7 +13,7 @@ from rankcheck.witnesses.loops import Loop
 def loops_near_and_far(source: Source):
     """Loops near planar ones (bent, with a kink on a ray, around a book), and loops anywhere."""
     family = source.choice(("bent", "with a stop", "a bent book", "anywhere", "a book"))
-    slopes = source.choice(("any", "negative"))
+    slopes: Slopes = source.choice(("any", "negative"))
     if family == "bent":
         return bent_loops(slopes=slopes)(source)
     if family == "with a stop":
@@ -28,6 +31,12 @@ def flat_loops(source: Source):
     return planar_loops(spine=source.integer(0, 1))(source)
 
 
+def layers_and_kinks(loop):
+    """The number of layers, and of kinked units in all of them."""
+    one = torch.ones_like(loop.cost(), dtype=torch.int64)
+    return {"layers": loop.length * one, "kinked units": sum(loop.kinked) * one}
+
+
 @conjecture(
     "rank.limit-is-bottleneck-rank",
     paper("rank", "Remark 4"),
@@ -39,6 +48,7 @@ def flat_loops(source: Source):
         "open loops": {"closed": lambda loop: loop.cost() >= 0},
     },
     witness=Loop,
+    reach=layers_and_kinks,
 )
 def test_limit_is_bottleneck_rank(loop, *, fewest=3, more=0, closed=Loop.closes):
     r"""The limiting cost is the bottleneck rank: loops around a star cost 2 a layer or more.

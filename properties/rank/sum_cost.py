@@ -155,6 +155,8 @@ def constants(source: Source):
         "(docs/proofs/constants-at-every-depth.md), so the bound fails at every depth",
         "the norm of the parallel network": "the further term is 2 > 0 for the cheapest networks "
         "of f = g = 1, whose last bias is 1",
+        "a cost without biases": "then the norm is additive, but the parameters W of the paper are "
+        "all weight matrices and bias vectors, and the cost is their squared norm",
         "another network for f + g": "no network of f + g = 2 costs less than 3",
     },
     corrected_by="rank.sum-cost-at-every-depth",
