@@ -66,7 +66,8 @@ def test_limit_is_bottleneck_rank(loop, *, fewest=3, more=0, closed=Loop.closes)
     of one ray. Three in five are drawn near loops of least cost, bent out of the plane; the others
     have up to five units a layer and weights anywhere. Not covered: longer loops, networks that do
     not repeat a loop, and functions that are not the identity on their image. Descent gets
-    arbitrarily close to the bottleneck rank, also with kinks, and never below.
+    arbitrarily close to the bottleneck rank, also with kinks, and never below. That a cheaper loop
+    would refute the conjecture: docs/proofs/repeated-loops.md.
     """
     rank = 2 + loop.spine.shape[-1] + more
     return leq(rank * loop.length, loop.cost(), where=closed(loop) & loop.shows_a_star(fewest))

@@ -57,7 +57,8 @@ def test_repeated_loops(loop, repeats, size, x, *, witness=Loop.network):
     biases in the loop, which are multiplied by $\varepsilon$, the rays may bend at points where a unit
     has its kink, and the network is the identity on $\varepsilon$ times the star.
 
-    The function is checked for loops that cost at most 32 a layer.
+    The function is checked for loops that cost at most 32 a layer. Proof:
+    docs/proofs/repeated-loops.md.
     """
     net = witness(loop, repeats, size)
     n = loop.rays.shape[-2]

@@ -141,9 +141,12 @@ def test_balance_and_gradient(net, x, y, *, change=with_the_biases):
     + \langle b_\ell, \partial_{b_\ell} \mathcal L_\lambda \rangle
     - \langle W_{\ell+1}, \partial_{W_{\ell+1}} \mathcal L_\lambda \rangle
     = 2 \lambda (\|W_\ell\|_F^2 + \|b_\ell\|^2 - \|W_{\ell+1}\|_F^2).$$
+    Proof: $C(f_\theta)$ does not change if $W_\ell$, $b_\ell$ are multiplied by $e^t$ and
+    $W_{\ell+1}$ by $e^{-t}$; its derivative at $t = 0$ vanishes.
+
     So at every stationary point, and hence at every minimum that training reaches, the layers are in
-    balance; close to one, the imbalance is at most $\|\theta\| \|\nabla \mathcal L_\lambda\| /
-    \lambda$.
+    balance; close to one, the imbalance is at most
+    $\|\theta\| \|\nabla \mathcal L_\lambda\| / (2\lambda)$.
 
     Checked for $C(f) = \frac1N \sum_i \|f(x_i) - y_i\|^2$ as the same equation for $C$ alone, whose
     right side is 0, where $f$ is differentiable: the terms of $\lambda \|\theta\|^2$ are its right
