@@ -97,7 +97,9 @@ def two_or_more_points(source: Source):
         "small against delta, so the argument does not close.",
         weight="step",
     ),
-    result="open: the bound of lambda_2 by sqrt(kappa / L) needs another argument than this one",
+    result="open: the bound of lambda_2 needs another argument than this one; the balance and the "
+    "cost of a minimum do not imply it (rank.balanced-layers-of-rank-two), and what is true of the "
+    "centred data is rank.one-dimensional-representations",
     readings={
         "without the terms -delta": "this is what is tested, and it is weaker than the chain for "
         "every delta > 0",
