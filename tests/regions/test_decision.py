@@ -110,3 +110,8 @@ def test_against_a_fine_grid(seed):
 def test_one_output():
     with pytest.raises(ValueError, match="with 1 output; it takes two or more"):
         decision(Network.of([[[1, 0]]]), -1, 1)
+
+
+def test_a_box_whose_corners_carry_gradients():
+    low = torch.tensor([-1.0, -1.0], dtype=torch.float64, requires_grad=True)
+    assert decision(Network.of([[[1, 0], [0, 1], [-1, -1]]]), low, -low).most == 3

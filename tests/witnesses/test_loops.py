@@ -144,7 +144,8 @@ def test_loops_that_close_do_so_exactly(family, least):
 @pytest.mark.parametrize("family", [bent_loops(), stopped_loops()])
 def test_loops_near_planar_ones_come_close_to_two_a_layer(family):
     """At each length, without attaining it; and a third of them or more close."""
-    least, closed, drawn = {}, 0, 0
+    least: dict[int, float] = {}
+    closed = drawn = 0
     for seed in range(60):
         (loop,) = family(BatchSource(seed, 64))
         good = loop.closes() & loop.shows_a_star(3)
