@@ -8,6 +8,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Network, bound, eq, leq, limit, paper
+from rankcheck.claims.claim import Need
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.costs.offsets import offset_cost, offset_squares
@@ -163,18 +164,25 @@ def test_offset_chains(c):
 
 @instances
 def networks_at_the_origin(source: Source):
-    """A network of any depth and slope."""
-    return network(source, depth=(1, 5), width=(1, 3))
+    """A network of any slope and of depth up to eight."""
+    return network(source, depth=(1, 8), width=(1, 3))
 
 
 @instances
 def cheapest_constants(source: Source):
-    """The cheapest network of a constant of size at most 2, after up to three zero layers."""
-    net = constant_network(source.tensor(low=-2.0, high=2.0))
-    before = source.integer(0, 3)
-    weights = [torch.zeros_like(net.weights[0])] * before
-    biases = [torch.zeros_like(net.biases[0])] * before
-    return Network((*weights, *net.weights), (*biases, *net.biases), slope(source))
+    """The cheapest network of depth 2 to 8 for a constant of size at most 2, at any slope."""
+    net = constant_network(source.tensor(low=-2.0, high=2.0), source.integer(2, 8))
+    return Network(net.weights, net.biases, slope(source))
+
+
+@instances
+def cheaper_than_depth_two(source: Source):
+    """The constant v = 2s, s = 1 + p², at depth three: it costs 2s − 1 + v²/(1 + s²) < 2v − 1."""
+    p = source.tensor(low=0.5, high=0.6875)
+    s, zero = 1 + p * p, 0 * p
+    factor = 2 * s / (1 + s * s)
+    weights = [w[..., None, None] for w in (zero, p, factor * s)]
+    return Network(weights, [b.unsqueeze(-1) for b in (p, zero + 1, factor)])
 
 
 @bound(
@@ -182,18 +190,21 @@ def cheapest_constants(source: Source):
     paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_at_the_origin(),
     tight=cheapest_constants(),
+    needs={"|c| ≤ 2": Need(cheaper_than_depth_two(), {"cap": 3})},
+    mutants={"the last bias alone": {"cost": lambda c: c * c}},
     witness=constant_network,
 )
-def test_constant_cost(net):
+def test_constant_cost(net, *, cap=2, cost=least_constant_cost):
     r"""The value at the origin bounds the cost of a network of any depth.
 
     $\|\theta\|^2 \ge R(\min(\|f(0)\|, 2))$ with $R(c) = c^2$ for $c \le 1$ and $2c - 1$ for
     $1 \le c \le 2$, at every depth. Hence the constant $c \le 2$ on $\Omega \ni 0$ has
     $R(c; \Omega, L) = R(c)$ at every $L \ge 2$, and $R^{(0)} = 0$, $R^{(1)} = R(c)$.
 
-    Beyond 2 deeper networks are cheaper than those of depth two (rank.constant-cost).
+    Beyond 2 deeper networks are cheaper than those of depth two: the control has depth three and
+    $c = 3$. Proof: docs/proofs/constants-at-every-depth.md.
     """
     value = net(net.weights[0].new_zeros((*net.batch, net.widths[0])))
     square = (value * value).sum(-1)
-    size = power(torch.minimum(square, 4 * torch.ones_like(square)), Fraction(1, 2))
-    return leq(least_constant_cost(size), net.cost())
+    size = power(torch.minimum(square, cap * cap * torch.ones_like(square)), Fraction(1, 2))
+    return leq(cost(size), net.cost())

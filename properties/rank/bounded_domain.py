@@ -1,4 +1,4 @@
-"""Thm 1 of `rank` needs a bounded domain: what the identity costs on the whole line."""
+"""Thm 1 of `rank` is about bounded domains: what the identity costs on the whole line."""
 
 import torch
 
@@ -6,8 +6,9 @@ from rankcheck import bound, construction, eq, leq, paper
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import eye
+from rankcheck.linalg import Number, eye
 from rankcheck.networks import Network
+from rankcheck.networks.evaluation import leaky
 
 
 @instances
@@ -63,24 +64,35 @@ def balanced_pairs(source: Source):
     return Network.linear(((t * signs).unsqueeze(-1), (t * signs).unsqueeze(-2)))
 
 
+@instances
+def leaky_pairs(source: Source):
+    """The same with a slope of 1/4 or more: both units have a part in both outer slopes."""
+    net = balanced_pairs()(source)[0]
+    return Network(net.weights, net.biases, source.tensor(low=0.25, high=0.875))
+
+
 @bound(
     "rank.bounded-domain",
     paper("rank", "Thm 1"),
     instances=shallow_networks(),
     tight=balanced_pairs(),
+    needs={"the activation is ReLU": leaky_pairs()},
+    mutants={"half as much again": {"factor": 3}},
 )
-def test_bounded_domain(net):
+def test_bounded_domain(net, *, factor=2):
     r"""A ReLU network of depth two on the line costs at least twice its outer slopes.
 
     $\|\theta\|^2 \ge 2(|f'(+\infty)| + |f'(-\infty)|)$ for every ReLU network of depth two from
-    $\mathbb R$ to $\mathbb R$. So the identity on all of $\mathbb R$ costs $4 = 2L$, and not
-    $L + O(1)$ as on a bounded domain.
+    $\mathbb R$ to $\mathbb R$. So the identity on all of $\mathbb R$ costs $4 = 2L$ at $L = 2$, while
+    on a bounded domain it costs $L + O(1)$ at every depth.
 
-    Depth two only. For greater depth the cost is $2L + o(L)$, a limit: rank.identity-on-the-line
-    checks that this is enough; that it is necessary is not checked. That the upper bound of Theorem
-    1 needs a bounded domain is the control of rank.identity-layers.
+    Depth two only: that $2L + o(L)$ is necessary at greater depth, so that the upper bound of Theorem
+    1 fails on $\mathbb R$, is not checked. rank.identity-on-the-line shows that $2L$ is enough. The
+    control of rank.identity-layers shows that the construction of the proof needs a domain on which
+    $g$ is bounded from below, not that the theorem does.
     """
+    a = net.slope if isinstance(net.slope, Number) else net.slope.unsqueeze(-1)
     inner, outer = net.weights[0][..., 0], net.weights[1][..., 0, :]
-    right = (outer * torch.relu(inner)).sum(-1)
-    left = (outer * torch.relu(-inner)).sum(-1)
-    return leq(2 * (right.abs() + left.abs()), net.cost())
+    right = (outer * leaky(inner, a)).sum(-1)
+    left = (outer * leaky(-inner, a)).sum(-1)
+    return leq(factor * (right.abs() + left.abs()), net.cost())

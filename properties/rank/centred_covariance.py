@@ -1,21 +1,30 @@
 """Proof of Prop. 9 of `rank`: the variance of the data after a layer."""
 
+from fractions import Fraction
+
 import torch
 
-from rankcheck import Erratum, bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper, step
+from rankcheck.claims.claim import Need
 from rankcheck.instances.matrices import matrix, orthogonal
-from rankcheck.instances.networks import STEEPEST
+from rankcheck.instances.networks import STEEPEST, Range
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import frobenius_squared, operator_norm
+from rankcheck.linalg import frobenius_squared, operator_norm, power
 from rankcheck.networks.evaluation import leaky
 
 
 @instances
-def data_and_layers(source: Source, *, low: float = -STEEPEST, high: float = STEEPEST):
+def data_and_layers(
+    source: Source,
+    *,
+    points: Range = (1, 5),
+    low: float = -STEEPEST,
+    high: float = STEEPEST,
+):
     """N data points as the rows of Y, a matrix W (m × n), and a slope a in [low, high]."""
     m, n = source.integer(1, 4), source.integer(1, 4)
     W = matrix(source, m, n, bound=4.0)
-    Y = source.tensor(source.integer(1, 5), n, low=-4.0, high=4.0)
+    Y = source.tensor(source.integer(*points), n, low=-4.0, high=4.0)
     return Y, W, source.tensor(low=low, high=high)
 
 
@@ -24,13 +33,28 @@ def positive_data_and_rotations(source: Source):
     """Points in the positive orthant, where σ_a is the identity, and an orthogonal W."""
     n = source.integer(1, 4)
     Y = source.tensor(source.integer(2, 5), n, low=0.0, high=4.0)
-    return Y, orthogonal(source, n), source.tensor(low=-STEEPEST, high=STEEPEST)
+    W = orthogonal(source, n)
+    return Y, W.abs() if n == 1 else W, source.tensor(low=-STEEPEST, high=STEEPEST)
+
+
+@instances
+def bent_data(source: Source):
+    """Points near (2, −1), (0, 0), (2, 1), whose largest variance ReLU raises, and W near I."""
+    base = torch.tensor([[2.0, -1.0], [0.0, 0.0], [2.0, 1.0]], dtype=torch.float64)
+    Y = base + source.tensor(3, 2, low=-0.03125, high=0.03125)
+    W = torch.eye(2, dtype=torch.float64) + source.tensor(2, 2, low=-0.0078125, high=0.0078125)
+    return Y, W, source.tensor(low=-0.125, high=0.125)
 
 
 def covariance(Y):
     """The covariance of the rows of Y, n × n."""
     centred = Y - Y.mean(-2, keepdim=True)
     return centred.mT @ centred / Y.shape[-2]
+
+
+def frobenius_norm(A):
+    """‖A‖_F, shape (*B)."""
+    return power(frobenius_squared(A), Fraction(1, 2))
 
 
 def trace(A):
@@ -43,46 +67,69 @@ def trace(A):
     paper("rank", "proof of Prop. 9 (corrected)"),
     instances=data_and_layers(),
     tight=positive_data_and_rotations(),
-    needs={"|a| ≤ 1": data_and_layers(low=1.5, high=4.0)},
+    needs={
+        "|a| ≤ 1": data_and_layers(low=1.5, high=4.0),
+        "the norm of W is its Frobenius norm": Need(bent_data(), {"norm": operator_norm}),
+    },
     mutants={"the largest variance, as printed": {"size": operator_norm}},
 )
-def test_centred_covariance(Y, W, a, *, size=trace):
+def test_centred_covariance(Y, W, a, *, size=trace, norm=frobenius_norm):
     r"""A layer multiplies the total variance of its data by at most its squared norm.
 
     With the data points as the rows of $Y$:
     $\operatorname{tr} \operatorname{Cov}(\sigma_a(Y)) \le \operatorname{tr} \operatorname{Cov}(Y)$ for
     $|a| \le 1$, and $\operatorname{tr} \operatorname{Cov}(Y W^\top) \le
-    \|W\|_{op}^2 \operatorname{tr} \operatorname{Cov}(Y)$.
+    \|W\|_{op}^2 \operatorname{tr} \operatorname{Cov}(Y)$. Hence, as
+    $\|C\|_{op} \le \operatorname{tr} C$ and $\operatorname{tr} W C W^\top \le \|W\|_F^2 \|C\|_{op}$,
+    $\|\operatorname{Cov}(\sigma_a(Y W^\top))\|_{op} \le
+    \|W\|_F^2\,\|\operatorname{Cov}(Y)\|_{op}$.
 
     The total variance is half the mean squared distance of two points, and neither $\sigma_a$ nor
-    $W / \|W\|_{op}$ raises a distance.
+    $W / \|W\|_{op}$ raises a distance. The last inequality repairs Equation (3) of the proof.
     """
-    norm, energy = operator_norm(W) ** 2, frobenius_squared(Y) / Y.shape[-2]
-    before = size(covariance(Y))
+    largest, energy = operator_norm(W) ** 2, frobenius_squared(Y) / Y.shape[-2]
+    a, before = a[..., None, None], size(covariance(Y))
+    whole = norm(W) ** 2
     return (
+        leq(size(covariance(leaky(Y, a))), before, scale=energy, label="the activation"),
         leq(
-            size(covariance(leaky(Y, a[..., None, None]))),
-            before,
-            scale=energy,
-            label="the activation",
+            size(covariance(Y @ W.mT)),
+            largest * before,
+            scale=largest * energy,
+            label="the weights",
         ),
-        leq(size(covariance(Y @ W.mT)), norm * before, scale=norm * energy, label="the weights"),
+        leq(
+            operator_norm(covariance(leaky(Y @ W.mT, a))),
+            whole * operator_norm(covariance(Y)),
+            scale=frobenius_squared(W) * energy,
+            label="the largest variance",
+        ),
     )
 
 
-@refuted(
+@step(
     "rank.centred-covariance-as-printed",
     paper("rank", "proof of Prop. 9"),
-    instances=data_and_layers(),
+    instances=data_and_layers(points=(2, 5)),
     errata=Erratum(
-        printed="TODO",
-        right="The weights multiply the operator norm of the covariance by at most ‖W‖², but the "
-        "activation can raise it: it can turn variance in several directions into variance in one. The "
-        "trace does not grow.",
-        survives="TODO",
-        weight="theorem",
+        printed="||(Z_l - m_l)^T (Z_l - m_l) / N||_op <= "
+        "||(Z_{l-1} - m_{l-1})^T (Z_{l-1} - m_{l-1}) / N||_op ||W_l||_op^2",
+        right="The weights multiply the largest variance by at most ||W||_op^2, but the activation "
+        "can raise it: it can turn variance in several directions into variance in one. With "
+        "||W||_F in place of ||W||_op the inequality holds (rank.centred-covariance).",
+        survives="The lower bound of lambda_1, as printed: the proof bounds the product of the norms "
+        "by the sum of the ||W_l||_op^2, and that by the parameter norm, which bounds the sum of the "
+        "||W_l||_F^2 as well.",
+        weight="step",
     ),
-    readings={"TODO": "TODO"},
+    result="stands: the product of the ||W_l||_F^2 takes the place of the product of the "
+    "||W_l||_op^2 in Equation (3), and the mean inequality after it does not change",
+    readings={
+        "Z as pre-activations": "the step then goes from one pre-activation to the next, and the "
+        "activation between them raises the norm all the same",
+        "training data at a minimum": "the proof states the bound for all layers, without using "
+        "minimality",
+    },
     corrected_by="rank.centred-covariance",
 )
 def test_centred_covariance_as_printed(Y, W, a):

@@ -1,11 +1,20 @@
 """Thm 4.1 of `rank`: the cost of a composition, by one network after the other."""
 
+import torch
+
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.factorisations import factorised_functions, unbounded_functions
+from rankcheck.instances.factorisations import (
+    factorisation,
+    factorised_functions,
+    unbounded_functions,
+)
+from rankcheck.instances.networks import network
+from rankcheck.instances.points import box, point_in
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
-from rankcheck.witnesses.identity_layers import translate
+from rankcheck.networks.bounds import interval_bounds
+from rankcheck.witnesses.identity_layers import identity_layers, translate
 
 
 @instances
@@ -36,10 +45,98 @@ def test_composition_cost(f, g, x, *, concatenate=Network.after):
 
     For $g(\Omega)$ in the positive orthant the layers of $g$, followed by those of $f$, form a network
     for $f \circ g$ of depth $L_f + L_g$ and cost $\|\theta_f\|^2 + \|\theta_g\|^2$.
+
+    With $g$ (or $f$) fixed and the other one a network of any depth, this is
+    $R(f \circ g; L) \le R(f; L - L_0) + C$, the first step of the proof.
     """
     net = concatenate(f, g)
     return (
         eq(net(x), f(g(x)), scale=network_scale(net, x), label="the function"),
         eq(net.cost(), f.cost() + g.cost(), label="the cost"),
         eq(net.depth, f.depth + g.depth, label="the depth"),
+    )
+
+
+@instances
+def two_factorisations(source: Source, *, stretch: float = 1.0):
+    """f through R^k and g through R^m of one slope, a box, a point of it, and two depths.
+
+    With `stretch` the point is so many times as far from the lower corner of the box.
+    """
+    outer, inner = factorisation(source, inner=(1, 3), depth=(1, 2), width=(1, 3))
+    h = network(
+        source, depth=(1, 2), width=(1, 3), outputs=inner.widths[0], slopes="relu", bound=3.0
+    )
+    g = network(source, depth=(1, 2), width=(1, 3), outputs=h.widths[0], slopes="relu", bound=3.0)
+    h, g = (Network(net.weights, net.biases, outer.slope) for net in (h, g))
+    low, high = box(source, g.widths[0])
+    least = outer.depth + inner.depth + h.depth + g.depth
+    depths = least + source.integer(0, 4), least + source.integer(5, 60)
+    x = low + stretch * (point_in(source, low, high) - low)
+    return (outer, inner), (h, g), (low, high), x, depths
+
+
+def at_the_narrower(f, g):
+    """The pair (h, g) of f ∘ g through the narrower of the two bottlenecks."""
+    (outer, inner), (h, start) = f, g
+    if inner.widths[-1] <= start.widths[-1]:
+        return outer, inner.merged_after(h.merged_after(start))
+    return outer.merged_after(inner.merged_after(h)), start
+
+
+def at_the_wider(f, g):
+    """The same through the wider one; through that of f where they are equal."""
+    (outer, inner), (h, start) = f, g
+    if inner.widths[-1] > start.widths[-1]:
+        return outer, inner.merged_after(h.merged_after(start))
+    return outer.merged_after(inner.merged_after(h)), start
+
+
+def not_translated(h, g, depth, lower):
+    """The identity layers without the shift into the positive orthant."""
+    return identity_layers(h, g, depth, torch.zeros_like(lower))
+
+
+@construction(
+    "rank.composition-at-every-depth",
+    paper("rank", "Thm 4.1"),
+    instances=two_factorisations(),
+    needs={"the point lies in Ω": two_factorisations(stretch=64.0)},
+    mutants={
+        "through the wider bottleneck": {"split": at_the_wider},
+        "no translation": {"witness": not_translated},
+    },
+    witness=identity_layers,
+)
+def test_composition_at_every_depth(
+    f, g, box, x, depths, *, split=at_the_narrower, witness=identity_layers
+):
+    r"""A composition is a network of every large depth at cost min(k, m) for each layer.
+
+    Let $f$ factor through $\mathbb R^k$ and $g$ through $\mathbb R^m$. Then $f \circ g$ is a network
+    of every depth $L \ge L_0$ on a bounded $\Omega$, with
+    $\|\theta\|^2 = \min(k, m)\,L + C$, where $C$ and $L_0$ do not depend on $L$. So
+    $R_\infty(f \circ g) \le \min(k, m)$, also if only one of the two is small.
+
+    Checked at two depths: both networks compute $f \circ g$, and their costs differ by
+    $\min(k, m)$ for each layer.
+    """
+    (outer, inner), (h, start) = f, g
+    least = min(inner.widths[-1], start.widths[-1])
+    last, first = split(f, g)
+    lower, _ = interval_bounds(first, *box)
+    value = outer(inner(h(start(x))))
+    nets = [witness(last, first, depth, lower) for depth in depths]
+    scale = [network_scale(net, x) for net in nets]
+    return (
+        *(
+            eq(net(x), value, scale=size, label=f"the function at the {name} depth")
+            for net, size, name in zip(nets, scale, ("smaller", "larger"), strict=True)
+        ),
+        eq(
+            nets[1].cost() - nets[0].cost(),
+            least * (depths[1] - depths[0]),
+            scale=nets[1].cost(),
+            label="the cost of the further layers",
+        ),
     )

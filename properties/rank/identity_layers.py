@@ -11,7 +11,10 @@ from rankcheck.instances.factorisations import (
     isometries_in_the_orthant,
     unbounded_functions,
 )
-from rankcheck.linalg import schatten_power
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
+from rankcheck.networks import Network
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 
 
@@ -60,31 +63,59 @@ def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
     )
 
 
+@instances
+def near_isometries_in_the_orthant(source: Source):
+    """h and g linear with singular values 1, or all s in [1, 5/4], at a point with g > 0."""
+    h, g, lower, depth, x = isometries_in_the_orthant()(source)
+    s = 1 + source.tensor(1, 1, low=0.0, high=0.25) * source.integer(0, 1)
+    h, g = (Network.linear([s * w for w in net.weights], net.slope) for net in (h, g))
+    return h, g, lower, depth, x
+
+
+@instances
+def steep_functions(source: Source):
+    """g(x) = −sσ(−sx) = 3s²x for x > 0 at the slope 3, and h the identity of the line."""
+    s, like = source.tensor(1, 1, low=0.875, high=1.25), torch.ones(1, 1, dtype=torch.float64)
+    zero = 0 * s[..., 0]
+    g = Network.unchecked_slope((-s, -s), (zero, zero), 3.0)
+    h = Network.unchecked_slope((like + 0 * s,), (zero,), 3.0)
+    return h, g, zero, 3 + source.integer(0, 8), positive(source, 1)
+
+
 @limit(
     "rank.sandwich",
     paper("rank", "Thm 1"),
     instances=factorised_functions(extra=(0, 40)),
-    tight=isometries_in_the_orthant(),
+    tight=near_isometries_in_the_orthant(),
+    needs={"|a| ≤ 1": steep_functions()},
+    mutants={
+        "one identity layer short": {"witness": one_layer_short},
+        "the logarithm twice": {"logs": 4},
+        "the rank and one more": {"more": 1},
+    },
     witness=identity_layers,
 )
-def test_sandwich(h, g, lower, depth, x):
-    r"""The cost per layer lies between the Schatten power of the Jacobian and k + C/L.
+def test_sandwich(h, g, lower, depth, x, *, witness=identity_layers, logs=2, more=0):
+    r"""The cost per layer lies between the rank of the Jacobian and that of the bottleneck.
 
     At every depth $L$ the network of rank.identity-layers for $f = h \circ g$ through $\mathbb R^k$ has
-    $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2/L = k + C/L$ with
-    $C = \|\theta_g\|^2 + \|\theta_h\|^2 - (L_g + L_h) k$, which does not depend on $L$.
+    $$\operatorname{rank} Jf(x) + \frac2L \log |Jf(x)|_+ \le \|Jf(x)\|_{S^{2/L}}^{2/L} \le
+    \frac{\|\theta\|^2}L = k + \frac CL$$
+    with $C = \|\theta_g\|^2 + \|\theta_h\|^2 - (L_g + L_h) k$, which does not depend on $L$.
 
-    As $L \to \infty$ the left end tends to $\operatorname{rank} Jf(x)$ (rank.schatten-limits) and
-    the right end to $k$.
+    So both ends have explicit rates: as $L \to \infty$ the left end tends to
+    $\operatorname{rank} Jf(x)$ and the right end to $k$.
     """
-    net = identity_layers(h, g, depth, lower)
+    net = witness(h, g, depth, lower)
     h_moved, g_moved = translate(h, g, lower)
     k = g.widths[-1]
     constant = h_moved.cost() + g_moved.cost() - (h.depth + g.depth) * k
-    J = h.jacobian(g(x)) @ g.jacobian(x)
+    J, noise = h.jacobian(g(x)) @ g.jacobian(x), net.jacobian_noise(x)
     per_layer = net.cost() / depth
     scale = (h_moved.cost() + g_moved.cost()) / depth + k
+    low = rank(J, noise) + more + logs * log_pseudo_determinant(J, noise) / depth
     return (
-        leq(schatten_power(J, Fraction(2, depth)), per_layer, label="the Jacobian"),
+        leq(low, per_layer, scale=scale, label="the rank"),
+        leq(schatten_power(J, Fraction(2, depth), noise), per_layer, label="the Jacobian"),
         eq(per_layer, k + constant / depth, scale=scale, label="the bottleneck"),
     )

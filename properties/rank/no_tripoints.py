@@ -91,14 +91,20 @@ def is_generic(h, g, box):
 def test_no_tripoints(h, g, box, *, generic=is_generic, most=2):
     r"""No three classes of a classifier of rank one meet in a point.
 
-    For $f = h \circ g$ through $\mathbb R^1$ with generic $h$ (no three outputs of $h$ are equal and
-    largest at one $z \in g(\Omega)$), every point of $\Omega$ has a neighbourhood that meets at most
-    two classes of $\arg\max f$.
+    For $f = h \circ g$ through $\mathbb R^1$ every point of $\Omega$ has a neighbourhood that meets at
+    most two classes, where class $i$ is the set on which $f_i$ is strictly larger than all other
+    outputs. No hypothesis on $h$ is needed: on either side of $z = g(x)$, near $z$, at most one
+    output of $h$ is strictly the largest.
+
+    The same holds for the classes of $\arg\max f$, where a tie goes to one of the classes, if no
+    three outputs of $h$ are equal and largest at one $z \in g(\Omega)$. This is needed there: if
+    three are, and $g = z$ on a sector, three classes meet at its tip (the control).
 
     Checked at all points of a box in the plane at once: classes that meet in a point also meet in a
-    vertex of the cells, and the finitely many vertices of an integer network are found exactly. For
-    an $h$ that is not generic the statement in the paper is false: where three outputs of $h$ are
-    equal and largest at $z$, and $g = z$ on a sector, three classes meet at its tip.
+    vertex of the cells, and the finitely many vertices of an integer network are found exactly.
     """
-    classifier = h.merged_after(g)
-    return leq(decision(classifier, *box).most, most, where=torch.tensor(generic(h, g, box)))
+    found = decision(h.merged_after(g), *box)
+    return (
+        leq(found.most_strictly, most, label="strict classes"),
+        leq(found.most, most, where=torch.tensor(generic(h, g, box)), label="classes with ties"),
+    )

@@ -4,7 +4,7 @@ import torch
 
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.loops import loops
+from rankcheck.instances.loops import bent_loops, loops, stopped_loops
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
@@ -14,13 +14,21 @@ from rankcheck.witnesses.loops import CLOSED, Loop
 @instances
 def loops_and_points(source: Source):
     """A loop, the number of its repetitions, a size, and a point of the star of that size."""
-    spine = source.integer(0, 1)
-    (loop,) = loops(rays=(1, 3), spine=spine, length=(1, 3))(source)
+    family = source.choice(("anywhere", "a book", "bent", "with a stop"))
     size = positive(source, low=0.125, high=2.0)
     t = source.tensor(1, low=0.0, high=1.0) * size.unsqueeze(-1)
-    ray = loop.rays[..., source.integer(0, loop.rays.shape[-1] - 1)]
-    x = t * ray
-    if spine:
+    if family == "with a stop":
+        (loop,) = stopped_loops(length=(1, 3))(source)
+        begin, end = loop.segments()[source.integer(0, 3)]
+        points = loop.points()
+        x = size.unsqueeze(-1) * points[..., begin] + t * (points[..., end] - points[..., begin])
+        return loop, source.integer(1, 3), size, x
+    if family == "bent":
+        (loop,) = bent_loops(length=(1, 3))(source)
+    else:
+        (loop,) = loops(rays=(1, 3), spine=int(family == "a book"), length=(1, 3))(source)
+    x = t * loop.rays[..., source.integer(0, loop.rays.shape[-1] - 1)]
+    if family == "a book":
         x = x + source.tensor(1, low=-1.0, high=1.0) * size.unsqueeze(-1) * loop.spine[..., 0]
     return loop, source.integer(1, 3), size, x
 
@@ -45,9 +53,12 @@ def test_repeated_loops(loop, repeats, size, x, *, witness=Loop.network):
     \mathbb R^n$ back to itself. Repeated $p$ times they form a network of depth $pM + 2$ and of the
     given slope that is the identity on the part $t \le \varepsilon$ of the star, and
     $\|\theta\|^2 = p \sum_\ell \|W_\ell\|_F^2 + 2n + \varepsilon^2 C_p$, where $C_p$ is the cost of
-    the biases at $\varepsilon = 1$. With a spine $v$ the same holds on the pages $t u_j + s v$.
+    the biases at $\varepsilon = 1$. With a spine $v$ the same holds on the pages $t u_j + s v$. With
+    biases in the loop, which are multiplied by $\varepsilon$, the rays may bend at points where a unit
+    has its kink, and the network is the identity on $\varepsilon$ times the star.
 
-    The function is checked for loops that cost at most 32 a layer.
+    The function is checked for loops that cost at most 32 a layer. Proof:
+    docs/proofs/repeated-loops.md.
     """
     net = witness(loop, repeats, size)
     n = loop.rays.shape[-2]

@@ -1,5 +1,8 @@
 """§2 of `rank`: ridge on the weights as a penalty on functions, in closed form."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import torch
 
 from rankcheck import bound, leq, paper
@@ -53,7 +56,7 @@ def test_ridge_in_function_space(W1, W2, Y, ridge, *, penalty=2):
     \sum_i (t_i - s_i)^2 + 2 \lambda t_i$$
     with $s_i = s_i(Y)$ and $t_i = (s_i - \lambda)_+$. The right side is the minimum of
     $\|A - Y\|_F^2 + 2 \lambda \|A\|_*$ over $A$, attained by soft-thresholding the singular values
-    of $Y$.
+    of $Y$. For $L \ge 3$: rank.ridge-thresholds-at-depth.
     """
     s = singular_values(Y)
     level = ridge.unsqueeze(-1)
@@ -63,3 +66,126 @@ def test_ridge_in_function_space(W1, W2, Y, ridge, *, penalty=2):
     objective = objective + penalty * ridge * (frobenius_squared(W1) + frobenius_squared(W2)) / 2
     size = frobenius_squared(W1) * frobenius_squared(W2) + frobenius_squared(Y)
     return leq(least.sum(-1), objective, scale=size)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Singular values s of a target, and what ridge at depth L makes of them.
+
+    Attributes:
+        depth: L ≥ 3.
+        ridge: λ, shape (*B).
+        values: s_i, shape (*B, n): r^L + λ/r^{L−2} where kept, less than the threshold where not.
+        roots: r_i, the L-th root of the minimiser; 0 where the value is dropped. Shape (*B, n).
+    """
+
+    depth: int
+    ridge: Any
+    values: Any
+    roots: Any
+
+
+def powers(base, exponent):
+    """base^exponent for an integer exponent ≥ 0, by multiplication."""
+    product = torch.ones_like(base)
+    for _ in range(exponent):
+        product = product * base
+    return product
+
+
+def spectrum(source: Source, n: int) -> Spectrum:
+    """Kept values, from r = ρ (1 + e), and dropped ones below the threshold."""
+    L = source.integer(3, 6)
+    rho = positive(source, 1, low=0.5, high=1.5)
+    ridge = powers(rho, 2 * L - 2) / (L - 2)
+    kept = torch.arange(n) < source.integer(0, n)
+    r = rho * (1 + source.tensor(n, low=0.0, high=1.0))
+    dropped = source.tensor(n, low=0.0, high=1.0) * powers(rho, L) * (L - 1) / (L - 2)
+    s = torch.where(kept, powers(r, L) + ridge / powers(r, L - 2), dropped)
+    return Spectrum(L, ridge.squeeze(-1), s, torch.where(kept, r, 0 * r))
+
+
+def minimiser(at: Spectrum, U, V):
+    """The balanced factors of U diag(r^L) Vᵀ, L of them."""
+    middle = torch.diag_embed(at.roots)
+    return (middle @ V.mT, *[middle] * (at.depth - 2), U @ middle)
+
+
+@instances
+def near_the_minimiser(source: Source):
+    """A target with known singular values, and L linear layers: a minimiser plus a perturbation."""
+    n = source.integer(1, 3)
+    at = spectrum(source, n)
+    U, V = orthogonal(source, n), orthogonal(source, n)
+    far = positive(source, 1, 1, low=2.0**-8, high=1.0)
+    weights = [w + far * source.tensor(n, n, low=-1.0, high=1.0) for w in minimiser(at, U, V)]
+    return weights, U @ torch.diag_embed(at.values) @ V.mT, at
+
+
+@instances
+def at_the_minimiser(source: Source):
+    """The minimiser itself, or zero layers where no value is kept."""
+    n = source.integer(1, 3)
+    at = spectrum(source, n)
+    U, V = orthogonal(source, n), orthogonal(source, n)
+    return minimiser(at, U, V), U @ torch.diag_embed(at.values) @ V.mT, at
+
+
+@instances
+def kept_below_the_threshold(source: Source):
+    """A value s below the threshold, taken for one that is kept: 0 is better there."""
+    L = source.integer(3, 6)
+    rho = positive(source, 1, low=0.5, high=1.5)
+    r = rho * source.tensor(1, low=0.75, high=0.9375)
+    ridge = powers(rho, 2 * L - 2) / (L - 2)
+    at = Spectrum(L, ridge.squeeze(-1), powers(r, L) + ridge / powers(r, L - 2), r)
+    zero = torch.zeros_like(r).unsqueeze(-1)
+    return [zero] * L, at.values.unsqueeze(-1), at
+
+
+def largest_root(at):
+    """Σ (r^L − s)² + λ L r², at the roots r of the kept values; s² at the dropped ones."""
+    r, L = at.roots, at.depth
+    fit = (powers(r, L) - at.values) ** 2
+    return (fit + at.ridge.unsqueeze(-1) * L * r * r).sum(-1)
+
+
+def soft(at):
+    """What soft-thresholding, the rule of L = 2, would give."""
+    level = at.ridge.unsqueeze(-1)
+    kept = torch.relu(at.values - level)
+    return ((kept - at.values) ** 2 + 2 * level * kept).sum(-1)
+
+
+@bound(
+    "rank.ridge-thresholds-at-depth",
+    paper("rank", "§2"),
+    instances=near_the_minimiser(),
+    tight=at_the_minimiser(),
+    needs={"dropped values lie below the threshold": kept_below_the_threshold()},
+    mutants={"soft-thresholding at depth three and more": {"least": soft}},
+)
+def test_ridge_thresholds_at_depth(weights, Y, at, *, least=largest_root):
+    r"""Ridge on three or more linear layers thresholds the singular values, and does not shrink to 0.
+
+    $\min_\theta C(f_\theta) + \lambda \|\theta\|^2 = \min_f C(f) + \lambda R(f)$ for linear
+    networks of depth $L \ge 3$, $C(A) = \|A - Y\|_F^2$ and $R(A) = L \|A\|_{S^{2/L}}^{2/L}$. For all
+    $W_1, \dots, W_L$
+    $$\|W_L \cdots W_1 - Y\|_F^2 + \lambda \sum_\ell \|W_\ell\|_F^2 \ge
+    \sum_i \min_{r \ge 0} (r^L - s_i)^2 + \lambda L r^2, \qquad s_i = s_i(Y).$$
+    With $\rho^{2L-2} = \lambda (L - 2)$ the minimiser is $0$ for $s_i \le \frac{L-1}{L-2} \rho^L$ and
+    else the larger root $r \ge \rho$ of $s_i = r^L + \lambda r^{2-L}$, so the kept singular values
+    $r^L$ of the product are at least $\rho^L$: they do not become arbitrarily small, as in
+    soft-thresholding at $L = 2$.
+
+    The instances are drawn from $r$, $\rho$ and $L$, so that $s_i$, $\lambda$ and the minimiser are
+    exact. Proof: docs/proofs/ridge-thresholds-at-depth.md.
+    """
+    product, size = weights[0], torch.ones_like(at.ridge)
+    norms = frobenius_squared(weights[0])
+    for W in weights[1:]:
+        product, norms = W @ product, norms + frobenius_squared(W)
+    for W in weights:
+        size = size * frobenius_squared(W)
+    objective = frobenius_squared(product - Y) + at.ridge * norms
+    return leq(least(at), objective, scale=size + frobenius_squared(Y))

@@ -1,5 +1,7 @@
 """Prop. 5/11 of `rank`: the cost of fitting data of a function of bottleneck rank k."""
 
+import torch
+
 from rankcheck import construction, eq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.factorisations import box, factorisation
@@ -21,6 +23,14 @@ def data_of_true_rank(source: Source):
     return h, g, lower, data, source.tensor(low=0.125, high=2.0), depths
 
 
+@instances
+def data_below_the_bound(source: Source):
+    """The same with a lower bound of 1 or more, which g need not reach at the data."""
+    h, g, lower, data, ridge, depths = data_of_true_rank()(source)
+    below = torch.relu(g(data).amin(-2)) + 1
+    return h, g, torch.maximum(lower, below), data, ridge, (depths[0] + 1, depths[1] + 1)
+
+
 def by_depth(h, g, depth, lower):
     """The network with weights that grow with the depth, so that its constant depends on it."""
     net = identity_layers(h, g, depth, lower)
@@ -31,6 +41,7 @@ def by_depth(h, g, depth, lower):
     "rank.true-rank-cost",
     paper("rank", "Prop. 5/11"),
     instances=data_of_true_rank(),
+    needs={"g is at least its lower bound at the data": data_below_the_bound()},
     mutants={"weights that grow with the depth": {"witness": by_depth}},
     witness=identity_layers,
 )
@@ -47,19 +58,19 @@ def test_true_rank_cost(h, g, lower, data, ridge, depths, *, witness=identity_la
     constant = h_moved.cost() + g_moved.cost() - (h.depth + g.depth) * k
     targets = h(g(data))
     relations = []
-    for depth in depths:
+    for name, depth in zip(("first", "second"), depths, strict=True):
         net = witness(h, g, depth, lower)
         errors = net(data) - targets
         scale = network_scale(net, data)
         size = (scale * scale).sum(-1).mean(-1)
         loss = (errors * errors).sum(-1).mean(-1) + ridge * net.cost() / depth
         relations += [
-            eq(errors, 0, scale=scale, label=f"the fit at depth {depth}"),
+            eq(errors, 0, scale=scale, label=f"the fit at the {name} depth"),
             eq(
                 loss,
                 ridge * (k + constant / depth),
                 scale=ridge * (net.cost() / depth + k) + size * 2.0**-50,
-                label=f"the loss at depth {depth}",
+                label=f"the loss at the {name} depth",
             ),
         ]
     return tuple(relations)

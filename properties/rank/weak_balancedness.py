@@ -5,22 +5,28 @@ import torch
 from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.matrices import positive
-from rankcheck.instances.networks import network
+from rankcheck.instances.networks import network, networks_with_inputs
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared
 from rankcheck.networks.balancing import balance_layers, layer_imbalances, layer_rescaling
+from rankcheck.networks.gradients import squared_error_gradient
 
 
 @instances
-def rescaled_networks(source: Source):
-    """A network, a point, factors α_1..α_L > 0 with Πα = 1, and one factor r for one layer ℓ."""
+def rescaled_networks(source: Source, *, last: float = 1.0, sign: float = 1.0):
+    """A network, a point, factors α_1..α_L > 0 with Πα = 1, and one factor r for one layer ℓ.
+
+    Πα is `last` in place of 1, and the signs of α_1 and α_2 are that of `sign`.
+    """
     net = network(source, depth=(2, 5))
     x = source.tensor(net.widths[0])
     alphas = [positive(source, low=0.25) for _ in range(net.depth - 1)]
     product = alphas[0]
     for alpha in alphas[1:]:
         product = product * alpha
-    return net, x, (*alphas, 1 / product), positive(source, low=0.25), source.integer(1, net.depth)
+    factors = [*alphas, last / product]
+    factors[:2] = [sign * factor for factor in factors[:2]]
+    return net, x, tuple(factors), positive(source, low=0.25), source.integer(1, net.depth)
 
 
 def biases_by_their_own_factor(net, alphas):
@@ -35,6 +41,10 @@ def biases_by_their_own_factor(net, alphas):
     "rank.weak-balancedness",
     paper("rank", "Prop. 12"),
     instances=rescaled_networks(),
+    needs={
+        "the factors have product 1": rescaled_networks(last=2.0),
+        "the factors are positive": rescaled_networks(sign=-1.0),
+    },
     mutants={"biases scaled by their own layer": {"rescaling": biases_by_their_own_factor}},
     witness=layer_rescaling,
 )
@@ -60,11 +70,23 @@ def test_weak_balancedness(net, x, alphas, r, layer, *, rescaling=layer_rescalin
     )
 
 
+def balance_of_weights(net):
+    """The rescaling that balances the weights alone: the biases are left out of the cost."""
+    L = net.depth
+    norms = [frobenius_squared(w) for w in net.weights]
+    mean = sum(n.clamp(min=1e-9).log() for n in norms) / L
+    alphas = [((mean - n.clamp(min=1e-9).log()) / 2).exp() for n in norms]
+    return layer_rescaling(net, alphas)
+
+
 @bound(
     "rank.balanced-layers",
     paper("rank", "Prop. 12"),
     instances=rescaled_networks(),
-    mutants={"balanced on the wrong side": {"balance": lambda net: net}},
+    mutants={
+        "not balanced": {"balance": lambda net: net},
+        "balanced without the biases": {"balance": balance_of_weights},
+    },
     witness=balance_layers,
     no_ball="the balancing factors are irrational: they come from a float solver",
 )
@@ -73,7 +95,8 @@ def test_balanced_layers(net, x, alphas, r, layer, *, balance=balance_layers):
 
     At the minimum over $\alpha$ with $\prod \alpha_\ell = 1$:
     $\|W_\ell\|_F^2 + \|b_\ell\|^2 = \|W_{\ell+1}\|_F^2$ for $\ell < L$, the function is unchanged, and
-    no other rescaling is cheaper. The minimum is compared with drawn rescalings.
+    no other rescaling is cheaper. The minimum is compared with drawn rescalings. Minima of a loss
+    with ridge are balanced as well: rank.balance-and-gradient.
     """
     least = balance(net)
     cost = least.cost()
@@ -82,3 +105,65 @@ def test_balanced_layers(net, x, alphas, r, layer, *, balance=balance_layers):
         eq(least(x), net(x), scale=network_scale(net, x), label="the function"),
         leq(cost, layer_rescaling(net, alphas).cost(), label="the minimum"),
     )
+
+
+@instances
+def networks_and_data(source: Source):
+    """A network of depth two or more, N points at which it is differentiable, and N targets."""
+    net, x = networks_with_inputs(depth=(2, 4), points=(1, 4))(source)
+    return net, x, source.tensor(x.shape[-2], net.widths[-1])
+
+
+def with_the_biases(net, weights, biases, layer):
+    """⟨W_ℓ, ∂C/∂W_ℓ⟩ + ⟨b_ℓ, ∂C/∂b_ℓ⟩."""
+    return (net.weights[layer] * weights[layer]).sum((-2, -1)) + (
+        net.biases[layer] * biases[layer]
+    ).sum(-1)
+
+
+def without_the_biases(net, weights, biases, layer):
+    """⟨W_ℓ, ∂C/∂W_ℓ⟩."""
+    return (net.weights[layer] * weights[layer]).sum((-2, -1))
+
+
+@identity(
+    "rank.balance-and-gradient",
+    paper("rank", "Prop. 12"),
+    instances=networks_and_data(),
+    mutants={"the biases forgotten": {"change": without_the_biases}},
+    witness=squared_error_gradient,
+)
+def test_balance_and_gradient(net, x, y, *, change=with_the_biases):
+    r"""The gradient of a loss with ridge measures how far the layers are from balance.
+
+    For $\mathcal L_\lambda = C(f_\theta) + \lambda \|\theta\|^2$ and every $\ell < L$
+    $$\langle W_\ell, \partial_{W_\ell} \mathcal L_\lambda \rangle
+    + \langle b_\ell, \partial_{b_\ell} \mathcal L_\lambda \rangle
+    - \langle W_{\ell+1}, \partial_{W_{\ell+1}} \mathcal L_\lambda \rangle
+    = 2 \lambda (\|W_\ell\|_F^2 + \|b_\ell\|^2 - \|W_{\ell+1}\|_F^2).$$
+    Proof: $C(f_\theta)$ does not change if $W_\ell$, $b_\ell$ are multiplied by $e^t$ and
+    $W_{\ell+1}$ by $e^{-t}$; its derivative at $t = 0$ vanishes.
+
+    So at every stationary point, and hence at every minimum that training reaches, the layers are in
+    balance; close to one, the imbalance is at most
+    $\|\theta\| \|\nabla \mathcal L_\lambda\| / (2\lambda)$.
+
+    Checked for $C(f) = \frac1N \sum_i \|f(x_i) - y_i\|^2$ as the same equation for $C$ alone, whose
+    right side is 0, where $f$ is differentiable: the terms of $\lambda \|\theta\|^2$ are its right
+    side. A trained network is among the unit tests.
+    """
+    weights, biases = squared_error_gradient(net, x, y)
+    relations = []
+    for layer in range(net.depth - 1):
+        inner = change(net, weights, biases, layer)
+        outer = without_the_biases(net, weights, biases, layer + 1)
+        size = terms(net, weights, biases, layer) + terms(net, weights, biases, layer + 1)
+        relations.append(eq(inner, outer, scale=size, label=f"layers {layer + 1} and {layer + 2}"))
+    return tuple(relations)
+
+
+def terms(net, weights, biases, layer):
+    """The size of what is summed in ⟨W_ℓ, ∂C/∂W_ℓ⟩ and ⟨b_ℓ, ∂C/∂b_ℓ⟩."""
+    return (net.weights[layer] * weights[layer]).abs().sum((-2, -1)) + (
+        net.biases[layer] * biases[layer]
+    ).abs().sum(-1)

@@ -43,11 +43,13 @@ from rankcheck.instances.integer_networks import (
     whole,
 )
 from rankcheck.instances.loops import (
+    bent_loops,
     loop_around,
     loops,
     planar_loop,
     planar_loops,
     star,
+    stopped_loops,
 )
 from rankcheck.instances.matrices import (
     away_from_zero,
@@ -148,6 +150,7 @@ __all__ = [
     "balanced_network",
     "balanced_networks_at_points",
     "balanced_networks_with_inputs",
+    "bent_loops",
     "between",
     "box",
     "breakpoints",
@@ -212,6 +215,7 @@ __all__ = [
     "slope_in_range",
     "star",
     "steep_networks",
+    "stopped_loops",
     "symmetric_matrices",
     "triangular",
     "unbounded_functions",

@@ -1,12 +1,18 @@
-"""Loops around stars of rays: all layers but the last are drawn, and the last closes the loop."""
+"""Loops around stars of rays: all layers but the last are drawn, and the last closes the loop.
+
+`loops` draws them anywhere; most of these are far from the least cost. `bent_loops` and
+`stopped_loops` draw them near planar loops of orthogonal matrices, which cost exactly the
+bottleneck rank for each layer.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import torch
 
-from rankcheck.instances.matrices import orthogonal
+from rankcheck.instances.matrices import away_from_zero, orthogonal, positive
 from rankcheck.instances.networks import Range, Slopes, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.witnesses.loops import Loop, activate, close
@@ -92,3 +98,111 @@ def planar_loops(source: Source, *, spine: int = 0, slopes: Slopes = "any") -> L
     rays = source.choice((3, 2, 4, 2))
     across, along = star(source, min(rays - 1, 2) + spine, rays, spine, 0)
     return planar_loop(source, across, along, slope(source, slopes))
+
+
+def layers_near(source: Source, n: int, kinked: int, small: Any) -> Any:
+    """An orthogonal matrix on the linear units, and entries of at most `small` elsewhere."""
+    W = small * source.tensor(n, n, low=-1.0, high=1.0)
+    turn = orthogonal(source, n - kinked)
+    wide = torch.zeros(n, n - kinked, dtype=torch.float64)
+    wide[kinked:] = torch.eye(n - kinked, dtype=torch.float64)
+    return W + wide @ turn @ wide.mT
+
+
+@instances
+def bent_loops(
+    source: Source,
+    *,
+    rays: Range = (3, 4),
+    spine: int = 0,
+    length: Range = (1, 4),
+    slopes: Slopes = "any",
+) -> Loop:
+    """Loops near planar ones of least cost, around stars that are bent out of the plane.
+
+    Besides the linear units of the plane (and the spine) there are as many kinked units as rays
+    beyond two. They read the plane, and are read, with weights of at most a drawn share in
+    [2⁻⁶, 1/4]. Linear layers differ from orthogonal ones by as much.
+    """
+    m, d = source.integer(*rays), 2 + spine
+    q, n = m - 2, m + spine
+    a = slope(source, slopes)
+    small = positive(source, 1, 1, low=2.0**-6, high=0.25)
+    across, along = star(source, d, m, spine, 0)
+    read = small * blind(source.tensor(q, d, low=-1.0, high=1.0), along)
+    start = torch.cat((read @ across, across), -2)
+    spine_at = torch.cat((0 * read[..., :spine], along), -2)
+    u, v, weights = activate(start, q, a), spine_at, []
+    for _ in range(source.integer(*length) - 1):
+        W = layers_near(source, n, q, small)
+        top = torch.arange(n, device=W.device).unsqueeze(-1) < q
+        W = torch.where(top, blind(W, v), W)
+        weights.append(W)
+        u, v = activate(W @ u, q, a), W @ v
+    weights.append(
+        close(torch.cat((start, spine_at), -1), torch.cat((u, v), -1)),
+    )
+    rays_at = activate(start, q, a)
+    return Loop(rays_at, spine_at, tuple(weights), (q,) * len(weights), a)
+
+
+def blind(W: Any, v: Any) -> Any:
+    """The rows of W without their parts along the column v; W itself if v has no column."""
+    return W if v.shape[-1] == 0 else W - (W @ v) @ v.mT / positive_square(v)
+
+
+@instances
+def stopped_loops(source: Source, *, length: Range = (1, 4), slopes: Slopes = "any") -> Loop:
+    """Loops near planar ones with a kink on a ray: three arcs, of which the first bends at a stop.
+
+    Two linear units show straight rays. One kinked unit has its kink in the centre, the other at
+    the stop. They read, and are read, with weights of at most a drawn share in [2⁻⁶, 1/4]. The
+    first ray is longer than the others, so that the kink at the stop does not meet them.
+    """
+    a = slope(source, slopes)
+    t = source.choice((Fraction(1, 2), Fraction(1, 4), Fraction(3, 4)))
+    small = positive(source, 1, 1, low=2.0**-6, high=0.25)
+    long = 8 * away_from_zero(source, 2, 1, least=0.25, high=1.0)
+    plane = torch.cat(
+        (0 * long, long, source.tensor(2, 2, low=-1.0, high=1.0), float(t) * long), -1
+    )
+
+    def kinks(u: Any, linear: Any) -> tuple[Any, Any]:
+        """Weights of the two kinked units, and their biases, on units u; the plane is `linear`."""
+        ahead = linear[..., 1:2] - linear[..., :1]
+        first = small * source.tensor(1, u.shape[-2], low=-1.0, high=1.0)
+        drawn = 0.125 * source.tensor(1, 2, low=-1.0, high=1.0)
+        second = small * (ahead.mT / positive_square(ahead) + drawn)
+        if u.shape[-2] > 2:
+            second = torch.cat((0 * first[..., :2], second), -1)
+        at_centre = first @ u[..., :1]
+        at_stop = second @ u[..., 4:5]
+        return torch.cat((first, second), -2), -torch.cat((at_centre, at_stop), -2)
+
+    W, b = kinks(plane, plane)
+    start = torch.cat((W @ plane + b, plane), -2)
+    points = u = activate(start, 2, a)
+    weights, biases = [], []
+    for _ in range(source.integer(*length) - 1):
+        W = layers_near(source, 4, 2, small)
+        read, b = kinks(u, u[..., 2:, :])
+        top = torch.arange(4, device=W.device).unsqueeze(-1) < 2
+        W = torch.where(top, torch.cat((read, 0 * read), -2), W)
+        b = torch.cat((b, 0 * b), -2)
+        weights.append(W)
+        biases.append(b.squeeze(-1))
+        u = activate(W @ u + b, 2, a)
+    last = close(start[..., 1:] - start[..., :1], u[..., 1:] - u[..., :1])
+    weights.append(last)
+    biases.append((start[..., :1] - last @ u[..., :1]).squeeze(-1))
+    return Loop(
+        points[..., 1:4],
+        points[..., :0],
+        tuple(weights),
+        (2,) * len(weights),
+        a,
+        tuple(biases),
+        points[..., :1],
+        points[..., 4:],
+        ((0, t),),
+    )

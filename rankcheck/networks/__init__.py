@@ -15,6 +15,7 @@ from rankcheck.networks.balancing import (
 )
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.networks.evaluation import AtPoints, leaky, leaky_derivative
+from rankcheck.networks.gradients import squared_error_gradient
 from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
 from rankcheck.networks.network import Network, PartialJacobians
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
@@ -39,5 +40,6 @@ __all__ = [
     "ntk",
     "ntk_mixed_derivative",
     "ntk_trace",
+    "squared_error_gradient",
     "zigzag",
 ]

@@ -77,6 +77,8 @@ def regions(net: Any, low: Corner, high: Corner, *, exact: bool = False) -> Regi
 def _corner(numbers: Corner, d: int) -> Floats:
     if is_ball(numbers):
         numbers = _exactly(numbers)
+    if isinstance(numbers, torch.Tensor):
+        numbers = numbers.detach().cpu().numpy()
     return np.array(np.broadcast_to(np.asarray(numbers, dtype=float), (d,)))
 
 

@@ -7,12 +7,15 @@ form a complex: a point inside a face lies in exactly the cells that have this f
 vertex of the face lies in these cells as well. So no point meets more classes than some vertex, and
 the largest number of classes that meet in a point is a maximum over the vertices, without rounding.
 
+A cell on which the largest output is not strictly larger than all others belongs to no class if a
+class is where one output is *strictly* larger: `most_strictly` leaves these cells out.
+
 Used by rank.no-tripoints.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +24,7 @@ import torch
 from rankcheck.networks.network import Network
 from rankcheck.regions.box import Corner, regions
 from rankcheck.regions.cells import Regions
+from rankcheck.regions.splitting import Complex
 
 __all__ = ["Decision", "decision"]
 
@@ -30,20 +34,30 @@ class Decision:
     """The cells of a classifier in a box.
 
     Attributes:
-        cells: its cells; their Jacobians and offsets are those of the differences f_i − f_j, i < j.
+        cells: its cells; their Jacobians and offsets are those of σ_a(f_i − f_j), i < j.
         classes: the class of each cell, shape (R,).
+        strict: whether the output of the class is strictly larger than all others inside the cell,
+            bools (R,). Decided on the affine maps of the differences, which are exact for networks
+            of small integers.
         meeting: which classes meet in each vertex, bools (V, m). Row v belongs to the vertex
             ``cells.cells.points[v]``; vertices of no cell have no class.
     """
 
     cells: Regions
     classes: np.ndarray
+    strict: np.ndarray
     meeting: np.ndarray
 
     @property
     def most(self) -> int:
         """The largest number of classes that meet in a point of the box."""
         return int(self.meeting.sum(axis=1).max())
+
+    @property
+    def most_strictly(self) -> int:
+        """The same for classes on which one output is strictly larger than all others."""
+        cells, m = self.cells.cells, self.meeting.shape[1]
+        return int(_meeting(cells, self.classes, self.strict, m).sum(axis=1).max())
 
 
 def decision(net: Network, low: Corner, high: Corner) -> Decision:
@@ -69,7 +83,19 @@ def decision(net: Network, low: Corner, high: Corner) -> Decision:
         wins[:, i] += larger[:, row]
         wins[:, j] += ~larger[:, row]
     classes = wins.argmax(axis=1)
-    members, starts = cells.cells.members, cells.cells.starts
-    meeting = np.zeros((len(cells.cells.points), m), dtype=bool)
-    meeting[members, np.repeat(classes, np.diff(starts))] = True
-    return Decision(cells, classes, meeting)
+    affine = replace(cells, weights=cells.weights[:-1], biases=cells.biases[:-1])
+    equal = ~(affine.jacobians.any(axis=-1) | (affine.offsets != 0))
+    strict = np.ones(len(cells), dtype=bool)
+    for row, pair in enumerate(pairs):
+        strict &= ~(equal[:, row] & np.isin(classes, pair))
+    everywhere = np.ones(len(cells), dtype=bool)
+    return Decision(cells, classes, strict, _meeting(cells.cells, classes, everywhere, m))
+
+
+def _meeting(cells: Complex, classes: np.ndarray, counted: np.ndarray, m: int) -> np.ndarray:
+    """Which classes meet in each vertex, bools (V, m), of the cells that are counted."""
+    meeting = np.zeros((len(cells.points), m), dtype=bool)
+    sizes = np.diff(cells.starts)
+    members = cells.members[np.repeat(counted, sizes)]
+    meeting[members, np.repeat(classes[counted], sizes[counted])] = True
+    return meeting

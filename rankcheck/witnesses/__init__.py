@@ -10,7 +10,11 @@ from rankcheck.witnesses.balanced_cone import balanced_cone_network
 from rankcheck.witnesses.bijections import conjugate, inverse
 from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, point, tangent
 from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
-from rankcheck.witnesses.constants import constant_network, least_constant_cost
+from rankcheck.witnesses.constants import (
+    constant_network,
+    last_bias_as_unit,
+    least_constant_cost,
+)
 from rankcheck.witnesses.cross_example import (
     EqualValues,
     cross,
@@ -107,6 +111,7 @@ __all__ = [
     "interpolated_shares",
     "inverse",
     "largest_parameter",
+    "last_bias_as_unit",
     "leaky_representation",
     "least_constant_cost",
     "least_depth",

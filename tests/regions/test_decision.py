@@ -51,6 +51,30 @@ def test_equal_outputs_count_as_the_last_of_them():
     assert set(found.classes.tolist()) == {1, 2}
 
 
+def test_a_tie_belongs_to_no_class_strictly():
+    """(−z, z, 0) with z = 0 for |x| ≤ |y|: the sector belongs to the last class, or to none."""
+    fold = Network.of([[[1, 0], [-1, 0], [0, 1], [0, -1]], [[1, 1, -1, -1]]])  # |x| − |y|
+    z = Network.of([[[1]], [[1]]]).merged_after(fold)  # relu(|x| − |y|), on both sides
+    net = Network.of([[[-1], [1], [0]]]).merged_after(z)
+    found = decision(net, -1, 1)
+    assert set(found.classes[~found.strict].tolist()) == {2}
+    assert set(found.classes[found.strict].tolist()) == {1}
+    assert (found.most, found.most_strictly) == (2, 1)
+
+
+def test_equal_outputs_are_strictly_no_class():
+    found = decision(Network.of([[[1, 0], [1, 0], [-1, 0]]]), -1, 1)
+    assert found.classes[found.strict].tolist() == [2]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_strict_cells_are_those_without_a_tie_inside(seed):
+    net = random_classifier(seed, (2, 3, 3))
+    found = decision(net, -2, 2)
+    top = net(torch.from_numpy(found.cells.interior.copy())).topk(2, -1).values
+    assert ((top[:, 0] - top[:, 1] > 1e-9).numpy() == found.strict).all()
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_classes_are_those_of_the_largest_output(seed):
     net = random_classifier(seed, (2, 4, 4, 4))
@@ -86,3 +110,8 @@ def test_against_a_fine_grid(seed):
 def test_one_output():
     with pytest.raises(ValueError, match="with 1 output; it takes two or more"):
         decision(Network.of([[[1, 0]]]), -1, 1)
+
+
+def test_a_box_whose_corners_carry_gradients():
+    low = torch.tensor([-1.0, -1.0], dtype=torch.float64, requires_grad=True)
+    assert decision(Network.of([[[1, 0], [0, 1], [-1, -1]]]), low, -low).most == 3

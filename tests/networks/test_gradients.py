@@ -1,0 +1,57 @@
+"""The gradient of a squared error against automatic differentiation, and a trained minimum."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from rankcheck.linalg import frobenius_squared
+from rankcheck.networks import Network
+from rankcheck.networks.balancing import layer_imbalances
+from rankcheck.networks.gradients import squared_error_gradient
+
+
+def drawn(widths, batch=(), slope=0.0, seed=0):
+    g = torch.Generator().manual_seed(seed)
+    shapes = list(zip(widths[1:], widths[:-1], strict=True))
+    weights = [torch.randn(*batch, m, n, dtype=torch.float64, generator=g) for m, n in shapes]
+    biases = [torch.randn(*batch, m, dtype=torch.float64, generator=g) for m, _ in shapes]
+    x = torch.randn(*batch, 4, widths[0], dtype=torch.float64, generator=g)
+    y = torch.randn(*batch, 4, widths[-1], dtype=torch.float64, generator=g)
+    return Network(weights, biases, slope), x, y
+
+
+@pytest.mark.parametrize("widths", [(2, 3), (2, 4, 1), (3, 2, 5, 2)])
+@pytest.mark.parametrize("slope", [0.0, -0.5])
+def test_against_autograd(widths, slope):
+    net, x, y = drawn(widths, batch=(5,), slope=slope)
+    leaves = [t.clone().requires_grad_() for t in (*net.weights, *net.biases)]
+    L = net.depth
+    errors = Network(leaves[:L], leaves[L:], slope)(x) - y
+    (errors * errors).sum(-1).mean(-1).sum().backward()
+    weights, biases = squared_error_gradient(net, x, y)
+    for leaf, found in zip(leaves, (*weights, *biases), strict=True):
+        assert torch.allclose(leaf.grad, found)
+
+
+def test_targets_have_the_shape_of_the_values():
+    net, x, y = drawn((2, 3, 1))
+    with pytest.raises(ValueError, match="received targets of shape"):
+        squared_error_gradient(net, x, y[..., :0])
+
+
+def test_a_trained_ridge_minimum_is_balanced():
+    """Gradient descent on the loss with ridge: the imbalance of the layers dies out."""
+    net, x, y = drawn((2, 4, 4, 1), seed=1)
+    ridge = 0.05
+    before = layer_imbalances(net).abs().max()
+    for step in [0.02] * 1500 + [0.002] * 1500:
+        weights, biases = squared_error_gradient(net, x, y)
+        net = net.with_parameters(
+            [w - step * (g + 2 * ridge * w) for w, g in zip(net.weights, weights, strict=True)],
+            [b - step * (g + 2 * ridge * b) for b, g in zip(net.biases, biases, strict=True)],
+        )
+    errors = net(x) - y
+    assert (errors * errors).mean() < 0.3
+    assert frobenius_squared(net.weights[0]) > 0.5
+    assert layer_imbalances(net).abs().max() < 2e-3 * before
