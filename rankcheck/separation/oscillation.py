@@ -32,7 +32,8 @@ its best approximation by polynomials of degree k = n - 1. As $\lfloor m\rfloor 
 $\|P_n f\|^2 \ge (1 - d^{-1/2})/(4e\pi) \ge 1/(5e\pi)$ for every d >= 25, square or not; for
 d = 2..24 see `sine_tail` (0.419, 0.495, 0.49985, then 1/2 to more and more digits).
 
-Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Example".
+Source: T. Kocák, *Depth separation for neural networks* (slides, 2019), "Example", after A. Daniely,
+COLT 2017.
 """
 
 from __future__ import annotations

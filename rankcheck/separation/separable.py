@@ -28,7 +28,8 @@ output weight the norm is at most $B^2(1 + \sqrt{4d})$; the supremum is attained
 $x = w/\|w\|$. The L² norm is much smaller: $E\,[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2
 \le 3B^2$.
 
-Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Main result".
+Source: T. Kocák, *Depth separation for neural networks* (slides, 2019), "Main result", after
+A. Daniely, COLT 2017.
 """
 
 from __future__ import annotations

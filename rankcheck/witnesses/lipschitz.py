@@ -29,8 +29,8 @@ it is less than 2(ρ/2 + 1) = ρ + 2 < 2ρ. So m ≤ 2ρ always, hence m ≤ ⌊
 Cells are equal, not of length 2ε/L with a shorter one at each end: the shorter cell can be of the
 size of rounding, and its slope arbitrarily wrong. If ρ/2 is an integer both are the same.
 
-Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Lipschitz function
-approximation".
+Source: T. Kocák, *Depth separation for neural networks* (slides, 2019), "Lipschitz function
+approximation", after A. Daniely, COLT 2017.
 """
 
 from __future__ import annotations
