@@ -77,12 +77,20 @@ def without_the_factor_two(d, n, alpha, beta):
         "without the factor two": {"lower": without_the_factor_two},
     },
     witness=main_lower_bound,
-    errata=Erratum(
-        printed="‖F − Σ g_j‖² = ‖P_nF‖ (‖P_nF‖ − 2 Σ‖g_j‖/√N_{d,n})",
-        right="≥ in place of =. The proof on the next slide has ≥ in its first line, where it drops the "
-        "degrees below n, and in later lines: F = h_1, g = L_1 ⊗ L_1 in d = 3 have 0.845 on the left "
-        "and −0.155 on the right.",
-        survives="The theorem as it is used: the conclusion needs the lower bound only.",
+    errata=(
+        Erratum(
+            printed="‖F − Σ g_j‖² = ‖P_nF‖ (‖P_nF‖ − 2 Σ‖g_j‖/√N_{d,n})",
+            right="≥ in place of =, which the proof on the next slide gives. F = h_1 and g = L_1 ⊗ L_1 "
+            "in d = 3 have 0.845 on the left and −0.155 on the right.",
+            survives="The theorem as it is used: the conclusion needs the lower bound only.",
+        ),
+        Erratum(
+            printed="‖F − N_2‖² = Σ_{i≥0} ‖α_i h_i − Σ_j β_i^j L_i^{v_j} ⊗ L_i^{v′_j}‖²",
+            right="≥ in place of the first =. A separable function has coefficients β_{i,k} with i ≠ k "
+            "too, as two slides before; they are orthogonal to the rest and are dropped here.",
+            survives="The proof.",
+            place="slide: Main result - proof",
+        ),
     ),
 )
 def test_main_theorem(d, n, alpha, beta, v, w, *, lower=lower_bound):
