@@ -116,8 +116,9 @@ def test_width_lower_bound(
 
     Checked for networks of up to four neurons in $d = 2, 3, 4$, for drawn $F$ and for
     $F = \sin(\pi d^3 \langle x, x' \rangle)$ with $n = d^2$. The error counts harmonics up to the
-    degree of $F$ only, which can only raise the bounds. Slide 2 asks for a lower bound for every
-    network of polynomial width; what is proved has the bound $B$ on the weights. Proof: docs/proofs/width-of-depth-two.md.
+    degree of $F$ only, which can only raise the bounds. Slide 2 asks about every network of
+    polynomial width; what is proved is for weights of at most $B$. Proof:
+    docs/proofs/width-of-depth-two.md.
     """
     beta, _, v, u = neurons_and_constant(d, alpha.shape[-1] - 1, w, other, b)
     weight = torch.cat((output, last.unsqueeze(-1)), -1)[..., None, None]
@@ -167,12 +168,13 @@ def with_nineteen(d, like):
     },
     loose={
         "‖F − N‖": "print has the constants of ‖F − N‖², and ε² is ε/3646; best ratio 4·10⁻⁴",
-        "the sharper bound": "the ratio of the real numbers falls from 0.0097 at d = 2 to 0.0006 at d = 1000",
+        "the sharper bound": "both are 1 after rounding up to d = 12; as real numbers their ratio falls "
+        "from 0.0097 at d = 2 to 0.0006 at d = 1000",
     },
     witness=printed_norms,
     errata=Erratum(
         printed="√N_{d,d²} / (20eπ 2^{2d}(1 + √(4d)) + 2^{d+1})",
-        right="The proof subtracts 2^{d+1}, for the output bias, from √N_{d,d²}/(10eπ) in the numerator "
+        right="The derivation subtracts 2^{d+1}, for the output bias, from √N_{d,d²}/(10eπ) in the numerator "
         "of a fraction with the denominator 2·2^{2d}(1 + √(4d)). In the denominator it only makes the "
         "width smaller, and the bias can be left out altogether.",
         survives="The printed width holds as it stands, for ‖F − N‖ and for ‖F − N‖².",
