@@ -1,4 +1,4 @@
-"""Functions of one variable that several statements of `separation` are about."""
+"""What several statements of `separation` share: functions of one variable, and a broken network."""
 
 import torch
 
@@ -6,6 +6,7 @@ from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
 from rankcheck.scalars import pi
+from rankcheck.witnesses.inner_product import DepthThree
 
 
 def subdivision(source: Source, pieces: int, start=-1, length=2):
@@ -25,3 +26,11 @@ def lipschitz_function(source: Source, breakpoints, lipschitz):
 def sine(d: int):
     """The oscillating example t ↦ sin(πd³t)."""
     return lambda t: torch.sin(d**3 * pi(t) * t)
+
+
+def heavier(pair: DepthThree, factor: int) -> DepthThree:
+    """The same function: the first layer of N_i times a factor, the second divided by it."""
+    inner = pair.inner
+    (first, second), (b, c) = inner.weights, inner.biases
+    moved = inner.with_parameters((factor * first, second / factor), (factor * b, c))
+    return DepthThree(moved, pair.outer)

@@ -35,8 +35,8 @@ def test_inner_product_basis(d, alpha, gamma, *, basis=orthonormal_table):
     orthonormality, and Parseval's identity for $\gamma = \alpha$.
 
     Checked by a double sum over the points of a rule on the sphere that is exact for these degrees,
-    without reduction to $\mu_d$. Not checked: that every inner-product function is a limit of such
-    sums.
+    without reduction to $\mu_d$. That every inner-product function is a limit of such sums is
+    separation.inner-product-completeness.
     """
     n = alpha.shape[-1] - 1
     points, weights = sphere_rule(d, 2 * n)

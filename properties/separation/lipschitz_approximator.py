@@ -2,16 +2,23 @@
 two."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, paper, refuted
+from rankcheck import construction, eq, leq, paper
+from rankcheck.claims.claim import Need
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
-from rankcheck.networks.piecewise_linear import zigzag
+from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.scalars import scalar
-from rankcheck.witnesses.lipschitz import cells_as_drawn, cells_needed, interpolate, supremum_error
+from rankcheck.witnesses.lipschitz import (
+    cells_needed,
+    interpolate,
+    interpolate_cells,
+    supremum_error,
+)
 
 from ._functions import lipschitz_function, subdivision
 
@@ -28,10 +35,13 @@ def lipschitz_functions(source: Source):
 
 @instances
 def zigzags(source: Source):
-    """A tooth of slopes ±L in each cell and ρ = 2n, so that the error is exactly ε."""
-    cells = source.integer(1, 5)
+    """Zigzags of slopes ±L: a tooth in each cell, turns at the knots, or hardly two units allowed."""
+    teeth = source.integer(1, 5)
+    teeth, ratio = source.choice(
+        ((teeth, Fraction(2 * teeth)), (teeth, Fraction(4 * teeth)), (1, Fraction(9, 8)))
+    )
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
-    return zigzag(radius, lipschitz, cells), radius, lipschitz, Fraction(2 * cells)
+    return zigzag(radius, lipschitz, teeth), radius, lipschitz, ratio
 
 
 @instances
@@ -51,9 +61,16 @@ def one_cell_fewer(ratio):
     return max(cells_needed(ratio, 1, 1) - 1, 0)
 
 
-def as_drawn(ratio):
-    """Cells of length ε/L, as on the slide, which are too many."""
-    return cells_as_drawn(ratio, 1, 1)
+def three_times_as_many(ratio):
+    """Cells that are shorter than they need be."""
+    return 3 * cells_needed(ratio, 1, 1)
+
+
+def idle_units_beyond_the_interval(f, radius, cells):
+    """The same function: units of weight 0 start beyond R, by half a cell."""
+    network = interpolate(f, radius, cells)
+    beyond = -radius.unsqueeze(-1) * scalar(Fraction(2 * cells + 1, 2 * max(cells, 1)), radius)
+    return replace(network, beta=torch.where(network.gamma == 0, beyond, network.beta))
 
 
 @construction(
@@ -64,12 +81,15 @@ def as_drawn(ratio):
     needs={"f is L-Lipschitz": too_steep()},
     mutants={
         "one cell fewer": {"cells_for": one_cell_fewer},
-        "cells of length ε/L, as drawn": {"cells_for": as_drawn},
+        "three times the cells": {"cells_for": three_times_as_many},
+        "a unit beyond R": {"witness": idle_units_beyond_the_interval},
     },
-    loose={"the biases": "the last unit starts one cell before R"},
+    loose={"the biases": "the last unit starts one cell before R: see the next relation"},
     witness=interpolate,
 )
-def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells):
+def test_lipschitz_approximator(
+    f, radius, lipschitz, ratio, *, cells_for=cells, witness=interpolate
+):
     r"""A Lipschitz function of one variable as a network of one hidden layer.
 
     For $f: [-R, R] \to \mathbb R$, $L$-Lipschitz, and $\varepsilon > 0$ there is $N(x) = f(0) +
@@ -77,10 +97,13 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
     \varepsilon$, $N$ $L$-Lipschitz on $\mathbb R$, $m \le 2RL/\varepsilon$, $\alpha_i = \pm 1$,
     $|\beta_i| \le R$ and $|\gamma_i| \le 2L$.
 
+    With $n$ cells on either side, $|\beta_i| \le R - R/n$.
+
     Checked for piecewise-linear $f$, where a breakpoint of $f$ or of $N$ attains the supremum. The
     unit tests of the witness have smooth $f$.
     """
-    network = interpolate(f, radius, cells_for(ratio))
+    number = cells_for(ratio)
+    network = witness(f, radius, number)
     error = radius * lipschitz / scalar(ratio, radius)
     scale = f.values.abs().amax(-1) + radius * lipschitz
     origin = f(torch.zeros_like(radius).unsqueeze(-1)).squeeze(-1)
@@ -96,29 +119,92 @@ def test_lipschitz_approximator(f, radius, lipschitz, ratio, *, cells_for=cells)
         *clauses,
         eq(network.alpha.abs(), 1, label="the inner weights"),
         leq(network.beta.abs().amax(-1), radius, label="the biases"),
+        leq(network.beta.abs().amax(-1), radius - radius / number, label="the last bias"),
         leq(network.gamma.abs().amax(-1), 2 * lipschitz, scale=scale / radius, label="the jumps"),
     )
 
 
-@refuted(
-    "separation.lipschitz-width-as-drawn",
-    paper("separation", "slide: Lipschitz function approximation - proof"),
-    instances=lipschitz_functions(),
-    errata=Erratum(
-        printed="TODO",
-        right="The slide draws cells of length ε/L; they need 2⌈RL/ε⌉ units, more than 2RL/ε unless "
-        "RL/ε is a whole number (RL/ε = 1.3: 4 > 2.6). Right are cells of length 2ε/L, which have the same "
-        "error bound and need few enough units.",
-        survives="TODO",
-        weight="theorem",
-    ),
-    readings={"TODO": "TODO"},
-    corrected_by="separation.lipschitz-approximator",
-)
-def test_lipschitz_width_as_drawn(f, radius, lipschitz, ratio):
-    r"""The width of the approximator with cells of length ε/L, as drawn on the slide.
+@instances
+def lipschitz_functions_and_whole_cells(source: Source):
+    """The same with a whole number ρ."""
+    f, radius, lipschitz, _ = lipschitz_functions()(source)
+    return f, radius, lipschitz, Fraction(source.integer(1, 12))
 
-    The network that interpolates $f$ at the ends of cells of length $\varepsilon/L$ on either side
-    of 0 has at most $2RL/\varepsilon$ units.
+
+@instances
+def zigzags_and_whole_cells(source: Source):
+    """Zigzags of slopes ±L with a tooth in each cell, or with turns at the knots."""
+    teeth = source.integer(1, 5)
+    ratio = Fraction(teeth * source.choice((1, 2)))
+    radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
+    return zigzag(radius, lipschitz, teeth), radius, lipschitz, ratio
+
+
+@instances
+def a_tooth_on_both_sides(source: Source):
+    """ρ = 7/4 and f = L|x| up to ε/L, then with slope −L, on both sides."""
+    radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
+    ratio = Fraction(7, 4)
+    ends = radius.unsqueeze(-1) * scalar(1 / ratio, radius)
+    breakpoints = torch.cat(
+        (-radius.unsqueeze(-1), -ends, 0 * ends, ends, radius.unsqueeze(-1)), -1
+    )
+    one = torch.ones_like(lipschitz)
+    slopes = lipschitz.unsqueeze(-1) * torch.stack((one, -one, one, -one), -1)
+    return (
+        PiecewiseLinear.from_slopes(breakpoints, slopes, source.tensor()),
+        radius,
+        lipschitz,
+        ratio,
+    )
+
+
+def half_the_cells(f, radius, ratio, number):
+    """Cells of twice the length."""
+    return interpolate_cells(f, radius, ratio / 2, max(number // 2, 1))
+
+
+@construction(
+    "separation.lipschitz-whole-cells",
+    paper("separation", "slide: Lipschitz function approximation - proof"),
+    instances=lipschitz_functions_and_whole_cells(),
+    tight=zigzags_and_whole_cells(),
+    needs={
+        "RL/ε is a whole number, rounded up": Need(
+            a_tooth_on_both_sides(), {"rounding": math.ceil}
+        ),
+        "RL/ε is a whole number, rounded down": Need(
+            a_tooth_on_both_sides(), {"rounding": math.floor}
+        ),
+    },
+    mutants={
+        "half the cells": {"witness": half_the_cells},
+        "0.49 of the printed error": {"printed": Fraction(49, 100)},
+    },
+    loose={"the error": "it is at most ε/2, which zigzags reach"},
+    witness=interpolate_cells,
+)
+def test_lipschitz_whole_cells(
+    f, radius, lipschitz, ratio, *, rounding=math.floor, printed=1, witness=interpolate_cells
+):
+    r"""The cells of length ε/L on the slides, for a whole number RL/ε.
+
+    If $RL/\varepsilon$ is a whole number, the network that equals an $L$-Lipschitz $f$ at the
+    multiples of $\varepsilon/L$ in $[-R, R]$ errs by at most $\varepsilon/2$, is $L$-Lipschitz, and
+    has $m = 2RL/\varepsilon$ units. For $RL/\varepsilon = 7/4$ neither the next larger number of cells
+    will do, which takes 4 units, nor the next smaller one, where the network goes on with its last
+    slope and may err by $3\varepsilon/2$; separation.lipschitz-approximator has longer cells and
+    every $\varepsilon$.
+
+    Checked for piecewise-linear $f$. The drawing on the slide is not in the text at hand.
     """
-    return leq(interpolate(f, radius, cells_as_drawn(ratio, 1, 1)).width, math.floor(2 * ratio))
+    network = witness(f, radius, ratio, rounding(ratio))
+    error = radius * lipschitz / scalar(ratio, radius)
+    scale = f.values.abs().amax(-1) + radius * lipschitz
+    gap = supremum_error(f, network)
+    return (
+        leq(gap, error / 2, scale=scale, where=ratio.denominator == 1, label="half the error"),
+        leq(gap, scalar(printed, error) * error, scale=scale, label="the error"),
+        leq(network.lipschitz(), lipschitz, scale=scale / radius, label="the Lipschitz constant"),
+        leq(network.width, math.floor(2 * ratio), label="the width"),
+    )

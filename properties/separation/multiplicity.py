@@ -3,7 +3,7 @@ d."""
 
 import math
 
-from rankcheck import eq, identity, leq, paper
+from rankcheck import Erratum, eq, identity, leq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.legendre import multiplicity
 
@@ -39,6 +39,11 @@ def quotient(d, n):
     instances=dimensions_and_degrees(),
     tight=circles(),
     mutants={"without the second binomial": {"number": without_the_second_binomial}},
+    errata=Erratum(
+        printed="N_{n,d} = C(d+n−1, d−1) − C(d+n−3, d−1)",
+        right="N_{d,n} on the left, as everywhere else: the dimension comes first.",
+        survives="All of it.",
+    ),
     no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_multiplicity(d, n, *, number=multiplicity):

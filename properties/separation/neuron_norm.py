@@ -9,14 +9,17 @@ from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Instances, Source, instances
 from rankcheck.instances.spheres import unit_vectors
 from rankcheck.linalg import power
-from rankcheck.scalars import square_root
+from rankcheck.scalars import scalar, square_root
 from rankcheck.separation import (
+    diagonal_norms,
     neuron_coefficients,
     neuron_norm_bound,
     neuron_second_moment,
     neuron_supremum,
 )
 from rankcheck.separation.spherical import sphere_rule
+
+from ._neurons import directions
 
 
 @instances
@@ -52,6 +55,21 @@ def with_points(source: Source, *, family: Instances):
     return *neuron, unit_vectors(source, neuron[0]), unit_vectors(source, neuron[0])
 
 
+@instances
+def with_best_points(source: Source, *, family: Instances):
+    """The neurons of a family, and the point w/‖w‖, w'/‖w'‖."""
+    d, size, w, other, *rest = family(source)
+    return d, size, w, other, *rest, directions(w), directions(other)
+
+
+@instances
+def with_equal_bounds(source: Source):
+    """The largest neurons, or w = w' = 0 and the bias alone."""
+    d, size, w, other, *rest = largest_neurons(high=5)(source)
+    factor = source.choice((1, 0))
+    return d, size, factor * w, factor * other, *rest
+
+
 def of_two_spheres(d, size):
     """B(1 + √(4d))."""
     return size * neuron_norm_bound(d, 1, size)
@@ -66,7 +84,7 @@ def of_one_sphere(d, size):
     "separation.neuron-norm",
     paper("separation", "slide: Example - conclusion"),
     instances=with_points(family=neurons(high=12)),
-    tight=with_points(family=largest_neurons(high=12)),
+    tight=with_best_points(family=largest_neurons(high=12)),
     needs={"all weights are at most B": with_points(family=larger_neurons(high=12))},
     mutants={"the bound for one sphere": {"largest": of_one_sphere}},
 )
@@ -81,10 +99,7 @@ def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=of_two_spher
     The maximum of $\sigma$ is attained at $x = w/\|w\|$, $x' = w'/\|w'\|$.
     """
     lengths = [power((a * a).sum(-1), Fraction(1, 2)) for a in (w, other)]
-    first, second = (
-        a / torch.where(length == 0, torch.ones_like(length), length).unsqueeze(-1)
-        for a, length in zip((w, other), lengths, strict=True)
-    )
+    first, second = directions(w), directions(other)
 
     def neuron(point, other_point):
         return torch.relu((w * point).sum(-1) + (other * other_point).sum(-1) + b)
@@ -102,29 +117,45 @@ def test_neuron_norm(d, size, w, other, b, output, x, y, *, largest=of_two_spher
     "separation.neuron-second-moment",
     paper("separation", "slide: Example - conclusion"),
     instances=neurons(high=5),
-    tight=largest_neurons(high=5),
+    tight=with_equal_bounds(),
     needs={"all weights are at most B": larger_neurons(high=5)},
+    mutants={
+        "√2·B for √3·B": {"summands": 2},
+        "a quarter of the norm on the diagonal": {"half": Fraction(1, 4)},
+    },
+    loose={
+        "the diagonal": "|z| has a mean, and parts beside the diagonal; best ratio 0.56, in d = 2"
+    },
     no_ball="points of the rules are zeros of polynomials, computed in floats",
 )
-def test_neuron_second_moment(d, size, w, other, b, output):
+def test_neuron_second_moment(d, size, w, other, b, output, *, summands=3, half=Fraction(1, 2)):
     r"""The L² norm of a neuron is at most √3·B, before its output weight.
 
     With $z = \langle w, x \rangle + \langle w', x' \rangle + b$ on $S^{d-1} \times S^{d-1}$:
     $E[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2 \le 3B^2$ if no entry of $w$, $w'$, $b$
-    exceeds $B$ in size. The square of the maximum is larger by a factor of order $d$, so this gives
-    a sharper width (rankcheck.separation.widths).
+    exceeds $B$ in size. The square of the maximum is larger by a factor of order $d$. Of this norm
+    at most half is in products of harmonics of equal degrees $i \ge 1$: $\|Q_1 [z]_+\| \le \frac12
+    \|z\|$, as $[z]_+ = \frac12 (z + |z|)$ and $Q_1 z = 0$. This gives the sharper width
+    (separation.width-lower-bound).
 
-    $E z^2$ is computed by a rule on the sphere that is exact for squares, $E[z]_+^2$ by Gauss
-    quadrature over the two inner products; the inequality holds for the measure of the rule as
-    well.
+    $E z^2$ is computed by a rule on the sphere that is exact for squares, $E[z]_+^2$ and the
+    coefficients up to degree 7 by Gauss quadrature over the two inner products; the inequalities
+    hold for the measure of the rule as well. Proof: docs/proofs/width-of-depth-two.md.
     """
     moment = neuron_second_moment(w, other, b)
     points, weights = (array.to(w.device) for array in sphere_rule(d, 2))
     z = (w @ points.mT).unsqueeze(-1) + (other @ points.mT).unsqueeze(-2) + b[..., None, None]
     square = (z * z * weights * weights.unsqueeze(-1)).sum((-2, -1))
-    _, norm = neuron_coefficients(d, w, other, b, 0, 8)
+    beta, norm = neuron_coefficients(d, w, other, b, 7, 8)
+    diagonal = diagonal_norms(beta.unsqueeze(-3), 1).squeeze(-1)
     return (
         eq(square, moment, label="the second moment"),
         leq(norm * norm, moment, label="the norm"),
-        leq(moment, 3 * size * size, label="the bound"),
+        leq(moment, summands * size * size, label="the bound"),
+        leq(
+            diagonal,
+            scalar(half, moment) * torch.sqrt(moment),
+            scale=torch.sqrt(moment),
+            label="the diagonal",
+        ),
     )

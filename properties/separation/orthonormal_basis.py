@@ -55,7 +55,8 @@ def test_orthonormal_basis(d, p, q, *, measure=against_dt):
     coordinate of a uniform point of the sphere.
 
     Checked by two rules that are exact for these degrees: one against $dx$ with the density as
-    printed, and the Gauss rule of $\mu_d$. Not checked: that the basis is complete.
+    printed, and the Gauss rule of $\mu_d$. That the basis is complete is
+    separation.legendre-completeness.
     """
     degree = p.shape[-1] - 1
     exact = (p * q).sum(-1)

@@ -12,7 +12,7 @@ from rankcheck.instances.spheres import unit_vectors
 from rankcheck.scalars import pi, scalar
 from rankcheck.witnesses.inner_product import depth_three, depth_three_cells, largest_parameter
 
-from ._functions import sine
+from ._functions import heavier, sine
 
 
 @instances
@@ -34,26 +34,28 @@ def next_to_zero(source: Source):
     paper("separation", "slide: Example"),
     instances=neighbouring_numbers(),
     tight=next_to_zero(),
+    mutants={"3.14 for π": {"slope": Fraction(314, 100)}},
 )
-def test_sine_lipschitz(d, s, t):
+def test_sine_lipschitz(d, s, t, *, slope=None):
     r"""sin(πd³t) is πd³-Lipschitz.
 
     $|\sin(\pi d^3 s) - \sin(\pi d^3 t)| \le \pi d^3\,|s - t|$.
     """
     f = sine(d)
-    return leq((f(s) - f(t)).abs(), d**3 * pi(s) * (s - t).abs(), scale=d**3 * s.abs() + 1)
+    slope = pi(s) if slope is None else scalar(slope, s)
+    return leq((f(s) - f(t)).abs(), d**3 * slope * (s - t).abs(), scale=d**3 * s.abs() + 1)
 
 
 #: Pairs of points in an instance, which share one network.
-PAIRS = 8
+PAIRS = 4
 #: Rational numbers above and below π, for numbers of cells and of units.
 PI_ABOVE, PI_BELOW = Fraction(355, 113), Fraction(333, 106)
 
 
 @instances
 def pairs_of_points(source: Source):
-    """d, ε, and eight pairs of unit vectors, the first aligned and the second opposite."""
-    d, error = source.integer(2, 5), Fraction(1, source.integer(1, 3))
+    """d, ε, and four pairs of unit vectors, the first aligned and the second opposite."""
+    d, error = source.integer(2, source.choice((3, 5))), Fraction(1, source.integer(1, 3))
     x, other = unit_vectors(source, PAIRS, d), unit_vectors(source, PAIRS - 2, d)
     return d, error, x, torch.cat((x[..., :1, :], -x[..., 1:2, :], other), -2)
 
@@ -63,19 +65,33 @@ def too_few_cells(f, d, inner_cells, outer_cells, radius):
     return depth_three(f, d, inner_cells, outer_cells // 8, radius)
 
 
+def too_many_cells(f, d, inner_cells, outer_cells, radius):
+    """Three times the cells of N_f."""
+    return depth_three(f, d, inner_cells, 3 * outer_cells, radius)
+
+
+def with_large_weights(f, d, inner_cells, outer_cells, radius):
+    """The same function with weights of 1024 in the first layer."""
+    return heavier(depth_three(f, d, inner_cells, outer_cells, radius), 1024)
+
+
 @construction(
     "separation.oscillating-example",
     paper("separation", "slide: Example"),
     instances=pairs_of_points(),
-    mutants={"an eighth of the cells of N_f": {"witness": too_few_cells}},
+    mutants={
+        "an eighth of the cells of N_f": {"witness": too_few_cells},
+        "three times the cells of N_f": {"witness": too_many_cells},
+        "large weights": {"witness": with_large_weights},
+    },
     loose={
-        "the error": "a sine is smooth: chords of length ε/L err by at most ε²/8",
-        "the first width": "cells of twice the length on the slides need half the units",
-        "the second width": "cells of twice the length on the slides need half the units",
-        "the weights": "neighbouring chords of a sine do not differ by 2L",
+        "the error": "a sine is smooth: chords of length ε/L err by at most ε²/8; best ratio 0.13",
+        "the first width": "cells of twice the length on the slides need half the units: 0.503",
+        "the second width": "cells of twice the length on the slides need half the units: 0.52",
+        "the weights": "neighbouring chords of a sine do not differ by 2L; best ratio 0.50",
     },
     witness=depth_three,
-    no_batch="the first layer has 16d⁵ units; an instance has eight pairs of points instead of a batch",
+    no_batch="the first layer has 16d⁵ units; an instance has four pairs of points instead of a batch",
     effort=0.3,
 )
 def test_oscillating_example(d, error, x, other, *, witness=depth_three):

@@ -42,9 +42,9 @@ DOCUMENTS: dict[str, Document] = {
         ),
         Document(
             "separation",
-            "A. Daniely",
-            "Depth separation for neural networks",
-            "COLT 2017, as presented in slides by T. Kocák",
+            "T. Kocák",
+            "Depth separation for neural networks (slides)",
+            "10 May 2019, after A. Daniely's paper of the same title, COLT 2017",
         ),
         Document(
             "rankcheck",

@@ -9,8 +9,8 @@ $P_n = P_{d,n}$ is its n-th orthogonal polynomial, scaled to $P_n(1) = 1$ (Cheby
 Legendre for d = 3, in general $C_n^{(d/2-1)}(t)/C_n^{(d/2-1)}(1)$), and $N_{d,n}$, the dimension of
 the space of spherical harmonics of degree n, makes $\{\sqrt{N_{d,n}}\,P_n\}_n$ orthonormal.
 
-Source: C. Müller, *Spherical Harmonics*, LNM 17; A. Daniely, *Depth separation for neural
-networks*, COLT 2017, section "Legendre polynomials" of the slides.
+Source: C. Müller, *Spherical Harmonics*, LNM 17; T. Kocák, *Depth separation for neural networks*
+(slides, 2019), "Legendre polynomials", after A. Daniely, COLT 2017.
 """
 
 from __future__ import annotations

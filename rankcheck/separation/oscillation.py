@@ -1,4 +1,4 @@
-r"""Sines in the Legendre basis, exactly: a function too hard for depth two.
+r"""Sines and plane waves in the Legendre basis, exactly: a function too hard for depth two.
 
 For $s(t) = \sin(\omega t)$, $\omega = \pi\sqrt q$, the coefficients
 $\alpha_n = \int s\,\sqrt{N_{d,n}}\,P_n\,d\mu_d$ are Bessel functions: by Gegenbauer's integral
@@ -9,6 +9,14 @@ $$\int e^{i\omega t} P_n(t)\,d\mu_d(t)
 so $\alpha_n = (-1)^{(n-1)/2} \sqrt{N_{d,n}}\,\Gamma(d/2)\,(2/\omega)^{d/2-1} J_{n+d/2-1}(\omega)$
 for odd n, 0 for even n, and $\|s\|^2 = (1 - \int \cos(2\omega t)\,d\mu_d)/2$. Everything is
 computed in ball arithmetic and returned as balls or as the nearest doubles.
+
+*Plane waves.* $e^{i\omega t} = \sum_n i^n a_n \sqrt{N_{d,n}}\,P_n(t)$ with
+$a_n = \sqrt{N_{d,n}}\,\Gamma(d/2)\,(2/\omega)^{d/2-1} J_{n+d/2-1}(\omega)$ and $\sum_n a_n^2 = 1$.
+From $|J_\nu(\omega)| \le (\omega/2)^\nu/\Gamma(\nu+1)$ come bounds of the terms from degree n on:
+$a_k^2 \le N_{d,k}\,(c_k)^2$ and $|a_k| \sqrt{N_{d,k}} \le N_{d,k}\,c_k$,
+$c_k = \Gamma(d/2)(\omega/2)^k/\Gamma(k+d/2)$. As $N_{d,k+1}/N_{d,k}$ does not increase in k, both
+are below geometric series. Plane waves of all frequencies span a dense subspace of $L^2(\mu_d)$
+(Stone–Weierstrass), so $\sum_n a_n^2 = 1$ says that the Legendre polynomials are complete.
 
 *The lemma.* For a polynomial p of degree k < m (m a whole number), d >= 2 and
 $s = \sin(\pi\sqrt d\,m\,t)$: $\int (s - p)^2 d\mu_d \ge (m - k)/(4e\pi m)$. In steps:
@@ -32,11 +40,13 @@ its best approximation by polynomials of degree k = n - 1. As $\lfloor m\rfloor 
 $\|P_n f\|^2 \ge (1 - d^{-1/2})/(4e\pi) \ge 1/(5e\pi)$ for every d >= 25, square or not; for
 d = 2..24 see `sine_tail` (0.419, 0.495, 0.49985, then 1/2 to more and more digits).
 
-Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Example".
+Source: T. Kocák, *Depth separation for neural networks* (slides, 2019), "Example", after
+A. Daniely, COLT 2017.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
@@ -53,6 +63,9 @@ __all__ = [
     "density_lower_bound",
     "distance_lower_bound",
     "example_tail",
+    "plane_wave_coefficients",
+    "plane_wave_degrees",
+    "plane_wave_tails",
     "sign_change_lower_bound",
     "sine_coefficients",
     "sine_energy",
@@ -68,6 +81,50 @@ def sine_coefficients(d: int, q: int | Fraction, n_max: int, like: Array) -> Arr
     """
     _validate(d, Fraction(q), n_max)
     return ball_like(_coefficients(d, Fraction(q), n_max + 1, ctx.prec), like)
+
+
+def plane_wave_coefficients(d: int, q: int | Fraction, n_max: int, like: Array) -> Array:
+    """The numbers a_0, ..., a_{n_max} of e^{iωt}, ω = π√q, shape (n_max + 1,).
+
+    Raises ValueError unless d >= 2, q > 0 and n_max >= 0.
+    """
+    _validate(d, Fraction(q), n_max)
+    return ball_like(_waves(d, Fraction(q), n_max + 1, ctx.prec), like)
+
+
+def plane_wave_tails(d: int, q: int | Fraction, n: int, like: Array) -> tuple[Array, Array]:
+    """Upper bounds of Σ_{k >= n} a_k² and of Σ_{k >= n} |a_k| √N_{d,k}, each of shape ().
+
+    The second bounds what the degrees from n on add to e^{iωt} at any t in [-1, 1]. Raises
+    ValueError unless n is at least :func:`plane_wave_degrees`.
+    """
+    _validate(d, Fraction(q), n)
+    if n < (least := plane_wave_degrees(d, q)):
+        raise ValueError(
+            f"received degree {n}; a geometric series bounds the terms from degree {least} on"
+        )
+    half = arb.pi() * _ball(Fraction(q)).sqrt() / 2
+    number = multiplicity(d, n)
+    size = (arb(d) / 2).gamma() * half**n / (n + arb(d) / 2).gamma()
+    growth = arb(fmpq(multiplicity(d, n + 1), number))
+    step = half / (n + arb(d) / 2)
+    squares = number * size * size / (1 - growth * step * step)
+    return ball_like(squares, like), ball_like(number * size / (1 - growth * step), like)
+
+
+def plane_wave_degrees(d: int, q: int | Fraction) -> int:
+    """The least n from which on each term of the bounds is at most half of the one before.
+
+    Raises ValueError unless d >= 2 and q > 0.
+    """
+    _validate(d, Fraction(q), 0)
+    n = 0
+    # growth · (ω/2)/(n + d/2) <= 1/2, squared, with 355/113 above π; the first decays faster.
+    while Fraction(355, 113) ** 2 * q * multiplicity(d, n + 1) ** 2 > (
+        (n + Fraction(d, 2)) ** 2 * multiplicity(d, n) ** 2
+    ):
+        n += 1
+    return n
 
 
 def sine_energy(d: int, q: int | Fraction, like: Array) -> Array:
@@ -116,22 +173,33 @@ def ball_like(value: arb | tuple[arb, ...], like: Array) -> Array:
 
 @lru_cache(maxsize=512)
 def _coefficients(d: int, q: Fraction, number: int, bits: int) -> tuple[arb, ...]:
-    """The first ``number`` coefficients of sin(π√q t).
+    """The first ``number`` coefficients of sin(π√q t): the imaginary parts of those of the wave."""
+    return tuple(
+        arb(0) if a is None else a if n % 4 == 1 else -a
+        for n, a in enumerate(_terms(d, q, number, odd=True))
+    )
+
+
+@lru_cache(maxsize=512)
+def _waves(d: int, q: Fraction, number: int, bits: int) -> tuple[arb, ...]:
+    """a_0, ..., a_{number - 1} of the plane wave.
 
     ``bits``, the working precision, is an argument because the cache must distinguish precisions.
     """
+    return tuple(a for a in _terms(d, q, number, odd=False) if a is not None)
+
+
+def _terms(d: int, q: Fraction, number: int, *, odd: bool) -> Iterator[arb | None]:
+    """The first ``number`` of the a_n, or None for even n if only the odd ones are asked for."""
     _validate(d, q, number)
     omega = arb.pi() * _ball(q).sqrt()
     nu = arb(d) / 2 - 1
     factor = (nu + 1).gamma() * (2 / omega) ** nu
-    values = []
     for n in range(number):
-        if n % 2 == 0:
-            values.append(arb(0))
-            continue
-        size = arb(multiplicity(d, n)).sqrt() * factor * omega.bessel_j(nu + n)
-        values.append(size if n % 4 == 1 else -size)
-    return tuple(values)
+        if odd and n % 2 == 0:
+            yield None
+        else:
+            yield arb(multiplicity(d, n)).sqrt() * factor * omega.bessel_j(nu + n)
 
 
 def _energy(d: int, q: Fraction) -> arb:

@@ -22,13 +22,26 @@ Cauchy–Schwarz, and $\sum_i (\beta^j_{ii})^2 \le \|g_j\|^2$. The proof drops t
 coefficients and $\|G_i\|^2$, so the statement is "≥" and not the "=" of the slides (F = 0, g = 1);
 the gap closes as g → 0.
 
+*In norm.* With $Q_n g = \sum_{i \ge n} \beta_{ii} L_i^v \otimes L_i^{v'}$ and
+$u = P_nF/\|P_nF\|$: $\langle g, u \rangle \le \|Q_n g\|/\sqrt{N_{d,n}}$, hence
+
+$$\Bigl\| F - \sum_j g_j \Bigr\| \ge \Bigl\langle F - \sum_j g_j, u \Bigr\rangle \ge
+   \|P_nF\| - \sum_j \|Q_n g_j\|/\sqrt{N_{d,n}} ,$$
+
+whose square is at least the right side of the theorem. It is attained by $F = h_n$ and
+$g_j = s w_j L_n^{v_j} \otimes L_n^{v_j}$, where the $v_j$ and $w_j$ are the points and weights of a
+rule on the sphere that is exact for degree 2n. Constants and linear functions have $Q_n g = 0$ for
+n >= 1.
+
 *Neurons.* $\sigma(\langle w, x \rangle + \langle w', x' \rangle + b)$ with all entries at most B in
 size: $\|w\|, \|w'\| \le B\sqrt d$, so on the spheres it is at most $B(1 + 2\sqrt d)$, and times an
 output weight the norm is at most $B^2(1 + \sqrt{4d})$; the supremum is attained, at
 $x = w/\|w\|$. The L² norm is much smaller: $E\,[z]_+^2 \le E z^2 = \|w\|^2/d + \|w'\|^2/d + b^2
-\le 3B^2$.
+\le 3B^2$. Only $|z|/2$ counts in $Q_n$, as $[z]_+ = z/2 + |z|/2$ and $Q_n z = 0$ for n >= 1:
+$\|Q_n [z]_+\| \le \sqrt3 B/2$. Proofs: docs/proofs/width-of-depth-two.md.
 
-Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Main result".
+Source: T. Kocák, *Depth separation for neural networks* (slides, 2019), "Main result", after
+A. Daniely, COLT 2017.
 """
 
 from __future__ import annotations
@@ -50,12 +63,14 @@ from rankcheck.separation.legendre import (
 __all__ = [
     "best_fit",
     "correlations",
+    "diagonal_norms",
     "distance_squared",
     "main_lower_bound",
     "neuron_coefficients",
     "neuron_norm_bound",
     "neuron_second_moment",
     "neuron_supremum",
+    "norm_lower_bound",
     "separable_gram",
     "separable_norms",
     "tail_norm",
@@ -71,6 +86,11 @@ def tail_norm(alpha: Array, n: int) -> Array:
 def separable_norms(beta: Array) -> Array:
     """‖g_j‖, shape (*B, r), for beta (*B, r, K, K)."""
     return power((beta * beta).sum(-1).sum(-1), Fraction(1, 2))
+
+
+def diagonal_norms(beta: Array, n: int) -> Array:
+    """‖Q_n g_j‖, the root of Σ_{i >= n} β_ii²: shape (*B, r) for beta (*B, r, K, K)."""
+    return tail_norm((beta * eye(beta.shape[-1], beta)).sum(-1), n)
 
 
 def separable_gram(d: int, beta: Array, v: Array, w: Array) -> Array:
@@ -109,6 +129,11 @@ def main_lower_bound(d: int, n: int, alpha: Array, norms: Array) -> Array:
     """‖P_nF‖ (‖P_nF‖ - 2 Σ‖g_j‖/√N_{d,n}), shape (*B), for norms (*B, r)."""
     tail = tail_norm(alpha, n)
     return tail * (tail - 2 * norms.sum(-1) / square_root(multiplicity(d, n), alpha))
+
+
+def norm_lower_bound(d: int, n: int, alpha: Array, norms: Array) -> Array:
+    """‖P_nF‖ - Σ‖Q_n g_j‖/√N_{d,n}, a lower bound of ‖F - Σg_j‖: (*B), for norms (*B, r)."""
+    return tail_norm(alpha, n) - norms.sum(-1) / square_root(multiplicity(d, n), alpha)
 
 
 def best_fit(gram: Tensor, cross: Tensor) -> Tensor:

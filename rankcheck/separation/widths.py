@@ -1,32 +1,44 @@
 r"""The width that a network needs for sin(πd³⟨x, x'⟩) at depth two, and a sufficient one at three.
 
 Let N be a network of depth two with r hidden neurons and all weights at most B in size, on
-$S^{d-1} \times S^{d-1}$. Its output is the sum of r + 1 separable functions: r neurons times output
-weights, of norm at most $B^2(1 + \sqrt{4d})$ each, and the output bias, of norm at most B
-(:mod:`rankcheck.separation.separable`). With F = sin(πd³⟨x, x'⟩), n = d² and
-$\tau \le \|P_n F\|$, the main theorem gives
+$S^{d-1} \times S^{d-1}$: a sum of r + 1 separable functions, the neurons times output weights and
+the output bias (:mod:`rankcheck.separation.separable`). Let F be an inner-product function and
+$\delta = \|F - N\| < \tau \le \|P_nF\|$, n >= 1.
 
-$$\|F - N\|^2 \ge \|P_nF\| \Bigl( \|P_nF\| - \frac{2(r B^2 (1 + \sqrt{4d}) + B)}{\sqrt{N_{d,n}}}
-  \Bigr),$$
+*As on the slides.* The norm of a neuron is at most $B^2(1 + \sqrt{4d})$, that of the bias at most
+B, and the main theorem gives
 
-so $\|F - N\|^2 \le \tau^2/2 \le \|P_nF\|^2/2$ forces
-$r B^2(1 + \sqrt{4d}) + B \ge \tau \sqrt{N_{d,n}}/4$.
+$$r \ge \frac{\sqrt{N_{d,n}}\,(\tau^2 - \delta^2)/(2\tau) - B}{B^2 (1 + \sqrt{4d})} .$$
 
-*As on the slides*, τ = 1/(5eπ), B = 2^d (:mod:`rankcheck.separation.oscillation` proves more,
-‖P_nF‖² ≥ 1/(5eπ)): a squared error of at most $1/(50e^2\pi^2)$ needs
+*As printed.* The bias counts nothing, as $Q_n$ of a constant is 0. So B may be dropped, and all the
+more be put into the denominator as the slides do:
 
-$$r \ge \frac{\sqrt{N_{d,d^2}}/(10e\pi) - 2^{d+1}}{2 \cdot 4^d (1 + \sqrt{4d})}.$$
+$$r \ge \frac{\sqrt{N_{d,n}}}{2\tau B^2(1 + \sqrt{4d})/(\tau^2 - \delta^2) + 2B} .$$
 
-The slides put $2^{d+1}$ into the denominator instead. *Sharper*: τ = 1/√(5eπ), and the L² norm
-√3·B² of a neuron in place of its maximum: a squared error of at most 1/(10eπ) needs
-$r \ge (\sqrt{N_{d,d^2}}/(4\sqrt{5e\pi}) - 2^d)/(\sqrt3 \cdot 4^d)$.
+*Sharper.* The theorem in norm, with $\|Q_n [z]_+\| \le \sqrt3 B/2$ for the neurons, gives
+
+$$r \ge \frac{2 \sqrt{N_{d,n}}\,(\tau - \delta)}{\sqrt3 B^2} .$$
+
+*The example.* The slides take F = sin(πd³⟨x, x'⟩), n = d², B = 2^d, τ = 1/(5eπ) and an error of
+$\varepsilon = \tau^2/2 = 1/(50e^2\pi^2)$. Slide 2 defines ε-approximation by $\|F - N\| \le
+\varepsilon$, but the constants of the conclusion are those of $\|F - N\|^2 \le \varepsilon$; here
+``squared`` says which is meant. The sharper widths take $\tau = 1/\sqrt{5e\pi}$, as
+$\|P_nF\|^2 \ge 1/(5e\pi)$ (:mod:`rankcheck.separation.oscillation`).
 
 *Depth three* reaches the error ε everywhere, hence in L², with width $16\pi d^5/\varepsilon$ and
 weights of at most max(4, 2πd³) (:mod:`rankcheck.witnesses.inner_product`), less than 2^d for
 d >= 15.
 
-Numbers are computed in balls with more bits than N_{d,n} has, so the integers are exact. The two
-widths cross between d = 43 and d = 44, and from d = 73 on $d^{d/4} \le r \le d^{d/2}$.
+*The rate.* $W(d) = \sqrt{N_{d,d^2}}/(20e\pi 4^d (1 + \sqrt{4d}))$, the width of the slides without
+the bias, has
+
+$$\log_2 W(d) = \tfrac d2 \log_2 d - \bigl(2 - \tfrac12 \log_2 e\bigr) d - \tfrac74 \log_2 d - c
+   - \Bigl(\tfrac1{2\sqrt d} + \tfrac{\eta(d)}{d}\Bigr) \log_2 e,$$
+
+$c = \log_2(40e\pi) + \frac14 \log_2 \frac{\pi}{2e}$ and $\frac38 \le \eta(d) \le \frac{17}8$ for
+every d >= 2. Proofs: docs/proofs/width-of-depth-two.md.
+
+Numbers are computed in balls with more bits than N_{d,n} has, so the integers are exact.
 """
 
 from __future__ import annotations
@@ -34,27 +46,72 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flint import arb
 
 from rankcheck.balls import Undecided, precision
 from rankcheck.linalg import Array
+from rankcheck.scalars import square_root
 from rankcheck.separation.legendre import multiplicity
 from rankcheck.separation.oscillation import ball_like
 
 __all__ = [
-    "allowed_norms",
-    "allowed_norms_as_printed",
     "depth_three_width",
     "depth_two_width",
     "guaranteed_error",
+    "log_width",
+    "printed_norms",
+    "printed_width",
+    "sharper_width",
     "slides_error",
     "slides_error_like",
+    "width_as_on_the_slides",
+    "width_as_printed",
+    "width_from_the_norm",
+    "width_rate",
 ]
 
 T = TypeVar("T")
-Bound = Callable[[int, arb], arb]
+
+
+# For every network: τ, δ and B are arrays of one shape, or balls.
+
+
+def width_as_on_the_slides(d: int, n: int, tail: Any, distance: Any, size: Any) -> Any:
+    r"""$(\sqrt{N_{d,n}}(\tau^2 - \delta^2)/(2\tau) - B)/(B^2(1 + \sqrt{4d}))$.
+
+    tail is τ > 0, distance is δ, and size is B > 0; the result has their shape.
+    """
+    gain = (tail * tail - distance * distance) / (2 * tail)
+    return (_root(multiplicity(d, n), tail) * gain - size) / (size * size * _slope(d, tail))
+
+
+def width_as_printed(d: int, n: int, tail: Any, distance: Any, size: Any) -> Any:
+    r"""$\sqrt{N_{d,n}}/(2\tau B^2(1 + \sqrt{4d})/(\tau^2 - \delta^2) + 2B)$, for δ < τ.
+
+    The arguments are those of :func:`width_as_on_the_slides`. The fraction is reduced, so the value
+    is 0 for δ = τ.
+    """
+    gain = tail * tail - distance * distance
+    below = 2 * tail * size * size * _slope(d, tail) + 2 * size * gain
+    return _root(multiplicity(d, n), tail) * gain / below
+
+
+def width_from_the_norm(d: int, n: int, tail: Any, distance: Any, size: Any) -> Any:
+    r"""$2\sqrt{N_{d,n}}(\tau - \delta)/(\sqrt3 B^2)$, as :func:`width_as_on_the_slides`."""
+    return 2 * _root(multiplicity(d, n), tail) * (tail - distance) / (_root(3, tail) * size * size)
+
+
+def _slope(d: int, like: Any) -> Any:
+    return 1 + _root(4 * d, like)
+
+
+def _root(number: int, like: Any) -> Any:
+    return arb(number).sqrt() if isinstance(like, arb) else square_root(number, like)
+
+
+# For the example: n = d², B = 2^d.
 
 
 def slides_error() -> float:
@@ -64,66 +121,79 @@ def slides_error() -> float:
 
 def slides_error_like(like: Array) -> Array:
     """1/(50e²π²) as an array of shape () of the kind of ``like``."""
-    return ball_like(1 / (50 * _e_pi() ** 2), like)
+    return ball_like(_tau() ** 2 / 2, like)
 
 
-def _derived(d: int, root: arb) -> arb:
-    return (root / (10 * _e_pi()) - 2 ** (d + 1)) / (2 * 4**d * (1 + arb(4 * d).sqrt()))
+def _tau() -> arb:
+    return 1 / (5 * arb(1).exp() * arb.pi())
 
 
-def _printed(d: int, root: arb) -> arb:
-    return root / (20 * _e_pi() * 4**d * (1 + arb(4 * d).sqrt()) + 2 ** (d + 1))
+def _delta(squared: bool) -> arb:
+    error = _tau() ** 2 / 2
+    return error.sqrt() if squared else error
 
 
-def _e_pi() -> arb:
-    return arb(1).exp() * arb.pi()
-
-
-def _norms(bound: Bound, d: int, root: arb) -> arb:
-    return bound(d, root) * 4**d * (1 + arb(4 * d).sqrt()) / root
-
-
-def _evaluate(bound: Bound, d: int, finish: Callable[[arb], T]) -> T:
-    """finish(bound(d, √N)) at a precision that leaves the bound an absolute error below 2^-50."""
+def _evaluate(d: int, finish: Callable[[], T]) -> T:
+    """finish() at a precision of more bits than N_{d,d²} has, which gives a width its ceiling."""
     if d < 2:
         raise ValueError(f"received d = {d}; the sphere S^(d-1) needs d >= 2")
-    number = multiplicity(d, d * d)
-    with precision(number.bit_length() + 64):
-        return finish(bound(d, arb(number).sqrt()))
+    with precision(multiplicity(d, d * d).bit_length() + 64):
+        return finish()
 
 
-def allowed_norms(d: int, like: Array) -> Array:
-    r"""$r B^2 (1 + \sqrt{4d})/\sqrt{N_{d,d^2}}$ at r = the derived bound, of shape ().
+def depth_two_width(d: int, *, squared: bool = True) -> int:
+    """The bound derived as on the slides, rounded up, and at least 0: an exact integer.
 
-    It bounds the sum of the norms of r neurons. It is below τ/4 at every d, so it fits a double.
-    """
-    return _evaluate(partial(_norms, _derived), d, partial(ball_like, like=like))
-
-
-def allowed_norms_as_printed(d: int, like: Array) -> Array:
-    """As :func:`allowed_norms`, at the number of neurons on the slide."""
-    return _evaluate(partial(_norms, _printed), d, partial(ball_like, like=like))
-
-
-def guaranteed_error(d: int, norms: Array) -> Array:
-    r"""The lower bound of the main theorem for the squared error of a network: the shape of norms.
-
-    It is $\tau(\tau - 2(\text{norms} + B/\sqrt{N_{d,d^2}}))$. ``norms`` is the sum of the norms of
-    all neurons over $\sqrt{N_{d,d^2}}$, B = 2^d bounds the output bias, and τ = 1/(5eπ) is below
-    $\|P_nF\|$.
-    """
-    bias = _evaluate(lambda d, root: 2**d / root, d, partial(ball_like, like=norms))
-    tau = ball_like(1 / (5 * _e_pi()), norms)
-    return tau * (tau - 2 * (norms + bias))
-
-
-def depth_two_width(d: int) -> int:
-    """The derived bound rounded up, and at least 0: an exact integer.
+    The error is ‖F - N‖² <= 1/(50e²π²), or ‖F - N‖ <= 1/(50e²π²) if not ``squared``.
 
     >>> [depth_two_width(d) for d in (8, 18, 19, 25)]
     [0, 1, 2, 729]
     """
-    return max(0, _evaluate(_derived, d, _ceiling))
+    return _evaluate(d, lambda: _ceiling(_example(width_as_on_the_slides, d, _tau(), squared)))
+
+
+def printed_width(d: int) -> int:
+    """The printed width, rounded up: an exact integer."""
+    return _evaluate(d, lambda: _ceiling(_example(width_as_printed, d, _tau(), True)))
+
+
+def sharper_width(d: int, *, squared: bool = True) -> int:
+    """The bound from the theorem in norm, rounded up: an exact integer.
+
+    >>> [sharper_width(d) for d in (12, 13, 19, 25)]
+    [1, 2, 287, 215644]
+    """
+    return _evaluate(d, lambda: _ceiling(_example(width_from_the_norm, d, _tau().sqrt(), squared)))
+
+
+def _example(width: Callable[..., arb], d: int, tail: arb, squared: bool) -> arb:
+    return width(d, d * d, tail, _delta(squared), arb(2**d))
+
+
+def printed_norms(d: int, like: Array) -> Array:
+    r"""$r B^2 (1 + \sqrt{4d})/\sqrt{N_{d,d^2}}$ at r = the printed width, of shape ().
+
+    It bounds the sum of the norms of r neurons. It is below τ/4 at every d, so it fits a double.
+    """
+
+    def norms() -> arb:
+        width = _example(width_as_printed, d, _tau(), True)
+        return width * 4**d * _slope(d, width) / arb(multiplicity(d, d * d)).sqrt()
+
+    return _evaluate(d, lambda: ball_like(norms(), like))
+
+
+def guaranteed_error(d: int, norms: Array, *, bias: bool) -> Array:
+    r"""The lower bound of the main theorem for the squared error of a network: the shape of norms.
+
+    It is $\tau(\tau - 2(\text{norms} + B/\sqrt{N_{d,d^2}}))$. ``norms`` is the sum of the norms of
+    all neurons over $\sqrt{N_{d,d^2}}$, B = 2^d bounds the output bias, or is left out without
+    ``bias``, and τ = 1/(5eπ) is below $\|P_nF\|$.
+    """
+    root = partial(_root, multiplicity(d, d * d))
+    output = _evaluate(d, lambda: ball_like(2**d / root(arb(1)), norms))
+    tau = ball_like(_tau(), norms)
+    return tau * (tau - 2 * (norms + output if bias else norms))
 
 
 def depth_three_width(d: int, error: float | None = None) -> float:
@@ -139,8 +209,25 @@ def depth_three_width(d: int, error: float | None = None) -> float:
     return 16 * math.pi * d**5 / epsilon
 
 
+def log_width(d: int) -> float:
+    r"""$\log_2 W(d)$, the nearest double."""
+
+    def value() -> arb:
+        width = arb(multiplicity(d, d * d)).sqrt() * _tau() / (4 * 4**d * _slope(d, arb(1)))
+        return width.log() / arb(2).log()
+
+    return _evaluate(d, lambda: float(value()))
+
+
+def width_rate(d: int) -> float:
+    r"""$\frac d2 \log_2 d - (2 - \frac12 \log_2 e) d - \frac74 \log_2 d - c$, see `log_width`."""
+    log_d, log_e = math.log2(d), math.log2(math.e)
+    constant = math.log2(40 * math.e * math.pi) + math.log2(math.pi / (2 * math.e)) / 4
+    return d * log_d / 2 - (2 - log_e / 2) * d - 7 * log_d / 4 - constant
+
+
 def _ceiling(x: arb) -> int:
     value = x.ceil().unique_fmpz()
     if value is None:
         raise Undecided(f"the least integer above {x} is not determined by the ball")
-    return int(value)
+    return max(0, int(value))

@@ -18,8 +18,8 @@ up to about 12.
 *By quadrature.* x has the coordinates $t$ along v and $\sqrt{1-t^2}\,u$ along the part of w that is
 orthogonal to v, with $t \sim \mu_d$ and $u \sim \mu_{d-1}$ independent. For floats, of any degree.
 
-Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Separable functions";
-C. Müller, *Spherical Harmonics*, LNM 17 (Funk–Hecke).
+Source: T. Kocák, *Depth separation for neural networks* (slides, 2019), "Separable functions",
+after A. Daniely, COLT 2017; C. Müller, *Spherical Harmonics*, LNM 17 (Funk–Hecke).
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ from rankcheck.witnesses.inner_product import (
 from rankcheck.witnesses.leaky_representation import leaky_representation
 from rankcheck.witnesses.lipschitz import (
     LipschitzApproximator,
-    cells_as_drawn,
     cells_needed,
     interpolate,
+    interpolate_cells,
     supremum_error,
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
@@ -85,7 +85,6 @@ __all__ = [
     "autoencoder",
     "balanced_cone_network",
     "bottleneck",
-    "cells_as_drawn",
     "cells_needed",
     "chained_distances",
     "chained_frames",
@@ -108,6 +107,7 @@ __all__ = [
     "inner_product_cells",
     "inner_product_network",
     "interpolate",
+    "interpolate_cells",
     "interpolated_shares",
     "inverse",
     "largest_parameter",

@@ -25,8 +25,8 @@ holds there too.
 of q have slopes at most 2), biases ±1 + β with β in [-1, 0], so at most 2. Layer 3: entries at most
 2L, bias f(0). All of them are at most max(4, 2L, |f(0)|).
 
-Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Inner product
-approximation" and "Inner product function approximation".
+Source: T. Kocák, *Depth separation for neural networks* (slides, 2019), "Inner product
+approximation" and "Inner product function approximation", after A. Daniely, COLT 2017.
 """
 
 from __future__ import annotations

@@ -23,21 +23,23 @@ The error is at most $\varepsilon$ if $h = R/n \le 2\varepsilon/L$.
 *Width.* Let $\rho = RL/\varepsilon$. If $\rho \le 1$, no unit is needed: |f - f(0)| ≤ LR ≤ ε.
 Otherwise take $n = \lceil\rho/2\rceil$, so that m = 2⌈ρ/2⌉. For 1 < ρ ≤ 2 this is 2 < 2ρ; for ρ > 2
 it is less than 2(ρ/2 + 1) = ρ + 2 < 2ρ. So m ≤ 2ρ always, hence m ≤ ⌊2ρ⌋. Taking ⌈ρ/2⌉ for
-ρ < 1 as well would break the bound (ρ = 0.3: 2 units, 0.6 allowed), and so do the cells of length
-ε/L that the slides draw, n = ⌈ρ⌉ (ρ = 1.3: 4 units, 2.6 allowed).
+ρ < 1 as well would break the bound (ρ = 0.3: 2 units, 0.6 allowed). The proof on the slides has
+cells of length ε/L, n = ρ of them on either side, with an error of at most ε/2. This needs a whole
+number ρ. For ρ = 7/4, ⌈ρ⌉ cells take 4 units where 3.5 are allowed; beyond ⌊ρ⌋ cells the network
+keeps its last slope, and may err by 3ε/2.
 
 Cells are equal, not of length 2ε/L with a shorter one at each end: the shorter cell can be of the
 size of rounding, and its slope arbitrarily wrong. If ρ/2 is an integer both are the same.
 
-Source: A. Daniely, *Depth separation for neural networks*, COLT 2017, slides "Lipschitz function
-approximation".
+Source: T. Kocák, *Depth separation for neural networks* (slides, 2019), "Lipschitz function
+approximation", after A. Daniely, COLT 2017.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import torch
@@ -45,12 +47,13 @@ import torch
 from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
+from rankcheck.scalars import scalar
 
 __all__ = [
     "LipschitzApproximator",
-    "cells_as_drawn",
     "cells_needed",
     "interpolate",
+    "interpolate_cells",
     "supremum_error",
 ]
 
@@ -66,11 +69,6 @@ def cells_needed(radius: Number, lipschitz: Number, error: Number) -> int:
     """
     ratio = _ratio(radius, lipschitz, error)
     return 0 if ratio <= 1 else math.ceil(ratio / 2)
-
-
-def cells_as_drawn(radius: Number, lipschitz: Number, error: Number) -> int:
-    """⌈RL/ε⌉, the cells on either side of 0 of length at most ε/L, as drawn on the slide."""
-    return math.ceil(_ratio(radius, lipschitz, error))
 
 
 def _ratio(radius: Number, lipschitz: Number, error: Number) -> Fraction:
@@ -162,6 +160,18 @@ def interpolate(f: Callable[[Array], Array], radius: Array, cells: int) -> Lipsc
         knots=knots,
         radius=radius,
     )
+
+
+def interpolate_cells(
+    f: Callable[[Array], Array], radius: Array, ratio: Fraction, cells: int
+) -> LipschitzApproximator:
+    """The network that equals f at the multiples of ε/L up to ±cells·ε/L, for ε/L = R/ρ, ρ = ratio.
+
+    As :func:`interpolate`, with cells of the length ε/L on the slides, which may end before ±R or
+    beyond it. Raises ValueError if cells < 0.
+    """
+    within = interpolate(f, radius * scalar(cells / ratio, radius), cells)
+    return replace(within, radius=radius)
 
 
 def _jumps(slopes: Array) -> Array:

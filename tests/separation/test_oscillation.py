@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,6 +21,9 @@ from rankcheck.separation.oscillation import (
     density_lower_bound,
     distance_lower_bound,
     example_tail,
+    plane_wave_coefficients,
+    plane_wave_degrees,
+    plane_wave_tails,
     sign_change_lower_bound,
     sine_coefficients,
     sine_energy,
@@ -50,6 +54,42 @@ def test_coefficients_against_scipy_at_a_high_frequency():
     expected = signs * np.exp(log_factor) * jv(n + d / 2 - 1, omega)
     got = sine_coefficients(d, d**6, 400, LIKE).numpy()
     np.testing.assert_allclose(got, expected, rtol=1e-7, atol=1e-13 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("d", "q"), [(2, 9), (3, 4), (5, Fraction(7, 3)), (12, 16)])
+def test_plane_waves_against_quadrature(d, q):
+    omega, top = math.pi * math.sqrt(q), 60
+    t, weights = quadrature(d, 200)
+    wave = torch.exp(1j * omega * t)
+    expected = (wave * weights) @ orthonormal_table(d, top, t).to(torch.complex128)
+    phases = torch.tensor([1j**n for n in range(top + 1)])
+    a = plane_wave_coefficients(d, q, top, LIKE)
+    torch.testing.assert_close(phases * a, expected, atol=1e-12, rtol=0)
+    sine = sine_coefficients(d, q, top, LIKE)
+    torch.testing.assert_close(sine, (phases * a).imag, atol=1e-14, rtol=0)
+
+
+def test_the_tails_of_plane_waves_are_upper_bounds():
+    for d in (2, 3, 7, 12):
+        for q in (Fraction(1, 4), 4, 30):
+            least = plane_wave_degrees(d, q)
+            for n in (least, least + 3):
+                a = plane_wave_coefficients(d, q, n + 80, LIKE)
+                multiplicities = [float(multiplicity(d, k)) for k in range(n + 81)]
+                weights = torch.tensor(multiplicities, dtype=torch.float64).sqrt()
+                squares, uniform = plane_wave_tails(d, q, n, LIKE)
+                assert 0 < (a[n:] ** 2).sum() <= squares
+                assert 0 < (a[n:].abs() * weights[n:]).sum() <= uniform
+                # The terms decay by half from the least degree on.
+                term = [
+                    weights[k] ** 2
+                    * math.exp(gammaln(d / 2) - gammaln(k + d / 2))
+                    * (math.pi * math.sqrt(q) / 2) ** k
+                    for k in range(n, n + 30)
+                ]
+                assert all(2 * later <= now for now, later in pairwise(term))
+    with pytest.raises(ValueError, match="received degree 1; a geometric series"):
+        plane_wave_tails(3, 4, 1, LIKE)
 
 
 def test_tail_is_the_sum_of_the_rest():

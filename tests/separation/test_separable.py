@@ -9,17 +9,20 @@ from rankcheck.balls import BallArray
 from rankcheck.separation import (
     best_fit,
     correlations,
+    diagonal_norms,
     distance_squared,
     main_lower_bound,
     neuron_coefficients,
     neuron_norm_bound,
     neuron_second_moment,
     neuron_supremum,
+    norm_lower_bound,
     separable_gram,
     separable_norms,
+    sphere_rule,
     tail_norm,
 )
-from rankcheck.separation.legendre import orthonormal_table, stereographic
+from rankcheck.separation.legendre import multiplicity, orthonormal_table, stereographic
 
 from .points import sphere
 
@@ -77,6 +80,37 @@ def test_it_is_tight_for_small_aligned_functions():
         bound = main_lower_bound(d, n, alpha, separable_norms(beta))
         gap = distance_squared(d, alpha, beta, v, v) - bound
         assert gap.item() == pytest.approx(s * s, rel=1e-8)
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 20])
+def test_the_theorem_in_norm(d):
+    """It is above the theorem on the slides, and below the distance."""
+    for seed, (r, degrees) in enumerate(((1, 1), (1, 4), (3, 5), (6, 3))):
+        alpha, beta, v, w = random_instance(seed, d, r, degrees, (50,))
+        distance = distance_squared(d, alpha, beta, v, w).clamp(min=0).sqrt()
+        for n in range(degrees + 1):
+            norms = [[float((b.diagonal()[n:] ** 2).sum().sqrt()) for b in g] for g in beta]
+            torch.testing.assert_close(
+                diagonal_norms(beta, n), torch.tensor(norms, dtype=torch.float64)
+            )
+            least = norm_lower_bound(d, n, alpha, diagonal_norms(beta, n))
+            assert (distance >= least - 1e-7).all()
+            slides = main_lower_bound(d, n, alpha, separable_norms(beta))
+            assert (least.clamp(min=0) ** 2 >= slides - 1e-10).all()
+
+
+def test_rules_on_the_sphere_attain_the_theorem_in_norm():
+    """Σ w_j L_n ⊗ L_n over a rule exact for degree 2n is h_n/√N_{d,n}."""
+    for d, n in ((2, 3), (3, 2), (4, 1)):
+        points, weights = sphere_rule(d, 2 * n)
+        alpha = torch.zeros(n + 1, dtype=torch.float64)
+        alpha[n] = 1.5
+        beta = torch.zeros(len(points), n + 1, n + 1, dtype=torch.float64)
+        beta[:, n, n] = 0.9 * weights
+        least = norm_lower_bound(d, n, alpha, diagonal_norms(beta, n)).item()
+        assert least == pytest.approx(1.5 - 0.9 / math.sqrt(multiplicity(d, n)))
+        distance = distance_squared(d, alpha, beta, points, points).item()
+        assert math.sqrt(distance) == pytest.approx(least)
 
 
 def test_it_is_no_equality():

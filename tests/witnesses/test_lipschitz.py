@@ -9,9 +9,9 @@ import torch
 from rankcheck.balls import BallArray
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.witnesses.lipschitz import (
-    cells_as_drawn,
     cells_needed,
     interpolate,
+    interpolate_cells,
     supremum_error,
 )
 
@@ -68,11 +68,23 @@ def test_the_width_for_every_ratio():
     assert cells_needed(Fraction(13, 10), 1, 1) == 1
 
 
-def test_the_cells_as_drawn_are_too_many():
-    assert 2 * cells_as_drawn(Fraction(13, 10), 1, 1) == 4
-    assert 2 * cells_as_drawn(3, 1, 1) == 6
-    for ratio in RATIOS:
-        assert (2 * cells_as_drawn(ratio, 1, 1) > 2 * ratio) == (ratio.denominator > 1)
+def test_cells_of_the_printed_length():
+    """For whole ρ = RL/ε they do; for ρ = 7/4 up takes too many units and down errs too much."""
+    for ratio in (1, 2, 5):
+        f = random_lipschitz(ratio, 2.0, 1.0, steep=False)
+        N = interpolate_cells(f, number(2.0), Fraction(ratio), ratio)
+        torch.testing.assert_close(N.knots, torch.linspace(-2, 2, 2 * ratio + 1).double())
+        assert supremum_error(f, N) <= 2.0 / ratio / 2 * ROUNDING
+    tent = PiecewiseLinear(
+        torch.tensor([-1.75, -1, 0, 1, 1.75], dtype=torch.float64),
+        torch.tensor([0.25, 1, 0, 1, 0.25], dtype=torch.float64),
+    )
+    down = interpolate_cells(tent, number(1.75), Fraction(7, 4), 1)
+    assert down.knots.tolist() == [-1, 0, 1]
+    assert supremum_error(tent, down).item() == pytest.approx(1.5)
+    up = interpolate_cells(tent, number(1.75), Fraction(7, 4), 2)
+    assert up.width == 4
+    assert down(torch.tensor([1.75, -1.75], dtype=torch.float64)).tolist() == [1.75, 1.75]
 
 
 def test_the_zigzag_is_tight_and_one_cell_less_fails():
