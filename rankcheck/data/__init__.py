@@ -20,6 +20,7 @@ from rankcheck.data.kernel_ridge import (
     KernelRidge,
     RadialKernel,
 )
+from rankcheck.data.moments import covariance, total_variance
 from rankcheck.data.tours import distances, path_lower_bound, shortest_path
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Exponent",
     "KernelRidge",
     "RadialKernel",
+    "covariance",
     "distances",
     "fitted_exponent",
     "nearest_neighbours",
@@ -36,4 +38,5 @@ __all__ = [
     "serpentine",
     "serpentine_path",
     "shortest_path",
+    "total_variance",
 ]

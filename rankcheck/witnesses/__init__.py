@@ -62,6 +62,7 @@ from rankcheck.witnesses.rank_one_interpolant import (
 )
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound
 from rankcheck.witnesses.shear import shear, shear_network
+from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
 
 __all__ = [
     "Autoencoder",
@@ -118,6 +119,7 @@ __all__ = [
     "pair_with_sum",
     "planar_identity",
     "point",
+    "points_on_a_line",
     "rank_one_interpolant",
     "scaled_seam",
     "seam_cost_bound",
@@ -129,6 +131,7 @@ __all__ = [
     "surviving_jacobians",
     "tangent",
     "translate",
+    "two_dimensional_layers",
     "two_sided_distances",
     "two_sided_log_determinant",
 ]
