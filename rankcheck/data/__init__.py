@@ -21,6 +21,7 @@ from rankcheck.data.kernel_ridge import (
     RadialKernel,
 )
 from rankcheck.data.moments import covariance, total_variance
+from rankcheck.data.path_tail import likely_length, limiting_constant, log_path_tail
 from rankcheck.data.tours import distances, path_lower_bound, shortest_path
 
 __all__ = [
@@ -33,6 +34,9 @@ __all__ = [
     "covariance",
     "distances",
     "fitted_exponent",
+    "likely_length",
+    "limiting_constant",
+    "log_path_tail",
     "nearest_neighbours",
     "path_lower_bound",
     "serpentine",
