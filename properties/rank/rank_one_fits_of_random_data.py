@@ -10,7 +10,6 @@ from rankcheck import Erratum, leq, paper, statistical
 from rankcheck.data import path_tail
 from rankcheck.data.path_tail import likely_length, log_path_tail
 from rankcheck.data.tours import distances, path_lower_bound, shortest_path
-from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.witnesses.identity_layers import identity_layers
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
@@ -81,15 +80,14 @@ SIZES, RISK = (8, 16, 32, 64, 128), 1e-4
 
 
 def fitted_data(source: Source, law):
-    """N data of f* = s·Q·folds on [0, 1]^d, fitted through R^1 by a network of depth L."""
+    """N data of f* = s·folds on [0, 1]^d, fitted through R^1 by a network of depth L."""
     k, extra = source.integer(1, 3), source.integer(0, 1)
     count, seed = source.choice(SIZES), source.integer(0, SEEDS - 1)
     x = law(count, k + extra, "fit", count, seed)
     folds, depth = source.integer(0, 3), source.integer(3, 12)
     size = source.tensor(low=0.25, high=4.0)
-    Q = semi_orthogonal(source, k + source.integer(0, 1), k)
     distinct = torch.unique(x, dim=0)
-    y = size * folded(distinct, k, folds) @ Q.mT
+    y = size * folded(distinct, k, folds)
     direction = torch.tensor([1.0, 2.0**0.5, 3.0**0.5, 5.0**0.5], dtype=torch.float64)[: k + extra]
     f = rank_one_interpolant(distinct, y, 0, direction)
     net = identity_layers(f.h, f.g, depth, torch.zeros_like(distinct[0, :1]))
