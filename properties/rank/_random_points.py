@@ -32,3 +32,8 @@ def folded(x: torch.Tensor, k: int, folds: int) -> torch.Tensor:
     for _ in range(folds):
         y = 1 - (2 * y - 1).abs()
     return y
+
+
+def warped(y: torch.Tensor) -> torch.Tensor:
+    """Each coordinate in [0, 1] mapped by t ↦ max(t/2, 2t − 1), onto [0, 1]."""
+    return torch.maximum(y / 2, 2 * y - 1)
