@@ -2,13 +2,17 @@
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import clear_of_boundaries
+from rankcheck.instances.matrices import positive, semi_orthogonal
+from rankcheck.instances.networks import clear_of_boundaries, network, slope
+from rankcheck.instances.points import distinct_points
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import block_diagonal, eye, rank
+from rankcheck.linalg import block_diagonal, eye, operator_norm, rank, singular_values
+from rankcheck.networks import Network
 from rankcheck.witnesses.bijections import conjugate, inverse
 from rankcheck.witnesses.denoising import autoencoder
+from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
 
 from ._bijections import bijection
 
@@ -23,9 +27,26 @@ def coordinates(source: Source):
     return clear_of_boundaries(source, psi, latent), z, source.tensor(k, d - k, low=-2.0, high=2.0)
 
 
+def interpolating(source: Source):
+    """f through R^1 that interpolates (x_i, x_i), the h of f = h ∘ e, and z between two knots of h."""
+    count, d = source.integer(2, 6), source.integer(1, 4)
+    x = distinct_points(source, count, d)
+    f = rank_one_interpolant(x, x, slope(source))
+    start = source.integer(0, count - 2)
+    share = source.tensor(1, low=0.125, high=0.875)
+    left, right = f.knots[..., start : start + 1], f.knots[..., start + 1 : start + 2]
+    return f.network(), f.h, left + share * (right - left)
+
+
 @instances
 def autoencoders(source: Source):
-    """f = g ∘ r with r a left inverse of an injective g: R^k → R^d, and z."""
+    """f of bottleneck rank k that is the identity on g(R^k), g, and z.
+
+    f = g ∘ r with r a left inverse of an injective g: R^k → R^d; or k = 1 and f interpolates data
+    (x_i, x_i), so that it is the identity on the path g that it takes through them.
+    """
+    if source.integer(0, 1) == 1:
+        return interpolating(source)
     psi, z, kernel = coordinates(source)
     pair = autoencoder(psi, kernel)
     return pair.network(), pair.decoder, z
@@ -68,17 +89,19 @@ def jacobian_scale(net):
     paper("rank", "§5"),
     instances=autoencoders(),
     needs={"rank_BN f = k": of_higher_rank(), "f = id on g(R^k)": not_inverses()},
+    mutants={"J² = 2J": {"factor": 2}, "rank k + 1": {"more": 1}},
     witness=autoencoder,
 )
-def test_denoising_projection(f, g, z):
+def test_denoising_projection(f, g, z, *, factor=1, more=0):
     r"""At its data the Jacobian of an autoencoder of their rank is a projection.
 
     For an injective piecewise-linear $g: \mathbb R^k \to \mathbb R^d$ and $f = g \circ r$ with
     $r \circ g = \mathrm{id}$: $f(x_0) = x_0$ at every $x_0 = g(z_0)$, and where $f$ is differentiable
     there, $Jf(x_0)$ is a projection, $J^2 = J$, of rank $k$ onto $\operatorname{Im} Jg(z_0)$.
 
-    $g$ is drawn as a bijection of $\mathbb R^d$ after the embedding of $\mathbb R^k$. The image of
-    $J$ is checked by $J\,Jg = Jg$ and by the ranks.
+    $g$ is a bijection of $\mathbb R^d$ after the embedding of $\mathbb R^k$, or the path through data
+    that $f$ was fitted to (rank.rank-one-interpolant with $y_i = x_i$). The image of $J$ is checked by
+    $J\,Jg = Jg$ and by the ranks. For any network, trained ones included, see rank.nearly-denoising.
     """
     x = g(z)
     J, tangent = f.jacobian(x), g.jacobian(z)
@@ -86,8 +109,95 @@ def test_denoising_projection(f, g, z):
     size, along = jacobian_scale(f), jacobian_scale(g)
     return (
         eq(f(x), x, scale=network_scale(f, network_scale(g, z)), label="the data"),
-        eq(J @ J, J, scale=size * size, label="a projection"),
+        eq(J @ J, factor * J, scale=size * size, label="a projection"),
         eq(J @ tangent, tangent, scale=size * along, label="onto the tangent space"),
-        eq(rank(J, f.jacobian_noise(x)), k, label="its rank"),
+        eq(rank(J, f.jacobian_noise(x)), k + more, label="its rank"),
         eq(rank(tangent, g.jacobian_noise(z)), k, label="the dimension of the tangent space"),
+    )
+
+
+def perturbed(source: Source, net: Network, size: float) -> Network:
+    """The network with all parameters changed by at most `size`."""
+    return net.with_parameters(
+        [w + source.tensor(*w.shape[-2:], low=-size, high=size) for w in net.weights],
+        [b + source.tensor(b.shape[-1], low=-size, high=size) for b in net.biases],
+    )
+
+
+@instances
+def nearly_autoencoders(source: Source):
+    """A network with a layer of width k, a point, and k directions T.
+
+    An autoencoder with perturbed parameters, beside a point of its data and along their tangent; or
+    any h ∘ g through R^k, and any T.
+    """
+    if source.integer(0, 1) == 0:
+        psi, z, kernel = coordinates(source)
+        pair = autoencoder(psi, kernel)
+        x, T = pair.decoder(z), pair.decoder.jacobian(z)
+        size = source.choice((2.0**-10, 2.0**-4))
+        outer, inner = (perturbed(source, net, size) for net in (pair.decoder, pair.encoder))
+        f = outer.merged_after(inner)
+        x = x + source.tensor(x.shape[-1], low=-size, high=size)
+        return clear_of_boundaries(source, f, x), x, T
+    d = source.integer(1, 4)
+    k = source.integer(1, d)
+    g = network(source, depth=(1, 2), inputs=d, outputs=k)
+    h = network(source, depth=(1, 2), inputs=k, outputs=d, slopes="relu")
+    f = Network(h.weights, h.biases, g.slope).merged_after(g)
+    x = source.tensor(d)
+    return clear_of_boundaries(source, f, x), x, source.tensor(d, k, low=-2.0, high=2.0)
+
+
+@instances
+def stretched_projections(source: Source):
+    """f = cUUᵀ with orthonormal columns U, c > 1, and T = U."""
+    k = source.integer(1, 3)
+    U = semi_orthogonal(source, k + source.integer(0, 1), k)
+    c = 1 + positive(source, 1, 1, low=0.125, high=2.0)
+    f = Network.linear((U.mT, c * U), slope(source))
+    y = positive(source, k)
+    return f, (U @ y.unsqueeze(-1)).squeeze(-1), U
+
+
+@instances
+def of_rank_more_than_k(source: Source):
+    """f = UUᵀ + VVᵀ/2 with orthonormal columns [U V], and T = U."""
+    k = source.integer(1, 2)
+    Q = semi_orthogonal(source, k + 1, k + 1)
+    U, V = Q[..., :k], Q[..., k:]
+    f = Network.linear((U @ U.mT + V @ V.mT / 2,))
+    return f, source.tensor(k + 1), U
+
+
+@bound(
+    "rank.nearly-denoising",
+    paper("rank", "§5 (rankcheck)"),
+    instances=nearly_autoencoders(),
+    tight=stretched_projections(),
+    needs={"rank Jf ≤ k": of_rank_more_than_k()},
+    mutants={"‖J‖ in place of its square": {"power": 1}},
+    effort=0.5,
+)
+def test_nearly_denoising(f, x, T, *, power=2):
+    r"""A network of rank k that is nearly the identity along k directions is nearly a projection.
+
+    For every network of bottleneck rank at most $k$, $J = Jf(x)$ and every $d \times k$ matrix $T$:
+    $$s_k(JT)\, \|J^2 - J\|_{op} \le \|JT - T\|_{op}\, \|J\|_{op}^2 .$$
+    For $JT = T$ of rank $k$ this is $J^2 = J$, the statement of §5; otherwise it bounds how far a
+    trained autoencoder is from a projection by how well it reproduces its data to first order.
+
+    Proof: if $s_k(JT) > 0$, the columns of $JT$ span the image of $J$, so for $\|v\| = 1$ there is $w$ with
+    $Jv = JTw$ and $\|w\| \le \|J\|/s_k(JT)$; and $J^2v - Jv = (J - 1)JTw = J(JT - T)w$.
+    """
+    J = f.jacobian(x)
+    k = T.shape[-1]
+    along = J @ T
+    least = singular_values(along)[..., k - 1]
+    size = J.shape[-1] * jacobian_scale(f)[..., 0, 0]
+    norm, reach = operator_norm(J), operator_norm(T)
+    return leq(
+        least * operator_norm(J @ J - J),
+        operator_norm(along - T) * norm**power,
+        scale=(size + 1) ** 3 * (reach + 1),
     )

@@ -2,10 +2,10 @@
 
 import torch
 
-from rankcheck import Erratum, bound, eq, identity, leq, paper, refuted
+from rankcheck import Erratum, Need, bound, eq, identity, leq, paper, refuted
 from rankcheck.data.kernel_ridge import GAUSSIAN, INVERSE_MULTIQUADRIC, RATIONAL, KernelRidge
 from rankcheck.instances.matrices import positive
-from rankcheck.instances.source import Source, instances
+from rankcheck.instances.source import Source, instances, seed_of
 from rankcheck.linalg import frobenius_squared, rank
 
 #: Smooth kernels, and bounds of the operator norm of the Hessian of k(‖x‖): those of |k″| and |k′/r|.
@@ -91,9 +91,13 @@ def test_kernel_ridge_jacobian(f, curvature, x, v, *, jacobian=KernelRidge.jacob
     return taylor(f, curvature, x, v, (jacobian(f, x) @ v.unsqueeze(-1)).squeeze(-1))
 
 
-def generic(source: Source, *shape: int, seed: int = 0):
+#: How many sets of fixed numbers there are to be near to.
+BASES = 64
+
+
+def generic(source: Source, *shape: int, seed: tuple[int, str]):
     """Entries within 1/16 of fixed random dyadic numbers in [-1, 1]: in general position."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed_of(*seed))
     fixed = torch.randint(-1024, 1025, shape, generator=generator).to(torch.float64) / 1024
     return source.tensor(*shape, low=-0.0625, high=0.0625) + fixed
 
@@ -107,19 +111,57 @@ def rational_regressions(source: Source):
 
 @instances
 def in_general_position(source: Source):
-    """The same, with data in general position and inputs of rank exactly r."""
-    count, d = source.integer(1, 5), source.integer(1, 4)
+    """The same near one of 64 fixed sets of random numbers, with inputs in a subspace of dimension r.
+
+    Half of the subspaces are affine: they do not contain the origin.
+    """
+    count, d = source.integer(1, 6), source.integer(1, 4)
     r = source.integer(1, min(count, d))
-    X = generic(source, count, r, seed=1) @ generic(source, r, d, seed=2)
-    y = generic(source, count, source.integer(1, 3), seed=3)
+    return near_a_base(source, count, d, r, source.integer(1, 4), affine=source.integer(0, 1))
+
+
+def near_a_base(source: Source, count: int, d: int, r: int, outputs: int, *, affine: int):
+    """A predictor and a point near one of the fixed sets of numbers, of the given shapes."""
+    base = source.integer(0, BASES - 1)
+    X = generic(source, count, r, seed=(base, "left")) @ generic(source, r, d, seed=(base, "right"))
+    X = X + affine * generic(source, 1, d, seed=(base, "origin"))
+    y = generic(source, count, outputs, seed=(base, "outputs"))
     f = KernelRidge(X, y, positive(source, high=2.0), RATIONAL)
-    return f, 2 * generic(source, d, seed=4)
+    return f, 2 * generic(source, d, seed=(base, "point"))
 
 
-def rank_bound(f):
+@instances
+def on_a_line_beside_the_origin(source: Source):
+    """Three inputs or more on a line that does not contain the origin, with d_in, d_out ≥ 3."""
+    return near_a_base(source, source.integer(3, 5), source.integer(3, 4), 1, 3, affine=1)
+
+
+def affine_dimension(f):
+    """The dimension of the affine hull of the inputs."""
+    X = f.inputs
+    return rank(X - X.mean(-2, keepdim=True), spread(X))
+
+
+def rank_bound(f, *, shift=1, inputs=True, outputs=True):
+    """min(d_in, d_out, dim aff X + 1), with the parts that the mutants change."""
+    bound = affine_dimension(f) + shift
+    bound = bound.clamp(max=f.inputs.shape[-1]) if inputs else bound
+    return bound.clamp(max=f.outputs.shape[-1]) if outputs else bound
+
+
+def linear_rank_bound(f):
     """min(d_in, d_out, rank X + 1, N)."""
     count, d = f.inputs.shape[-2:]
     return (rank(f.inputs, spread(f.inputs)) + 1).clamp(max=min(count, d, f.outputs.shape[-1]))
+
+
+def ranks_reached(f, x):
+    """The ranks of the Jacobian and of the inputs, and the dimension of their affine hull."""
+    return {
+        "rank of the Jacobian": rank(f.jacobian(x), jacobian_noise(f, x)),
+        "rank X": rank(f.inputs, spread(f.inputs)),
+        "dim aff X": affine_dimension(f),
+    }
 
 
 def spread(X):
@@ -135,46 +177,90 @@ def jacobian_noise(f, x):
     return 2.0**-44 * size * frobenius_squared(f.coefficients).sqrt()
 
 
+def without_the_point(f):
+    """min(d_in, d_out, dim aff X)."""
+    return rank_bound(f, shift=0)
+
+
 @bound(
     "rank.kernel-ridge-rank",
     paper("rank", "App. D"),
     instances=rational_regressions(),
     tight=in_general_position(),
+    mutants={"dim aff X in place of dim aff X + 1": {"bound": without_the_point}},
     witness=KernelRidge,
+    reach=ranks_reached,
 )
-def test_kernel_ridge_rank(f, x):
+def test_kernel_ridge_rank(f, x, *, bound=rank_bound):
     r"""The rank of kernel ridge regression is at most what its data allow.
 
-    $\operatorname{rank} J\hat f(x) \le \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$.
+    $\operatorname{rank} J\hat f(x) \le \min\{d_{in}, d_{out}, \dim \operatorname{aff} X + 1\}
+    \le \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$, where $\operatorname{aff} X$ is the affine
+    hull of the inputs.
 
     Checked for the kernel $1/(1 + r^2)$, for which ranks are decided exactly. Other kernels change
     only the factors $k'/r$.
     """
-    return leq(rank(f.jacobian(x), jacobian_noise(f, x)), rank_bound(f))
+    return (
+        leq(rank(f.jacobian(x), jacobian_noise(f, x)), bound(f), label="the Jacobian"),
+        leq(rank_bound(f), linear_rank_bound(f), label="the affine hull"),
+    )
+
+
+def inputs_not_counted(f):
+    """min(d_out, dim aff X + 1), without the dimension of the inputs."""
+    return rank_bound(f, inputs=False)
 
 
 def columns_not_counted(f):
     """min(d_in, rank X + 1, N), without the outputs."""
-    count, d = f.inputs.shape[-2:]
-    return (rank(f.inputs, spread(f.inputs)) + 1).clamp(max=min(count, d))
+    return rank_bound(f, outputs=False)
 
 
 @identity(
     "rank.kernel-ridge-generic-rank",
     paper("rank", "App. D"),
     instances=in_general_position(),
-    needs={"general position": rational_regressions()},
-    mutants={"the outputs not counted": {"bound": columns_not_counted}},
+    needs={
+        "general position": rational_regressions(),
+        "the origin in the affine hull, for rank X + 1": Need(
+            on_a_line_beside_the_origin(), {"bound": linear_rank_bound}
+        ),
+    },
+    mutants={
+        "the outputs not counted": {"bound": columns_not_counted},
+        "the inputs not counted, as printed": {"bound": inputs_not_counted},
+    },
     witness=KernelRidge,
     effort=2,
+    errata=(
+        Erratum(
+            printed="the rank of Jf̂_K(x) will be min{Rank(X − x), Rank Y} = min{Rank X + 1, N, d_out}",
+            right="min{d_in, d_out, Rank X + 1, N}: the line before has Rank(X − x) = min{d_in, N, Rank X + 1}, "
+            "and the next formula min{d_in, d_out} for large N.",
+            survives="The conclusion is not affected: full rank for N larger than d_in and d_out.",
+        ),
+        Erratum(
+            printed="For almost all choices of x … one has Rank(JK(x, X)) = Rank(X − x) = "
+            "min{d_in, N, Rank X + 1}",
+            right="Rank(X − x) = min{d_in, dim aff X + 1}. It is the printed number for inputs in general "
+            "position among those of their rank; if their affine hull does not contain the origin, as for "
+            "(1, 0, 0), (1, 1, 0), (1, 2, 0), it can be one less.",
+            survives="The conclusion is not affected: it assumes that X has full rank.",
+        ),
+    ),
+    reach=ranks_reached,
 )
 def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
     r"""Kernel ridge regression generically has the largest rank that its data allow.
 
-    $\operatorname{rank} J\hat f(x) = \min\{d_{in}, d_{out}, \operatorname{rank} X + 1, N\}$ for
-    almost all $x$ and $Y$: ridge regression with a fixed kernel does not find a low rank.
+    $\operatorname{rank} J\hat f(x) = \min\{d_{in}, d_{out}, \dim \operatorname{aff} X + 1\}$ for
+    almost all $x$ and $Y$: ridge regression with a fixed kernel does not find a low rank. For $X$ in
+    general position among the matrices of its rank, $\dim \operatorname{aff} X + 1 =
+    \min\{\operatorname{rank} X + 1, N\}$.
 
-    Checked near data in general position. Elsewhere the rank can be smaller, as the control shows.
+    Checked within 1/16 of 64 sets of random numbers. Elsewhere the rank can be smaller, as the control
+    shows.
     """
     return eq(rank(f.jacobian(x), jacobian_noise(f, x)), bound(f))
 
@@ -184,14 +270,22 @@ def test_kernel_ridge_generic_rank(f, x, *, bound=rank_bound):
     paper("rank", "App. D"),
     instances=regressions(),
     errata=Erratum(
-        printed="TODO",
-        right="X − x is printed where x − X is right: the formula gives the negative of the Jacobian, "
-        "transposed. With one input 0, output 1 and k = 1/(1 + r²) the predictor falls at x = 1; by the "
-        "printed formula it rises.",
-        survives="TODO",
-        weight="theorem",
+        printed="JK(x, X) = (X − x) diag(k′(‖x − X‖)/‖x − X‖), where X − x is the n_0 × N dimension matrix "
+        "with entries (X − x)_{ki} = X_{ki} − x_k",
+        right="x − X. The printed formula gives the negative of the Jacobian. With one input 0, output 1 and "
+        "k = 1/(1 + r²) the predictor falls at x = 1; by the printed formula it rises.",
+        survives="The rank is the same for both signs, so the conclusion of the section is not affected.",
+        weight="formula",
     ),
-    readings={"TODO": "TODO"},
+    readings={
+        "Jf̂ is d_in × d_out, the transposed Jacobian": "this convention is taken: the product in print has "
+        "this shape. The sign does not depend on it.",
+        "X − x stands for x − X": "its entries are written out, X_{ki} − x_k.",
+        "k′ is the derivative by another variable": "k is a function of the distance alone, and with its "
+        "derivative the gradient of k(‖x − x_i‖) is k′ (x − x_i)/‖x − x_i‖. Minus that is the gradient in "
+        "x_i, which is not the Jacobian of f̂ in x.",
+        "up to sign, as only the rank is used": "the text says that the Jacobian equals this product.",
+    },
     corrected_by="rank.kernel-ridge-jacobian",
 )
 def test_kernel_ridge_sign(f, curvature, x, v):

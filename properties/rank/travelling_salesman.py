@@ -5,7 +5,7 @@ import torch
 from rankcheck import bound, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.data.tours import MOST_POINTS, distances, path_lower_bound, shortest_path
-from rankcheck.instances.matrices import semi_orthogonal
+from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import network, slope
 from rankcheck.instances.points import distinct_points
 from rankcheck.instances.source import Source, instances
@@ -39,16 +39,20 @@ def functions_through_a_line(source: Source):
 
 @instances
 def isometries_of_a_line(source: Source):
-    """x_i on a half-line, mapped to another line at the same distances: a path without detours."""
-    count = source.integer(2, 6)
+    """x_i on a half-line, mapped to another line: a path without detours.
+
+    At depth 2 both layers are multiplied by s, so distances by s²; beyond that they stay the same.
+    """
+    count, depth = source.integer(2, 6), source.choice((2, 3, 4, 6, 12))
+    s = positive(source, 1, 1, low=1.0, high=2.0) if depth == 2 else 1.0
     into = semi_orthogonal(source, source.integer(1, 3), 1)
     out = semi_orthogonal(source, source.integer(1, 3), 1)
     t = distinct_points(source, count, 1) + 1
-    g = Network.linear((into.mT,), slope(source))
-    h = Network.linear((out,), g.slope)
+    g = Network.linear((s * into.mT,), slope(source))
+    h = Network.linear((s * out,), g.slope)
     x = t * into.mT
     box = x.amin(-2) - 1, x.amax(-2) + 1
-    net = identity_layers(h, g, source.integer(2, 12), torch.zeros_like(t[0]))
+    net = identity_layers(h, g, depth, torch.zeros_like(t[0]))
     return h, g, x, box, net
 
 
@@ -84,12 +88,15 @@ def closed(y):
     instances=functions_through_a_line(),
     tight=isometries_of_a_line(),
     needs={"f factors through R^1": identities_of_the_plane()},
-    mutants={"back to the start": {"path": closed}},
+    mutants={
+        "back to the start": {"path": closed},
+        "exponent 4/L of the cost": {"exponent": 4},
+    },
     no_batch="paths through points and linear regions are found one instance at a time",
     no_ball="shortest paths and linear regions are found for float points and weights",
     effort=0.6,
 )
-def test_travelling_salesman(h, g, x, box, net, *, path=shortest):
+def test_travelling_salesman(h, g, x, box, net, *, path=shortest, exponent=2):
     r"""A function through R^1 is as steep as the shortest path through its values is long.
 
     For $f = h \circ g$ through $\mathbb R^1$ with $f(x_i) = y_i$ on $\Omega \supset$ the hull of
@@ -114,7 +121,7 @@ def test_travelling_salesman(h, g, x, box, net, *, path=shortest):
     tsp = torch.tensor(path(y), dtype=torch.float64)
     diameter = torch.from_numpy(distances(x.numpy())).max()
     scale = network_scale(f, x).square().sum(-1).sqrt().sum()
-    per_layer = (tsp / diameter) ** (2 / net.depth)
+    per_layer = (tsp / diameter) ** (exponent / net.depth)
     return (
         leq(tsp, length, scale=scale, label="the length of the path"),
         leq(tsp, steepest * diameter, scale=scale, label="the steepest piece"),

@@ -20,6 +20,8 @@ from rankcheck.data.kernel_ridge import (
     KernelRidge,
     RadialKernel,
 )
+from rankcheck.data.moments import covariance, total_variance
+from rankcheck.data.path_tail import likely_length, limiting_constant, log_path_tail
 from rankcheck.data.tours import distances, path_lower_bound, shortest_path
 
 __all__ = [
@@ -29,11 +31,16 @@ __all__ = [
     "Exponent",
     "KernelRidge",
     "RadialKernel",
+    "covariance",
     "distances",
     "fitted_exponent",
+    "likely_length",
+    "limiting_constant",
+    "log_path_tail",
     "nearest_neighbours",
     "path_lower_bound",
     "serpentine",
     "serpentine_path",
     "shortest_path",
+    "total_variance",
 ]

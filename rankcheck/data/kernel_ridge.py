@@ -5,8 +5,8 @@ For inputs X (N × d), outputs Y (N × m), a kernel $K(x, y) = k(\|x - y\|)$ and
 $$\hat f(x) = \sum_i k(\|x - x_i\|)\,\alpha_i, \qquad \alpha = (K + \lambda I)^{-1} Y,$$
 $$J\hat f(x) = \sum_i \frac{k'(\|x - x_i\|)}{\|x - x_i\|}\,\alpha_i\,(x - x_i)^\top .$$
 
-(In print with X − x in place of x − X, which is the negative, and transposed.) Generically its rank
-is min(d, m, rank X + 1, N): ridge regression with a fixed kernel does not find a low rank.
+(In print with X − x in place of x − X, which is the negative of the transpose.) Generically its
+rank is min(d, m, dim aff X + 1): ridge regression with a fixed kernel does not find a low rank.
 
 Used by rank.kernel-ridge-jacobian and rank.kernel-ridge-sign. Source: A. Jacot, *Implicit bias of
 large depth networks*, Appendix D.

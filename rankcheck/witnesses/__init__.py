@@ -66,6 +66,7 @@ from rankcheck.witnesses.rank_one_interpolant import (
 )
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound
 from rankcheck.witnesses.shear import shear, shear_network
+from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
 
 __all__ = [
     "Autoencoder",
@@ -123,6 +124,7 @@ __all__ = [
     "pair_with_sum",
     "planar_identity",
     "point",
+    "points_on_a_line",
     "rank_one_interpolant",
     "scaled_seam",
     "seam_cost_bound",
@@ -134,6 +136,7 @@ __all__ = [
     "surviving_jacobians",
     "tangent",
     "translate",
+    "two_dimensional_layers",
     "two_sided_distances",
     "two_sided_log_determinant",
 ]

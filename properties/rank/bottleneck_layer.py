@@ -1,0 +1,204 @@
+"""Prop. 4/9 of `rank`: the layer whose representation is nearly of rank one, and its proof.
+
+What is proved of it is in one_dimensional_layers.py; here are the steps at a global minimum, and an
+example that the two properties which the printed proof uses do not imply the proposition.
+"""
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck import bound, cited, construction, eq, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.data.moments import total_variance
+from rankcheck.instances.balanced import balanced_networks_at_points
+from rankcheck.instances.networks import (
+    STEEPEST,
+    balanced_linear_networks,
+    network,
+    networks_at_points,
+    slope_in_range,
+)
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, power, singular_values
+from rankcheck.networks.balancing import layer_imbalances, neuron_imbalances
+from rankcheck.scalars import constant, scalar
+from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
+
+
+@cited(
+    "rank.bottleneck-layer",
+    paper("rank", "Prop. 4/9"),
+    reason="open: two inequalities of the printed proof are false (rank.layer-energy-as-printed, "
+    "rank.centred-covariance-as-printed), and the two properties of a minimum that it uses do not imply "
+    "the statement (rank.balanced-layers-of-rank-two). For centred data it is true with a better exponent, "
+    "in most layers, without minimality: rank.one-dimensional-representations",
+)
+def test_bottleneck_layer():
+    r"""At a global minimum some layer's representation is nearly of rank one.
+
+    For any global minimum of $\mathcal L_\lambda$, $\lambda > 0$, and any data $\tilde X$ with
+    non-constant outputs there is a layer $\ell_0$ such that the first two singular values of
+    $Z_{\ell_0}$, whose columns are the activations $\alpha_{\ell_0}(x_i)$, satisfy
+    $s_2/s_1 = O(L^{-1/4})$.
+
+    The constant may depend on the data, and on the variance of the outputs on $\tilde X$ if this goes
+    to zero with the depth; on the training data it does not for small $\lambda$
+    (rank.variance-of-a-fit). No counterexample is known.
+    """
+
+
+@instances
+def fits(source: Source):
+    """A network, N ≥ 2 inputs and targets."""
+    net = network(source)
+    x = source.tensor(source.integer(2, 5), net.widths[0])
+    return net, x, source.tensor(x.shape[-2], net.widths[-1])
+
+
+@instances
+def shrunk_targets(source: Source):
+    """Targets (1 + s) f(x), s ≥ 0, for a linear f; the mean is zero."""
+    net, _ = balanced_linear_networks()(source)
+    half = source.tensor(source.integer(1, 3), net.widths[0], low=0.5, high=4.0)
+    x = torch.cat((half, -half), -2)
+    linear = type(net)((net.weights[0],), (net.biases[0],), net.slope)
+    share = source.tensor(low=0.25, high=2.0)
+    return linear, x, (1 + share)[..., None, None] * linear(x)
+
+
+@bound(
+    "rank.variance-of-a-fit",
+    paper("rank", "Prop. 4/9, non-constant outputs (rankcheck)"),
+    instances=fits(),
+    tight=shrunk_targets(),
+    mutants={"variances in place of their roots": {"exponent": 1}},
+)
+def test_variance_of_a_fit(net, x, y, *, exponent=Fraction(1, 2)):
+    r"""A function that fits its targets well varies as much as they do.
+
+    $\sqrt{V(y)} \le \sqrt{V(f(x))} + \sqrt{C}$ with $C = \frac1N \sum_i \|f(x_i) - y_i\|^2$ and $V$ the
+    total variance. At a global minimum of $C + \frac\lambda L \|\theta\|^2$ the loss is at most
+    $\lambda(1 + C_N/L)$, so
+    $V_L \ge \bigl(\sqrt{V(y)} - \sqrt{\lambda(1 + C_N/L)}\bigr)^2$ if the bracket is positive: for
+    $\lambda < V(y)$ the outputs on the training data do not become constant as $L \to \infty$.
+    """
+    values = net(x)
+    errors = values - y
+    loss = (errors * errors).sum((-2, -1)) / x.shape[-2]
+    scale = network_scale(net, x).amax((-2, -1)) + y.abs().amax((-2, -1))
+    return leq(
+        power(total_variance(y), exponent),
+        power(total_variance(values), exponent) + power(loss, exponent),
+        scale=scale if exponent != 1 else scale * scale,
+    )
+
+
+@bound(
+    "rank.balanced-layer-norms",
+    paper("rank", "proof of Prop. 9"),
+    instances=balanced_networks_at_points(),
+    tight=balanced_linear_networks(),
+    needs={"the layers are balanced": networks_at_points()},
+    mutants={"L in place of L − ℓ": {"share": 0}},
+)
+def test_balanced_layer_norms(net, x, *, share=1):
+    r"""In a balanced network no layer but the last ones is large.
+
+    If $\|W_\ell\|_F^2 + \|b_\ell\|^2 = \|W_{\ell+1}\|_F^2$ for $\ell < L$, then
+    $(L - \ell) \|W_{\ell+1}\|_F^2 \le \|\theta\|^2$ for $\ell = 0, \dots, L - 1$. With
+    $\|\theta\|^2 \le L + C_N$ this is $\|W_{\ell+1}\|_F^2 \le (L + C_N)/(L - \ell)$, as printed.
+
+    The drawn networks are balanced neuron by neuron, which implies the balance of the layers. The
+    norms $\|W_\ell\|_F$ do not decrease, so the last $L - \ell$ of them are at least the first of these.
+    """
+    norms = torch.stack([frobenius_squared(W) for W in net.weights], -1)
+    places = net.depth - share * torch.arange(net.depth, device=norms.device)
+    return leq(places * norms, net.cost().unsqueeze(-1))
+
+
+@instances
+def depths_and_data(source: Source):
+    """A depth, a slope, and t_1, ..., t_N ≥ 3, any two at least 1/2 apart."""
+    depth, count = source.choice((2, 3, 4, 5, 8, 16, 32, 64, 128)), source.integer(2, 4)
+    t = source.tensor(count, low=3.0, high=3.5)
+    return (
+        depth,
+        slope_in_range(source, low=-STEEPEST, high=STEEPEST),
+        t + torch.arange(count, dtype=torch.float64, device=t.device),
+    )
+
+
+def without_biases(depth, like, slope):
+    """The same weights, and no biases but the last."""
+    net = two_dimensional_layers(depth, like, slope)
+    return net.with_parameters(net.weights, [0 * b for b in net.biases[:-1]] + [net.biases[-1]])
+
+
+def of_equal_layers(depth, like, slope):
+    """W_ℓ = uuᵀ in every layer, and the same biases."""
+    net = two_dimensional_layers(depth, like, slope)
+    half = constant(Fraction(1, 2), like=net.weights[0])
+    return net.with_parameters([half] * depth, net.biases)
+
+
+#: The squared length of the bias is at least this share of σ_ℓ².
+LEAST_SHARE = Fraction(7, 18)
+
+
+@construction(
+    "rank.balanced-layers-of-rank-two",
+    paper("rank", "proof of Prop. 4/9 (rankcheck)"),
+    instances=depths_and_data(),
+    mutants={
+        "no biases in the hidden layers": {"witness": without_biases},
+        "equal layers": {"witness": of_equal_layers},
+    },
+    loose={
+        "the singular values": "one constant for all layers and depths; the ratio of the least singular "
+        "ratio to it is at least 1.36 at the depths here"
+    },
+    witness=two_dimensional_layers,
+)
+def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=two_dimensional_layers):
+    r"""A balanced network of cost L + O(1) can have rank two in every layer.
+
+    For every depth $L \ge 2$ and every slope there is a network of width two with (1) the balance
+    $\|W_\ell\|_F^2 + \|b_\ell\|^2 = \|W_{\ell+1}\|_F^2$, also neuron by neuron, (2)
+    $\|\theta\|^2 \le L + 10$, (3) $f(x_i) = uu^\top x_i + u^\perp$ on given data, for unit vectors
+    $u \perp u^\perp$, and (4) $s_2/s_1 \ge c > 0$ for the representations $Z_0, \dots, Z_L$ of the
+    data, where $c$ depends on the data alone: for $x_i = t_i u + u^\perp$ with $t_i \ge 3$,
+    $$c = \sqrt{\tfrac7{18}}\,\frac{\sqrt{V(t)}}{\frac1N\sum_i t_i^2 + \tfrac7{18}} .$$
+
+    The printed proof of Prop. 4/9 uses (1) and (2) of a global minimum and nothing else, so no repair
+    of it without further properties is possible. The network is no local minimum of a regularised
+    loss: without its hidden biases it is cheaper and computes the same function.
+    Proof: docs/proofs/one-dimensional-layers.md.
+    """
+    net = witness(depth, t[..., 0], slope)
+    x = points_on_a_line(t)
+    mean = x.mean(-1, keepdim=True)
+    root = power(scalar(Fraction(1, 2), t), Fraction(1, 2))
+    expected = mean + torch.stack((root, -root))
+    share = scalar(LEAST_SHARE, t)
+    moment = (t * t).mean(-1)
+    variance = total_variance(t.unsqueeze(-1))
+    least = power(share * variance, Fraction(1, 2)) / (moment + share)
+    relations = [
+        eq(layer_imbalances(net), 0, scale=net.cost().unsqueeze(-1), label="the balance"),
+        eq(
+            torch.cat(neuron_imbalances(net), -1),
+            0,
+            scale=net.cost().unsqueeze(-1),
+            label="the balance of the neurons",
+        ),
+        leq(net.cost(), depth + 10, label="the cost"),
+        eq(net(x), expected, scale=network_scale(net, x), label="the function"),
+    ]
+    ratios = []
+    for Z in (*net.activations(x), net(x)):
+        s = singular_values(Z)
+        ratios.append(s[..., 1] / s[..., 0])
+    least_ratio = torch.stack(ratios, -1)
+    relations.append(leq(least.unsqueeze(-1), least_ratio, label="the singular values"))
+    return tuple(relations)

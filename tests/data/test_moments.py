@@ -1,0 +1,30 @@
+"""Covariances against numpy, and the variance of equal points."""
+
+from fractions import Fraction
+
+import numpy as np
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.data.moments import covariance, total_variance
+
+
+def test_against_numpy():
+    Z = torch.randn(3, 7, 4, generator=torch.Generator().manual_seed(0)).double()
+    for one, cov, total in zip(Z, covariance(Z), total_variance(Z), strict=True):
+        expected = np.cov(one.numpy(), rowvar=False, bias=True)
+        np.testing.assert_allclose(cov.numpy(), expected, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(float(total), expected.trace(), rtol=1e-12)
+
+
+def test_equal_points_have_variance_zero():
+    Z = torch.full((3, 2), 0.1, dtype=torch.float64)
+    assert float(total_variance(Z)) == 0
+    assert float(total_variance(Z[:1])) == 0
+
+
+def test_exactly_on_rationals():
+    Z = BallArray.exact([[0, 1], [1, 1], [1, 2]])
+    assert bool((total_variance(Z) == Fraction(4, 9)).all())
+    trace = covariance(Z)[0, 0] + covariance(Z)[1, 1]
+    assert bool((trace == Fraction(4, 9)).all())

@@ -1,0 +1,68 @@
+"""The tail of the shortest path against integrals, its asymptotics, and samples."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from rankcheck.data.path_tail import likely_length, limiting_constant, log_path_tail
+
+
+def test_the_volume_of_two_steps_by_integration():
+    """∫∫ 1[|d_1| + |d_2| ≤ t] in R^k is (kω_k)² ∫ r^(k−1) (t − r)^k/k dr; there are 3 orders."""
+    for k, sphere in ((1, 2.0), (2, 2 * math.pi), (3, 4 * math.pi)):
+        t = 0.7
+        volume, _ = quad(lambda r, k=k, t=t: r ** (k - 1) * (t - r) ** k / k, 0, t)
+        expected = 3 * sphere**2 * volume * 1.5**2
+        assert log_path_tail(3, k, t, 1.5) == pytest.approx(math.log(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("n", [2, 3, 10, 1000])
+@pytest.mark.parametrize("level", [1e-6, 0.5])
+def test_the_length_is_where_the_tail_has_the_level(n, k, level):
+    length = likely_length(n, k, level, 2.5)
+    assert log_path_tail(n, k, length, 2.5) == pytest.approx(math.log(level), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_the_rate(k):
+    """t_ε(N)/N^(1 − 1/k) increases to its limit, so its least value is that at N = 2."""
+    limit = limiting_constant(k, 0.5)
+    sizes = [*range(2, 200), 10**3, 10**4, 10**6]
+    ratios = [likely_length(n, k, 1e-4, 0.5) / n ** (1 - 1 / k) for n in sizes]
+    assert all(a < b for a, b in itertools.pairwise(ratios))
+    assert ratios[-1] == pytest.approx(limit, rel=1e-3)
+    assert ratios[-1] < limit
+
+
+def test_two_points_of_the_interval():
+    """P(|U − V| ≤ t) = 2t − t²."""
+    for t in (0.01, 0.1, 0.3):
+        assert math.exp(log_path_tail(2, 1, t)) == pytest.approx(2 * t)
+        assert 2 * t - t * t <= 2 * t
+
+
+def test_a_smaller_cube_has_a_larger_density():
+    assert likely_length(5, 3, 0.1, 8.0) == pytest.approx(likely_length(5, 3, 0.1) / 2)
+
+
+def test_samples():
+    rng = np.random.default_rng(0)
+    points = rng.random((4000, 3, 2))
+    orders = [(0, 1, 2), (1, 0, 2), (0, 2, 1)]
+    lengths = np.min(
+        [np.linalg.norm(np.diff(points[:, order], axis=1), axis=2).sum(1) for order in orders], 0
+    )
+    level = 0.2
+    assert (lengths <= likely_length(3, 2, level)).mean() <= level
+
+
+@pytest.mark.parametrize(
+    "arguments", [(1, 2, 0.5), (3, 0, 0.5), (3, 2, 0.0), (3, 2, 1.0), (3, 2, 0.5, -1.0)]
+)
+def test_errors(arguments):
+    with pytest.raises(ValueError, match="received"):
+        likely_length(*arguments)
