@@ -105,8 +105,7 @@ def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
 def opposite_pairs(source: Source):
     """f(x) = 2cwt^{L−2} x on [−1, 1] through two units w(1 ± x), c = √2 w, t = 2w; f(x) = wx at L = 1.
 
-    Each unit vanishes at one end. Both ends have the same kernel, whose summands are equal except
-    for the first, which is twice the others.
+    Each unit vanishes at one end. Both ends have the same kernel, whose L summands are equal.
     """
     depth = source.integer(1, 6)
     w = source.tensor(1, 1, low=0.25, high=1.0)
