@@ -123,6 +123,15 @@ def rotations_of_spheres(source: Source):
 
 
 @instances
+def two_slopes(source: Source):
+    """x ↦ [x]_+ − q² [−x]_+ in two layers, 0 < q ≤ 1/4, at the points 1 and −1."""
+    q = source.tensor(1, 1, low=2.0**-6, high=0.25)
+    one = torch.ones_like(q)
+    weights = (torch.cat((one, -q), -2), torch.cat((one, -q), -1))
+    return Network.linear(weights), torch.cat((one, -one), -2)
+
+
+@instances
 def alone(source: Source, *, networks):
     """A network and one point, as a data set of one."""
     net, x = networks(source)
@@ -142,11 +151,9 @@ def alone(source: Source, *, networks):
             alone(networks=multiples_of_rotations(scale=(0.5, 0.625), depth=(3, 6))),
             {"growth": torch.exp},
         ),
+        "the smallest Jacobian": Need(two_slopes(), {"choose": lambda logs: logs.amax(-1)}),
     },
-    mutants={
-        "the largest Jacobian for the smallest": {"choose": lambda logs: logs.amax(-1)},
-        "c from the trace divided by N twice": {"divisions": 2},
-    },
+    mutants={"c from the trace divided by N twice": {"divisions": 2}},
     errata=Erratum(
         printed="Tr[Θ^(L)(X, X)] ≤ cNL and thus there are at least (1−p)L layers where "
         "1/N ‖α_{ℓ−1}(X)‖_F² ≤ 1/p c max{1, e^{c_1/k}} / (k |Jf_θ(x)|_+^{2/k})",
