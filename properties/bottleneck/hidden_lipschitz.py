@@ -6,24 +6,10 @@ import torch
 
 from rankcheck import bound, leq, paper
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
-from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared
-from rankcheck.networks import Network
 from rankcheck.scalars import scalar
 
-
-@instances
-def steep_chains(source: Source):
-    """L ≥ 2 layers of one unit with weights 1 at x < 0, and a slope a ≤ −5/4, so that |a| > 1.
-
-    The units of odd layers are negative, and the others positive.
-    """
-    depth = source.integer(2, 5)
-    slope = source.tensor(low=-2.0, high=-1.25)
-    x = source.tensor(1, low=-4.0, high=-0.5)
-    weight = x.new_ones((*source.batch, 1, 1))
-    bias = x.new_zeros((*source.batch, 1))
-    return Network.unchecked_slope((weight,) * depth, (bias,) * depth, slope), x
+from ._steep_chains import steep_chains
 
 
 @bound(

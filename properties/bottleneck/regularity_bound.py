@@ -8,12 +8,15 @@ from rankcheck.instances.networks import balanced_linear_networks, networks_at_p
 from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
 from rankcheck.scalars import scalar
 
+from ._steep_chains import steep_chains
+
 
 @bound(
     "bottleneck.regularity-bound",
     paper("bottleneck", "Thm 3"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(1.0 + 2**-23, 1.0 + 2**-21)),
+    needs={"|a| <= 1": steep_chains()},
     mutants={
         "2.04 log": {"logs": Fraction(51, 25)},
         "exponent 2.04/L": {"exponent": Fraction(51, 25)},

@@ -89,4 +89,5 @@ def _moved(net: Network, moves: Tensor) -> Network:
     slope = net.slope
     if not isinstance(slope, int | float | Fraction):
         slope = slope.unsqueeze(-1).expand((*net.batch, number))
-    return Network(*parts, slope)
+    weights, biases = parts
+    return Network(weights, biases, slope)
