@@ -126,6 +126,10 @@ def test_growing_norms(net, x, *, dimensions=lambda k: k, order=lambda layer, de
         survives="Theorem 7/16, with the same constant.",
         weight="step",
     ),
+    readings={
+        "Jα_ℓ, after the activation, for Jα̃_ℓ": "W_1 = diag(2, 1/2), W_2 = (2, 1/2) without biases, with both "
+        "units active: 4.25 ≥ 16.0625 / 1 is claimed",
+    },
     result="stands: with Jα̃_ℓ(x)P both lines hold, and the rest of the proof is as printed "
     "(bottleneck.growing-norms, bottleneck.bounded-activations).",
     corrected_by="bottleneck.growing-norms",

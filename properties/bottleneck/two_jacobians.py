@@ -101,6 +101,8 @@ def networks_through_a_layer(source: Source):
         "right side is 1 for the Jacobians I and diag(0, 1)",
         "points whose Jacobians have the same rank": "for f(x_1, x_2) = (relu x_1, relu x_2) and the Jacobians "
         "diag(1, 0) and diag(0, 1) the right side is 2, and R^(1)(f) = 0",
+        "points of rank R^(0)(f), as in Theorem 3": "that is the corrected statement; the proposition has no "
+        "condition on x and y, and neither have the lines of its proof, which hold at any two points",
         "points whose Jacobians are not 0": "they are not 0 in both examples",
         "sequences of least norm": "unit weights at every depth are of least norm: by Theorem 3 at a point of "
         "rank 2, the norm is at least 2L in the limit",
