@@ -1,12 +1,17 @@
 """Theorem 7/16 of `bottleneck`: a bounded tangent kernel bounds most activations."""
 
+from fractions import Fraction
+
 import torch
 
-from rankcheck import Erratum, Need, bound, leq, paper, refuted
-from rankcheck.instances.balanced import balanced_networks_at_points
+from rankcheck import Erratum, Need, bound, leq, paper
+from rankcheck.instances.balanced import (
+    balanced_networks_at_points,
+    balanced_networks_with_inputs,
+)
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import eye, frobenius_squared
+from rankcheck.linalg import eye, frobenius_squared, log_pseudo_determinant, rank
 from rankcheck.networks import Network
 from rankcheck.networks.tangent_kernel import ntk_trace
 from rankcheck.witnesses.projections import bottleneck
@@ -51,9 +56,19 @@ def unbalanced_rotations(source: Source):
             multiples_of_rotations(scale=(0.5, 0.625), depth=(3, 6)), {"growth": torch.exp}
         ),
     },
+    mutants={
+        "half of the trace, as for N = 2 in print": {"number": 2},
+        "exponent 2.04/k of the pseudo-determinant": {"exponent": Fraction(51, 25)},
+    },
+    errata=Erratum(
+        printed="if 1/N Tr[Θ^(L)(x, x)] ≤ cL, then Σ_ℓ ‖α_{ℓ−1}(x)‖_2² ≤ …",
+        right="Tr[Θ^(L)(x, x)] ≤ cL, as in Theorem 7: there is one point, and N is not defined.",
+        survives="Theorem 7/16.",
+        place="Thm 16",
+    ),
     effort=0.6,
 )
-def test_bounded_activations(net, x, *, growth=capped):
+def test_bounded_activations(net, x, *, growth=capped, number=1, exponent=2):
     r"""A bounded tangent kernel bounds the activations of almost all layers.
 
     For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and
@@ -72,8 +87,9 @@ def test_bounded_activations(net, x, *, growth=capped):
     """
     at = bottleneck(net, x)
     some, k = at.rank > 0, at.count
-    size = k * (at.log_determinant * 2 / k).exp()
-    trace = ntk_trace(net, x)
+    exponent = Fraction(exponent)
+    size = k * (at.log_determinant * exponent.numerator / exponent.denominator / k).exp()
+    trace = ntk_trace(net, x) / number
     energies = torch.stack([(a * a).sum(-1) for a in net.activations(x)], -1)
     ranked = torch.sort(energies, -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=x.device)
@@ -93,37 +109,92 @@ def test_bounded_activations(net, x, *, growth=capped):
 
 
 @instances
-def balanced_networks_among_points(source: Source):
-    """A balanced network, a point, and the number N of points that it is one of."""
-    net, x = balanced_networks_at_points(constructions=("exact",))(source)
-    return net, x, source.integer(1, 4)
+def rotations_of_spheres(source: Source):
+    """W_1 = tQ, W_ℓ = tI, W_L = tQ' with t near 1, and N points of one length with Qx > 0."""
+    net, x = multiples_of_rotations(scale=(1.0, 1.0 + 2**-12))(source)
+    n, count = net.widths[0], source.integer(1, 3)
+    # Permuted coordinates of Qx are positive and have the same length.
+    into = net.weights[0]
+    y = (into @ x.unsqueeze(-1)).squeeze(-1)
+    turned = torch.stack(
+        [torch.cat((y[..., j % n :], y[..., : j % n]), -1) for j in range(count)], -2
+    )
+    return net, turned @ into / frobenius_squared(into)[..., None, None] * n
 
 
-@refuted(
-    "bottleneck.bounded-activations-premise",
-    paper("bottleneck", "Thm 16"),
-    instances=balanced_networks_among_points(),
-    errata=Erratum(
-        printed="TODO",
-        right="Print divides the trace at one point by N. The factor 1/N belongs to the trace over all N "
-        "points; at one point the premise is tr Θ(x, x) ≤ cL, as in Theorem 7.",
-        survives="TODO",
-        weight="theorem",
+@instances
+def two_slopes(source: Source):
+    """x ↦ [x]_+ − q² [−x]_+ in two layers, 0 < q ≤ 1/4, at the points 1 and −1."""
+    q = source.tensor(1, 1, low=2.0**-6, high=0.25)
+    one = torch.ones_like(q)
+    weights = (torch.cat((one, -q), -2), torch.cat((one, -q), -1))
+    return Network.linear(weights), torch.cat((one, -one), -2)
+
+
+@instances
+def alone(source: Source, *, networks):
+    """A network and one point, as a data set of one."""
+    net, x = networks(source)
+    return net, x.unsqueeze(-2)
+
+
+@bound(
+    "bottleneck.bounded-activations-of-data",
+    paper("bottleneck", "after Thm 16"),
+    instances=balanced_networks_with_inputs(
+        depth=(1, 3), width=(1, 3), points=(1, 3), constructions=("exact", "rescaled")
     ),
-    readings={"TODO": "TODO"},
-    corrected_by="bottleneck.bounded-activations",
+    tight=rotations_of_spheres(),
+    needs={
+        "balanced parameters": alone(networks=unbalanced_rotations()),
+        "max(1, e^{c_1/k})": Need(
+            alone(networks=multiples_of_rotations(scale=(0.5, 0.625), depth=(3, 6))),
+            {"growth": torch.exp},
+        ),
+        "the smallest Jacobian": Need(two_slopes(), {"choose": lambda logs: logs.amax(-1)}),
+    },
+    mutants={"c from the trace divided by N twice": {"divisions": 2}},
+    errata=Erratum(
+        printed="Tr[Θ^(L)(X, X)] ≤ cNL and thus there are at least (1−p)L layers where "
+        "1/N ‖α_{ℓ−1}(X)‖_F² ≤ 1/p c max{1, e^{c_1/k}} / (k |Jf_θ(x)|_+^{2/k})",
+        right="x is not bound: it is min_i |Jf_θ(x_i)|_+, over points where Jf_θ has rank k.",
+        survives="The statement, and Corollary 8/17, which has the minimum.",
+    ),
+    effort=0.5,
 )
-def test_bounded_activations_premise(net, x, N):
-    r"""Bounded activations at one of N points, from 1/N of the trace of its kernel.
+def test_bounded_activations_of_data(
+    net, X, *, choose=lambda logs: logs.amin(-1), divisions=1, growth=capped
+):
+    r"""A bounded mean trace of the tangent kernel bounds the activations of a data set.
 
-    For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$:
-    if $\frac1N \operatorname{tr} \Theta(x, x) \le cL$ then
-    $\sum_\ell \|\alpha_{\ell-1}(x)\|^2 \le c \max(1, e^{c_1/k}) L / (k\,|Jf(x)|_+^{2/k})$.
+    For balanced parameters, points $x_1, \dots, x_N$ with $\operatorname{rank} Jf(x_i) = k \ge 1$,
+    $c_1 = \|\theta\|^2 - kL$ and $c = \frac1{NL} \operatorname{tr} \Theta(X, X)$, with $\Theta$ over
+    the weights alone:
 
-    Tested at the least such $c$, with $\Theta$ over weights and biases.
+    $$\frac1N \sum_{\ell=1}^L \|\alpha_{\ell-1}(X)\|_F^2 \le
+      \frac{c \max(1, e^{c_1/k})}{k \min_i |Jf(x_i)|_+^{2/k}}\, L,$$
+
+    so that at least $(1-p)L$ layers have at most $1/(pL)$ of the right side, for every
+    $p \in (0, 1)$; checked for all $p$ together, as in bottleneck.bounded-activations.
     """
-    at = bottleneck(net, x)
-    k = at.count
-    size = k * (at.log_determinant * 2 / k).exp() / capped(at.excess / k)
-    energy = sum((a * a).sum(-1) for a in net.activations(x))
-    return leq(energy * size, ntk_trace(net, x, biases=True) / N, where=at.rank > 0)
+    J, noise = net.jacobian(X), net.jacobian_noise(X)
+    ranks, logs = rank(J, noise), log_pseudo_determinant(J, noise)
+    k = ranks[..., 0]
+    agree = (ranks == k.unsqueeze(-1)).all(-1) & (k > 0)
+    excess = net.cost() - k * net.depth
+    count = torch.zeros_like(excess) + torch.where(k > 0, k, 1)
+    below = count * (choose(logs) * 2 / count).exp() / growth(excess / count)
+    number = X.shape[-2]
+    trace = ntk_trace(net, X).sum(-1) / number**divisions
+    energies = torch.stack([frobenius_squared(a) for a in net.activations(X)], -1) / number
+    ranked = torch.sort(energies, -1, descending=True).values
+    places = torch.arange(1, net.depth + 1, device=X.device)
+    return (
+        leq(energies.sum(-1) * below, trace, where=agree, label="the sum"),
+        leq(
+            ranked * places * below.unsqueeze(-1),
+            trace.unsqueeze(-1),
+            where=agree,
+            label="most layers",
+        ),
+    )

@@ -1,9 +1,17 @@
 """Section 3 of `bottleneck`: the cost of a linear map as the depth grows."""
 
+from fractions import Fraction
+
 from rankcheck import leq, limit, paper
-from rankcheck.costs.corrections import cost_expansion, expansion_remainder, linear_cost
+from rankcheck.costs.corrections import (
+    cost_expansion,
+    expansion_remainder,
+    linear_cost,
+    log_gram_squared,
+)
 from rankcheck.instances.matrices import matrix, semi_orthogonal
 from rankcheck.instances.source import Source, instances
+from rankcheck.scalars import scalar
 
 
 @instances
@@ -22,8 +30,12 @@ def linear_maps_at_depths(source: Source):
     "bottleneck.cost-expansion",
     paper("bottleneck", "§3"),
     instances=linear_maps_at_depths(),
+    mutants={
+        "1.3 in place of 4/3 in the remainder": {"share": Fraction(39, 40)},
+        "a quarter in place of a half of the second correction": {"second": Fraction(1, 2)},
+    },
 )
-def test_cost_expansion(A, L):
+def test_cost_expansion(A, L, *, share=1, second=1):
     r"""The cost of L linear layers: rank, log-determinant, second correction, remainder.
 
     $$L \sum_i s_i^{2/L} = L \operatorname{rank} A + 2 \log |A|_+
@@ -36,4 +48,6 @@ def test_cost_expansion(A, L):
     """
     cost, expansion = linear_cost(A, L), cost_expansion(A, L)
     size = cost + expansion.abs() + expansion_remainder(A, 1)
-    return leq((cost - expansion).abs(), expansion_remainder(A, L), scale=size)
+    left_out = log_gram_squared(A) / (2 * L) * scalar(1 - second, cost)
+    rest = (cost - expansion + left_out).abs()
+    return leq(rest, expansion_remainder(A, L) * scalar(share, cost), scale=size)

@@ -4,10 +4,18 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper, step
+from rankcheck.balls import is_ball
 from rankcheck.instances.balanced import balanced_networks_at_points
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
-from rankcheck.linalg import frobenius_squared, schatten_power
+from rankcheck.linalg import (
+    frobenius_squared,
+    log_pseudo_determinant,
+    power,
+    range_projection,
+    schatten_power,
+    singular_values,
+)
 from rankcheck.witnesses.projections import (
     bottleneck,
     log_determinant_of_rank,
@@ -15,11 +23,19 @@ from rankcheck.witnesses.projections import (
 )
 
 
-def growth_of_first_layers(net, x, at):
+def growth_of_first_layers(maps, at):
     """|Jα̃_ℓ(x) P|_+^{2/k} for ℓ = 1..L, shape (*B, L)."""
-    maps = surviving_jacobians(net, x, at.rank)
     logs = torch.stack([log_determinant_of_rank(M, at.rank) for M in maps], -1)
     return (logs * 2 / at.count.unsqueeze(-1)).exp()
+
+
+def schatten_power_of_rank(A, k, q):
+    """‖A‖_{S^q}^q for A (*B, m, n) of rank k (*B) up to rounding."""
+    if is_ball(A):
+        return schatten_power(A, q)
+    s = singular_values(A)
+    counted = torch.arange(s.shape[-1], device=s.device) < k.unsqueeze(-1)
+    return torch.where(counted, power(torch.where(counted, s, 1.0), q), 0.0).sum(-1)
 
 
 def steps(net, x):
@@ -31,90 +47,118 @@ def steps(net, x):
     "bottleneck.growing-norms",
     paper("bottleneck", "proof of Thm 16 (corrected)"),
     instances=balanced_networks_at_points(depth=(2, 4), constructions=("exact", "rescaled")),
-    tight=balanced_linear_networks(depth=(2, 6), equal=True),
+    tight=balanced_linear_networks(depth=(2, 6), equal=True, scale=(1.0, 1.0 + 2**-12)),
     needs={"balanced parameters": networks_at_points(depth=(2, 4), width=(1, 3))},
+    mutants={
+        "1 + c_1/L, as printed": {"dimensions": torch.ones_like},
+        "the Schatten exponent 2/L, as printed": {"order": lambda layer, depth: depth},
+    },
+    errata=(
+        Erratum(
+            printed="|Jα̃_ℓ(x)|_+^{2/kℓ} ≤ 1/k ‖Jα̃_ℓ(x)‖_{2/L}^{2/L} ≤ (‖W_1‖² + ⋯ + ‖W_ℓ‖²)/(kℓ)",
+            right="The Schatten exponent of the first ℓ layers is 2/ℓ, not 2/L.",
+            survives="Theorem 16.",
+        ),
+        Erratum(
+            printed="k |Jf_θ(x)|_+^{2/k} / (1 + c_1/L)^ℓ ≥ k |Jf_θ(x)|_+^{2/k} e^{−(ℓ/L)(c_1/k)}",
+            right="1 + c_1/(kL), as in the line before. With 1 + c_1/L the inequality fails for c_1 > 0 and "
+            "k ≥ 2.",
+            survives="Theorem 16.",
+        ),
+    ),
     effort=0.5,
 )
-def test_growing_norms(net, x):
+def test_growing_norms(net, x, *, dimensions=lambda k: k, order=lambda layer, depth: layer):
     r"""In a balanced network the norms grow, so the first layers are below the mean.
 
     For balanced parameters $\|W_{\ell+1}\|_F^2 \ge \|W_\ell\|_F^2$, so that
     $\frac1\ell \sum_{j \le \ell} \|W_j\|_F^2 \le \frac1L \|\theta\|^2$. With
-    $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$ and $P$ the projection onto the row
-    space of $Jf(x)$,
+    $k = \operatorname{rank} Jf(x) \ge 1$, $c_1 = \|\theta\|^2 - kL$, $P$ the projection onto the row
+    space of $Jf(x)$ and $A_\ell = J\tilde\alpha_\ell(x) P$,
 
-    $$|J\tilde\alpha_\ell(x) P|_+^{2/(k\ell)} \le \frac1{k\ell} \sum_{j \le \ell} \|W_j\|_F^2
-      \le 1 + \frac{c_1}{kL}.$$
+    $$|A_\ell|_+^{2/(k\ell)} \le \frac1k \|A_\ell\|_{S^{2/\ell}}^{2/\ell}
+      \le \frac1{k\ell} \sum_{j \le \ell} \|W_j\|_F^2 \le 1 + \frac{c_1}{kL} \le e^{c_1/(kL)}.$$
+
+    Print has $J\tilde\alpha_\ell(x)$ without $P$; see bottleneck.growing-norms-as-printed.
     """
     at = bottleneck(net, x)
     some, k, layers = at.rank > 0, at.count.unsqueeze(-1), steps(net, x)
     norms = torch.stack([frobenius_squared(w) for w in net.weights], -1)
     means = norms.cumsum(-1) / layers
     mean = (net.cost() / net.depth).unsqueeze(-1)
-    growth = growth_of_first_layers(net, x, at)
-    error = 2**10 * growth * at.error.unsqueeze(-1)
-    powers = (means / k) ** layers
+    maps = surviving_jacobians(net, x, at.rank)
+    growth = growth_of_first_layers(maps, at)
+    sums = torch.stack(
+        [
+            schatten_power_of_rank(A, at.rank, Fraction(2, order(layer, net.depth)))
+            for layer, A in enumerate(maps, 1)
+        ],
+        -1,
+    )
+    error = 2**10 * at.error.unsqueeze(-1)
+    average = 1 + at.excess.unsqueeze(-1) / (dimensions(k) * net.depth)
+    exponent = at.excess.unsqueeze(-1) / (k * net.depth)
     return (
         leq(norms[..., :-1], norms[..., 1:], label="the layers"),
         leq(means, mean, label="their means"),
-        leq(growth, powers, where=some, error=error, label="the Jacobian of the first layers"),
+        leq(
+            growth,
+            (sums / k) ** layers,
+            where=some,
+            error=error * growth,
+            label="the singular values",
+        ),
+        leq(sums, means, where=some, error=error * sums, label="the first layers"),
+        leq(average, exponent.exp(), where=some, label="the exponential"),
     )
 
 
-@refuted(
+@step(
     "bottleneck.growing-norms-as-printed",
     paper("bottleneck", "proof of Thm 16"),
     instances=balanced_networks_at_points(constructions=("exact",)),
     errata=Erratum(
-        printed="TODO",
-        right="Print has the Schatten exponent 2/L. For the first ℓ layers it is 2/ℓ.",
-        survives="TODO",
-        weight="theorem",
+        printed="‖J(α̃_ℓ → f_θ)(x) P_ℓ‖_F² ≥ k |J(α̃_ℓ → f_θ)(x) P_ℓ|_+^{2/k} = k |Jf_θ(x)|_+^{2/k} / "
+        "|Jα̃(x)|_+^{2/k}, for P_ℓ the orthogonal projection to the image Im Jα̃_ℓ(x); and "
+        "|Jα̃_ℓ(x)|_+^{2/kℓ} ≤ (‖W_1‖² + ⋯ + ‖W_ℓ‖²)/(kℓ)",
+        right="Jα̃_ℓ(x) may have a larger rank than Jf(x), and then neither line holds. Both hold with "
+        "Jα̃_ℓ(x)P in place of Jα̃_ℓ(x), where P is the projection onto the row space of Jf(x).",
+        survives="Theorem 7/16, with the same constant.",
+        weight="step",
     ),
-    readings={"TODO": "TODO"},
+    readings={
+        "Jα_ℓ, after the activation, for Jα̃_ℓ": "W_1 = diag(2, 1/2), W_2 = (2, 1/2) without biases, with both "
+        "units active: 4.25 ≥ 16.0625 / 1 is claimed",
+    },
+    result="stands: with Jα̃_ℓ(x)P both lines hold, and the rest of the proof is as printed "
+    "(bottleneck.growing-norms, bottleneck.bounded-activations).",
     corrected_by="bottleneck.growing-norms",
 )
 def test_growing_norms_as_printed(net, x):
-    r"""The growth of the first ℓ layers is bounded by a Schatten sum of exponent 2/L.
+    r"""The pseudo-determinant of Jf is a product, whatever the ranks of the factors.
 
-    For balanced parameters and $k = \operatorname{rank} Jf(x) \ge 1$, on the row space of $Jf(x)$,
-    $|J\tilde\alpha_\ell(x)|_+^{2/(k\ell)} \le \frac1k \|J\tilde\alpha_\ell(x)\|_{S^{2/L}}^{2/L}$ for every
-    $\ell \le L$.
+    For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$, $\ell \le L$, and $P_\ell$ the
+    projection onto the image of $J\tilde\alpha_\ell(x)$:
+    $k\,|Jf(x)|_+^{2/k} \le |J\tilde\alpha_\ell(x)|_+^{2/k}
+    \|J(\tilde\alpha_\ell \to f)(x) P_\ell\|_F^2$, and
+    $|J\tilde\alpha_\ell(x)|_+^{2/(k\ell)} \le \frac1{k\ell} \sum_{j \le \ell} \|W_j\|_F^2$.
     """
-    at = bottleneck(net, x)
-    k, L = at.count.unsqueeze(-1), net.depth
-    maps = surviving_jacobians(net, x, at.rank)
-    powers = torch.stack([schatten_power(M, Fraction(2, L)) for M in maps], -1)
-    logs = torch.stack([log_determinant_of_rank(M, at.rank) for M in maps], -1)
-    growth = (logs * 2 / (k * steps(net, x))).exp()
-    return leq(growth, powers / k, where=at.rank > 0)
-
-
-@refuted(
-    "bottleneck.growing-norms-exponent-as-printed",
-    paper("bottleneck", "proof of Thm 16"),
-    instances=balanced_networks_at_points(constructions=("exact",)),
-    errata=Erratum(
-        printed="TODO",
-        right="Print has (1 + c_1/L)^ℓ. Right is (1 + c_1/(kL))^ℓ, which is at most e^{(ℓ/L) c_1/k}.",
-        survives="TODO",
-        weight="theorem",
-    ),
-    readings={"TODO": "TODO"},
-    corrected_by="bottleneck.growing-norms",
-)
-def test_growing_norms_exponent_as_printed(net, x):
-    r"""The growth of the first layers is bounded by powers of 1 + c_1/L.
-
-    For balanced parameters, $k = \operatorname{rank} Jf(x) \ge 1$ and $c_1 = \|\theta\|^2 - kL$, on the
-    row space of $Jf(x)$: $|J\tilde\alpha_\ell(x)|_+^{2/k} \le (1 + c_1/L)^\ell \le e^{(\ell/L)(c_1/k)}$
-    for every $\ell \le L$.
-    """
-    at = bottleneck(net, x)
-    some, layers = at.rank > 0, steps(net, x)
-    middle = (1 + at.excess / net.depth).unsqueeze(-1) ** layers
-    exponent = (at.excess / at.count / net.depth).unsqueeze(-1) * layers
+    at, parts = bottleneck(net, x), net.at(x)
+    some, k, layers = at.rank > 0, at.count.unsqueeze(-1), steps(net, x)
+    maps = [w @ inner for w, inner in zip(net.weights, parts.inner_jacobians, strict=True)]
+    logs = torch.stack([log_pseudo_determinant(A) for A in maps], -1)
+    outer = torch.stack(
+        [
+            frobenius_squared(G @ range_projection(A))
+            for G, A in zip(parts.outer_jacobians, maps, strict=True)
+        ],
+        -1,
+    )
+    growth = (logs * 2 / k).exp()
+    size = (at.count * (at.log_determinant * 2 / at.count).exp()).unsqueeze(-1)
+    norms = torch.stack([frobenius_squared(w) for w in net.weights], -1)
+    powers = (norms.cumsum(-1) / (layers * k)) ** layers
     return (
-        leq(growth_of_first_layers(net, x, at), middle, where=some, label="the first layers"),
-        leq(middle, exponent.exp(), where=some, label="the exponential"),
+        leq(size, growth * outer, where=some, label="the quotient"),
+        leq(growth, powers, where=some, label="the first layers"),
     )

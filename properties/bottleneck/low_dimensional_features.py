@@ -166,31 +166,3 @@ def test_low_dimensional_features_as_printed(net, X):
     """
     left, _, (weights, _), agree = features(net, X, torch.exp)
     return leq(left, weights, where=agree & net.is_differentiable_at(X).all(-1))
-
-
-@refuted(
-    "bottleneck.low-dimensional-features-weights-only",
-    paper("bottleneck", "Cor. 8/17, with the trace formula of §4"),
-    instances=balanced_networks_with_inputs(
-        depth=(1, 2), width=(1, 2), points=(2, 3), constructions=("exact",)
-    ),
-    errata=Erratum(
-        printed="TODO",
-        right="The proof takes W_ℓ α_{ℓ−1}(X) for the pre-activations, which drops the biases. With them, Θ "
-        "has to be the kernel of weights and biases, with ‖α‖² + 1 for ‖α‖² in its trace.",
-        survives="TODO",
-        weight="theorem",
-    ),
-    readings={"TODO": "TODO"},
-    corrected_by="bottleneck.low-dimensional-features",
-)
-def test_low_dimensional_features_weights_only(net, X):
-    r"""Most layers map the data to nearly k dimensions, by the kernel of the weights alone.
-
-    For networks with biases, the bound of bottleneck.low-dimensional-features on
-    $s_{k+1}(\tilde\alpha_\ell(X)/\sqrt N)$, with $\max(1, e^{c_1/k})$ but with
-    $\operatorname{tr} \Theta(x, x) = \sum_\ell \|\alpha_{\ell-1}(x)\|^2
-    \|J(\tilde\alpha_\ell \to f)(x)\|_F^2$.
-    """
-    left, _, (weights, _), agree = features(net, X, capped)
-    return leq(left, weights, where=agree)

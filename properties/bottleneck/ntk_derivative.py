@@ -2,22 +2,25 @@
 
 from fractions import Fraction
 
-from rankcheck import Erratum, bound, leq, paper, refuted
+import torch
+
+from rankcheck import Erratum, bound, leq, paper, refuted, step
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, operator_norm, power
 from rankcheck.networks import Network
 from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
+from rankcheck.scalars import scalar
 
 
 @instances
-def leaky_chains(source: Source):
-    """x ↦ a^{L−1} x, all weights one, at x < 0, with slopes between 1/8 and 1/2."""
-    depth = source.integer(2, 5)
-    slope = source.tensor(low=0.125, high=0.5)
+def leaky_chains(source: Source, *, signs=(1,)):
+    """L layers of one unit, weights ±1 and |a| between 1/8 and 1/2, where every unit is negative."""
+    depth, sign = source.integer(2, 5), source.choice(signs)
+    slope = sign * source.tensor(low=0.125, high=0.5)
     x = source.tensor(1, low=-4.0, high=-0.5)
     weight = x.new_ones((*source.batch, 1, 1))
-    return Network.linear((weight,) * depth, slope), x
+    return Network.linear((weight, *[sign * weight] * (depth - 1)), slope), x
 
 
 def norms(net, x):
@@ -39,13 +42,47 @@ def test_ntk_derivative(net, x, *, factor=1):
     r"""A large Jacobian makes the mixed second derivative of the tangent kernel large.
 
     For ReLU networks $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$, with
-    $\Theta$ over the weights and the derivative as a $d_{in}d_{out} \times d_{in}d_{out}$ matrix.
+    the derivative as a $d_{in}d_{out} \times d_{in}d_{out}$ matrix. $\Theta$ may be over the weights,
+    or over weights and biases: the terms of the biases are locally constant.
 
-    ReLU is needed: the proof uses $D_\ell^2 = D_\ell$, and the control, a chain of leaky units on
-    their negative side, breaks the bound.
+    The control, a chain of leaky units on their negative side, breaks the bound; for leaky units see
+    bottleneck.ntk-derivative-every-slope.
     """
     derivative, size, somewhere = norms(net, x)
     return leq(factor * size, derivative, where=somewhere)
+
+
+def least_slope(net, x):
+    """The least value of |σ_a′| that is not zero: |a|, or 1 for ReLU; shape (*B) or without axes."""
+    a = net.slope
+    if isinstance(a, int | float | Fraction):
+        return scalar(abs(Fraction(a)) if a else 1, like=x)
+    return torch.where(a == 0, torch.ones_like(a), a.abs())
+
+
+@bound(
+    "bottleneck.ntk-derivative-every-slope",
+    paper("bottleneck", "Prop. 9/18 (corrected)"),
+    instances=networks_at_points(),
+    tight=leaky_chains(signs=(1, -1)),
+    mutants={
+        "without the power of the slope": {"exponent": 0},
+        "2L, as printed": {"factor": 2},
+    },
+)
+def test_ntk_derivative_every_slope(net, x, *, factor=1, exponent=2):
+    r"""For leaky units the bound on the mixed derivative of the kernel has a power of the slope.
+
+    $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,m^{2 - 2/L} \|Jf(x)\|_{op}^{2 - 2/L}$ with $m = |a|$ for
+    $a \ne 0$ and $m = 1$ for ReLU: the least value of $|\sigma_a'|$ that is not zero. The power is
+    the best: chains of units on their negative side reach it at every depth and slope.
+
+    Proof: docs/proofs/ntk-derivative.md.
+    """
+    L = net.depth
+    derivative, size, somewhere = norms(net, x)
+    slopes = power(least_slope(net, x), Fraction(exponent * (L - 1), L))
+    return leq(factor * size * slopes, derivative, where=somewhere)
 
 
 @refuted(
@@ -53,14 +90,20 @@ def test_ntk_derivative(net, x, *, factor=1):
     paper("bottleneck", "Prop. 9/18"),
     instances=networks_at_points(depth=(1, 3), width=(1, 3), slopes="relu"),
     errata=Erratum(
-        printed="TODO",
-        right="Print has 2L‖Jf‖^{2−2/L} for the derivative in x and y. Right is L‖Jf‖^{2−2/L}: the factor 2 "
-        "belongs to the second derivative of Θ(γ(t), γ(t)) along a segment, which the second half of the "
-        "proposition uses.",
-        survives="TODO",
+        printed="For any point x, we have ‖∂²_xy Θ(x, x)‖_op ≥ 2L ‖Jf_θ(x)‖_op^{2 − 2/L}",
+        right="L in place of 2L, which is what part (1) of the printed proof ends with "
+        "(bottleneck.ntk-derivative). The factor 2 belongs to the second derivative of Θ(γ(t), γ(t)) along "
+        "a segment, in part (2).",
+        survives="The second half of the proposition, whose proof has the 2 in the right place, and what "
+        "follows from it.",
         weight="theorem",
     ),
-    readings={"TODO": "TODO"},
+    readings={
+        "Θ over the weights, or over weights and biases": "the mixed derivative is the same matrix",
+        "for large L only": "chains of unit weights on x > 0 have the derivative L at every depth",
+        "∂²_xy as the second derivative of x ↦ Θ(x, x)": "the proof computes the mixed derivative, and "
+        "writes ∂²_t for the other, which is twice as large",
+    },
     corrected_by="bottleneck.ntk-derivative",
 )
 def test_ntk_derivative_as_printed(net, x):
@@ -74,26 +117,41 @@ def test_ntk_derivative_as_printed(net, x):
     return leq(2 * size, derivative, where=somewhere)
 
 
-@refuted(
-    "bottleneck.ntk-derivative-leaky",
-    paper("bottleneck", "Prop. 9/18"),
-    instances=networks_at_points(depth=(1, 3), width=(1, 3)),
-    errata=Erratum(
-        printed="TODO",
-        right="Print allows every slope, but the proof uses D_ℓ² = D_ℓ, which is true for ReLU alone. For "
-        "a = 1/2, L = 2, unit weights and x < 0 the left side is 1/2, and L‖Jf‖^{2−2/L} is 1, even "
-        "without the printed factor 2.",
-        survives="TODO",
-        weight="theorem",
-    ),
-    readings={"TODO": "TODO"},
-    corrected_by="bottleneck.ntk-derivative",
-)
-def test_ntk_derivative_leaky(net, x):
-    r"""The bound on the mixed derivative of the tangent kernel, for every slope.
+@instances
+def networks_with_directions(source: Source):
+    """A network, a point x, and vectors u and v of the input and output spaces."""
+    net, x = networks_at_points(depth=(2, 3), width=(1, 3))(source)
+    return net, x, source.tensor(net.widths[0]), source.tensor(net.widths[-1])
 
-    $\|\partial^2_{xy} \Theta(x, x)\|_{op} \ge L\,\|Jf(x)\|_{op}^{2 - 2/L}$ for every slope
-    $a \in (-1, 1)$.
+
+@step(
+    "bottleneck.ntk-derivative-leaky",
+    paper("bottleneck", "proof of Prop. 18"),
+    instances=networks_with_directions(),
+    errata=Erratum(
+        printed="|vᵀ Jf_θ(x) u| ≤ ‖D_ℓ(x) ⋯ D_1(x) W_1 u‖ ‖D_ℓ(x) ⋯ D_{L−1}(x) W_L v‖, where we used the "
+        "fact that D_ℓ(x) D_ℓ(x) = D_ℓ(x)",
+        right="D_ℓ² = D_ℓ holds for ReLU, not for the slopes a ≠ 0 that §2 allows. There the right side has "
+        "to be divided by |a|.",
+        survives="Proposition 9/18 for ReLU, with L for 2L.",
+        weight="step",
+    ),
+    readings={"ReLU only": "the proposition and §2 have σ_a with a in (−1, 1)"},
+    result="stands with another constant: for ReLU it is L (bottleneck.ntk-derivative), and for a ≠ 0 it is "
+    "L|a|^{2 − 2/L}, which is the best (bottleneck.ntk-derivative-every-slope).",
+    corrected_by="bottleneck.ntk-derivative-every-slope",
+)
+def test_ntk_derivative_leaky(net, x, u, v):
+    r"""The Jacobian is split at a layer without loss, for every slope.
+
+    $|v^T Jf(x) u| \le \|D_\ell \cdots D_1 W_1 u\|\, \|D_\ell W_{\ell+1}^T \cdots D_{L-1} W_L^T v\|$ for
+    $1 \le \ell < L$, every slope $a \in (-1, 1)$ and all $u$, $v$. Tested as its square.
     """
-    derivative, size, somewhere = norms(net, x)
-    return leq(size, derivative, where=somewhere)
+    at = net.at(x)
+    column, row = u.unsqueeze(-1), v.unsqueeze(-1)
+    lhs = frobenius_squared(row.mT @ at.jacobian @ column)
+    rhs = [
+        frobenius_squared(inner @ column) * frobenius_squared(outer.mT @ row)
+        for inner, outer in zip(at.inner_jacobians[1:], at.outer_jacobians[:-1], strict=True)
+    ]
+    return leq(lhs.unsqueeze(-1), torch.stack(rhs, -1))

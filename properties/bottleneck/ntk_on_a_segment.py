@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Erratum, bound, leq, paper
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.networks import network, networks_with_inputs
 from rankcheck.instances.source import Source, instances
@@ -79,6 +79,11 @@ def end_to_end(net, ends):
         "ReLU": leaky_chains(),
     },
     mutants={"a third instead of a quarter": {"share": Fraction(1, 3)}},
+    errata=Erratum(
+        printed="the pre-activations of all neurons of the network remain constant on the segment [x, y]",
+        right="the activation pattern remains constant: the proof has D_ℓ(γ(t)) constant.",
+        survives="The proposition.",
+    ),
 )
 def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
     r"""Where the Jacobian is large along a segment, the tangent kernel is large at an end.
@@ -89,8 +94,7 @@ def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
       \frac L4 \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
 
-    Print says that the pre-activations are constant; the pattern is meant. The bound is tight at depth
-    1 for $x = -y$, where the kernel along the segment is a quadratic function of $t \in [0, 1]$ with
+    The bound is tight at depth 1 for $x = -y$, where the kernel along the segment is a quadratic function of $t \in [0, 1]$ with
     least value 0 in the middle.
     """
     size, kernel = end_to_end(net, ends)
@@ -99,20 +103,22 @@ def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
 
 @instances
 def opposite_pairs(source: Source):
-    """f(x) = 2cwt^{L−2} x on [−1, 1] through two units w(1 ± x), c = √2 w, t = 2w, in L ≥ 2 layers.
+    """f(x) = 2cwt^{L−2} x on [−1, 1] through two units w(1 ± x), c = √2 w, t = 2w; f(x) = wx at L = 1.
 
-    Each unit vanishes at one end. Both ends have the same kernel, whose summands are equal except
-    for the first, which is twice the others.
+    Each unit vanishes at one end. Both ends have the same kernel, whose L summands are equal.
     """
-    depth = source.integer(2, 6)
+    depth = source.integer(1, 6)
     w = source.tensor(1, 1, low=0.25, high=1.0)
+    one = w.new_ones((*source.batch, 1, 1))
+    ends = torch.cat((-one, one), -2)
+    if depth == 1:
+        return Network.linear((w,)), ends
     into, out = torch.cat((w, -w), -2), torch.cat((w, -w), -1) * square_root(2, w)
     middle = 2 * w * eye(2, like=w)
     weights = (into, *([middle] * (depth - 2)), out)
     biases = [v.new_zeros(v.shape[:-1]) for v in weights]
     biases[0] = torch.cat((w, w), -2).squeeze(-1)
-    one = w.new_ones((*source.batch, 1, 1))
-    return Network(weights, biases), torch.cat((-one, one), -2)
+    return Network(weights, biases), ends
 
 
 @bound(
@@ -120,9 +126,15 @@ def opposite_pairs(source: Source):
     paper("bottleneck", "Prop. 9/18 (sharpened)"),
     instances=networks_on_segments(),
     tight=opposite_pairs(),
-    needs={"ReLU": leaky_chains()},
+    needs={
+        "one activation pattern on the segment": networks_with_inputs(
+            depth=(2, 3), width=(1, 2), points=(2, 2), slopes="relu"
+        ),
+        "ReLU": leaky_chains(),
+    },
+    mutants={"2^(-1 - 0.98/L)": {"exponent": Fraction(49, 50)}},
 )
-def test_ntk_on_a_segment_sharp(net, ends):
+def test_ntk_on_a_segment_sharp(net, ends, *, exponent=1):
     r"""The bound on the tangent kernel at the ends of a segment, with its best constant.
 
     Under the hypotheses of bottleneck.ntk-on-a-segment,
@@ -130,11 +142,9 @@ def test_ntk_on_a_segment_sharp(net, ends):
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
       2^{-1-1/L} L\, \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
 
-    The constant is $1/4$ at depth 1, tends to $1/2$, and is the best at every depth. Proof:
-    $\alpha_\ell \ge 0$ for $1 \le \ell < L$, so that
-    $\|\alpha_\ell(x)\|^2 + \|\alpha_\ell(y)\|^2 \ge \|\alpha_\ell(x) - \alpha_\ell(y)\|^2$; for
-    $\ell = 0$ only half of the right side is bounded. The rest is the inequality of the means, as in
-    print.
+    The constant is $1/4$ at depth 1, tends to $1/2$, and is the best at every depth.
+
+    Proof: docs/proofs/ntk-on-a-segment.md.
     """
     size, kernel = end_to_end(net, ends)
-    return leq(size * power(scalar(2, size), Fraction(-net.depth - 1, net.depth)), kernel)
+    return leq(size * power(scalar(2, size), -1 - Fraction(exponent) / net.depth), kernel)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper, refuted
+from rankcheck import Erratum, bound, leq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
 
@@ -24,13 +24,18 @@ def steps_on_a_line(source: Source):
     return start.unsqueeze(-2) + places.to(start.device).unsqueeze(-1) * step.unsqueeze(-2)
 
 
-def length_and_neighbours(y):
-    """The length of the path, and the distances d_1 ≤ d_2 of each point to its two nearest."""
-    steps = y[..., 1:, :] - y[..., :-1, :]
-    length = power((steps * steps).sum(-1), Fraction(1, 2)).sum(-1)
+def closed_and_open(y):
+    """The lengths of the closed path and of the open one, through the rows in their order."""
+    steps = torch.cat((y[..., 1:, :], y[..., :1, :]), -2) - y
+    lengths = power((steps * steps).sum(-1), Fraction(1, 2))
+    return lengths.sum(-1), lengths[..., :-1].sum(-1)
+
+
+def neighbours(y):
+    """The distances d_1 ≤ d_2 of each point to the two nearest ones."""
     apart = y.unsqueeze(-2) - y.unsqueeze(-3)
     squares = torch.sort((apart * apart).sum(-1), -1).values  # the first is the point itself
-    return length, power(squares[..., 1], Fraction(1, 2)), power(squares[..., 2], Fraction(1, 2))
+    return power(squares[..., 1], Fraction(1, 2)), power(squares[..., 2], Fraction(1, 2))
 
 
 @bound(
@@ -38,44 +43,39 @@ def length_and_neighbours(y):
     paper("bottleneck", "proof of Thm 19 (corrected)"),
     instances=points_in_order(),
     tight=steps_on_a_line(),
+    mutants={"the ends of an open path counted in full": {"ends": 0}},
+    errata=(
+        Erratum(
+            printed="the shortest path that goes through all points must be at least "
+            "Σ_{i=1}^N (d_{1,i} + d_{2,i})/2",
+            right="That is right for a closed path. For the open path that the proof uses, half of the second "
+            "distances of the two ends has to be subtracted: for three points at unit steps on a line the "
+            "sum is 4, and the path has length 2.",
+            survives="The order N^{1 − 1/k*} of the length.",
+        ),
+        Erratum(
+            printed="up to a few outliers (d_{1,i} + d_{2,i})/2 = Ω(N^{1/k*})",
+            right="Ω(N^{−1/k*}), as earlier in the proof.",
+            survives="The lines around it, which have N^{−1/k*}.",
+        ),
+    ),
 )
-def test_nearest_neighbour_path(y):
+def test_nearest_neighbour_path(y, *, ends=1):
     r"""The distances to the two nearest neighbours bound the length of a path from below.
 
     Every path through $y_1, \dots, y_N$, $N \ge 3$, from $y_1$ to $y_N$ has length at least
     $\sum_i \frac12 (d_{1,i} + d_{2,i}) - \frac12 (d_{2,1} + d_{2,N})$, where $d_{1,i} \le d_{2,i}$ are the
-    distances of $y_i$ to the two points nearest to it.
-
-    Proof: a point between the ends has two edges, of lengths at least $d_1$ and $d_2$; an end has one,
-    of length at least $d_1$.
-    """
-    length, d1, d2 = length_and_neighbours(y)
-    ends = d2[..., 0] + d2[..., -1]
-    return leq(((d1 + d2).sum(-1) - ends) / 2, length)
-
-
-@refuted(
-    "bottleneck.nearest-neighbour-path-as-printed",
-    paper("bottleneck", "proof of Thm 19"),
-    instances=points_in_order(),
-    errata=Erratum(
-        printed="TODO",
-        right="Print counts two edges at each point, but the two ends of an open path have one each: half "
-        "of their second distances has to be subtracted. (The order N^{1 − 1/k} that is deduced is right. "
-        "Further on, Ω(N^{1/k}) is printed for the distances, which are Ω(N^{−1/k}).)",
-        survives="TODO",
-        weight="theorem",
-    ),
-    readings={"TODO": "TODO"},
-    corrected_by="bottleneck.nearest-neighbour-path",
-)
-def test_nearest_neighbour_path_as_printed(y):
-    r"""The distances to the two nearest neighbours bound a path, the ends counted in full.
-
-    The shortest path through $y_1, \dots, y_N$ has length at least
+    distances of $y_i$ to the two points nearest to it. Every closed path has length at least
     $\sum_i \frac12 (d_{1,i} + d_{2,i})$.
 
-    Tested for the path that visits the points in the order given, which is no shorter.
+    Proof: a point between the ends, or of a closed path, has two edges, of lengths at least $d_1$ and
+    $d_2$; an end has one, of length at least $d_1$.
     """
-    length, d1, d2 = length_and_neighbours(y)
-    return leq((d1 + d2).sum(-1) / 2, length)
+    there_and_back, length = closed_and_open(y)
+    d1, d2 = neighbours(y)
+    total = (d1 + d2).sum(-1)
+    missing = (d2[..., 0] + d2[..., -1]) * ends
+    return (
+        leq((total - missing) / 2, length, label="an open path"),
+        leq(total / 2, there_and_back, label="a closed path"),
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from rankcheck import leq, paper, statistical
-from rankcheck.data.growth import serpentine
+from rankcheck.data.growth import nearest_neighbours, serpentine
 from rankcheck.instances.source import Source, instances, seed_of
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant
 
@@ -53,7 +53,7 @@ def tasks_with_atoms(source: Source):
 
 
 #: Standard deviations allowed to the mean nearest-neighbour distance, each about 1/√N of it.
-DEVIATIONS = 6.0
+DEVIATIONS = 4.0
 
 
 def codimension(k):
@@ -77,7 +77,11 @@ def neighbour_constant(k):
     instances=uniform_tasks(),
     needs={"the law of the outputs has a density": tasks_with_atoms()},
     mutants={"the exponent of one dimension more": {"exponent": lambda k: 1 - 1 / (k + 1)}},
-    loose="a path through all points is longer than half the distances to the nearest neighbours",
+    loose={
+        "nearest neighbours": "four standard deviations are left; the logarithms have ratios up to 0.97",
+        "inputs along a path": "a path is longer than half the distances to the nearest neighbours",
+        "random inputs": "the steepest of random slopes is far above the mean",
+    },
     witness=rank_one_interpolant,
     no_batch="a path is found through one large set of points at a time",
     no_ball="the points are random floats",
@@ -86,27 +90,36 @@ def neighbour_constant(k):
 def test_rank_one_regularity(task, k, *, exponent=codimension):
     r"""Functions through R^1 that fit N points of R^k are steep, like N^(1 - 1/k).
 
-    For interpolants $f = h \circ g$ through $\mathbb R^1$ of $N$ inputs of diameter $D$ and $N$
+    For every interpolant $f = h \circ g$ through $\mathbb R^1$ of $N$ inputs of diameter $D$ and $N$
     outputs of a law with a density in $\mathbb R^k$,
     $2 \log \max \|Jf\|_{op} \ge 2 (1 - 1/k) \log N + O(1)$. By bottleneck.regularity-bound at rank
     one, $\|\theta\|^2 - L$ is at least that.
 
-    Checked for the uniform law on the cube, $k = 1, 2, 3$ and $N = 128, 512, 2048$, with the constant
-    $2 \log (\frac12 \Gamma(1 + \frac1k) V_k^{-1/k} (1 - 6/\sqrt N) / D)$ for $O(1)$, on two
-    interpolants: that of random inputs, and that of inputs placed along a serpentine path by its arc
-    length, the least steep one known, whose $\max \|Jf\| D$ is the length of the path. All 32 seeds of
-    each $k$ have been tried. Other interpolants are not checked.
+    By rank.travelling-salesman $D \max \|Jf\|_{op}$ is at least the length of the shortest path through
+    the outputs, for every such $f$, and that is at least half the sum of the distances $d_i$ of the
+    outputs to their nearest neighbours. Checked is
+    $2 \log \frac12 \sum_i d_i \ge 2 (1 - 1/k) \log N +
+    2 \log (\frac12 \Gamma(1 + \frac1k) V_k^{-1/k} (1 - 4/\sqrt N))$ for the uniform law on the cube,
+    $k = 1, 2, 3$ and $N = 128, 512, 2048$; and that two interpolants are at least that steep: that of
+    random inputs, and that of inputs placed along a serpentine path by its arc length, the least
+    steep one known, whose $D \max \|Jf\|$ is the length of the path. All 32 seeds of each $k$ have
+    been tried. Other laws are not checked.
     """
-    relations = []
+    least, every, along, random = [], [], [], []
     for x, y in zip(task.inputs, task.outputs, strict=True):
         n = len(y)
         constant = neighbour_constant(k) * (1 - DEVIATIONS / math.sqrt(n))
-        least = torch.tensor(2 * exponent(k) * math.log(n) + 2 * math.log(constant))
+        least.append(exponent(k) * math.log(n) + math.log(constant))
+        every.append(math.log(nearest_neighbours(y.numpy())))
+        along.append(math.log(serpentine(y.numpy())))
         f = rank_one_interpolant(x, y, direction=x.new_ones(1))
-        slopes = (f.slopes * f.slopes).sum(-1).amax().sqrt() * (f.knots[-1] - f.knots[0])
-        best = torch.tensor(serpentine(y.numpy()), dtype=torch.float64)
-        relations += [
-            leq(least.double(), 2 * slopes.log(), label=f"random inputs, N = {n}"),
-            leq(least.double(), 2 * best.log(), label=f"inputs along a path, N = {n}"),
-        ]
-    return tuple(relations)
+        steepest = (f.slopes * f.slopes).sum(-1).amax().sqrt() * (f.knots[-1] - f.knots[0])
+        random.append(math.log(steepest))
+    below, bound, path, slopes = (
+        2 * torch.tensor(values, dtype=torch.float64) for values in (least, every, along, random)
+    )
+    return (
+        leq(below, bound, label="nearest neighbours"),
+        leq(bound, path, label="inputs along a path"),
+        leq(bound, slopes, label="random inputs"),
+    )

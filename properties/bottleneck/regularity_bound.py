@@ -1,18 +1,28 @@
 """Theorem 3 of `bottleneck`: the excess cost bounds the regularity of a function."""
 
+from fractions import Fraction
+
 from rankcheck import bound, leq, paper
-from rankcheck.costs.corrections import excess, linear_cost
+from rankcheck.costs.corrections import excess
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
-from rankcheck.linalg import log_pseudo_determinant, rank
+from rankcheck.linalg import log_pseudo_determinant, rank, schatten_power
+from rankcheck.scalars import scalar
+
+from ._steep_chains import steep_chains
 
 
 @bound(
     "bottleneck.regularity-bound",
     paper("bottleneck", "Thm 3"),
     instances=networks_at_points(),
-    tight=balanced_linear_networks(scale=(1.0, 1.0 + 2**-8)),
+    tight=balanced_linear_networks(scale=(1.0 + 2**-23, 1.0 + 2**-21)),
+    needs={"|a| <= 1": steep_chains()},
+    mutants={
+        "2.04 log": {"logs": Fraction(51, 25)},
+        "exponent 2.04/L": {"exponent": Fraction(51, 25)},
+    },
 )
-def test_regularity_bound(net, x):
+def test_regularity_bound(net, x, *, logs=2, exponent=2):
     r"""The excess cost of a network bounds the log-determinant of its Jacobian.
 
     With $k = \operatorname{rank} Jf(x)$ and the singular values $s_i$ of $Jf(x)$, at every depth,
@@ -20,10 +30,11 @@ def test_regularity_bound(net, x):
     """
     J, noise, L = net.jacobian(x), net.jacobian_noise(x), net.depth
     k = rank(J, noise)
-    middle = linear_cost(J, L, noise) - k * L
+    powers = schatten_power(J, Fraction(exponent) / L, noise)
+    middle = powers * L - k * L
     size = net.cost() + k * L
-    log_det = log_pseudo_determinant(J, noise)
+    log_det = log_pseudo_determinant(J, noise) * scalar(logs, powers)
     return (
         leq(middle, excess(net, k), scale=size, label="the excess cost"),
-        leq(2 * log_det, middle, scale=size, label="the log-determinant"),
+        leq(log_det, middle, scale=size, label="the log-determinant"),
     )

@@ -17,6 +17,7 @@ from rankcheck.networks.bounds import interval_bounds
 from rankcheck.networks.evaluation import AtPoints, leaky, leaky_derivative
 from rankcheck.networks.gradients import squared_error_gradient
 from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
+from rankcheck.networks.loss_hessian import loss_hessian
 from rankcheck.networks.network import Network, PartialJacobians
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 from rankcheck.networks.tangent_kernel import gram, ntk, ntk_mixed_derivative, ntk_trace
@@ -36,6 +37,7 @@ __all__ = [
     "leaky_derivative",
     "lipschitz_square_above",
     "lipschitz_square_at",
+    "loss_hessian",
     "neuron_imbalances",
     "ntk",
     "ntk_mixed_derivative",

@@ -8,8 +8,8 @@ product of G_ℓ and α_{ℓ−1}, and with respect to b_ℓ it is G_ℓ. Hence 
     \, G_\ell(x) G_\ell(y)^T,
 
 a d_out × d_out matrix, with β = 1 if the biases are parameters and 0 if not. Networks and points
-may have any batch axes; all functions but :func:`gram` run on floats and on balls. The formulas
-hold for every slope, at points where no hidden pre-activation vanishes.
+may have any batch axes; all functions run on floats and on balls. The formulas hold for every
+slope, at points where no hidden pre-activation vanishes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from rankcheck.balls import is_ball
 from rankcheck.linalg import Array, frobenius_squared
 from rankcheck.networks.network import Network
 
@@ -70,17 +71,25 @@ def ntk_mixed_derivative(net: Network, x: Array) -> Array:
     return _total(terms)
 
 
-def gram(net: Network, X: Tensor, biases: bool = False, block: int = 128) -> Tensor:
+def gram(net: Network, X: Array, biases: bool = False, block: int = 128) -> Array:
     """Θ(X, X) for the N points X (*B, N, n_0), exactly symmetric, shape (*B, N·d_out, N·d_out).
 
-    Rows and columns run over (point, output), the output fastest. Floats only. Computed in tiles of
-    ``block`` points, which fit into the processor's cache, and only on and below the diagonal.
+    Rows and columns run over (point, output), the output fastest. Floats are computed in tiles of
+    ``block`` points, which fit into the processor's cache, and only on and below the diagonal;
+    balls point by point.
+
+    Raises:
+        ValueError: if X has another number of axes.
     """
     if X.ndim != len(net.batch) + 2:
         raise ValueError(
             f"received points of shape {tuple(X.shape)}; "
             f"a Gram matrix takes (*{net.batch}, N, {net.widths[0]})"
         )
+    if is_ball(X):
+        points = [X[..., i, :] for i in range(X.shape[-2])]
+        rows = [torch.cat([ntk(net, x, y, biases) for y in points], -1) for x in points]
+        return torch.cat(rows, -2)
     at = net.at(X)
     d = net.widths[-1]
     one = X.new_ones((*X.shape[:-1], 1))

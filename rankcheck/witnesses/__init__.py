@@ -47,6 +47,7 @@ from rankcheck.witnesses.lipschitz import (
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
 from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity, planar_identity
+from rankcheck.witnesses.progress_code import progress_code
 from rankcheck.witnesses.projections import (
     Bottleneck,
     bottleneck,
@@ -125,6 +126,7 @@ __all__ = [
     "planar_identity",
     "point",
     "points_on_a_line",
+    "progress_code",
     "rank_one_interpolant",
     "scaled_seam",
     "seam_cost_bound",

@@ -34,10 +34,11 @@ def test_at_points_against_autograd(slope):
     assert lipschitz_square_at(net, POINTS).item() == pytest.approx(largest**2)
 
 
+@pytest.mark.parametrize("operator_norms", [False, True])
 @pytest.mark.parametrize("slope", [0.0, 0.5, -0.9])
-def test_above_bounds_every_quotient(slope):
+def test_above_bounds_every_quotient(slope, operator_norms):
     net = Network(WEIGHTS, BIASES, slope)
-    bound = lipschitz_square_above(net)
+    bound = lipschitz_square_above(net, operator_norms)
     assert lipschitz_square_at(net, POINTS) <= bound
     for f, _ in hidden_maps(net):
         z = 3 * torch.randn(200, 2, f.widths[0], generator=GENERATOR, dtype=torch.float64)
@@ -48,3 +49,10 @@ def test_above_bounds_every_quotient(slope):
 def test_above_is_exact_on_balls():
     net = Network.of([[[0.5]], [[3.0]], [[0.25]]]).map_arrays(BallArray.exact)
     assert bool(lipschitz_square_above(net) == (0.5 * 3) ** 2)
+
+
+def test_above_with_operator_norms_is_smaller():
+    """For two identity layers 1, where the Frobenius norms give 4."""
+    net = Network.of([torch.eye(2), torch.eye(2)])
+    assert lipschitz_square_above(net) == 4
+    assert lipschitz_square_above(net, operator_norms=True) == 1

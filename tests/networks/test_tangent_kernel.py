@@ -130,17 +130,18 @@ def test_exact_on_balls(biases):
         [b.midpoints() for b in exact.biases],
         Fraction(1, 3),
     )
-    x, y = rational(points(2)), rational(points(2, seed=2))
+    x, y, X = rational(points(2)), rational(points(2, seed=2)), rational(points(3, 2))
     for proof, value in (
         (ntk.ntk(exact, x, y, biases), ntk.ntk(floats, x.midpoints(), y.midpoints(), biases)),
         (ntk.ntk_trace(exact, x, biases), ntk.ntk_trace(floats, x.midpoints(), biases)),
         (ntk.ntk_mixed_derivative(exact, x), ntk.ntk_mixed_derivative(floats, x.midpoints())),
+        (ntk.gram(exact, X, biases), ntk.gram(floats, X.midpoints(), biases)),
     ):
         assert proof.is_exact()
         torch.testing.assert_close(proof.midpoints(), value)
 
 
-def test_the_biases_that_the_printed_trace_leaves_out():
+def test_the_biases_that_the_trace_over_the_weights_leaves_out():
     """L = 1, x = 0, two outputs: 0 without the bias parameters, 2 with them."""
     net = Network.of([torch.zeros(2, 1)])
     x = torch.zeros(1, dtype=torch.float64)

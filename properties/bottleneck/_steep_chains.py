@@ -1,0 +1,18 @@
+"""Chains of units with a slope outside [−1, 1], for controls."""
+
+from rankcheck.instances.source import Source, instances
+from rankcheck.networks import Network
+
+
+@instances
+def steep_chains(source: Source):
+    """L ≥ 2 layers of one unit with weights 1 at x < 0, and a slope a ≤ −5/4, so that |a| > 1.
+
+    The units of odd layers are negative, and the others positive.
+    """
+    depth = source.integer(2, 5)
+    slope = source.tensor(low=-2.0, high=-1.25)
+    x = source.tensor(1, low=-4.0, high=-0.5)
+    weight = x.new_ones((*source.batch, 1, 1))
+    bias = x.new_zeros((*source.batch, 1))
+    return Network.unchecked_slope((weight,) * depth, (bias,) * depth, slope), x

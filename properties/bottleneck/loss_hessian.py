@@ -1,0 +1,65 @@
+"""Section 4 of `bottleneck`: the Hessian of the loss and the tangent kernel."""
+
+import torch
+
+from rankcheck import Need, eq, identity, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import networks_with_inputs
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import operator_norm
+from rankcheck.networks.loss_hessian import STEP, loss_hessian
+from rankcheck.networks.tangent_kernel import gram
+
+
+@instances
+def networks_with_residuals(source: Source, *, depth=(1, 2), kinds=(0, 1)):
+    """A network, points, and the residuals there: 0 if the kind is 0, drawn if it is 1."""
+    net, X = networks_with_inputs(depth=depth, width=(1, 2), points=(1, 2))(source)
+    residuals = X.new_zeros((*source.batch, X.shape[-2], net.widths[-1]))
+    if source.choice(kinds) == 1:
+        residuals = source.tensor(X.shape[-2], net.widths[-1])
+    return net, X, residuals
+
+
+@identity(
+    "bottleneck.hessian-at-interpolation",
+    paper("bottleneck", "§4"),
+    instances=networks_with_residuals(),
+    needs={
+        "f_θ fits all points": Need(
+            networks_with_residuals(depth=(2, 2), kinds=(1,)), {"everywhere": True}
+        )
+    },
+    mutants={
+        "the loss without the half": {"half": 1},
+        "Θ over the weights alone": {"biases": False},
+    },
+    witness=loss_hessian,
+    effort=0.2,
+)
+def test_hessian_at_interpolation(net, X, residuals, *, half=2, everywhere=False, biases=True):
+    r"""At an interpolating function the Hessian of the loss has the norm of the tangent kernel.
+
+    For the loss $\frac1{2N} \sum_i \|f_\theta(x_i) - y_i\|^2$ with Hessian $H$ in all parameters, and
+    $\Theta$ over all parameters: $\|H\|_{op} = \frac1N \|\Theta(X, X)\|_{op}$ where
+    $f_\theta(x_i) = y_i$ for all $i$; and $\operatorname{tr} H = \frac1N \operatorname{tr} \Theta(X, X)$
+    there.
+
+    Print does not say whether the loss has the factor $\frac12$; without it both sides differ by a
+    factor of two. The second equation is true for all $y_i$, since $f$ is affine in each single
+    parameter, and is checked for all. $H$ is computed by difference quotients of the loss, which are
+    exact where no step changes the activation pattern; other instances do not count.
+    """
+    hessian, inside = loss_hessian(net, X, residuals)
+    kernel = gram(net, X, biases=biases) * 2 / (half * X.shape[-2])
+    fits = (residuals == 0).all(-1).all(-1) | everywhere
+    traces = [torch.diagonal(M, dim1=-2, dim2=-1).sum(-1) for M in (hessian, kernel)]
+    # A loss of the size of the residuals, or of a difference of values, is divided by the square
+    # of the step.
+    values = (network_scale(net, X) + residuals.abs()).sum((-2, -1))
+    error = 2.0**-46 / float(STEP * STEP) * (1 + values) * (1 + values + traces[1].abs())
+    norms = [operator_norm(M) for M in (hessian, kernel)]
+    return (
+        eq(*norms, where=inside & fits, error=error, label="the norm"),
+        eq(*traces, where=inside, error=error, label="the trace"),
+    )

@@ -1,0 +1,139 @@
+"""Section 4 of `bottleneck`: which parameters have a tangent kernel that grows like the depth."""
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck import Erratum, bound, construction, eq, leq, paper
+from rankcheck.instances.networks import networks_with_inputs
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import operator_norm
+from rankcheck.networks import Network
+from rankcheck.networks.tangent_kernel import ntk_trace
+from rankcheck.scalars import scalar
+from rankcheck.witnesses.progress_code import progress_code
+
+
+@instances
+def orthogonal_halves(source: Source):
+    """x ↦ sx at the points ±r of the line, |s| = 1: equality at depth 1."""
+    sign, r = source.choice((1, -1)), source.tensor(1, 1, low=0.25, high=4.0)
+    weight = torch.ones_like(r) * sign
+    return Network.linear((weight,)), torch.cat((r, -r), -2)
+
+
+@instances
+def light_networks(source: Source):
+    """Networks with ‖θ‖² near L, at two points: unit chains with weights of 1 ± 1/8, or any."""
+    if source.integer(0, 2) == 0:
+        return networks_with_inputs(depth=(1, 4), width=(1, 3), points=(2, 2))(source)
+    depth = source.integer(1, 8)
+    weights = [1 + source.tensor(1, 1, low=-0.125, high=0.125) for _ in range(depth)]
+    biases = [source.tensor(1, low=0.0, high=0.25) for _ in range(depth)]
+    return Network(weights, biases), source.tensor(2, 1, low=2.0**-6, high=4.0)
+
+
+@bound(
+    "bottleneck.ntk-linear-in-depth",
+    paper("bottleneck", "§4"),
+    instances=light_networks(),
+    tight=orthogonal_halves(),
+    mutants={
+        "whatever the norm of the parameters": {"norms": 0},
+        "0.51 in place of a half": {"share": Fraction(51, 100)},
+    },
+    errata=Erratum(
+        printed="one can find parameters that learn a function with a NTK that scales linearly in depth, but "
+        "it is not possible to represent non-trivial functions with a smaller NTK Θ^(L) ≪ L",
+        right="It needs parameters of small norm, as the theorems around it have: for ‖θ‖² ≤ L + c_1 the "
+        "kernel is at least cL (bottleneck.ntk-linear-in-depth). Without a condition the identity of [0, 1] "
+        "has a kernel of at most 12√L + 20 (bottleneck.ntk-below-linear).",
+        survives="All results; none uses the remark. For ‖θ‖² ≤ kL + c_1 with k ≥ 2 nothing is claimed here.",
+    ),
+)
+def test_ntk_linear_in_depth(net, ends, *, norms=1, share=Fraction(1, 2)):
+    r"""Parameters with a norm near the depth have a tangent kernel of the order of the depth.
+
+    For every network and points $x$, $y$ with $\|Jf(x)\|_{op}, \|Jf(y)\|_{op} \ge s$, and $\Theta$ over
+    the weights:
+
+    $$\operatorname{tr} \Theta(x, x) + \operatorname{tr} \Theta(y, y) \ge
+      \tfrac12 L\, s^2 \|f(x) - f(y)\|^2\, e^{-(1 + 1/L)(\|\theta\|^2 - L)}.$$
+
+    For a function that is not constant on a linear piece, and parameters with $\|\theta\|^2 \le L + c_1$,
+    the kernel is therefore at least $cL$ somewhere on it. For a function of rank $k \ge 2$ the right
+    side decays like $e^{-(k-1)L}$, and says nothing.
+
+    Proof: docs/proofs/ntk-linear-in-depth.md.
+    """
+    L = net.depth
+    values = net(ends)
+    rise = values[..., 0, :] - values[..., 1, :]
+    slopes = operator_norm(net.jacobian(ends))
+    least = slopes.amin(-1)
+    exponent = (net.cost() - L) * scalar(Fraction(-(L + 1), L) * norms, least)
+    size = least * least * (rise * rise).sum(-1) * exponent.exp()
+    return leq(size * L * scalar(share, size), ntk_trace(net, ends).sum(-1))
+
+
+@instances
+def codes(source: Source):
+    """K, a depth, and for each of the 4K pieces of [0, 1] a point on it."""
+    K, depth = source.integer(1, 5), source.integer(4, 12)
+    inside = source.tensor(4 * K, low=0.125, high=0.875)
+    t = (torch.arange(4 * K, device=inside.device) + inside) / (4 * K)
+    return K, depth, t.unsqueeze(-1)
+
+
+def uncut(net):
+    """The network whose summands do not end at 1."""
+    last = net.weights[-1]
+    half = last.shape[-1] // 2
+    cut = torch.cat((last[..., :half], 0 * last[..., half:]), -1)
+    return net.with_parameters((*net.weights[:-1], cut), net.biases)
+
+
+@construction(
+    "bottleneck.ntk-below-linear",
+    paper("bottleneck", "§4"),
+    instances=codes(),
+    mutants={
+        "steps that do not end": {"change": uncut},
+        "a layer adds 2 % less": {"share": Fraction(49, 50)},
+    },
+    loose={
+        "the trace": "the bounds of the four outer layers are added; the best ratio is 0.83, at K = 32",
+        "a layer is small": "the code is smaller than its bound but at t = 1; the ratio tends to 1",
+    },
+    witness=progress_code,
+    effort=0.4,
+)
+def test_ntk_below_linear(K, depth, t, *, change=lambda net: net, share=1):
+    r"""The identity of [0, 1] has parameters whose tangent kernel is of the order √L.
+
+    For every $K \ge 1$ and $L \ge 4$ there is a ReLU network of depth $L$ with $f(t) = t$ on $[0, 1]$
+    and, with $\Theta$ over weights and biases,
+
+    $$\Theta(t, t) \le \Bigl(\frac{25}8 + \frac1K\Bigr) \frac{L - 4}K + 8K + 12,$$
+
+    so that $\Theta \le 12 \sqrt L + 20$ for $K = \lceil \sqrt L \rceil$. The point is coded by the progress
+    of $2K$ steps, one of which matters at each point; an identity layer in between adds
+    $(\|\alpha(t)\|^2 + 1)/K^2$. The number of linear pieces and $\|\theta\|^2$ grow with $K$, and for
+    $\|\theta\|^2 \le L + c_1$ nothing like it exists (bottleneck.ntk-linear-in-depth).
+
+    Proof: docs/proofs/ntk-linear-in-depth.md.
+    """
+    batch = tuple(t.shape[:-2])
+    net = change(progress_code(K, depth, t, batch))
+    deeper = change(progress_code(K, depth + 1, t, batch))
+    trace = ntk_trace(net, t, biases=True)
+    added = ntk_trace(deeper, t, biases=True) - trace
+    code = net.activations(t)[2]
+    layer = ((code * code).sum(-1) + 1) / K**2
+    most = scalar(Fraction(25, 8 * K) + Fraction(1, K * K), trace)
+    return (
+        eq(net(t), t, label="the function"),
+        eq(added, layer * scalar(share, layer), scale=trace, label="a layer"),
+        leq(layer, most, label="a layer is small"),
+        leq(trace, most * (depth - 4) + 8 * K + 12, label="the trace"),
+    )
