@@ -47,6 +47,7 @@ __all__ = [
     "chained_distances",
     "chained_frames",
     "log_determinant_of_rank",
+    "mask_losses",
     "one_sided_distances",
     "one_sided_frames",
     "projection_of_rank",
@@ -155,6 +156,19 @@ def chained_distances(net: Network, x: Array, k: Tensor) -> Array:
     P = subspaces(net, x, k)
     parts = [q @ w @ p for q, w, p in zip(P[1:], net.weights, P[:-1], strict=True)]
     return _distances(net, parts, k)
+
+
+def mask_losses(net: Network, x: Array, k: Tensor) -> Array:
+    """k − ‖D_ℓ Q_ℓ‖_F² for ℓ = 1..L, shape (*B, L), with D_L = I, so that the last is 0.
+
+    Q_ℓ is an orthonormal basis of W_ℓ S_{ℓ−1}, the image of Jα̃_ℓ(x) on (ker Jf(x))^⊥. The loss is
+    never negative for slopes in [−1, 1], and 0 where D_ℓ is an isometry on that image.
+    """
+    losses = []
+    for M, d in zip(surviving_jacobians(net, x, k)[:-1], net.masks(x), strict=True):
+        share = projection_of_rank(M, k).diagonal(dim1=-2, dim2=-1)
+        losses.append(k - (d * d * share).sum(-1))
+    return torch.stack((*losses, x.new_zeros(x.shape[:-1])), -1)
 
 
 def two_sided_distances(net: Network, x: Array, k: Tensor) -> Array:

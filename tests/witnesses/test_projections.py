@@ -16,6 +16,7 @@ from rankcheck.witnesses.projections import (
     chained_distances,
     chained_frames,
     log_determinant_of_rank,
+    mask_losses,
     one_sided_distances,
     one_sided_frames,
     projection_of_rank,
@@ -125,6 +126,18 @@ def test_surviving_jacobians_multiply_to_the_pseudo_determinant(seed):
         volume = np.linalg.svd(weights[0] @ basis, compute_uv=False).prod()
         first = log_determinant_of_rank(maps[0], torch.tensor(k))
         assert first.item() == pytest.approx(math.log(volume), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mask_losses_by_singular_vectors(seed):
+    for net, x, k, weights, masks in singles(seed):
+        losses = mask_losses(net, x, torch.tensor(k))
+        assert losses.shape == (net.depth,)
+        assert losses[-1] == 0
+        for i, Q in enumerate(slow_spaces(weights, masks, k)[: net.depth - 1]):
+            before = np.linalg.svd(weights[i] @ Q)[0][:, :k]
+            kept = np.linalg.norm(masks[i] @ before) ** 2
+            assert losses[i].item() == pytest.approx(k - kept, abs=1e-6)
 
 
 def test_rank_zero_and_full_rank():
