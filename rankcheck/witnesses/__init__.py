@@ -46,6 +46,7 @@ from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identit
 from rankcheck.witnesses.projections import (
     Bottleneck,
     bottleneck,
+    chain_turns,
     chained_distances,
     chained_frames,
     log_determinant_of_rank,
@@ -84,6 +85,7 @@ __all__ = [
     "bottleneck",
     "cells_as_drawn",
     "cells_needed",
+    "chain_turns",
     "chained_distances",
     "chained_frames",
     "cheapest_heights",

@@ -44,6 +44,7 @@ from rankcheck.networks.network import Network
 __all__ = [
     "Bottleneck",
     "bottleneck",
+    "chain_turns",
     "chained_distances",
     "chained_frames",
     "log_determinant_of_rank",
@@ -156,6 +157,21 @@ def chained_distances(net: Network, x: Array, k: Tensor) -> Array:
     P = subspaces(net, x, k)
     parts = [q @ w @ p for q, w, p in zip(P[1:], net.weights, P[:-1], strict=True)]
     return _distances(net, parts, k)
+
+
+def chain_turns(net: Network, x: Array, k: Tensor) -> Array:
+    """log |P_ℓ W_ℓ P_{ℓ−1}|_+ − log |D_ℓ W_ℓ P_{ℓ−1}|_+ for ℓ = 1..L, shape (*B, L), with D_L = I.
+
+    For slopes in [0, 1] it is log det A_ℓᵀ D_ℓ⁺ A_ℓ ≥ 0, with A_ℓ an orthonormal basis of S_ℓ: what
+    the layer loses because D_ℓ turns W_ℓ S_{ℓ−1} into S_ℓ.
+    """
+    P = subspaces(net, x, k)
+    masks = (*net.masks(x), net.weights[-1].new_ones((*x.shape[:-1], net.widths[-1])))
+    turns = []
+    for q, w, p, d in zip(P[1:], net.weights, P[:-1], masks, strict=True):
+        kept = log_determinant_of_rank(q @ w @ p, k)
+        turns.append(kept - log_determinant_of_rank(d.unsqueeze(-1) * (w @ p), k))
+    return torch.stack(turns, -1)
 
 
 def mask_losses(net: Network, x: Array, k: Tensor) -> Array:

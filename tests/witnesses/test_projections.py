@@ -13,6 +13,7 @@ from rankcheck.linalg import frobenius_squared
 from rankcheck.networks import Network
 from rankcheck.witnesses.projections import (
     bottleneck,
+    chain_turns,
     chained_distances,
     chained_frames,
     log_determinant_of_rank,
@@ -126,6 +127,19 @@ def test_surviving_jacobians_multiply_to_the_pseudo_determinant(seed):
         volume = np.linalg.svd(weights[0] @ basis, compute_uv=False).prod()
         first = log_determinant_of_rank(maps[0], torch.tensor(k))
         assert first.item() == pytest.approx(math.log(volume), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_chain_turns_by_the_inverse_of_the_masks(seed):
+    for net, x, k, weights, masks in singles(seed, slopes="nonnegative"):
+        turns = chain_turns(net, x, torch.tensor(k))
+        assert turns.shape == (net.depth,)
+        assert turns[-1].item() == pytest.approx(0, abs=1e-9)
+        bases = slow_spaces(weights, masks, k)
+        for i, D in enumerate(masks):
+            gram = bases[i + 1].T @ np.linalg.pinv(D) @ bases[i + 1]
+            expected = np.linalg.slogdet(gram)[1]
+            assert turns[i].item() == pytest.approx(expected, abs=1e-6, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
