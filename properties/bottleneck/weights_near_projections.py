@@ -8,9 +8,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Need, bound, eq, leq, paper, step
-from rankcheck.instances.networks import networks_at_points
-from rankcheck.instances.source import Source, instances
-from rankcheck.networks import Network
+from rankcheck.instances.networks import steep_networks
 from rankcheck.scalars import scalar
 from rankcheck.witnesses.projections import (
     bottleneck,
@@ -24,14 +22,6 @@ from rankcheck.witnesses.projections import (
 from ._bottlenecks import dense_networks, networks_with_bottlenecks, sharp_bottlenecks
 from ._narrow_ends import narrow_ended_networks
 from ._rounding import rounding, size, slack
-
-
-@instances
-def steep_networks(source: Source):
-    """Networks with a slope between 3/2 and 4, which the theorem excludes, and a point."""
-    net, x = networks_at_points(depth=(2, 4), slopes="relu")(source)
-    slope = source.tensor(low=1.5, high=4.0)
-    return Network.unchecked_slope(net.weights, net.biases, slope), x
 
 
 @bound(
