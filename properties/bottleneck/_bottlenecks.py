@@ -1,4 +1,4 @@
-"""Networks with a bottleneck of rank k ≥ 1 at a point, for the claims of Theorem 6/15."""
+"""Networks with a bottleneck of rank k ≥ 1 at a point, and what the claims of Theorem 6/15 share."""
 
 import torch
 
@@ -9,10 +9,22 @@ from rankcheck.instances.networks import (
     slope,
 )
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import eye
+from rankcheck.linalg import eye, singular_values
 from rankcheck.networks import Network
 from rankcheck.networks.network import leaky
 from rankcheck.separation.legendre import stereographic
+
+
+def with_bias(w, b):
+    """(W b), shape (*B, n, m + 1)."""
+    return torch.cat((w, b.unsqueeze(-1)), -1)
+
+
+def following_value(A, k):
+    """s_{k+1}(A), shape (*B), and 0 if there are only k singular values."""
+    s = singular_values(A)
+    here = torch.arange(s.shape[-1], device=s.device) == k.unsqueeze(-1)
+    return torch.where(here, s, torch.zeros_like(s)).sum(-1)
 
 
 def active_units(source, weights, biases, steepness, x, k):

@@ -11,13 +11,13 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, singular_values
 from rankcheck.witnesses.projections import bottleneck
 
-from ._bottlenecks import isometries_beside_small_weights, networks_with_bottlenecks
+from ._bottlenecks import (
+    following_value,
+    isometries_beside_small_weights,
+    networks_with_bottlenecks,
+    with_bias,
+)
 from ._rounding import rounding, size, slack
-
-
-def with_bias(w, b):
-    """(W b), shape (*B, n, m + 1)."""
-    return torch.cat((w, b.unsqueeze(-1)), -1)
 
 
 def distance_to_rank(A, k):
@@ -25,13 +25,6 @@ def distance_to_rank(A, k):
     s = singular_values(A)
     one = (torch.arange(s.shape[-1], device=s.device) < k.unsqueeze(-1)).to(torch.float64)
     return ((s - one) * (s - one)).sum(-1)
-
-
-def following_value(A, k):
-    """s_{k+1}(A), shape (*B), and 0 if there are only k singular values."""
-    s = singular_values(A)
-    here = torch.arange(s.shape[-1], device=s.device) == k.unsqueeze(-1)
-    return torch.where(here, s, torch.zeros_like(s)).sum(-1)
 
 
 @instances
