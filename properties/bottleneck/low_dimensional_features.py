@@ -114,32 +114,45 @@ def features_of_rank(net, X):
     return k, agree, s
 
 
-def squared_bounds(net, X, k, growth, logs=2, ranks=1):
-    """B²L for the kernel of all parameters and of the weights, shape (*B) each, and their scales."""
-    J, noise = net.jacobian(X), net.jacobian_noise(X)
-    log = log_pseudo_determinant(J, noise)
+def divisor(net, X, k, growth):
+    """k min_i |Jf(x_i)|_+^{2/k} / growth(c_1/k), shape (*B); neither overflows for large c_1."""
     cost = net.cost()
-    count = 0 * cost + torch.where(k > 0, k, 1)
-    slack = cost - k * net.depth * scalar(ranks, cost) - log.amax(-1) * scalar(logs, cost)
-    factor = growth((cost - k * net.depth) / count) / (count * (log.amin(-1) * 2 / count).exp())
-    traces = [ntk_trace(net, X, biases).mean(-1) * factor for biases in (True, False)]
+    count = torch.zeros_like(cost) + torch.where(k > 0, k, 1)
+    logs = log_pseudo_determinant(net.jacobian(X), net.jacobian_noise(X))
+    excess = cost - k * net.depth
+    return count * (logs.amin(-1) * 2 / count).exp() / growth(excess / count)
+
+
+def squared_bounds(net, X, k, logs=2, ranks=1):
+    """B²L times the divisor, for the kernel of all parameters and of the weights, and their scales.
+
+    Each has the shape (*B): the slack c_1 − 2 log max_i |Jf(x_i)|_+, or its scale ‖θ‖² + kL, times the
+    mean of tr Θ(x_i, x_i).
+    """
+    cost = net.cost()
+    count = torch.zeros_like(cost) + torch.where(k > 0, k, 1)
+    largest = log_pseudo_determinant(net.jacobian(X), net.jacobian_noise(X)).amax(-1)
+    slack = cost - k * net.depth * scalar(ranks, cost) - largest * scalar(logs, cost)
     size = cost + count * net.depth
+    traces = [ntk_trace(net, X, biases).mean(-1) for biases in (True, False)]
     return [slack * t for t in traces], [size * t for t in traces]
 
 
 def features(net, X, growth):
     """The sides of the printed bound for all p together, and where it is asserted.
 
-    Returns the m-th largest of the L values s_{k+1}(α̃_ℓ(X)/√N), times m and squared, shape (*B, L);
-    the pairs of B²L and its scale, shape (*B, 1), for the kernel of all parameters and for that of
-    the weights; and bools (*B): all Jf(x_i) have one rank k ≥ 1.
+    Both sides are multiplied by the divisor of B². Returns the squares of m times the m-th largest of
+    the L values s_{k+1}(α̃_ℓ(X)/√N), shape (*B, L); the pairs of the right side and its scale, shape
+    (*B, 1), for the kernel of all parameters and for that of the weights; and bools (*B): all
+    Jf(x_i) have one rank k ≥ 1.
     """
     k, agree, s = features_of_rank(net, X)
     ranked = torch.sort(s, -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=X.device)
-    bounds, scales = squared_bounds(net, X, k, growth)
+    left = (ranked * places) ** 2 * divisor(net, X, k, growth).unsqueeze(-1)
+    bounds, scales = squared_bounds(net, X, k)
     pairs = [(b.unsqueeze(-1), size.unsqueeze(-1)) for b, size in zip(bounds, scales, strict=True)]
-    return (ranked * places) ** 2, *pairs, agree
+    return left, *pairs, agree
 
 
 def without_biases(net):
@@ -190,17 +203,19 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
     the sharp family a change of scale between the layers costs more in $c_1$ than it gains in $c$.
     """
     k, agree, s = features_of_rank(net, X)
-    bound, scale = squared_bounds(net, X, k, growth, logs, ranks)
-    right, size = (bound[0 if biases else 1], scale[0 if biases else 1])
+    below = divisor(net, X, k, growth)
+    (everything, weights), scales = squared_bounds(net, X, k, logs, ranks)
+    right, size = (everything, scales[0]) if biases else (weights, scales[1])
     ranked = torch.sort(s, -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=X.device)
-    every = (ranked * places) ** 2
+    every = (ranked * places) ** 2 * below.unsqueeze(-1)
+    total = s.sum(-1) ** 2 * below
     alone = agree & without_biases(net)
-    wide, weights = right.unsqueeze(-1), bound[1]
+    wide = {"scale": size.unsqueeze(-1), "where": agree}
     return (
-        leq(s.sum(-1) ** 2, right, where=agree, scale=size, label="the sum"),
-        leq(every, wide, where=agree, scale=size.unsqueeze(-1), label="all but pL layers"),
-        leq(s.sum(-1) ** 2, weights, where=alone, scale=scale[1], label="without biases"),
+        leq(total, right, where=agree, scale=size, label="the sum"),
+        leq(every, right.unsqueeze(-1), label="all but pL layers", **wide),
+        leq(total, weights, where=alone, scale=scales[1], label="without biases"),
     )
 
 
