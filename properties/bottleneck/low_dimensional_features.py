@@ -11,7 +11,7 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, log_pseudo_determinant, rank
 from rankcheck.networks import Network
 from rankcheck.networks.tangent_kernel import ntk_trace
-from rankcheck.scalars import scalar, square_root
+from rankcheck.scalars import scalar
 from rankcheck.separation.legendre import stereographic
 
 from ._bottlenecks import following_value
@@ -102,15 +102,11 @@ def balanced_networks_of_any_depth(source: Source):
 
 
 def features_of_rank(net, X):
-    """The rank k (*B) of Jf at the first point, whether all have it and k ≥ 1, and s_{k+1} (*B, L).
-
-    The last are the singular values s_{k+1}(α̃_ℓ(X)/√N) of the L layers.
-    """
+    """The rank k (*B) of Jf(x_1), whether all points have it and k ≥ 1, and s_{k+1}(α̃_ℓ(X)) (*B, L)."""
     ranks = rank(net.jacobian(X), net.jacobian_noise(X))
     k = ranks[..., 0]
     agree = (ranks == k.unsqueeze(-1)).all(-1) & (k > 0)
-    root = square_root(X.shape[-2], X)
-    s = torch.stack([following_value(z, k) / root for z in net.preactivations(X)], -1)
+    s = torch.stack([following_value(z, k) for z in net.preactivations(X)], -1)
     return k, agree, s
 
 
@@ -149,7 +145,7 @@ def features(net, X, growth):
     k, agree, s = features_of_rank(net, X)
     ranked = torch.sort(s, -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=X.device)
-    left = (ranked * places) ** 2 * divisor(net, X, k, growth).unsqueeze(-1)
+    left = (ranked * places) ** 2 / X.shape[-2] * divisor(net, X, k, growth).unsqueeze(-1)
     bounds, scales = squared_bounds(net, X, k)
     pairs = [(b.unsqueeze(-1), size.unsqueeze(-1)) for b, size in zip(bounds, scales, strict=True)]
     return left, *pairs, agree
@@ -208,8 +204,8 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
     right, size = (everything, scales[0]) if biases else (weights, scales[1])
     ranked = torch.sort(s, -1, descending=True).values
     places = torch.arange(1, net.depth + 1, device=X.device)
-    every = (ranked * places) ** 2 * below.unsqueeze(-1)
-    total = s.sum(-1) ** 2 * below
+    every = (ranked * places) ** 2 / X.shape[-2] * below.unsqueeze(-1)
+    total = s.sum(-1) ** 2 / X.shape[-2] * below
     alone = agree & without_biases(net)
     wide = {"scale": size.unsqueeze(-1), "where": agree}
     return (
