@@ -94,8 +94,7 @@ def test_singular_values_near_one(net, x, *, logs=2, ranks=1, more=0):
     So at most $pL$ layers have a singular value further than
     $((c_1 - 2 \log |Jf(x)|_+)/(pL))^{1/2}$ from 1 or 0, which is the order $L^{-1/2}$ of the abstract.
 
-    Proof: bottleneck.weights-near-projections and bottleneck.mirsky, the second for
-    $(W_\ell\ b_\ell)$ and $U_\ell (V_\ell^\top\ 0)$ as well.
+    Proof: docs/proofs/weights-near-projections.md.
     """
     at = bottleneck(net, x)
     some, k = at.rank > 0, at.rank

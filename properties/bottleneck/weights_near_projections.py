@@ -71,9 +71,7 @@ def test_weights_near_projections(
     needs no singular vectors (bottleneck.projection-frames). Both sides agree for isometries beside
     small weights and offsets, and to first order for masks that act on a small part of $Q_\ell$.
 
-    Proof: $|Jf(x)|_+$ is the product of the volumes of $W_\ell$ on $S_{\ell-1}$ and of $D_\ell$ on
-    $W_\ell S_{\ell-1}$. For the first see bottleneck.singular-value-gap, for the second
-    bottleneck.masked-projection.
+    Proof: docs/proofs/weights-near-projections.md.
     """
     at = bottleneck(net, x)
     some = at.rank > 0

@@ -49,6 +49,7 @@ __all__ = [
     "chained_frames",
     "log_determinant_of_rank",
     "mask_losses",
+    "offsets",
     "one_sided_distances",
     "one_sided_frames",
     "projection_of_rank",
@@ -124,6 +125,17 @@ def subspaces(net: Network, x: Array, k: Tensor) -> tuple[Array, ...]:
     first = projection_of_rank(at.jacobian.mT, k)
     images = [inner @ first for inner in at.inner_jacobians[1:]]
     return (first, *(projection_of_rank(M, k) for M in (*images, at.jacobian)))
+
+
+def offsets(net: Network, x: Array, k: Tensor) -> Array:
+    """‖(I − P_ℓ) α_ℓ(x)‖² for ℓ = 0..L, with α_L = f, shape (*B, L + 1).
+
+    The squared distance of the features to the space S_ℓ that their tangents span.
+    """
+    at = net.at(x)
+    features = zip(subspaces(net, x, k), (*at.activations, at.value), strict=True)
+    rest = [a - (p @ a.unsqueeze(-1)).squeeze(-1) for p, a in features]
+    return torch.stack([(r * r).sum(-1) for r in rest], -1)
 
 
 def surviving_jacobians(net: Network, x: Array, k: Tensor) -> list[Array]:

@@ -18,6 +18,7 @@ from rankcheck.witnesses.projections import (
     chained_frames,
     log_determinant_of_rank,
     mask_losses,
+    offsets,
     one_sided_distances,
     one_sided_frames,
     projection_of_rank,
@@ -152,6 +153,19 @@ def test_mask_losses_by_singular_vectors(seed):
             before = np.linalg.svd(weights[i] @ Q)[0][:, :k]
             kept = np.linalg.norm(masks[i] @ before) ** 2
             assert losses[i].item() == pytest.approx(k - kept, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_offsets_by_singular_vectors(seed):
+    for net, x, k, weights, masks in singles(seed):
+        squares = offsets(net, x, torch.tensor(k))
+        alpha = x.numpy()
+        for i, Q in enumerate(slow_spaces(weights, masks, k)):
+            rest = alpha - Q @ (Q.T @ alpha)
+            assert squares[i].item() == pytest.approx(rest @ rest, abs=1e-5, rel=1e-6)
+            if i < net.depth:
+                alpha = weights[i] @ alpha + net.biases[i].numpy()
+                alpha = masks[i] @ alpha if i + 1 < net.depth else alpha
 
 
 def test_rank_zero_and_full_rank():
