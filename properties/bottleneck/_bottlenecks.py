@@ -9,7 +9,7 @@ from rankcheck.instances.networks import (
     slope,
 )
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import eye, singular_values
+from rankcheck.linalg import Array, eye, singular_values
 from rankcheck.networks import Network
 from rankcheck.networks.network import leaky
 from rankcheck.separation.legendre import stereographic
@@ -64,7 +64,8 @@ def perturbed_isometries(source: Source, *, depth=(1, 5), rank=(1, 3), slopes="a
     steepness = slope(source, slopes)
     x = source.tensor(widths[0], low=-4.0, high=4.0)
     before = semi_orthogonal(source, widths[0], k)
-    weights, biases = [], []
+    weights: list[Array] = []
+    biases: list[Array] = []
     for n, m in zip(widths[1:], widths[:-1], strict=True):
         A = semi_orthogonal(source, n, k)
         B = before if aligned or not weights else semi_orthogonal(source, m, k)

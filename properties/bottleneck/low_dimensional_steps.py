@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Need, bound, leq, paper
+from rankcheck import Erratum, Need, bound, leq, paper, step
 from rankcheck.instances.balanced import balanced_networks_with_inputs
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.networks import networks_with_inputs
@@ -21,7 +21,7 @@ from rankcheck.networks import Network
 from rankcheck.networks.tangent_kernel import ntk_trace
 from rankcheck.scalars import scalar
 
-from ._bottlenecks import with_bias
+from ._bottlenecks import following_value, with_bias
 from ._capped import capped
 
 
@@ -61,13 +61,6 @@ def without_bias(w, b):
         "the biases left out": {"matrix": without_bias},
         "the next singular value of the weights": {"further": 1},
     },
-    errata=Erratum(
-        printed="Since α̃_ℓ(X) = W_ℓ α_{ℓ−1}(X) we know that s_{k+1}(1/√N α̃_ℓ(X)) ≤ s_{k+1}(W_ℓ) "
-        "‖1/√N α_{ℓ−1}(X)‖_op",
-        right="α̃_ℓ(X) = W_ℓ α_{ℓ−1}(X) + b_ℓ 1ᵀ by section 2, so both factors take the bias: (W_ℓ b_ℓ) and "
-        "(α_{ℓ−1}(X); 1).",
-        survives="Corollary 8/17, if Θ counts the biases.",
-    ),
 )
 def test_preactivation_singular_values(net, X, *, matrix=with_bias, further=0):
     r"""The singular values of the pre-activations are at most those of the weights, times a norm.
@@ -91,6 +84,45 @@ def test_preactivation_singular_values(net, X, *, matrix=with_bias, further=0):
         relations.append((s, above * norm, size.expand(s.shape)))
     left, right, size = (torch.cat(parts, -1) for parts in zip(*relations, strict=True))
     return leq(left, right, scale=size)
+
+
+@instances
+def offset_lines(source: Source):
+    """x ↦ (±x, β) from R to R², at two points."""
+    Q, beta = orthogonal(source, 1), source.tensor(1)
+    weight = torch.cat((Q, torch.zeros_like(Q)), -2)
+    return Network((weight,), (torch.cat((0 * beta, beta), -1),)), source.tensor(2, 1)
+
+
+@step(
+    "bottleneck.preactivations-without-biases",
+    paper("bottleneck", "proof of Cor. 17"),
+    instances=offset_lines(),
+    errata=Erratum(
+        printed="Since α̃_ℓ(X) = W_ℓ α_{ℓ−1}(X) we know that s_{k+1}(1/√N α̃_ℓ(X)) ≤ s_{k+1}(W_ℓ) "
+        "‖1/√N α_{ℓ−1}(X)‖_op",
+        right="By section 2 α̃_ℓ = W_ℓ α_{ℓ−1} + b_ℓ. So s_{k+1}(α̃_ℓ(X)) ≤ s_{k+1}((W_ℓ b_ℓ)) "
+        "‖(α_{ℓ−1}(X); 1)‖_op, and the activations are summed with a constant feature.",
+        survives="Corollary 8/17 with a kernel of weights and biases, and for networks without biases.",
+        weight="step",
+    ),
+    readings={
+        "for networks with biases, as section 2 defines them": "tested.",
+    },
+    result="stands: bottleneck.low-dimensional-features, if the tangent kernel counts the biases",
+    corrected_by="bottleneck.preactivation-singular-values",
+)
+def test_preactivations_without_biases(net, X):
+    r"""The singular values of the pre-activations are at most those of W alone, times a norm.
+
+    $s_{k+1}(\tilde\alpha_\ell(X)) \le s_{k+1}(W_\ell)\, \|\alpha_{\ell-1}(X)\|_{op}$ in every layer, with
+    $k = \operatorname{rank} Jf(x_i)$ at all points.
+
+    Tested on maps $x \mapsto (\pm x, \beta)$ of one layer, where $k = 1$ and $s_2(W_1) = 0$.
+    """
+    k = rank(net.jacobian(X))[..., 0]
+    left = following_value(net(X), k)
+    return leq(left, following_value(net.weights[0], k) * operator_norm(X))
 
 
 @instances
