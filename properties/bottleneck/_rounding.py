@@ -1,4 +1,6 @@
-"""Rounding in the squared distances of weights to projections, for the claims of Theorem 6/15."""
+"""The two sides of Theorem 6/15 in floats: what cancels, how rounding turns the subspaces, the slack."""
+
+from rankcheck.scalars import scalar
 
 
 def size(net, at):
@@ -9,3 +11,9 @@ def size(net, at):
 def rounding(net, at):
     """How far a sum of squared distances can be off, as rounding turns the subspaces; shape (*B)."""
     return 2**8 * at.error * size(net, at)
+
+
+def slack(net, at, logs=2, ranks=1):
+    """‖θ‖² − ranks·kL − logs·log |Jf(x)|_+, which is c_1 − 2 log |Jf(x)|_+ by default; shape (*B)."""
+    rank = at.rank * net.depth * scalar(ranks, at.excess)
+    return net.cost() - rank - at.log_determinant * scalar(logs, at.excess)

@@ -3,7 +3,6 @@
 import torch
 
 from rankcheck import construction, eq, paper
-from rankcheck.instances.networks import networks_at_points
 from rankcheck.linalg import frobenius_squared
 from rankcheck.witnesses import projections
 from rankcheck.witnesses.projections import (
@@ -14,6 +13,7 @@ from rankcheck.witnesses.projections import (
     one_sided_frames,
 )
 
+from ._bottlenecks import networks_with_bottlenecks
 from ._rounding import rounding, size
 
 
@@ -39,7 +39,7 @@ def defect(frames, k):
 @construction(
     "bottleneck.projection-frames",
     paper("bottleneck", "Thm 6/15"),
-    instances=networks_at_points(depth=(1, 4), width=(2, 3)),
+    instances=networks_with_bottlenecks(),
     mutants={
         "every left frame reflected": {"pairs": mirrored},
         "every second frame of the chain reflected": {"chain": reflected},

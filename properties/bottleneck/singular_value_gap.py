@@ -8,6 +8,7 @@ from rankcheck import bound, leq, paper
 from rankcheck.instances.matrices import matrices, positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, rank, singular_values
+from rankcheck.scalars import scalar
 
 
 @instances
@@ -25,9 +26,12 @@ def multiples_of_isometries(source: Source):
     paper("bottleneck", "proof of Thm 15"),
     instances=matrices(),
     tight=multiples_of_isometries(),
-    mutants={"log|A|_+ counted 2.04 times": {"weight": Fraction(51, 25)}},
+    mutants={
+        "log|A|_+ counted 2.04 times": {"logs": Fraction(51, 25)},
+        "rank 2 % larger": {"ranks": Fraction(51, 50)},
+    },
 )
-def test_singular_value_gap(A, *, weight=2):
+def test_singular_value_gap(A, *, logs=2, ranks=1):
     r"""The norm and the log-determinant of a matrix bound its distance from an isometry.
 
     $\|A\|_F^2 - \operatorname{rank} A - 2 \log |A|_+ \ge \sum_{s_i \ne 0} (s_i - 1)^2$, the squared
@@ -40,6 +44,6 @@ def test_singular_value_gap(A, *, weight=2):
     k = rank(A)
     counted = torch.arange(s.shape[-1], device=A.device) < k.unsqueeze(-1)
     distance = torch.where(counted, (s - 1) * (s - 1), torch.zeros_like(s)).sum(-1)
-    logarithm = log_pseudo_determinant(A) * weight.numerator / weight.denominator
-    gap = frobenius_squared(A) - k - logarithm
-    return leq(distance, gap, scale=frobenius_squared(A) + k)
+    square, logarithm = frobenius_squared(A), log_pseudo_determinant(A)
+    gap = square - k * scalar(ranks, square) - logarithm * scalar(logs, square)
+    return leq(distance, gap, scale=square + k)

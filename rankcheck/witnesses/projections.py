@@ -44,9 +44,12 @@ from rankcheck.networks.network import Network
 __all__ = [
     "Bottleneck",
     "bottleneck",
+    "chain_turns",
     "chained_distances",
     "chained_frames",
     "log_determinant_of_rank",
+    "mask_losses",
+    "offsets",
     "one_sided_distances",
     "one_sided_frames",
     "projection_of_rank",
@@ -124,6 +127,17 @@ def subspaces(net: Network, x: Array, k: Tensor) -> tuple[Array, ...]:
     return (first, *(projection_of_rank(M, k) for M in (*images, at.jacobian)))
 
 
+def offsets(net: Network, x: Array, k: Tensor) -> Array:
+    """‖(I − P_ℓ) α_ℓ(x)‖² for ℓ = 0..L, with α_L = f, shape (*B, L + 1).
+
+    The squared distance of the features to the space S_ℓ that their tangents span.
+    """
+    at = net.at(x)
+    features = zip(subspaces(net, x, k), (*at.activations, at.value), strict=True)
+    rest = [a - (p @ a.unsqueeze(-1)).squeeze(-1) for p, a in features]
+    return torch.stack([(r * r).sum(-1) for r in rest], -1)
+
+
 def surviving_jacobians(net: Network, x: Array, k: Tensor) -> list[Array]:
     """Jα̃_ℓ(x) P_0 for ℓ = 1..L, shapes (*B, n_l, n_0), all of rank k; the last is Jf(x)."""
     at = net.at(x)
@@ -155,6 +169,34 @@ def chained_distances(net: Network, x: Array, k: Tensor) -> Array:
     P = subspaces(net, x, k)
     parts = [q @ w @ p for q, w, p in zip(P[1:], net.weights, P[:-1], strict=True)]
     return _distances(net, parts, k)
+
+
+def chain_turns(net: Network, x: Array, k: Tensor) -> Array:
+    """log |P_ℓ W_ℓ P_{ℓ−1}|_+ − log |D_ℓ W_ℓ P_{ℓ−1}|_+ for ℓ = 1..L, shape (*B, L), with D_L = I.
+
+    For slopes in [0, 1] it is log det A_ℓᵀ D_ℓ⁺ A_ℓ ≥ 0, with A_ℓ an orthonormal basis of S_ℓ: what
+    the layer loses because D_ℓ turns W_ℓ S_{ℓ−1} into S_ℓ.
+    """
+    P = subspaces(net, x, k)
+    masks = (*net.masks(x), net.weights[-1].new_ones((*x.shape[:-1], net.widths[-1])))
+    turns = []
+    for q, w, p, d in zip(P[1:], net.weights, P[:-1], masks, strict=True):
+        kept = log_determinant_of_rank(q @ w @ p, k)
+        turns.append(kept - log_determinant_of_rank(d.unsqueeze(-1) * (w @ p), k))
+    return torch.stack(turns, -1)
+
+
+def mask_losses(net: Network, x: Array, k: Tensor) -> Array:
+    """k − ‖D_ℓ Q_ℓ‖_F² for ℓ = 1..L, shape (*B, L), with D_L = I, so that the last is 0.
+
+    Q_ℓ is an orthonormal basis of W_ℓ S_{ℓ−1}, the image of Jα̃_ℓ(x) on (ker Jf(x))^⊥. The loss is
+    never negative for slopes in [−1, 1], and 0 where D_ℓ is an isometry on that image.
+    """
+    losses = []
+    for M, d in zip(surviving_jacobians(net, x, k)[:-1], net.masks(x), strict=True):
+        share = projection_of_rank(M, k).diagonal(dim1=-2, dim2=-1)
+        losses.append(k - (d * d * share).sum(-1))
+    return torch.stack((*losses, x.new_zeros(x.shape[:-1])), -1)
 
 
 def two_sided_distances(net: Network, x: Array, k: Tensor) -> Array:

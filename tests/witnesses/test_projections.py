@@ -13,9 +13,12 @@ from rankcheck.linalg import frobenius_squared
 from rankcheck.networks import Network
 from rankcheck.witnesses.projections import (
     bottleneck,
+    chain_turns,
     chained_distances,
     chained_frames,
     log_determinant_of_rank,
+    mask_losses,
+    offsets,
     one_sided_distances,
     one_sided_frames,
     projection_of_rank,
@@ -125,6 +128,44 @@ def test_surviving_jacobians_multiply_to_the_pseudo_determinant(seed):
         volume = np.linalg.svd(weights[0] @ basis, compute_uv=False).prod()
         first = log_determinant_of_rank(maps[0], torch.tensor(k))
         assert first.item() == pytest.approx(math.log(volume), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_chain_turns_by_the_inverse_of_the_masks(seed):
+    for net, x, k, weights, masks in singles(seed, slopes="nonnegative"):
+        turns = chain_turns(net, x, torch.tensor(k))
+        assert turns.shape == (net.depth,)
+        assert turns[-1].item() == pytest.approx(0, abs=1e-9)
+        bases = slow_spaces(weights, masks, k)
+        for i, D in enumerate(masks):
+            gram = bases[i + 1].T @ np.linalg.pinv(D) @ bases[i + 1]
+            expected = np.linalg.slogdet(gram)[1]
+            assert turns[i].item() == pytest.approx(expected, abs=1e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_mask_losses_by_singular_vectors(seed):
+    for net, x, k, weights, masks in singles(seed):
+        losses = mask_losses(net, x, torch.tensor(k))
+        assert losses.shape == (net.depth,)
+        assert losses[-1] == 0
+        for i, Q in enumerate(slow_spaces(weights, masks, k)[: net.depth - 1]):
+            before = np.linalg.svd(weights[i] @ Q)[0][:, :k]
+            kept = np.linalg.norm(masks[i] @ before) ** 2
+            assert losses[i].item() == pytest.approx(k - kept, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_offsets_by_singular_vectors(seed):
+    for net, x, k, weights, masks in singles(seed):
+        squares = offsets(net, x, torch.tensor(k))
+        alpha = x.numpy()
+        for i, Q in enumerate(slow_spaces(weights, masks, k)):
+            rest = alpha - Q @ (Q.T @ alpha)
+            assert squares[i].item() == pytest.approx(rest @ rest, abs=1e-5, rel=1e-6)
+            if i < net.depth:
+                alpha = weights[i] @ alpha + net.biases[i].numpy()
+                alpha = masks[i] @ alpha if i + 1 < net.depth else alpha
 
 
 def test_rank_zero_and_full_rank():

@@ -1,0 +1,210 @@
+"""Section 3.3 of `bottleneck`: features near their tangent space, and features that are not negative."""
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck import bound, leq, paper
+from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
+from rankcheck.instances.networks import slope, steep_networks
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import eye, frobenius_squared, range_projection
+from rankcheck.networks import Network
+from rankcheck.networks.evaluation import leaky, leaky_derivative
+from rankcheck.scalars import scalar
+from rankcheck.separation.legendre import stereographic
+from rankcheck.witnesses.projections import bottleneck, offsets, one_sided_distances
+
+from ._bottlenecks import entries, networks_with_bottlenecks
+from ._rounding import rounding, size
+
+
+@instances
+def growing_offsets(source: Source):
+    """(x; 0) ↦ (x; u_L) with u_0 = 0 and u_ℓ = r_ℓ (u_{ℓ−1}² + 1), by weights r_ℓ u_{ℓ−1} and biases r_ℓ."""
+    layers, k = source.integer(1, 5), source.integer(1, 3)
+    r = positive(source, layers, low=2.0**-6, high=0.5)
+    into, out = orthogonal(source, k), orthogonal(source, k + 1)
+    y = positive(source, k)
+    top, u = torch.ones_like(y), torch.zeros_like(r[..., :1])
+    weights, biases = [], []
+    for index in range(layers):
+        step = r[..., index : index + 1]
+        weights.append(torch.diag_embed(torch.cat((top, step * u), -1)))
+        biases.append(torch.cat((torch.zeros_like(y), step), -1))
+        u = step * (u * u + 1)
+    weights[0] = weights[0][..., :, :k] @ into.mT
+    weights[-1] = out @ weights[-1]
+    biases[-1] = (out @ biases[-1].unsqueeze(-1)).squeeze(-1)
+    return Network(weights, biases, slope(source)), (into @ y.unsqueeze(-1)).squeeze(-1)
+
+
+@bound(
+    "bottleneck.features-near-the-tangent-space",
+    paper("bottleneck", "behind §3.3 and Thm 6/15"),
+    instances=networks_with_bottlenecks(),
+    tight=growing_offsets(),
+    needs={"|a| ≤ 1": steep_networks()},
+    mutants={"the constant feature left out": {"constant": 0}},
+    effort=0.6,
+)
+def test_features_near_the_tangent_space(net, x, *, constant=1):
+    r"""In almost all layers of a cheap network the features lie near their tangent space.
+
+    In the notation of bottleneck.weights-near-projections, with $P_\ell$ the projection onto
+    $S_\ell$, $\alpha_L = f$, $o_\ell = (I - P_\ell)\,\alpha_\ell(x)$ and
+    $e_\ell = \|W_\ell - U_\ell V_\ell^\top\|_F^2 + \|b_\ell\|^2$,
+    $$\|o_\ell\|^2 \le e_\ell\,(1 + \|o_{\ell-1}\|^2), \qquad
+      \sum_{\ell=1}^L e_\ell \le c_1 - 2 \log |Jf(x)|_+ .$$
+
+    So the offset of $\alpha_\ell(x)$ from the $k$-dimensional space that its tangents span is small in
+    almost all layers, without an assumption on the tangent kernel, and
+    $\|o_L\|^2 \le e\,\mathrm{e}^e (1 + \|o_0\|^2)$ with $e = c_1 - 2\log|Jf(x)|_+$. The second
+    inequality is bottleneck.weights-near-projections.
+
+    Proof: docs/proofs/features-become-nonnegative.md.
+    """
+    at = bottleneck(net, x)
+    squares = offsets(net, x, at.rank)
+    biases = torch.stack([(b * b).sum(-1) for b in net.biases], -1)
+    e = one_sided_distances(net, x, at.rank) + biases
+    right = e * (squares[..., :-1] + constant)
+    norms = [(a * a).sum(-1) for a in (*net.activations(x), net(x))]
+    largest = torch.stack(norms, -1)
+    scale = size(net, at).unsqueeze(-1) * (largest[..., :-1] + 1) + largest[..., 1:]
+    angle = rounding(net, at).unsqueeze(-1) * (largest[..., :-1] + 1) + 2**8 * (
+        at.error.unsqueeze(-1) * largest[..., 1:]
+    )
+    return leq(squares[..., 1:], right, where=at.rank > 0, scale=scale, error=angle)
+
+
+@instances
+def inverses_of_activations(source: Source, *, shift=(0.0, 0.25, 2.0), off=(0.0, 0.25, 1.0)):
+    """A network φ with φ(σ(z)) = z and Jφ(σ(z)) D Q = Q, the vector z, and Q (n × k) orthonormal.
+
+    With E a left inverse of DQ: W_1 = E + N and W_L = Q with identity layers between them, or
+    W_1 = QE + N at depth one, where N vanishes on the image of DQ; the biases make the first k units
+    positive and φ(σ(z)) = z. The first k entries of z are positive.
+    """
+    layers, k, more = source.integer(1, 4), source.integer(1, 2), source.integer(0, 2)
+    n = k + more
+    away, loose = source.choice(shift), source.choice(off)
+    steepness = slope(source)
+    wide = steepness if isinstance(steepness, int | float) else steepness.unsqueeze(-1)
+    Q = semi_orthogonal(source, n, k)
+    v = source.tensor(k, low=-2.0, high=2.0)
+    z = (Q @ v.unsqueeze(-1)).squeeze(-1) + entries(source, n, size=away, like=v)
+    first = torch.arange(n, device=z.device) < k
+    z = torch.where(first & (z < 0.125), z.abs() + 0.125, torch.where(z == 0, z - 0.125, z))
+    DQ = leaky_derivative(z, wide).unsqueeze(-1) * Q
+    gram = DQ.mT @ DQ
+    regular = torch.linalg.det(gram) > 2.0**-10
+    source.require(regular, "σ is injective on the tangents")
+    gram = torch.where(regular[..., None, None], gram, eye(k, like=gram))
+    E = torch.linalg.inv(gram) @ DQ.mT
+    y = leaky(z, wide)
+    rest = eye(n, like=z) - DQ @ E
+    noise = entries(source, k if layers > 1 else n, n, size=loose, like=z) @ rest
+    if layers == 1:
+        W = Q @ E + noise
+        return Network((W,), (z - (W @ y.unsqueeze(-1)).squeeze(-1),), steepness), z, Q
+    W = E + noise
+    before = (W @ y.unsqueeze(-1)).squeeze(-1)
+    bias = torch.where(before < 0.125, 0.125 - before, 0 * before)
+    after = z - (Q @ (before + bias).unsqueeze(-1)).squeeze(-1)
+    identity = eye(k, like=z).expand(gram.shape)
+    weights = (W, *(identity for _ in range(layers - 2)), Q)
+    biases = (bias, *(torch.zeros_like(bias) for _ in range(layers - 2)), after)
+    return Network(weights, biases, steepness), z, Q
+
+
+@instances
+def nearly_inverse(source: Source):
+    """Q = (cI; −sI; 0) with small s, and z = Qv + βe_n with large v > 0 and small β ≥ 0.
+
+    W_1 = E with zero columns, W_L = Q, no biases but the last, β. Either s or β is zero.
+    """
+    layers, k, offset = source.integer(2, 4), source.integer(1, 3), source.integer(0, 1)
+    steepness, v = slope(source), 2.0**12 * positive(source, k)
+    a = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
+    unit = stereographic(source.tensor(1, low=2.0**-13, high=2.0**-11))
+    s, c = unit[..., :1].unsqueeze(-1).abs(), unit[..., 1:].unsqueeze(-1).abs()
+    beta = (s * offset).squeeze(-1)
+    s, c = s * (1 - offset), c * (1 - offset) + offset
+    identity = eye(k, like=v).expand(*source.batch, k, k)
+    none = torch.zeros_like(identity[..., :1])
+    Q = torch.cat((c * identity, -s * identity, none.mT), -2)
+    E = torch.cat((c * identity, -s * a * identity, none), -1) / (c * c + s * s * a * a)
+    bias = torch.cat((torch.zeros_like(Q[..., 1:, 0]), beta), -1)
+    z = (Q @ v.unsqueeze(-1)).squeeze(-1) + bias
+    weights = (E, *(identity for _ in range(layers - 2)), Q)
+    biases = (*(torch.zeros_like(v) for _ in range(layers - 1)), bias)
+    return Network(weights, biases, steepness), z, Q
+
+
+@instances
+def isometries_beside_features(source: Source):
+    """An isometry φ that knows nothing of z, with any z and Q: φ does not invert σ."""
+    _, z, Q = inverses_of_activations(shift=(2.0,))(source)
+    return Network.linear((eye(z.shape[-1], like=z).expand(*source.batch, -1, -1),)), z, Q
+
+
+@bound(
+    "bottleneck.features-become-nonnegative",
+    paper("bottleneck", "§3.3"),
+    instances=inverses_of_activations(),
+    tight=nearly_inverse(),
+    needs={"φ inverts σ at z": isometries_beside_features()},
+    mutants={"c_1 counted 0.98 times": {"share": Fraction(49, 50)}},
+)
+def test_features_become_nonnegative(net, z, Q, *, share=1):
+    r"""Where a representation geodesic is continuous, its features are not negative.
+
+    Let $\varphi$ be a network of depth $M$ and slope $a$ with $\varphi(\sigma(\tilde\alpha)) =
+    \tilde\alpha$ near $x$, let $z = \tilde\alpha(x)$ have no zero entry, $y = \sigma(z)$,
+    $D = \operatorname{diag} \sigma'(z)$, $Q$ an orthonormal basis of $\operatorname{Im} J\tilde\alpha(x)$,
+    $k$ its rank, and $c_1 = \|\theta\|^2 - kM$. Then
+    $$(1 - a^2) \sum_{z_i < 0} \|Q_{i\cdot}\|^2 = k - \|DQ\|_F^2 \le c_1, \qquad
+      \|z - QQ^\top z\|^2 \le c_1 \mathrm{e}^{c_1} \bigl(1 + \|y - P_{DQ}\,y\|^2\bigr),$$
+    $$\sum_{z_i < 0} z_i^2 \le c_1 \Bigl( \frac{\|Q^\top z\|^2}{1 - a^2}
+      + \mathrm{e}^{c_1} \bigl(1 + \|y - P_{DQ}\,y\|^2\bigr) \Bigr).$$
+
+    Section 3.3 has $R^{(0)}(\sigma(\tilde\alpha_p) \to \tilde\alpha_p) = k$ and
+    $R^{(1)}(\sigma(\tilde\alpha_p) \to \tilde\alpha_p) = 0$ if the limit of the representations is
+    continuous at $p$. So there are such networks with $c_1 \to 0$, and
+    $\sigma(\tilde\alpha_p(x)) = \tilde\alpha_p(x)$ wherever $J\tilde\alpha_p(x)$ has the full rank $k$, as
+    printed. That the Jacobians agree would follow from the first inequality alone; the second excludes
+    negative coordinates that are constant.
+
+    Only the values of $\varphi$ and its derivatives along the tangents enter:
+    $\varphi(y) = z$ and $J\varphi(y) D Q = Q$. Proof: docs/proofs/features-become-nonnegative.md.
+    """
+    a = net.slope
+    wide = a if isinstance(a, int | float) else a.unsqueeze(-1)
+    k, cost = Q.shape[-1], net.cost()
+    excess = (cost - k * net.depth) * scalar(share, cost)
+    d, y = leaky_derivative(z, wide), leaky(z, wide)
+    DQ = d.unsqueeze(-1) * Q
+    lost = k - frobenius_squared(DQ)
+    along = (Q.mT @ z.unsqueeze(-1)).squeeze(-1)
+    beside = z - (Q @ along.unsqueeze(-1)).squeeze(-1)
+    before = y - (range_projection(DQ) @ y.unsqueeze(-1)).squeeze(-1)
+    negative = torch.relu(-z)
+    growth = excess.exp() * ((before * before).sum(-1) + 1)
+    slope_term = (along * along).sum(-1) / (1 - a * a)
+    size = cost + k * net.depth
+    return (
+        leq(lost, excess, scale=size, label="the tangents"),
+        leq(
+            (beside * beside).sum(-1),
+            excess * growth,
+            scale=size * growth,
+            label="the offset",
+        ),
+        leq(
+            (negative * negative).sum(-1),
+            excess * (slope_term + growth),
+            scale=size * (slope_term + growth),
+            label="the negative part",
+        ),
+    )

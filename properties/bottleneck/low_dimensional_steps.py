@@ -1,0 +1,213 @@
+"""Proof of Corollary 17 of `bottleneck`: one layer, and the sum over the activations."""
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck import Erratum, Need, bound, leq, paper, step
+from rankcheck.instances.balanced import balanced_networks_with_inputs
+from rankcheck.instances.matrices import orthogonal
+from rankcheck.instances.networks import networks_with_inputs
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import (
+    eye,
+    frobenius_squared,
+    log_pseudo_determinant,
+    operator_norm,
+    rank,
+    singular_values,
+)
+from rankcheck.networks import Network
+from rankcheck.networks.tangent_kernel import ntk_trace
+from rankcheck.scalars import scalar
+
+from ._bottlenecks import following_value, with_bias
+from ._capped import capped
+
+
+def extended_activations(net, X):
+    """(α_{ℓ−1}(X); 1) for ℓ = 1..L, the points as rows, shapes (*B, N, n_{ℓ−1} + 1)."""
+    return [torch.cat((a, torch.ones_like(a[..., :1])), -1) for a in net.activations(X)]
+
+
+def padded(s, count):
+    """The first `count` singular values, with zeros behind those that exist."""
+    short = count - s.shape[-1]
+    return s[..., :count] if short <= 0 else torch.cat((s, s.new_zeros((*s.shape[:-1], short))), -1)
+
+
+@instances
+def centred_points(source: Source):
+    """One layer at four points with (X; 1)(X; 1)ᵀ = 4I: three rows of a Hadamard matrix, rotated."""
+    n = source.integer(1, 3)
+    rows = ((1, 1, -1, -1), (1, -1, 1, -1), (1, -1, -1, 1))[:n]
+    Q = orthogonal(source, n)
+    w, b = source.tensor(source.integer(1, 4), n), source.tensor(1)
+    bias = b * torch.ones_like(w[..., 0])
+    return Network((w,), (bias,)), Q.new_tensor(rows).mT @ Q
+
+
+def without_bias(w, b):
+    """W, without the column b."""
+    return w
+
+
+@bound(
+    "bottleneck.preactivation-singular-values",
+    paper("bottleneck", "proof of Cor. 17 (with biases)"),
+    instances=networks_with_inputs(depth=(1, 3), differentiable=False),
+    tight=centred_points(),
+    mutants={
+        "the biases left out": {"matrix": without_bias},
+        "the next singular value of the weights": {"further": 1},
+    },
+)
+def test_preactivation_singular_values(net, X, *, matrix=with_bias, further=0):
+    r"""The singular values of the pre-activations are at most those of the weights, times a norm.
+
+    For every layer $\ell$ and every $i$
+    $$s_i(\tilde\alpha_\ell(X)) \le
+      s_i\bigl((W_\ell\ b_\ell)\bigr)\, \bigl\|(\alpha_{\ell-1}(X); 1)\bigr\|_{op},$$
+    because $\tilde\alpha_\ell(X) = (W_\ell\ b_\ell)(\alpha_{\ell-1}(X); 1)$. In Corollary 17 $i = k + 1$,
+    with $1/\sqrt N$ on both sides.
+
+    For all $i$ together there is equality if the rows of $(\alpha_{\ell-1}(X); 1)$ are orthogonal and of
+    one length, as for centred data.
+    """
+    extended, features = extended_activations(net, X), net.preactivations(X)
+    relations = []
+    for w, b, a, z in zip(net.weights, net.biases, extended, features, strict=True):
+        s = singular_values(z)
+        above = padded(singular_values(matrix(w, b)), s.shape[-1] + further)[..., further:]
+        norm = operator_norm(a).unsqueeze(-1)
+        size = frobenius_squared(with_bias(w, b)).sqrt().unsqueeze(-1) * norm
+        relations.append((s, above * norm, size.expand(s.shape)))
+    left, right, size = (torch.cat(parts, -1) for parts in zip(*relations, strict=True))
+    return leq(left, right, scale=size)
+
+
+@instances
+def offset_lines(source: Source):
+    """x ↦ (±x, β) from R to R², at two points."""
+    Q, beta = orthogonal(source, 1), source.tensor(1)
+    weight = torch.cat((Q, torch.zeros_like(Q)), -2)
+    return Network((weight,), (torch.cat((0 * beta, beta), -1),)), source.tensor(2, 1)
+
+
+@step(
+    "bottleneck.preactivations-without-biases",
+    paper("bottleneck", "proof of Cor. 17"),
+    instances=offset_lines(),
+    errata=Erratum(
+        printed="Since α̃_ℓ(X) = W_ℓ α_{ℓ−1}(X) we know that s_{k+1}(1/√N α̃_ℓ(X)) ≤ s_{k+1}(W_ℓ) "
+        "‖1/√N α_{ℓ−1}(X)‖_op",
+        right="By section 2 α̃_ℓ = W_ℓ α_{ℓ−1} + b_ℓ. So s_{k+1}(α̃_ℓ(X)) ≤ s_{k+1}((W_ℓ b_ℓ)) "
+        "‖(α_{ℓ−1}(X); 1)‖_op, and the activations are summed with a constant feature.",
+        survives="Corollary 8/17 with a kernel of weights and biases, and for networks without biases.",
+        weight="step",
+    ),
+    readings={
+        "for networks with biases, as section 2 defines them": "tested.",
+    },
+    result="stands: bottleneck.low-dimensional-features, if the tangent kernel counts the biases",
+    corrected_by="bottleneck.preactivation-singular-values",
+)
+def test_preactivations_without_biases(net, X):
+    r"""The singular values of the pre-activations are at most those of W alone, times a norm.
+
+    $s_{k+1}(\tilde\alpha_\ell(X)) \le s_{k+1}(W_\ell)\, \|\alpha_{\ell-1}(X)\|_{op}$ in every layer, with
+    $k = \operatorname{rank} Jf(x_i)$ at all points.
+
+    Tested on maps $x \mapsto (\pm x, \beta)$ of one layer, where $k = 1$ and $s_2(W_1) = 0$.
+    """
+    k = rank(net.jacobian(X))[..., 0]
+    left = following_value(net(X), k)
+    return leq(left, following_value(net.weights[0], k) * operator_norm(X))
+
+
+@instances
+def rotations_of_copies(source: Source):
+    """Balanced rotations Q', tI, tQ of R^k with 1 ≤ t < 1 + 2^-12, at copies of one point."""
+    n, layers, number = source.integer(1, 3), source.integer(1, 6), source.integer(1, 3)
+    t = source.tensor(1, 1, low=1.0, high=1.0 + 2.0**-12)
+    first, last = orthogonal(source, n), orthogonal(source, n)
+    factors = [eye(n, like=t).expand(first.shape)] * layers
+    factors[0] = first
+    factors[-1] = last @ factors[-1]
+    y = source.tensor(n, low=0.5, high=4.0)
+    x = (first.mT @ y.unsqueeze(-1)).squeeze(-1)
+    return Network.linear([t * f for f in factors]), torch.stack([x] * number, -2)
+
+
+@instances
+def small_rotations(source: Source):
+    """The same with 1/2 ≤ t ≤ 5/8 and at least three layers: c_1 < 0."""
+    n, layers = source.integer(1, 3), source.integer(3, 6)
+    t = source.tensor(1, 1, low=0.5, high=0.625)
+    first = orthogonal(source, n)
+    rest = [eye(n, like=t).expand(first.shape)] * (layers - 1)
+    y = source.tensor(n, low=0.5, high=4.0)
+    x = (first.mT @ y.unsqueeze(-1)).squeeze(-1)
+    return Network.linear([t * f for f in (first, *rest)]), x.unsqueeze(-2)
+
+
+@instances
+def unbalanced_rotations(source: Source):
+    """x ↦ (t Q x)/t in two layers, 1 < t² < 5/4, at one point with Qx > 0."""
+    n = source.integer(1, 3)
+    t = 1 + source.tensor(1, 1, low=2.0**-4, high=2.0**-3)
+    Q = orthogonal(source, n)
+    y = source.tensor(n, low=0.5, high=4.0)
+    identity = eye(n, like=t).expand(Q.shape)
+    x = (Q.mT @ y.unsqueeze(-1)).squeeze(-1)
+    return Network.linear((t * Q, identity / t)), x.unsqueeze(-2)
+
+
+@bound(
+    "bottleneck.extended-activations",
+    paper("bottleneck", "Thm 7/16 and the proof of Cor. 17 (with biases)"),
+    instances=balanced_networks_with_inputs(constructions=("exact", "rescaled")),
+    tight=rotations_of_copies(),
+    needs={
+        "balanced parameters": unbalanced_rotations(),
+        "max(1, e^{c_1/k})": Need(small_rotations(), {"growth": torch.exp}),
+    },
+    mutants={
+        "the constant feature counted 1.02 times": {"constant": Fraction(51, 50)},
+        "k 2 % larger": {"ranks": Fraction(51, 50)},
+    },
+    effort=0.6,
+)
+def test_extended_activations(net, X, *, growth=capped, constant=1, ranks=1):
+    r"""A bounded tangent kernel bounds the activations with a constant feature, over all layers.
+
+    For balanced parameters, points $x_1, \dots, x_N$, $k_i = \operatorname{rank} Jf(x_i) \ge 1$ and
+    $c_1(k) = \|\theta\|^2 - kL$, with $\Theta$ over weights and biases,
+
+    $$\sum_{\ell=1}^L \Bigl\|\tfrac1{\sqrt N} (\alpha_{\ell-1}(X); 1)\Bigr\|_{op}^2 \le
+      \sum_{\ell=1}^L \Bigl\|\tfrac1{\sqrt N} (\alpha_{\ell-1}(X); 1)\Bigr\|_F^2 \le
+      \frac1N \sum_{i=1}^N \frac{\operatorname{tr} \Theta(x_i, x_i) \max(1, e^{c_1(k_i)/k_i})}
+                                {k_i\, |Jf(x_i)|_+^{2/k_i}} .$$
+
+    Proof: at one point $\operatorname{tr} \Theta = \sum_\ell (\|\alpha_{\ell-1}\|^2 + 1)
+    \|J(\tilde\alpha_\ell \to f)\|_F^2$, and each last factor is at least
+    $k |Jf|_+^{2/k} / \max(1, e^{c_1/k})$ (bottleneck.bounded-activations, "each layer"). Both are
+    equalities for isometries at copies of one point.
+    """
+    J, noise = net.jacobian(X), net.jacobian_noise(X)
+    k = rank(J, noise)
+    count = noise * 0 + torch.where(k > 0, k, 1)
+    cost = net.cost().unsqueeze(-1)
+    size = (log_pseudo_determinant(J, noise) * 2 / count).exp() * count * scalar(ranks, noise)
+    excess = (cost - k * net.depth) / count
+    number = X.shape[-2]
+    bounds = (ntk_trace(net, X, True) * growth(excess) / size).mean(-1)
+    extended = extended_activations(net, X)
+    squares = sum(frobenius_squared(a) for a in extended) / number
+    squares = squares + (scalar(constant, squares) - 1) * net.depth
+    norms = sum(operator_norm(a) ** 2 for a in extended) / number
+    some = (k > 0).all(-1)
+    return (
+        leq(norms, squares, label="the operator norm"),
+        leq(squares, bounds, where=some, label="the norm"),
+    )
