@@ -7,7 +7,6 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.networks.evaluation import leaky
 from rankcheck.witnesses.homogeneous_activation import HomogeneousForm, homogeneous_form
 
-
 #: Absolute values that differ by less count as equal: σ_a with |a| < 1 exists up to rounding only.
 APART = 2.0**-16
 

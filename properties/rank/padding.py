@@ -28,9 +28,7 @@ def pad_or_cut(net, hidden):
     most = [max(n, m) for n, m in zip(hidden, net.widths[1:-1], strict=True)]
     wide = pad(net, most)
     ends = (net.widths[0], *hidden, net.widths[-1])
-    weights = [
-        w[..., :n, :m] for w, n, m in zip(wide.weights, ends[1:], ends[:-1], strict=True)
-    ]
+    weights = [w[..., :n, :m] for w, n, m in zip(wide.weights, ends[1:], ends[:-1], strict=True)]
     return wide.with_parameters(
         weights, [b[..., :n] for b, n in zip(wide.biases, ends[1:], strict=True)]
     )
