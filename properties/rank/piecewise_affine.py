@@ -30,9 +30,12 @@ def without_masks(net, x):
     "rank.piecewise-affine",
     paper("rank", "§2–3"),
     instances=networks_near_points(),
-    mutants={"the Jacobian without its masks": {"jacobian": without_masks}},
+    mutants={
+        "the Jacobian without its masks": {"jacobian": without_masks},
+        "whatever the patterns": {"everywhere": True},
+    },
 )
-def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
+def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian, everywhere=False):
     r"""A network is affine where its activation pattern is constant.
 
     $f(y) = f(x) + Jf(x)(y - x)$ whenever $x$ and $y$ have the same activation pattern, with
@@ -42,7 +45,7 @@ def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
     """
     same = torch.ones(net.batch, dtype=torch.bool, device=y.device)
     for here, there in zip(net.pattern(x), net.pattern(y), strict=True):
-        same = same & (here == there).all(-1)
+        same = same & ((here == there).all(-1) | everywhere)
     step = (jacobian(net, x) @ (y - x).unsqueeze(-1)).squeeze(-1)
     return eq(
         net(y), net(x) + step, where=same, scale=network_scale(net, x) + network_scale(net, y)
