@@ -1,6 +1,7 @@
 """Prop. 1 of `rank`: the Jacobian rank of compositions, sums and affine maps."""
 
 import operator
+from functools import partial
 
 import torch
 
@@ -36,9 +37,11 @@ def three_networks(source: Source):
     moved = g.weights[-1] * (coordinate >= m - moves).unsqueeze(-1)
     g = g.with_parameters((*g.weights[:-1], moved), g.biases)
     there = g(centre)
-    options = {"depth": (2, 2), "width": width, "inputs": m, "slope": g.slope, "at": there}
-    f = reading(integer_network(source, **options), reads)
-    e = integer_network(source, outputs=f.widths[-1], **options)
+    pair = partial(
+        integer_network, source, depth=(2, 2), width=width, inputs=m, slope=g.slope, at=there
+    )
+    f = reading(pair(), reads)
+    e = pair(outputs=f.widths[-1])
     return f, g, e, box, around(g, box)
 
 

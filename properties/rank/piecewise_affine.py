@@ -144,8 +144,8 @@ def test_continuous_across_boundaries(
         inside = inside & ((here == there) | ((number == unit) & (index == layer))).all(-1)
     positive = net.preactivations(off)[layer][..., unit] >= 0
     side = torch.where(positive.unsqueeze(-1), above(off), below(off))
-    product = 1.0
-    for w in net.weights:
+    product = frobenius_squared(net.weights[0])
+    for w in net.weights[1:]:
         product = product * frobenius_squared(w)
     noise = 2.0**-46 * product.sqrt()
     jump = rank(above.weights[0] - below.weights[0], noise)
