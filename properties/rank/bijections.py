@@ -2,20 +2,23 @@
 
 import torch
 
-from rankcheck import bound, construction, eq, identity, leq, paper
+from rankcheck import construction, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.integer_networks import (
     integer_bijection,
     integer_box,
     integer_factors,
     integer_network,
+    whole,
 )
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
 from rankcheck.witnesses.bijections import conjugate, inverse
+from rankcheck.witnesses.factorisations import Factorisation, affine
+from rankcheck.witnesses.leaky_representation import leaky_representation
 
 from ._bijections import bijection
-from ._regions import around, proved_rank
+from ._regions import exact, proved_rank, ranks_at, ranks_by_region
 
 NO_BATCH = "the linear regions of a network are listed one network at a time"
 NO_BALL = "linear regions are listed for float weights; ranks over them are proved in rationals"
@@ -23,31 +26,51 @@ NO_BALL = "linear regions are listed for float weights; ranks over them are prov
 
 @instances
 def conjugated_matrices(source: Source, *, slopes=(0.5, 0.25, -0.5)):
-    """Piecewise-linear ψ, φ with invertible layers, an integer matrix A of known rank, and a box."""
+    """Piecewise-linear ψ, φ with invertible layers, integer factors U, V of full rank k, an offset.
+
+    Then a box.
+    """
     m, n = source.integer(1, 3), source.integer(1, 3)
     k = source.integer(1, min(m, n))
     U, V = integer_factors(source, m, n, k)
+    b = whole(source.tensor(m, low=-3.0, high=3.0))
     slope = source.choice(slopes)
     psi = integer_bijection(source, m, depth=(1, 2), slope=slope)
     phi = integer_bijection(source, n, depth=(1, 2), slope=slope)
-    return psi, U @ V, phi, k, integer_box(source, n)
+    return psi, U, V, b, phi, integer_box(source, n)
 
 
 @instances
 def relu_conjugated_matrices(source: Source):
     """The same with ReLU, which is no bijection, and boxes where units of φ are dead."""
-    psi, A, phi, k, box = conjugated_matrices(slopes=(0.0,))(source)
+    psi, U, V, b, phi, box = conjugated_matrices(slopes=(0.0,))(source)
     dead = Network((phi.weights[0], *phi.weights), (phi.biases[0] - 64, *phi.biases), 0.0)
-    return psi, A, dead, k, box
+    return psi, U, V, b, dead, box
 
 
 @instances
 def singular_layers(source: Source):
     """The same with a first layer of φ that ignores an input."""
-    psi, A, phi, k, box = conjugated_matrices()(source)
+    psi, U, V, b, phi, box = conjugated_matrices()(source)
     W = phi.weights[0]
     kept = torch.arange(W.shape[-1]) > 0
-    return psi, A, phi.with_parameters((W * kept, *phi.weights[1:]), phi.biases), k, box
+    return psi, U, V, b, phi.with_parameters((W * kept, *phi.weights[1:]), phi.biases), box
+
+
+def conjugated_factors(psi, U, V, b, phi):
+    """ψ∘(U · + b) after V∘φ, through R^k."""
+    middle = affine(U, V, b, phi.slope)
+    return Factorisation(psi.merged_after(middle.outer), middle.inner.merged_after(phi))
+
+
+def through_the_inputs(psi, U, V, b, phi):
+    """The same function cut before V, through R^n."""
+    return Factorisation(conjugate(psi, U, Network.linear((V,), phi.slope), b), phi)
+
+
+def without_offset(psi, U, V, b, phi):
+    """The factorisation with the offset forgotten."""
+    return conjugated_factors(psi, U, V, 0 * b, phi)
 
 
 @identity(
@@ -58,35 +81,65 @@ def singular_layers(source: Source):
         "σ_a is a bijection": relu_conjugated_matrices(),
         "the layers of φ are invertible": singular_layers(),
     },
+    mutants={
+        "cut before V": {"factored": through_the_inputs},
+        "the offset forgotten": {"factored": without_offset},
+    },
     witness=conjugate,
     no_batch=NO_BATCH,
     no_ball=NO_BALL,
     effort=0.5,
 )
-def test_bijections(psi, A, phi, k, box):
-    r"""A matrix between two piecewise-linear bijections keeps its rank.
+def test_bijections(psi, U, V, b, phi, box, *, factored=conjugated_factors):
+    r"""An affine map between two piecewise-linear bijections has the ranks of its matrix.
 
-    $\operatorname{rank}_J(\psi \circ A \circ \phi) = \operatorname{rank} A$ for piecewise-linear
-    bijections $\psi$ and $\phi$: compositions of invertible matrices and $\sigma_a$, $a > 0$. In
-    particular $\operatorname{rank}_J \phi$ is the dimension.
+    Let $f = \psi \circ (x \mapsto UVx + b) \circ \phi$ with factors $U$, $V$ of rank $k$ and
+    piecewise-linear bijections $\psi$, $\phi$: compositions of invertible matrices and $\sigma_a$,
+    $a > 0$. Then $\operatorname{rank}_J f = k$, and $f = (\psi \circ (U \cdot + b)) \circ (V \circ
+    \phi)$ factors through $\mathbb R^k$, so $\operatorname{rank}_{BN} f = k$ as well. In particular
+    $\operatorname{rank}_J \phi$ is the dimension. The limiting cost of $f$ is
+    rank.cost-of-conjugates.
 
-    Checked over all linear regions in a box, in rational arithmetic; $A$ is a product of integer
-    factors, which fix its rank. Slopes $a < 0$ are among the instances: $\sigma_a$ is then no
-    bijection, but its derivative does not vanish and the equality holds. For $a = 0$ it fails.
+    Checked over all linear regions in a box, in rational arithmetic; integer factors fix the rank.
+    Slopes $a < 0$ are among the instances: $\sigma_a$ is then no bijection, but its derivative does
+    not vanish and the equalities hold. For $a = 0$ they fail.
     """
+    k = V.shape[-2]
+    f, (low, high) = conjugate(psi, U @ V, phi, b), box
+    through, x = factored(psi, U, V, b, phi), (low + high) / 2 + 0.25
+    scale = network_scale(f, x)
     return (
-        eq(proved_rank(conjugate(psi, A, phi), box), k, label="the rank of ψ∘A∘φ"),
+        eq(proved_rank(f, box), k, label="the rank of ψ∘A∘φ"),
         eq(proved_rank(phi, box), phi.widths[0], label="the rank of φ"),
+        eq(through.dimension, k, label="the inner dimension"),
+        eq(through(x), f(x), scale=scale, label="the factorisation"),
     )
 
 
 @instances
 def functions_and_bijections(source: Source):
-    """Bijections ψ and φ, a network f in between, and a box."""
-    f = integer_network(source, depth=(1, 2), width=(1, 2), slope=0.5)
+    """Bijections ψ and φ, a network f in between, and a box.
+
+    Most of the time f is a ReLU network, written with slope 1/2 and twice the hidden units, so that
+    the rank of its Jacobian differs from region to region.
+    """
+    n = source.integer(1, 2, weights=(1, 3))
+    box = integer_box(source, n)
+    phi = integer_bijection(source, n, depth=(1, 2))
+    there = phi((box[0] + box[1]) / 2)
+    if source.integer(0, 1, weights=(1, 3)) == 0:
+        f = integer_network(source, depth=(1, 2), width=(1, 2), inputs=n, slope=0.5)
+    else:
+        net = integer_network(source, depth=(2, 2), width=(n, 3), inputs=n, slope=0, at=there)
+        # The bias at which the pre-activations at the centre are ±1: kinks are near the centre.
+        z = net.preactivations(there)[0]
+        net = net.with_parameters(net.weights, (net.biases[0] - z + z.sign(), net.biases[1]))
+        # Three quarters of the second layer: the division by 1 − a² = 3/4 is then exact.
+        f = leaky_representation(
+            net.with_parameters((net.weights[0], 0.75 * net.weights[1]), net.biases), 0.5
+        )
     psi = integer_bijection(source, f.widths[-1], depth=(1, 2))
-    phi = integer_bijection(source, f.widths[0], depth=(1, 2))
-    return psi, f, phi, integer_box(source, f.widths[0])
+    return psi, f, phi, box
 
 
 @instances
@@ -104,34 +157,44 @@ def non_bijections(source: Source):
     return psi.with_parameters(map(torch.zeros_like, psi.weights), psi.biases), f, phi, box
 
 
-@bound(
+def different_ranks(psi, f, phi, box):
+    """How many ranks the Jacobian of ψ∘f∘φ has in the box, and the largest."""
+    ranks, _ = ranks_by_region(psi.merged_after(f).merged_after(phi), box)
+    return {"different ranks": torch.tensor(len(set(ranks.tolist()))), "rank": ranks.max()}
+
+
+def the_same_point(phi, points):
+    """The points themselves in place of their images."""
+    return points
+
+
+@identity(
     "rank.bijections-keep-the-rank",
     paper("rank", "Claim 1"),
     instances=functions_and_bijections(),
     tight=bijections_on_bijections(),
     needs={"ψ is a bijection": non_bijections()},
+    mutants={"f at the point itself": {"image": the_same_point}},
+    reach=different_ranks,
     witness=inverse,
     no_batch=NO_BATCH,
     no_ball=NO_BALL,
     effort=0.8,
 )
-def test_bijections_keep_the_rank(psi, f, phi, box):
+def test_bijections_keep_the_rank(psi, f, phi, box, *, image=Network.__call__):
     r"""The Jacobian rank does not change under bijections, and is at most either dimension.
 
-    $\operatorname{rank}_J(\psi \circ f \circ \phi) = \operatorname{rank}_J f$ and
+    $\operatorname{rank} J(\psi \circ f \circ \phi)(x) = \operatorname{rank} Jf(\phi(x))$ at a
+    point of *every* linear region of $\psi \circ f \circ \phi$ in a box $\Omega$, in rational
+    arithmetic. So $\operatorname{rank}_J(\psi \circ f \circ \phi; \Omega) =
+    \operatorname{rank}_J(f; \phi(\Omega))$; and
     $\operatorname{rank}_J f \le \min\{d_{in}, d_{out}\}$.
-
-    $\phi$ does not map boxes to boxes, so the equality is checked as two inequalities,
-    $\operatorname{rank}_J(f; \Omega) \le \operatorname{rank}_J(\psi \circ f \circ \phi; \Omega')
-    \le \operatorname{rank}_J(f; \Omega'')$, on boxes with $\phi^{-1}(\Omega) \subset \Omega'$ and
-    $\phi(\Omega') \subset \Omega''$.
     """
-    outer = around(inverse(phi), box)
-    inner, whole = proved_rank(f, box), proved_rank(psi.merged_after(f).merged_after(phi), outer)
+    ranks, points = ranks_by_region(psi.merged_after(f).merged_after(phi), box)
+    inner = ranks_at(exact(f), image(exact(phi), points))
     return (
-        leq(inner, whole, label="from below"),
-        leq(whole, proved_rank(f, around(phi, outer)), label="from above"),
-        leq(inner, min(f.widths[0], f.widths[-1]), label="the dimensions"),
+        eq(ranks, inner, label="every region"),
+        leq(int(ranks.max()), min(f.widths[0], f.widths[-1]), label="the dimensions"),
     )
 
 

@@ -86,6 +86,14 @@ def affine_maps(source: Source):
     return U, V, source.tensor(m), slope(source), source.tensor(n)
 
 
+@instances
+def redundant_factors(source: Source):
+    """The same with the first column of U twice, and half of the first row of V twice."""
+    U, V, b, a, x = affine_maps()(source)
+    U = torch.cat((U[..., :1], U), -1)
+    return U, torch.cat((V[..., :1, :] / 2, V[..., :1, :] / 2, V[..., 1:, :]), -2), b, a, x
+
+
 def without_offset(U, V, b, slope):
     """The linear part alone."""
     return affine(U, V, torch.zeros_like(b), slope)
@@ -95,6 +103,7 @@ def without_offset(U, V, b, slope):
     "rank.bottleneck-rank-of-affine-maps",
     paper("rank", "Prop. 1, property 4"),
     instances=affine_maps(),
+    needs={"the factors have full rank": redundant_factors()},
     mutants={"the offset forgotten": {"witness": without_offset}},
     witness=affine,
 )

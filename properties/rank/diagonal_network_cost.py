@@ -54,6 +54,7 @@ def test_diagonal_network_cost(factors, *, exponent=2):
     "rank.equal-factors-cost",
     paper("rank", "§1"),
     instances=equal_factors(),
+    needs={"the factors have equal absolute values": entrywise_factors()},
     mutants={"exponent 2/(L+1)": {"layers": 1}},
 )
 def test_equal_factors_cost(factors, *, layers=0):

@@ -2,21 +2,22 @@
 
 import torch
 
-from rankcheck import eq, identity, leq, paper
-from rankcheck.instances.networks import STEEPEST
+from rankcheck import eq, identity, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.evaluation import leaky
-from rankcheck.witnesses.homogeneous_activation import homogeneous_form
+from rankcheck.witnesses.homogeneous_activation import HomogeneousForm, homogeneous_form
+
+#: Absolute values that differ by less count as equal: σ_a with |a| < 1 exists up to rounding only.
+APART = 2.0**-16
 
 
 @instances
 def homogeneous_activations(source: Source):
-    """Slopes of unequal absolute value on the two sides, and a point."""
-    larger = source.tensor()
-    larger = torch.where(larger == 0, torch.ones_like(larger), larger)
-    smaller = larger * source.tensor(low=-STEEPEST, high=STEEPEST)
-    x = source.tensor()
-    return (larger, smaller, x) if source.integer(0, 1) == 0 else (smaller, larger, x)
+    """Any slopes alpha and beta, |alpha| moved away from |beta| by 1 if they are equal; a point."""
+    alpha, beta, x = source.tensor(), source.tensor(), source.tensor()
+    equal = (alpha.abs() - beta.abs()).abs() < APART
+    away = torch.where(alpha < 0, alpha - 1, alpha + 1)
+    return torch.where(equal, away, alpha), beta, x
 
 
 @instances
@@ -24,6 +25,13 @@ def even_and_odd_activations(source: Source):
     """|alpha| = |beta|: multiples of the absolute value, which the statement excludes."""
     alpha, x = source.tensor(low=0.5, high=2.0), source.tensor(low=-4.0, high=-0.5)
     return alpha, -alpha, x
+
+
+def right_side_steeper(alpha, beta):
+    """The form for |alpha| > |beta| in all cases: b = |alpha|, a = beta/alpha."""
+    one = torch.ones_like(alpha)
+    slope = beta / torch.where(alpha == 0, one, alpha)
+    return HomogeneousForm(slope, torch.where(alpha < 0, -one, one), alpha.abs())
 
 
 def wrong_side(alpha, beta):
@@ -37,7 +45,10 @@ def wrong_side(alpha, beta):
     paper("rank", "§2"),
     instances=homogeneous_activations(),
     needs={"|alpha| differs from |beta|": even_and_odd_activations()},
-    mutants={"the inner factor without its sign": {"form": wrong_side}},
+    mutants={
+        "the inner factor without its sign": {"form": wrong_side},
+        "the right side taken for the steeper one": {"form": right_side_steeper},
+    },
     witness=homogeneous_form,
 )
 def test_homogeneous_activation(alpha, beta, x, *, form=homogeneous_form):
@@ -46,10 +57,12 @@ def test_homogeneous_activation(alpha, beta, x, *, form=homogeneous_form):
     $\sigma(x) = \alpha x$ for $x \ge 0$ and $\beta x$ for $x < 0$, with $|\alpha| \ne |\beta|$,
     equals $c\,\sigma_a(b x)$ for some $c = \pm 1$, $b \in \mathbb R$ and $a \in (-1, 1)$.
 
-    Ratios of the slopes up to $63/64$ are drawn, and $|a| \le 63/64$ is what is checked.
+    One of the slopes may be zero. Where $|\alpha| = |\beta|$ (the identity, the absolute value, zero)
+    there is no such form.
     """
     a, c, b = form(alpha, beta)
     return (
         eq(torch.where(x >= 0, alpha * x, beta * x), c * leaky(b * x, a), label="the function"),
-        leq(a.abs(), STEEPEST, label="|a| < 1"),
+        eq(c.abs(), 1, label="c = ±1"),
+        eq((a.abs() < 1).long(), 1, label="|a| < 1"),
     )

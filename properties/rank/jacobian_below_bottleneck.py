@@ -1,5 +1,7 @@
 """Prop. 1/6 of `rank`: the Jacobian rank is at most the bottleneck rank."""
 
+import torch
+
 from rankcheck import bound, leq, paper
 from rankcheck.instances.integer_networks import (
     integer_bijection,
@@ -16,11 +18,15 @@ from ._regions import proved_rank
 
 @instances
 def functions_through_a_bottleneck(source: Source):
-    """f = h ∘ g through R^k, k, and a box."""
-    k = source.integer(1, 2)
-    g = integer_network(source, depth=(1, 2), width=(1, 4), outputs=k)
-    h = integer_network(source, depth=(1, 2), width=(1, 4), inputs=k, slope=g.slope)
-    return Factorisation(h, g), k, integer_box(source, g.widths[0])
+    """f = h ∘ g through R^k, k, and a box, at whose centre most Jacobians are not zero."""
+    k = source.integer(1, 3)
+    n = source.integer(1, 3) if k == 1 else source.integer(k - 1, 3)
+    box = integer_box(source, n)
+    centre = (box[0] + box[1]) / 2
+    width = (source.choice((1, k), weights=(1, 3)), 4)
+    g = integer_network(source, depth=(1, 2), width=width, inputs=n, outputs=k, at=centre)
+    h = integer_network(source, depth=(1, 2), width=width, inputs=k, slope=g.slope, at=g(centre))
+    return Factorisation(h, g), k, box
 
 
 @instances
@@ -47,6 +53,7 @@ def through_one_dimension_more(source: Source):
     tight=of_full_rank(),
     needs={"f factors through R^k": through_one_dimension_more()},
     witness=Factorisation,
+    reach=lambda f, k, box: {"rank f": torch.tensor(proved_rank(f.network(), box))},
     no_batch="the linear regions of a network are listed one network at a time",
     no_ball="linear regions are listed for float weights; ranks over them are proved in rationals",
     effort=0.6,

@@ -2,9 +2,20 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, leq, paper
-from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+import torch
+
+from rankcheck import bound, eq, leq, paper
+from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.networks import (
+    balanced_linear_networks,
+    network_at_points,
+    networks_at_points,
+    steep_networks,
+)
+from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import schatten_power
+from rankcheck.witnesses.deepen import deepen
+from rankcheck.witnesses.padding import pad
 
 
 @bound(
@@ -12,13 +23,111 @@ from rankcheck.linalg import schatten_power
     paper("rank", "Prop. 3/7"),
     instances=networks_at_points(),
     tight=balanced_linear_networks(),
+    needs={"|a| ≤ 1": steep_networks()},
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
 )
 def test_jacobian_bounds_cost(net, x, *, exponent=2):
     r"""The cost per layer bounds the Schatten power of the Jacobian.
 
-    $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ for every network and every $x$ at
-    which it is differentiable.
+    $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ for every network and every $x$ where no hidden
+    unit is at its kink. Other points are those of rank.jacobian-bounds-cost-at-kinks.
     """
-    J = net.jacobian(x)
-    return leq(schatten_power(J, Fraction(exponent, net.depth)), net.cost() / net.depth)
+    J, L = net.jacobian(x), net.depth
+    power = schatten_power(J, Fraction(exponent, L), net.jacobian_noise(x))
+    return leq(power, net.cost() / L)
+
+
+def stopped_at(net, x):
+    """The network with the last bias that makes f(x) = 0."""
+    return net.with_parameters(net.weights, (*net.biases[:-1], net.biases[-1] - net(x)))
+
+
+def with_zero_units(net, layer, count):
+    """The network with zero units in one hidden layer."""
+    return pad(net, [n + count * (i == layer) for i, n in enumerate(net.widths[1:-1])])
+
+
+def with_unread_unit(net, layer, x):
+    """The network with one more unit in a hidden layer, at its kink at x, that nothing reads."""
+    wide, alpha = with_zero_units(net, layer, 1), net.activations(x)[layer]
+    square = (alpha * alpha).sum(-1, keepdim=True)
+    row = alpha / torch.where(square == 0, square.new_ones(()), square)  # α·row = 1 unless α = 0
+    added = torch.arange(wide.widths[layer + 1], device=x.device) == net.widths[layer + 1]
+    weights, biases = list(wide.weights), list(wide.biases)
+    weights[layer] = torch.where(added.unsqueeze(-1), row.unsqueeze(-2), weights[layer])
+    biases[layer] = torch.where(added, -(row * alpha).sum(-1, keepdim=True), biases[layer])
+    return wide.with_parameters(weights, biases)
+
+
+@instances
+def networks_at_kinks(source: Source):
+    """A network with hidden units at their kinks at x; one with the same f and none; x; a step.
+
+    The units at their kinks have zero weights, or zero outgoing weights, or they are the pairs z
+    and −z through which the output passes where it is zero.
+    """
+    kind = source.choice(("pairs", "zero units", "units that are not read"))
+    base, x = network_at_points(source, depth=(1 if kind == "pairs" else 2, 4))
+    if kind == "pairs":
+        base = stopped_at(base, x)
+        net = deepen(base, base.depth + source.integer(1, 2))
+    elif kind == "zero units":
+        net = with_zero_units(base, source.integer(0, base.depth - 2), source.integer(1, 2))
+    else:
+        net = with_unread_unit(base, source.integer(0, base.depth - 2), x)
+    reach = 2.0 ** -source.choice((20, 10))
+    return net, base, x, reach * source.tensor(base.widths[0], low=-1.0, high=1.0)
+
+
+@instances
+def padded_balanced_networks(source: Source):
+    """Networks of least cost for a linear map, with zero units; no step."""
+    base, x = balanced_linear_networks(depth=(2, 5))(source)
+    return with_zero_units(base, 0, source.integer(1, 2)), base, x, 0 * x
+
+
+def derivative(net, base, x):
+    """Jf(x), from the network without units at their kinks."""
+    return base.jacobian(x)
+
+
+def derivative_of_the_masks(net, base, x):
+    """W_L D_{L−1} ··· D_1 W_1 with derivative 1 at each kink."""
+    return net.jacobian(x)
+
+
+@bound(
+    "rank.jacobian-bounds-cost-at-kinks",
+    paper("rank", "Prop. 3/7"),
+    instances=networks_at_kinks(),
+    tight=padded_balanced_networks(),
+    mutants={
+        "exponent 2.04/L": {"exponent": Fraction(51, 25)},
+        "derivative 1 at each kink": {"jacobian": derivative_of_the_masks},
+    },
+)
+def test_jacobian_bounds_cost_at_kinks(net, base, x, step, *, exponent=2, jacobian=derivative):
+    r"""The bound also holds where a unit is at its kink and the function is differentiable.
+
+    $\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ at every $x$ where $f$ is differentiable, also
+    where a hidden pre-activation is exactly zero. There $f$ is affine on each region that contains
+    $x$ in its closure, with the same Jacobian, so the product of masked weights of one such region
+    gives the bound. (With derivative 1 at all kinks the product need not be the Jacobian.)
+
+    The instances compute $f$ as another network does that has no unit at its kink at $x$; this one
+    gives $Jf(x)$, and $f(x + v) = f(x) + Jf(x) v$ is checked in its region.
+    """
+    J, L, y = jacobian(net, base, x), net.depth, x + step
+    inside = torch.ones(net.batch, dtype=torch.bool, device=x.device)
+    for here, there in zip(base.pattern(x), base.pattern(y), strict=True):
+        inside = inside & (here == there).all(-1)
+    size = network_scale(net, x) + network_scale(net, y)
+    flat = net(x) + (J @ step.unsqueeze(-1)).squeeze(-1)
+    kink = net.boundary_distance(x)
+    reach = torch.cat([z.abs() for z in net.preactivations(x)], -1).amax(-1) + size.amax(-1)
+    power = schatten_power(J, Fraction(exponent, L), base.jacobian_noise(x))
+    return (
+        eq(net(y), flat, where=inside, scale=size, label="f is differentiable"),
+        eq(kink, 0 * kink, scale=reach, label="a unit at its kink"),
+        leq(power, net.cost() / L, label="the bound"),
+    )

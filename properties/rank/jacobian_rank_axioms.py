@@ -1,6 +1,7 @@
 """Prop. 1 of `rank`: the Jacobian rank of compositions, sums and affine maps."""
 
 import operator
+from functools import partial
 
 import torch
 
@@ -18,13 +19,43 @@ NO_BALL = "linear regions are listed for float weights; ranks over them are prov
 
 @instances
 def three_networks(source: Source):
-    """g: R^n → R^m, and f, e: R^m → R^p of one depth; a box, and one that contains g of it."""
+    """g: R^n → R^m, and f, e: R^m → R^p of one depth; a box, and one that contains g of it.
+
+    Half of the time f reads only the first p coordinates and g moves only the last q: then the
+    composition has at most rank p + q − m.
+    """
     m = source.integer(1, 3)
-    g = integer_network(source, depth=(1, 2), outputs=m)
-    f = integer_network(source, depth=(2, 2), inputs=m, slope=g.slope)
-    e = integer_network(source, depth=(2, 2), inputs=m, outputs=f.widths[-1], slope=g.slope)
-    box = integer_box(source, g.widths[0])
+    n = source.integer(max(1, m - 1), 3)
+    width = (source.choice((1, m)), 3)
+    box = integer_box(source, n)
+    centre = (box[0] + box[1]) / 2
+    g = integer_network(source, depth=(1, 2), width=width, inputs=n, outputs=m, at=centre)
+    reads, moves = m, m
+    if m > 1 and source.integer(0, 1) == 1:
+        reads, moves = source.integer(1, m), source.integer(1, m)
+    coordinate = torch.arange(m)
+    moved = g.weights[-1] * (coordinate >= m - moves).unsqueeze(-1)
+    g = g.with_parameters((*g.weights[:-1], moved), g.biases)
+    there = g(centre)
+    pair = partial(
+        integer_network, source, depth=(2, 2), width=width, inputs=m, slope=g.slope, at=there
+    )
+    f = reading(pair(), reads)
+    e = pair(outputs=f.widths[-1])
     return f, g, e, box, around(g, box)
+
+
+def reading(f, count):
+    """The network with its first `count` inputs alone."""
+    first = f.weights[0] * (torch.arange(f.widths[0]) < count)
+    return f.with_parameters((first, *f.weights[1:]), f.biases)
+
+
+def ranks(f, g, e, box, image):
+    """The rank of the composition, and how far it is below the smaller of the two."""
+    both = proved_rank(f.merged_after(g), box)
+    least = min(proved_rank(f, image), proved_rank(g, box))
+    return {"rank f∘g": torch.tensor(both), "below the least": torch.tensor(least - both)}
 
 
 @instances
@@ -39,14 +70,25 @@ def elsewhere(source: Source):
 
 @instances
 def independent_networks(source: Source):
-    """g = id + b on R^2; f is the first coordinate, e the second, each through a hidden unit."""
+    """f is the first coordinate of R^2, e the second, each through a hidden unit.
+
+    g is id + b on R^2, or y ↦ y·(1, 1) + b from R.
+    """
     b = source.tensor(2, low=-1.0, high=1.0).round()
     unit = b.new_zeros(2, 1, 2)
     unit[0, 0, 0] = unit[1, 0, 1] = 1
     f, e = (Network.linear((row, row.mT)) for row in unit)
-    g = Network((unit.squeeze(1),), (b,))
-    box = (b - 2, b + 2)
+    line = source.integer(0, 1) == 1
+    g = Network((b.new_ones(2, 1) if line else unit.squeeze(1),), (b,))
+    box = (b - 2, b + 2) if not line else (b[:1] - 2, b[:1] + 2)
     return f, g, e, box, around(g, box)
+
+
+def lower_half(box):
+    """The half of a box where the first coordinate is small."""
+    low, high = box
+    first = torch.arange(low.shape[-1]) == 0
+    return low, torch.where(first, (low + high) / 2, high)
 
 
 @bound(
@@ -55,12 +97,16 @@ def independent_networks(source: Source):
     instances=three_networks(),
     tight=independent_networks(),
     needs={"the domain of f contains g(Ω)": elsewhere()},
-    mutants={"the larger of two ranks for a sum": {"total": max}},
+    mutants={
+        "the larger of two ranks for a sum": {"total": max},
+        "the rank of f on half of the image": {"domain": lower_half},
+    },
+    reach=ranks,
     no_batch=NO_BATCH,
     no_ball=NO_BALL,
     effort=0.4,
 )
-def test_jacobian_rank_axioms(f, g, e, box, image, *, total=operator.add):
+def test_jacobian_rank_axioms(f, g, e, box, image, *, total=operator.add, domain=lambda box: box):
     r"""The Jacobian rank of a composition is at most either rank, that of a sum their sum.
 
     For $g(\Omega) \subset \Omega'$:
@@ -72,7 +118,7 @@ def test_jacobian_rank_axioms(f, g, e, box, image, *, total=operator.add):
     Checked over *all* linear regions of integer networks in boxes, in rational arithmetic. Property
     4 is rank.jacobian-rank-of-affine-maps.
     """
-    rank_f, rank_e = proved_rank(f, image), proved_rank(e, image)
+    rank_f, rank_e = proved_rank(f, domain(image)), proved_rank(e, image)
     whole = proved_rank(f.merged_after(g), box)
     return (
         leq(whole, rank_f, label="a composition, its outer part"),

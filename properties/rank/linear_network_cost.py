@@ -39,6 +39,16 @@ def balanced_factorisations(source: Source):
     return ([out @ scales @ into.mT for into, out in pairwise(rotations)],)
 
 
+@instances
+def rescaled_factorisations(source: Source):
+    """The same with one factor doubled and the next one halved."""
+    depth, n = source.integer(2, 5), source.integer(1, 4)
+    scales = torch.diag_embed(positive(source, n, high=2.0))
+    rotations = [orthogonal(source, n) for _ in range(depth + 1)]
+    first, second, *rest = (out @ scales @ into.mT for into, out in pairwise(rotations))
+    return ([2 * first, second / 2, *rest],)
+
+
 @bound(
     "rank.linear-network-cost",
     paper("rank", "§1, Prop. 7"),
@@ -62,6 +72,7 @@ def test_linear_network_cost(factors, *, exponent=2):
     "rank.balanced-factorisation-cost",
     paper("rank", "§1, Prop. 7"),
     instances=balanced_factorisations(),
+    needs={"the factors are balanced": rescaled_factorisations()},
     mutants={"exponent 2/(L+1)": {"layers": 1}},
 )
 def test_balanced_factorisation_cost(factors, *, layers=0):

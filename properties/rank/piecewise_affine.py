@@ -2,19 +2,18 @@
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.instances.networks import clear_of_boundaries, network
+from rankcheck.instances.networks import network_at_points
 from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, rank
 from rankcheck.networks import Network
 
 
 @instances
 def networks_near_points(source: Source):
     """A network, a point x where it is differentiable, and a second point near x or far from it."""
-    net = network(source)
-    x = source.tensor(net.widths[0])
-    net = clear_of_boundaries(source, net, x)
+    net, x = network_at_points(source)
     reach = 2.0 ** -source.choice((10, 3, 0))
     return net, x, x + reach * source.tensor(net.widths[0], low=-1.0, high=1.0)
 
@@ -31,9 +30,12 @@ def without_masks(net, x):
     "rank.piecewise-affine",
     paper("rank", "§2–3"),
     instances=networks_near_points(),
-    mutants={"the Jacobian without its masks": {"jacobian": without_masks}},
+    mutants={
+        "the Jacobian without its masks": {"jacobian": without_masks},
+        "whatever the patterns": {"everywhere": True},
+    },
 )
-def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
+def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian, everywhere=False):
     r"""A network is affine where its activation pattern is constant.
 
     $f(y) = f(x) + Jf(x)(y - x)$ whenever $x$ and $y$ have the same activation pattern, with
@@ -43,7 +45,7 @@ def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
     """
     same = torch.ones(net.batch, dtype=torch.bool, device=y.device)
     for here, there in zip(net.pattern(x), net.pattern(y), strict=True):
-        same = same & (here == there).all(-1)
+        same = same & ((here == there).all(-1) | everywhere)
     step = (jacobian(net, x) @ (y - x).unsqueeze(-1)).squeeze(-1)
     return eq(
         net(y), net(x) + step, where=same, scale=network_scale(net, x) + network_scale(net, y)
@@ -52,34 +54,103 @@ def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian):
 
 @instances
 def networks_on_boundaries(source: Source):
-    """A network, and a point at which a hidden unit of the first layer has pre-activation zero."""
-    net = network(source, depth=(2, 5))
-    x = source.tensor(net.widths[0])
-    unit = source.integer(0, net.widths[1] - 1)
-    chosen = torch.arange(net.widths[1], device=x.device) == unit
-    through = -(net.weights[0] @ x.unsqueeze(-1)).squeeze(-1)
-    first = torch.where(chosen, through, net.biases[0])
-    return Network(net.weights, (first, *net.biases[1:]), net.slope), x, unit
+    """A network, x where one hidden unit is at its kink, its layer and number, and a step.
+
+    The bias of the unit is moved. So x was clear of all kinks before, and units of later layers may
+    be on another side of theirs afterwards.
+    """
+    net, x = network_at_points(source, depth=(2, 5))
+    layer = source.integer(0, net.depth - 2)
+    unit = source.integer(0, net.widths[layer + 1] - 1)
+    chosen = torch.arange(net.widths[layer + 1], device=x.device) == unit
+    z = net.preactivations(x)[layer]
+    biases = list(net.biases)
+    biases[layer] = torch.where(chosen, biases[layer] - z, biases[layer])
+    step = 2.0 ** -source.choice((10, 3)) * source.tensor(net.widths[0], low=-1.0, high=1.0)
+    return net.with_parameters(net.weights, biases), x, layer, unit, step
+
+
+def affine_piece(net, masks):
+    """The affine maps x ↦ α̃_ℓ with fixed derivatives of the activation, as networks of depth 1."""
+    layers = [net.with_parameters((net.weights[0],), (net.biases[0],))]
+    for d, w, b in zip(masks, net.weights[1:], net.biases[1:], strict=True):
+        masked = net.with_parameters((w * d.unsqueeze(-2),), (b,))
+        layers.append(masked.merged_after(layers[-1]))
+    return layers
+
+
+def two_sides(net, x, layer, unit, others=0):
+    """The pieces at x with derivative 1, and with derivative a, for the unit (and for others)."""
+    slope = net.slope if isinstance(net.slope, int | float) else net.slope.unsqueeze(-1)
+    above, below = list(net.masks(x)), list(net.masks(x))
+    d = above[layer]
+    chosen = (torch.arange(d.shape[-1], device=d.device) - unit).abs() <= others
+    above[layer] = torch.where(chosen, torch.ones_like(d), d)
+    below[layer] = torch.where(chosen, slope + 0 * d, d)
+    return affine_piece(net, above), affine_piece(net, below)
+
+
+def two_units(net, x, layer, unit):
+    """The same with the neighbours of the unit on its side, wherever they are."""
+    return two_sides(net, x, layer, unit, others=1)
+
+
+def exchanged(net, x, layer, unit):
+    """Derivative a where the unit is positive."""
+    return two_sides(net, x, layer, unit)[::-1]
+
+
+def onto_the_boundary(row, step):
+    """The part of the step that is orthogonal to the gradient of the unit."""
+    square = (row * row).sum(-1, keepdim=True)
+    along = (row * step).sum(-1, keepdim=True) / torch.where(square == 0, 0 * square + 1, square)
+    return step - along * row
+
+
+def off_the_boundary(row, step):
+    """All of the step, which leaves the hyperplane in general."""
+    return step
 
 
 @identity(
     "rank.continuous-across-boundaries",
     paper("rank", "§2–3"),
     instances=networks_on_boundaries(),
-    mutants={"a step in the activation": {"step": 1}},
+    mutants={
+        "two units change sides": {"pieces": two_units},
+        "the sides exchanged": {"pieces": exchanged},
+        "points off the hyperplane": {"tangent": off_the_boundary},
+    },
 )
-def test_continuous_across_boundaries(net, x, unit, *, step=0):
-    r"""The affine pieces on the two sides of a boundary agree on it.
+def test_continuous_across_boundaries(
+    net, x, layer, unit, step, *, pieces=two_sides, tangent=onto_the_boundary
+):
+    r"""The affine pieces on the two sides of a boundary agree on it, and differ by rank one.
 
-    Where $\tilde\alpha_{1,i}(x) = 0$, the affine pieces with $\sigma_a'$ of unit $i$ equal to 1
-    and to $a$ take the same value at $x$, so $f$ is continuous there. Checked for units of the first
-    layer.
+    Let $\tilde\alpha_{\ell,i}(x) = 0$ for one hidden unit, of any layer, and let $f^+$ and $f^-$ be
+    the affine functions with the masks of $x$ but $\sigma_a' = 1$ and $\sigma_a' = a$ for this unit.
+    They take the same values on the hyperplane through $x$ on which the pre-activation of the unit
+    vanishes, $\operatorname{rank}(Jf^+ - Jf^-) \le 1$, and $f$ equals $f^+$ on the side where the
+    pre-activation is positive and $f^-$ on the other, as far as no other unit changes its sign. So
+    $f$ is continuous there.
     """
-    chosen = torch.arange(net.widths[1], device=x.device) == unit
-    z = net.preactivations(x)[0]
-    rest = Network(net.weights[1:], net.biases[1:], net.slope)
-    hidden = net.activations(x)[1]
-    slope = net.slope if isinstance(net.slope, int | float) else net.slope.unsqueeze(-1)
-    left = torch.where(chosen, slope * z - step, hidden)
-    right = torch.where(chosen, z, hidden)
-    return eq(rest(left), rest(right), scale=network_scale(net, x))
+    (*inner, above), (*_, below) = pieces(net, x, layer, unit)
+    row = inner[layer].weights[0][..., unit, :]
+    on, off = x + tangent(row, step), x + step
+    size = network_scale(net, x) + network_scale(net, on) + network_scale(net, off)
+    inside = torch.ones(net.batch, dtype=torch.bool, device=x.device)
+    for index, (here, there) in enumerate(zip(net.pattern(x), net.pattern(off), strict=True)):
+        number = torch.arange(here.shape[-1], device=x.device)
+        inside = inside & ((here == there) | ((number == unit) & (index == layer))).all(-1)
+    positive = net.preactivations(off)[layer][..., unit] >= 0
+    side = torch.where(positive.unsqueeze(-1), above(off), below(off))
+    product = frobenius_squared(net.weights[0])
+    for w in net.weights[1:]:
+        product = product * frobenius_squared(w)
+    noise = 2.0**-46 * product.sqrt()
+    jump = rank(above.weights[0] - below.weights[0], noise)
+    return (
+        eq(above(on), below(on), scale=size, label="on the hyperplane"),
+        leq(jump, 1, label="the jump of the Jacobian"),
+        eq(net(off), side, where=inside, scale=size, label="on either side"),
+    )

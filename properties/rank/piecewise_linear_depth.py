@@ -11,11 +11,15 @@ from rankcheck.witnesses.leaky_representation import leaky_representation
 from rankcheck.witnesses.piecewise_linear import MaxForm, max_network
 
 
-def max_form(source: Source, bound: float = 4.0) -> MaxForm:
-    """Σ_j s_j max of n + 1 affine functions of n variables, s_j = ±1 for each of m outputs."""
+def max_form(source: Source, times: int = 1) -> MaxForm:
+    """Σ_j s_j max of n + 1 affine functions of n variables, s_j = ±1 for each of m outputs.
+
+    `times` n + 1 functions instead, for a control.
+    """
     n, terms, outputs = source.integer(1, 4), source.integer(1, 4), source.integer(1, 2)
-    gradients = source.tensor(terms, n + 1, n, low=-bound, high=bound)
-    offsets = source.tensor(terms, n + 1, low=-bound, high=bound)
+    pieces = times * (n + 1)
+    gradients = source.tensor(terms, pieces, n, low=-4.0, high=4.0)
+    offsets = source.tensor(terms, pieces, low=-4.0, high=4.0)
     signs = torch.tensor(
         [[source.choice((1.0, -1.0)) for _ in range(terms)] for _ in range(outputs)],
         dtype=torch.float64,
@@ -29,6 +33,18 @@ def piecewise_linear_functions(source: Source):
     form = max_form(source)
     x = source.tensor(form.gradients.shape[-1])
     return form, source.integer(0, 3), source.tensor(low=-STEEPEST, high=STEEPEST), x
+
+
+@instances
+def twice_as_many_pieces(source: Source):
+    """The same with maxima of 2n + 2 affine functions, in a network that needs one layer more."""
+    form = max_form(source, times=2)
+    return (
+        form,
+        0,
+        source.tensor(low=-STEEPEST, high=STEEPEST),
+        source.tensor(form.gradients.shape[-1]),
+    )
 
 
 @instances
@@ -54,6 +70,7 @@ def one_layer_more(form, depth=None):
     "rank.piecewise-linear-depth",
     paper("rank", "Cor. 1"),
     instances=piecewise_linear_functions(),
+    needs={"at most n + 1 functions in a maximum": twice_as_many_pieces()},
     mutants={
         "minima for maxima": {"witness": minima},
         "a layer more than stated": {"witness": one_layer_more},

@@ -34,17 +34,25 @@ def test_relu_from_leaky(a, x, *, sign=1):
     paper("rank", "Cor. 1"),
     instances=slopes_and_points(),
     errata=Erratum(
-        printed="TODO",
-        right="The second unit is printed with −a; +a is right. At x = 1 the printed sum is "
-        "(1+a²)/(1−a²).",
-        survives="TODO",
-        weight="theorem",
+        printed=r"Notice that for any $a \in (-1, 1)$ $\frac{\sigma(x) - a\sigma(-x)}{1 - a^2} = "
+        r"\max\{0, x\}$",
+        right="The second unit has the factor +a: rank.relu-from-leaky. With −a the sum is "
+        "(1 + a²)/(1 − a²) at x = 1. (With −a it is the formula for the activation of slope −a.)",
+        survives="Corollary 1 stands. With +a, doubling the hidden widths turns a ReLU network "
+        "into one of slope a: rank.leaky-representation.",
+        weight="formula",
     ),
-    readings={"TODO": "TODO"},
+    readings={
+        "σ is σ_a, the nonlinearity that the sentence is about": "at x = 1 the sum is "
+        "(1 + a²)/(1 − a²), which is 1 for a = 0 only",
+        "σ is ReLU": "at x = 1 the sum is 1/(1 − a²)",
+        "for some a instead of for any": "it is true for a = 0 only, which is ReLU itself; the "
+        "proof needs it for the slope a of a given network",
+    },
     corrected_by="rank.relu-from-leaky",
 )
 def test_relu_from_leaky_as_printed(a, x):
-    r"""ReLU is a sum of two leaky units, with the sign in print.
+    r"""ReLU is a sum of two leaky units, with the sign in the text at hand.
 
     $\max(0, x) = \frac{\sigma_a(x) - a\,\sigma_a(-x)}{1 - a^2}$ for $a \in (-1, 1)$.
     """

@@ -5,7 +5,7 @@ from fractions import Fraction
 import torch
 
 from rankcheck import leq, limit, paper
-from rankcheck.instances.matrices import matrix, partial_isometries
+from rankcheck.instances.matrices import matrix, partial_isometries, signs
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power, rank, schatten_power, singular_values
 
@@ -18,17 +18,23 @@ def matrices_and_depths(source: Source):
 
 @instances
 def isometries_and_depths(source: Source):
-    """All singular values 0 or 1: the Schatten power is the rank at every depth."""
-    return (*partial_isometries()(source), source.integer(1, 60))
+    """All singular values 0 or 1, or also all entries 0 or ±1, at most one in a row and column."""
+    if source.integer(0, 1) == 0:
+        return (*partial_isometries()(source), source.integer(1, 60))
+    m, n = source.integer(1, 4), source.integer(1, 4)
+    k = source.integer(0, min(m, n))
+    chosen = torch.arange(m)[:, None] == torch.where(torch.arange(n) < k, torch.arange(n), -1)
+    units = signs(source, m, n)
+    return torch.where(chosen, units, torch.zeros_like(units)), source.integer(1, 60)
 
 
-def remainder(values, count, L, order):
+def remainder(values, count, L, order, factor):
     """k + (2/L) Σ log s over the first k = `count` values, and a bound of Σ s^{2/L} minus it."""
     counted = torch.arange(values.shape[-1], device=count.device) < count.unsqueeze(-1)
     safe = torch.where(counted, values, torch.ones_like(values))
     logs = safe.log()
     largest = torch.maximum(power(safe, Fraction(2, L)), torch.ones_like(safe))
-    linear = count + 2 * logs.sum(-1) / L
+    linear = count + factor * logs.sum(-1) / L
     return linear, (2 * logs * logs * largest).sum(-1) / L**order
 
 
@@ -37,9 +43,12 @@ def remainder(values, count, L, order):
     paper("rank", "§1"),
     instances=matrices_and_depths(),
     tight=isometries_and_depths(),
-    mutants={"a remainder of order L⁻³": {"order": 3}},
+    mutants={
+        "a remainder of order L⁻³": {"order": 3},
+        "2.1/L times the logarithm": {"factor": 2.1},
+    },
 )
-def test_schatten_limits(A, L, *, order=2):
+def test_schatten_limits(A, L, *, order=2, factor=2):
     r"""The Schatten and ℓ_p powers tend to the rank and the number of non-zero entries.
 
     $0 \le \|A\|_{S^{2/L}}^{2/L} - \operatorname{rank} A - \frac{2}{L} \log |A|_+ \le
@@ -50,12 +59,12 @@ def test_schatten_limits(A, L, *, order=2):
     As $L \to \infty$ both tend to the number of non-zero values.
     """
     k = rank(A)
-    linear, bound = remainder(singular_values(A), k, L, order)
+    linear, bound = remainder(singular_values(A), k, L, order, factor)
     value = schatten_power(A, Fraction(2, L))
     entries = A.reshape((*A.shape[:-2], A.shape[-2] * A.shape[-1])).abs()
     entries = entries.sort(-1, descending=True).values
     nonzero = (entries > 0).sum(-1)
-    flat, flat_bound = remainder(entries, nonzero, L, order)
+    flat, flat_bound = remainder(entries, nonzero, L, order, factor)
     total = power(entries, Fraction(2, L)).sum(-1)
     size, flat_size = k + linear.abs() + value, nonzero + flat.abs() + total
     return (

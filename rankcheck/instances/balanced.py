@@ -13,7 +13,9 @@ $U_\ell$, each the image of a basis vector under one reflection, $\rho_0 > 0$ dr
           q = \|W_{\ell, i\cdot}\|^2,\ s > 0,
 
 so that $q + b^2 = \rho^2$. Each b belongs to exactly one s, so every balanced network with
-ρ > 0 is of this form. It is a rational function of what is drawn, hence exact on balls.
+ρ > 0 is of this form. It is a rational function of what is drawn, hence exact on balls. Most of the
+time the rank of one layer and the active units at the point are drawn as well, so that the ranks
+of the Jacobian up to the least width are all frequent.
 
 *Rescaled.* Any network, balanced by :func:`rankcheck.networks.balance_neurons`: zero layers, dead
 units, layers of low rank and networks without biases are among them. It has no ball form, so it is
@@ -31,15 +33,18 @@ import torch
 
 from rankcheck import linalg
 from rankcheck.balls import is_ball
+from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.networks import (
     CLEARANCE,
     Range,
     Slopes,
-    clear_of_boundaries,
+    active_units,
     draw_widths,
-    network,
+    full_mostly,
+    network_at_points,
     require_differentiable,
     slope,
+    units_to_turn,
 )
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.balancing import balance_neurons, neuron_imbalances
@@ -47,6 +52,8 @@ from rankcheck.networks.network import Network, leaky
 
 Construction = Literal["exact", "rescaled"]
 
+#: How often each construction is drawn, relative to the others that are asked for.
+WEIGHTS = {"exact": 1, "rescaled": 3, "exact and alive": 4}
 #: The largest imbalance in floats, relative to the cost of the network, that counts as balanced.
 RESIDUAL = 2.0**-40
 
@@ -71,23 +78,36 @@ def balanced_network(
     depth: Range = (1, 4),
     width: Range = (1, 3),
     slopes: Slopes = "any",
+    alive: bool = False,
 ) -> tuple[Network, Any]:
     """A network of the exact construction, and a point (or `points` of them) clear of its kinks.
 
     Where a unit is closer than `CLEARANCE` to its kink, its s, and with it its bias, is changed:
     for one point by enough to clear it. With several points, a unit may remain too close after all
     changes; such instances are rejected.
+
+    Args:
+        alive: whether the rank of one layer and the active units at the first point are drawn, by
+            the rules of `networks_at_points`.
     """
     widths = draw_widths(source, depth, width)
     layers = len(widths) - 1
+    special = source.integer(0, layers - 1) if alive else -1
+    active = active_units(source, widths) if alive else ()
     steepness = slope(source, slopes)
     x = source.tensor(*(() if points is None else (points,)), widths[0])
     rows = x.unsqueeze(-2) if points is None else x
     rho = source.tensor(widths[0], low=0.25, high=2.0)
     wide = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
     alpha, weights, biases = rows, [], []
-    for n, m in zip(widths[1:], widths[:-1], strict=True):
-        w = unit_columns(source, n, m) * rho.unsqueeze(-2)
+    for index, (n, m) in enumerate(zip(widths[1:], widths[:-1], strict=True)):
+        full = min(n, m)
+        rank = full_mostly(source, full) if index == special else full
+        if rank < full:
+            columns = semi_orthogonal(source, n, rank) @ unit_columns(source, rank, m)
+        else:
+            columns = unit_columns(source, n, m)
+        w = columns * rho.unsqueeze(-2)
         weights.append(w)
         if len(weights) == layers:
             biases.append(source.tensor(n, low=-2.0, high=2.0))
@@ -100,8 +120,13 @@ def balanced_network(
             distance = (before + ((q / s - s) / 2).unsqueeze(-2)).abs().amin(-2)
             s = torch.where(distance < CLEARANCE, s * factor, s)
         b, rho = (q / s - s) / 2, (q / s + s) / 2
+        z = before + b.unsqueeze(-2)
+        if active:
+            turned = units_to_turn(z[..., 0, :], active[index])
+            weights[-1] = torch.where(turned.unsqueeze(-1), -w, w)
+            b, z = torch.where(turned, -b, b), torch.where(turned.unsqueeze(-2), -z, z)
         biases.append(b)
-        alpha = leaky(before + b.unsqueeze(-2), wide)
+        alpha = leaky(z, wide)
     net = Network(weights, biases, steepness)
     require_differentiable(source, net, x)
     return net, x
@@ -122,9 +147,8 @@ def rescaled_network(
     Raises:
         NoBallForm: on balls.
     """
-    net = network(source, depth=depth, width=width, slopes=slopes, bound=2.0)
-    x = source.tensor(*(() if points is None else (points,)), net.widths[0])
-    return balance_neurons(clear_of_boundaries(source, net, x)), x
+    net, x = network_at_points(source, points, depth=depth, width=width, slopes=slopes, bound=2.0)
+    return balance_neurons(net), x
 
 
 def _is_balanced(net: Network) -> Any:
@@ -138,9 +162,13 @@ def _is_balanced(net: Network) -> Any:
 def _balanced(
     source: Source, constructions: Sequence[Construction], points: int | None, **options: Any
 ) -> tuple[Network, Any]:
-    construction = source.choice(constructions)
-    make = balanced_network if construction == "exact" else rescaled_network
-    net, x = make(source, points, **options)
+    most = ("exact and alive",) if "exact" in constructions else ()
+    weights = [WEIGHTS[kind] for kind in (*constructions, *most)]
+    construction = source.choice((*constructions, *most), weights)
+    if construction == "rescaled":
+        net, x = rescaled_network(source, points, **options)
+    else:
+        net, x = balanced_network(source, points, alive=construction in most, **options)
     if net.depth > 1:
         source.require(_is_balanced(net), "the network is balanced neuron by neuron")
     return net, x

@@ -14,7 +14,14 @@ import torch
 
 from rankcheck import linalg
 from rankcheck.instances.matrices import signs
-from rankcheck.instances.networks import Range, draw_widths, with_dead_unit
+from rankcheck.instances.networks import (
+    Range,
+    active_units,
+    clear_of_boundaries,
+    draw_widths,
+    nonzero_diagonal,
+    with_dead_unit,
+)
 from rankcheck.instances.source import Source
 from rankcheck.networks.evaluation import Slope
 from rankcheck.networks.network import Network
@@ -31,6 +38,8 @@ def whole(entries: Any) -> Any:
 #: The structures of a drawn layer, the simplest first. Most are dense, because one zero layer makes
 #: the whole network constant.
 LAYERS = ("dense", "dense", "dense", "dense", "dense", "without biases", "rank one", "a dead unit")
+#: The weights of these structures where the signal is to be kept.
+ALIVE = (12, 1, 1, 1, 1, 3, 2, 1)
 
 
 def integer_network(
@@ -41,22 +50,26 @@ def integer_network(
     inputs: int | None = None,
     outputs: int | None = None,
     slope: Slope | None = None,
+    at: Any = None,
 ) -> Network:
     """A network with integer weights and biases; its slope is drawn from `DYADIC_SLOPES`.
 
     Args:
         inputs, outputs: fix the outer widths.
         slope: fixes the slope.
+        at: a point of integers (n_0) at which most Jacobians are not zero: dense layers have no
+            zeros on their diagonals, and units are turned by `active_units`.
     """
     widths = draw_widths(source, depth, width, inputs, outputs)
     weights, biases = [], []
     for n, m in pairwise(widths[::-1]):
-        kind = source.choice(LAYERS)
+        kind = source.choice(LAYERS, None if at is None else ALIVE)
         if kind == "rank one":
             W = whole(source.tensor(n, 1, low=-2.0, high=2.0))
             W = W @ whole(source.tensor(1, m, low=-2.0, high=2.0))
         else:
             W = whole(source.tensor(n, m, low=-3.0, high=3.0))
+            W = W if at is None else nonzero_diagonal(W)
         b = whole(source.tensor(n, low=-3.0, high=3.0))
         if kind == "without biases":
             b = 0 * b
@@ -65,7 +78,8 @@ def integer_network(
         weights.append(W)
         biases.append(b)
     a = source.choice(DYADIC_SLOPES) if slope is None else slope
-    return Network(weights[::-1], biases[::-1], a)
+    net = Network(weights[::-1], biases[::-1], a)
+    return net if at is None else clear_of_boundaries(source, net, at, active_units(source, widths))
 
 
 def integer_box(source: Source, dimension: int) -> tuple[Any, Any]:

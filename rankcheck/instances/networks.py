@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
 
+from rankcheck import linalg
 from rankcheck.instances.matrices import low_rank, positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import Number
@@ -14,8 +16,20 @@ from rankcheck.networks.network import Network, leaky
 Slopes = Literal["any", "nonnegative", "negative", "relu"]
 Range = tuple[int, int]
 
-#: The structures of a drawn network, the simplest first.
-STRUCTURES = ("dense", "without biases", "a layer of low rank", "a zero layer", "a dead unit")
+#: The structures of a drawn network, the simplest first, with their weights. In the first five
+#: the signal rarely survives: of a ReLU network of depth 4 one Jacobian in five is not zero.
+STRUCTURES = {
+    "dense": 2,
+    "without biases": 1,
+    "a layer of low rank": 1,
+    "a zero layer": 1,
+    "a dead unit": 1,
+    "nonzero diagonals": 14,
+    "near isometries": 36,
+    "near isometries without biases": 6,
+}
+#: The structures that carry the signal from layer to layer; `active_units` belongs to them.
+ALIVE = ("nonzero diagonals", "near isometries", "near isometries without biases")
 #: The largest absolute value of a drawn slope: near 1, and dyadic.
 STEEPEST = 63 / 64
 #: A point where a hidden pre-activation is smaller than this counts as on a region's boundary.
@@ -43,18 +57,59 @@ def draw_widths(
     inputs: int | None = None,
     outputs: int | None = None,
 ) -> list[int]:
-    """The widths n_0, ..., n_L of a network of drawn depth L; `inputs`, `outputs` fix n_0, n_L."""
+    """The widths n_0, ..., n_L of a network of drawn depth L; `inputs`, `outputs` fix n_0, n_L.
+
+    They are drawn in two steps: a least width w with weight 1/(w + 1), and widths that are uniform
+    between w and the end of the range. The first step is carried along as the law of w given the
+    widths so far, so it draws no integer.
+    """
     layers = source.integer(*depth)
-    widths = [source.integer(*width) for _ in range(layers + 1)]
+    low, high = width
+    least = {w: 1 / (w + 1) for w in range(low, high + 1)}
+    widths = []
+    for _ in range(layers + 1):
+        least = {w: p / (high - w + 1) for w, p in least.items()}
+        weights = [sum(p for w, p in least.items() if w <= n) for n in range(low, high + 1)]
+        widths.append(source.integer(low, high, weights))
+        least = {w: p for w, p in least.items() if w <= widths[-1]}
     widths[0] = inputs or widths[0]
     widths[-1] = outputs or widths[-1]
     return widths
+
+
+def full_mostly(source: Source, most: int) -> int:
+    """A rank or a number of units in [1, most]; `most` itself half of the time."""
+    return source.integer(1, most, [1] * (most - 1) + [max(1, most - 1)])
 
 
 def with_dead_unit(w: Any, b: Any) -> tuple[Any, Any]:
     """The layer with the first unit dead: weights 0 and bias −1."""
     alive = torch.arange(w.shape[-2], device=w.device) > 0
     return torch.where(alive.unsqueeze(-1), w, 0 * w), torch.where(alive, b, 0 * b - 1)
+
+
+def near_isometry(entries: Any) -> Any:
+    """Q + T/16, for entries T (*B, n, m) with |T| ≤ 4: Q has orthonormal columns or rows.
+
+    Q is the first part of the identity, reflected along the first column of T (its first row, if
+    n < m) unless that is zero.
+    """
+    n, m = entries.shape[-2:]
+    T = entries if n >= m else entries.mT
+    v = T[..., :1]
+    square = (v * v).sum(-2, keepdim=True)
+    part = linalg.eye(max(n, m), like=T)[:, : min(n, m)]
+    Q = part - 2 * v @ (v.mT @ part) / torch.where(square == 0, square.new_ones(()), square)
+    near = Q + T / 16
+    return near if n >= m else near.mT
+
+
+def nonzero_diagonal(entries: Any) -> Any:
+    """The matrix with 1 in place of the diagonal entries that are smaller than 1/8."""
+    diagonal = linalg.eye(max(entries.shape[-2:]), like=entries) == 1
+    diagonal = diagonal[: entries.shape[-2], : entries.shape[-1]]
+    small = diagonal & (entries.abs() < 0.125)
+    return torch.where(small, entries.new_ones(()), entries)
 
 
 def network(
@@ -70,24 +125,55 @@ def network(
 ) -> Network:
     """A network of drawn depth and widths.
 
-    The structure is drawn as well (`STRUCTURES`), so that zero layers, dead units, layers of low
-    rank and networks without biases occur.
+    The structure is drawn as well (`STRUCTURES`). In most of them each layer has full rank in
+    general, except for one, whose rank is drawn; zero layers, dead units and networks without
+    biases occur. For a network with points, at which its Jacobian is to have some rank, draw
+    `network_at_points`.
 
     Args:
         inputs, outputs: fix the outer widths.
-        bound: entries lie in [-bound, bound].
+        bound: drawn entries lie in [-bound, bound], bound at most 4. Weights near isometries have
+            singular values of at most 4 (for widths up to 4).
     """
+    return _network(source, depth, width, inputs, outputs, slopes, biases, bound)[0]
+
+
+def _network(
+    source: Source,
+    depth: Range,
+    width: Range,
+    inputs: int | None,
+    outputs: int | None,
+    slopes: Slopes,
+    biases: bool,
+    bound: float,
+) -> tuple[Network, bool]:
+    """The network, and whether it has one of the structures `ALIVE`."""
     widths = draw_widths(source, depth, width, inputs, outputs)
-    structure = source.choice(STRUCTURES)
-    special = source.integer(0, len(widths) - 2) if structure.startswith("a ") else -1
+    structure = source.choice(tuple(STRUCTURES), tuple(STRUCTURES.values()))
+    alive = structure in ALIVE
+    low = alive or structure == "a layer of low rank"
+    special = source.integer(0, len(widths) - 2) if alive or structure.startswith("a ") else -1
+    gain = source.tensor(low=0.5, high=2.0)[..., None, None] if "near" in structure else 1.0
     weights, shifts = [], []
     for index, (n, m) in enumerate(zip(widths[1:], widths[:-1], strict=True)):
-        if index == special and structure == "a layer of low rank":
-            w = low_rank(source, n, m, source.integer(1, min(n, m)), bound=bound**0.5)
+        full = min(n, m)
+        rank = full
+        if index == special and low:
+            rank = full_mostly(source, full) if alive else source.integer(1, full)
+        if "near" in structure:
+            w = near_isometry(source.tensor(n, rank if rank < full else m, low=-bound, high=bound))
+            if rank < full:
+                w = w @ near_isometry(source.tensor(rank, m, low=-bound, high=bound))
+            w = gain * w
+        elif index == special and low and (rank < full or not alive):
+            w = low_rank(source, n, m, rank, bound=bound**0.5)
         else:
             w = source.tensor(n, m, low=-bound, high=bound)
+            if alive:
+                w = nonzero_diagonal(w)
         b = w.new_zeros((*source.batch, n))
-        if biases and structure != "without biases":
+        if biases and not structure.endswith("without biases"):
             b = source.tensor(n, low=-bound, high=bound)
         if index == special and structure == "a zero layer":
             w = 0 * w
@@ -95,32 +181,73 @@ def network(
             w, b = with_dead_unit(w, b)
         weights.append(w)
         shifts.append(b)
-    return Network(tuple(weights), tuple(shifts), slope(source, slopes))
+    return Network(tuple(weights), tuple(shifts), slope(source, slopes)), alive
 
 
-def clear_of_boundaries(source: Source, net: Network, x: Any) -> Network:
+def active_units(source: Source, widths: Sequence[int]) -> list[tuple[int, int]]:
+    """Which units are to be active: (on, off) for each hidden layer, for `clear_of_boundaries`.
+
+    Of each layer the first k units are active, and in one of the layers no other unit is. k is at
+    most the least width, and equal to it half of the time. So a ReLU network with weights of full
+    rank has rank Jf = k in general.
+    """
+    hidden = widths[1:-1]
+    if not hidden:
+        return []
+    place = source.integer(0, len(hidden) - 1)
+    k = full_mostly(source, min(widths))
+    return [(k, k if index == place else n) for index, n in enumerate(hidden)]
+
+
+def clear_of_boundaries(
+    source: Source, net: Network, x: Any, active: Sequence[tuple[int, int]] = ()
+) -> Network:
     """The network with biases moved so that x lies inside a linear region.
 
     1 is added to the bias of a hidden unit whose pre-activation at x is smaller than `CLEARANCE`,
     so no instance is rejected. With N points, shape `(*batch, N, n_0)`, the bias of a unit is moved
     by 1, 1/2, 1/4 and 1/8 until the unit is clear of all points; instances where this does not
     suffice are rejected.
+
+    Args:
+        active: for each hidden layer (on, off): at x, or at the first of N points, the first `on`
+            units are made active and those from number `off` on inactive. The weights and the bias
+            of a unit change their signs for it.
     """
-    many = x.ndim == len(source.batch) + 2
-    alpha, biases = x, []
+    moved = _moved(net, x, active, x.ndim == len(source.batch) + 2, clear=True)
+    require_differentiable(source, moved, x)
+    return moved
+
+
+def _moved(
+    net: Network, x: Any, active: Sequence[tuple[int, int]], many: bool, clear: bool
+) -> Network:
+    alpha, weights, biases = x, [], []
     steepness = net.slope
     if not isinstance(steepness, Number):
         steepness = steepness.reshape(*steepness.shape, *([1] * (2 if many else 1)))
-    for w, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
+    for index, (w, b) in enumerate(zip(net.weights[:-1], net.biases[:-1], strict=True)):
         for step in (1.0, 0.5, 0.25, 0.125) if many else (1.0,):
             z = _affine(w, b, alpha, many).abs()
             near = (z.amin(-2) if many else z) < CLEARANCE
-            b = torch.where(near, b + step, b)
+            b = torch.where(near, b + step, b) if clear else b
+        z = _affine(w, b, alpha, many)
+        if active:
+            turned = units_to_turn(z[..., 0, :] if many else z, active[index])
+            w, b = torch.where(turned.unsqueeze(-1), -w, w), torch.where(turned, -b, b)
+            z = torch.where(turned.unsqueeze(-2) if many else turned, -z, z)
+        weights.append(w)
         biases.append(b)
-        alpha = leaky(_affine(w, b, alpha, many), steepness)
-    moved = Network(net.weights, (*biases, net.biases[-1]), net.slope)
-    require_differentiable(source, moved, x)
-    return moved
+        alpha = leaky(z, steepness)
+    return Network((*weights, net.weights[-1]), (*biases, net.biases[-1]), net.slope)
+
+
+def units_to_turn(z: Any, active: tuple[int, int]) -> torch.Tensor:
+    """Of pre-activations z (*B, n): which of the first `on` are < 0, or from `off` on are > 0."""
+    on, off = active
+    unit = torch.arange(z.shape[-1], device=z.device)
+    turned: torch.Tensor = ((unit < on) & (z < 0)) | ((unit >= off) & (z > 0))
+    return turned
 
 
 def require_differentiable(source: Source, net: Network, x: Any) -> None:
@@ -136,6 +263,30 @@ def _affine(w: Any, b: Any, x: Any, many: bool) -> Any:
     return (w @ x.unsqueeze(-1)).squeeze(-1) + b
 
 
+def network_at_points(
+    source: Source,
+    points: int | None = None,
+    *,
+    depth: Range = (1, 5),
+    width: Range = (1, 4),
+    slopes: Slopes = "any",
+    biases: bool = True,
+    bound: float = 4.0,
+    differentiable: bool = True,
+) -> tuple[Network, Any]:
+    """A network and a point x, shape `(*batch, n_0)`, or `points` of them, `(*batch, N, n_0)`.
+
+    Given the depth and the least width w, the ranks 1, ..., w of Jf at x (at the first point) are
+    all frequent, and rank 0 is rare. By default the network is differentiable at its points.
+    """
+    net, alive = _network(source, depth, width, None, None, slopes, biases, bound)
+    x = source.tensor(*(() if points is None else (points,)), net.widths[0])
+    active = active_units(source, net.widths) if alive else ()
+    if differentiable:
+        return clear_of_boundaries(source, net, x, active), x
+    return _moved(net, x, active, points is not None, clear=False), x
+
+
 @instances
 def networks_at_points(
     source: Source,
@@ -145,10 +296,11 @@ def networks_at_points(
     slopes: Slopes = "any",
     biases: bool = True,
 ) -> tuple[Network, Any]:
-    """A network and a point x, shape `(*batch, n_0)`, at which it is differentiable."""
-    net = network(source, depth=depth, width=width, slopes=slopes, biases=biases)
-    x = source.tensor(net.widths[0])
-    return clear_of_boundaries(source, net, x), x
+    """A network and a point x, shape `(*batch, n_0)`, at which it is differentiable.
+
+    Given the depth and the least width w, rank Jf(x) = 1, ..., w are all frequent.
+    """
+    return network_at_points(source, depth=depth, width=width, slopes=slopes, biases=biases)
 
 
 @instances
@@ -163,9 +315,12 @@ def networks_with_inputs(
     differentiable: bool = True,
 ) -> tuple[Network, Any]:
     """A network and N points, shape `(*batch, N, n_0)`, differentiable at each by default."""
-    net = network(source, depth=depth, width=width, slopes=slopes, biases=biases)
+    net, alive = _network(source, depth, width, None, None, slopes, biases, 4.0)
     x = source.tensor(source.integer(*points), net.widths[0])
-    return (clear_of_boundaries(source, net, x) if differentiable else net), x
+    active = active_units(source, net.widths) if alive else ()
+    if differentiable:
+        return clear_of_boundaries(source, net, x, active), x
+    return _moved(net, x, active, many=True, clear=False), x
 
 
 @instances

@@ -233,9 +233,9 @@ class _Probe(Source):
         self._grid = grid
         self._option = False
 
-    def choice(self, options: Sequence[T]) -> T:
+    def choice(self, options: Sequence[T], weights: Sequence[float] | None = None) -> T:
         self._option = True
-        return super().choice(options)
+        return super().choice(options, weights)
 
     def _integer(self, low: int, high: int) -> int:
         index = self._option or (low == 0 and high <= INDEX)

@@ -56,34 +56,49 @@ class Source(ABC):
         self.valid = torch.ones(batch, dtype=torch.bool)
         self.reasons: dict[str, int] = {}
         self._choices: list[Integer | Entries] = []
+        #: The weights of the integer that is being drawn; None if all values are as likely.
+        self._weights: Sequence[float] | None = None
 
     @property
     def record(self) -> Record:
         """What has been drawn so far, in order."""
         return Record(tuple(self._choices))
 
-    def integer(self, low: int, high: int) -> int:
+    def integer(self, low: int, high: int, weights: Sequence[float] | None = None) -> int:
         """An integer in [low, high], the same for the whole batch.
+
+        Args:
+            weights: positive numbers, how often each value is drawn relative to the others. Sweeps
+                and Hypothesis use them. They are no part of the record, and an enumeration takes
+                every value once.
 
         >>> source = BatchSource(seed=1, size=None)
         >>> source.integer(1, 6)
         2
+        >>> sum(source.integer(0, 1, weights=(1, 9)) for _ in range(1000)) > 800
+        True
 
         Raises:
-            ValueError: if the range is empty.
+            ValueError: if the range is empty, or the weights are not one positive number a value.
         """
         if low > high:
             raise ValueError(
                 f"integer({low}, {high}) asked for an empty range; a range has low <= high"
             )
+        if weights is not None and (len(weights) != high - low + 1 or min(weights) <= 0):
+            raise ValueError(
+                f"received the weights {tuple(weights)} for the integers from {low} to {high}; "
+                f"there is one positive weight for each"
+            )
+        self._weights = weights
         value = self._integer(low, high)
         self._choices.append(Integer(value, low, high))
         return value
 
-    def choice(self, options: Sequence[T]) -> T:
+    def choice(self, options: Sequence[T], weights: Sequence[float] | None = None) -> T:
         """One of `options`, the same for the whole batch; put the simplest first.
 
-        The record holds the index of the option, an integer.
+        The record holds the index of the option, an integer; `weights` are those of `integer`.
 
         >>> source = BatchSource(seed=1, size=None)
         >>> source.choice(("dense", "sparse"))
@@ -94,7 +109,7 @@ class Source(ABC):
         """
         if not options:
             raise ValueError("choice() received no options; it takes at least one")
-        return options[self.integer(0, len(options) - 1)]
+        return options[self.integer(0, len(options) - 1, weights)]
 
     def tensor(self, *shape: int, low: float = -BOUND, high: float = BOUND) -> Any:
         """Entries in [low, high], of shape `(*batch, *shape)`, float64.
@@ -153,6 +168,26 @@ def _floats(low: float, high: float) -> st.SearchStrategy[float]:
     return st.floats(low, high, allow_nan=False, allow_infinity=False, allow_subnormal=False)
 
 
+class _WeightedIntegers(st.SearchStrategy[int]):
+    """Integers in [low, high] by their weights, as one choice of Hypothesis each.
+
+    The public `sampled_from` would draw the index of a list instead, and a record could not be
+    handed to Hypothesis. `tests/instances/test_source.py` fails if this private interface changes.
+    """
+
+    #: Hypothesis wants weights that sum to less than 1; it spreads the rest evenly.
+    SUM = 0.96875
+
+    def __init__(self, low: int, high: int, weights: Sequence[float]) -> None:
+        super().__init__()
+        share = self.SUM / sum(weights)
+        self._range = low, high
+        self._weights = {low + i: share * weight for i, weight in enumerate(weights)}
+
+    def do_draw(self, data: Any) -> int:
+        return int(data.draw_integer(*self._range, weights=self._weights))
+
+
 class DrawSource(Source):
     """Hypothesis draws one instance, without a batch axis."""
 
@@ -161,7 +196,9 @@ class DrawSource(Source):
         self._draw = draw
 
     def _integer(self, low: int, high: int) -> int:
-        return int(self._draw(st.integers(low, high)))
+        if self._weights is None:
+            return int(self._draw(st.integers(low, high)))
+        return int(self._draw(_WeightedIntegers(low, high, self._weights)))
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         entries = _floats(low, high)
@@ -184,7 +221,9 @@ class BatchSource(Source):
         self._generator = torch.Generator().manual_seed(seed)
 
     def _integer(self, low: int, high: int) -> int:
-        return self._random.randint(low, high)
+        if self._weights is None:
+            return self._random.randint(low, high)
+        return self._random.choices(range(low, high + 1), self._weights)[0]
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         values = _mixture(self.batch, math.prod(shape), low, high, self._generator)

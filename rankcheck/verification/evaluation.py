@@ -233,7 +233,7 @@ class Chosen(Source):
         self._index = index
 
     def _integer(self, low: int, high: int) -> int:
-        return self._source.integer(low, high)
+        return self._source.integer(low, high, self._weights)
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any:
         values = self._source.tensor(*shape, low=low, high=high)

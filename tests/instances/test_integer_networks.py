@@ -45,6 +45,21 @@ def test_networks_are_whole_and_of_every_rank():
     assert varied >= 10
 
 
+def test_networks_at_a_point_keep_the_signal():
+    """Whole numbers still, clear of kinks at the point, and few Jacobians that are zero there."""
+    ranks = []
+    for seed in range(200):
+        source = BatchSource(seed, None)
+        at = source.tensor(2, low=-3.0, high=3.0).round()
+        net = integer_network(source, width=(1, 3), inputs=2, at=at)
+        assert all(map(is_whole, (*net.weights, *net.biases)))
+        assert net.is_differentiable_at(at)
+        ranks.append(int(linalg.rank(net.jacobian(at))))
+    assert ranks.count(0) < 30
+    assert ranks.count(1) > 60
+    assert ranks.count(2) > 30
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_unimodular_matrices(n):
     determinants, sizes = set(), set()

@@ -1,5 +1,6 @@
 """Which cases the generators draw and sweep, and what holds exactly on balls."""
 
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 import pytest
@@ -7,6 +8,10 @@ import torch
 
 from rankcheck import linalg
 from rankcheck.balls import BallArray
+from rankcheck.instances.balanced import (
+    balanced_networks_at_points,
+    balanced_networks_with_inputs,
+)
 from rankcheck.instances.matrices import (
     chained_matrices,
     low_rank,
@@ -19,10 +24,15 @@ from rankcheck.instances.matrices import (
 from rankcheck.instances.networks import (
     CLEARANCE,
     STEEPEST,
+    active_units,
     balanced_linear_networks,
     clear_of_boundaries,
+    draw_widths,
+    near_isometry,
+    network,
     networks_at_points,
     networks_with_inputs,
+    nonzero_diagonal,
 )
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import BatchSource, ReplaySource, instances, seed_of
@@ -233,3 +243,112 @@ def test_a_batch_is_the_same_on_every_run():
     again = BatchSource(seed_of("pinned"), 2)
     networks_at_points()(again)
     assert Record.to_json(record.record.instance(1)) == Record.to_json(again.record.instance(1))
+
+
+def ranks_by_depth_and_width(pairs):
+    """By (depth, least width): how often the Jacobian at the (first) point has each rank."""
+    found: dict[tuple[int, int], Counter] = defaultdict(Counter)
+    for net, x in pairs:
+        at = x if x.ndim == len(net.batch) + 1 else x[..., 0, :]
+        ranks = linalg.rank(net.jacobian(at), net.jacobian_noise(at))
+        found[net.depth, min(net.widths)].update(ranks.reshape(-1).tolist())
+    return found
+
+
+REACHING = [
+    networks_at_points(),
+    networks_at_points(width=(1, 3), slopes="relu"),
+    networks_with_inputs(),
+    balanced_networks_at_points(constructions=("exact", "rescaled")),
+    balanced_networks_with_inputs(),
+]
+
+
+@pytest.mark.parametrize("family", REACHING, ids=repr)
+def test_sweeps_reach_every_rank_at_every_depth(family, swept):
+    found = ranks_by_depth_and_width(batch for _, batch in swept(family, 4000, size=2))
+    total = sum(ranks.total() for ranks in found.values())
+    wide = sum(ranks.total() for (_, least), ranks in found.items() if least >= 2)
+    assert wide > total / 2
+    assert sum(ranks[0] for ranks in found.values()) < total / 10
+    for (depth, least), ranks in found.items():
+        count = ranks.total()
+        assert count > 0.02 * total, (depth, least)
+        assert ranks[0] <= 0.125 * count, (depth, least)
+        rare = [rank for rank in range(1, least + 1) if ranks[rank] < count / 10]
+        assert not rare, (depth, least, ranks)
+
+
+@pytest.mark.parametrize("family", REACHING, ids=repr)
+def test_draws_reach_every_rank(family, drawn):
+    """Hypothesis repeats itself, and prefers what is simple."""
+    found = ranks_by_depth_and_width(pair for _, pair in drawn(family, 600))
+    total = sum(ranks.total() for ranks in found.values())
+    wide = sum(ranks.total() for (_, least), ranks in found.items() if least >= 2)
+    assert wide > total / 3
+    assert sum(ranks[0] for ranks in found.values()) < 0.4 * total
+    for least in {least for _, least in found}:
+        ranks: Counter = Counter()
+        for key in found:
+            ranks += found[key] if key[1] == least else Counter()
+        assert all(ranks[rank] for rank in range(1, least + 1)), ranks
+
+
+def slow_near_isometry(T):
+    n, m = T.shape
+    if n < m:
+        return slow_near_isometry(T.mT).mT
+    v = T[:, 0]
+    Q = torch.eye(n, dtype=torch.float64)
+    if v.any():
+        Q = Q - 2 * torch.outer(v, v) / (v @ v)
+    return Q[:, :m] + T / 16
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (4, 2), (2, 4), (1, 3), (3, 1)])
+def test_near_isometries(shape):
+    entries = BatchSource(1, 40).tensor(*shape, low=-4.0, high=4.0)
+    found = near_isometry(entries)
+    for T, W in zip(entries, found, strict=True):
+        torch.testing.assert_close(W, slow_near_isometry(T))
+    part = torch.eye(max(shape), dtype=torch.float64)[: shape[0], : shape[1]]
+    assert torch.equal(near_isometry(torch.zeros_like(entries[0])), part)
+    assert (torch.linalg.svdvals(found - entries / 16) - 1).abs().max() < 1e-12
+
+
+def test_diagonals_that_are_not_zero():
+    T = torch.tensor([[0.1, 0.1, 2.0], [0.0, -0.5, 0.0]], dtype=torch.float64)
+    assert nonzero_diagonal(T).tolist() == [[1.0, 0.1, 2.0], [0.0, -0.5, 0.0]]
+
+
+@instances
+def with_active_units(source, *, points=None):
+    net = network(source, depth=(3, 4), width=(2, 4))
+    x = source.tensor(*(() if points is None else (points,)), net.widths[0])
+    active = active_units(source, net.widths)
+    return net, clear_of_boundaries(source, net, x, active), x, active
+
+
+@pytest.mark.parametrize("points", [None, 3])
+def test_active_units_are_active_at_the_first_point(points, swept):
+    """Only signs of units change, beside the moved biases, and the same ones on balls."""
+    family = with_active_units(points=points)
+    for source, (net, moved, x, active) in swept(family, 25, size=6):
+        at = x if points is None else x[:, 0]
+        for z, (on, off) in zip(moved.preactivations(at)[:-1], active, strict=True):
+            assert (z[source.valid][:, :on] > 0).all()
+            assert (z[source.valid][:, off:] < 0).all()
+        assert min(off for _, off in active) <= min(net.widths)
+        for w, v in zip(net.weights, moved.weights, strict=True):
+            assert torch.equal(w.abs(), v.abs())
+            assert (((w == v).all(-1)) | ((w == -v).all(-1))).all()
+        if source.valid[0]:
+            _, exact, _, _ = exactly(family, source.record.instance(0))
+            for b, c in zip(exact.biases, moved.biases, strict=True):
+                torch.testing.assert_close(b.midpoints(), c[0])
+
+
+def test_the_least_width_is_uniform_enough():
+    """Its weight is 1/(w + 1) before the widths are drawn, which can only raise it."""
+    least = Counter(min(draw_widths(BatchSource(s, None), (5, 5), (1, 4))) for s in range(2000))
+    assert all(least[w] > 0.1 * least.total() for w in range(1, 5))

@@ -219,6 +219,31 @@ def test_an_exact_requirement_is_decided_exactly():
         apart()(ReplaySource(record, BallArray.exact))
 
 
+@instances
+def weighted(source):
+    return source.integer(2, 4, weights=(1, 2, 7)), source.choice("abc", weights=(8, 1, 1))
+
+
+def test_weighted_integers(drawn, swept):
+    """Their weights decide how often they are drawn, and nothing else."""
+    for found in (
+        [pair for _, pair in swept(weighted(), 600, size=1)],
+        [pair for _, pair in drawn(weighted(), 600)],
+    ):
+        numbers = [number for number, _ in found]
+        letters = [letter for _, letter in found]
+        assert set(numbers) == {2, 3, 4}
+        assert set(letters) == {"a", "b", "c"}
+        if len(found) > 500:  # Hypothesis stops when it has seen everything
+            assert 0.6 < numbers.count(4) / len(found) < 0.8
+            assert 0.7 < letters.count("a") / len(found) < 0.9
+    source = ReplaySource(Record((Integer(2, 2, 4), Integer(2, 0, 2))))
+    assert weighted()(source) == (2, "c")
+    for weights in ((1, 2), (1, 0, 1), (1, -1, 1)):
+        with pytest.raises(ValueError, match="one positive weight for each"):
+            source.integer(1, 3, weights)
+
+
 def test_what_cannot_be_drawn():
     source = BatchSource(0, 3)
     with pytest.raises(ValueError, match=r"integer\(2, 1\) asked for an empty range"):
