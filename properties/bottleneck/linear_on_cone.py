@@ -25,15 +25,9 @@ from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_ke
 
 @instances
 def images_outside_the_orthant(source: Source):
-    """A map of the cone {Vy : y >= 0} that takes a point of it outside the orthant."""
-    V, into, _ = planar_domain(source, (2, 3))
-    k = V.shape[-1]
-    Q = semi_orthogonal(source, k, k)
-    R = triangular(source, k, low=0.5, high=2.0, above=2.0)
-    signs = torch.where(torch.arange(k) == 0, 1.0, -1.0)
-    out = nonnegative_isometry(source, k, Q) @ Q.mT
-    x = (V @ V.new_ones((*V.shape[:-2], k, 1))).squeeze(-1)
-    return Q @ (R * signs) @ V.mT, V, into, out, source.integer(2, 8), 0, x
+    """The same with −O_out, which takes AΩ to the negative orthant, and a hidden layer."""
+    A, V, into, out, L, _, x = linear_maps_on_cones(depth=(2, 8))(source)
+    return A, V, into, -out, L, 0, x
 
 
 def one_kernel(depth):
@@ -46,7 +40,7 @@ def one_kernel(depth):
     paper("bottleneck", "Thm 3.3"),
     instances=linear_maps_on_cones(),
     tight=linear_maps_on_cones(diagonal=(1.0, 1.0 + 2**-20), above=0.0),
-    needs={"A takes the domain to a completely positive set": images_outside_the_orthant()},
+    needs={"O_out takes the image into the orthant": images_outside_the_orthant()},
     mutants={
         "one kernel for all layers": {"shares": one_kernel},
         "two fifths of the rate": {"rate": Fraction(2, 5)},

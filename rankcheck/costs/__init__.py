@@ -14,6 +14,7 @@ from rankcheck.costs.corrections import (
     linear_cost,
     log_gram_squared,
     secant_cost,
+    second_order,
 )
 from rankcheck.costs.depth import (
     Sandwich,
@@ -99,6 +100,7 @@ __all__ = [
     "sandwich",
     "scaled_schatten_power",
     "secant_cost",
+    "second_order",
     "singular_value_decay_bound",
     "split_along",
     "total_variation_of_derivative",
