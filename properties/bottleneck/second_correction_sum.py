@@ -55,7 +55,7 @@ def longer_bases(source: Source):
     "bottleneck.first-correction-linear-sum",
     paper("bottleneck", "Thm 3.2, for linear maps"),
     instances=skew_sums(),
-    tight=skew_sums(low=1 - 2.0**-11, near_isometry=True),
+    tight=skew_sums(low=1 - 2.0**-10, near_isometry=True),
     needs={"the bases are orthonormal": longer_bases()},
     mutants={"angles that weigh 2 % more": {"weight": 1.02}},
 )

@@ -42,7 +42,12 @@ from rankcheck.witnesses.lipschitz import (
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
-from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity, planar_identity
+from rankcheck.witnesses.planar_identity import (
+    cheapest_heights,
+    offset_identity,
+    planar_identity,
+    plane_beside_constant,
+)
 from rankcheck.witnesses.projections import (
     Bottleneck,
     bottleneck,
@@ -117,6 +122,7 @@ __all__ = [
     "one_sided_frames",
     "pair_with_sum",
     "planar_identity",
+    "plane_beside_constant",
     "point",
     "rank_one_interpolant",
     "scaled_seam",
