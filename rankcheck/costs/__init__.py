@@ -42,7 +42,7 @@ from rankcheck.costs.index_rank import (
     principal_directions,
     singular_value_decay_bound,
 )
-from rankcheck.costs.offsets import offset_cost, offset_squares
+from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
 from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.costs.rank_one_matching import (
@@ -87,6 +87,7 @@ __all__ = [
     "matching_gradient",
     "matching_loss",
     "offset_cost",
+    "offset_price",
     "offset_squares",
     "path_norm",
     "path_norm_lambda",
