@@ -65,7 +65,7 @@ from rankcheck.witnesses.rank_one_interpolant import (
     rank_one_interpolant,
     separating_direction,
 )
-from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound
+from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
 from rankcheck.witnesses.shear import shear, shear_network
 
 __all__ = [
@@ -127,6 +127,7 @@ __all__ = [
     "rank_one_interpolant",
     "scaled_seam",
     "seam_cost_bound",
+    "seam_cost_estimate",
     "separating_direction",
     "shear",
     "shear_network",
