@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, paper, refuted
+from rankcheck import Erratum, construction, eq, leq, paper, step
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import distortion, excess
 from rankcheck.instances.cones import (
@@ -81,19 +81,25 @@ def printed_shares(depth):
     return tuple(1 - p for p in interpolated_shares(depth))
 
 
-@refuted(
+@step(
     "bottleneck.linear-on-cone-as-printed",
     paper("bottleneck", "proof of Thm 11.3"),
     instances=linear_maps_on_cones(depth=(2, 8)),
     errata=Erratum(
-        printed="TODO",
-        right="Print has K_p = p K_in + (1 - p) K_out. It starts at K_0 = AᵀA, although α_0 = x has the "
-        "kernel of the identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at "
-        "the ends cost 2(‖A‖_F² - k). Right is K_p = (1 - p) K_in + p K_out.",
-        survives="TODO",
-        weight="theorem",
+        printed="the interpolation K_p = pK_in + (1-p)K_out ... using the convention B_{L,0} = I_{d_in} "
+        "and B_{L,L} = I_out",
+        right="K_p = (1 - p) K_in + p K_out and B_{L,L} = A. With the printed kernels the first layers "
+        "represent AᵀA although α_0 = x has the kernel of the identity: the sum between the ends "
+        "telescopes to -2 log|A|_+, and the jumps at the two ends cost about 2(‖A‖_F² - k).",
+        survives="Thm 3.3/11.3, by the same proof with p and 1 - p exchanged: bottleneck.linear-on-cone.",
+        weight="step",
     ),
-    readings={"TODO": "TODO"},
+    result="stands: with p and 1 - p exchanged the proof gives the theorem, bottleneck.linear-on-cone",
+    readings={
+        "p counts layers from the input": "this is what is tested; print puts p = ℓ/L",
+        "p counts layers from the output": "excluded by K_{p=ℓ/L}(x, y) = xᵀ B_{L,ℓ}ᵀ B_{L,ℓ} y and "
+        "B_{L,0} = I; the line after it repeats (ℓ/L) P + (1 - ℓ/L) AᵀA",
+    },
     corrected_by="bottleneck.linear-on-cone",
 )
 def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):
