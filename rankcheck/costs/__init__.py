@@ -46,10 +46,12 @@ from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
 from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.costs.rank_one_matching import (
+    descent_jacobian,
     descent_losses,
     matching_gradient,
     matching_loss,
     split_along,
+    split_losses,
 )
 from rankcheck.costs.two_layer import (
     path_norm,
@@ -67,6 +69,7 @@ __all__ = [
     "best_last_layer",
     "best_scale",
     "cost_expansion",
+    "descent_jacobian",
     "descent_losses",
     "distortion",
     "effective_index_rank",
@@ -104,6 +107,7 @@ __all__ = [
     "second_order",
     "singular_value_decay_bound",
     "split_along",
+    "split_losses",
     "total_variation_of_derivative",
     "two_layer_network",
     "unit_rank",
