@@ -12,11 +12,8 @@ from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import distortion, excess
 from rankcheck.instances.cones import (
     linear_maps_on_cones,
-    nonnegative_isometry,
-    planar_domain,
     triangular,
 )
-from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
 from rankcheck.scalars import scalar

@@ -67,4 +67,6 @@ def offset_price(square: Array, most: float = 4) -> Array:
     >>> offset_price(torch.tensor([0.25, 4.0, 9.0]))
     tensor([0.2500, 3.0000, 3.0000])
     """
-    return least_constant_cost(power(torch.minimum(square, square.new_ones(()) * most), Fraction(1, 2)))
+    return least_constant_cost(
+        power(torch.minimum(square, square.new_ones(()) * most), Fraction(1, 2))
+    )

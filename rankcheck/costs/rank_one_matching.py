@@ -1,9 +1,9 @@
-r"""Matching a rank-one matrix: $C(v) = \|vv^T - (ww^T + E)\|_F^2$ for a unit vector w, and its descent.
+r"""Matching a rank-one matrix: $C(v) = \|vv^T - (ww^T + E)\|_F^2$, $\|w\| = 1$, and its descent.
 
-For E = 0, $C = \|v\|^4 - 2 (w^T v)^2 + 1$ and $\nabla C = 4 (\|v\|^2 v - (w^T v) w)$. C is invariant
-under the orthogonal maps that fix w up to its sign, so along the gradient flow, and along gradient
-descent, the loss depends on v(0) only through $(w^T v)^2$ and $\|(1 - ww^T) v\|^2$; the noise adds
-$-2 (E + E^T) v$ to the gradient.
+For E = 0, $C = \|v\|^4 - 2 (w^T v)^2 + 1$ and $\nabla C = 4 (\|v\|^2 v - (w^T v) w)$. C is
+invariant under the orthogonal maps that fix w up to its sign, so along the gradient flow, and along
+gradient descent, the loss depends on v(0) only through $(w^T v)^2$ and $\|(1 - ww^T) v\|^2$. The
+noise adds $-2 (E + E^T) v$ to the gradient.
 
 Vectors are (*B, n), the noise E is (*B, n, n). Source: A. Jacot, *Bottleneck structure in learned
 features*, section 5.

@@ -109,9 +109,7 @@ def plane_beside_constant(
     heights = cheapest_heights(c, depth)
     heights = torch.cat((0 * heights[..., :1], heights[..., 1:]), -1)
     identity = eye(dimension + 1, c).expand(*c.shape, dimension + 1, dimension + 1)
-    net = offset_identity(
-        identity[..., :dimension, :], identity[..., dimension], heights, slope
-    )
+    net = offset_identity(identity[..., :dimension, :], identity[..., dimension], heights, slope)
     first = net.weights[0][..., :dimension]  # the coordinate beside the plane is zero at the input
     return net.with_parameters((first, *net.weights[1:]), net.biases)
 

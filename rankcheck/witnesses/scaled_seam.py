@@ -9,8 +9,8 @@ multiplied by $s^{-1/L_f}$:
     W_ℓ → s^{−1/L_f} W_ℓ,  b_ℓ → s^{1−ℓ/L_f} b_ℓ  in f, the first bias being b − W_1 t.
 
 The representation at the seam is $s (g + t) \ge 0$, so the network is f∘g on Ω, of depth
-$L_f + L_g$. Each parameter of g, but the last bias b_L, shrinks at least by s^{1/L_g}, and none of f,
-but the first bias b_1, grows by more than s^{−1/L_f}, so
+$L_f + L_g$. Each parameter of g, but the last bias b_L, shrinks at least by s^{1/L_g}, and none of
+f, but the first bias b_1, grows by more than s^{−1/L_f}, so
 
 $$\|\theta\|^2 \le s^{2/L_g} (\|\theta_g\|^2 - \|b_L\|^2) + s^2 \|b_L + t\|^2
     + s^{-2/L_f} (\|\theta_f\|^2 - \|b_1\|^2) + s^{2 - 2/L_f} \|b_1 - W_1 t\|^2,$$
@@ -82,7 +82,7 @@ def seam_cost_bound(f: Network, g: Network, shift: Array, scale: Array) -> Array
 
 
 def seam_cost_estimate(f: Network, g: Network, shift: Array, scale: Array) -> Array:
-    """The second one, without the biases at the seam, shape (*B); it needs 2s² <= min(1, s^{2/L_g})."""
+    """The second upper bound, shape (*B), for 2s² <= 1 and 2s² <= s^{2/L_g} (not checked)."""
     seam = 2 * scale * scale * _square(shift)
     lower = power(scale, Fraction(2, g.depth)) * g.cost()
     return lower + power(scale, Fraction(-2, f.depth)) * (1 + seam) * f.cost() + seam
