@@ -52,6 +52,12 @@ def signed_seams(source: Source):
     return f, g.with_parameters(g.weights, (*g.biases[:-1], g.biases[-1] - 2 * g(x))), x
 
 
+def rank_of_composition(f, g, x):
+    """The rank of J(f∘g)(x)."""
+    J = f.jacobian(g(x)) @ g.jacobian(x)
+    return {"rank J(f∘g)": rank(J, f.after(g).jacobian_noise(x))}
+
+
 @construction(
     "bottleneck.composition",
     paper("bottleneck", "Thm 3.1"),
@@ -63,6 +69,7 @@ def signed_seams(source: Source):
         "log|J|_+ counted 2.04 times": {"weight": Fraction(51, 25)},
     },
     witness=Network.after,
+    reach=rank_of_composition,
 )
 def test_composition(f, g, x, *, concatenate=Network.after, weight=2):
     r"""The excess cost is subadditive under composition where g is non-negative.

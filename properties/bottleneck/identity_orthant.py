@@ -63,6 +63,11 @@ def points_off_the_plane(source: Source):
     return net, T, x
 
 
+def negative_units(net, T, x):
+    """How many units of the first layer are negative at x."""
+    return {"negative units": (net.preactivations(x)[0] < 0).sum(-1)}
+
+
 @bound(
     "bottleneck.entering-the-orthant",
     paper("bottleneck", "Prop. 5/12, for every network"),
@@ -73,6 +78,7 @@ def points_off_the_plane(source: Source):
         "a first layer 2 % dearer": {"weight": Fraction(51, 50)},
         "as if the slope were zero": {"slope_of": lambda net: 0},
     },
+    reach=negative_units,
 )
 def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.slope):
     r"""A network pays for the units of the first layer that are negative on its domain.

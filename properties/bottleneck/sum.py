@@ -58,6 +58,12 @@ def nothing(f, g):
     return torch.zeros_like(last_biases(f, g))
 
 
+def ranks_of_summands(f, g, x):
+    """The ranks of Jf(x) and Jg(x)."""
+    k, m = rank(f.jacobian(x), f.jacobian_noise(x)), rank(g.jacobian(x), g.jacobian_noise(x))
+    return {"rank Jf": k, "rank Jg": m}
+
+
 @construction(
     "bottleneck.sum",
     paper("bottleneck", "Thm 3.2"),
@@ -68,6 +74,7 @@ def nothing(f, g):
         "log|J|_+ counted 2.04 times": {"weight": Fraction(51, 25)},
     },
     witness=Network.add,
+    reach=ranks_of_summands,
 )
 def test_sum(f, g, x, *, cross=last_biases, weight=2):
     r"""The excess cost is additive for sums, up to the biases of the last layer.
