@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from rankcheck import Network, bound, eq, leq, paper
+from rankcheck import Erratum, Network, bound, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.costs.planes import pull_back
@@ -55,6 +55,11 @@ def contractions(source: Source):
     tight=planar_identities(),
     needs={"the network is the identity along T": contractions()},
     mutants={"one dimension more": {"more": 1}},
+    errata=Erratum(
+        printed="R^(1)(id;Ω) >= log|P_{T_x}|_+ = 0",
+        right="2 log|P_{T_x}|_+ = 0, by Theorem 3.",
+        survives="The conclusion: the value is zero.",
+    ),
 )
 def test_identity_nonnegative(net, T, x, *, more=0):
     r"""A network that is the identity on a k-dimensional domain costs at least kL.
@@ -63,8 +68,7 @@ def test_identity_nonnegative(net, T, x, *, more=0):
     space of $\Omega$ at $x$, then $\|\theta\|^2 \ge kL$ at every depth. So $R^{(1)}(id; \Omega) \ge 0$
     where $R^{(0)}(id; \Omega) = k$.
 
-    It is bottleneck.regularity-on-a-domain with $\log |P_T|_+ = 0$, as the source has it. (Print has
-    $\log$ for $2 \log$; the value is zero.)
+    It is bottleneck.regularity-on-a-domain with $\log |P_T|_+ = 0$, as the source has it.
     """
     k = T.shape[-1]
     J, scale = net.jacobian(x) @ T, network_scale(net, x)

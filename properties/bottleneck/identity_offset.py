@@ -119,6 +119,13 @@ def offset_domains(source: Source):
     return V, O, e, c, source.integer(3, 8), slope(source), x
 
 
+@instances
+def offset_domains_outside_the_cone(source: Source):
+    """The same at the point that is reflected in the line of e, for slope 0 and depth three or more."""
+    V, O, e, c, L, _, x = offset_domains()(source)  # noqa: E741
+    return V, O, e, c, L, 0, 2 * c.unsqueeze(-1) * e - x
+
+
 def no_height_in_between(c, depth):
     """The chain that falls to zero at once and returns in the last layer."""
     return torch.stack((c, *[torch.zeros_like(c)] * (depth - 1), c), -1)
@@ -133,6 +140,7 @@ def staying_up(c, depth):
     "bottleneck.identity-offset",
     paper("bottleneck", "Prop. 12, the case that its proof passes over"),
     instances=offset_domains(),
+    needs={"OΩ_0 is non-negative": offset_domains_outside_the_cone()},
     mutants={
         "no height before the last": {"heights": no_height_in_between},
         "a height that stays": {"heights": staying_up},
@@ -169,6 +177,13 @@ def planes_and_constants(source: Source):
     return n, c, L, slope(source), source.tensor(n, low=0.0, high=8.0)
 
 
+@instances
+def planes_outside_the_orthant(source: Source):
+    """The same at a point with negative coordinates, for slope 0."""
+    n, c, L, _, _ = planes_and_constants()(source)
+    return n, c, L, 0, -positive(source, n)
+
+
 def with_all_in_the_last_bias(n, c, depth, slope):
     """The constant is the bias of the last layer alone."""
     net = plane_beside_constant(n, 0 * c, depth, slope)
@@ -180,6 +195,7 @@ def with_all_in_the_last_bias(n, c, depth, slope):
     "bottleneck.plane-beside-a-constant",
     paper("rankcheck", "rankcheck.witnesses.planar_identity"),
     instances=planes_and_constants(),
+    needs={"the domain lies in the orthant": planes_outside_the_orthant()},
     mutants={"all in the last bias": {"witness": with_all_in_the_last_bias}},
     witness=plane_beside_constant,
 )

@@ -156,12 +156,22 @@ def one_sided_points(source: Source):
     return Network.linear((one, one), 0), torch.stack((r, 2 * r), -2)
 
 
+@instances
+def identities_of_depth_one(source: Source):
+    """The identity of depth one at the points r and −r."""
+    r = positive(source, 1)
+    return Network.linear((torch.ones_like(r).unsqueeze(-1),), 0), torch.stack((r, -r), -2)
+
+
 @bound(
     "bottleneck.identity-of-an-interval",
     paper("bottleneck", "Prop. 5/12, for every network"),
     instances=networks_on_an_interval(),
     tight=shifts(),
-    needs={"the points are opposite": one_sided_points()},
+    needs={
+        "the points are opposite": one_sided_points(),
+        "there is a hidden layer": identities_of_depth_one(),
+    },
     mutants={"2 % more": {"weight": 1.02}},
 )
 def test_identity_of_an_interval(net, points, *, weight=1):

@@ -42,6 +42,12 @@ def one_kernel(depth):
         "one kernel for all layers": {"shares": one_kernel},
         "two fifths of the rate": {"rate": Fraction(2, 5)},
     },
+    errata=Erratum(
+        printed="K_out(x,y) = xᵀAᵀAx",
+        right="K_out(x, y) = xᵀAᵀAy",
+        survives="Thm 11.3 and its proof.",
+        place="proof of Thm 11.3",
+    ),
     witness=cone_network,
 )
 def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_shares, rate=1):

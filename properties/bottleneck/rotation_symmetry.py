@@ -201,6 +201,13 @@ def starts_and_a_plane(source: Source):
     return v, Q[..., 0], Q[..., 1], source.tensor(low=2.0**-8, high=2.0**-5), source.integer(2, 4)
 
 
+@instances
+def starts_on_the_axis(source: Source):
+    """The same with u = w, so that the point (w + u)/2 is w."""
+    v, w, _, step, T = starts_and_a_plane()(source)
+    return v, w, w, step, T
+
+
 def split_losses_of_the_flow(along, beside, step, steps):
     """One step of Euler for the flow of the two numbers, in place of one of descent for v."""
     losses = []
@@ -216,6 +223,7 @@ def split_losses_of_the_flow(along, beside, step, steps):
     "bottleneck.symmetry-learning-rank",
     paper("bottleneck", "§5"),
     instances=starts_and_a_plane(),
+    needs={"u is orthogonal to w": starts_on_the_axis()},
     mutants={"the flow in place of descent": {"outer": split_losses_of_the_flow}},
     witness=split_losses,
 )

@@ -2,7 +2,7 @@
 
 import torch
 
-from rankcheck import bound, leq, paper
+from rankcheck import Erratum, bound, leq, paper
 from rankcheck.costs.corrections import linear_cost, log_gram_squared
 from rankcheck.instances.cones import triangular
 from rankcheck.instances.matrices import orthogonal, semi_orthogonal
@@ -103,6 +103,13 @@ def sums_at_an_angle(source: Source):
     tight=orthogonal_sums(),
     needs={"the first corrections add up": sums_at_an_angle()},
     mutants={"the part of B left out": {"share": 0}},
+    errata=Erratum(
+        printed="R(f+g;Ω,L) <= R(f;g(Ω),L) + R(g;Ω,L)",
+        right="R(f;Ω,L) in place of R(f;g(Ω),L). The inequality holds where f or g needs no bias in its "
+        "last layer (bottleneck.sum-as-printed).",
+        survives="Prop. 4.2 and 14.2 where f or g needs no bias in its last layer.",
+        place="proof of Prop. 14.2",
+    ),
 )
 def test_second_correction_sum(A, B, L, *, share=1):
     r"""The second correction is subadditive under sums whose ranks and first corrections add up.
