@@ -182,8 +182,9 @@ def test_identity_of_an_interval(net, points, *, weight=1):
     $$\|\theta\|^2 - L - 2 \log \min(\|Jf(r)\|, \|Jf(-r)\|)
       \ge \log \min\Bigl(1 + r^2, \frac{2}{1 + a^2}\Bigr) > 0.$$
     So $R^{(1)}(id; [-r, r])$ is at least the right side: the interval is planar, and not completely
-    positive. It is the price of the first layer, and attained by $x \mapsto x + r$ for small $r$; the
-    identity has to pay for the last layers too. Proof: docs/proofs/identity-only-if.md.
+    positive. It is the price of the first layer; for $a = 0$ and $r \le 1$ the map $x \mapsto w(x + r)$
+    with $w^2 (1 + r^2) = 1$ attains it, and the identity has to pay for the last layers too. Proof:
+    docs/proofs/identity-only-if.md.
     """
     J = net.jacobian(points)
     lengths = frobenius_squared(J)
