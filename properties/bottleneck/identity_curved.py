@@ -1,4 +1,7 @@
-"""Proposition 5/12 of `bottleneck`: the identity of a curved domain costs more than kL."""
+"""Proposition 5/12 of `bottleneck`: the identity of a curved domain costs more than kL.
+
+The proofs are in docs/proofs/identity-curved.md.
+"""
 
 from fractions import Fraction
 
@@ -9,7 +12,7 @@ from rankcheck.costs.corrections import excess
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.instances.cones import triangular
 from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import networks_with_inputs, slope
+from rankcheck.instances.networks import networks_with_inputs, require_differentiable, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import (
     frobenius_squared,
@@ -18,6 +21,8 @@ from rankcheck.linalg import (
     range_projection,
     rank,
 )
+
+from ._active import active_network
 
 
 @instances
@@ -58,9 +63,10 @@ def planes_outside_the_image(source: Source):
     instances=last_layers(),
     tight=least_last_layers(),
     needs={"the image of W contains both planes": planes_outside_the_image()},
+    mutants={"angles that weigh a twentieth more": {"weight": 1.05}},
     witness=best_last_layer,
 )
-def test_identity_curved(W, S, T):
+def test_identity_curved(W, S, T, *, weight=1):
     r"""Two different tangent planes make the last layer cost more than its rank.
 
     For two planes $S$, $T$ of dimension $k$ with principal angles $\theta_i$, and every $W$ whose
@@ -71,14 +77,15 @@ def test_identity_curved(W, S, T):
 
     For two tangent planes $T_x \ne T_y$ of $\Omega$ the right side is positive, so that
     $R^{(1)}(id; \Omega) \ge \sum_i \log(1 + \sin \theta_i) > 0$: this limit is not checked, but
-    bottleneck.two-tangent-planes is, the form for every network. Print gives no value.
+    bottleneck.two-tangent-planes is, the form for every network. Print gives no value. Proof:
+    docs/proofs/identity-curved.md.
     """
     k = S.shape[-1]
     first, second = (2 * log_pseudo_determinant(pull_back(W, U)) for U in (S, T))
     price = frobenius_squared(W)
     angles = angle_cost(S @ S.mT, T @ T.mT)
     size = price + k + first.abs() + second.abs()
-    return leq(angles, price - k + torch.maximum(first, second), scale=size)
+    return leq(angles * weight, price - k + torch.maximum(first, second), scale=size)
 
 
 def fold(source: Source):
@@ -102,20 +109,40 @@ def fold(source: Source):
         [*[zero] * (L - 2), bias, torch.cat((zero, zero), -1)],
         -63 / 64,
     )
-    return net, torch.stack((zero + 2.0**-11, zero + 3 * 2.0**-11), -2)
+    points = torch.stack((zero + 2.0**-11, zero + 3 * 2.0**-11), -2)
+    return net, points, torch.ones_like(points).unsqueeze(-1)
+
+
+def two_tangents(source: Source, n: int):
+    """Orthonormal bases of two spaces of directions in R^n, of one dimension, at two points."""
+    k = source.integer(1, n)
+    return torch.stack([semi_orthogonal(source, n, k) for _ in range(2)], -3)
 
 
 @instances
 def networks_at_two_points(source: Source):
-    """A network and two points, with drawn entries or a fold."""
-    if source.integer(0, 1) == 0:
+    """A network, two points, and tangent spaces there: drawn, of full rank, or a fold."""
+    form = source.choice(("drawn", "full rank", "fold"))
+    if form == "fold":
         return fold(source)
-    return networks_with_inputs(depth=(1, 4), width=(1, 3), points=(2, 2))(source)
+    if form == "drawn":
+        net, x = networks_with_inputs(depth=(1, 4), width=(1, 3), points=(2, 2))(source)
+        return net, x, two_tangents(source, net.widths[0])
+    n, depth = source.integer(1, 3), source.integer(2, 4)
+    tangents = two_tangents(source, n)
+    k, a = tangents.shape[-1], slope(source)
+    x = source.tensor(n)
+    net = active_network(
+        source, x, rank=k, depth=depth, outputs=k + source.integer(0, 1), slope=a, extra=(0, 2)
+    )
+    points = torch.stack((x, x + source.tensor(n)), -2)
+    require_differentiable(source, net, points)
+    return net, points, tangents
 
 
 @instances
 def planar_networks(source: Source):
-    """Linear networks, almost isometries, at two points: one plane, and nearly equality."""
+    """Linear networks, almost isometries, at two points along a plane: nearly equality."""
     k, L = source.integer(1, 2), source.integer(1, 4)
     into, out = semi_orthogonal(source, k + 1, k), semi_orthogonal(source, k + 1, k)
     stretch = torch.diag_embed(positive(source, k, low=1.0, high=1.0 + 2.0**-20))
@@ -124,7 +151,12 @@ def planar_networks(source: Source):
     if L == 1:
         weights = [out @ stretch @ into.mT]
     x = positive(source, 2, k) @ into.mT
-    return Network.linear(weights, slope(source)), x
+    return Network.linear(weights, slope(source)), x, torch.stack((into, into), -3)
+
+
+def rank_along_tangents(net, x, tangents):
+    """The rank of Jf(x)S."""
+    return {"rank Jf(x)S": rank(net.jacobian(x) @ tangents, net.jacobian_noise(x))[..., 0]}
 
 
 @bound(
@@ -133,22 +165,26 @@ def planar_networks(source: Source):
     instances=networks_at_two_points(),
     tight=planar_networks(),
     mutants={"angles that weigh a twentieth more": {"weight": 1.05}},
+    reach=rank_along_tangents,
 )
-def test_two_tangent_planes(net, x, *, weight=1):
+def test_two_tangent_planes(net, x, tangents, *, weight=1):
     r"""Where the image of a function is bent, its networks cost more.
 
-    For two points with $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = k$, and the
-    principal angles $\theta_i$ between $\operatorname{Im} Jf(x)$ and $\operatorname{Im} Jf(y)$:
-    $$\|\theta\|^2 - kL \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + \sum_{i \le k} \log(1 + \sin\theta_i).$$
+    Let the columns of $S$ and of $T$ be orthonormal directions at $x$ and at $y$, with
+    $\operatorname{rank} Jf(x) S = \operatorname{rank} Jf(y) T = k$, and $\theta_i$ the principal angles
+    between $\operatorname{Im} Jf(x) S$ and $\operatorname{Im} Jf(y) T$. Then
+    $$\|\theta\|^2 - kL
+      \ge \log |Jf(x) S|_+ + \log |Jf(y) T|_+ + \sum_{i \le k} \log(1 + \sin\theta_i).$$
 
-    Proof: the first $L - 1$ layers cost at least $k(L-1) + 2 \log |A|_+$ at either point, with
-    $A = J\alpha_{L-1}$ on the row space of $Jf$ and $|A|_+ \ge |W_L^+ Jf|_+$; the rest is
-    bottleneck.identity-curved. No Lipschitz constant is needed, unlike in bottleneck.two-jacobians.
+    For a domain with tangent spaces $\operatorname{Im} S$, $\operatorname{Im} T$, where only the
+    Jacobians along the domain are given, the identity has
+    $R^{(1)}(id; \Omega) \ge \sum_i \log(1 + \sin\theta_i)$. No Lipschitz constant is needed, unlike in
+    bottleneck.two-jacobians. Proof: docs/proofs/identity-curved.md.
 
     On the tight family both images span one plane, and the term with the angles is zero. Folds of
     slope near $-1$ come close to equality with that term.
     """
-    J, noise = net.jacobian(x), net.jacobian_noise(x)
+    J, noise = net.jacobian(x) @ tangents, net.jacobian_noise(x)
     k = rank(J, noise)
     log_det = log_pseudo_determinant(J, noise)
     P = range_projection(J)

@@ -19,10 +19,9 @@ def planar_domains(source: Source):
 
 @instances
 def outside_the_cone(source: Source):
-    """A point of the plane at which a coordinate of Ox is negative."""
-    V, into, _ = planar_domain(source)
-    y = -positive(source, V.shape[-1])
-    return V, into, source.integer(2, 8), 0, (V @ y.unsqueeze(-1)).squeeze(-1)
+    """A point −x of the plane where Ox ≥ 0, with slope 0 and at least two layers."""
+    V, into, x = planar_domain(source)
+    return V, into, source.integer(2, 8), 0, -x
 
 
 @instances

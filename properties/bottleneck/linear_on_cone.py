@@ -7,16 +7,13 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, construction, eq, leq, paper, refuted
+from rankcheck import Erratum, construction, eq, leq, paper, step
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import distortion, excess
 from rankcheck.instances.cones import (
     linear_maps_on_cones,
-    nonnegative_isometry,
-    planar_domain,
     triangular,
 )
-from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant
 from rankcheck.scalars import scalar
@@ -25,15 +22,9 @@ from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_ke
 
 @instances
 def images_outside_the_orthant(source: Source):
-    """A map of the cone {Vy : y >= 0} that takes a point of it outside the orthant."""
-    V, into, _ = planar_domain(source, (2, 3))
-    k = V.shape[-1]
-    Q = semi_orthogonal(source, k, k)
-    R = triangular(source, k, low=0.5, high=2.0, above=2.0)
-    signs = torch.where(torch.arange(k) == 0, 1.0, -1.0)
-    out = nonnegative_isometry(source, k, Q) @ Q.mT
-    x = (V @ V.new_ones((*V.shape[:-2], k, 1))).squeeze(-1)
-    return Q @ (R * signs) @ V.mT, V, into, out, source.integer(2, 8), 0, x
+    """The same with −O_out, which takes AΩ to the negative orthant, and a hidden layer."""
+    A, V, into, out, L, _, x = linear_maps_on_cones(depth=(2, 8))(source)
+    return A, V, into, -out, L, 0, x
 
 
 def one_kernel(depth):
@@ -46,11 +37,17 @@ def one_kernel(depth):
     paper("bottleneck", "Thm 3.3"),
     instances=linear_maps_on_cones(),
     tight=linear_maps_on_cones(diagonal=(1.0, 1.0 + 2**-20), above=0.0),
-    needs={"A takes the domain to a completely positive set": images_outside_the_orthant()},
+    needs={"O_out takes the image into the orthant": images_outside_the_orthant()},
     mutants={
         "one kernel for all layers": {"shares": one_kernel},
         "two fifths of the rate": {"rate": Fraction(2, 5)},
     },
+    errata=Erratum(
+        printed="K_out(x,y) = xᵀAᵀAx",
+        right="K_out(x, y) = xᵀAᵀAy",
+        survives="Thm 11.3 and its proof.",
+        place="proof of Thm 11.3",
+    ),
     witness=cone_network,
 )
 def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_shares, rate=1):
@@ -87,19 +84,25 @@ def printed_shares(depth):
     return tuple(1 - p for p in interpolated_shares(depth))
 
 
-@refuted(
+@step(
     "bottleneck.linear-on-cone-as-printed",
     paper("bottleneck", "proof of Thm 11.3"),
     instances=linear_maps_on_cones(depth=(2, 8)),
     errata=Erratum(
-        printed="TODO",
-        right="Print has K_p = p K_in + (1 - p) K_out. It starts at K_0 = AᵀA, although α_0 = x has the "
-        "kernel of the identity: the sum between the ends telescopes to -2 log|A|_+, and the two jumps at "
-        "the ends cost 2(‖A‖_F² - k). Right is K_p = (1 - p) K_in + p K_out.",
-        survives="TODO",
-        weight="theorem",
+        printed="the interpolation K_p = pK_in + (1-p)K_out ... using the convention B_{L,0} = I_{d_in} "
+        "and B_{L,L} = I_out",
+        right="K_p = (1 - p) K_in + p K_out and B_{L,L} = A. With the printed kernels the first layers "
+        "represent AᵀA although α_0 = x has the kernel of the identity: the sum between the ends "
+        "telescopes to -2 log|A|_+, and the jumps at the two ends cost about 2(‖A‖_F² - k).",
+        survives="Thm 3.3/11.3, by the same proof with p and 1 - p exchanged: bottleneck.linear-on-cone.",
+        weight="step",
     ),
-    readings={"TODO": "TODO"},
+    result="stands: with p and 1 - p exchanged the proof gives the theorem, bottleneck.linear-on-cone",
+    readings={
+        "p counts layers from the input": "this is what is tested; print puts p = ℓ/L",
+        "p counts layers from the output": "excluded by K_{p=ℓ/L}(x, y) = xᵀ B_{L,ℓ}ᵀ B_{L,ℓ} y and "
+        "B_{L,0} = I; the line after it repeats (ℓ/L) P + (1 - ℓ/L) AᵀA",
+    },
     corrected_by="bottleneck.linear-on-cone",
 )
 def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):

@@ -1,16 +1,21 @@
-"""Section 5 of `bottleneck`: the symmetry of rank-one matrix matching."""
+"""Section 5 of `bottleneck`: the symmetry of rank-one matrix matching, with and without noise."""
+
+from fractions import Fraction
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import bound, construction, eq, identity, leq, paper
 from rankcheck.costs.rank_one_matching import (
+    descent_jacobian,
     descent_losses,
     matching_gradient,
     matching_loss,
     split_along,
+    split_losses,
 )
-from rankcheck.instances.matrices import semi_orthogonal
+from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, operator_norm, power, rank
 
 
 @instances
@@ -37,6 +42,8 @@ def other_splits(source: Source):
     return v, w, d, other + torch.where(along >= 0, w, -w), step
 
 
+#: A bound on the rounding error of the singular values of the Jacobian of the losses.
+RANK_NOISE = 2.0**-40
 #: Steps of gradient descent along which losses are compared.
 STEPS = 4
 
@@ -71,7 +78,7 @@ def flow_rates_without_target(square, along, beside):
 def test_rotation_symmetry(v, w, d, other, step, *, rates=flow_rates):
     r"""The losses of rank-one matching depend on two numbers of the start alone.
 
-    Let $C(v) = \|vv^T - ww^T\|_F^2$ with $\|w\| = 1$. Then
+    This is the case $E = 0$; bottleneck.rotation-symmetry-with-noise has the other. Let $C(v) = \|vv^T - ww^T\|_F^2$ with $\|w\| = 1$. Then
     $C = \|v\|^4 - 2 (w^T v)^2 + 1$ and $\nabla C = 4 (\|v\|^2 v - (w^T v) w)$; and along
     $v' = -\nabla C$, $\frac{d}{dt} (w^T v)^2 = -8 (\|v\|^2 - 1) (w^T v)^2$ and
     $\frac{d}{dt} \|(1 - ww^T) v\|^2 = -8 \|v\|^2 \|(1 - ww^T) v\|^2$. Two starts with the same
@@ -96,4 +103,147 @@ def test_rotation_symmetry(v, w, d, other, step, *, rates=flow_rates):
         eq(rate_along, expected_along, scale=steep, label="along w"),
         eq(rate_beside, expected_beside, scale=steep, label="beside w"),
         eq(torch.stack(there, -1), torch.stack(here, -1), scale=(size**2)[..., None], label="path"),
+    )
+
+
+@instances
+def noisy_points(source: Source):
+    """A point v, a unit vector w, a direction d, and a matrix E of noise, up to 1/4 an entry."""
+    n = source.integer(1, 4)
+    w = semi_orthogonal(source, n, n)[..., 0]
+    v, d = source.tensor(n, low=-2.0, high=2.0), source.tensor(n, low=-2.0, high=2.0)
+    return v, w, d, source.tensor(n, n, low=-0.25, high=0.25)
+
+
+@instances
+def worst_noise(source: Source):
+    """v along w and E = eww^T, or v = cu with u ⊥ w and E = e(ww^T − uu^T)."""
+    n = source.integer(2, 4)
+    Q, c, e = semi_orthogonal(source, n, 2), positive(source), positive(source)
+    w, u = Q[..., 0], Q[..., 1]
+    size = e[..., None, None]
+    ww = w.unsqueeze(-1) * w.unsqueeze(-2)
+    if source.choice(("along", "beside")) == "along":
+        return c.unsqueeze(-1) * w, w, u, size * ww
+    return c.unsqueeze(-1) * u, w, u, size * (ww - u.unsqueeze(-1) * u.unsqueeze(-2))
+
+
+@instances
+def long_targets(source: Source):
+    """The same with 2w for the unit vector w."""
+    v, w, d, E = noisy_points()(source)
+    return v, 2 * w, d, E
+
+
+@bound(
+    "bottleneck.rotation-symmetry-with-noise",
+    paper("bottleneck", "§5"),
+    instances=noisy_points(),
+    tight=worst_noise(),
+    needs={"w is a unit vector": long_targets()},
+    mutants={"noise that weighs 2 % less": {"weight": Fraction(49, 50)}},
+)
+def test_rotation_symmetry_with_noise(v, w, d, E, *, weight=1):
+    r"""Noise changes the two rates and the loss by a multiple of its norm.
+
+    Let $C(v) = \|vv^T - (ww^T + E)\|_F^2$ with $\|w\| = 1$ and any matrix $E$, and
+    $u = (1 - ww^T) v$. Along $v' = -\nabla C$
+    $$\Bigl| \frac{d}{dt} (w^T v)^2 + 8 (\|v\|^2 - 1) (w^T v)^2 \Bigr|
+        \le 8 |w^T v| \|v\| \|E\|_{op}, \qquad
+      \Bigl| \frac{d}{dt} \|u\|^2 + 8 \|v\|^2 \|u\|^2 \Bigr| \le 8 \|u\| \|v\| \|E\|_{op},$$
+    and $|C(v) - (\|v\|^4 - 2 (w^T v)^2 + 1)| \le 2 (1 + \|v\|^2) \|E\|_{op} + \|E\|_F^2$. These are the
+    terms $O(\|E\|)$ of the source.
+
+    Derivatives are differences of polynomials, which are exact.
+    """
+    share = weight.numerator / weight.denominator
+    square, (along, beside) = (v * v).sum(-1), split_along(v, w)
+    gradient, noise = matching_gradient(v, w, E), operator_norm(E)
+    on_line = slope_of_a_quartic(lambda t: matching_loss(v + t * d, w, E))
+    rate_along = slope_of_a_square(lambda t: split_along(v - t * gradient, w)[0])
+    rate_beside = slope_of_a_square(lambda t: split_along(v - t * gradient, w)[1])
+    expected_along, expected_beside = flow_rates(square, along, beside)
+    size = 1 + square + noise
+    reach = size + 4 * (d * d).sum(-1)
+    steep = size * (1 + size) ** 4
+    error = 2 * (1 + square) * noise + frobenius_squared(E)
+    expected = square * square - 2 * along + 1
+    half = Fraction(1, 2)
+    return (
+        eq((gradient * d).sum(-1), on_line, scale=reach**2 * 16, label="the gradient"),
+        leq(
+            (rate_along - expected_along).abs(),
+            8 * power(along * square, half) * noise * share,
+            scale=steep,
+            label="along w",
+        ),
+        leq(
+            (rate_beside - expected_beside).abs(),
+            8 * power(beside * square, half) * noise * share,
+            scale=steep,
+            label="beside w",
+        ),
+        leq(
+            (matching_loss(v, w, E) - expected).abs(),
+            error * share,
+            scale=size**2,
+            label="the loss",
+        ),
+    )
+
+
+@instances
+def starts_and_a_plane(source: Source):
+    """A start v, orthonormal w and u, a step size, and a number T >= 2 of steps."""
+    n = source.integer(2, 4)
+    Q = semi_orthogonal(source, n, 2)
+    v = source.tensor(n, low=-1.5, high=1.5)
+    return v, Q[..., 0], Q[..., 1], source.tensor(low=2.0**-8, high=2.0**-5), source.integer(2, 4)
+
+
+@instances
+def starts_on_the_axis(source: Source):
+    """The same with u = w, so that the point (w + u)/2 is w."""
+    v, w, _, step, T = starts_and_a_plane()(source)
+    return v, w, w, step, T
+
+
+def split_losses_of_the_flow(along, beside, step, steps):
+    """One step of Euler for the flow of the two numbers, in place of one of descent for v."""
+    losses = []
+    for _ in range(steps + 1):
+        square = along + beside
+        losses.append(square * square - 2 * along + 1)
+        first, second = flow_rates(square, along, beside)
+        along, beside = along + step * first, beside + step * second
+    return tuple(losses)
+
+
+@construction(
+    "bottleneck.symmetry-learning-rank",
+    paper("bottleneck", "§5"),
+    instances=starts_and_a_plane(),
+    needs={"u is orthogonal to w": starts_on_the_axis()},
+    mutants={"the flow in place of descent": {"outer": split_losses_of_the_flow}},
+    witness=split_losses,
+)
+def test_symmetry_learning_rank(v, w, u, step, T, *, outer=split_losses):
+    r"""The function that predicts the losses of descent has rank two.
+
+    For $E = 0$ and $T \ge 2$ let $f^*(v(0)) = (C(v(1)), \dots, C(v(T)))$ be the losses along gradient
+    descent with step size $\eta$. Then $f^* = h \circ (a, b)$ with $a = (w^T v)^2$,
+    $b = \|(1 - ww^T) v\|^2$, and the polynomial $h$ that iterates
+    $(a, b) \mapsto (a (1 - 4\eta(a + b - 1))^2, b (1 - 4\eta(a + b))^2)$, with the loss
+    $(a + b)^2 - 2a + 1$. So $f^*$ factors through $\mathbb R^2$, and no less will do:
+    $\operatorname{rank} Jf^*(v) = 2$ at $v = (w + u)/2$, $u \perp w$.
+
+    The source says that $f^*$ has bottleneck rank 2. As its rank is defined with piecewise linear
+    factors, and $h$ and $(a, b)$ are polynomials, this is the rank with continuous factors.
+    """
+    losses = torch.stack(descent_losses(v, w, step, T), -1)
+    reduced = torch.stack(outer(*split_along(v, w), step, T), -1)
+    size = ((1 + (v * v).sum(-1)) ** 2).unsqueeze(-1)
+    return (
+        eq(losses, reduced, scale=size, label="the losses"),
+        eq(rank(descent_jacobian((w + u) / 2, w, step, T), RANK_NOISE), 2, label="the rank"),
     )

@@ -14,6 +14,7 @@ from rankcheck.costs.corrections import (
     linear_cost,
     log_gram_squared,
     secant_cost,
+    second_order,
 )
 from rankcheck.costs.depth import (
     Sandwich,
@@ -41,14 +42,16 @@ from rankcheck.costs.index_rank import (
     principal_directions,
     singular_value_decay_bound,
 )
-from rankcheck.costs.offsets import offset_cost, offset_squares
+from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
 from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.costs.rank_one_matching import (
+    descent_jacobian,
     descent_losses,
     matching_gradient,
     matching_loss,
     split_along,
+    split_losses,
 )
 from rankcheck.costs.two_layer import (
     path_norm,
@@ -66,6 +69,7 @@ __all__ = [
     "best_last_layer",
     "best_scale",
     "cost_expansion",
+    "descent_jacobian",
     "descent_losses",
     "distortion",
     "effective_index_rank",
@@ -86,6 +90,7 @@ __all__ = [
     "matching_gradient",
     "matching_loss",
     "offset_cost",
+    "offset_price",
     "offset_squares",
     "path_norm",
     "path_norm_lambda",
@@ -99,8 +104,10 @@ __all__ = [
     "sandwich",
     "scaled_schatten_power",
     "secant_cost",
+    "second_order",
     "singular_value_decay_bound",
     "split_along",
+    "split_losses",
     "total_variation_of_derivative",
     "two_layer_network",
     "unit_rank",

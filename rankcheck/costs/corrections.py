@@ -38,6 +38,7 @@ __all__ = [
     "linear_cost",
     "log_gram_squared",
     "secant_cost",
+    "second_order",
 ]
 
 
@@ -81,6 +82,17 @@ def expansion_remainder(A: Array, L: int, noise: float | Tensor = 0.0) -> Array:
     logs = _log_singular_values(A, noise)
     growth = torch.relu(logs * 2 / L).exp()
     return (logs.abs() * logs * logs * growth).sum(-1) * 4 / (3 * L * L)
+
+
+def second_order(A: Array, L: int, noise: float | Tensor = 0.0) -> Array:
+    r"""A lower bound of linear_cost(A) − L·rank A − 2 log|A|_+, shape (*B):
+
+    .. math:: \frac2L \sum_i (\log s_i)^2 \Bigl(1 + \frac{2}{3L} \log s_i\Bigr),
+
+    as e^t ≥ 1 + t + t²/2 + t³/6 for every t, here with t = (2/L) log s_i.
+    """
+    logs = _log_singular_values(A, noise)
+    return (logs * logs * (1 + logs * 2 / (3 * L))).sum(-1) * 2 / L
 
 
 def distortion(A: Array, noise: float | Tensor = 0.0) -> Array:

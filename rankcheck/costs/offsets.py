@@ -1,40 +1,40 @@
 r"""The cost of the part of a network's values that its Jacobian does not span.
 
-Let T span a space of directions at x, and let $u_\ell$ be the squared distance of $\alpha_\ell(x)$
-from $\operatorname{Im} J\alpha_\ell(x) T$, with $\alpha_L = f$. Then, for every slope in [−1, 1],
+Let the columns of T be orthonormal directions at x, and let $u_\ell$ be the squared distance of
+$\alpha_\ell(x)$ from $\operatorname{Im} J\alpha_\ell(x) T$, with $\alpha_L = f$. Then, for every
+slope in [−1, 1],
 
 $$\|\theta\|^2 \ge L \|Jf(x) T\|_{S^{2/L}}^{2/L}
     + \sum_{\ell=1}^L \frac{u_\ell}{1 + u_{\ell-1}}.$$
 
-*Proof.* Let P be the projection onto $\operatorname{Im} J\alpha_{\ell-1}(x) T$ and
-$o = (1 - P) \alpha_{\ell-1}(x)$. Modulo $\operatorname{Im} J\tilde\alpha_\ell(x) T$ the
-pre-activation is $W_\ell o + b_\ell$, so its squared distance from there is at most
-$(\|W_\ell (1 - P)\|_F^2 + \|b_\ell\|^2)(u_{\ell-1} + 1)$. D_ℓ(x) maps $\tilde\alpha_\ell(x)$ to
-$\alpha_\ell(x)$, as the activation is homogeneous, and the one space to the other, and it does not
-increase distances. The rest of the cost, $\sum \|W_\ell P\|_F^2$, bounds the Schatten power, as
-the product of the matrices $D_\ell W_\ell P$ is $Jf(x) T$.
-
 The sum is the cost of a chain of numbers, $c_\ell = w c_{\ell-1} + b$ with $c_\ell^2 = u_\ell$:
-a path that starts and ends away from the origin and may come near it in between.
+a path that starts and ends away from the origin and may come near it in between. Such a chain costs
+at least ρ(u_L) − ρ(u_0), and at least ρ(u_0) if it returns to u_L = u_0 <= 4 after five steps or
+more; ρ(u) = R(min(√u, 2)) is the price of a constant.
 
-Source: this project; it covers the offset case, which the proof of Proposition 12 of A. Jacot,
-*Bottleneck structure in learned features*, omits.
+Proofs: docs/proofs/identity-offset.md. Source: this project; it covers the offset case, which the
+proof of Proposition 12 of A. Jacot, *Bottleneck structure in learned features*, omits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import pairwise
 
-from rankcheck.linalg import Array, range_projection
-from rankcheck.networks.network import Network
+import torch
 
-__all__ = ["offset_cost", "offset_squares"]
+from rankcheck.linalg import Array, power, range_projection
+from rankcheck.networks.network import Network
+from rankcheck.witnesses.constants import least_constant_cost
+
+__all__ = ["offset_cost", "offset_price", "offset_squares"]
 
 
 def offset_squares(net: Network, x: Array, tangent: Array) -> tuple[Array, ...]:
     """u_0, ..., u_L at the point x (*B, n_0) along the columns of ``tangent`` (*B, n_0, k).
 
+    A pre-activation of zero counts as active, so x may lie on a kink that runs along the tangent.
     Each has shape (*B) and is rational for rational instances.
     """
     at = net.at(x)
@@ -57,3 +57,16 @@ def offset_cost(squares: Sequence[Array]) -> Array:
         raise ValueError(f"received {len(squares)} numbers; a chain is u_0, ..., u_L with L >= 1")
     first, *rest = (here / (1 + before) for before, here in pairwise(squares))
     return sum(rest, start=first)
+
+
+def offset_price(square: Array, most: float = 4) -> Array:
+    """ρ(u) = R(min(√u, 2)), of the shape of u >= 0: u up to 1, 2√u − 1 up to 4, and then 3.
+
+    ``most`` is where it becomes constant, 4 for ρ.
+
+    >>> offset_price(torch.tensor([0.25, 4.0, 9.0]))
+    tensor([0.2500, 3.0000, 3.0000])
+    """
+    return least_constant_cost(
+        power(torch.minimum(square, square.new_ones(()) * most), Fraction(1, 2))
+    )

@@ -5,16 +5,9 @@ W whose image contains both,
 
 $$\|W\|_F^2 - k + \log |W^+ P_S|_+ + \log |W^+ P_T|_+ \ge \sum_i \log(1 + \sin \theta_i).$$
 
-*Proof.* With $M = WW^T$ and an orthonormal basis U of S,
-$2 \log |W^+ P_S|_+ = \log\det U^T M^{-1} U$ (on the image), which is convex in M, as
-$(U^T M^{-1} U)^{-1}$ is concave. So M may be averaged over the orthogonal maps that exchange S and
-T or turn pairs of principal vectors round, and is then diagonal in the bisectors of these pairs,
-with entries c_i, d_i. The left side becomes at least
-$\sum_i (c_i + d_i - 1 + \log(\cos^2(\theta_i/2) / c_i + \sin^2(\theta_i/2) / d_i))$, whose least
-value is attained at $c_i + d_i = 1$, $c_i : d_i = \cos(\theta_i/2) : \sin(\theta_i/2)$.
-
 As a maximum is at least the mean, this is the least value of
 $\|W\|_F^2 - k + \max(2 \log |W^+ P_S|_+, 2 \log |W^+ P_T|_+)$ too: at the minimum both are equal.
+The proof is in docs/proofs/identity-curved.md.
 
 Source: A. Jacot, *Bottleneck structure in learned features*, Proposition 12, which states that the
 least value is positive; its value is derived here.

@@ -20,6 +20,7 @@ from rankcheck.instances.choices import (
     write_choices,
 )
 from rankcheck.instances.cones import (
+    isometry_at,
     linear_maps_on_cones,
     nonnegative_isometry,
     planar_domain,
@@ -172,6 +173,7 @@ __all__ = [
     "integer_network",
     "is_factory",
     "isometries_in_the_orthant",
+    "isometry_at",
     "law",
     "linear_maps_on_cones",
     "loop_around",

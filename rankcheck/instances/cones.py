@@ -12,6 +12,7 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye
 
 __all__ = [
+    "isometry_at",
     "linear_maps_on_cones",
     "nonnegative_isometry",
     "planar_domain",
@@ -32,6 +33,18 @@ def nonnegative_isometry(source: Source, k: int, like: Any) -> Any:
     return torch.cat((torch.diag_embed(cosine), torch.diag_embed(sine)), -2)
 
 
+def isometry_at(source: Source, y: Any, *, more: Range = (0, 2)) -> Any:
+    """An m × k matrix O with orthonormal columns and Oy ≥ 0, for y (*B, k); k ≤ m ≤ k + 2.
+
+    It is any matrix with orthonormal columns, with the rows negated that take y to a negative
+    number. Its cone {z : Oz ≥ 0} contains y and is completely positive. It is exact on balls: O is
+    a rational function of what is drawn.
+    """
+    k = y.shape[-1]
+    O = semi_orthogonal(source, k + source.integer(*more), k)  # noqa: E741
+    return torch.where(O @ y.unsqueeze(-1) < 0, -O, O)
+
+
 def triangular(source: Source, k: int, *, low: float, high: float, above: float) -> Any:
     """An upper triangular k × k matrix, diagonal in [low, high], entries above it in [0, above]."""
     diagonal = torch.diag_embed(positive(source, k, low=low, high=high))
@@ -42,16 +55,25 @@ def triangular(source: Source, k: int, *, low: float, high: float, above: float)
     return diagonal + torch.where(rows[:, None] < rows, entries, 0 * entries)
 
 
-def planar_domain(source: Source, dimension: Range = (1, 3)) -> tuple[Any, Any, Any]:
-    """An orthonormal basis V (n × k) of a plane, an isometry O = NVᵀ of it, and a point Vy, y ≥ 0.
+def _cone(source: Source, k: int) -> tuple[Any, Any, bool]:
+    """An isometry O of R^k, a point y with Oy ≥ 0, and whether O has non-negative entries."""
+    y = source.tensor(k, low=0.0, high=8.0)
+    if source.choice(("orthant", "any")) == "orthant":
+        return nonnegative_isometry(source, k, y), y, True
+    y = y - 4
+    return isometry_at(source, y), y, False
 
-    N has non-negative entries: O takes the cone {Vy : y ≥ 0} into a positive orthant.
+
+def planar_domain(source: Source, dimension: Range = (1, 3)) -> tuple[Any, Any, Any]:
+    """An orthonormal basis V (n × k) of a plane, an isometry O = NVᵀ of it, and a point x = Vy.
+
+    NᵀN = 1 and Ny ≥ 0: the cone {Vz : Nz ≥ 0} contains x and is completely positive. In half of the
+    draws it is the orthant {Vz : z ≥ 0}, and otherwise the cone of `isometry_at`.
     """
     k = source.integer(*dimension)
     V = semi_orthogonal(source, k + source.integer(0, 2), k)
-    into = nonnegative_isometry(source, k, V) @ V.mT
-    y = source.tensor(k, low=0.0, high=8.0)
-    return V, into, (V @ y.unsqueeze(-1)).squeeze(-1)
+    N, y, _ = _cone(source, k)
+    return V, N @ V.mT, (V @ y.unsqueeze(-1)).squeeze(-1)
 
 
 @instances
@@ -62,16 +84,20 @@ def linear_maps_on_cones(
     diagonal: tuple[float, float] = (0.25, 4.0),
     above: float = 2.0,
 ) -> tuple[Any, Any, Any, Any, int, Any, Any]:
-    """A, an orthonormal basis V of Im Aᵀ, O_in, O_out, a depth, a slope, and a point of the cone.
+    """A, an orthonormal basis V of Im Aᵀ, O_in, O_out, a depth, a slope, and a point x.
 
-    A = QRVᵀ with R triangular and non-negative, so that A takes the cone {Vy : y ≥ 0}, and all that
-    lies above it, into {Qy : y ≥ 0}. Near isometries: `diagonal` near one and `above` near zero.
+    A = QRVᵀ with R triangular and non-negative, and O_in x ≥ 0, O_out Ax ≥ 0: the domain is the
+    cone of all such x. In half of the draws the two cones are the orthants of V and Q, and in the
+    other half those of `isometry_at`, at an angle to the singular vectors of A. Near isometries:
+    `diagonal` near one and `above` near zero.
     """
-    V, into, x = planar_domain(source)
-    n, k = V.shape[-2:]
+    k = source.integer(1, 3)
+    V = semi_orthogonal(source, k + source.integer(0, 2), k)
+    N, y, nonnegative = _cone(source, k)
     Q = semi_orthogonal(source, k + source.integer(0, 1), k)
     R = triangular(source, k, low=diagonal[0], high=diagonal[1], above=above)
-    out = nonnegative_isometry(source, k, Q) @ Q.mT
-    z = source.tensor(n)
-    above_the_plane = z - (V @ (V.mT @ z.unsqueeze(-1))).squeeze(-1)
-    return Q @ R @ V.mT, V, into, out, source.integer(*depth), slope(source), x + above_the_plane
+    image = (R @ y.unsqueeze(-1)).squeeze(-1)
+    out = nonnegative_isometry(source, k, Q) if nonnegative else isometry_at(source, image)
+    z = source.tensor(V.shape[-2])
+    x = z + (V @ (y.unsqueeze(-1) - V.mT @ z.unsqueeze(-1))).squeeze(-1)
+    return Q @ R @ V.mT, V, N @ V.mT, out @ Q.mT, source.integer(*depth), slope(source), x

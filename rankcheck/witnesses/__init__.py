@@ -46,7 +46,12 @@ from rankcheck.witnesses.lipschitz import (
 )
 from rankcheck.witnesses.loops import Loop, close, distinct_rays
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
-from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity, planar_identity
+from rankcheck.witnesses.planar_identity import (
+    cheapest_heights,
+    offset_identity,
+    planar_identity,
+    plane_beside_constant,
+)
 from rankcheck.witnesses.progress_code import progress_code
 from rankcheck.witnesses.projections import (
     Bottleneck,
@@ -68,7 +73,7 @@ from rankcheck.witnesses.rank_one_interpolant import (
     rank_one_interpolant,
     separating_direction,
 )
-from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound
+from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
 from rankcheck.witnesses.shear import shear, shear_network
 from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
 
@@ -130,12 +135,14 @@ __all__ = [
     "one_sided_frames",
     "pair_with_sum",
     "planar_identity",
+    "plane_beside_constant",
     "point",
     "points_on_a_line",
     "progress_code",
     "rank_one_interpolant",
     "scaled_seam",
     "seam_cost_bound",
+    "seam_cost_estimate",
     "separating_direction",
     "shear",
     "shear_network",

@@ -14,10 +14,14 @@ $$c_\ell = w_\ell c_{\ell-1} + b_\ell, \qquad
 at cost $c_\ell^2 / (1 + c_{\ell-1}^2)$ for layer ℓ. With $c_L = c_0 = c$ it is the identity on
 Ω + e. The heights $(c, 0, \dots, 0, \sqrt{[c - 1]_+}, c)$ cost as much as the constant c alone,
 $c^2$ for c <= 1 and $2c - 1$ beyond (:mod:`rankcheck.witnesses.constants`); for c <= 2 no heights
-are cheaper in the limit of large L.
+are cheaper at any depth L >= 5 (docs/proofs/identity-offset.md).
+
+From c_0 = 0 the heights $(0, \dots, 0, \sqrt{[c - 1]_+}, c)$ have the same cost at every depth
+L >= 2: y ↦ (y, c) on the orthant of R^n costs nL + R(c) there.
 
 Source: A. Jacot, *Bottleneck structure in learned features*, Proposition 12, for the planar case.
-Used by bottleneck.identity-planar and bottleneck.identity-offset.
+Used by bottleneck.identity-planar, bottleneck.identity-offset,
+bottleneck.plane-beside-a-constant and bottleneck.sum-as-printed.
 """
 
 from __future__ import annotations
@@ -26,10 +30,10 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck.linalg import Array, Number, power
+from rankcheck.linalg import Array, Number, eye, power
 from rankcheck.networks.network import Network
 
-__all__ = ["cheapest_heights", "offset_identity", "planar_identity"]
+__all__ = ["cheapest_heights", "offset_identity", "planar_identity", "plane_beside_constant"]
 
 
 def planar_identity(O: Array, depth: int, slope: Number | Array = 0) -> Network:  # noqa: E741
@@ -92,6 +96,22 @@ def cheapest_heights(c: Array, depth: int) -> Array:
         raise ValueError(f"received depth {depth}; these heights need depth >= 2")
     last = power(torch.relu(c - 1), Fraction(1, 2))
     return torch.stack((c, *[0 * c] * (depth - 2), last, c), -1)
+
+
+def plane_beside_constant(
+    dimension: int, c: Array, depth: int, slope: Number | Array = 0
+) -> Network:
+    """The network y ↦ (y, c) on the orthant of R^dimension, for c >= 0 of shape (*B).
+
+    It costs dimension·depth + R(c), R(c) = c² for c <= 1 and 2c − 1 beyond. Raises ValueError if
+    depth < 2.
+    """
+    heights = cheapest_heights(c, depth)
+    heights = torch.cat((0 * heights[..., :1], heights[..., 1:]), -1)
+    identity = eye(dimension + 1, c).expand(*c.shape, dimension + 1, dimension + 1)
+    net = offset_identity(identity[..., :dimension, :], identity[..., dimension], heights, slope)
+    first = net.weights[0][..., :dimension]  # the coordinate beside the plane is zero at the input
+    return net.with_parameters((first, *net.weights[1:]), net.biases)
 
 
 def _layers(O: Array, depth: int) -> list[Array]:  # noqa: E741

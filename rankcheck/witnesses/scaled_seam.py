@@ -9,30 +9,34 @@ multiplied by $s^{-1/L_f}$:
     W_ℓ → s^{−1/L_f} W_ℓ,  b_ℓ → s^{1−ℓ/L_f} b_ℓ  in f, the first bias being b − W_1 t.
 
 The representation at the seam is $s (g + t) \ge 0$, so the network is f∘g on Ω, of depth
-$L_f + L_g$. With w_f, w_g the sums of squares of all weights, β_f, β_g those of the biases at the
-seam, b_1 of f and b_L of g, and $\delta = -\log s$, as no other bias becomes larger,
+$L_f + L_g$. Each parameter of g, but the last bias b_L, shrinks at least by s^{1/L_g}, and none of
+f, but the first bias b_1, grows by more than s^{−1/L_f}, so
 
-$$\|\theta\|^2 \le \|\theta_f\|^2 + \|\theta_g\|^2
-    + 2\delta \Bigl(\frac{w_f}{L_f} - \frac{w_g}{L_g}\Bigr)
-    + 2\delta^2 \Bigl(\frac{w_f}{L_f^2} e^{2\delta/L_f} + \frac{w_g}{L_g^2}\Bigr)
-    + s^2 \|b_L + t\|^2 - \beta_g + s^{2 - 2/L_f} \|b_1 - W_1 t\|^2 - \beta_f.$$
+$$\|\theta\|^2 \le s^{2/L_g} (\|\theta_g\|^2 - \|b_L\|^2) + s^2 \|b_L + t\|^2
+    + s^{-2/L_f} (\|\theta_f\|^2 - \|b_1\|^2) + s^{2 - 2/L_f} \|b_1 - W_1 t\|^2,$$
 
-For sequences of networks with $w/L = k + O(1/L)$ and t fixed, everything but the sum of the costs
-vanishes at s = 1/L, like (log L)²/L: the excess cost is subadditive without positivity.
+and if $2 s^2 \le s^{2/L_g}$ and $2 s^2 \le 1$, as for s <= 1/2 and L_g >= 2,
+
+$$\|\theta\|^2 \le s^{2/L_g} \|\theta_g\|^2
+    + s^{-2/L_f} (1 + 2 s^2 \|t\|^2) \|\theta_f\|^2 + 2 s^2 \|t\|^2.$$
+
+For sequences of networks with $\|\theta\|^2 = kL + O(1)$ and t fixed, everything but the sum of the
+costs vanishes at s = 1/L, like (log L)²/L: the excess cost is subadditive without positivity. The
+proof is in docs/proofs/composition-without-positivity.md.
 
 Source: this project; A. Jacot, *Bottleneck structure in learned features*, Theorem 3.1, states the
 limit without a hypothesis on the sign of g, and proves it where g is positive.
-Used by bottleneck.composition-without-positivity.
+Used by bottleneck.shrunk-seam and bottleneck.composition-without-positivity.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from rankcheck.linalg import Array, frobenius_squared, power
+from rankcheck.linalg import Array, power
 from rankcheck.networks.network import Network
 
-__all__ = ["scaled_seam", "seam_cost_bound"]
+__all__ = ["scaled_seam", "seam_cost_bound", "seam_cost_estimate"]
 
 
 def scaled_seam(f: Network, g: Network, shift: Array, scale: Array) -> Network:
@@ -68,15 +72,21 @@ def _scaled(net: Network, biases: tuple[Array, ...], scale: Array, *, from_one: 
 
 
 def seam_cost_bound(f: Network, g: Network, shift: Array, scale: Array) -> Array:
-    """The upper bound above of the cost of :func:`scaled_seam`, shape (*B)."""
-    w_f, w_g = (sum(frobenius_squared(W) for W in net.weights) for net in (f, g))
-    delta = -scale.log()
-    linear = 2 * delta * (w_f / f.depth - w_g / g.depth)
-    growth = (2 * delta / f.depth).exp()
-    quadratic = 2 * delta * delta * (w_f * growth / f.depth**2 + w_g / g.depth**2)
-    before = f.biases[0] - (f.weights[0] @ shift.unsqueeze(-1)).squeeze(-1)
-    after = g.biases[-1] + shift
-    seam = scale * scale * (after * after).sum(-1) - (g.biases[-1] * g.biases[-1]).sum(-1)
-    seam = seam - (f.biases[0] * f.biases[0]).sum(-1)
-    seam = seam + power(scale, 2 - Fraction(2, f.depth)) * (before * before).sum(-1)
-    return f.cost() + g.cost() + linear + quadratic + seam
+    """The first upper bound above of the cost of :func:`scaled_seam`, shape (*B)."""
+    last, first = g.biases[-1], f.biases[0]
+    before = first - (f.weights[0] @ shift.unsqueeze(-1)).squeeze(-1)
+    lower = power(scale, Fraction(2, g.depth)) * (g.cost() - _square(last))
+    upper = power(scale, Fraction(-2, f.depth)) * (f.cost() - _square(first))
+    seam = scale * scale * _square(last + shift)
+    return lower + upper + seam + power(scale, 2 - Fraction(2, f.depth)) * _square(before)
+
+
+def seam_cost_estimate(f: Network, g: Network, shift: Array, scale: Array) -> Array:
+    """The second upper bound, shape (*B), for 2s² <= 1 and 2s² <= s^{2/L_g} (not checked)."""
+    seam = 2 * scale * scale * _square(shift)
+    lower = power(scale, Fraction(2, g.depth)) * g.cost()
+    return lower + power(scale, Fraction(-2, f.depth)) * (1 + seam) * f.cost() + seam
+
+
+def _square(vector: Array) -> Array:
+    return (vector * vector).sum(-1)

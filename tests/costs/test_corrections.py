@@ -14,6 +14,7 @@ from rankcheck.costs.corrections import (
     linear_cost,
     log_gram_squared,
     secant_cost,
+    second_order,
 )
 from rankcheck.networks import Network
 
@@ -49,6 +50,18 @@ def test_the_remainder_is_of_second_order_and_sharp_for_small_logarithms():
     gap = [abs((linear_cost(A, n) - cost_expansion(A, n)).item()) for n in (1, 2)]
     assert gap[0] / gap[1] == pytest.approx(4, rel=1e-2)
     assert gap[0] == pytest.approx(expansion_remainder(A, 1).item(), rel=1e-2)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 7, 50])
+@pytest.mark.parametrize("values", [SPECTRUM, SPECTRUM[:2], (0.5,), (1.0625,)])
+def test_second_order_bounds_what_the_logarithms_leave(values, depth):
+    A = with_spectrum(values)
+    t = [2 * math.log(s) / depth for s in values]
+    rest = depth * sum(math.expm1(u) - u for u in t)
+    least = second_order(A, depth).item()
+    assert least == pytest.approx(depth * sum(u * u / 2 + u**3 / 6 for u in t))
+    assert least <= rest + 1e-15
+    assert least >= 0.99 * rest or max(map(abs, t)) > 0.3
 
 
 def test_distortion_vanishes_for_partial_isometries_only():

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.costs.offsets import offset_cost, offset_squares
+from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
 from rankcheck.networks import Network
 
 
@@ -53,3 +53,31 @@ def test_the_cost_of_a_chain():
     assert offset_cost(squares).item() == 0 / 2 + 3 / 1 + 8 / 4
     with pytest.raises(ValueError, match="received 1 numbers"):
         offset_cost(squares[:1])
+
+
+def test_the_price_of_a_step_against_a_grid_of_chains():
+    """The least cost of the way from 0 to t over one stop, and what a longer way costs."""
+    for t in (0.25, 1.0, 2.25, 4.0):
+        stops = torch.linspace(0, 4, 4001, dtype=torch.float64)
+        ways = offset_cost((0 * stops, stops, 0 * stops + t))
+        price = offset_price(torch.tensor(t, dtype=torch.float64)).item()
+        assert ways.min().item() == pytest.approx(price, abs=1e-6)
+    assert offset_price(torch.tensor([5.0, 64.0])).tolist() == [3.0, 3.0]
+    assert offset_price(torch.tensor(16.0), 64).item() == 7
+
+
+@pytest.mark.parametrize("length", [5, 6, 8])
+def test_closed_chains_against_descent(length):
+    """The least closed chain, by gradient descent from many starts."""
+    t = torch.tensor([0.25, 1.0, 3.0, 4.0], dtype=torch.float64)
+    generator = torch.Generator().manual_seed(length)
+    logs = torch.randn(length - 1, 64, 4, generator=generator, dtype=torch.float64)
+    logs.requires_grad_()
+    optimizer = torch.optim.Adam([logs], lr=0.1)
+    for _ in range(300):
+        optimizer.zero_grad()
+        total = offset_cost((t.expand(64, 4), *logs.exp(), t.expand(64, 4)))
+        total.sum().backward()
+        optimizer.step()
+    assert (total.amin(0) >= offset_price(t) - 1e-9).all()
+    assert (total.amin(0) <= offset_price(t) * 1.06).all()

@@ -4,10 +4,12 @@ import pytest
 import torch
 
 from rankcheck.costs.rank_one_matching import (
+    descent_jacobian,
     descent_losses,
     matching_gradient,
     matching_loss,
     split_along,
+    split_losses,
 )
 
 GENERATOR = torch.Generator().manual_seed(1)
@@ -21,6 +23,34 @@ def test_gradient_against_autograd():
     v = V.clone().requires_grad_()
     matching_loss(v, W).sum().backward()
     torch.testing.assert_close(matching_gradient(V, W), v.grad)
+
+
+def test_gradient_with_noise_against_autograd():
+    noise = torch.randn(6, 3, 3, generator=GENERATOR, dtype=torch.float64)
+    v = V.clone().requires_grad_()
+    matching_loss(v, W, noise).sum().backward()
+    torch.testing.assert_close(matching_gradient(V, W, noise), v.grad)
+    expected = ((V[0].outer(V[0]) - W[0].outer(W[0]) - noise[0]) ** 2).sum()
+    torch.testing.assert_close(matching_loss(V, W, noise)[0], expected)
+
+
+def test_jacobian_of_the_losses_against_autograd():
+    step = torch.full((6,), 0.01, dtype=torch.float64)
+    J = descent_jacobian(V, W, step, 3)
+    assert J.shape == (6, 3, 3)
+    for i in range(6):
+        expected = torch.autograd.functional.jacobian(
+            lambda v, i=i: torch.stack(descent_losses(v, W[i], step[i], 3)[1:]), V[i]
+        )
+        torch.testing.assert_close(J[i], expected)
+
+
+def test_losses_from_the_two_numbers():
+    step = torch.full((6,), 0.01, dtype=torch.float64)
+    reduced = split_losses(*split_along(V, W), step, 5)
+    torch.testing.assert_close(
+        torch.stack(reduced), torch.stack(descent_losses(V, W, step, 5)), atol=1e-8, rtol=1e-8
+    )
 
 
 def test_split_against_projections():

@@ -4,6 +4,7 @@ import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.instances.cones import (
+    isometry_at,
     linear_maps_on_cones,
     nonnegative_isometry,
     planar_domain,
@@ -28,6 +29,19 @@ def test_isometries_are_nonnegative_and_of_both_heights():
         assert (O >= 0).all()
         gram_is_identity(O)
     assert heights == {3, 6}
+
+
+def test_isometries_at_a_point_are_taller_than_wide_and_turned_towards_it():
+    heights = set()
+    for seed in range(24):
+        source = BatchSource(seed, 64)
+        y = source.tensor(2)
+        O = isometry_at(source, y)  # noqa: E741
+        heights.add(O.shape[-2])
+        assert (O @ y.unsqueeze(-1) >= 0).all()
+        assert (O < 0).any()
+        gram_is_identity(O)
+    assert heights == {2, 3, 4}
 
 
 def test_triangular_factors_are_nonnegative_and_invertible():

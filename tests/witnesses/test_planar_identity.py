@@ -5,7 +5,12 @@ import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.witnesses.constants import least_constant_cost
-from rankcheck.witnesses.planar_identity import cheapest_heights, offset_identity, planar_identity
+from rankcheck.witnesses.planar_identity import (
+    cheapest_heights,
+    offset_identity,
+    planar_identity,
+    plane_beside_constant,
+)
 
 # A plane of R³, an isometry that maps its cone into R_+^3, and the direction orthogonal to it.
 PLANE = torch.tensor([[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]], dtype=torch.float64)
@@ -70,3 +75,16 @@ def test_errors_state_the_rule():
         cheapest_heights(torch.ones((), dtype=torch.float64), 1)
     with pytest.raises(ValueError, match="received depth 0"):
         offset_identity(O, BESIDE, torch.ones(1, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("slope", [0.0, -0.5])
+@pytest.mark.parametrize("depth", [2, 3, 7])
+def test_a_plane_beside_a_constant(depth, slope):
+    c = torch.tensor([0.0, 0.5, 1.75], dtype=torch.float64)
+    net = plane_beside_constant(2, c, depth, slope)
+    x = torch.tensor([[1.0, 2.0], [0.0, 3.0], [5.0, 0.0]], dtype=torch.float64)
+    torch.testing.assert_close(net(x), torch.cat((x, c.unsqueeze(-1)), -1))
+    torch.testing.assert_close(net.cost() - 2 * depth, least_constant_cost(c))
+    assert net.widths == (2, *[3] * depth)
+    with pytest.raises(ValueError, match="received depth 1"):
+        plane_beside_constant(2, c, 1)

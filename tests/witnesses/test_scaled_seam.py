@@ -8,7 +8,7 @@ import torch
 from rankcheck.balls import BallArray
 from rankcheck.costs.corrections import excess
 from rankcheck.networks import Network
-from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound
+from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
 
 
 def tensor(values):
@@ -40,7 +40,12 @@ def test_the_cost_term_by_term():
     weights = 2 * s ** (2 / 2) + 6 * s ** (-2 / 3)
     seam = (s * (t - 1)) ** 2 + 2 * (s ** (1 - 1 / 3) * t) ** 2
     assert net.cost().item() == pytest.approx(weights + seam)
-    assert net.cost() <= seam_cost_bound(f, g, tensor([t]), tensor(s))
+    bound = s ** (2 / 2) * 2 + (s * (t - 1)) ** 2 + s ** (-2 / 3) * (6 + 2 * (s * t) ** 2)
+    assert seam_cost_bound(f, g, tensor([t]), tensor(s)).item() == pytest.approx(bound)
+    assert net.cost().item() == pytest.approx(bound)
+    estimate = s ** (2 / 2) * 3 + s ** (-2 / 3) * (1 + 2 * s * s) * 6 + 2 * s * s
+    assert seam_cost_estimate(f, g, tensor([t]), tensor(s)).item() == pytest.approx(estimate)
+    assert bound <= estimate
 
 
 def test_the_excess_tends_to_the_sum():

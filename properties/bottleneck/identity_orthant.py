@@ -1,0 +1,198 @@
+"""Proposition 5/12 of `bottleneck`, "only if": a domain of no first correction is completely positive.
+
+Print does not prove this part. The proof is in docs/proofs/identity-only-if.md.
+"""
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck import Network, bound, leq, paper
+from rankcheck.costs.corrections import excess
+from rankcheck.instances.matrices import positive, semi_orthogonal
+from rankcheck.instances.networks import require_differentiable, slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import eye, frobenius_squared, log_pseudo_determinant, rank
+from rankcheck.scalars import scalar
+
+from ._active import active_network
+
+
+@instances
+def networks_on_a_plane(source: Source, *, depth=(2, 4)):
+    """A network, an orthonormal basis T of a plane through 0, a point x of it, and Ty for x.
+
+    Both x and the number of units that are negative there are drawn.
+    """
+    n = source.integer(1, 3)
+    k, a = source.integer(1, n), slope(source)
+    T, y = semi_orthogonal(source, n, k), source.tensor(k, low=-2.0, high=2.0)
+    x = (T @ y.unsqueeze(-1)).squeeze(-1)
+    L, outputs = source.integer(*depth), k + source.integer(0, 1)
+    net = active_network(source, x, rank=k, depth=L, outputs=outputs, slope=a, extra=(0, 2))
+    return net, T, x
+
+
+@instances
+def planes_with_a_dead_unit(source: Source):
+    """The identity of R^k, and a unit dead at x whose weights are a multiple of x, ‖x‖ > 1.
+
+    Layers after the first are stretched by a factor near one.
+    """
+    k, L = source.integer(1, 3), source.integer(2, 4)
+    x = positive(source, k, low=1.0, high=4.0)
+    row = -positive(source, 1, 1, low=2.0**-6, high=1.0) * x.unsqueeze(-2)
+    identity = eye(k, x).expand(*source.batch, k, k)
+    weights = [torch.cat((identity, row), -2), torch.cat((identity, 0 * x.unsqueeze(-1)), -1)]
+    return Network.linear((*weights, *[identity] * (L - 2)), 0), identity, x
+
+
+@instances
+def networks_without_a_hidden_layer(source: Source):
+    """The same at depth one."""
+    return networks_on_a_plane(depth=(1, 1))(source)
+
+
+@instances
+def points_off_the_plane(source: Source):
+    """The same at a point x that does not lie in the plane."""
+    net, _, x = planes_with_a_dead_unit()(source)
+    k = x.shape[-1]
+    source.require(torch.full(source.batch, k > 1), "the plane has a complement")
+    T = eye(k, x)[..., :1].expand(*source.batch, k, 1)
+    return net, T, x
+
+
+def negative_units(net, T, x):
+    """How many units of the first layer are negative at x."""
+    return {"negative units": (net.preactivations(x)[0] < 0).sum(-1)}
+
+
+@bound(
+    "bottleneck.entering-the-orthant",
+    paper("bottleneck", "Prop. 5/12, for every network"),
+    instances=networks_on_a_plane(),
+    tight=planes_with_a_dead_unit(),
+    needs={"there is a hidden layer": networks_without_a_hidden_layer()},
+    mutants={
+        "a first layer 2 % dearer": {"weight": Fraction(51, 50)},
+        "as if the slope were zero": {"slope_of": lambda net: 0},
+    },
+    reach=negative_units,
+)
+def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.slope):
+    r"""A network pays for the units of the first layer that are negative on its domain.
+
+    Let $L \ge 2$, let $T$ have $k$ orthonormal columns, $x \in \operatorname{Im} T$ and
+    $\operatorname{rank} Jf(x) T = k$. With $A = W_1 T$, its rows $A_i$ and the first mask $D = D_1(x)$,
+    $$\|\theta\|^2 - kL - 2 \log |Jf(x) T|_+
+      \ge \|W_1\|_F^2 + \|b_1\|^2 - k - \log \det A^T D^2 A
+      \ge \|b_1\|^2 + (1 - a^2) \sum_{\tilde\alpha_{1,i}(x) < 0} \|A_i\|^2,$$
+    and $\max(1, \frac{\|x\|^2}{1 - a^2})$ times this is at least the squared distance of $W_1 x$ from
+    the positive orthant.
+
+    For the identity the left side is its excess cost. In the limit, a domain with
+    $R^{(1)}(id; \Omega) = 0$ is completely positive. Proof: docs/proofs/identity-only-if.md.
+    """
+    at, a = net.at(x), slope_of(net)
+    J, noise = at.jacobian @ T, at.jacobian_noise
+    k, log_det = T.shape[-1], log_pseudo_determinant(at.jacobian @ T, at.jacobian_noise)
+    W, b, z = net.weights[0], net.biases[0], at.preactivations[0]
+    A = W @ T
+    inside = at.inner_jacobians[1] @ T if net.depth > 1 else A
+    norm = frobenius_squared(W) + (b * b).sum(-1)
+    first = norm - k - 2 * log_pseudo_determinant(inside, noise)
+    rows = torch.where(z < 0, (A * A).sum(-1), 0 * z).sum(-1)
+    masked = (b * b).sum(-1) + (1 - a * a) * rows
+    Wx = (W @ x.unsqueeze(-1)).squeeze(-1)
+    below = torch.relu(-Wx)
+    stretch = torch.relu((x * x).sum(-1) / (1 - a * a) - 1) + 1
+    size = net.cost() + k * net.depth + 2 * log_det.abs()
+    where = rank(J, noise) == k
+    share = scalar(weight, norm)
+    return (
+        leq(first * share, excess(net, k) - 2 * log_det, scale=size, where=where, label="the rest"),
+        leq(masked * share, first, scale=size, where=where, label="the first layer"),
+        leq(
+            (below * below).sum(-1),
+            stretch * masked,
+            scale=stretch * norm,
+            where=where,
+            label="the orthant",
+        ),
+    )
+
+
+@instances
+def networks_on_an_interval(source: Source):
+    """A network of one input, and the points r and −r."""
+    r, a = positive(source, 1), slope(source)
+    L, outputs = source.integer(2, 4), source.integer(1, 2)
+    net = active_network(source, r, rank=1, depth=L, outputs=outputs, slope=a, extra=(0, 2))
+    points = torch.stack((r, -r), -2)
+    require_differentiable(source, net, points)
+    return net, points
+
+
+@instances
+def shifts(source: Source):
+    """x ↦ wx + b with w² + b² = 1, later layers stretched a little, on just less than [−b/w, b/w].
+
+    The slope is 0, and b < w.
+    """
+    t, L = positive(source, 1, low=0.0625, high=0.375), source.integer(2, 4)
+    w, b = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+    later = positive(source, 1, 1, low=1.0, high=1.0 + 2.0**-24)
+    weights, biases = (w.unsqueeze(-1), *[later] * (L - 1)), (b, *[0 * b] * (L - 1))
+    r = b / w * (1 - 2.0**-26)
+    return Network(weights, biases, 0), torch.stack((r, -r), -2)
+
+
+@instances
+def one_sided_points(source: Source):
+    """The identity of depth two at the points r and 2r, on one side of 0."""
+    r = positive(source, 1)
+    one = torch.ones_like(r).unsqueeze(-1)
+    return Network.linear((one, one), 0), torch.stack((r, 2 * r), -2)
+
+
+@instances
+def identities_of_depth_one(source: Source):
+    """The identity of depth one at the points r and −r."""
+    r = positive(source, 1)
+    return Network.linear((torch.ones_like(r).unsqueeze(-1),), 0), torch.stack((r, -r), -2)
+
+
+@bound(
+    "bottleneck.identity-of-an-interval",
+    paper("bottleneck", "Prop. 5/12, for every network"),
+    instances=networks_on_an_interval(),
+    tight=shifts(),
+    needs={
+        "the points are opposite": one_sided_points(),
+        "there is a hidden layer": identities_of_depth_one(),
+    },
+    mutants={"2 % more": {"weight": 1.02}},
+)
+def test_identity_of_an_interval(net, points, *, weight=1):
+    r"""The identity of [−r, r] has a positive first correction.
+
+    For a network of one input, slope $a$ and depth $L \ge 2$ whose Jacobian is not zero at $r$ and at
+    $-r$, $r > 0$:
+    $$\|\theta\|^2 - L - 2 \log \min(\|Jf(r)\|, \|Jf(-r)\|)
+      \ge \log \min\Bigl(1 + r^2, \frac{2}{1 + a^2}\Bigr) > 0.$$
+    So $R^{(1)}(id; [-r, r])$ is at least the right side: the interval is planar, and not completely
+    positive. It is the price of the first layer; for $a = 0$ and $r \le 1$ the map $x \mapsto w(x + r)$
+    with $w^2 (1 + r^2) = 1$ attains it, and the identity has to pay for the last layers too. Proof:
+    docs/proofs/identity-only-if.md.
+    """
+    J = net.jacobian(points)
+    lengths = frobenius_squared(J)
+    both = (rank(J, net.jacobian_noise(points)) == 1).all(-1)
+    least = torch.minimum(lengths[..., 0], lengths[..., 1])
+    least = torch.where(both, least, torch.ones_like(least))
+    r, a = points[..., 0, 0], net.slope
+    folded = 2 / (1 + a * a) + 0 * r
+    price = torch.minimum(1 + r * r, folded).log()
+    size = net.cost() + net.depth + least.log().abs()
+    return leq(price * weight, excess(net, 1) - least.log(), scale=size, where=both)

@@ -1,0 +1,89 @@
+"""Appendix D.2 of `bottleneck`: limits of networks are networks, and the cost is semi-continuous."""
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck import Network, bound, leq, paper
+from rankcheck.instances.matrices import positive
+from rankcheck.instances.networks import network
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import frobenius_squared, power
+from rankcheck.scalars import scalar
+
+
+@instances
+def two_networks(source: Source):
+    """Two networks of the same widths and slope, the second at any distance from the first, and x."""
+    net = network(source, depth=(1, 4), width=(1, 3))
+    near = source.choice((1.0, 2.0**-8))
+    other = [W + near * source.tensor(*W.shape[-2:], low=-1.0, high=1.0) for W in net.weights]
+    biases = [b + near * source.tensor(b.shape[-1], low=-1.0, high=1.0) for b in net.biases]
+    return net, net.with_parameters(other, biases), source.tensor(net.widths[0])
+
+
+@instances
+def growing_scalars(source: Source):
+    """Networks of one unit a layer with positive parameters, the first with the larger ones."""
+    L = source.integer(1, 4)
+    small = [positive(source, 2) for _ in range(L)]
+    large = [p + positive(source, 2) for p in small]
+
+    def scalars(parts):
+        return Network([p[..., :1, None] for p in parts], [p[..., 1:] for p in parts])
+
+    return scalars(large), scalars(small), positive(source, 1)
+
+
+@instances
+def steep_pairs(source: Source):
+    """The same with slope 3, at −x: the units are on their steep side."""
+    larger, smaller, x = growing_scalars()(source)
+    source.require(torch.full(source.batch, larger.depth > 1), "there is a hidden layer")
+    pair = [
+        Network.unchecked_slope(net.weights, [0 * b for b in net.biases], 3.0)
+        for net in (larger, smaller)
+    ]
+    return *pair, -x
+
+
+@bound(
+    "bottleneck.lower-semicontinuity",
+    paper("bottleneck", "App. D.2"),
+    instances=two_networks(),
+    tight=growing_scalars(),
+    needs={"the slope lies in [-1, 1]": steep_pairs()},
+    mutants={
+        "the first layer left out": {"start": 1},
+        "a bound 2 % lower": {"weight": Fraction(49, 50)},
+    },
+)
+def test_lower_semicontinuity(net, other, x, *, start=0, weight=1):
+    r"""A limit of networks of bounded cost and width is a network of no larger cost.
+
+    For networks $\theta$, $\theta'$ of the same widths and slope, at every $x$,
+    $$\|f_\theta(x) - f_{\theta'}(x)\| \le \sum_{\ell=1}^L \Bigl( \prod_{j > \ell} \|W'_j\|_F \Bigr)
+      \bigl( \|W_\ell - W'_\ell\|_F \|\alpha_{\ell-1}(x)\| + \|b_\ell - b'_\ell\| \bigr).$$
+
+    So let $f_i \to f_0$ on $\Omega$, with networks of bounded widths and bounded costs. A subsequence of
+    the parameters converges, to $\theta_0$ say; then $f_{\theta_0} = f_0$, and
+    $R(f_0; \Omega, L) \le \|\theta_0\|^2 \le \liminf R(f_i; \Omega, L)$: the cost is lower
+    semi-continuous where a width suffices, as for finite $\Omega$ ($N(N+1)$, Remark 1). The limit
+    is not checked. For infinite $\Omega$ and unbounded widths print gives no proof, and there is
+    none here.
+    """
+    total, product = 0 * net.cost(), 1 + 0 * net.cost()
+    activations = net.activations(x)
+    for index in reversed(range(start, net.depth)):
+        W, b = net.weights[index], net.biases[index]
+        step = length(W - other.weights[index], 2) * length(activations[index], 1)
+        step = step + length(b - other.biases[index], 1)
+        total = total + product * step
+        product = product * length(other.weights[index], 2)
+    return leq(length(net(x) - other(x), 1), total * scalar(weight, total), scale=1 + total)
+
+
+def length(array, axes):
+    """The norm over the last one or two axes."""
+    square = frobenius_squared(array) if axes == 2 else (array * array).sum(-1)
+    return power(square, Fraction(1, 2))
