@@ -6,6 +6,7 @@ import torch
 
 from rankcheck import Erratum, bound, leq, paper, step
 from rankcheck.claims.claim import Need
+from rankcheck.data.moments import covariance
 from rankcheck.instances.matrices import matrix, orthogonal
 from rankcheck.instances.networks import STEEPEST, Range
 from rankcheck.instances.source import Source, instances
@@ -44,12 +45,6 @@ def bent_data(source: Source):
     Y = base + source.tensor(3, 2, low=-0.03125, high=0.03125)
     W = torch.eye(2, dtype=torch.float64) + source.tensor(2, 2, low=-0.0078125, high=0.0078125)
     return Y, W, source.tensor(low=-0.125, high=0.125)
-
-
-def covariance(Y):
-    """The covariance of the rows of Y, n × n."""
-    centred = Y - Y.mean(-2, keepdim=True)
-    return centred.mT @ centred / Y.shape[-2]
 
 
 def frobenius_norm(A):
