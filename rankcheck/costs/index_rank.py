@@ -185,8 +185,8 @@ def effective_rank_threshold(
 def effective_rank_threshold_as_printed(r: Number | Array, epsilon: Array, L: int) -> Array:
     """ε√r (1 + 1/√r)^{(L−1)/2}, as slides B print it: the J at which the bound reaches r + √r.
 
-    For r ≥ 2 a smaller J does not imply rank_{I,ε}(f) ≤ r by that bound; from depth 14 on it does not
-    at all (docs/proofs/printed-budget.md). For r = 1 the two thresholds agree.
+    For r ≥ 2 a smaller J does not imply rank_{I,ε}(f) ≤ r by that bound; from depth 14 on it
+    does not at all (docs/proofs/printed-budget.md). For r = 1 the two thresholds agree.
     """
     r = scalar(r, epsilon) if isinstance(r, Number) else r
     root = power(r, Fraction(1, 2))

@@ -154,6 +154,33 @@ def units_on_a_line(
     return W, -W[..., 0] * bends, a, x, law(source, K + 1, everywhere=True)
 
 
+@instances
+def two_networks_on_a_line(
+    source: Source, *, units: Range = (1, 3), inputs: Range = (1, 4)
+) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
+    """W, b, a, x, p of `units_on_a_line`, and V, d, e: another network for the same function + c.
+
+    In a third of the draws each V, d, e is the same network; has one unit split into two, and two
+    more that cancel; or has four more, whose linear parts cancel. The rows of those are drawn, so
+    that the rank of D_eV is often larger than that of D_aW.
+    """
+    W, b, a, x, p = units_on_a_line(units=units, inputs=inputs).build(source)
+    kind = source.choice(("the same", "units that cancel", "linear parts that cancel"))
+    if kind == "the same":
+        return W, b, a, x, p, W, b, a
+    u, c = source.tensor(1, W.shape[-1], low=-2.0, high=2.0), away_from_zero(source, 1)
+    beta = source.tensor(1)
+    if kind == "units that cancel":
+        rows, biases = (W[..., :1, :], u, u), (b[..., :1], beta, beta)
+        outer = (1.875 * a[..., :1], a[..., 1:], -0.875 * a[..., :1], c, -c)
+    else:
+        # c(u·x + β) − c(u·x + β + 1) = −c
+        rows, biases = (u, -u, u, -u), (beta, -beta, beta + 1, -beta - 1)
+        outer = (a, c, -c, -c, c)
+    V, d = torch.cat((W, *rows), -2), torch.cat((b, *biases), -1)
+    return W, b, a, x, p, V, d, torch.cat([part for part in outer if part.shape[-1]], -1)
+
+
 def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
     """K rows w_k in R^D with |w_k1| ≥ 1/8, of at most this rank.
 

@@ -221,7 +221,7 @@ def test_thresholds_are_where_the_bound_reaches_its_next_integer(L, r):
 @pytest.mark.parametrize("L", [2, 5, 14])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
 def test_the_volume_bound_is_the_least_schatten_power_that_the_eigenvalues_allow(n, L):
-    """By its proof: n equal s_i with Π s_i = Π σ_i/√β_i, for the largest Π β_i, over a grid of y."""
+    """By its proof: n equal s_i with Π s_i = Π σ_i/√β_i, for the largest Π β_i on a grid of y."""
     sigma = torch.linspace(0.5, 3.0, n, dtype=torch.float64)
     y = torch.linspace(0.0, 1.0, 200_001, dtype=torch.float64)
     others = y * (1 - y) / max(1, n - 1)

@@ -14,6 +14,7 @@ from rankcheck.instances.units import (
     orthogonal_units,
     parallel_units,
     separate_units_at_points,
+    two_networks_on_a_line,
     units_at_points,
     units_on_a_line,
     units_with_scales,
@@ -29,6 +30,7 @@ FAMILIES = [
     separate_units_at_points(),
     units_on_a_line(),
     units_on_a_line(full_rank=True),
+    two_networks_on_a_line(),
 ]
 
 
@@ -78,6 +80,20 @@ def test_neighbours_on_the_line_differ_by_one_unit(swept):
         full = full or bool((ranks == most).any() and most > 1)
     assert deficient
     assert full
+
+
+def test_two_networks_on_a_line_differ_by_a_constant_and_sometimes_in_rank(swept):
+    same = larger = False
+    for source, (W, b, a, x, _, V, d, e) in swept(two_networks_on_a_line(), 40):
+        z = torch.cat((x, source.tensor(3, W.shape[-1])), -2)
+        first, second = two_layer_network(W, b, a)(z), two_layer_network(V, d, e)(z)
+        change = (second - first).squeeze(-1)
+        torch.testing.assert_close(change, change[..., :1].expand(change.shape), rtol=0, atol=1e-9)
+        rank, other = unit_rank(W, a), unit_rank(V, e)
+        assert bool((other >= rank).all())
+        same, larger = same or bool((other == rank).any()), larger or bool((other > rank).any())
+    assert same
+    assert larger
 
 
 def test_parallel_and_aligned_units_are_at_the_scales_of_the_path_norm(swept):
