@@ -18,9 +18,10 @@ from rankcheck.instances.units import (
     two_networks_on_a_line,
     units_on_a_line,
 )
-from rankcheck.linalg import eye, power, range_projection, rank
+from rankcheck.linalg import eye, power, rank
 
 from ._laws import without_an_end
+from ._projected import projected
 
 
 @instances
@@ -55,13 +56,6 @@ def a_region_without_mass(source: Source):
     """Orthogonal units; the region below all bends, or the one above, has no mass."""
     W, b, a, x, p, *others = orthogonal_units_on_a_line().build(source)
     return W, b, a, x, without_an_end(source, p), *others
-
-
-def projected(V, root):
-    """VP, with P the projection onto the range of C_f."""
-    P = range_projection(root.mT)
-    # In floats the second factor takes what the first one leaves outside the range.
-    return V @ P @ P
 
 
 def not_projected(V, root):
