@@ -12,12 +12,13 @@ from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import (
     depth,
+    functions_of_any_rank,
     separate_units_at_points,
     signs,
-    units_at_points,
-    units_on_a_line,
 )
 from rankcheck.linalg import power, rank, singular_values
+
+from ._reach import index_ranks
 
 #: For n units, squares of rationals that sum to one over the number of sets of (n + 1)/2 units.
 SQUARES = {
@@ -30,14 +31,8 @@ SQUARES = {
 @instances
 def functions_of_rank(source: Source):
     """Units W, b, a, points x of masses p, a depth, λ > 0, and n up to the rank that fits."""
-    family = source.choice(("at points", "on a line", "separate"))
-    if family == "at points":
-        W, b, a, x, p, L, lam = units_at_points(points=(3, 6)).build(source)
-    elif family == "separate":
-        W, b, a, x, p, L, lam = separate_units_at_points().build(source)
-    else:
-        W, b, a, x, p = units_on_a_line(units=(2, 4), inputs=(2, 4), full_rank=True).build(source)
-        L, lam = depth(source), positive(source, W.shape[-2])
+    family = source.choice((functions_of_any_rank(least=2), separate_units_at_points()))
+    W, b, a, x, p, L, lam = family.build(source)
     return W, b, a, x, p, L, lam, source.integer(1, min(*W.shape[-2:], x.shape[-2], 3))
 
 
@@ -70,6 +65,7 @@ def heavier_laws(source: Source):
     "linear.gradient-volume",
     paper("rankcheck", "docs/proofs/printed-budget.md, Theorem 1"),
     instances=functions_of_rank(),
+    reach=index_ranks,
     tight=half_of_the_units(),
     needs={"the law has mass one": heavier_laws()},
     mutants={

@@ -11,6 +11,7 @@ from rankcheck.instances.units import units_on_a_line
 from rankcheck.linalg import range_projection, rank, singular_values
 
 from ._laws import without_an_end
+from ._reach import index_ranks
 
 
 @instances
@@ -43,6 +44,7 @@ def only_the_last(gradients, p):
     "linear.index-rank",
     paper("linear", "slides A, Mixed-Variation Functions; slides B, EGOP"),
     instances=units_and_moves(),
+    reach=index_ranks,
     needs={
         "every region has positive mass": a_region_without_mass(),
         "the units have distinct hyperplanes": cancelling_units(),

@@ -22,6 +22,7 @@ from rankcheck.linalg import eye, power, rank
 
 from ._laws import without_an_end
 from ._projected import projected
+from ._reach import index_ranks
 
 
 @instances
@@ -67,6 +68,7 @@ def not_projected(V, root):
     "linear.path-norm-upper",
     paper("linear", "slides B, Theorem"),
     instances=two_networks_and_depths(),
+    reach=index_ranks,
     tight=orthogonal_units_on_a_line(),
     needs={"every region has positive mass": a_region_without_mass()},
     mutants={

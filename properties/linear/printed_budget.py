@@ -19,6 +19,8 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, power, singular_values
 from rankcheck.scalars import scalar
 
+from ._reach import index_ranks
+
 #: (r + √r)^{L−1} ≤ (r + 1)^L κ_{r+1} for every integer r ≥ 2 up to this depth.
 PROVED = 13
 #: Two functions, by r: the weights, the scales λ, a level below every σ_i, and the least depth at
@@ -149,6 +151,7 @@ def pairs_of_units(source: Source, K: int):
     "linear.printed-budget-to-depth-13",
     paper("rankcheck", "docs/proofs/printed-budget.md, Theorem 2"),
     instances=functions_of_rank_above(depths=(2, PROVED)),
+    reach=index_ranks,
     needs={"L ≤ 13": functions_of_rank_above(depths=(PROVED + 1, PROVED + 2))},
     mutants={"1.02 (r + √r)": {"more": Fraction(51, 50)}},
 )

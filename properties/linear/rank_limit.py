@@ -28,6 +28,7 @@ from rankcheck.scalars import scalar
 
 from ._laws import without_an_end
 from ._projected import projected
+from ._reach import index_ranks
 
 DEPTHS = (2, 3, 4, 5, 8, 16, 64, 512, 4096)
 #: Depths at which the rate is an equality up to 10⁻⁶.
@@ -128,6 +129,7 @@ def a_region_without_mass(source: Source):
     "linear.rank-limit",
     paper("linear", "slides B, Corollary 1"),
     instances=functions_at_any_depth(),
+    reach=index_ranks,
     tight=functions_of_one_singular_value(),
     needs={"every region has positive mass": Need(a_region_without_mass(), {"weights": as_given})},
     mutants={

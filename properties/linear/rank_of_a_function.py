@@ -9,6 +9,7 @@ from rankcheck.linalg import rank
 
 from ._laws import without_an_end
 from ._projected import projected
+from ._reach import index_ranks
 
 
 @instances
@@ -34,6 +35,7 @@ def onto_the_first_gradient(V, root):
     "linear.rank-of-a-function",
     paper("linear", "slides A, Mixed-Variation Functions"),
     instances=two_networks_and_a_point(),
+    reach=index_ranks,
     needs={"every region has positive mass": a_region_without_mass()},
     mutants={"the projection onto one gradient": {"weights": onto_the_first_gradient}},
     witness=projected,

@@ -8,16 +8,16 @@ from rankcheck import bound, leq, paper
 from rankcheck.costs import egop_root, phi_at, two_layer_network
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
-from rankcheck.instances.units import depth, separate_units, units_at_points
+from rankcheck.instances.units import depth, functions_of_any_rank, separate_units
 from rankcheck.linalg import power, rank, schatten_power, singular_values
+
+from ._reach import index_ranks
 
 
 @instances
 def functions_and_ranks(source: Source):
     """Units at points, their law, L and λ; a number r ≥ 1, and k below the number of σ_i."""
-    W, b, a, x, p, L, lam = units_at_points(units=(2, 5), inputs=(2, 4), points=(2, 5)).build(
-        source
-    )
+    W, b, a, x, p, L, lam = functions_of_any_rank(least=2).build(source)
     k = source.integer(1, min(W.shape[-1], x.shape[-2]) - 1)
     return W, b, a, x, p, L, lam, positive(source, low=1.0, high=6.0), k
 
@@ -43,6 +43,7 @@ def heavier_laws(source: Source):
     "linear.singular-value-decay",
     paper("linear", "slides A, last Theorem"),
     instances=functions_and_ranks(),
+    reach=index_ranks,
     tight=flat_tails(),
     needs={"the law has mass one": heavier_laws()},
     mutants={

@@ -143,15 +143,34 @@ def units_on_a_line(
     Finitely many distinct hyperplanes are crossed by some line at distinct points; here it is the
     first coordinate axis. Unit k bends at τ_1 < ... < τ_K (w_k1 ≠ 0, b_k = −w_k1 τ_k), and x holds
     the K + 1 points (ξ, 0, ..., 0) with ξ below, between and above the τ_k, each of positive mass.
-    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The rank of W is drawn; with `full_rank` it is min(K, D),
-    unless the drawn entries are degenerate.
+    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The rank of W is drawn first; with `full_rank` it is
+    min(K, D). It is smaller where the drawn entries are degenerate.
     """
-    K, D = source.integer(*units), source.integer(*inputs)
-    rank = min(K, D) if full_rank else source.integer(1, min(K, D))
+    rank = 1 if full_rank else source.integer(1, min(units[1], inputs[1]))
+    K, D = (
+        source.integer(max(units[0], rank), units[1]),
+        source.integer(max(inputs[0], rank), inputs[1]),
+    )
+    rank = min(K, D) if full_rank else rank
     W, a = crossing_rows(source, K, D, rank), source.tensor(K)
     bends = breakpoints(source, K)
     x = on_the_line(between(bends), D)
     return W, -W[..., 0] * bends, a, x, law(source, K + 1, everywhere=True)
+
+
+@instances
+def functions_of_any_rank(
+    source: Source, *, least: int = 1
+) -> tuple[Any, Any, Any, Any, Any, int, Any]:
+    """`units_at_points` in a third of the draws, `units_on_a_line` with L and λ in the others.
+
+    At least `least` units, inputs and points.
+    """
+    if source.integer(0, 2) == 0:
+        units, inputs, points = (least, 5), (least, 4), (least, 5)
+        return units_at_points(units=units, inputs=inputs, points=points).build(source)
+    W, b, a, x, p = units_on_a_line(units=(least, 4), inputs=(least, 4)).build(source)
+    return W, b, a, x, p, depth(source), positive(source, W.shape[-2])
 
 
 @instances

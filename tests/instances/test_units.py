@@ -10,6 +10,7 @@ from rankcheck.instances.units import (
     DEEP,
     aligned_units_at_points,
     away_from_zero,
+    functions_of_any_rank,
     law,
     orthogonal_units,
     parallel_units,
@@ -31,6 +32,7 @@ FAMILIES = [
     units_on_a_line(),
     units_on_a_line(full_rank=True),
     two_networks_on_a_line(),
+    functions_of_any_rank(least=2),
 ]
 
 
@@ -94,6 +96,22 @@ def test_two_networks_on_a_line_differ_by_a_constant_and_sometimes_in_rank(swept
         same, larger = same or bool((other == rank).any()), larger or bool((other > rank).any())
     assert same
     assert larger
+
+
+@pytest.mark.parametrize(
+    ("family", "zero"),
+    [(units_on_a_line(), 0.25), (functions_of_any_rank(least=2), 0.35)],
+    ids=repr,
+)
+def test_every_rank_is_reached(swept, family, zero):
+    counts = torch.zeros(5)
+    for _, (W, b, a, x, p, *_) in swept(family, 60):
+        gradients = two_layer_network(W, b, a).jacobian(x).squeeze(-2)
+        root = p.sqrt().unsqueeze(-1) * gradients
+        counts += torch.bincount(torch.linalg.matrix_rank(root, rtol=1e-13), minlength=5)
+    share = counts / counts.sum()
+    assert share[0] < zero
+    assert bool((share[1:] > 0.05).all())
 
 
 def test_parallel_and_aligned_units_are_at_the_scales_of_the_path_norm(swept):
