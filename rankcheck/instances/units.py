@@ -143,7 +143,8 @@ def units_on_a_line(
     Finitely many distinct hyperplanes are crossed by some line at distinct points; here it is the
     first coordinate axis. Unit k bends at τ_1 < ... < τ_K (w_k1 ≠ 0, b_k = −w_k1 τ_k), and x holds
     the K + 1 points (ξ, 0, ..., 0) with ξ below, between and above the τ_k, each of positive mass.
-    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The rank of W is drawn first; with `full_rank` it is
+    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The a_k and the factors of W are multiples of 1/64, so that
+    floats decide the ranks. The rank of W is drawn first; with `full_rank` it is
     min(K, D). It is smaller where the drawn entries are degenerate.
     """
     rank = 1 if full_rank else source.integer(1, min(units[1], inputs[1]))
@@ -152,7 +153,7 @@ def units_on_a_line(
         source.integer(max(inputs[0], rank), inputs[1]),
     )
     rank = min(K, D) if full_rank else rank
-    W, a = crossing_rows(source, K, D, rank), source.tensor(K)
+    W, a = crossing_rows(source, K, D, rank), _in_steps(source.tensor(K))
     bends = breakpoints(source, K)
     x = on_the_line(between(bends), D)
     return W, -W[..., 0] * bends, a, x, law(source, K + 1, everywhere=True)
@@ -211,7 +212,12 @@ def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
         right = torch.cat((right, right.new_zeros((*source.batch, rank - 1, 1))), -2)
     if D > 1:
         right = torch.cat((right, source.tensor(rank, D - 1, low=-2.0, high=2.0)), -1)
-    return left @ right
+    return _in_steps(left) @ _in_steps(right)
+
+
+def _in_steps(entries: Any) -> Any:
+    """The entries, rounded to multiples of 1/64."""
+    return (64 * entries).round() / 64
 
 
 def breakpoints(source: Source, K: int) -> Any:
