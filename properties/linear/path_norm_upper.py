@@ -108,7 +108,7 @@ def test_path_norm_upper(W, b, a, x, p, V, d, e, L, z, *, weights=projected, exp
     return (
         # The projection errs by the condition number of the gradients.
         eq(*values, scale=scale, terms=2**20, label="the function"),
-        leq(phi_at(U, e, L, path_norm_lambda(U, e)), upper, label="the cost"),
+        leq(phi_at(U, e, L, path_norm_lambda(U, e)), upper, terms=2**20, label="the cost"),
     )
 
 

@@ -190,6 +190,8 @@ def two_networks_on_a_line(
         return W, b, a, x, p, W, b, a
     u, c = source.tensor(1, W.shape[-1], low=-2.0, high=2.0), away_from_zero(source, 1)
     beta = source.tensor(1)
+    rows: tuple[Any, ...]
+    biases: tuple[Any, ...]
     if kind == "units that cancel":
         rows, biases = (W[..., :1, :], u, u), (b[..., :1], beta, beta)
         outer = (1.875 * a[..., :1], a[..., 1:], -0.875 * a[..., :1], c, -c)
