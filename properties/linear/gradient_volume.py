@@ -86,6 +86,9 @@ def test_gradient_volume(W, b, a, x, p, L, lam, n, *, exponent=1, constant=1, tr
     linear.mixed-variation-bound gives the same with 1 in place of $\kappa_n$; $\kappa_1 = 1$,
     $\kappa_2 = 1.54$, $\kappa_3 = 1.89$, and $\kappa_n \to 4$.
 
+    So $R_L(f) \le r^{(L-2)/L} J^{2/L}$ with $J < \varepsilon r\,(1 + \frac1r)^{L/2}
+    \sqrt{\kappa_{r+1}}$ gives $\operatorname{rank}_{I,\varepsilon}(f) \le r$.
+
     The step that is new: $B = \mathbb E[vv^\top]$ with $v = \lambda \circ s(x)$, $s(x) \in \{0, 1\}^K$
     the active units, has $\lambda_{\max}(B) \ge (\operatorname{tr} B)^2$, since
     $\|v\|^2 = \lambda^\top v$. Checked as well.

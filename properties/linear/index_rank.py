@@ -57,8 +57,9 @@ def only_the_last(gradients, p):
         "is positive everywhere. Under the uniform law on [−1, 1]^2 the function [x_1]_+ + [x_2 − 5]_+ "
         "has rank(C_f) = 1 and rank 2. Without the hypothesis the equation holds if f is only considered "
         "on the support of ρ, where that is convex and has an interior point.",
-        survives="Everything that follows: slides B define the index rank as rank(C_f), for any law, and no "
-        "result there uses the equation.",
+        survives="Slides B define the index rank as rank(C_f). Their upper bound of R_L and their corollaries "
+        "need the same hypothesis, or functions on the support; with it they stand "
+        "(linear.path-norm-upper, linear.rank-limit, linear.low-rank-wins).",
         place="slides A, Mixed-Variation Functions",
     ),
 )
