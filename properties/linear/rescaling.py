@@ -36,7 +36,7 @@ def rescaled(W, b, a, c, scales, x, exponent):
 
 @identity(
     "linear.rescaling",
-    paper("linear", "A “Rescaling invariance” (corrected)"),
+    paper("linear", "slides A, “Rescaling invariance” (corrected)"),
     instances=rescaled_units(),
     needs={"λ > 0": rescaled_units(negative=True)},
     mutants={"b unscaled, as printed": {"exponent": 0}},
@@ -63,7 +63,7 @@ def biased_units(source: Source):
 
 @refuted(
     "linear.rescaling-as-printed",
-    paper("linear", "A “Rescaling invariance”"),
+    paper("linear", "slides A, “Rescaling invariance”"),
     instances=biased_units(),
     errata=Erratum(
         printed="“∀λ > 0, a_k[w_k^T x − b_k]_+ + c = (a_k/λ)[λw_k^T x − b_k]_+ + c. Similarly, ∀λ ≻ 0, "
