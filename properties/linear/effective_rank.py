@@ -17,10 +17,12 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import (
     aligned_units_at_points,
     depth,
+    functions_of_any_rank,
     separate_units,
-    units_at_points,
 )
 from rankcheck.linalg import power, schatten_power
+
+from ._reach import index_ranks
 
 #: A factor that puts ε just below the singular values to be counted.
 BELOW = 1 - 2.0**-30
@@ -34,7 +36,7 @@ def numbers(source: Source):
 @instances
 def functions_and_levels(source: Source):
     """Units at points, their law, L and λ; a number s > 0, and a level ε."""
-    W, b, a, x, p, L, lam = units_at_points().build(source)
+    W, b, a, x, p, L, lam = functions_of_any_rank().build(source)
     return W, b, a, x, p, L, lam, numbers(source), positive(source, low=2.0**-6)
 
 
@@ -60,6 +62,7 @@ def heavier_laws(source: Source):
     "linear.effective-rank",
     paper("linear", "slides B, Theorem (Minimal-norm interpolants)"),
     instances=functions_and_levels(),
+    reach=index_ranks,
     tight=equal_singular_values(),
     needs={"the law has mass one": heavier_laws()},
     mutants={

@@ -12,6 +12,8 @@ from rankcheck.instances.units import (
 )
 from rankcheck.linalg import power, schatten_power
 
+from ._reach import index_ranks
+
 
 @instances
 def functions(source: Source):
@@ -31,6 +33,7 @@ def heavier_laws(source: Source):
     "linear.mixed-variation-bound",
     paper("linear", "slides A, Lemma; slides B, Theorem"),
     instances=functions(),
+    reach=index_ranks,
     tight=aligned_units_at_points(),
     needs={"the law has mass one": heavier_laws()},
     mutants={

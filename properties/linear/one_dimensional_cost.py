@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import eq, identity, paper
+from rankcheck import cited, eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import path_norm, total_variation_of_derivative, two_layer_network
 from rankcheck.instances.source import Source, instances
@@ -60,3 +60,21 @@ def test_one_dimensional_cost(W, b, a, c, bends, *, exponent=1):
         eq(path, total_variation_of_derivative(W, b, a), label="by the active units"),
         eq(path, variation, scale=scale, label="by values of f"),
     )
+
+
+@cited(
+    "linear.radon-total-variation",
+    paper("linear", "slides B, Effect of weight decay (Ongie et al. 2019)"),
+    reason="the total variation of a distribution on the hyperplanes of R^d, defined by duality; in "
+    "one variable it is linear.one-dimensional-cost, and for units with distinct hyperplanes its value "
+    "is the path norm, linear.path-norm-of-a-function",
+)
+def test_radon_total_variation():
+    r"""In d variables the cost of two layers is the total variation of a Radon transform.
+
+    Weight decay prefers functions $f: \mathbb R^d \to \mathbb R$ with a small $\|\mathcal
+    R(-\Delta)^{(d+1)/2} f\|_{TV}$, $\mathcal R$ the Radon transform. For $f(x) = \sum_k a_k [w_k
+    \cdot x + b_k]_+ + c$ with distinct hyperplanes it is $2(2\pi)^{d-1} \sum_k |a_k| \|w_k\|$: each
+    unit contributes a point mass at its hyperplane. In one variable it is $\int |f''|$, up to a
+    constant. A linear part of $f$ has no mass, but costs something.
+    """

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, eq, leq, paper
+from rankcheck import bound, eq, identity, leq, paper
+from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import egop_root, path_norm, path_norm_lambda, phi_at, two_layer_network
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
@@ -14,22 +15,26 @@ from rankcheck.instances.units import (
     law,
     on_the_line,
     signs,
+    two_networks_on_a_line,
     units_on_a_line,
 )
 from rankcheck.linalg import eye, power, rank
 
 from ._laws import without_an_end
+from ._projected import projected
+from ._reach import index_ranks
 
 
 @instances
-def units_and_depths(source: Source):
-    """Units with distinct hyperplanes, a law with mass in each region on a line, a depth L ≥ 2."""
-    return *units_on_a_line().build(source), source.integer(2, 8)
+def two_networks_and_depths(source: Source):
+    """Two networks for a function, a law with mass in each region on a line, L ≥ 2, a point."""
+    W, b, a, x, p, V, d, e = two_networks_on_a_line().build(source)
+    return W, b, a, x, p, V, d, e, source.integer(2, 8), source.tensor(W.shape[-1])
 
 
 @instances
 def orthogonal_units_on_a_line(source: Source):
-    """The same with orthogonal w_k of one length, so that all singular values are equal.
+    """The same network twice, with orthogonal w_k of one length: all singular values are equal.
 
     The ±w_k are multiples of the rows of a reflection v ↦ v − 2⟨u, v⟩u/|u|², whose first column has
     no zero.
@@ -43,60 +48,98 @@ def orthogonal_units_on_a_line(source: Source):
     W = positive(source, 1, 1, low=0.5, high=2.0) * signs(source, K).unsqueeze(-1) * W
     bends = breakpoints(source, K)
     x, p = on_the_line(between(bends), K), law(source, K + 1, everywhere=True)
-    return W, -W[..., 0] * bends, signs(source, K), x, p, source.integer(2, 8)
+    b, a, L = -W[..., 0] * bends, signs(source, K), source.integer(2, 8)
+    return W, b, a, x, p, W, b, a, L, source.tensor(K)
 
 
 @instances
 def a_region_without_mass(source: Source):
     """Orthogonal units; the region below all bends, or the one above, has no mass."""
-    W, b, a, x, p, L = orthogonal_units_on_a_line().build(source)
-    return W, b, a, x, without_an_end(source, p), L
+    W, b, a, x, p, *others = orthogonal_units_on_a_line().build(source)
+    return W, b, a, x, without_an_end(source, p), *others
 
 
-@instances
-def split_units(source: Source):
-    """The same units, and each once more with −7/8 of its outer weight."""
-    W, b, a, x, p, L = units_and_depths().build(source)
-    return torch.cat((W, W), -2), torch.cat((b, b), -1), torch.cat((a, -0.875 * a), -1), x, p, L
+def not_projected(V, root):
+    """V itself."""
+    return V
 
 
 @bound(
     "linear.path-norm-upper",
     paper("linear", "slides B, Theorem"),
-    instances=units_and_depths(),
+    instances=two_networks_and_depths(),
+    reach=index_ranks,
     tight=orthogonal_units_on_a_line(),
-    needs={
-        "every region has positive mass": a_region_without_mass(),
-        "the units have distinct hyperplanes": split_units(),
-    },
+    needs={"every region has positive mass": a_region_without_mass()},
     mutants={
+        "the weights themselves": {"weights": not_projected},
         "the path norm with exponent 2.04/L": {"exponent": Fraction(51, 25)},
         "the path norm with exponent 1.96/L": {"exponent": Fraction(49, 25)},
         "the rank with exponent 0.98 (L − 2)/L": {"factor": Fraction(49, 50)},
     },
     witness=path_norm_lambda,
 )
-def test_path_norm_upper(W, b, a, x, p, L, *, exponent=2, factor=1):
+def test_path_norm_upper(W, b, a, x, p, V, d, e, L, z, *, weights=projected, exponent=2, factor=1):
     r"""The index rank and the path norm of a function bound its cost at every depth.
 
-    $R_L(h) \le \operatorname{rank}_I(h)^{(L-2)/L} R_2(h)^{2/L}$ for units with distinct
-    hyperplanes and a law with mass in every region. $R_L(h)$ is at most the cost of the units at
-    $\lambda_k^2 \propto |a_k| \|w_k\|$, which stands for it here.
+    Let $f$ be a two-layer function, and $P$ the projection onto $\operatorname{range} C_f$, for a law
+    with mass in every activation region. For every network $(V, d, e)$ for $f$, $(VP, d, e)$ is one
+    too, and $\Phi_L(VP, e) \le \operatorname{rank}_I(f)^{(L-2)/L}\, \mathrm{path}(V, e)^{2/L}$. The
+    least over all networks gives $R_L(f) \le \operatorname{rank}_I(f)^{(L-2)/L} R_2(f)^{2/L}$.
 
-    The right side comes from gradients of $h$: the rank of their law, and $R_2(h) = \sum_k \|\nabla
-    h(x_k) - \nabla h(x_{k-1})\|$ along a line that crosses each hyperplane once. That sum is the
-    path norm of these units. No other network for $h$ has a smaller path norm, since it needs units
-    for the jump of $\nabla h$ at every hyperplane (not checked).
+    $f(x + u) = f(x)$ for $u \perp \operatorname{range} C_f$, so $f = f \circ P$. The rest is
+    linear.phi-sandwich for $VP$, as $\operatorname{rank} D_eVP \le \operatorname{rank} C_f$ and
+    $\|Pv_k\| \le \|v_k\|$.
+
+    The cost of $VP$ is that at $\lambda_k^2 \propto |e_k| \|Pv_k\|$. $C_f$ comes from a network $(W, b,
+    a)$ with distinct hyperplanes, at points of a line that crosses them. $(V, d, e)$ is the same
+    network, or has further units that cancel, or whose linear parts do. $f$ is compared at one point.
+    """
+    net = two_layer_network(W, b, a)
+    root = egop_root(net.jacobian(x).squeeze(-2), p)
+    U, path = weights(V, root), path_norm(V, e)
+    count = torch.zeros_like(path) + rank(root, net.jacobian_noise(x).amax(-1))
+    upper = power(count, Fraction(L - 2, L) * factor) * power(path, Fraction(exponent, L))
+    given, through = (two_layer_network(M, d, e) for M in (V, U))
+    values, scale = (
+        (N(z).squeeze(-1) for N in (through, given)),
+        network_scale(given, z).squeeze(-1),
+    )
+    return (
+        # The projection errs by the condition number of the gradients.
+        eq(*values, scale=scale, terms=2**20, label="the function"),
+        leq(phi_at(U, e, L, path_norm_lambda(U, e)), upper, terms=2**20, label="the cost"),
+    )
+
+
+@instances
+def split_units(source: Source):
+    """Units with distinct hyperplanes, and each once more with −7/8 of its outer weight."""
+    W, b, a, x, p = units_on_a_line().build(source)
+    return torch.cat((W, W), -2), torch.cat((b, b), -1), torch.cat((a, -0.875 * a), -1), x, p
+
+
+@identity(
+    "linear.path-norm-of-a-function",
+    paper("linear", "slides A, Definition (Path Norm); slides B, Theorem"),
+    instances=units_on_a_line(),
+    needs={"the units have distinct hyperplanes": split_units()},
+    mutants={"exponent 1.02": {"exponent": Fraction(51, 50)}},
+)
+def test_path_norm_of_a_function(W, b, a, x, p, *, exponent=1):
+    r"""Units with distinct hyperplanes have the least path norm that their function allows.
+
+    $R_2(h) = \sum_k |a_k| \|w_k\| = \sum_k \|\nabla h(x_k) - \nabla h(x_{k-1})\|$ along a line that
+    crosses each hyperplane once, at points $x_0, \dots, x_K$ before, between and after them.
+
+    The middle is the path norm of these units; the right side depends on $h$ alone. Every network
+    for $h$ has units for the jump of $\nabla h$ at each hyperplane, whose sizes $|a_k| \|w_k\|$ add
+    up to the size of the jump at least; so no network for $h$ has a smaller path norm. That last
+    step is not checked.
     """
     net = two_layer_network(W, b, a)
     gradients = net.jacobian(x).squeeze(-2)
-    index_rank = rank(egop_root(gradients, p), net.jacobian_noise(x).amax(-1))
     jumps = gradients[..., 1:, :] - gradients[..., :-1, :]
-    cost_of_two = power((jumps * jumps).sum(-1), Fraction(1, 2)).sum(-1)
-    count = power(torch.zeros_like(cost_of_two) + index_rank, Fraction(L - 2, L) * factor)
-    upper = count * power(cost_of_two, Fraction(exponent, L))
+    sizes = power((jumps * jumps).sum(-1), Fraction(1, 2)).sum(-1)
     scale = (a.abs().unsqueeze(-1) * W.abs()).sum((-2, -1))
-    return (
-        leq(phi_at(W, a, L, path_norm_lambda(W, a)), upper, label="the cost"),
-        eq(cost_of_two, path_norm(W, a), scale=scale, label="the path norm"),
-    )
+    return eq(power(sizes, exponent), path_norm(W, a), scale=scale)

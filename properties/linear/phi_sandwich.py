@@ -1,6 +1,7 @@
 """Lemma, slides A of `linear`: Φ_L lies between a Schatten quasi-norm and a power of the path
 norm."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import torch
@@ -60,14 +61,36 @@ def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, 
     )
 
 
+def one_layer_more(W, a, L):
+    """The bracket of Φ_{L+1}."""
+    return phi(W, a, L + 1)
+
+
+def not_solved(W, a, L):
+    """The cost at the λ of the path norm as both ends of the bracket, without a certificate."""
+    cost = phi_at(W, a, L, path_norm_lambda(W, a))
+    return replace(phi(W, a, L), lower=cost, upper=cost)
+
+
+def lower_end_too_low(W, a, L):
+    """The bracket with its lower end 10⁻⁶ lower, relative to it."""
+    bracket = phi(W, a, L)
+    return replace(bracket, lower=(1 - 1e-6) * bracket.lower)
+
+
 @bound(
     "linear.phi-solved",
     paper("linear", "slides A, Lemma"),
     instances=units_with_scales(),
     tight=orthogonal_units(),
+    mutants={
+        "the bracket at one layer more": {"solve": one_layer_more},
+        "λ of the path norm, not solved": {"solve": not_solved},
+        "a lower end that is 10⁻⁶ too low": {"solve": lower_end_too_low},
+    },
     no_ball="the minimising λ is irrational: it comes from a float solver",
 )
-def test_phi_solved(W, a, L, lam):
+def test_phi_solved(W, a, L, lam, *, solve=phi):
     r"""The computed bracket of Φ_L meets the sandwich, and its lower end is below every λ.
 
     The bracket $[\underline\Phi, \overline\Phi]$ of the solver satisfies $\|D_a W\|_{S^{2/L}}^{2/L}
@@ -76,7 +99,7 @@ def test_phi_solved(W, a, L, lam):
     $\lambda$. Both ends agree to $10^{-9}$ where $D_\lambda^{-1} D_a W$ at the solution is well
     conditioned on its rank; elsewhere the bracket is valid, but includes a larger rounding error.
     """
-    bracket = phi(W, a, L)
+    bracket = solve(W, a, L)
     scale = torch.where(bracket.lam > 0, bracket.lam, 1.0)
     s = singular_values((a / scale).unsqueeze(-1) * W)
     conditioned = (s > 2.0**-20 * s[..., :1]).sum(-1) == unit_rank(W, a)

@@ -1,10 +1,11 @@
-"""Conjecture, slides A of `linear`: linear layers estimate the active subspace while they fit."""
+"""Conjecture, slides A of `linear`: linear layers estimate the active subspace while they fit. An
+experiment with a single-index model, and one with two directions as its control."""
 
 import functools
 
 import torch
 
-from rankcheck import conjecture, leq, paper
+from rankcheck import leq, paper, statistical
 from rankcheck.costs import egop_gaussian, linear_layers_cost, principal_directions
 from rankcheck.instances.source import Source, instances
 
@@ -17,14 +18,14 @@ STEPS, STEP, DECAY = 200, 0.04, 0.02
 
 
 @instances
-def experiments(source: Source):
-    """The seed of an experiment."""
-    return source.integer(0, 1)
+def experiments(source: Source, *, index_rank: int):
+    """The seed of an experiment, and the index rank of its target."""
+    return source.integer(0, 3), index_rank
 
 
-def single_index(x, v):
-    """The target f*(x) = |v·x| − 0.8, of index rank one, for x (*, N, D) and v (*, D)."""
-    return (x @ v.unsqueeze(-1)).squeeze(-1).abs() - 0.8
+def target(x, v):
+    """f*(x) = Σ_i (|v_i·x| − 0.8), whose index rank is that of v, for x (*, N, D), v (*, r, D)."""
+    return ((x @ v.mT).abs() - 0.8).sum(-1)
 
 
 def evaluate(parameters, x):
@@ -36,21 +37,22 @@ def evaluate(parameters, x):
 
 
 @functools.cache
-def trained(seed, L):
-    """Measurements on trained networks with L − 1 linear layers, shape (3).
+def trained(seed, r, L):
+    """Measurements on networks with L − 1 linear layers trained for a target of index rank r: (4).
 
-    They are geometric means over the data sets, after a cut-off below at 1e-12, of σ_2/σ_1 with
-    σ_i = σ_i(C_h^{1/2}) for standard normal x; of sin² of the angle between the first principal
-    direction and v; and of the squared error on fresh points. The data and the initial function are
-    the same for every L.
+    The first three are geometric means over the data sets, after a cut-off below at 1e-12: of
+    σ_{r+1}/σ_1 with σ_i = σ_i(C_h^{1/2}) for standard normal x; of the mean sin² of the angles
+    between the span of the first r principal directions and that of the v_i; and of the squared
+    error on fresh points. The last is the arithmetic mean of the second. The data and the initial
+    function are the same for every L.
     """
     generator = torch.Generator().manual_seed(seed)
 
     def normal(*shape):
         return torch.randn(SETS, *shape, generator=generator, dtype=torch.float64)
 
-    x, fresh, v = normal(POINTS, INPUTS), normal(FRESH, INPUTS), normal(INPUTS)
-    v = v / torch.linalg.vector_norm(v, dim=-1, keepdim=True)
+    x, fresh = normal(POINTS, INPUTS), normal(FRESH, INPUTS)
+    v = torch.linalg.qr(normal(r, INPUTS).mT).Q.mT
     first, b, a = normal(UNITS, INPUTS) / 2, 0.3 * normal(UNITS), normal(UNITS) / UNITS**0.5
     identity = torch.eye(UNITS, dtype=torch.float64).expand(SETS, UNITS, UNITS)
     start = [first, *(identity for _ in range(L - 2)), b, a, torch.zeros_like(a[..., :1])]
@@ -59,7 +61,7 @@ def trained(seed, L):
         adam = torch.optim.Adam(parameters, lr=STEP)
         for _ in range(STEPS):
             value, _ = evaluate(parameters, x)
-            error = ((value - single_index(x, v)) ** 2).mean(-1)
+            error = ((value - target(x, v)) ** 2).mean(-1)
             cost = linear_layers_cost(parameters[:-3], parameters[-2])
             adam.zero_grad()
             (error + DECAY * cost).sum().backward()
@@ -67,42 +69,53 @@ def trained(seed, L):
     with torch.no_grad():
         value, W = evaluate(parameters, fresh)
         sigma, directions = principal_directions(egop_gaussian(W, parameters[-3], parameters[-2]))
-        angle = 1 - (directions[..., 0] * v).sum(-1) ** 2
-        error = ((value - single_index(fresh, v)) ** 2).mean(-1)
-        measured = torch.stack((sigma[..., 1] / sigma[..., 0], angle, error))
-        return measured.clamp_min(1e-12).log().mean(-1).exp()
+        angle = 1 - (v @ directions[..., :r]).square().sum((-2, -1)) / r
+        error = ((value - target(fresh, v)) ** 2).mean(-1)
+        measured = torch.stack((sigma[..., r] / sigma[..., 0], angle, error))
+        means = measured.clamp_min(1e-12).log().mean(-1).exp()
+        return torch.cat((means, angle.mean(-1, keepdim=True)))
 
 
-@conjecture(
+@statistical(
     "linear.rank-penalty",
     paper("linear", "slides A, Conjecture"),
-    instances=experiments(),
+    instances=experiments(index_rank=1),
+    needs={"the index rank is one": experiments(index_rank=2)},
+    mutants={
+        "no layers are added": {"layers": 2},
+        "twenty times the gain": {"gain": 20},
+    },
+    loose="the bounds leave room for other seeds: over seeds 0 to 11 the largest ratios are 0.16, 0.37, "
+    "0.49 and 0.49",
     no_batch="an instance is a whole experiment, which uses the batch axis for its data sets",
     no_ball="trained weights are floats",
     effort=0.1,
 )
-def test_rank_penalty(seed):
-    r"""Linear layers find the subspace and fit the function at once.
+def test_rank_penalty(seed, r, *, layers=4, gain=1):
+    r"""Linear layers find the subspace and fit the function at once, for a single-index model.
 
-    A network with added linear layers estimates the active subspace, fits the function in it, and
-    chooses its dimension, all in one training. The slides give no formal statement; an experiment
-    stands for it.
+    The conjecture of the slides has no formal statement: a network with added linear layers
+    estimates the active subspace, fits the function in it, and chooses its dimension, all in one
+    training. One experiment stands for it here.
 
     Data: 16 sets of 24 standard normal points in $\mathbb R^4$ with values $|v \cdot x| - 0.8$.
     Networks of 12 units are trained for 200 steps of Adam on the squared error plus 0.02 times the
     cost, with $L = 4$ and with $L = 2$, from the same initial function. In the geometric mean over
     the data sets, $L = 4$ has at most a hundredth of the $\sigma_2/\sigma_1$ of $L = 2$ (seeds 0 to
     11: at most a 600th), half the squared sine of the angle to $v$ (a fifth), and a quarter of the
-    squared error on fresh points (an eighth).
+    squared error on fresh points (an eighth); and half the arithmetic mean of the squared sines.
 
-    Not covered: minimisers, as training stops early; other data and networks; index rank above one.
-    For $|v_1 \cdot x| + |v_2 \cdot x|$ and as few points, $\sigma_3/\sigma_1$ shrinks as much, but
-    some networks lose a direction: on all of eight seeds the mean angle was larger for $L = 4$, and
-    the fit hardly better.
+    The control without “the index rank is one” has the target $|v_1 \cdot x| + |v_2 \cdot x| - 1.6$,
+    $v_1 \perp v_2$, and as few points. $\sigma_3/\sigma_1$ still shrinks (at least 20 times), but some
+    networks lose a direction: over seeds 0 to 7 the mean squared sine is 0.058 for $L = 4$ and 0.035
+    for $L = 2$, and the error falls by less than four times on every seed.
+
+    Checked on seeds 0 to 3. Not covered: minimisers, as training stops early; other data and networks.
     """
-    deep, shallow = trained(seed, 4), trained(seed, 2)
+    deep, shallow = trained(seed, r, layers), trained(seed, r, 2)
     return (
-        leq(100 * deep[0], shallow[0], label="the second singular value"),
-        leq(2 * deep[1], shallow[1], label="the subspace"),
-        leq(4 * deep[2], shallow[2], label="the fit"),
+        leq(100 * gain * deep[0], shallow[0], label="the second singular value"),
+        leq(2 * gain * deep[1], shallow[1], label="the subspace"),
+        leq(4 * gain * deep[2], shallow[2], label="the fit"),
+        leq(2 * gain * deep[3], shallow[3], label="the subspace, on average"),
     )

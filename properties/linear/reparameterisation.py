@@ -106,9 +106,6 @@ def test_layers_are_free(W, b, a, c, L, x, *, activation=linear, witness=balance
     S^{1/(L-1)}$ compute $a^\top[Wx + b]_+ + c$ and cost $\frac1L \|a\|^2 + \frac{L-1}L
     \|W\|_{S^q}^q$, $q = 2/(L-1)$. With linear.reparameterisation, the capacity is the same at every
     depth; the cost is not.
-
-    Slides A say that linear layers increase the capacity; slides B say the opposite, which is
-    right.
     """
     factors = witness(W, L - 1)
     length = (frobenius_squared(W) * (x * x).sum(-1)).sqrt()

@@ -5,12 +5,14 @@ from fractions import Fraction
 import torch
 
 from rankcheck import leq, limit, paper
-from rankcheck.instances.matrices import matrix, orthogonal, positive
+from rankcheck.instances.matrices import matrix, orthogonal, positive, signs
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power, rank, schatten_power, singular_values
 from rankcheck.scalars import scalar
 
 EXPONENTS = (1, Fraction(1, 2), Fraction(2, 3), *(Fraction(1, 2**n) for n in range(2, 12)))
+#: Exponents at which the rate is an equality up to 10⁻⁶.
+SMALL = (Fraction(1, 2**22), Fraction(1, 2**23), Fraction(1, 2**24))
 
 
 @instances
@@ -25,8 +27,9 @@ def multiples_of_isometries(source: Source):
     n = source.integer(1, 4)
     r = source.integer(1, n)
     left, right = orthogonal(source, n), orthogonal(source, n)
-    size = positive(source, 1, 1, low=0.5)
-    return size * left[..., :r] @ right[..., :r].mT, source.choice(EXPONENTS)
+    size = positive(source, 1, 1, low=1.25)
+    size = torch.where(signs(source, 1, 1) > 0, size, 1 / size)
+    return size * left[..., :r] @ right[..., :r].mT, source.choice((1, *SMALL))
 
 
 @limit(
@@ -47,7 +50,8 @@ def test_schatten_rank_limit(M, q, *, factor=1, order=1):
     $r\,|M|_+^{q/r} \le \|M\|_{S^q}^q \le r\,\|M\|_{op}^q$, with equality if all $s_i$ are equal,
     and $\bigl|\|M\|_{S^q}^q - r\bigr| \le q \max(1, \|M\|_{op})^q \sum_i |\log s_i|$.
 
-    As $q \to 0$ all three tend to $r$. Checked for $q$ down to $2^{-11}$.
+    As $q \to 0$ all three tend to $r$. Checked for $q$ down to $2^{-11}$, and to $2^{-24}$ in cases of
+    equality.
     """
     r, s = rank(M), singular_values(M)
     ones = torch.ones_like(s)

@@ -48,6 +48,7 @@ __all__ = [
     "egop",
     "egop_box",
     "egop_root",
+    "gradient_volume_bound",
     "index_rank",
     "principal_directions",
     "singular_value_decay_bound",
@@ -184,11 +185,30 @@ def effective_rank_threshold(
 def effective_rank_threshold_as_printed(r: Number | Array, epsilon: Array, L: int) -> Array:
     """ε√r (1 + 1/√r)^{(L−1)/2}, as slides B print it: the J at which the bound reaches r + √r.
 
-    For r ≥ 2 a smaller J does not imply rank_{I,ε}(f) ≤ r. For r = 1 the two thresholds agree.
+    For r ≥ 2 a smaller J does not imply rank_{I,ε}(f) ≤ r by that bound; from depth 14 on it
+    does not at all (docs/proofs/printed-budget.md). For r = 1 the two thresholds agree.
     """
     r = scalar(r, epsilon) if isinstance(r, Number) else r
     root = power(r, Fraction(1, 2))
     return epsilon * root * power((root + 1) / root, Fraction(L - 1, 2))
+
+
+def gradient_volume_bound(sigma: Array, L: int) -> Array:
+    r"""n κ_n^{1/L} (σ_1···σ_n)^{2/(nL)} with κ_n = 4n/(n+1)^{1+1/n}, a lower bound of Φ_L(f).
+
+    For the n largest σ_i = σ_i(C_f^{1/2}), of shape (*B, n), all positive; shape (*B). κ_1 = 1 and
+    κ_n increases to 4. Proof: docs/proofs/printed-budget.md.
+
+    >>> gradient_volume_bound(torch.ones(3, dtype=torch.float64), 3)  # 3 · 1.88988^(1/3)
+    tensor(3.7089, dtype=torch.float64)
+    """
+    n = sigma.shape[-1]
+    kappa = 4 * n / power(scalar(n + 1, sigma), Fraction(n + 1, n))
+    roots = power(sigma, Fraction(2, n * L))
+    bound = n * power(kappa, Fraction(1, L)) * roots[..., 0]
+    for i in range(1, n):
+        bound = bound * roots[..., i]
+    return bound
 
 
 def singular_value_decay_bound(

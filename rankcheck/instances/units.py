@@ -143,15 +143,64 @@ def units_on_a_line(
     Finitely many distinct hyperplanes are crossed by some line at distinct points; here it is the
     first coordinate axis. Unit k bends at τ_1 < ... < τ_K (w_k1 ≠ 0, b_k = −w_k1 τ_k), and x holds
     the K + 1 points (ξ, 0, ..., 0) with ξ below, between and above the τ_k, each of positive mass.
-    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The rank of W is drawn; with `full_rank` it is min(K, D),
-    unless the drawn entries are degenerate.
+    So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The a_k and the factors of W are multiples of 1/64, so that
+    floats decide the ranks. The rank of W is drawn first; with `full_rank` it is
+    min(K, D). It is smaller where the drawn entries are degenerate.
     """
-    K, D = source.integer(*units), source.integer(*inputs)
-    rank = min(K, D) if full_rank else source.integer(1, min(K, D))
-    W, a = crossing_rows(source, K, D, rank), source.tensor(K)
+    rank = 1 if full_rank else source.integer(1, min(units[1], inputs[1]))
+    K, D = (
+        source.integer(max(units[0], rank), units[1]),
+        source.integer(max(inputs[0], rank), inputs[1]),
+    )
+    rank = min(K, D) if full_rank else rank
+    W, a = crossing_rows(source, K, D, rank), _in_steps(source.tensor(K))
     bends = breakpoints(source, K)
     x = on_the_line(between(bends), D)
     return W, -W[..., 0] * bends, a, x, law(source, K + 1, everywhere=True)
+
+
+@instances
+def functions_of_any_rank(
+    source: Source, *, least: int = 1
+) -> tuple[Any, Any, Any, Any, Any, int, Any]:
+    """`units_at_points` in a third of the draws, `units_on_a_line` with L and λ in the others.
+
+    At least `least` units, inputs and points.
+    """
+    if source.integer(0, 2) == 0:
+        units, inputs, points = (least, 5), (least, 4), (least, 5)
+        return units_at_points(units=units, inputs=inputs, points=points).build(source)
+    W, b, a, x, p = units_on_a_line(units=(least, 4), inputs=(least, 4)).build(source)
+    return W, b, a, x, p, depth(source), positive(source, W.shape[-2])
+
+
+@instances
+def two_networks_on_a_line(
+    source: Source, *, units: Range = (1, 3), inputs: Range = (1, 4)
+) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
+    """W, b, a, x, p of `units_on_a_line`, and V, d, e: another network for the same function + c.
+
+    In a third of the draws each V, d, e is the same network; has one unit split into two, and two
+    more that cancel; or has four more, whose linear parts cancel. The rows of those are drawn, so
+    that the rank of D_eV is often larger than that of D_aW.
+    """
+    W, b, a, x, p = units_on_a_line(units=units, inputs=inputs).build(source)
+    kind = source.choice(("the same", "units that cancel", "linear parts that cancel"))
+    if kind == "the same":
+        return W, b, a, x, p, W, b, a
+    u, c = source.tensor(1, W.shape[-1], low=-2.0, high=2.0), away_from_zero(source, 1)
+    beta = source.tensor(1)
+    rows: tuple[Any, ...]
+    biases: tuple[Any, ...]
+    if kind == "units that cancel":
+        rows, biases = (W[..., :1, :], u, u), (b[..., :1], beta, beta)
+        outer = (1.875 * a[..., :1], a[..., 1:], -0.875 * a[..., :1], c, -c)
+    else:
+        # c(u·x + β) − c(u·x + β + 1) = −c
+        rows, biases = (u, -u, u, -u), (beta, -beta, beta + 1, -beta - 1)
+        outer = (a, c, -c, -c, c)
+    V, d = torch.cat((W, *rows), -2), torch.cat((b, *biases), -1)
+    return W, b, a, x, p, V, d, torch.cat([part for part in outer if part.shape[-1]], -1)
 
 
 def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
@@ -165,7 +214,12 @@ def crossing_rows(source: Source, K: int, D: int, rank: int) -> Any:
         right = torch.cat((right, right.new_zeros((*source.batch, rank - 1, 1))), -2)
     if D > 1:
         right = torch.cat((right, source.tensor(rank, D - 1, low=-2.0, high=2.0)), -1)
-    return left @ right
+    return _in_steps(left) @ _in_steps(right)
+
+
+def _in_steps(entries: Any) -> Any:
+    """The entries, rounded to multiples of 1/64."""
+    return (64 * entries).round() / 64
 
 
 def breakpoints(source: Source, K: int) -> Any:

@@ -16,6 +16,7 @@ from rankcheck.costs import (
     egop_box,
     egop_gaussian,
     egop_root,
+    gradient_volume_bound,
     index_rank,
     phi_at,
     phi_upper,
@@ -217,6 +218,31 @@ def test_thresholds_are_where_the_bound_reaches_its_next_integer(L, r):
     torch.testing.assert_close(bound, torch.tensor(r + 1.0).double())
 
 
+@pytest.mark.parametrize("L", [2, 5, 14])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
+def test_the_volume_bound_is_the_least_schatten_power_that_the_eigenvalues_allow(n, L):
+    """By its proof: n equal s_i with Π s_i = Π σ_i/√β_i, for the largest Π β_i on a grid of y."""
+    sigma = torch.linspace(0.5, 3.0, n, dtype=torch.float64)
+    y = torch.linspace(0.0, 1.0, 200_001, dtype=torch.float64)
+    others = y * (1 - y) / max(1, n - 1)
+    largest = (y**2 * others ** (n - 1)).max()
+    s = (sigma.prod() / largest.sqrt()) ** (1 / n)
+    power = (n * s ** (2 / (L - 1))) ** ((L - 1) / L)
+    torch.testing.assert_close(gradient_volume_bound(sigma, L), power, rtol=1e-9, atol=0)
+
+
+def test_the_volume_bound_is_between_that_of_the_means_and_the_cost():
+    W, b, a, x = normal(31, 64, 4, 3), normal(32, 64, 4), normal(33, 64, 4), normal(34, 64, 6, 3)
+    net = two_layer_network(W, b, a)
+    sigma = torch.linalg.svdvals(egop_root(net.jacobian(x).squeeze(-2)))
+    some = sigma[:, 2] > 1e-3
+    assert some.sum() > 10
+    for L in (2, 3, 10):
+        least = gradient_volume_bound(sigma, L)
+        assert (3 * sigma.prod(-1) ** (2 / (3 * L)) < least)[some].all()
+        assert (least <= phi_at(W, a, L, uniform(35, 64, 4) + 0.1))[some].all()
+
+
 def test_the_printed_corollary_does_not_follow():
     """Five equal values at L = 9, r = 4: every inequality of the proof holds, and the rank is 5."""
     L, r, sigma = 9, 4, torch.full((5,), 0.2048, dtype=torch.float64)
@@ -234,6 +260,7 @@ def test_the_bounds_run_on_balls():
         lambda J, e: effective_rank_bound(3, J, e, 6),
         lambda J, e: effective_rank_threshold(3, e, 6),
         lambda J, e: effective_rank_threshold_as_printed(3, e, 6),
+        lambda J, e: gradient_volume_bound(torch.stack((J, e), -1), 6),
         lambda J, e: singular_value_decay_bound(3, J, 2, 6),
         lambda J, e: singular_value_decay_bound(3, J, 2, 6, sharp=True),
     ):

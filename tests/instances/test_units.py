@@ -10,10 +10,12 @@ from rankcheck.instances.units import (
     DEEP,
     aligned_units_at_points,
     away_from_zero,
+    functions_of_any_rank,
     law,
     orthogonal_units,
     parallel_units,
     separate_units_at_points,
+    two_networks_on_a_line,
     units_at_points,
     units_on_a_line,
     units_with_scales,
@@ -29,6 +31,8 @@ FAMILIES = [
     separate_units_at_points(),
     units_on_a_line(),
     units_on_a_line(full_rank=True),
+    two_networks_on_a_line(),
+    functions_of_any_rank(least=2),
 ]
 
 
@@ -78,6 +82,36 @@ def test_neighbours_on_the_line_differ_by_one_unit(swept):
         full = full or bool((ranks == most).any() and most > 1)
     assert deficient
     assert full
+
+
+def test_two_networks_on_a_line_differ_by_a_constant_and_sometimes_in_rank(swept):
+    same = larger = False
+    for source, (W, b, a, x, _, V, d, e) in swept(two_networks_on_a_line(), 40):
+        z = torch.cat((x, source.tensor(3, W.shape[-1])), -2)
+        first, second = two_layer_network(W, b, a)(z), two_layer_network(V, d, e)(z)
+        change = (second - first).squeeze(-1)
+        torch.testing.assert_close(change, change[..., :1].expand(change.shape), rtol=0, atol=1e-9)
+        rank, other = unit_rank(W, a), unit_rank(V, e)
+        assert bool((other >= rank).all())
+        same, larger = same or bool((other == rank).any()), larger or bool((other > rank).any())
+    assert same
+    assert larger
+
+
+@pytest.mark.parametrize(
+    ("family", "zero"),
+    [(units_on_a_line(), 0.25), (functions_of_any_rank(least=2), 0.35)],
+    ids=repr,
+)
+def test_every_rank_is_reached(swept, family, zero):
+    counts = torch.zeros(5)
+    for _, (W, b, a, x, p, *_) in swept(family, 60):
+        gradients = two_layer_network(W, b, a).jacobian(x).squeeze(-2)
+        root = p.sqrt().unsqueeze(-1) * gradients
+        counts += torch.bincount(torch.linalg.matrix_rank(root, rtol=1e-13), minlength=5)
+    share = counts / counts.sum()
+    assert share[0] < zero
+    assert bool((share[1:] > 0.05).all())
 
 
 def test_parallel_and_aligned_units_are_at_the_scales_of_the_path_norm(swept):
