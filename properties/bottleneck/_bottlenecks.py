@@ -85,20 +85,22 @@ def networks_with_bottlenecks(source: Source, *, slopes="any"):
 
 
 @instances
-def isometries_beside_small_weights(source: Source, *, slopes="any", depth=(1, 6)):
+def isometries_beside_small_weights(source: Source, *, slopes="any", depth=(1, 6), equal=False):
     """W_ℓ = diag(t, ..., t, δ_ℓ) up to rotations, at a point where all units are active.
 
     In one layer δ_ℓ = 0 and the last unit has the offset β > 0 instead, so rank Jf(x) = k. Half of
     the t are 1: then each layer is at the distance δ_ℓ or β ≤ 1/2 from its isometry, and the sum of
     the squares is c_1, with |Jf(x)|_+ = 1. The others lie between 1 and 1 + 1/64, near isometries,
-    where the bound depends on the logarithm and on k.
+    where the bound depends on the logarithm and on k. With `equal`, all distances of a network are
+    the same.
     """
     layers, k = source.integer(*depth), source.integer(1, 3)
     cut = source.integer(1, layers)
     into, out = orthogonal(source, k + 1), orthogonal(source, k + 1)
     steepness, y = slope(source, slopes), positive(source, k + 1)
     t = 1 + torch.relu(source.tensor(1, low=-(2.0**-6), high=2.0**-6))
-    small = positive(source, layers, low=2.0**-10, high=0.5)
+    small = positive(source, 1 if equal else layers, low=2.0**-10, high=0.5)
+    small = small.expand(*source.batch, layers)
     top, bottom = torch.ones_like(y[..., :k]) * t, torch.zeros_like(y[..., :k])
     weights, biases = [], []
     for index in range(layers):

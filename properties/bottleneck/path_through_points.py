@@ -18,7 +18,7 @@ def points_in_order(source: Source):
 @instances
 def steps_on_a_line(source: Source):
     """N ≥ 3 points at equal steps along a line, in their order."""
-    n, k = source.integer(3, 7), source.integer(1, 3)
+    n, k = source.integer(3, 7, weights=(8, 1, 1, 1, 1)), source.integer(1, 3)
     places = torch.arange(n, dtype=torch.float64)
     start, step = source.tensor(k, low=-4.0, high=4.0), source.tensor(k, low=0.25, high=4.0)
     return start.unsqueeze(-2) + places.to(start.device).unsqueeze(-1) * step.unsqueeze(-2)

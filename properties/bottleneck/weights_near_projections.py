@@ -19,7 +19,12 @@ from rankcheck.witnesses.projections import (
     two_sided_log_determinant,
 )
 
-from ._bottlenecks import dense_networks, networks_with_bottlenecks, sharp_bottlenecks
+from ._bottlenecks import (
+    dense_networks,
+    isometries_beside_small_weights,
+    networks_with_bottlenecks,
+    sharp_bottlenecks,
+)
 from ._narrow_ends import narrow_ended_networks
 from ._rounding import rounding, size, slack
 
@@ -91,7 +96,7 @@ def test_weights_near_projections(
     "bottleneck.most-layers",
     paper("bottleneck", "Thm 6/15"),
     instances=networks_with_bottlenecks(),
-    tight=sharp_bottlenecks(),
+    tight=isometries_beside_small_weights(equal=True),
     needs={"|a| ≤ 1": steep_networks()},
     mutants={
         "log|Jf|_+ counted 2.04 times": {"logs": Fraction(51, 25)},
