@@ -91,8 +91,8 @@ def isometries_beside_small_weights(source: Source, *, slopes="any", depth=(1, 6
     In one layer δ_ℓ = 0 and the last unit has the offset β > 0 instead, so rank Jf(x) = k. Half of
     the t are 1: then each layer is at the distance δ_ℓ or β ≤ 1/2 from its isometry, and the sum of
     the squares is c_1, with |Jf(x)|_+ = 1. The others lie between 1 and 1 + 1/64, near isometries,
-    where the bound depends on the logarithm and on k. With `equal`, all distances of a network are
-    the same.
+    where the bound depends on the logarithm and on k. With `equal`, there is no
+    offset, and the other layers of a network are equally far from their isometries.
     """
     layers, k = source.integer(*depth), source.integer(1, 3)
     cut = source.integer(1, layers)
@@ -108,7 +108,7 @@ def isometries_beside_small_weights(source: Source, *, slopes="any", depth=(1, 6
         none = torch.zeros_like(last)
         here = index == cut - 1
         weights.append(torch.diag_embed(torch.cat((top, none if here else last), -1)))
-        biases.append(torch.cat((bottom, last if here else none), -1))
+        biases.append(torch.cat((bottom, last if here and not equal else none), -1))
     weights[0] = weights[0] @ into.mT
     weights[-1] = out @ weights[-1]
     biases[-1] = (out @ biases[-1].unsqueeze(-1)).squeeze(-1)
