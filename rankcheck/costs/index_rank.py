@@ -200,7 +200,7 @@ def gradient_volume_bound(sigma: Array, L: int) -> Array:
     κ_n increases to 4. Proof: docs/proofs/printed-budget.md.
 
     >>> gradient_volume_bound(torch.ones(3, dtype=torch.float64), 3)  # 3 · 1.88988^(1/3)
-    tensor(3.7089, dtype=torch.float64)
+    tensor(3.7091, dtype=torch.float64)
     """
     n = sigma.shape[-1]
     kappa = 4 * n / power(scalar(n + 1, sigma), Fraction(n + 1, n))

@@ -153,7 +153,7 @@ def test_without_a_counterexample_the_exit_code_is_1(certify, arguments, said, t
 def test_all_refuted_claims_of_rankcheck_are_certified_again():
     entries = _refuted(select())
     assert {entry.kind for entry in entries} <= {"refuted", "step"}
-    assert len(entries) > 30
+    assert len(entries) >= 20
 
 
 @pytest.mark.slow
