@@ -97,7 +97,8 @@ def spectra_within_the_budget(source: Source):
         "It follows the theorem rank_{I,ε}(f̂_L) ≤ min_s s (J_s(D)/(ε√s))^{2/(L−1)} without a proof.",
         right="From the theorem follows R_2(f*) < ε√r (1 + 1/r)^{(L−1)/2} (linear.effective-rank-corollary). "
         "For r ≥ 2 the printed condition gives only rank_{I,ε}(f̂_L) ≤ ⌈r + √r⌉ − 1 that way.",
-        survives="The theorem (linear.effective-rank); the corollary with 1 + 1/r at every depth; and the "
+        survives="The theorem (linear.effective-rank); the corollary with 1 + 1/r at every depth, which is "
+        "print if the root is a fault of the conversion; and the "
         "printed corollary at depths up to 13 (linear.printed-budget-to-depth-13).",
         weight="step",
     ),

@@ -24,7 +24,8 @@ def reached(
     """Count what the instances of a batch that satisfy the hypotheses reach.
 
     Counted are the depth of each network, the rank of its Jacobian at the point that follows it (of
-    several points the largest), the rank of each matrix, and what `reach=` of the claim returns.
+    several points the largest), the rank of each matrix, the number of entries of each vector, each
+    integer, the depth or length of what has one, and what `reach=` of the claim returns.
 
     Args:
         instance: the parts, as the body receives them.
@@ -47,6 +48,8 @@ def reached(
                 )
         elif _is_matrix(part, len(batch)) and not _follows_network(instance, number):
             values[f"rank of {name}"] = rank(part.detach())
+        else:
+            values |= _size(name, part, len(batch))
     if claim.reach is not None:
         values |= _own(claim, instance)
     return {name: _counted(claim, name, value, batch, valid) for name, value in values.items()}
@@ -73,6 +76,21 @@ def _is_matrix(part: Any, axes: int) -> bool:
 
 def _follows_network(instance: tuple[Any, ...], number: int) -> bool:
     return number > 0 and isinstance(instance[number - 1], Network)
+
+
+def _size(name: str, part: Any, axes: int) -> dict[str, int]:
+    """A number that tells how large a part is, under its name; none for a number that is drawn."""
+    if isinstance(part, int) and not isinstance(part, bool):
+        return {name: part}
+    if isinstance(part, torch.Tensor):
+        return {f"entries of {name}": part.shape[-1]} if part.ndim - axes == 1 else {}
+    if isinstance(part, list | tuple):
+        return {f"length of {name}": len(part)}
+    for attribute in ("depth", "length", "units"):
+        size = getattr(part, attribute, None)
+        if isinstance(size, int):
+            return {f"{attribute} of {name}": size}
+    return {}
 
 
 def _own(claim: Claim, instance: tuple[Any, ...]) -> Mapping[str, Any]:

@@ -120,10 +120,19 @@ def _relative_gap(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
 
 
 def batches(
-    claim: Claim, family: Instances, count: int, size: int, key: tuple[object, ...]
+    claim: Claim,
+    family: Instances,
+    count: int,
+    size: int,
+    key: tuple[object, ...],
+    *,
+    first: int = 0,
 ) -> Iterator[Callable[[], Source]]:
-    """What makes `count` seeded sources: of batches, or of instances if a body takes no batch."""
-    for index in range(count):
+    """What makes `count` seeded sources: of batches, or of instances if a body takes no batch.
+
+    They are those of the numbers `first`, `first + 1`, ...; each number has its seed.
+    """
+    for index in range(first, first + count):
         seed = seed_of(*key, index)
         yield partial(BatchSource, seed, None if claim.no_batch is not None else size)
 
@@ -137,6 +146,7 @@ def sweep(
     *,
     parameters: Mapping[str, Any] | None = None,
     share: float = 1.0,
+    turn: int = 0,
     advance: Callable[[int], None] | None = None,
 ) -> Violation | None:
     """Sweep a family in batches; returns the first violation that is not rounding, or None.
@@ -145,11 +155,13 @@ def sweep(
         tally: takes up what is seen.
         parameters: settings of the keyword-only parameters of the body.
         share: multiplies the number of batches of the profile.
+        turn: 0 sweeps the first so many batches, 1 the next ones, and so on.
         advance: called with the number of instances of each batch.
     """
     planned = profile.batches if claim.no_batch is None else profile.single
     count = max(2, round(planned * share * claim.effort))
-    for make in batches(claim, family, count, profile.size, (seed, claim.id, family.name)):
+    key = (seed, claim.id, family.name)
+    for make in batches(claim, family, count, profile.size, key, first=turn * count):
         evaluation = evaluate_instances(claim, family, make, parameters)
         tally.counts += evaluation.counts
         tally.raised += evaluation.raised

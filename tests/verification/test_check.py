@@ -179,6 +179,20 @@ def test_each_relation_has_to_be_tight(declare, verify):
     assert verify(declare(body, squares(), tight=squares(), loose={"blunt": "so"})).expected
 
 
+@instances
+def seldom_sharp(source):
+    """One draw of eight is sharp."""
+    return source.tensor(low=1.0) * 0 + 1 + source.integer(0, 7)
+
+
+def test_a_tight_family_is_swept_again_until_it_is_tight(declare, verify):
+    row = verify(declare(amgm, squares(), tight=seldom_sharp()))
+    assert row.verdict == "holds"
+    assert row.tight_swept.evaluated > 2 * 64
+    once = verify(declare(amgm, squares(), tight=ones()))
+    assert once.tight_swept.evaluated == 2 * 64
+
+
 def test_a_row_tells_what_was_asserted_and_reached(declare, verify):
     def body(A):
         n = A.shape[-1]
