@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankcheck._version import __version__
-from rankcheck.commands import exits
+from rankcheck.commands import exits, interrupts
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError, InstallationError
 from rankcheck.terminal.plain import say
@@ -70,9 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"the working directory cannot be used: {error.strerror}; change to one that exists",
         )
     try:
-        args = parser().parse_args(arguments)
-        code = int(args.run(args))
-        sys.stdout.flush()
+        with interrupts.handled():
+            args = parser().parse_args(arguments)
+            code = int(args.run(args))
+            sys.stdout.flush()
     except InputError as error:
         return _failed(Exit.USAGE, str(error))
     except InstallationError as error:

@@ -10,7 +10,8 @@ from rankcheck.terminal.table import count
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rankcheck.hunt.result import Hunt, Progress
+    from rankcheck.hunt.apart import Report
+    from rankcheck.hunt.result import Progress
 
 __all__ = ["HuntDisplay", "cells", "sentence"]
 
@@ -65,13 +66,13 @@ def cells(progress: Progress) -> dict[str, str]:
     } | ({} if progress.found is None else {"found": progress.found})
 
 
-def sentence(found: Hunt) -> str:
+def sentence(found: Report) -> str:
     """The result of a hunt in a line."""
     stages = ", ".join(f"{name} {spent:.2g} s" for name, spent in found.stages.items())
     by = "" if found.strategy is None else f" by {found.strategy}"
     counts = found.counts
     return (
-        f"{found.verdict}{by}  {found.claim.id}  ({found.seconds:.2f} s, "
+        f"{found.verdict}{by}  {found.id}  ({found.seconds:.2f} s, "
         f"{count(counts.evaluated)} instances, {count(counts.rejected)} rejected, "
-        f"{counts.rounding} rounding, {found.shapes} shapes, {found.rounds} rounds; {stages})"
+        f"{counts.rounding} rounding, {found.shapes} shapes, {found.rounds} rounds{stages and f'; {stages}'})"
     )

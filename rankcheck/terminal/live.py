@@ -50,6 +50,9 @@ class Progress(Display, Watcher):
         entry, since, seen = self._running[entry.id]
         self._running[entry.id] = (entry, since, seen + instances)
 
+    def noticed(self, text: str) -> None:
+        self.say(text)
+
     def finished(self, row: Row) -> None:
         self._running.pop(row.id, None)
         self.rows.append(row)
