@@ -79,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InstallationError as error:
         return _failed(Exit.INTERNAL, str(error))
     except KeyboardInterrupt:
+        interrupts.arrived()
         return _failed(Exit.INTERRUPTED, "interrupted")
     except BrokenPipeError:  # `rankcheck list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -104,6 +104,7 @@ def run(args: argparse.Namespace) -> int:
     with closing(Apart(entries, limit)) as apart:
         for index, entry in enumerate(entries):
             shown = hunting.HuntDisplay(stream)
+            shown.doing = "importing"
             with shown:
                 problem = apart.known(index).problem
             if problem:
@@ -138,6 +139,7 @@ def _hunt(
 ) -> Report:
     """Hunt one of a number of claims, and show how it goes on."""
     journal = _journal(entry, args)
+    shown.doing = "the first round"
     shown.say(f"hunting {entry.id} for {args.budget:g} s, seed {args.seed}: {entry.title}")
     of_it = "" if claims == 1 else f" for {shown_path(entry.file)}::{entry.id}"
     try:

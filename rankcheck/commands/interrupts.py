@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-__all__ = ["handled"]
+__all__ = ["arrived", "handled"]
 
 #: A second Ctrl-C counts after so many seconds: some wrappers pass the first one on twice.
 TWICE = 0.3
@@ -43,12 +43,18 @@ def handled() -> Iterator[None]:
     signal.signal(signal.SIGINT, handler)
     try:
         yield
-        if handler.since is not None:
+        if handler.since is not None and not handler.over:
             raise KeyboardInterrupt
     finally:
-        handler.over = True
+        handler.end()
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        handler.close()
+
+
+def arrived() -> None:
+    """Say that the interrupt has been dealt with; it is not raised again."""
+    handler = signal.getsignal(signal.SIGINT)
+    if isinstance(handler, _Handler):
+        handler.over = True
 
 
 class _Handler:
@@ -63,20 +69,21 @@ class _Handler:
         self.since: float | None = None
         self.over = False
         self._again = False
+        self._sending = threading.Lock()  # not for the handler
         # A pipe, because a lock that the handler takes could be held by the code that it interrupts.
         self._read, self._write = os.pipe()
         threading.Thread(target=self._repeat, daemon=True).start()
 
-    def close(self) -> None:
-        """End the thread."""
+    def end(self) -> None:
+        """Raise nothing more, send nothing more, and end the thread."""
+        with self._sending:
+            self.over = True
         os.close(self._write)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if self.over:
-            return
         if self._again:
             self._again = False
-            if not _arrived(sys.exception()):
+            if not self.over and not _within(sys.exception()):
                 raise KeyboardInterrupt
         elif self.since is None:
             self.since = time.monotonic()
@@ -91,19 +98,20 @@ class _Handler:
         os.close(self._read)
         while begun:
             time.sleep(PAUSE)
-            if self.over:
-                return
-            self._again = True
-            main = threading.main_thread().ident
-            if hasattr(signal, "pthread_kill") and main is not None:
-                signal.pthread_kill(main, signal.SIGINT)  # also ends a system call that waits
-            else:
-                import _thread
+            with self._sending:
+                if self.over:
+                    return
+                self._again = True
+                main = threading.main_thread().ident
+                if hasattr(signal, "pthread_kill") and main is not None:
+                    signal.pthread_kill(main, signal.SIGINT)  # also ends a system call that waits
+                else:
+                    import _thread
 
-                _thread.interrupt_main()
+                    _thread.interrupt_main()
 
 
-def _arrived(error: BaseException | None) -> bool:
+def _within(error: BaseException | None) -> bool:
     """Whether an interrupt is being handled: in `finally`, `except` or `__exit__`."""
     seen = 0
     while error is not None and seen < 100:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.terminal import table
@@ -41,7 +42,9 @@ class Progress(Display, Watcher):
     ) -> None:
         super().__exit__(kind, error, trace)
         if self.live:
-            self.console.print(_table(self.rows))
+            rows = sorted(self.rows, key=lambda row: row.id)
+            found = [(table.cells(row), row) for row in rows]
+            self.console.print(_table(found, self.console.width, "fold"))
 
     def started(self, entry: Entry) -> None:
         self._running[entry.id] = (entry, time.monotonic(), 0)
@@ -62,38 +65,56 @@ class Progress(Display, Watcher):
 
     def render(self) -> Table:
         """The latest rows that fit on the screen, then the running claims, then the totals."""
-        running = list(self._running.values())
-        room = max(1, self.console.height - len(running) - 4)
-        shown = _table(self.rows[-room:])
+        room = max(2, self.console.height - 4)
+        running = list(self._running.values())[: room - 1]
+        rows = self.rows[-(room - len(running)) :]
+        found = [(table.cells(row), row) for row in sorted(rows, key=lambda row: row.id)]
         for entry, since, seen in running:
             seconds = f"{time.monotonic() - since:.1f}"
             cells = (entry.id, entry.kind, "running", "", table.count(seen), "", "", seconds)
-            shown.add_row(*cells, style="dim")
+            found.append((cells, None))
+        shown = _table(found, self.console.width, "ellipsis")
         fallen = sum(not row.expected for row in self.rows)
         shown.caption = f"{len(self.rows)} of {self.claims} claims, {self.seconds:.0f} s" + (
             f", {fallen} not as expected" if fallen else ""
         )
+        if not found:
+            shown.caption += ": importing"
         return shown
 
 
-def _table(rows: list[Row]) -> Table:
+def _table(
+    rows: Sequence[tuple[tuple[str, ...], Row | None]],
+    width: int,
+    overflow: Literal["ellipsis", "fold"],
+) -> Table:
+    """Rows as a table of at most `width` characters, in fewer columns if they do not all fit.
+
+    Args:
+        rows: the cells of each, and the row; None for a claim that is running.
+        overflow: what happens to an id that is too long.
+    """
     from rich.table import Table
     from rich.text import Text
 
+    columns = table.fitting([cells for cells, _ in rows], width)
     shown = Table(
         box=None, pad_edge=False, padding=(0, 1, 0, 0), caption_justify="left", header_style="bold"
     )
-    for heading, side in table.HEADINGS.items():
+    for number in columns:
+        heading, side = list(table.HEADINGS.items())[number]
         shown.add_column(
             heading,
             justify="left" if side == "<" else "right",
-            overflow="fold",
-            no_wrap=heading != "claim",
+            overflow=overflow,
+            no_wrap=overflow == "ellipsis" or heading != "claim",
         )
-    for row in sorted(rows, key=lambda row: row.id):
-        name, kind, verdict, *numbers = table.cells(row)
-        style = "" if row.expected else "bold"
-        shown.add_row(Text(name, style), kind, Text(verdict, _style(row)), *numbers)
+    for cells, row in rows:
+        texts: list[str | Text] = list(cells)
+        if row is not None:
+            texts[0] = Text(cells[0], "" if row.expected else "bold")
+            texts[2] = Text(cells[2], _style(row))
+        shown.add_row(*(texts[number] for number in columns), style="" if row else "dim")
     return shown
 
 

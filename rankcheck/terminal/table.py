@@ -8,7 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import RelationFacts, Row
 
-__all__ = ["HEADINGS", "best", "cells", "count", "facts", "lines", "messages", "sentence", "total"]
+__all__ = [
+    "HEADINGS",
+    "best",
+    "cells",
+    "count",
+    "facts",
+    "fitting",
+    "lines",
+    "messages",
+    "sentence",
+    "total",
+]
 
 #: The columns, with their alignment: 100 characters for the longest ids.
 HEADINGS = {
@@ -21,6 +32,10 @@ HEADINGS = {
     "killed": ">",
     "sec": ">",
 }
+#: The columns that a narrow terminal does without, the first one first.
+_SPARED = ("scope", "killed", "best", "tried", "kind", "sec")
+#: Columns are left out until an id has so many characters, or all that it needs.
+_ID = 36
 #: How the totals name the rows that are as expected, by verdict, and the others.
 _GOOD = {
     "holds": "hold",
@@ -77,6 +92,19 @@ def count(number: int) -> str:
     if number < 1_000_000:
         return f"{number / 1e3:.0f}k"
     return f"{number / 1e6:.3g}M"
+
+
+def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """The numbers of the columns that fit beside the ids in lines of `width` characters."""
+    names = list(HEADINGS)
+    table = [names, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    kept = list(range(len(names)))
+    for name in _SPARED:
+        if min(widths[0], _ID) + sum(1 + widths[number] for number in kept[1:]) <= width:
+            break
+        kept.remove(names.index(name))
+    return kept
 
 
 def lines(rows: Iterable[Row]) -> list[str]:
