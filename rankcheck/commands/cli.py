@@ -71,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     try:
         with interrupts.handled():
-            args = parser().parse_args(arguments)
+            completing = os.environ.get("_ARGCOMPLETE") is not None
+            args = (_completed(parser()) if completing else parser()).parse_args(arguments)
             code = int(args.run(args))
             sys.stdout.flush()
     except InputError as error:
@@ -99,6 +100,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"({TRACEBACK}=1 shows the traceback)",
         )
     return code
+
+
+def _completed(top: Parser) -> Parser:
+    """Answer a shell that asks for completions, and end; `rankcheck[completion]` is needed."""
+    try:
+        import argcomplete
+    except ImportError:
+        return top
+    argcomplete.autocomplete(top)
+    return top
 
 
 def _failed(code: Exit, message: str) -> Exit:

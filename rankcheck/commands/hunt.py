@@ -22,6 +22,7 @@ from rankcheck import files
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
+from rankcheck.commands.completion import completes
 from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
@@ -46,7 +47,7 @@ CODES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck hunt`."""
-    parser.add_argument("selector", metavar="SELECTOR")
+    completes(parser.add_argument("selector", metavar="SELECTOR"))
     parser.add_argument(
         "--budget", metavar="SECONDS", type=float, default=60.0, help="for each claim (default 60)"
     )
@@ -65,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     limits.add_limit(
         parser,
         "for the end of a hunt after its budget, and for the imports; then it is stopped, and "
-        "undecided. 0: no limit, and hunts run in this process, as a debugger needs it (default 30)",
+        "undecided. 0: no limit; hunts then run in this process, as a debugger needs it "
+        "(default 30)",
     )
     parser.add_argument("--json", metavar="FILE", help="write the result; - for standard output")
     parser.add_argument(
@@ -168,7 +170,9 @@ def _hunt(
         journal.unlink(missing_ok=True)
     shown.say(found.message)
     if not found.ended and journal.exists():
-        shown.say(f"  the same command{of_it} with --resume and a longer --limit continues the hunt")
+        shown.say(
+            f"  the same command{of_it} with --resume and a longer --limit continues the hunt"
+        )
     shown.say(hunting.sentence(found))
     return found
 

@@ -1,9 +1,9 @@
 """Ctrl-C ends a command, wherever it comes.
 
 Python raises KeyboardInterrupt wherever the main thread happens to be. In a callback of the garbage
-collector, in `__del__`, or in an import that catches everything, it is printed or swallowed, and the
-command would run on. Here it is raised again until it arrives. A second Ctrl-C ends the process at
-once.
+collector, in `__del__`, or in an import that catches everything, it is printed or swallowed, and
+the command would run on. Here it is raised again until it arrives. A second Ctrl-C ends the process
+at once.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Handler:
         self.over = False
         self._again = False
         self._sending = threading.Lock()  # not for the handler
-        # A pipe, because a lock that the handler takes could be held by the code that it interrupts.
+        # A pipe: a lock that the handler takes could be held by the code that it interrupts.
         self._read, self._write = os.pipe()
         threading.Thread(target=self._repeat, daemon=True).start()
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from rankcheck import files
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
+from rankcheck.commands.completion import completes
 from rankcheck.errors import InputError
 from rankcheck.terminal import table
 from rankcheck.terminal.live import Progress
@@ -31,7 +32,11 @@ HELP = "verify claims; the main job"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck verify`."""
-    parser.add_argument("selectors", metavar="SELECTOR", nargs="*", help="all claims by default")
+    completes(
+        parser.add_argument(
+            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
+        )
+    )
     add_settings(parser)
     parser.add_argument("--workers", metavar="N", type=int, help="processes (default: the cores)")
     limits.add_limit(

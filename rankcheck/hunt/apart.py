@@ -1,7 +1,7 @@
 """Hunts in a process of their own, which can be stopped whatever the body of a claim does.
 
-A budget ends a hunt between two batches. A body, a generator or an import that does not end is ended
-here: the process is stopped a number of seconds after the budget, and the others are hunted.
+A budget ends a hunt between two batches. A body, a generator or an import that does not end is
+ended here: the process is stopped a number of seconds after the budget, and the others are hunted.
 """
 
 from __future__ import annotations

@@ -81,10 +81,11 @@ def cells(progress: Progress) -> dict[str, str]:
 def sentence(found: Report) -> str:
     """The result of a hunt in a line."""
     stages = ", ".join(f"{name} {spent:.2g} s" for name, spent in found.stages.items())
+    rounds = f"{found.rounds} rounds" + (f"; {stages}" if stages else "")
     by = "" if found.strategy is None else f" by {found.strategy}"
     counts = found.counts
     return (
         f"{found.verdict}{by}  {found.id}  ({found.seconds:.2f} s, "
         f"{count(counts.evaluated)} instances, {count(counts.rejected)} rejected, "
-        f"{counts.rounding} rounding, {found.shapes} shapes, {found.rounds} rounds{stages and f'; {stages}'})"
+        f"{counts.rounding} rounding, {found.shapes} shapes, {rounds})"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.terminal import table
@@ -44,7 +44,7 @@ class Progress(Display, Watcher):
         if self.live:
             rows = sorted(self.rows, key=lambda row: row.id)
             found = [(table.cells(row), row) for row in rows]
-            self.console.print(_table(found, self.console.width, "fold"))
+            self.console.print(_table(found, self.console.width, live=False))
 
     def started(self, entry: Entry) -> None:
         self._running[entry.id] = (entry, time.monotonic(), 0)
@@ -68,12 +68,14 @@ class Progress(Display, Watcher):
         room = max(2, self.console.height - 4)
         running = list(self._running.values())[: room - 1]
         rows = self.rows[-(room - len(running)) :]
-        found = [(table.cells(row), row) for row in sorted(rows, key=lambda row: row.id)]
+        found: list[tuple[tuple[str, ...], Row | None]] = [
+            (table.cells(row), row) for row in sorted(rows, key=lambda row: row.id)
+        ]
         for entry, since, seen in running:
             seconds = f"{time.monotonic() - since:.1f}"
             cells = (entry.id, entry.kind, "running", "", table.count(seen), "", "", seconds)
             found.append((cells, None))
-        shown = _table(found, self.console.width, "ellipsis")
+        shown = _table(found, self.console.width, live=True)
         fallen = sum(not row.expected for row in self.rows)
         shown.caption = f"{len(self.rows)} of {self.claims} claims, {self.seconds:.0f} s" + (
             f", {fallen} not as expected" if fallen else ""
@@ -83,31 +85,32 @@ class Progress(Display, Watcher):
         return shown
 
 
-def _table(
-    rows: Sequence[tuple[tuple[str, ...], Row | None]],
-    width: int,
-    overflow: Literal["ellipsis", "fold"],
-) -> Table:
+def _table(rows: Sequence[tuple[tuple[str, ...], Row | None]], width: int, *, live: bool) -> Table:
     """Rows as a table of at most `width` characters, in fewer columns if they do not all fit.
 
     Args:
         rows: the cells of each, and the row; None for a claim that is running.
-        overflow: what happens to an id that is too long.
+        live: whether an id that is too long is cut; else it is wrapped.
     """
     from rich.table import Table
     from rich.text import Text
 
-    columns = table.fitting([cells for cells, _ in rows], width)
+    texts_of = [cells for cells, _ in rows]
+    columns = table.fitting(texts_of, width, live=live)
     shown = Table(
         box=None, pad_edge=False, padding=(0, 1, 0, 0), caption_justify="left", header_style="bold"
     )
+    widths = [max(map(len, column)) for column in zip(table.HEADINGS, *texts_of, strict=True)]
+    others = sum(1 + widths[number] for number in columns[1:])
     for number in columns:
         heading, side = list(table.HEADINGS.items())[number]
         shown.add_column(
             heading,
             justify="left" if side == "<" else "right",
-            overflow=overflow,
-            no_wrap=overflow == "ellipsis" or heading != "claim",
+            overflow="ellipsis" if live else "fold",
+            no_wrap=live or heading != "claim",
+            max_width=max(8, width - others) if heading == "claim" else None,
+            min_width=None if heading == "claim" else widths[number],
         )
     for cells, row in rows:
         texts: list[str | Text] = list(cells)

@@ -34,8 +34,10 @@ HEADINGS = {
 }
 #: The columns that a narrow terminal does without, the first one first.
 _SPARED = ("scope", "killed", "best", "tried", "kind", "sec")
-#: Columns are left out until an id has so many characters, or all that it needs.
-_ID = 36
+#: Where rows come and go: the least widths of the columns, so that no column comes and goes, and
+#: to how many characters an id may be cut before a column is left out.
+_USUAL = (0, 12, 9, 7, 5, 7, 5, 5)
+_LEAST = 36
 #: How the totals name the rows that are as expected, by verdict, and the others.
 _GOOD = {
     "holds": "hold",
@@ -94,14 +96,20 @@ def count(number: int) -> str:
     return f"{number / 1e6:.3g}M"
 
 
-def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """The numbers of the columns that fit beside the ids in lines of `width` characters."""
+def fitting(rows: Sequence[Sequence[str]], width: int, *, live: bool) -> list[int]:
+    """The numbers of the columns that fit beside the ids in lines of `width` characters.
+
+    Args:
+        live: whether rows come and go; ids may then be cut.
+    """
     names = list(HEADINGS)
-    table = [names, *rows]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    if live:
+        widths = [max(pair) for pair in zip(widths, _USUAL, strict=True)]
+        widths[0] = min(widths[0], _LEAST)
     kept = list(range(len(names)))
     for name in _SPARED:
-        if min(widths[0], _ID) + sum(1 + widths[number] for number in kept[1:]) <= width:
+        if widths[0] + sum(1 + widths[number] for number in kept[1:]) <= width:
             break
         kept.remove(names.index(name))
     return kept

@@ -13,8 +13,8 @@ task, and reads what happens as a stream of events:
             case Overran(task, seconds, trace): ...  # only with a limit
 
 Workers are spawned, not forked, and use one thread each. They ignore Ctrl-C, because their parent
-stops them, and they exit when their parent dies. A worker that dies before it is prepared, or before
-it has begun its task, stops no other one.
+stops them, and they exit when their parent dies. A worker that dies before it is prepared, or
+before it has begun its task, stops no other one.
 """
 
 from __future__ import annotations

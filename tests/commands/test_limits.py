@@ -13,7 +13,7 @@ from rankcheck.commands import cli, limits
 from rankcheck.verification.profiles import PROFILES, Settings
 from rankcheck.verification.run import verify_claims
 
-HEAD = '''
+HEAD = """
 import time
 from rankcheck import conjecture, leq
 from rankcheck.instances import instances
@@ -27,7 +27,7 @@ def endless(source):
     while True:
         x = source.batch
 
-'''
+"""
 CLAIM = '''
 @conjecture("t.{name}", instances={family}(), effort={effort})
 def test_{name}(x):
@@ -123,7 +123,9 @@ def test_a_counterexample_that_cannot_be_made_small_is_reported(mine, capsys):
 def test_a_limit_is_finite(mine, capsys, name, seconds):
     mine(claim("fine"))
     assert cli.main([name, "mine.py", "--limit", seconds]) == 2
-    assert f"--limit is {seconds}; it is a finite number of seconds, or 0" in capsys.readouterr().err
+    assert (
+        f"--limit is {seconds}; it is a finite number of seconds, or 0" in capsys.readouterr().err
+    )
 
 
 def test_every_profile_has_a_limit():
