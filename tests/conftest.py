@@ -5,6 +5,7 @@ import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.reference import Reference
+from rankcheck.commands import limits
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import instances
 
@@ -73,3 +74,9 @@ def record():
 @pytest.fixture(autouse=True)
 def _no_profile_of_the_run(monkeypatch):
     monkeypatch.delenv("RANKCHECK_PROFILE", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch):
+    """Commands run claims here: a process that imports torch takes seconds (test_limits)."""
+    monkeypatch.setattr(limits, "DEFAULTS", dict.fromkeys(limits.DEFAULTS, 0.0))

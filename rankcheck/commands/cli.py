@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankcheck._version import __version__
-from rankcheck.commands import exits
+from rankcheck.commands import exits, interrupts
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError, InstallationError
 from rankcheck.terminal.plain import say
@@ -70,14 +70,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"the working directory cannot be used: {error.strerror}; change to one that exists",
         )
     try:
-        args = parser().parse_args(arguments)
-        code = int(args.run(args))
-        sys.stdout.flush()
+        with interrupts.handled():
+            completing = os.environ.get("_ARGCOMPLETE") is not None
+            args = (_completed(parser()) if completing else parser()).parse_args(arguments)
+            code = int(args.run(args))
+            sys.stdout.flush()
     except InputError as error:
         return _failed(Exit.USAGE, str(error))
     except InstallationError as error:
         return _failed(Exit.INTERNAL, str(error))
     except KeyboardInterrupt:
+        interrupts.arrived()
         return _failed(Exit.INTERRUPTED, "interrupted")
     except BrokenPipeError:  # `rankcheck list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -97,6 +100,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"({TRACEBACK}=1 shows the traceback)",
         )
     return code
+
+
+def _completed(top: Parser) -> Parser:
+    """Answer a shell that asks for completions, and end; `rankcheck[completion]` is needed."""
+    try:
+        import argcomplete
+    except ImportError:
+        return top
+    argcomplete.autocomplete(top)
+    return top
 
 
 def _failed(code: Exit, message: str) -> Exit:

@@ -14,13 +14,15 @@ import argparse
 import json
 import math
 import sys
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from rankcheck import files
-from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits
+from rankcheck.commands import exits, limits
+from rankcheck.commands.completion import completes
 from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
@@ -29,8 +31,7 @@ from rankcheck.terminal.plain import say
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
-    from rankcheck.claims.claim import Claim
-    from rankcheck.hunt.result import Hunt
+    from rankcheck.hunt.apart import Apart, Report
 
 HELP = "look for a counterexample to a claim"
 SCHEMA = 2
@@ -46,7 +47,7 @@ CODES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck hunt`."""
-    parser.add_argument("selector", metavar="SELECTOR")
+    completes(parser.add_argument("selector", metavar="SELECTOR"))
     parser.add_argument(
         "--budget", metavar="SECONDS", type=float, default=60.0, help="for each claim (default 60)"
     )
@@ -62,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--executor", metavar="dask://HOST:PORT", help="a Dask scheduler")
     parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
+    limits.add_limit(
+        parser,
+        "for the end of a hunt after its budget, and for the imports; then it is stopped, and "
+        "undecided. 0: no limit; hunts then run in this process, as a debugger needs it "
+        "(default 30)",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the result; - for standard output")
     parser.add_argument(
         "--journal", metavar="FILE", help=f"finished shards (default {FOLDER}/ID.hunt.jsonl)"
@@ -87,23 +94,32 @@ def run(args: argparse.Namespace) -> int:
     if args.workers > 1 and args.executor is not None:
         raise InputError("--workers and --executor are both given; a hunt takes one of them")
 
-    from rankcheck.catalogue.loader import BrokenClaim, load_each
+    limit = limits.limit(args, "hunt")
+    if args.workers < 1:
+        raise InputError(f"received {args.workers} workers; a hunt has at least one")
+
+    from rankcheck.hunt.apart import Apart
 
     stream = sys.stderr if args.json == "-" else sys.stdout
-    found: list[Hunt] = []
+    found: list[Report] = []
     codes: list[Exit] = []
-    for claim in load_each(entries):
-        if isinstance(claim, BrokenClaim):
-            say(f"rankcheck: {claim.problem}", sys.stderr)
-            codes.append(Exit.USAGE)
-        else:
-            found.append(_hunt(claim, args, stream, len(entries)))
-            codes.append(CODES[found[-1].verdict])
+    with closing(Apart(entries, limit)) as apart:
+        for index, entry in enumerate(entries):
+            shown = hunting.HuntDisplay(stream)
+            shown.doing = "importing"
+            with shown:
+                problem = apart.known(index).problem
+            if problem:
+                say(f"rankcheck: {problem}", sys.stderr)
+                codes.append(Exit.USAGE)
+            else:
+                found.append(_hunt(apart, index, entry, args, shown, len(entries)))
+                codes.append(CODES[found[-1].verdict])
     data = {
         "schema": SCHEMA,
         "versions": versions(),
         "budget": args.budget,
-        "hunts": [one.to_json() for one in found],
+        "hunts": [dict(one.data) for one in found],
     }
     if path is not None:
         try:
@@ -115,46 +131,62 @@ def run(args: argparse.Namespace) -> int:
     return exits.worst(codes)
 
 
-def _hunt(claim: Claim, args: argparse.Namespace, stream: TextIO, claims: int) -> Hunt:
+def _hunt(
+    apart: Apart,
+    index: int,
+    entry: Entry,
+    args: argparse.Namespace,
+    shown: hunting.HuntDisplay,
+    claims: int,
+) -> Report:
     """Hunt one of a number of claims, and show how it goes on."""
-    from rankcheck.hunt.run import hunt
-
-    journal = _journal(claim, args)
-    shown = hunting.HuntDisplay(stream)
-    shown.say(f"hunting {claim.id} for {args.budget:g} s, seed {args.seed}: {claim.title}")
+    journal = _journal(entry, args)
+    shown.doing = "the first round"
+    shown.say(f"hunting {entry.id} for {args.budget:g} s, seed {args.seed}: {entry.title}")
+    of_it = "" if claims == 1 else f" for {shown_path(entry.file)}::{entry.id}"
     try:
         with shown:
-            found = hunt(
-                claim,
-                args.budget,
-                args.seed,
-                args.workers,
-                args.executor,
-                args.device,
+            found = apart.hunt(
+                index,
                 shown.advance,
-                journal,
+                budget=args.budget,
+                seed=args.seed,
+                workers=args.workers,
+                executor=args.executor,
+                device=args.device,
+                journal=journal,
                 folder=FOLDER,
                 shrink=shrink_seconds(args),
                 scope=args.scope,
             )
     except KeyboardInterrupt:
-        of_it = "" if claims == 1 else f" for {shown_path(claim.file)}::{claim.id}"
         shown.say(f"interrupted; the same command{of_it} with --resume continues the hunt")
         raise
     except InputError:
         if args.journal is None and not args.resume:
             journal.unlink(missing_ok=True)  # the hunt did not begin
         raise
-    if args.journal is None:
+    if args.journal is None and (found.ended or not _has_shards(journal)):
         journal.unlink(missing_ok=True)
     shown.say(found.message)
+    if not found.ended and journal.exists():
+        shown.say(
+            f"  the same command{of_it} with --resume and a longer --limit continues the hunt"
+        )
     shown.say(hunting.sentence(found))
     return found
 
 
-def _journal(claim: Claim, args: argparse.Namespace) -> Path:
+def _has_shards(journal: Path) -> bool:
+    try:
+        return journal.read_bytes().count(b"\n") > 1
+    except OSError:
+        return False
+
+
+def _journal(entry: Entry, args: argparse.Namespace) -> Path:
     """The path of the journal: an existing file with --resume, a new one without."""
-    path = FOLDER / f"{claim.id}.hunt.jsonl" if args.journal is None else Path(args.journal)
+    path = FOLDER / f"{entry.id}.hunt.jsonl" if args.journal is None else Path(args.journal)
     if args.resume:
         if not path.exists():
             raise InputError(

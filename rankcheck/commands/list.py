@@ -12,6 +12,7 @@ import sys
 
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.selection import select
+from rankcheck.commands.completion import completes
 from rankcheck.commands.exits import Exit
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import errata
@@ -22,7 +23,11 @@ HELP = "list claims with kind, source and title"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck list`."""
-    parser.add_argument("selectors", metavar="SELECTOR", nargs="*", help="all claims by default")
+    completes(
+        parser.add_argument(
+            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
+        )
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all that is known, as JSON")
     form.add_argument("--errata", action="store_true", help="what is wrong in print, as Markdown")
@@ -47,6 +52,6 @@ def run(args: argparse.Namespace) -> int:
         print(index.markdown(entries), end="")
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        for line in index.lines(entries, width):
+        for line in index.lines(entries, sys.stdout, width):
             say(line)
     return Exit.USAGE if broken else Exit.EXPECTED

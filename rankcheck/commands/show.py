@@ -13,6 +13,7 @@ from pathlib import Path
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.entry import CatalogueError
 from rankcheck.catalogue.selection import select
+from rankcheck.commands.completion import completes
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import table
 from rankcheck.terminal.plain import say
@@ -23,7 +24,7 @@ HELP = "show the statement, source and witness of a claim"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck show`."""
-    parser.add_argument("claims", metavar="CLAIM", nargs="+")
+    completes(parser.add_argument("claims", metavar="CLAIM", nargs="+"))
     parser.add_argument(
         "--ledger", metavar="FILE", type=Path, help="show what this ledger says of the claims, too"
     )

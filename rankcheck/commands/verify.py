@@ -18,7 +18,8 @@ from pathlib import Path
 
 from rankcheck import files
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits
+from rankcheck.commands import exits, limits
+from rankcheck.commands.completion import completes
 from rankcheck.errors import InputError
 from rankcheck.terminal import table
 from rankcheck.terminal.live import Progress
@@ -31,9 +32,18 @@ HELP = "verify claims; the main job"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck verify`."""
-    parser.add_argument("selectors", metavar="SELECTOR", nargs="*", help="all claims by default")
+    completes(
+        parser.add_argument(
+            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
+        )
+    )
     add_settings(parser)
     parser.add_argument("--workers", metavar="N", type=int, help="processes (default: the cores)")
+    limits.add_limit(
+        parser,
+        "for each claim; one that takes longer is undecided. 0: no limit; with --workers 1, claims "
+        "then run in this process, as a debugger needs it (default by profile: 120, 600, 7200)",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the ledger; - for standard output")
 
 
@@ -88,13 +98,14 @@ def run(args: argparse.Namespace) -> int:
     workers = default_workers(len(entries)) if args.workers is None else args.workers
     if workers < 1:
         raise InputError(f"received --workers {workers}; a run has at least one worker")
+    limit = limits.limit(args, chosen.profile.name)
     path = None if args.json in (None, "-") else Path(args.json)
     if path is not None:
         files.check_writable(path, "a ledger", ("schema", "claims"))
     shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(entries))
     try:
         with shown:
-            rows = verify_claims(entries, chosen, workers=workers, watcher=shown)
+            rows = verify_claims(entries, chosen, workers=workers, watcher=shown, limit=limit)
     except KeyboardInterrupt:
         _conclude(shown, chosen)
         left = len(entries) - len(shown.rows)

@@ -4,24 +4,52 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 from rankcheck.catalogue.collect import by_document, project_folder
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.terminal.plain import readable
+
+#: Characters that a title has in a list before the other columns are cut, and the place.
+_TITLE, _PLACE = 40, 10
 
 
-def lines(entries: Sequence[Entry], width: int | None) -> list[str]:
-    """A line for each claim, cut to `width` characters if it is not None."""
-    table = [(entry.id, entry.kind, _where(entry), entry.title) for entry in entries]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)][:-1]
-    whole = (
-        "  ".join([*(f"{cell:{size}}" for cell, size in zip(row, widths, strict=False)), row[-1]])
-        for row in table
-    )
-    return [
-        line if width is None or len(line) <= width else line[: width - 1] + "…" for line in whole
+def lines(entries: Sequence[Entry], stream: TextIO, width: int | None) -> list[str]:
+    """A line for each claim: id, kind, place in the document, title.
+
+    Args:
+        stream: where they are printed; see `readable`.
+        width: on a terminal, the characters of a line. The place is cut first, then left out, then
+            the kind, then the title is cut.
+    """
+    table = [
+        tuple(readable(cell, stream) for cell in (entry.id, entry.kind, _where(entry), entry.title))
+        for entry in entries
     ]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    if width is not None:
+        name, kind, place, title = widths
+        title = min(title, _TITLE)
+        place = min(place, width - name - kind - title - 6)
+        if place < _PLACE:
+            place = 0
+            kind = kind if name + kind + title // 2 + 4 <= width else 0
+        widths = [name, kind, place, max(1, width - sum(2 + w for w in (name, kind, place) if w))]
+    else:
+        widths[-1] = max(widths[-1], 1)
+    return [_line(row, widths, width) for row in table]
+
+
+def _line(row: Sequence[str], widths: Sequence[int], width: int | None) -> str:
+    cells = [f"{_cut(cell, size):{size}}" for cell, size in zip(row, widths, strict=True) if size]
+    line = "  ".join(cells).rstrip()
+    return line if width is None else _cut(line, width)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(0, width - 1)] + "…"
 
 
 def page(entry: Entry) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from rankcheck.terminal.plain import printable
+from rankcheck.terminal.plain import readable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -81,8 +81,8 @@ class Display:
         raise NotImplementedError
 
     def say(self, text: str) -> None:
-        """Print a text above the live part, its control characters written out."""
-        text = printable(text)
+        """Print a `readable` text above the live part."""
+        text = readable(text, self.stream)
         if self._drawn is not None:
             self.console.print(text, markup=False, emoji=False, highlight=False, soft_wrap=True)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
@@ -41,7 +42,9 @@ class Progress(Display, Watcher):
     ) -> None:
         super().__exit__(kind, error, trace)
         if self.live:
-            self.console.print(_table(self.rows))
+            rows = sorted(self.rows, key=lambda row: row.id)
+            found = [(table.cells(row), row) for row in rows]
+            self.console.print(_table(found, self.console.width, live=False))
 
     def started(self, entry: Entry) -> None:
         self._running[entry.id] = (entry, time.monotonic(), 0)
@@ -49,6 +52,9 @@ class Progress(Display, Watcher):
     def advanced(self, entry: Entry, instances: int) -> None:
         entry, since, seen = self._running[entry.id]
         self._running[entry.id] = (entry, since, seen + instances)
+
+    def noticed(self, text: str) -> None:
+        self.say(text)
 
     def finished(self, row: Row) -> None:
         self._running.pop(row.id, None)
@@ -59,38 +65,59 @@ class Progress(Display, Watcher):
 
     def render(self) -> Table:
         """The latest rows that fit on the screen, then the running claims, then the totals."""
-        running = list(self._running.values())
-        room = max(1, self.console.height - len(running) - 4)
-        shown = _table(self.rows[-room:])
+        room = max(2, self.console.height - 4)
+        running = list(self._running.values())[: room - 1]
+        rows = self.rows[-(room - len(running)) :]
+        found: list[tuple[tuple[str, ...], Row | None]] = [
+            (table.cells(row), row) for row in sorted(rows, key=lambda row: row.id)
+        ]
         for entry, since, seen in running:
             seconds = f"{time.monotonic() - since:.1f}"
             cells = (entry.id, entry.kind, "running", "", table.count(seen), "", "", seconds)
-            shown.add_row(*cells, style="dim")
+            found.append((cells, None))
+        shown = _table(found, self.console.width, live=True)
         fallen = sum(not row.expected for row in self.rows)
         shown.caption = f"{len(self.rows)} of {self.claims} claims, {self.seconds:.0f} s" + (
             f", {fallen} not as expected" if fallen else ""
         )
+        if not found:
+            shown.caption += ": importing"
         return shown
 
 
-def _table(rows: list[Row]) -> Table:
+def _table(rows: Sequence[tuple[tuple[str, ...], Row | None]], width: int, *, live: bool) -> Table:
+    """Rows as a table of at most `width` characters, in fewer columns if they do not all fit.
+
+    Args:
+        rows: the cells of each, and the row; None for a claim that is running.
+        live: whether an id that is too long is cut; else it is wrapped.
+    """
     from rich.table import Table
     from rich.text import Text
 
+    texts_of = [cells for cells, _ in rows]
+    columns = table.fitting(texts_of, width, live=live)
     shown = Table(
         box=None, pad_edge=False, padding=(0, 1, 0, 0), caption_justify="left", header_style="bold"
     )
-    for heading, side in table.HEADINGS.items():
+    widths = [max(map(len, column)) for column in zip(table.HEADINGS, *texts_of, strict=True)]
+    others = sum(1 + widths[number] for number in columns[1:])
+    for number in columns:
+        heading, side = list(table.HEADINGS.items())[number]
         shown.add_column(
             heading,
             justify="left" if side == "<" else "right",
-            overflow="fold",
-            no_wrap=heading != "claim",
+            overflow="ellipsis" if live else "fold",
+            no_wrap=live or heading != "claim",
+            max_width=max(8, width - others) if heading == "claim" else None,
+            min_width=None if heading == "claim" else widths[number],
         )
-    for row in sorted(rows, key=lambda row: row.id):
-        name, kind, verdict, *numbers = table.cells(row)
-        style = "" if row.expected else "bold"
-        shown.add_row(Text(name, style), kind, Text(verdict, _style(row)), *numbers)
+    for cells, row in rows:
+        texts: list[str | Text] = list(cells)
+        if row is not None:
+            texts[0] = Text(cells[0], "" if row.expected else "bold")
+            texts[2] = Text(cells[2], _style(row))
+        shown.add_row(*(texts[number] for number in columns), style="" if row else "dim")
     return shown
 
 

@@ -1,4 +1,7 @@
-"""Text on a terminal: control characters of claims and files are shown, not sent."""
+"""Text on a terminal: control characters of claims and files are shown, not sent.
+
+Formulas are shown in Unicode there. In a file or a pipe, texts are what the claims say.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import sys
 import unicodedata
 from typing import TextIO
 
-__all__ = ["printable", "say"]
+from rankcheck.terminal import formulas
+
+__all__ = ["printable", "readable", "say"]
 
 #: Kinds of characters that a terminal obeys: control characters, and marks of direction.
 _OBEYED = ("Cc", "Cf")
@@ -29,6 +34,14 @@ def printable(text: str) -> str:
     )
 
 
+def readable(text: str, stream: TextIO) -> str:
+    """A text for a stream: printable, and with its formulas in Unicode on a terminal."""
+    if "$" in text and stream.isatty() and "utf" in str(getattr(stream, "encoding", "")).lower():
+        text = formulas.unicode(text)
+    return printable(text)
+
+
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Print a line, its control characters written out; by default on standard output."""
-    print(printable(text), file=sys.stdout if stream is None else stream, flush=True)
+    """Print a `readable` line; by default on standard output."""
+    stream = sys.stdout if stream is None else stream
+    print(readable(text, stream), file=stream, flush=True)

@@ -8,7 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import RelationFacts, Row
 
-__all__ = ["HEADINGS", "best", "cells", "count", "facts", "lines", "messages", "sentence", "total"]
+__all__ = [
+    "HEADINGS",
+    "best",
+    "cells",
+    "count",
+    "facts",
+    "fitting",
+    "lines",
+    "messages",
+    "sentence",
+    "total",
+]
 
 #: The columns, with their alignment: 100 characters for the longest ids.
 HEADINGS = {
@@ -21,6 +32,12 @@ HEADINGS = {
     "killed": ">",
     "sec": ">",
 }
+#: The columns that a narrow terminal does without, the first one first.
+_SPARED = ("scope", "killed", "best", "tried", "kind", "sec")
+#: Where rows come and go: the least widths of the columns, so that no column comes and goes, and
+#: to how many characters an id may be cut before a column is left out.
+_USUAL = (0, 12, 9, 7, 5, 7, 5, 5)
+_LEAST = 36
 #: How the totals name the rows that are as expected, by verdict, and the others.
 _GOOD = {
     "holds": "hold",
@@ -77,6 +94,25 @@ def count(number: int) -> str:
     if number < 1_000_000:
         return f"{number / 1e3:.0f}k"
     return f"{number / 1e6:.3g}M"
+
+
+def fitting(rows: Sequence[Sequence[str]], width: int, *, live: bool) -> list[int]:
+    """The numbers of the columns that fit beside the ids in lines of `width` characters.
+
+    Args:
+        live: whether rows come and go; ids may then be cut.
+    """
+    names = list(HEADINGS)
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    if live:
+        widths = [max(pair) for pair in zip(widths, _USUAL, strict=True)]
+        widths[0] = min(widths[0], _LEAST)
+    kept = list(range(len(names)))
+    for name in _SPARED:
+        if widths[0] + sum(1 + widths[number] for number in kept[1:]) <= width:
+            break
+        kept.remove(names.index(name))
+    return kept
 
 
 def lines(rows: Iterable[Row]) -> list[str]:

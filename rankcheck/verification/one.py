@@ -35,10 +35,12 @@ def verify_entry(
         return unfinished(entry, raised(error, entry.file), "failed")
 
 
-def unfinished(entry: Entry | Claim, reason: str, verdict: Verdict = "undecided") -> Row:
-    """The row of a claim whose verification did not finish."""
+def unfinished(
+    entry: Entry | Claim, reason: str, verdict: Verdict = "undecided", seconds: float = 0.0
+) -> Row:
+    """The row of a claim whose verification did not finish; `seconds` is what it took."""
     said = "is undecided" if verdict == "undecided" else "failed"
-    return Row.of(entry, verdict, messages=(f"{entry.id} {said}: {reason}",))
+    return Row.of(entry, verdict, seconds=seconds, messages=(f"{entry.id} {said}: {reason}",))
 
 
 @contextmanager

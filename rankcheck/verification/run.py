@@ -1,5 +1,7 @@
 """Verifying many claims: one after the other in this process, or spread over worker processes.
 
+Only a process can be stopped, whatever it is doing: with a limit there is always a worker process.
+
 The row of a claim depends on the claim, the profile and the seed, not on the number of workers.
 torch is imported only where claims are verified: with several workers, not in their parent.
 """
@@ -35,24 +37,31 @@ def verify_claims(
     *,
     workers: int = 1,
     watcher: Watcher | None = None,
+    limit: float | None = None,
 ) -> list[Row]:
     """Verify the claims; returns their rows in the order of the entries.
 
     A claim whose check raises has failed, and one whose worker dies is undecided; the row says why.
 
+    Args:
+        limit: seconds for each claim, and for the import of the files; a claim that takes longer is
+            undecided. Without one, and with one worker, claims are verified in this process.
+
     Raises:
         LoadError: if a file of claims cannot be imported; before any claim is verified.
         InstallationError: if a canary comes out wrong, in this process or in a worker; before any
             claim is verified there.
-        ValueError: if `workers` is not positive.
+        ValueError: if `workers` or `limit` is not positive.
     """
     if workers < 1:
         raise ValueError(f"received {workers} workers; a run has at least one")
+    if limit is not None and not limit > 0:
+        raise ValueError(f"the limit is {limit}; it is a positive number of seconds, or None")
     watcher = watcher or Watcher()
-    if workers > 1 and len(entries) > 1:
+    if entries and (limit is not None or (workers > 1 and len(entries) > 1)):
         from rankcheck.verification.workers import spread
 
-        return spread(entries, settings, min(workers, len(entries)), watcher)
+        return spread(entries, settings, min(workers, len(entries)), watcher, limit)
     rows: list[Row] = []
     claims = load_each(entries)
     from rankcheck.verification.canaries import check_canaries  # torch

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
 from rankcheck.catalogue.entry import shown_path
 
-__all__ = ["raised"]
+__all__ = ["place_in", "raised"]
+
+#: A line of a traceback as `faulthandler` writes it.
+_FRAME = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
 
 
 def raised(error: BaseException, file: Path) -> str:
@@ -21,3 +26,12 @@ def raised(error: BaseException, file: Path) -> str:
     said = " ".join(str(error).split())
     notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
     return f"its check raised {type(error).__name__}{at}" + (f": {said}" if said else "") + notes
+
+
+def place_in(dump: str, files: Iterable[Path]) -> str:
+    """The innermost line of some files in the tracebacks of `faulthandler`; empty without one."""
+    known = {str(path) for path in files}
+    for path, line in _FRAME.findall(dump):
+        if path in known:
+            return f"{shown_path(Path(path))}:{line}"
+    return ""

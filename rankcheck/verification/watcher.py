@@ -17,5 +17,8 @@ class Watcher:
     def advanced(self, entry: Entry, instances: int) -> None:
         """So many more instances of a claim were evaluated."""
 
+    def noticed(self, text: str) -> None:
+        """Something happened that belongs to no claim."""
+
     def finished(self, row: Row) -> None:
         """The row of a claim is complete."""

@@ -6,12 +6,24 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import LoadError, load_each
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import unfinished, verify_entry
-from rankcheck.verification.pool import Died, Done, Pool, PoolError, Started, Tell, Told
+from rankcheck.verification.pool import (
+    Died,
+    Done,
+    Lost,
+    Overran,
+    Pool,
+    PoolError,
+    Started,
+    Tell,
+    Told,
+    UnpreparedError,
+)
 from rankcheck.verification.profiles import Settings
+from rankcheck.verification.traces import place_in
 from rankcheck.verification.watcher import Watcher
 
 #: A worker reports its progress at most once in so many seconds.
@@ -19,14 +31,20 @@ PROGRESS = 0.1
 
 
 def spread(
-    entries: Sequence[Entry], settings: Settings, workers: int, watcher: Watcher
+    entries: Sequence[Entry],
+    settings: Settings,
+    workers: int,
+    watcher: Watcher,
+    limit: float | None = None,
 ) -> list[Row]:
     """Verify the claims in `workers` processes; returns their rows in the order of the entries.
 
-    A claim whose worker dies is undecided; another worker continues with the rest.
+    A claim whose worker dies, or that takes longer than the limit, is undecided; another worker
+    continues with the rest.
 
     Raises:
-        LoadError: if a file cannot be imported, or a worker dies while it imports them.
+        LoadError: if a file cannot be imported, or not within the limit, or all workers die while
+            they import them.
         InstallationError: if a canary comes out wrong in a worker.
     """
     # The costly claims come first, so that none of them runs alone at the end.
@@ -37,7 +55,8 @@ def spread(
         rows[index] = row
         watcher.finished(row)
 
-    with Pool[int](partial(_prepare, entries, settings), workers) as pool:
+    prepare = partial(_prepare, entries, settings)
+    with Pool[int](prepare, workers, warm=_warm, limit=limit) as pool:
         for index in order:
             pool.submit(index)
         try:
@@ -51,20 +70,47 @@ def spread(
                         finish(index, row)
                     case Died(index, how):
                         finish(index, unfinished(entries[index], f"its worker died ({how})"))
+                    case Overran(index, seconds, trace):
+                        finish(index, _endless(entries[index], seconds, trace))
+                    case Lost(how):
+                        watcher.noticed(f"{how}; the others go on")
+        except UnpreparedError as error:
+            raise not_imported(entries, error) from error
         except PoolError as error:
             raise LoadError(str(error)) from error
     return [rows[index] for index in range(len(entries))]
 
 
-def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:
-    """Import the files, check the canaries; returns what verifies the claim of a number."""
-    claims = load_each(entries)
-    import torch  # not before a file that cannot be imported is an error
+def not_imported(entries: Sequence[Entry], error: UnpreparedError) -> LoadError:
+    """The error of files whose import does not end."""
+    files = dict.fromkeys(entry.file for entry in entries)
+    place = place_in(error.trace, files)
+    which = place or ", ".join(shown_path(path) for path in list(files)[:3])
+    return LoadError(
+        f"{which}: the import did not end within {error.seconds:g} s (--limit gives it longer)"
+    )
+
+
+def _endless(entry: Entry, seconds: float, trace: str) -> Row:
+    """The row of a claim that was stopped at its limit."""
+    place = place_in(trace, [entry.file])
+    said = f"its check did not end within {seconds:g} s" + (f"; it was at {place}" if place else "")
+    return unfinished(entry, f"{said} (--limit gives it longer)", seconds=seconds)
+
+
+def _warm() -> None:
+    """What takes seconds and is no matter of the files: torch, and the canaries."""
+    import torch
 
     from rankcheck.verification.canaries import check_canaries
 
-    check_canaries()
     torch.set_num_threads(1)
+    check_canaries()
+
+
+def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:
+    """Import the files; returns what verifies the claim of a number."""
+    claims = load_each(entries)
 
     def run(index: int, tell: Tell) -> Row:
         return verify_entry(entries[index], claims[index], settings, _throttled(tell))

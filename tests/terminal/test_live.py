@@ -43,6 +43,34 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
     assert all(re.search(r"as-\d{5} +construction +undecided +99999≤8 +1\.33M", x) for x in lines)
 
 
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 12), (30, 10)])
+def test_the_live_table_fits_a_small_terminal(row, terminal, monkeypatch, columns, lines):
+    """Each row is a line, an id is cut and never away, and the totals are on the screen."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("LINES", str(lines))
+    shown = Progress(terminal, 140)
+    with shown:
+        for number in range(50):
+            shown.finished(row(number))
+        shown.started(ENTRY)
+        screen = io.StringIO()
+        Console(file=screen, width=columns, height=lines).print(shown.render())
+    drawn = screen.getvalue().splitlines()
+    assert len(drawn) < lines
+    assert all(len(line) <= columns for line in drawn)
+    assert drawn[-2 if columns == 30 else -1].startswith("50 of 140 claims")
+    assert any(re.match(r"t\.square .*running", line) for line in drawn)
+    assert sum(line.startswith("bottleneck.second-") for line in drawn) == lines - 5
+    final = plain(terminal.getvalue())
+    assert final.count("undecided") >= 50
+
+
+def test_before_the_first_claim_something_is_shown(terminal):
+    screen = io.StringIO()
+    Console(file=screen, width=80).print(Progress(terminal, 7).render())
+    assert "0 of 7 claims, 0 s: importing" in screen.getvalue()
+
+
 def test_elsewhere_a_finished_claim_is_a_line(row):
     stream = io.StringIO()
     shown = Progress(stream, 10)

@@ -22,6 +22,8 @@ def numbers():
                 os.kill(os.getpid(), signal.SIGKILL)
             case ["exit", code]:
                 os._exit(code)
+            case "print":
+                print("printed", end="")
             case ["once", path]:
                 if not Path(path).exists():
                     Path(path).touch()
@@ -36,6 +38,18 @@ def numbers():
         return None
 
     return run
+
+
+def one_of_two(folder):
+    """The second worker that prepares ends; tasks are those of `numbers`."""
+    if (folder / "first").exists():
+        os._exit(3)
+    (folder / "first").touch()
+    return numbers()
+
+
+def slow():
+    time.sleep(600)
 
 
 def refuses():

@@ -5,14 +5,26 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rankcheck.verification.pool import Died, Done, Pool, PoolError, Started, Told
+from rankcheck.verification import pool as pool_
+from rankcheck.verification.pool import (
+    Died,
+    Done,
+    Lost,
+    Overran,
+    Pool,
+    PoolError,
+    Started,
+    Told,
+    UnpreparedError,
+)
 
-from .tasks import dies, numbers, refuses
+from .tasks import dies, numbers, one_of_two, refuses, slow
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +135,80 @@ def test_a_worker_that_cannot_be_prepared_is_an_error(prepare, said):
         with pytest.raises(PoolError, match=said):
             list(pool.events())
         assert pool.pids == []
+
+
+def test_a_worker_that_dies_while_it_prepares_stops_no_other(tmp_path):
+    with Pool[Any](partial(one_of_two, tmp_path), 2) as pool:
+        seen = events(pool, *range(6), ["sleep", 0.5], *range(6, 9))
+    lost = [event.how for event in seen if isinstance(event, Lost)]
+    assert lost
+    assert set(lost) == {"a worker process ended before it was prepared (exit code 3)"}
+    done = [event.task for event in seen if isinstance(event, Done)]
+    assert len(done) == 10
+    assert not any(isinstance(event, Died) for event in seen)
+
+
+def test_a_task_that_was_not_begun_goes_to_another_worker(monkeypatch):
+    """The worker dies between two tasks, and the pool has not yet noticed."""
+    sent: list[int] = []
+    with Pool[Any](numbers, 1) as pool:
+        events(pool, 1)
+        hand_out = pool._hand_out
+
+        def kill_first():
+            [pid] = pool.pids or [0]
+            if not sent and pid:
+                sent.append(pid)
+                os.kill(pid, signal.SIGKILL)
+                assert gone(pid)
+            hand_out()
+
+        monkeypatch.setattr(pool, "_hand_out", kill_first)
+        seen = events(pool, 7)
+    assert seen == [
+        Lost(
+            "a worker process ended before it had begun its task (SIGKILL, out of memory?)",
+        ),
+        Started(7),
+        Told(7, 107),
+        Done(7, 49),
+    ]
+
+
+def test_a_task_that_is_never_begun_is_given_up(monkeypatch):
+    monkeypatch.setattr(pool_, "TRIES", 1)
+    with Pool[Any](numbers, 1) as pool:
+        events(pool, 1)
+        os.kill(pool.pids[0], signal.SIGKILL)
+        assert gone(pool.pids[0])
+        assert events(pool, 7) == [Died(7, "SIGKILL, out of memory?, before it had begun")]
+
+
+def test_a_limit_ends_a_task_and_says_where_it_was():
+    with Pool[Any](numbers, 1, limit=60.0) as pool:
+        before = pool.pids
+        pool.submit(["sleep", 600], limit=0.2)
+        pool.submit(3)
+        seen = list(pool.events())
+        assert pool.pids != before
+    [overran] = [event for event in seen if isinstance(event, Overran)]
+    assert (overran.task, overran.seconds) == (["sleep", 600], 0.2)
+    assert "tasks.py" in overran.trace
+    assert seen[-1] == Done(3, 9)
+
+
+def test_a_limit_ends_a_preparation():
+    with Pool[Any](slow, 1, limit=0.2) as pool:
+        pool.submit(1)
+        with pytest.raises(UnpreparedError, match=r"not prepared within 0\.2 s") as caught:
+            list(pool.events())
+        assert "in slow" in caught.value.trace
+
+
+def test_what_a_task_prints_is_not_lost(capfd):
+    with Pool[Any](numbers, 1) as pool:
+        events(pool, "print")
+    assert capfd.readouterr().out == "printed"
 
 
 def test_a_pool_has_workers():

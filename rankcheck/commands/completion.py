@@ -1,0 +1,39 @@
+"""What a shell completes where a SELECTOR stands: the ids of rankcheck's claims, and files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+__all__ = ["completes", "selectors"]
+
+
+def selectors(prefix: str, **_: Any) -> list[str]:
+    """The ids that begin with a prefix, before its dot the documents; and files."""
+    from rankcheck.catalogue.collect import project
+
+    ids = [entry.id for entry in project() if entry.id.startswith(prefix)]
+    if "." not in prefix:
+        ids = list(dict.fromkeys(name.partition(".")[0] for name in ids))
+    return ids + _files(prefix)
+
+
+def completes(action: argparse.Action) -> None:
+    """Complete an argument with selectors; argcomplete reads this attribute."""
+    action.completer = selectors  # type: ignore[attr-defined]
+
+
+def _files(prefix: str) -> list[str]:
+    head, slash, _ = prefix.rpartition("/")
+    folder = Path(head + slash or ".")
+    try:
+        found = sorted(folder.iterdir())
+    except OSError:
+        return []
+    names = (
+        (path, head + slash + path.name + "/" * path.is_dir())
+        for path in found
+        if path.is_dir() or path.suffix == ".py"
+    )
+    return [name for path, name in names if name.startswith(prefix) and path.name[0] != "."]
