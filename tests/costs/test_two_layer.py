@@ -49,6 +49,7 @@ def test_path_norm_and_its_lambda():
     close(phi_at(W, a, 2, path_norm_lambda(W, a)), slow)
     for seed in range(3):
         assert (phi_at(W, a, 2, normal(seed, 30, 5).exp()) > slow).all()
+    close(path_norm_lambda(W, a).square().sum(-1), torch.ones(W.shape[:-2], dtype=torch.float64))
     assert (path_norm_lambda(0 * W, a) == 0).all()
 
 
