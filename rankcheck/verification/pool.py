@@ -32,6 +32,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from rankcheck.errors import InputError, InstallationError
+from rankcheck.verification.arithmetic import fix_arithmetic
 
 __all__ = ["Died", "Done", "Event", "Pool", "PoolError", "Prepare", "Started", "Tell", "Told"]
 
@@ -42,7 +43,6 @@ Tell: TypeAlias = Callable[[Any], None]
 Prepare: TypeAlias = Callable[[], Callable[[Any, Tell], Any]]
 
 Task = TypeVar("Task")
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class PoolError(InputError):
@@ -258,7 +258,7 @@ def _ignoring_interrupts() -> Iterator[None]:
 def _work(connection: Connection, pickled: bytes) -> None:
     """The main function of a worker: prepare, then run the tasks that come."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    fix_arithmetic()
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
     def tell(kind: str, value: Any) -> None:
