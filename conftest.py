@@ -1,10 +1,10 @@
 """The suite runs deterministically, on one thread a process."""
 
-import os
 from pathlib import Path
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"  # before torch and numpy are imported
+from rankcheck.verification.arithmetic import fix_arithmetic
+
+fix_arithmetic()  # before torch and numpy are imported
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402

@@ -2,10 +2,11 @@
 
 import math
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+import scipy.linalg
 import torch
 
 from rankcheck import linalg
@@ -167,6 +168,7 @@ def test_gradients_are_finite_at_deficient_matrices(shape, function):
     assert gradient.isfinite().all()
 
 
+@pytest.mark.oracle("rankcheck.linalg.power", "written out")
 def test_power_at_zero():
     x = torch.tensor([0.0, 1.0, 4.0], dtype=torch.float64, requires_grad=True)
     value = linalg.power(x, Fraction(1, 2))
@@ -186,7 +188,58 @@ def test_pseudo_determinant_of_zero_is_the_empty_product():
     assert linalg.pseudo_determinant(BallArray.exact(zero)).midpoints() == 1
 
 
+def squared_volume(A, r):
+    """The square of the product of r singular values: the sum of squared r × r minors."""
+    m, n = len(A), len(A[0])
+    return sum(
+        slow_determinant([[A[i][j] for j in columns] for i in rows]) ** 2
+        for rows in combinations(range(m), r)
+        for columns in combinations(range(n), r)
+    )
+
+
+def slow_determinant(A):
+    if not A:
+        return Fraction(1)
+    minors = ([row[:j] + row[j + 1 :] for row in A[1:]] for j in range(len(A)))
+    return sum((-1) ** j * A[0][j] * slow_determinant(M) for j, M in enumerate(minors))
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "r"), [(2, 2, 1), (3, 3, 1), (3, 3, 2), (4, 3, 2), (3, 5, 2), (4, 4, 3), (4, 4, 4)]
+)
+@pytest.mark.oracle(
+    "rankcheck.linalg.log_pseudo_determinant", "sums of squared minors over the rationals"
+)
+@pytest.mark.oracle(
+    "rankcheck.linalg.pseudo_determinant", "sums of squared minors over the rationals"
+)
+@pytest.mark.oracle(
+    "rankcheck.balls.log_pseudo_determinant", "sums of squared minors over the rationals"
+)
+def test_pseudo_determinants_of_deficient_matrices_against_minors(m, n, r):
+    """Cauchy and Binet: |A|_+² is the sum of the squares of the minors of the size of the rank."""
+    generator = torch.Generator().manual_seed(100 * m + 10 * n + r)
+    left, right = (
+        torch.randint(-3, 4, shape, generator=generator).double()
+        for shape in ((9, m, r), (9, r, n))
+    )
+    A = left @ right
+    A = A[torch.linalg.matrix_rank(A) == r]
+    assert len(A) > 3
+    exact = [squared_volume([[Fraction(x) for x in row] for row in M], r) for M in A.tolist()]
+    logs = torch.tensor([math.log(x) / 2 for x in exact], dtype=torch.float64)
+    assert (logs.abs() > 0.1).any()
+    torch.testing.assert_close(linalg.log_pseudo_determinant(A), logs, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(linalg.pseudo_determinant(A), logs.exp(), rtol=1e-11, atol=1e-12)
+    proof = linalg.log_pseudo_determinant(BallArray.exact(A))
+    torch.testing.assert_close(proof.midpoints(), logs, rtol=1e-14, atol=1e-14)
+
+
 @pytest.mark.parametrize("shape", [(2, 2), (3, 4), (5, 2)])
+@pytest.mark.oracle("rankcheck.linalg.operator_norm", "torch.linalg.matrix_norm")
+@pytest.mark.oracle("rankcheck.linalg.nuclear_norm", "torch.linalg.matrix_norm")
+@pytest.mark.oracle("rankcheck.linalg.frobenius_squared", "torch.linalg.matrix_norm")
 def test_norms(shape):
     A = matrices(10, *shape, seed=10)
     torch.testing.assert_close(linalg.operator_norm(A), torch.linalg.matrix_norm(A, 2))
@@ -212,6 +265,8 @@ def test_range_projection():
     torch.testing.assert_close(projection.midpoints(), P, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.oracle("rankcheck.linalg.block_diagonal", "torch.block_diag")
+@pytest.mark.oracle("rankcheck.linalg.eye", "torch.eye")
 def test_blocks_and_identities_follow_their_kind():
     A, B = matrices(2, 1, 3, seed=13), matrices(2, 2, 1, seed=14)
     blocks = linalg.block_diagonal(A, B)
@@ -357,6 +412,7 @@ def test_gradients_are_finite_everywhere(function):
     assert gradient.isfinite().all()
 
 
+@pytest.mark.oracle("rankcheck.linalg.spectral_projection", "torch.linalg.eigvalsh")
 def test_spectral_projections():
     A = symmetric(20, 4, 4, seed=26)
     for k in range(5):
@@ -373,6 +429,7 @@ def test_spectral_projections():
         linalg.spectral_projection(A[:, :2], 1)
 
 
+@pytest.mark.oracle("rankcheck.linalg.spectral_radius", "numpy.linalg.eigvals")
 def test_spectral_radii():
     A = matrices(50, 4, 4, seed=27)
     A[0] = 0
@@ -396,6 +453,7 @@ def slow_permanent(A):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 6])
+@pytest.mark.oracle("rankcheck.linalg.permanent", "the sum over all permutations")
 def test_permanents(n):
     A = matrices(5, n, n, seed=29)
     A[0] = 0
@@ -420,3 +478,50 @@ def test_a_permanent_of_nonnegative_entries_loses_no_digits():
         linalg.permanent(torch.ones(21, 21))
     with pytest.raises(ValueError, match="square"):
         linalg.permanent(torch.ones(2, 3))
+
+
+# Against numpy and scipy, for every public function of the module that has no such test above.
+
+
+@pytest.mark.oracle("rankcheck.linalg.singular_values", "numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.linalg.rank", "numpy.linalg.matrix_rank")
+@pytest.mark.oracle("rankcheck.linalg.schatten_power", "a sum over numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.linalg.schatten_norm", "a sum over numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.linalg.range_projection", "numpy.linalg.pinv")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_functions_of_singular_values_against_numpy(shape):
+    A = matrices(12, *shape, seed=30)
+    A[0] = 0
+    A[1:4] = A[1:4, :, :1] @ A[1:4, :1, :]
+    N = A.numpy()
+    s = np.linalg.svd(N, compute_uv=False)
+    np.testing.assert_allclose(linalg.singular_values(A).numpy(), s, atol=1e-12)
+    ranks = np.linalg.matrix_rank(N)
+    assert linalg.rank(A).tolist() == ranks.tolist()
+    kept = np.where(np.arange(s.shape[-1]) < ranks[:, None], s, 0.0)
+    for q in (0.25, 1.0, 3.0):
+        powers = (kept**q).sum(-1)
+        np.testing.assert_allclose(linalg.schatten_power(A, q).numpy(), powers, rtol=1e-11)
+        norms = linalg.schatten_norm(A, q).numpy()
+        np.testing.assert_allclose(norms, powers ** (1 / q), rtol=1e-10)
+    projections = N @ np.linalg.pinv(N, rcond=1e-12)
+    np.testing.assert_allclose(linalg.range_projection(A).numpy(), projections, atol=1e-10)
+
+
+@pytest.mark.oracle("rankcheck.linalg.spectral_function", "scipy.linalg.funm")
+@pytest.mark.oracle("rankcheck.linalg.symmetric_sqrt", "scipy.linalg.sqrtm")
+@pytest.mark.oracle("rankcheck.linalg.symmetric_log", "scipy.linalg.expm")
+@pytest.mark.oracle("rankcheck.linalg.symmetric_abs", "scipy.linalg.polar")
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_functions_of_symmetric_matrices_against_scipy(n):
+    for A in symmetric(5, n, n, seed=31):
+        G = A @ A + torch.eye(n)
+        near = {"rtol": 1e-9, "atol": 1e-9}
+        np.testing.assert_allclose(linalg.symmetric_sqrt(G), scipy.linalg.sqrtm(G.numpy()), **near)
+        logarithm = linalg.symmetric_log(G).numpy()
+        np.testing.assert_allclose(scipy.linalg.expm(logarithm), G.numpy(), **near)
+        np.testing.assert_allclose(
+            linalg.symmetric_abs(A), scipy.linalg.polar(A.numpy())[1], **near
+        )
+        sines = scipy.linalg.funm(A.numpy(), np.sin)
+        np.testing.assert_allclose(linalg.spectral_function(A, torch.sin), sines, **near)

@@ -27,6 +27,11 @@ def unsquared(W, a):
     return lam * lam
 
 
+def not_normalised(W, a):
+    """λ_k² = |a_k| ‖w_k‖."""
+    return path_norm_lambda(W, a) * power(path_norm(W, a), Fraction(1, 2)).unsqueeze(-1)
+
+
 @identity(
     "linear.path-norm",
     paper("linear", "slides A, Definition (Path Norm)"),
@@ -34,6 +39,7 @@ def unsquared(W, a):
     tight=balanced_units(),
     mutants={
         "λ_k ∝ |a_k| ‖w_k‖": {"best": unsquared},
+        "λ of another length": {"best": not_normalised},
         "exponent 1.02": {"exponent": Fraction(51, 50)},
         "exponent 0.98": {"exponent": Fraction(49, 50)},
     },
@@ -43,12 +49,14 @@ def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
     r"""Φ_2 is the path norm.
 
     $\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: it is at most $\|D_\lambda^{-1} D_a W\|_F$ at every
-    $\lambda > 0$ with $\|\lambda\| = 1$, and equal to it at $\lambda_k^2 \propto |a_k| \|w_k\|$.
+    $\lambda > 0$ with $\|\lambda\| = 1$, and equal to it at the one with
+    $\lambda_k^2 \propto |a_k| \|w_k\|$.
     The drawn depth is not used.
     """
-    path = power(path_norm(W, a), exponent)
+    path, scales = power(path_norm(W, a), exponent), best(W, a)
     return (
-        eq(phi_at(W, a, 2, best(W, a)), path, label="attained"),
+        eq((scales * scales).sum(-1), 1, where=path > 0, label="on the unit sphere"),
+        eq(phi_at(W, a, 2, scales), path, label="attained"),
         leq(path, phi_at(W, a, 2, lam), label="at every λ"),
     )
 

@@ -83,7 +83,7 @@ def inner(input: Any, other: Any) -> BallArray:
 
 
 @implements("tensordot")
-def tensordot(a: Any, b: Any, dims: Any = 2, out: None = None) -> BallArray:
+def tensordot(a: Any, b: Any, dims: Any, out: None = None) -> BallArray:
     x, y = balls(a).elements, balls(b).elements
     return wrap(elementwise(element)(np.tensordot(x, y, dims)))
 

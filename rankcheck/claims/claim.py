@@ -192,7 +192,12 @@ class Claim:
 
     @property
     def statement_hash(self) -> str:
-        """SHA-256 of id, title, statement, body and generator: what a certificate attests."""
+        """SHA-256 of id, title, statement, body and generator: the text of a claim.
+
+        The functions that the body and the generator call are not part of it. A replay runs them
+        as they are now, and compares both sides, the instance and the judgement with the file: it
+        notices a change of such a function where it matters for the counterexample.
+        """
         parts = [self.id, self.title, self.statement, _code(self.body)]
         if self.instances is not None:
             parts += [self.instances.name, _code(self.instances.origin)]

@@ -23,6 +23,7 @@ from rankcheck.commands.completion import completes
 from rankcheck.errors import InputError
 from rankcheck.terminal import table
 from rankcheck.terminal.live import Progress
+from rankcheck.verification.arithmetic import fix_arithmetic
 from rankcheck.verification.ledger import Ledger
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 from rankcheck.verification.run import default_workers, verify_claims
@@ -93,6 +94,7 @@ def shrink_seconds(args: argparse.Namespace) -> float:
 
 def run(args: argparse.Namespace) -> int:
     """Verify the claims, show their rows, write the ledger; returns the exit code."""
+    fix_arithmetic()
     chosen = settings(args)
     entries = select(args.selectors)
     workers = default_workers(len(entries)) if args.workers is None else args.workers

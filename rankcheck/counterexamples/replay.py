@@ -121,7 +121,9 @@ def _prove(
         if said[name] != found and (same_engine or not _agree(name, said[name], found)):
             raise CertificateError(
                 f"{path} says {name} {_short(said[name])}, but its numbers give {_short(found)}: "
-                f"the file has been changed, or a function that {claim.id} uses"
+                f"the file has been changed, or a function that {claim.id} calls (the hash of a "
+                f"claim covers its docstring, body and generator alone); `rankcheck certify "
+                f"{claim.id} --again` certifies it as it is now"
             )
     return judgement, fields["description"]
 

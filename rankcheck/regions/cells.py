@@ -57,11 +57,6 @@ class Regions:
         return self.cells.patterns
 
     @property
-    def vertex_error(self) -> float:
-        """A bound on how far a coordinate of a float vertex lies from the true vertex."""
-        return float(self.cells.errors.max(initial=0.0))
-
-    @property
     def decided_exactly(self) -> int:
         """The number of vertices with a sign that floats left open and rationals decided."""
         return self.cells.decided

@@ -38,6 +38,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from rankcheck.errors import InputError, InstallationError
+from rankcheck.verification.arithmetic import fix_arithmetic
 
 __all__ = [
     "Died",
@@ -61,7 +62,6 @@ Tell: TypeAlias = Callable[[Any], None]
 Prepare: TypeAlias = Callable[[], Callable[[Any, Tell], Any]]
 
 Task = TypeVar("Task")
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 #: A task is handed to so many workers that die before they have begun it; and after so many deaths
 #: of workers that prepare, dead ones are not replaced.
 TRIES = 3
@@ -446,7 +446,7 @@ def _work(connection: Connection, dumped: Connection, pickled: bytes) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     if _WHERE is not None:
         faulthandler.register(_WHERE, file=dumped.fileno(), all_threads=True)
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    fix_arithmetic()
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
     def tell(kind: str, value: Any = None) -> None:

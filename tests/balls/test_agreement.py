@@ -254,6 +254,8 @@ PRODUCTS = {
     ),
     "tensordot": lambda x: (
         torch.tensordot(x, V, 1),
+        torch.tensordot(x, x[0]),  # over two axes by default
+        torch.tensordot(x, x, 3),
         torch.tensordot(x, x, ([1, 2], [1, 2])),
         torch.inner(x, V),
     ),

@@ -109,6 +109,7 @@ def with_spectrum(spectrum) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.oracle("rankcheck.balls.spectral_function", "matrices of known spectrum")
 def test_functions_of_symmetric_matrices(spectrum):
     A, Q = with_spectrum(spectrum)
     functions = {
@@ -163,6 +164,7 @@ def test_a_function_is_unknown_where_it_is_undefined_and_only_there():
 
 
 @pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.oracle("rankcheck.balls.spectral_projection", "matrices of known spectrum")
 def test_projections_onto_the_largest(spectrum):
     A, Q = with_spectrum(spectrum)
     n = len(spectrum)
@@ -366,6 +368,7 @@ def assert_spectrum_inside(outer, values):
     )
 
 
+@pytest.mark.oracle("rankcheck.balls.spectral_radius", "mpmath.eig")
 def test_eigenvalues_of_random_matrices_against_mpmath():
     rng = random.Random(11)
     for n in (2, 3, 5, 6):

@@ -112,6 +112,7 @@ def test_provable_order_never_raises():
     assert provably_leq(a[:, None], a).shape == (4, 4)
 
 
+@pytest.mark.oracle("rankcheck.balls.difference_bounds", "written out")
 def test_difference_bounds_are_exact():
     assert difference_bounds(exact(Fraction(1, 3)), 1) == (Fraction(-2, 3),) * 2
     low, high = difference_bounds(pi(), 3)

@@ -179,6 +179,7 @@ def test_schatten_sums_of_nearly_singular_balls_are_enclosed():
     assert -Fraction(1, 10**12) < low <= 0 <= high < Fraction(1, 10**12)
 
 
+@pytest.mark.oracle("rankcheck.balls.rank", "numpy.linalg.matrix_rank")
 def test_ranks():
     rng = random.Random(9)
     for m, n in SHAPES:

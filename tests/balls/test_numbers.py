@@ -272,6 +272,8 @@ def test_instance_data_is_taken_as_the_dyadic_numbers_it_is():
         BallArray(np.ones(2))
 
 
+@pytest.mark.oracle("rankcheck.balls.precision", "mpmath.pi")
+@pytest.mark.oracle("rankcheck.balls.pi", "mpmath.pi")
 def test_precision_is_a_context():
     assert ctx.prec == 128
     coarse: Any = pi().elements[()]

@@ -34,6 +34,9 @@ def with_spectrum(values: tuple[float, ...]) -> torch.Tensor:
 
 @pytest.mark.parametrize("depth", [1, 2, 7, 50])
 @pytest.mark.parametrize("values", [SPECTRUM, SPECTRUM[:2], (0.5,)])
+@pytest.mark.oracle("rankcheck.costs.linear_cost", "sums over the spectrum")
+@pytest.mark.oracle("rankcheck.costs.log_gram_squared", "sums over the spectrum")
+@pytest.mark.oracle("rankcheck.costs.cost_expansion", "sums over the spectrum")
 def test_expansion_against_sums(values, depth):
     A = with_spectrum(values)
     logs = [math.log(s) for s in values]

@@ -55,6 +55,7 @@ def test_bivariate_normal_at_the_ends():
     torch.testing.assert_close(far, opposed, rtol=0, atol=1e-9 / 6)
 
 
+@pytest.mark.oracle("rankcheck.costs.egop_gaussian", "a sum over arcs, written out")
 def test_gaussian_egop_against_quadrature_in_two_dimensions():
     """Without biases activity depends on the direction alone: a finite sum over arcs."""
     W, a = normal(1, 4, 2), normal(2, 4)

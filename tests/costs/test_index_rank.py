@@ -36,6 +36,7 @@ def gradients(W, b, a, x):
     return ((x @ W.mT + b > 0).to(W.dtype) * a) @ W
 
 
+@pytest.mark.oracle("rankcheck.costs.egop_box", "a grid of points")
 def test_box_egop_against_a_grid_and_exactly():
     W, b, a = normal(18, 5, 2), normal(19, 5), normal(20, 5)
     net = two_layer_network(W, b, a)

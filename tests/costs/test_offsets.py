@@ -21,6 +21,7 @@ def random_network(seed: int, widths: list[int], slope: float) -> Network:
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.5, -0.5])
+@pytest.mark.oracle("rankcheck.costs.offset_squares", "torch.autograd and least squares")
 def test_squares_against_least_squares(slope):
     net = random_network(1, [2, 4, 3, 4], slope)
     x = torch.tensor([0.5, -1.0], dtype=torch.float64)

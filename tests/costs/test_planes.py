@@ -19,6 +19,7 @@ def bases(n: int, k: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (4, 2), (3, 2), (5, 3)])
+@pytest.mark.oracle("rankcheck.costs.angle_cost", "scipy.linalg.subspace_angles")
 def test_angles_against_scipy(n, k):
     S, T = bases(n, k, n + k)
     expected = np.log1p(np.sin(scipy.linalg.subspace_angles(S.numpy(), T.numpy()))).sum()

@@ -19,6 +19,7 @@ W = torch.nn.functional.normalize(
 )
 
 
+@pytest.mark.oracle("rankcheck.costs.matching_gradient", "torch.autograd")
 def test_gradient_against_autograd():
     v = V.clone().requires_grad_()
     matching_loss(v, W).sum().backward()
@@ -34,6 +35,7 @@ def test_gradient_with_noise_against_autograd():
     torch.testing.assert_close(matching_loss(V, W, noise)[0], expected)
 
 
+@pytest.mark.oracle("rankcheck.costs.descent_jacobian", "torch.autograd")
 def test_jacobian_of_the_losses_against_autograd():
     step = torch.full((6,), 0.01, dtype=torch.float64)
     J = descent_jacobian(V, W, step, 3)

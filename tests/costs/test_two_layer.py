@@ -30,6 +30,7 @@ def close(x, y, rtol=1e-12):
     torch.testing.assert_close(x, y, rtol=rtol, atol=0)
 
 
+@pytest.mark.oracle("rankcheck.costs.unit_rank", "written out")
 def test_the_rank_does_not_overlook_a_short_row():
     W = torch.eye(3, dtype=torch.float64)
     a = torch.tensor([1.0, 1e-20, 0.0], dtype=torch.float64)
@@ -42,6 +43,7 @@ def test_the_rank_does_not_overlook_a_short_row():
     assert unit_rank(BallArray.exact(W), BallArray.exact(a)) == 2
 
 
+@pytest.mark.oracle("rankcheck.costs.path_norm", "a loop over the units")
 def test_path_norm_and_its_lambda():
     W, a = normal(8, 30, 5, 3), normal(9, 30, 5)
     slow = sum(a[:, k].abs() * (W[:, k] ** 2).sum(-1).sqrt() for k in range(5))
@@ -49,6 +51,7 @@ def test_path_norm_and_its_lambda():
     close(phi_at(W, a, 2, path_norm_lambda(W, a)), slow)
     for seed in range(3):
         assert (phi_at(W, a, 2, normal(seed, 30, 5).exp()) > slow).all()
+    close(path_norm_lambda(W, a).square().sum(-1), torch.ones(W.shape[:-2], dtype=torch.float64))
     assert (path_norm_lambda(0 * W, a) == 0).all()
 
 
@@ -71,6 +74,7 @@ dyadics = st.integers(-24, 24).map(lambda n: n / 8)
 
 
 @given(st.lists(st.tuples(dyadics, dyadics, dyadics), min_size=1, max_size=6))
+@pytest.mark.oracle("rankcheck.costs.total_variation_of_derivative", "second differences")
 def test_total_variation_against_second_differences(units):
     W, b, a = (torch.tensor(x, dtype=torch.float64) for x in zip(*units, strict=True))
     W = W.unsqueeze(-1)
@@ -94,6 +98,7 @@ def test_total_variation_is_the_path_norm_for_distinct_breakpoints():
         total_variation_of_derivative(normal(29, 50, 7, 2), normal(27, 50, 7), a)
 
 
+@pytest.mark.oracle("rankcheck.costs.two_layer_network", "a loop over the units")
 def test_two_layer_network():
     W, b, a, c = normal(60, 4, 3, 2), normal(61, 4, 3), normal(62, 4, 3), normal(63, 4)
     net, x = two_layer_network(W, b, a, c), normal(64, 4, 2)

@@ -471,6 +471,38 @@ def test_the_claim_is_found_where_it_was(mine):
     assert replayed.claim.id == "t.mine"
 
 
+HELPER = "def bound(x):\n    return {}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ("0 * x + 3", None),
+        ("0 * x + 6 / 2", None),  # the same at the instance
+        (
+            "0 * x + 2",
+            r"says rhs .*, but its numbers give .*function that t\.mine calls .*hash",
+        ),
+        ("0 * x + 5", r"does not refute t\.mine"),
+    ],
+)
+def test_a_function_that_the_body_calls_is_replayed_and_not_hashed(mine, now, said):
+    path, _ = mine
+    text = MINE.replace("0 * x + 3", "bound(x)")
+    path.write_text(HELPER.format("0 * x + 3") + text)
+    [claim] = load(read_file(path))
+    certificate = write(path.parent / ".rankcheck", claim, from_choices(claim, [4]))
+    forget(path)
+    path.write_text(HELPER.format(now) + text)
+    if said is None:
+        replayed = replay(certificate)
+        assert replayed.refuted
+        assert not replayed.changed
+    else:
+        with pytest.raises(CertificateError, match=said):
+            replay(certificate)
+
+
 def test_the_claim_is_found_after_its_folder_has_moved(mine, tmp_path):
     path, certificate = mine
     moved = tmp_path / "moved"

@@ -56,6 +56,7 @@ def test_outside_the_cube():
         serpentine(np.array([[0.0, 0.5], [1.5, 0.5]]))
 
 
+@pytest.mark.oracle("rankcheck.data.fitted_exponent", "scipy.stats.linregress")
 def test_fit_against_scipy():
     rng = np.random.default_rng(3)
     sizes = [2**j for j in range(4, 12)] * 2

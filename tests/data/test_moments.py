@@ -3,12 +3,15 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.data.moments import covariance, total_variance
 
 
+@pytest.mark.oracle("rankcheck.data.covariance", "numpy.cov")
+@pytest.mark.oracle("rankcheck.data.total_variance", "numpy.cov")
 def test_against_numpy():
     Z = torch.randn(3, 7, 4, generator=torch.Generator().manual_seed(0)).double()
     for one, cov, total in zip(Z, covariance(Z), total_variance(Z), strict=True):

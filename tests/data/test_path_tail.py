@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from rankcheck.data.path_tail import likely_length, limiting_constant, log_path_tail
 
 
+@pytest.mark.oracle("rankcheck.data.log_path_tail", "scipy.integrate")
 def test_the_volume_of_two_steps_by_integration():
     """∫∫ 1[|d_1| + |d_2| ≤ t] in R^k is (kω_k)² ∫ r^(k−1) (t − r)^k/k dr; there are 3 orders."""
     for k, sphere in ((1, 2.0), (2, 2 * math.pi), (3, 4 * math.pi)):

@@ -30,6 +30,8 @@ POINTS = st.integers(1, 6).flatmap(
 
 @settings(max_examples=150, deadline=None, database=None, derandomize=True)
 @given(POINTS)
+@pytest.mark.oracle("rankcheck.data.shortest_path", "all permutations")
+@pytest.mark.oracle("rankcheck.data.path_lower_bound", "all permutations")
 def test_exact_and_bound_against_all_permutations(points):
     """Few integer coordinates, so that points coincide and distances tie."""
     D = distances(points)

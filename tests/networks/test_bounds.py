@@ -66,6 +66,7 @@ def test_one_affine_map_is_bounded_exactly():
         (-0.5, 1, 2, (1, 2)),
     ],
 )
+@pytest.mark.oracle("rankcheck.networks.interval_bounds", "written out")
 def test_the_activation_is_bounded_exactly(slope, low, high, expected):
     for a in (slope, torch.tensor(slope, dtype=torch.float64)):
         net = Network.of([[[1.0]], [[1.0]]], slope=a)

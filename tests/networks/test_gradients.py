@@ -23,6 +23,7 @@ def drawn(widths, batch=(), slope=0.0, seed=0):
 
 @pytest.mark.parametrize("widths", [(2, 3), (2, 4, 1), (3, 2, 5, 2)])
 @pytest.mark.parametrize("slope", [0.0, -0.5])
+@pytest.mark.oracle("rankcheck.networks.squared_error_gradient", "torch.autograd")
 def test_against_autograd(widths, slope):
     net, x, y = drawn(widths, batch=(5,), slope=slope)
     leaves = [t.clone().requires_grad_() for t in (*net.weights, *net.biases)]

@@ -24,6 +24,7 @@ def hidden_maps(net: Network):
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.5, -0.5])
+@pytest.mark.oracle("rankcheck.networks.lipschitz_square_at", "torch.autograd")
 def test_at_points_against_autograd(slope):
     net = Network(WEIGHTS, BIASES, slope)
     largest = max(

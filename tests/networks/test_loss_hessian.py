@@ -39,6 +39,7 @@ def oracle(net, X, residuals):
 
 @pytest.mark.parametrize("fits", [True, False])
 @pytest.mark.parametrize("slope", [0, 0.25, -0.5])
+@pytest.mark.oracle("rankcheck.networks.loss_hessian", "torch.func.jacrev")
 def test_against_autograd(slope, fits):
     net, X = network(slope), draw(3, 2, seed=5)
     residuals = torch.zeros(3, 2, dtype=torch.float64) if fits else draw(3, 2, seed=6)

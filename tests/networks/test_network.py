@@ -408,6 +408,8 @@ def test_points_have_the_batch_axes(shape):
 
 
 @pytest.mark.parametrize("slope", [0, 0.5, Fraction(-1, 2), torch.tensor(0.5).double()])
+@pytest.mark.oracle("rankcheck.networks.leaky", "written out")
+@pytest.mark.oracle("rankcheck.networks.leaky_derivative", "written out")
 def test_activation(slope):
     z = torch.tensor([-2.0, 0, 3]).double()
     a = float(slope)

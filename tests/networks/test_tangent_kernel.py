@@ -43,6 +43,8 @@ def oracle(net, x, y, biases):
 @pytest.mark.parametrize("biases", [False, True])
 @pytest.mark.parametrize("slope", SLOPES)
 @pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.oracle("rankcheck.networks.ntk", "torch.func.jacrev")
+@pytest.mark.oracle("rankcheck.networks.ntk_trace", "torch.func.jacrev")
 def test_kernel_and_trace(widths, slope, biases):
     net, X, Y = network(widths, slope), points(4, widths[0]), points(4, widths[0], seed=2)
     theirs = torch.stack([oracle(net, x, y, biases) for x, y in zip(X, Y, strict=True)])
@@ -55,6 +57,7 @@ def test_kernel_and_trace(widths, slope, biases):
 
 @pytest.mark.parametrize("slope", SLOPES)
 @pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.oracle("rankcheck.networks.ntk_mixed_derivative", "torch.func.jacrev of Θ")
 def test_mixed_derivative(widths, slope):
     net, x = network(widths, slope), points(widths[0], seed=3)
 
@@ -94,6 +97,7 @@ def test_mixed_derivative_is_the_form_of_the_proof():
 @pytest.mark.parametrize("biases", [False, True])
 @pytest.mark.parametrize("block", [1, 3, 7, 100])
 @pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.oracle("rankcheck.networks.gram", "a loop over pairs of points")
 def test_gram(outputs, block, biases):
     net, X = network((3, 4, 4, outputs), 0.25), points(7, 3)
     K = ntk.gram(net, X, biases, block)

@@ -174,6 +174,7 @@ SMALL = [((1, 4, 3, 1), 0), ((2, 4, 4, 1), 1), ((3, 4, 3, 2), 2), ((2, 3, 2, 3, 
 
 @pytest.mark.parametrize(("widths", "seed"), SMALL)
 @pytest.mark.parametrize("slope", [0.0, -0.5])
+@pytest.mark.oracle("rankcheck.regions.regions", "scipy.optimize.linprog over all patterns")
 def test_patterns_are_those_of_brute_force(widths, seed, slope):
     net = random_network(widths, seed, slope)
     cells = regions(net, -1, 1)
@@ -393,6 +394,7 @@ def test_more_than_64_constraints():
 # Jacobian rank
 
 
+@pytest.mark.oracle("rankcheck.regions.jacobian_rank", "a network of known rank")
 def test_rank_is_a_maximum_over_all_regions():
     """Full rank only in a sliver of width 2^-20 that sampling does not see."""
     edge = 2.0**-20

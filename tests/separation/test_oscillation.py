@@ -45,6 +45,7 @@ def test_coefficients_against_quadrature(d, q):
     torch.testing.assert_close(sine_energy(d, q, LIKE), energy, atol=1e-12, rtol=0)
 
 
+@pytest.mark.oracle("rankcheck.separation.sine_coefficients", "scipy.special.jv")
 def test_coefficients_against_scipy_at_a_high_frequency():
     d = 20
     omega, n = math.pi * d**3, np.arange(401)

@@ -14,6 +14,7 @@ GRID = torch.linspace(-1, 1, 41, dtype=torch.float64)
 
 
 @pytest.mark.parametrize(("d", "degree"), [(2, 7), (3, 6), (4, 9), (5, 4)])
+@pytest.mark.oracle("rankcheck.separation.sphere_rule", "moments, written out")
 def test_rules_reproduce_the_moments_of_the_sphere(d, degree):
     points, weights = sphere_rule(d, degree)
     assert points.shape == ((degree + 1) * (degree // 2 + 1) ** (d - 2), d)
@@ -43,6 +44,7 @@ def test_laplace_is_the_recurrence(d, n):
 
 
 @pytest.mark.parametrize(("d", "n"), [(3, 9), (5, 20), (9, 12)])
+@pytest.mark.oracle("rankcheck.separation.laplace_integral", "scipy.special.eval_gegenbauer")
 def test_laplace_is_gegenbauer(d, n):
     a = d / 2 - 1
     oracle = torch.from_numpy(eval_gegenbauer(n, a, GRID.numpy()) / eval_gegenbauer(n, a, 1.0))

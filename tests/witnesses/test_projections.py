@@ -60,6 +60,8 @@ def slow_spaces(weights, masks, k):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.one_sided_distances", "numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.witnesses.chained_distances", "numpy.linalg.svd")
 def test_subspaces_and_distances_by_singular_vectors(seed):
     for net, x, k, weights, masks in singles(seed):
         bases = slow_spaces(weights, masks, k)
@@ -119,6 +121,7 @@ def test_no_other_frame_with_the_same_rows_is_nearer():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.log_determinant_of_rank", "numpy.linalg.svd")
 def test_surviving_jacobians_multiply_to_the_pseudo_determinant(seed):
     for net, x, k, weights, masks in singles(seed):
         maps = surviving_jacobians(net, x, torch.tensor(k))
@@ -131,6 +134,7 @@ def test_surviving_jacobians_multiply_to_the_pseudo_determinant(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.chain_turns", "numpy.linalg.pinv and slogdet")
 def test_chain_turns_by_the_inverse_of_the_masks(seed):
     for net, x, k, weights, masks in singles(seed, slopes="nonnegative"):
         turns = chain_turns(net, x, torch.tensor(k))
@@ -144,6 +148,7 @@ def test_chain_turns_by_the_inverse_of_the_masks(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.mask_losses", "numpy.linalg.svd")
 def test_mask_losses_by_singular_vectors(seed):
     for net, x, k, weights, masks in singles(seed):
         losses = mask_losses(net, x, torch.tensor(k))
@@ -156,6 +161,7 @@ def test_mask_losses_by_singular_vectors(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.offsets", "numpy.linalg.svd")
 def test_offsets_by_singular_vectors(seed):
     for net, x, k, weights, masks in singles(seed):
         squares = offsets(net, x, torch.tensor(k))
@@ -204,6 +210,40 @@ def test_balls_enclose_the_floats():
                     assert abs(float(ball.upper()) - float(ball.lower())) < 1e-20
     with pytest.raises(NoBallForm):
         chained_frames(exact, point, k)
+
+
+def slow_projection(M):
+    """Onto the row space, and log |M|_+, from a full singular value decomposition."""
+    _, s, Vt = np.linalg.svd(M)
+    k = int((s > 1e-9 * max(s.max(initial=0.0), 1e-300)).sum())
+    return Vt[:k].T @ Vt[:k], float(np.log(s[:k]).sum())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.two_sided_log_determinant", "numpy.linalg.svd")
+def test_two_sided_log_determinants_of_deep_networks(seed):
+    """Depth 3 to 5: the factors between both ends are projected on both sides."""
+    for net, x, _, weights, masks in singles(seed, depth=(3, 5)):
+        L = len(weights)
+        before = [np.eye(len(x))]  # Jα_0, Jα̃_1, Jα_1, ..., Jα̃_L
+        for w, d in zip(weights, [*masks, np.eye(len(weights[-1]))], strict=True):
+            before += [w @ before[-1], d @ w @ before[-1]]
+        after = [np.eye(len(weights[-1]))]  # from f back: J(α̃_L → f), J(α_{L−1} → f), ...
+        for w, d in zip(weights[::-1], [*masks[::-1], None], strict=True):
+            after.append(after[-1] @ w)
+            if d is not None:
+                after.append(after[-1] @ d)
+        expected = 0.0
+        for index in range(L):  # W_{index+1}, then D_{index+1}
+            G, A = after[2 * (L - 1 - index)], before[2 * index]
+            P, Q = slow_projection(G)[0], slow_projection(A.T)[0]
+            expected += slow_projection(P @ weights[index] @ Q)[1]
+            if index + 1 < L:
+                G, A = after[2 * (L - 1 - index) - 1], before[2 * index + 1]
+                P, Q = slow_projection(G)[0], slow_projection(A.T)[0]
+                expected += slow_projection(P @ masks[index] @ Q)[1]
+        found = two_sided_log_determinant(net, x).item()
+        assert found == pytest.approx(expected, abs=1e-6, rel=1e-6)
 
 
 def test_gradients_are_finite_at_repeated_singular_values():

@@ -118,6 +118,7 @@ def test_the_bracket_holds_to_forty_digits(case, width, L):
 
 
 @pytest.mark.parametrize(("K", "D", "L"), SHAPES)
+@pytest.mark.oracle("rankcheck.costs.phi", "scipy.optimize.minimize")
 def test_agrees_with_a_general_minimiser(K, D, L):
     W, a = random_units(7, 3, K, D)
     bracket = phi(W, a, L)

@@ -1,0 +1,150 @@
+"""§2–3 of `rank`: the linear regions that the claims about ranks and volumes go through."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import torch
+
+from rankcheck import construction, eq, leq, paper
+from rankcheck.balls import BallArray
+from rankcheck.instances.integer_networks import integer_box, integer_network
+from rankcheck.instances.source import Source, instances
+from rankcheck.regions import regions
+
+from ._regions import exact
+
+
+@instances
+def networks_on_boxes(source: Source):
+    """An integer network with one to three inputs, and a box; some have dozens of regions."""
+    inputs = source.integer(1, 3)
+    if inputs == 2 and source.integer(0, 1) == 1:
+        net = integer_network(source, depth=(3, 3), width=(5, 7), inputs=2, outputs=1)
+    else:
+        depth = source.integer(2, 4 - inputs // 2) if source.integer(0, 3) else 1
+        net = integer_network(source, depth=(depth, depth), width=(1, 4), inputs=inputs)
+    return net, integer_box(source, inputs)
+
+
+def without_the_last(net, low, high):
+    """All regions but one, if there are two or more."""
+    found = regions(net, low, high)
+    kept = max(len(found) - 1, 1)
+    cells = replace(
+        found.cells,
+        starts=found.cells.starts[: kept + 1],
+        members=found.cells.members[: found.cells.starts[kept]],
+        patterns=found.cells.patterns[:kept],
+    )
+    return replace(found, cells=cells)
+
+
+def one_unit_overlooked(net, low, high):
+    """The cells on which all hidden units but the last have one sign."""
+    if net.depth == 1:
+        return regions(net, low, high)
+    *first, W, last = net.weights
+    *before, b, end = net.biases
+    overlooked = torch.arange(W.shape[-2]) == W.shape[-2] - 1
+    blind = net.with_parameters(
+        (*first, torch.where(overlooked.unsqueeze(-1), 0.0, W), last),
+        (*before, torch.where(overlooked, 0.0, b), end),
+    )
+    found = regions(blind, low, high)
+    return replace(found, weights=tuple(W.numpy() for W in net.weights))
+
+
+def flipped(net, low, high):
+    """The regions with the sign of the first hidden unit recorded the other way."""
+    found = regions(net, low, high)
+    patterns = found.cells.patterns.copy()
+    patterns[:, :1] = ~patterns[:, :1]
+    return replace(found, cells=replace(found.cells, patterns=patterns))
+
+
+def twice(net, low, high):
+    """Every region cut in two by a hyperplane on which no unit vanishes."""
+    W, *others = net.weights
+    b, *following = net.biases
+    if net.depth == 1:
+        return regions(net, low, high)
+    middle = torch.as_tensor((low[0] + high[0]) / 2)
+    row = torch.zeros(1, W.shape[-1], dtype=torch.float64)
+    row[0, 0] = 1.0
+    V, *rest = others
+    more = net.with_parameters(
+        (torch.cat((W, row)), torch.cat((V, 0 * V[:, :1]), 1), *rest),
+        (torch.cat((b, -middle.reshape(1))), *following),
+    )
+    found = regions(more, low, high)
+    n = len(b)
+    patterns = np.delete(found.cells.patterns, n, axis=1)
+    cells = replace(found.cells, patterns=patterns)
+    weights = tuple(W.numpy() for W in net.weights)
+    return replace(found, weights=weights, biases=tuple(b.numpy() for b in net.biases), cells=cells)
+
+
+def crossings(net, vertices):
+    """How far hidden units take both signs on the vertices of a region, and their size: (H)."""
+    z = torch.cat([z.midpoints() for z in exact(net).preactivations(vertices)[:-1]], -1)
+    return torch.minimum(z.amax(0), -z.amin(0)), z.abs().amax(0)
+
+
+@construction(
+    "rank.regions-of-a-network",
+    paper("rank", "§2–3"),
+    instances=networks_on_boxes(),
+    mutants={
+        "a region left out": {"enumeration": without_the_last},
+        "a unit overlooked": {"enumeration": one_unit_overlooked},
+        "a sign the wrong way round": {"enumeration": flipped},
+        "regions cut in two": {"enumeration": twice},
+    },
+    witness=regions,
+    no_batch="the linear regions of a network are listed one network at a time",
+    no_ball="linear regions are listed for float weights; everything is compared in rationals",
+    effort=0.5,
+)
+def test_regions_of_a_network(net, box, *, enumeration=regions):
+    r"""The linear regions of a network in a box, each once and none left out.
+
+    The activation regions of $f$ in a box $\Omega$ are finitely many polytopes. On each no hidden
+    pre-activation takes both signs; no two have the same activation pattern inside; their volumes sum
+    to that of $\Omega$; and on a region $f$ is affine with the Jacobian $Jf(x)$ of any point $x$ inside.
+
+    The first three together prove that a list of polytopes is complete: two of them have no interior
+    point in common, and no volume is left. Checked in rational arithmetic, for networks of integers:
+    the signs and the values of $f$ at all vertices, the Jacobian at the mean of the vertices, as an
+    array of floats and over the rationals.
+    """
+    found, point = enumeration(net, *box), exact(net)
+    count = range(len(found))
+    corners = [BallArray.exact(found.exact_vertices(region)) for region in count]
+    inside = BallArray.exact([found.exact_interior(region) for region in count])
+    total, whole = sum(found.exact_volume(), Fraction(0)), int(torch.prod(box[1] - box[0]))
+    kinds = {tuple(row) for row in found.patterns.tolist()}
+    J = point.jacobian(inside)
+    proved = BallArray.exact(
+        [[[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()]
+         for M in map(found.exact_jacobian, count)]
+    )  # fmt: skip
+    values = torch.cat([point(v) for v in corners], 0).midpoints()
+    affine = torch.cat(
+        [
+            point(x.unsqueeze(0)) + (M @ (v - x).mT).mT
+            for v, x, M in zip(corners, inside, proved, strict=True)
+        ],
+        0,
+    ).midpoints()
+    clauses = (
+        eq(total.numerator, whole * total.denominator, label="the volume"),
+        eq(len(kinds), len(found), label="distinct patterns"),
+        eq(proved.midpoints(), J.midpoints(), label="the Jacobian"),
+        eq(torch.from_numpy(found.jacobians.copy()), J.midpoints(), label="the Jacobian in floats"),
+        eq(values, affine, scale=values.abs().amax() + 1, label="affine on each region"),
+    )
+    if net.depth == 1:
+        return clauses
+    both, size = map(torch.stack, zip(*(crossings(net, v) for v in corners), strict=True))
+    return (*clauses, leq(size + both, size, label="one sign on each region"))
