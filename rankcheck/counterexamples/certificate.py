@@ -215,7 +215,7 @@ def check_digest(path: Path, data: Mapping[str, Any]) -> None:
         CertificateError: if they differ.
     """
     fields = {name: value for name, value in data.items() if name != "sha256"}
-    if digest(fields) != data.get("sha256"):
+    if digest(fields) != data["sha256"]:
         raise CertificateError(
             f"{path} has been changed since it was written: its checksum differs"
         )

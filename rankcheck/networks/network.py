@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -421,6 +422,8 @@ def _layers(name: str, arrays: Iterable[Array]) -> tuple[Array, ...]:
 
 def _float64(name: str, array: Any) -> Tensor:
     """A nested list, a numpy array or a tensor as a float64 tensor."""
+    if isinstance(array, Tensor | np.ndarray) and "complex" in str(array.dtype):
+        raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers")
     try:
         return torch.as_tensor(array, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
