@@ -22,7 +22,7 @@ from rankcheck.commands.cli import main
 #: Read at import: a fixture of the suite removes the variable.
 PROFILE = os.environ.get("RANKCHECK_PROFILE", "")
 #: By this the numbers of a test are multiplied.
-TIMES = {"deep": 30}.get(PROFILE, 1)
+TIMES = {"deep": 15}.get(PROFILE, 1)
 #: Seconds after which a single case counts as a hang; the slowest takes less than one.
 HANG = 120
 

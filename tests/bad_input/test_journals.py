@@ -1,0 +1,137 @@
+"""Journals that were changed: a hunt goes on from them, or it says which line is wrong.
+
+Whatever a journal says, a claim that is true is not refuted, and a certificate is proved anew.
+"""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankcheck.hunt.journal import Journal, JournalError
+
+from .cases import cases, refused, run
+from .strategies import ODD_VALUES, WHOLE_TEXTS, as_text, mutated, torn
+from .test_certificates import square
+
+
+def hunted(here, name, journal, *more):
+    """Hunt a claim with a journal; most journals leave nothing of the budget."""
+    return run(
+        "hunts", "hunt", f"mine.py::test_{name}", "--journal", journal, "--budget", "0.05",
+        "--scope", "0", "--shrink", "0", *more,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def journals(here, stored):
+    """Lines of the journals of the true claim and of the false one."""
+    lines = {}
+    for name in ("true", "norm"):
+        path = here / "good" / f"{name}.jsonl"
+        if not path.exists():
+            hunted(here, name, path)
+        lines[name] = path.read_text(encoding="utf-8").splitlines()
+    return {name: [json.loads(line) for line in found[:8]] for name, found in lines.items()}
+
+
+@pytest.fixture
+def path(here):
+    return here / "good" / "changed.jsonl"
+
+
+def write(path, lines):
+    texts = [as_text(line) for line in lines]
+    path.write_text("\n".join([*texts, ""]), encoding="utf-8", errors="surrogatepass")
+
+
+@st.composite
+def changed_journals(draw, lines):
+    """The lines of a journal; some are changed, doubled, swapped or left out."""
+    lines = list(lines)
+    for _ in range(draw(st.integers(1, 2))):
+        i = draw(st.integers(0, len(lines) - 1))
+        match draw(st.sampled_from("change change outcome found double drop move".split())):
+            case "change":
+                lines[i] = draw(mutated(lines[i]))
+            case "outcome" if isinstance(lines[i], dict) and "outcome" in lines[i]:
+                lines[i] = {**lines[i], "outcome": draw(mutated(lines[i]["outcome"]))}
+            case "found" if isinstance(lines[i], dict) and isinstance(lines[i].get("outcome"), dict):
+                outcome = {**lines[i]["outcome"], "found": draw(findings())}
+                lines[i] = {**lines[i], "outcome": outcome}
+            case "double":
+                lines.insert(i, lines[i])
+            case "drop" if len(lines) > 1:
+                del lines[i]
+            case "move":
+                lines.append(lines.pop(i))
+    return lines
+
+
+def findings():
+    """What a shard may say that it has found, true or not."""
+    choices = mutated([8]) | mutated([0, [3, 4], 0]) | ODD_VALUES
+    return st.fixed_dictionaries(
+        {"choices": choices, "proved": st.just(True), "violation": st.sampled_from([0.5, 1e308])}
+    )
+
+
+def whole(path, head):
+    """Whether a journal is accepted."""
+    journal = []
+    said = refused("journals", (JournalError,), lambda: journal.append(Journal(path, head)))
+    for one in journal:
+        assert 0 <= one.seconds < math.inf
+        one.close()
+    assert bool(said) != bool(journal)
+    return bool(journal)
+
+
+@cases(60)
+@given(data=st.data())
+def test_a_changed_journal(journals, path, data):
+    lines = journals["true"]
+    head = {name: value for name, value in lines[0].items() if name != "journal"}
+    changed = data.draw(changed_journals(lines))
+    write(path, changed)
+    before = path.read_bytes()
+    if not whole(path, head):
+        assert path.read_bytes() == before
+
+
+@cases(8)
+@given(data=st.data())
+def test_a_true_claim_is_not_refuted(journals, here, path, data):
+    write(path, data.draw(changed_journals(journals["true"])))
+    ended = hunted(here, "true", path, "--resume")
+    assert ended.code in (0, 2, 3), ended
+    assert not (here / ".rankcheck" / "t.true.json").exists()
+
+
+@cases(8)
+@given(data=st.data())
+def test_a_false_claim_is_refuted_by_true_numbers(journals, here, path, data):
+    certificate = here / ".rankcheck" / "t.norm.json"
+    certificate.unlink(missing_ok=True)
+    write(path, data.draw(changed_journals(journals["norm"])))
+    ended = hunted(here, "norm", path, "--resume")
+    assert certificate.exists() == (ended.code == 1)
+    if certificate.exists():
+        assert square(json.loads(certificate.read_text())["smallest"]) > 9
+
+
+@cases(40)
+@given(data=st.data())
+def test_a_torn_journal(journals, path, data):
+    lines = journals["true"]
+    head = {name: value for name, value in lines[0].items() if name != "journal"}
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    path.write_bytes(data.draw(torn(text) | WHOLE_TEXTS))
+    whole(path, head)
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "/dev/null", "/dev", ".", "\x00"])
+def test_what_is_no_file(here, place):
+    assert hunted(here, "true", place, "--resume").code == 2
