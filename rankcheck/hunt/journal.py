@@ -101,9 +101,12 @@ class Journal:
         self._append(line)
 
     def _append(self, data: Mapping[str, Any]) -> None:
-        self._file.write(_line(data))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(_line(data))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:  # of the system, not of the input; say of which file
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def _read(self, text: bytes) -> int:
         """Read all whole lines; returns their length in bytes."""

@@ -10,19 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankcheck.hunt import HuntError, hunt
 from rankcheck.hunt.journal import Journal, JournalError
 
-from .cases import cases, refused, run
+from .cases import cases, refused
 from .strategies import ODD_VALUES, WHOLE_TEXTS, as_text, mutated, torn
 from .test_certificates import square
 
 
-def hunted(here, name, journal, *more):
-    """Hunt a claim with a journal; most journals leave nothing of the budget."""
-    return run(
-        "hunts", "hunt", f"mine.py::test_{name}", "--journal", journal, "--budget", "0.05",
-        "--scope", "0", "--shrink", "0", *more,
-    )  # fmt: skip
+def hunted(here, claim, journal):
+    """The verdict of a hunt with a journal that leaves little of the budget; empty if refused."""
+    found = []
+
+    def go():
+        folder = here / ".rankcheck"
+        found.append(hunt(claim, 0.05, journal=journal, folder=folder, scope=0, shrink=0.0))
+
+    said = refused("hunts", (HuntError,), go)
+    assert said.count("\n") == 0
+    return found[0].verdict if found else ""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,7 @@ def journals(here, stored):
     for name in ("true", "norm"):
         path = here / "good" / f"{name}.jsonl"
         if not path.exists():
-            hunted(here, name, path)
+            hunted(here, stored.claims[f"t.{name}"], path)
         lines[name] = path.read_text(encoding="utf-8").splitlines()
     return {name: [json.loads(line) for line in found[:8]] for name, found in lines.items()}
 
@@ -103,21 +109,20 @@ def test_a_changed_journal(journals, path, data):
 
 @cases(8)
 @given(data=st.data())
-def test_a_true_claim_is_not_refuted(journals, here, path, data):
+def test_a_true_claim_is_not_refuted(journals, stored, here, path, data):
     write(path, data.draw(changed_journals(journals["true"])))
-    ended = hunted(here, "true", path, "--resume")
-    assert ended.code in (0, 2, 3), ended
+    assert hunted(here, stored.claims["t.true"], path) != "refuted"
     assert not (here / ".rankcheck" / "t.true.json").exists()
 
 
 @cases(8)
 @given(data=st.data())
-def test_a_false_claim_is_refuted_by_true_numbers(journals, here, path, data):
+def test_a_false_claim_is_refuted_by_true_numbers(journals, stored, here, path, data):
     certificate = here / ".rankcheck" / "t.norm.json"
     certificate.unlink(missing_ok=True)
     write(path, data.draw(changed_journals(journals["norm"])))
-    ended = hunted(here, "norm", path, "--resume")
-    assert certificate.exists() == (ended.code == 1)
+    verdict = hunted(here, stored.claims["t.norm"], path)
+    assert certificate.exists() == (verdict == "refuted")
     if certificate.exists():
         assert square(json.loads(certificate.read_text())["smallest"]) > 9
 
@@ -133,5 +138,5 @@ def test_a_torn_journal(journals, path, data):
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "/dev/null", "/dev", ".", "\x00"])
-def test_what_is_no_file(here, place):
-    assert hunted(here, "true", place, "--resume").code == 2
+def test_what_is_no_file(here, stored, place):
+    assert hunted(here, stored.claims["t.true"], place) == ""
