@@ -57,8 +57,8 @@ def _is_kind(path: Path, fields: Collection[str]) -> bool:
 def write_json(path: Path, data: object, *, follow: bool = True) -> None:
     """Write JSON, either the whole file or nothing.
 
-    A link is followed, or replaced where `follow` is False; a device or a pipe is written through. A new file has the permissions that
-    the umask leaves, and an existing one keeps its own.
+    A link is followed, or replaced where `follow` is False; a device or a pipe is written through.
+    A new file has the permissions that the umask leaves, and an existing one keeps its own.
 
     Raises:
         OSError: the file cannot be written.

@@ -156,7 +156,8 @@ def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
     if family is None:
         known = ", ".join(str(family) for family in families(claim))
         raise CertificateError(
-            f"{path} has an instance of {_short(said['family'])}; the instances of {claim.id} are from "
+            f"{path} has an instance of {_short(said['family'])}; the instances of {claim.id} are "
+            "from "
             f"{known or 'no generator'}"
         )
     try:
@@ -209,7 +210,8 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
                 f"is Python that would be run: rankcheck replay --claims {place} {path} runs it"
             )
     raise CertificateError(
-        f"{path} refutes {data['claim']} of {_short(Path(data['file']).name)}, which was not found near "
+        f"{path} refutes {data['claim']} of {_short(Path(data['file']).name)}, which was not found "
+        "near "
         "it; say where it is: rankcheck replay --claims FILE CERTIFICATE"
     )
 

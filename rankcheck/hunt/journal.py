@@ -152,7 +152,8 @@ class Journal:
             if head.get(name) != value:
                 raise JournalError(
                     f"{self.path} is the journal of another hunt: its {name} is "
-                    f"{shown(head.get(name), 200)}, not {value!r}; delete it, or name another one with "
+                    f"{shown(head.get(name), 200)}, not {value!r}; delete it, or name another one "
+                    "with "
                     "--journal"
                 )
 

@@ -100,7 +100,7 @@ class Network:
         for i, (w, b) in enumerate(zip(weights, biases, strict=True), 1):
             if w.ndim < 2:
                 raise ValueError(
-                    f"W_{i} has shape {tuple(w.shape)}; a weight is a matrix, (*B, n_{i}, n_{i - 1})"
+                    f"W_{i} has shape {tuple(w.shape)}; expected a matrix, (*B, n_{i}, n_{i - 1})"
                 )
             if w.shape[:-2] != batch or w.shape[-1] != fan_in:
                 raise ValueError(
@@ -442,10 +442,11 @@ def _check_network(g: Any) -> None:
 
 def _check_kind(name: str, array: Any, kind: type) -> None:
     _check_array(name, array)
-    if isinstance(array, Tensor):
-        # A finite sum proves all entries finite, and takes a seventh of the time.
-        if not (torch.isfinite(array.sum()) or torch.isfinite(array).all()):
-            raise ValueError(f"{name} has infinite or undefined entries: {array}")
+    # A finite sum proves all entries finite, and takes a seventh of the time.
+    if isinstance(array, Tensor) and not (
+        torch.isfinite(array.sum()) or torch.isfinite(array).all()
+    ):
+        raise ValueError(f"{name} has infinite or undefined entries: {array}")
     if isinstance(array, Tensor) != issubclass(kind, Tensor):
         raise TypeError(
             f"{name} is a {type(array).__name__} beside a {kind.__name__}; "

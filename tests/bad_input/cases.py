@@ -101,17 +101,26 @@ def run(name: str, *arguments: object) -> Ended:
     return ended
 
 
-def refused(name: str, kinds: tuple[type[Exception], ...], call: Callable[[], object]) -> str:
-    """The message of the error that a call raises, one of these kinds exactly; empty if none.
+def refused(
+    name: str,
+    kinds: tuple[type[Exception], ...],
+    call: Callable[[], object],
+    *,
+    quotes: str = "",
+) -> str:
+    """The message of the error of these kinds that a call raises; empty if there is none.
 
-    A subclass counts too, unless Python or torch raised it by accident.
+    It says a rule in words. After `quotes` it may say what the code of a claim file raised.
     """
     with watched(name):
+        said = None
         try:
             call()
         except kinds as error:
             said = str(error)
-            assert said.strip(), type(error)
-            assert not any(word in said for word in ("object has no attribute", "unpack")), said
-            return said
-    return ""
+    if said is None:
+        return ""
+    own = said.partition(quotes)[0] if quotes else said
+    assert own.strip()
+    assert not any(word in own for word in ("object has no attribute", "unpack")), said
+    return said

@@ -17,13 +17,20 @@ from .conftest import CLAIMS, SMALL, forget
 
 GOOD = CLAIMS.read_text(encoding="utf-8")
 #: What is written in place of a word, or between two.
-WORDS = (
-    "None True 0 -1 1.5 '' 'a' [] {} () x y self lambda: * ** , ) ( ] [ } { : = == . @ # \" ''' \\ \n"
-    " \x00 \ufeff \udc80 é return raise yield await async class def del pass import if else while"
-    " source.tensor() source.integer(1,2) points() numbers numbers() points eq leq bound paper"
-    " __file__ 1/0 1j 1e400 0x sys.exit() Erratum refuted conjecture instances= tight= reason= needs="
-    " effort=-1 effort='x' mutants=3 no_batch='a' no_ball=1 loose=[] **{} *[] 't.norm' '../../x' float('nan')"
-).split(" ")
+WORDS = [
+    "None", "True", "0", "-1", "1.5", "''", "'a'", "[]", "{}", "()", "x", "y", "self",
+    "lambda:", "*", "**", ",", ")", "(", "]", "[", "}", "{", ":", "=", "==", ".", "@", "#",
+    '"', "'''", "\\", "\n", "\x00", "\ufeff", "\udc80", "é", "return", "raise", "yield",
+    "await", "async", "class", "def", "del", "pass", "import", "if", "else", "while",
+    "source.tensor()", "source.integer(1,2)", "points()", "numbers", "numbers()", "points",
+    "eq", "leq", "bound", "paper", "__file__", "1/0", "1j", "1e400", "0x", "sys.exit()",
+    "Erratum", "refuted", "conjecture", "instances=", "tight=", "reason=", "needs=",
+    "effort=-1", "effort='x'", "mutants=3", "no_batch='a'", "no_ball=1", "loose=[]", "**{}",
+    "*[]", "'t.norm'", "'../../x'", "float('nan')"
+]  # fmt: skip
+
+
+CHANGES = ["word", "word", "word", "drop", "swap", "double", "indent", "cut"]
 
 
 @st.composite
@@ -33,7 +40,7 @@ def changed_files(draw):
     for _ in range(draw(st.integers(1, 3))):
         lines = text.split("\n")
         i = draw(st.integers(0, len(lines) - 1))
-        match draw(st.sampled_from("word word word drop swap double indent cut".split())):
+        match draw(st.sampled_from(CHANGES)):
             case "word":
                 parts = lines[i].replace("(", " ( ").replace(",", " , ").split(" ")
                 j = draw(st.integers(0, len(parts) - 1))
@@ -84,7 +91,7 @@ def test_each_claim_has_a_row(mine, text):
             rows.append(verify_entry(entry, claim, SMALL, lambda steps: None))
 
     try:
-        said = refused("verified", (InputError,), verify)
+        said = refused("verified", (InputError,), verify, quotes="the file cannot be imported; ")
     finally:
         forget()
     assert said.count("\n") == 0

@@ -15,9 +15,9 @@ TEXTS = st.sampled_from(
     ["", " ", "a" * 300, "\x00", "a\tb", "\x1b[31m", "é", "\udc80", "../../x", "..",
      "/etc/passwd", "/dev/full", "/dev/null/x", "~", "-1", "--", "-", "0", "1", "2", "1e400", "nan",
      "inf", "-inf", "1_0", "٣", "0x1", "1.5", "99999999999999999999", "quick", "deep", "ci", "cuda",
-     "cuda:99", "meta", "mine.py", "mine.py::", "mine.py::nothing", "mine.py::t.cited", "nothing.py",
-     "good", "t.cited", "[1]", "[", "{}", "[[[", "dask://", "dask://x:y", "dask://127.0.0.1:1:1", "::",
-     "a::b", "good/ledger.json", "new.json", "no/such/place.json"]
+     "cuda:99", "meta", "mine.py", "mine.py::", "mine.py::nothing", "mine.py::t.cited",
+     "nothing.py", "good", "t.cited", "[1]", "[", "{}", "[[[", "dask://", "dask://x:y", "dask://127.0.0.1:1:1",
+     "::", "a::b", "good/ledger.json", "new.json", "no/such/place.json"]
 ) | st.text(st.characters(exclude_categories=["Cc", "Zl", "Zp"]), max_size=6)  # fmt: skip
 #: What takes a value, by command. Whatever runs for long is left out.
 OPTIONS = {
@@ -39,7 +39,9 @@ SELECTORS = st.sampled_from(["mine.py::test_cited"] * 3 + ["mine.py::t.cited"]) 
 def command_lines(draw):
     command = draw(st.sampled_from(sorted(OPTIONS)))
     known = OPTIONS[command]
-    given_ = [f"{draw(st.sampled_from(known))}={draw(TEXTS)}" for _ in range(draw(st.integers(0, 3)))]
+    given_ = [
+        f"{draw(st.sampled_from(known))}={draw(TEXTS)}" for _ in range(draw(st.integers(0, 3)))
+    ]
     flags = draw(st.sampled_from([[], [], ["--resume"], ["--no"], ["-x"], ["--help"]]))
     workers = ["--workers=1"] if command == "verify" else []
     return [command, draw(SELECTORS), *given_, *flags, *workers]

@@ -110,7 +110,10 @@ def flatten_counts(data):
         (set_schema, r"a ledger of schema 1, and this version of rankcheck reads schema 3; write"),
         (drop_verdict, "not a whole ledger of schema 3: claims\\[0\\]: verdict is missing"),
         (invent_verdict, r"claims\[0\]: verdict is 'genuine'; it is one of holds, guarded,"),
-        (flatten_counts, "not a whole ledger of schema 3: claims\\[0\\]: swept is 512; it is an object"),
+        (
+            flatten_counts,
+            "not a whole ledger of schema 3: claims\\[0\\]: swept is 512; it is an object",
+        ),
         (lambda data: data.pop("versions"), "not a whole ledger of schema 3: versions is missing"),
         (lambda data: data.pop("claims"), "is JSON, but no ledger"),
     ],
