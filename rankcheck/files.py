@@ -54,18 +54,18 @@ def _is_kind(path: Path, fields: Collection[str]) -> bool:
     return isinstance(data, dict) and set(fields) <= set(data)
 
 
-def write_json(path: Path, data: object) -> None:
+def write_json(path: Path, data: object, *, follow: bool = True) -> None:
     """Write JSON, either the whole file or nothing.
 
-    A link is followed; a device or a pipe is written through. A new file has the permissions that
-    the umask leaves, and an existing one keeps its own.
+    A link is followed, or replaced where `follow` is False; a device or a pipe is written through.
+    A new file has the permissions that the umask leaves, and an existing one keeps its own.
 
     Raises:
         OSError: the file cannot be written.
     """
     text = _layout(data) + "\n"
-    target = path.resolve()
-    if target.exists() and not target.is_file():
+    target = path.resolve() if follow else path.parent.resolve() / path.name
+    if follow and target.exists() and not target.is_file():
         with target.open("w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         return
@@ -74,7 +74,8 @@ def write_json(path: Path, data: object) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
-        partial.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        kept = target.exists() and not target.is_symlink()
+        partial.chmod(target.stat().st_mode & 0o777 if kept else 0o666 & ~_umask())
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ PACKAGE = Path(rankcheck.__file__).parent
 #: From the ground up; rooms on one floor do not import one another.
 FLOORS = (
     ("errors", "versions", "_version"),
-    ("files", "text"),
+    ("files", "stored", "text"),
     ("balls",),
     ("linalg",),
     ("scalars",),

@@ -55,15 +55,24 @@ def read_file(path: Path) -> list[Entry]:
         return list(known[1])
     try:
         tree = ast.parse(text)
+    except (RecursionError, MemoryError) as error:  # so the parser of Python says it
+        raise CatalogueError(_too_deep(path)) from error
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
         raise CatalogueError(
             f"{shown_path(path)}:{line}: a claim file is Python; {getattr(error, 'msg', error)}"
         ) from error
-    entries = _Reader(path, tree).entries()
+    try:
+        entries = _Reader(path, tree).entries()
+    except RecursionError as error:
+        raise CatalogueError(_too_deep(path)) from error
     if not any(entry.problem for entry in entries):
         _read[path] = text, entries
     return list(entries)
+
+
+def _too_deep(path: Path) -> str:
+    return f"{shown_path(path)} cannot be parsed: an expression in it is nested too deeply"
 
 
 class _Names:
@@ -297,7 +306,9 @@ class _Reader:
         match self._value(arguments, name):
             case ast.Constant(value=None):
                 return default
-            case ast.Constant(value=int() | float() as number):
+            case ast.Constant(value=int() | float() as number) if (
+                not isinstance(number, bool) and abs(number) < 2**1000
+            ):
                 return float(number)
             case node:
                 raise self._refusal(f"the {name} of a claim is a literal number", node)

@@ -37,7 +37,18 @@ FALSE: tuple[Kind, ...] = ("refuted", "step")
 #: What may become of the result that a wrong step was to prove.
 OUTCOMES = ("stands", "stands with another constant", "open")
 Body = Callable[..., "Relation | tuple[Relation, ...]"]
+#: Files are named after a claim, and a file name has at most 255 bytes.
+LONGEST_ID = 200
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is the id of a claim; files are named after it.
+
+    >>> is_id("rank.cross-example"), is_id("../rank.cross-example")
+    (True, False)
+    """
+    return len(text) <= LONGEST_ID and _ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -110,10 +121,11 @@ class Claim:
     line: int = 0
 
     def __post_init__(self) -> None:
-        if not _ID.fullmatch(self.id):
+        if not isinstance(self.id, str) or not is_id(self.id):
             raise ClaimError(
                 self,
-                "an id is lower-case words joined by dots and hyphens, like rank.cross-example",
+                "an id is lower-case words joined by dots and hyphens, like rank.cross-example, "
+                f"of at most {LONGEST_ID} characters",
             )
         if not self.statement:
             raise ClaimError(self, "a claim states its mathematics in the docstring of its body")

@@ -17,19 +17,18 @@ from typing import Any
 
 from rankcheck import balls
 from rankcheck.catalogue.collect import project_folder
-from rankcheck.claims.claim import FALSE, Claim
+from rankcheck.claims.claim import FALSE, Claim, is_id
 from rankcheck.counterexamples.describe import describe_instance, rounded_down
 from rankcheck.counterexamples.judge import PRECISIONS
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.errors import InputError
 from rankcheck.files import write_json
 from rankcheck.instances.choices import write_choices
+from rankcheck.stored import StoredError, read_json, shown
 from rankcheck.text import ball_text
 from rankcheck.versions import versions
 
 SCHEMA = 2
-#: The largest certificate that is read, in bytes.
-LARGEST = 1 << 24
 #: Where a run leaves the certificates of claims that are not declared as refuted.
 LEFT = Path(".rankcheck")
 
@@ -90,7 +89,7 @@ def write(folder: Path, claim: Claim, violation: Violation, worst: Violation | N
     fields = contents(folder, claim, violation, worst)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{claim.id}.json"
-    write_json(path, {**fields, "sha256": digest(fields)})
+    write_json(path, {**fields, "sha256": digest(fields)}, follow=False)
     return path
 
 
@@ -168,13 +167,20 @@ def read(path: Path) -> Mapping[str, Any]:
     """
     data = load_json(path)
     if isinstance(data, dict) and type(data.get("schema")) is int and data["schema"] != SCHEMA:
-        name = f"{data.get('claim')}"[:80]
+        name = data.get("claim")
+        if not isinstance(name, str) or not is_id(name):
+            name = "ID"
         raise CertificateError(
-            f"{path} is a certificate of schema {data['schema']}; this version reads schema "
+            f"{path} is a certificate of schema {shown(data['schema'])}; this version reads schema "
             f"{SCHEMA}. To write it anew: rankcheck certify CLAIM --again, where CLAIM is {name}, "
             f"or FILE::{name} in a file of your own"
         )
     _check_fields(path, data, _HEAD, "a certificate")
+    if not is_id(data["claim"]):
+        raise CertificateError(
+            f"{path} is of the claim {shown(data['claim'])}; the id of a claim is lower-case words "
+            "joined by dots and hyphens"
+        )
     check_digest(path, data)
     for part in ("smallest", "worst"):
         if data[part] is None:
@@ -182,29 +188,23 @@ def read(path: Path) -> Mapping[str, Any]:
         _check_fields(path, data[part], _SECTION, f"the {part} instance of a certificate")
         if data[part]["bits"] not in PRECISIONS:
             raise CertificateError(
-                f"{path} says {data[part]['bits']} bits; a certificate is decided at one of "
+                f"{path} says {shown(data[part]['bits'])} bits; a certificate is decided at one of "
                 f"{', '.join(map(str, PRECISIONS))}"
             )
     return data
 
 
 def load_json(path: Path) -> Any:
-    """The JSON of a file in which no field occurs twice.
+    """The JSON of a file.
 
     Raises:
-        CertificateError: if it cannot be read, is too large, or is not JSON.
+        CertificateError: if it cannot be read, is too large, or is not JSON of this kind.
     """
     try:
-        if path.stat().st_size > LARGEST:
-            raise CertificateError(
-                f"{path} is too large; a certificate has at most {LARGEST} bytes"
-            )
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
+        return read_json(path)
     except OSError as error:
         raise CertificateError(f"no certificate can be read at {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, CertificateError):
-            raise
+    except StoredError as error:
         raise CertificateError(f"{path} is not a certificate, a JSON file: {error}") from error
 
 
@@ -214,7 +214,8 @@ def check_digest(path: Path, data: Mapping[str, Any]) -> None:
     Raises:
         CertificateError: if they differ.
     """
-    if digest({name: value for name, value in data.items() if name != "sha256"}) != data["sha256"]:
+    fields = {name: value for name, value in data.items() if name != "sha256"}
+    if digest(fields) != data["sha256"]:
         raise CertificateError(
             f"{path} has been changed since it was written: its checksum differs"
         )
@@ -226,17 +227,13 @@ def digest(fields: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a field occurs twice")
-    return dict(pairs)
-
-
 def _check_fields(path: Path, data: Any, rule: Mapping[str, Any], what: str) -> None:
     if not isinstance(data, dict) or set(data) != set(rule):
-        received = ", ".join(sorted(data)) if isinstance(data, dict) else type(data).__name__
+        received = type(data).__name__
+        if isinstance(data, dict):
+            received = shown(", ".join(sorted(data)), 400)[1:-1] or "no fields"
         raise CertificateError(
-            f"{path} has {received:.400}; {what} has the fields {', '.join(sorted(rule))}"
+            f"{path} has {received}; {what} has the fields {', '.join(sorted(rule))}"
         )
     for name, kind in rule.items():
         if not isinstance(data[name], kind) or isinstance(data[name], bool):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from rankcheck.errors import InputError
 from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances
+from rankcheck.stored import StoredError, parse, shown
 
 
 class NotRefutedError(ValueError):
@@ -43,12 +43,12 @@ def read_instance(text: str) -> Given:
     rule = "an instance is a JSON list, a file with one, or a certificate"
     if text.lstrip().startswith("["):
         try:
-            return Given(json.loads(text))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{text:.80} is not JSON, {error}; {rule}") from error
+            return Given(parse(text))
+        except StoredError as error:
+            raise InputError(f"{shown(text, 80)} is not JSON, {error}; {rule}") from error
     try:
         data = certificates.load_json(Path(text))
-    except (CertificateError, ValueError) as error:
+    except CertificateError as error:
         raise InputError(f"{error}; {rule}") from error
     if isinstance(data, list):
         return Given(data)
@@ -72,12 +72,10 @@ def instances_of(path: Path) -> dict[str, Given]:
         certificates.check_digest(path, data)
         names = [name for name in ("smallest", "worst") if data[name] is not None]
         return {name: _of_schema_1(data[name]) for name in names}
-    except (KeyError, TypeError) as error:
-        raise CertificateError(f"{path} is malformed: {error!r}") from error
-    except ValueError as error:
-        if isinstance(error, CertificateError):
-            raise
-        raise CertificateError(f"{path} is malformed: {error}") from error
+    except CertificateError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        raise CertificateError(f"{path} is malformed: {type(error).__name__}: {error}") from error
 
 
 def _of_schema_1(section: Mapping[str, Any]) -> Given:

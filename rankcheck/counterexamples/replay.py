@@ -9,22 +9,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from flint import arb
 
+from rankcheck import balls
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.certificate import LEFT, CertificateError, read, section, stored_path
-from rankcheck.counterexamples.describe import selector
+from rankcheck.counterexamples.describe import describe_instance, selector
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
+from rankcheck.stored import shown
 from rankcheck.versions import versions
 
 #: How many folders above a certificate are searched for the file of its claim.
@@ -41,8 +44,8 @@ class Replayed:
         changed: whether the text of the claim has changed since the certificate was written.
         judgement: of the smallest instance on the claim as it now stands. It is `refuted` unless
             the claim has changed.
-        description: the smallest instance, as a person reads it. If the claim has changed, it is
-            the text of the certificate.
+        description: the smallest instance, as a person reads it, made from its numbers. Empty if
+            they do not fit the generator.
     """
 
     claim: Claim
@@ -87,10 +90,18 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
         judgement, description = _prove(path, claim, smallest, data["versions"])
         return Replayed(claim, judgement, False, description)
     try:
-        judgement = _violation(path, claim, smallest).judgement
+        violation = _violation(path, claim, smallest)
     except CertificateError as error:
-        judgement = Judgement("outside", 0, str(error))
-    return Replayed(claim, judgement, True, smallest["description"])
+        return Replayed(claim, Judgement("outside", 0, str(error)), True, "")
+    return Replayed(claim, violation.judgement, True, _described(claim, violation))
+
+
+def _described(claim: Claim, violation: Violation) -> str:
+    """The instance of a violation, as a person reads it; empty if it was not built."""
+    if violation.judgement.instance is None:
+        return ""
+    with balls.precision(violation.judgement.bits):
+        return describe_instance(claim, violation.instance)
 
 
 def _not_stored(claim: Claim, path: Path) -> str:
@@ -132,7 +143,9 @@ def _agree(name: str, said: Any, found: Any) -> bool:
     """Whether a field may differ in this way between two versions of the engine."""
     if name in ("lhs", "rhs"):
         return overlap(said, found)
-    return name in ("description", "excess", "bits")
+    if name == "excess":
+        return nearly(said, found)
+    return name in ("description", "bits")
 
 
 def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
@@ -145,14 +158,15 @@ def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
     if family is None:
         known = ", ".join(str(family) for family in families(claim))
         raise CertificateError(
-            f"{path} has an instance of {said['family']}; the instances of {claim.id} are from "
+            f"{path} has an instance of {_short(said['family'])}; the instances of {claim.id} are "
+            "from "
             f"{known or 'no generator'}"
         )
     try:
         record = read_choices(family, said["instance"], check_hypotheses=False)
     except Exception as error:  # a generator may raise anything on numbers that are not its own
         raise CertificateError(
-            f"the numbers of {path} do not fit the generator of {claim.id}: {error}"
+            f"the numbers of {path} do not fit the generator of {claim.id}: {_short(str(error))}"
         ) from error
     return Violation(record, family, judge(claim, record, family=family))
 
@@ -198,7 +212,8 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
                 f"is Python that would be run: rankcheck replay --claims {place} {path} runs it"
             )
     raise CertificateError(
-        f"{path} refutes {data['claim']} of {Path(data['file']).name}, which was not found near "
+        f"{path} refutes {data['claim']} of {_short(Path(data['file']).name)}, which was not found "
+        "near "
         "it; say where it is: rankcheck replay --claims FILE CERTIFICATE"
     )
 
@@ -216,18 +231,26 @@ def _below_here(place: Path) -> bool:
 
 def _declared(place: Path) -> list[Entry]:
     """The claims of a file of Python; nothing of it is run."""
-    return read_file(place) if place.suffix == ".py" and place.is_file() else []
+    return read_file(place)
 
 
 def _places(path: Path, data: Mapping[str, Any]) -> list[Path]:
-    """Where the file that a certificate names may lie."""
+    """The files of Python that a certificate may mean by the one that it names."""
     if not data["file"]:
         return []
     folder = path.resolve().parent
     name = Path(data["file"]).name
     places = [folder / data["file"], Path(data["path"])]
     places += [near / name for near in (folder, *list(folder.parents)[:ABOVE], Path.cwd())]
-    return list(dict.fromkeys(places))
+    return [place for place in dict.fromkeys(places) if _is_python(place)]
+
+
+def _is_python(place: Path) -> bool:
+    """Whether there is such a file; a name that no file can have is none."""
+    try:
+        return place.suffix == ".py" and place.resolve().is_file()
+    except (OSError, RuntimeError, ValueError):  # too long, a loop of links, with a NUL
+        return False
 
 
 #: `[1.25 +/- 3.1e-38]`
@@ -246,6 +269,22 @@ def overlap(said: str, found: str) -> bool:
     return bool(first.overlaps(second) and first.rad() <= second.rad() * 2**64)
 
 
+#: `0.66666666666666666`, as `rounded_down` writes it
+_DECIMAL = re.compile(r"\d+(\.\d+)?(E[-+]?\d{1,6})?")
+
+
+def nearly(said: str, found: str) -> bool:
+    """Whether two texts of `rounded_down` agree in ten digits, as those of two precisions do.
+
+    >>> nearly("0.66666666666666666", "0.66666666666666601"), nearly("0.7", "0.6")
+    (True, False)
+    """
+    if not (_DECIMAL.fullmatch(said) and _DECIMAL.fullmatch(found)):
+        return said == found
+    first, second = Decimal(said), Decimal(found)
+    return abs(first - second) <= second.scaleb(-10)
+
+
 def _short(value: Any) -> str:
-    text = str(value)
+    text = " ".join(value.split()) if isinstance(value, str) else shown(value, 120)
     return text if len(text) <= 120 else f"{text[:120]} …"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -65,7 +66,8 @@ def report_violation(
     try:
         kept = smaller_certificate(folder, claim, small.smallest)
         path = kept or certificates.write(folder, claim, small.smallest, worst)
-        left = f"certificate: {shown_path(path)}      rankcheck replay {shown_path(path)}"
+        left = f"certificate: {shown_path(path)}      "
+        left += f"rankcheck replay {shlex.quote(shown_path(path))}"
         if kept:
             left += "\n  not replaced: that certificate holds a smaller counterexample"
     except OSError as error:

@@ -9,18 +9,35 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+import stat
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
+from rankcheck.stored import StoredError, build, parse, shown
 
 SCHEMA = 3
 
 
+#: How the key of a shard begins: its round, its place in the round, its strategy.
+_KEY = re.compile(r"[0-9]{1,9}\.[0-9]{1,9} .*")
+
+
 class JournalError(HuntError):
     """A file that is not the journal of this hunt, or cannot be used."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line after the first one, as JSON."""
+
+    shard: str
+    seconds: float
+    outcome: Any
 
 
 class Journal:
@@ -43,9 +60,11 @@ class Journal:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b")
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             raise _unusable(path, error) from error
         try:
+            if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+                raise JournalError(f"the journal {path} is not a file; a journal is one that grows")
             _lock(self._file, path)
             self._file.seek(0)
             kept = self._read(self._file.read())
@@ -82,9 +101,12 @@ class Journal:
         self._append(line)
 
     def _append(self, data: Mapping[str, Any]) -> None:
-        self._file.write(_line(data))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(_line(data))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:  # of the system, not of the input; say of which file
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def _read(self, text: bytes) -> int:
         """Read all whole lines; returns their length in bytes."""
@@ -93,36 +115,45 @@ class Journal:
             raise JournalError(f"{self.path} is not a journal; its first line identifies a hunt")
         for number, line in enumerate(text[:whole].splitlines(), 1):
             try:
-                data = json.loads(line)
+                data = parse(line)
                 if number == 1:
                     self._check(data)
                 else:
-                    int(data["shard"].split(".")[0])
-                    self._outcomes[data["shard"]] = Outcome.from_json(data["outcome"])
-                    self.seconds = _later(float(data["seconds"]), self.seconds)
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                if isinstance(error, JournalError):
-                    raise
+                    self._take(build(_Line, data))
+            except StoredError as error:
                 raise JournalError(
                     f"line {number} of the journal {self.path} is not a finished shard "
-                    f"({type(error).__name__}: {error}); delete it, or name another one with "
-                    "--journal"
+                    f"({error}); delete it, or name another one with --journal"
                 ) from error
         return whole
+
+    def _take(self, line: _Line) -> None:
+        """Take in a line.
+
+        Raises:
+            StoredError: if it is not that of a finished shard.
+        """
+        if not _KEY.fullmatch(line.shard):
+            raise StoredError(f"shard is {shown(line.shard)}; it begins like 0.1 screen")
+        if not self.seconds <= line.seconds < math.inf:
+            raise StoredError(f"{line.seconds} s come after {self.seconds} s")
+        self._outcomes[line.shard] = Outcome.from_json(line.outcome)
+        self.seconds = line.seconds
 
     def _check(self, head: Any) -> None:
         if not isinstance(head, dict) or "journal" not in head:
             raise JournalError(f"{self.path} is not a journal; its first line identifies a hunt")
         if head["journal"] != SCHEMA:
             raise JournalError(
-                f"{self.path} is a journal of schema {head['journal']}, and this version reads "
-                f"{SCHEMA}; delete it, or name another one with --journal"
+                f"{self.path} is a journal of schema {shown(head['journal'])}, and this version "
+                f"reads {SCHEMA}; delete it, or name another one with --journal"
             )
         for name, value in self._head.items():
             if head.get(name) != value:
                 raise JournalError(
                     f"{self.path} is the journal of another hunt: its {name} is "
-                    f"{head.get(name)!r}, not {value!r}; delete it, or name another one with "
+                    f"{shown(head.get(name), 200)}, not {value!r}; delete it, or name another one "
+                    "with "
                     "--journal"
                 )
 
@@ -136,22 +167,29 @@ def set_aside(path: Path) -> Path | None:
     Raises:
         JournalError: if a hunt is writing it, or it cannot be renamed.
     """
-    if not path.exists():
-        return None
     try:
+        if not os.path.lexists(path):
+            return None
+        if not path.is_file():  # a link to nowhere, which would be followed; a folder, a device
+            return _rename(path)
         with path.open("rb") as file:
             _lock(file, path)
-            number = 1
-            while (aside := path.with_name(f"{path.name}.{number}")).exists():
-                number += 1
-            path.rename(aside)
+            return _rename(path)
     except OSError as error:
         raise _unusable(path, error) from error
-    return aside
 
 
-def _unusable(path: Path, error: OSError) -> JournalError:
-    return JournalError(f"the journal {path} cannot be used: {error.strerror}")
+def _rename(path: Path) -> Path:
+    """Rename a file, or a link itself, to its name with the first number that is free."""
+    number = 1
+    while os.path.lexists(aside := path.with_name(f"{path.name}.{number}")):
+        number += 1
+    return path.rename(aside)
+
+
+def _unusable(path: Path, error: OSError | ValueError) -> JournalError:
+    said = getattr(error, "strerror", None) or error
+    return JournalError(f"the journal {path} cannot be used: {said}")
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
@@ -171,17 +209,6 @@ def _lock(file: BinaryIO, path: Path) -> None:
             f"another hunt is writing the journal {path}; a journal belongs to one hunt, and "
             "--journal names another"
         ) from error
-
-
-def _later(seconds: float, before: float) -> float:
-    """The time of a line.
-
-    Raises:
-        ValueError: if it is not after that of the line before.
-    """
-    if not before <= seconds < math.inf:
-        raise ValueError(f"{seconds} s come after {before} s")
-    return seconds
 
 
 def _line(data: Mapping[str, Any]) -> bytes:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import BodyError, Shape, generated, told
+from rankcheck.hunt.arena import BodyError, HuntError, Shape, generated, told
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.hunt.strategies.base import Strategy
@@ -93,12 +93,22 @@ class Plan:
         ]
 
     def take(self, shard: Shard, outcome: Outcome) -> None:
-        """Take an outcome in."""
+        """Take an outcome in.
+
+        Raises:
+            HuntError: if it has not as many relations as earlier ones of the same shape.
+        """
         arm = self._arms.setdefault(shard.shape, Arm(shard.shape))
         if outcome.found is not None and outcome.found.violation is not None:
             arm.violation = max(arm.violation, outcome.found.violation)
         if outcome.least:
             known = arm.least or [math.inf] * len(outcome.least)
+            if len(known) != len(outcome.least):
+                raise HuntError(
+                    f"shard {shard.key} has margins of {len(outcome.least)} relations, an earlier "
+                    f"one of {len(known)}; for one shape a body returns the same relations, and a "
+                    "journal is not edited"
+                )
             arm.least = [min(pair) for pair in zip(known, outcome.least, strict=True)]
 
     def _first(self) -> list[tuple[str, Shape]]:

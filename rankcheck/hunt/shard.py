@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,6 +18,7 @@ from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.hunt.suspicion import suspect
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Entries, Record
+from rankcheck.stored import StoredError, build
 from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 
@@ -102,23 +104,27 @@ class Outcome:
         return data
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Outcome:
+    def from_json(cls, data: Any) -> Outcome:
         """Read what `to_json` wrote.
 
         Raises:
-            TypeError, KeyError: if it is anything else.
+            StoredError: if it is anything else.
         """
-        values = dict(data)
-        found = values.pop("found")
-        least = tuple(
-            torch.inf if margin is None else float(margin) for margin in values.pop("least")
-        )
-        return cls(
-            counts=Counts.from_json(values.pop("counts")),
-            least=least,
-            found=None if found is None else Finding(**found),
-            **values,
-        )
+        if isinstance(data, dict) and isinstance(data.get("least"), list):
+            least = [torch.inf if margin is None else margin for margin in data["least"]]
+            data = {**data, "least": least}
+        for name in ("counts", "least", "found"):
+            if isinstance(data, dict) and name not in data:
+                raise StoredError(f"{name} is missing")
+        outcome = build(cls, data)
+        numbers = [*outcome.least, outcome.seconds]
+        numbers += [outcome.found.violation or 0.0] if outcome.found is not None else []
+        counts = outcome.counts
+        if min(counts.evaluated, counts.rejected, counts.rounding, counts.outside) < 0:
+            raise StoredError("counts has a negative number")
+        if any(math.isnan(number) for number in numbers) or not 0 <= outcome.seconds < math.inf:
+            raise StoredError("a margin or a violation is NaN, or the time is not finite")
+        return outcome
 
 
 def run_shard(

@@ -126,6 +126,9 @@ class Record:
         return cls(tuple(_choice(item) for item in data))
 
 
+#: A tensor has at most so many axes.
+AXES = 64
+LONGEST = 2**31
 _RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
 
@@ -163,12 +166,20 @@ def _choice(item: object) -> Integer | Entries:
         return Integer(value, low, high)
     if isinstance(item, Mapping) and set(item) == {"tensor", "shape", "low", "high"}:
         flat, shape = item["tensor"], item["shape"]
-        if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape):
-            raise ValueError(f"received the shape {shape!r:.80}; a shape is a list of sizes")
+        if (
+            not isinstance(shape, list)
+            or len(shape) > AXES
+            or not all(type(n) is int and n >= 0 for n in shape)
+        ):
+            raise ValueError(
+                f"received the shape {shape!r:.80}; a shape is a list of at most {AXES} sizes"
+            )
         if not isinstance(flat, list) or len(flat) != math.prod(shape):
             raise ValueError(
                 f"received {flat!r:.80}; a tensor of shape {shape} has {math.prod(shape)} entries"
             )
+        if any(n > LONGEST for n in shape):  # beside an axis of length 0
+            raise ValueError(f"received the shape {shape!r:.80}; an axis is at most {LONGEST} long")
         low, high = exact_float(item["low"]), exact_float(item["high"])
         values = torch.tensor([exact_float(v) for v in flat], dtype=torch.float64).reshape(shape)
         if bool(((values < low) | (values > high)).any()):

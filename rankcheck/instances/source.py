@@ -381,8 +381,13 @@ def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, I
     TypeError: vectors: got an unexpected keyword argument 'width'; vectors takes size=(1, 4)
 
     Raises:
-        TypeError: by the factory, if an option is unknown or missing, or passed by position.
+        TypeError: if this decorates anything but a function; by the factory, if an option is
+            unknown or missing, or passed by position.
     """
+    if not inspect.isfunction(generator):
+        raise TypeError(
+            f"@instances decorates {type(generator).__name__}; it decorates a function of a source"
+        )
     signature = _signature(generator)
 
     def factory(*args: P.args, **options: P.kwargs) -> Instances:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch import nn
@@ -40,6 +40,22 @@ def leaky_derivative(z: Array, slope: Slope) -> Array:
     return positive + slope * (1 - positive)
 
 
+def check_array(name: str, array: Any) -> None:
+    """Check that an array is of one of the two kinds that networks take.
+
+    Raises:
+        TypeError: it is neither a float64 tensor nor a BallArray.
+    """
+    if is_ball(array):
+        return
+    if not isinstance(array, torch.Tensor):
+        raise TypeError(f"{name} is a {type(array).__name__}; expected a tensor or a BallArray")
+    if array.dtype != torch.float64:
+        raise TypeError(f"{name} has dtype {array.dtype}; expected torch.float64")
+    if array.layout != torch.strided:
+        raise TypeError(f"{name} has layout {array.layout}; expected a dense tensor")
+
+
 @dataclass(frozen=True, eq=False)
 class AtPoints:
     """Values, activations and Jacobians of a network at the points ``x``.
@@ -48,6 +64,7 @@ class AtPoints:
     results have those axes, written (*B, [N]) below. Each is computed once, on first use.
 
     Raises:
+        TypeError: x is neither a float64 tensor nor a BallArray.
         ValueError: the shape of x is neither of the two.
     """
 
@@ -57,6 +74,7 @@ class AtPoints:
     x: Array
 
     def __post_init__(self) -> None:
+        check_array("x", self.x)
         batch, n = self.weights[0].shape[:-2], self.weights[0].shape[-1]
         shape = self.x.shape
         if (
@@ -155,7 +173,7 @@ class AtPoints:
         """Bools (*B, [N]): no hidden pre-activation vanishes. Sufficient, not necessary."""
         answer = self.x.new_ones(self.x.shape[:-1]) > 0
         for z in self.preactivations[:-1]:
-            answer = answer & (z != 0).all(-1)
+            answer = answer & (z.abs() > 0).all(-1)  # not so where z is NaN
         return answer
 
     @cached_property

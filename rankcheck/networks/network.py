@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from rankcheck.balls import BallArray
 from rankcheck.linalg import Array, Number, block_diagonal, frobenius_squared
 from rankcheck.networks.evaluation import AtPoints, Slope, leaky, leaky_derivative
+from rankcheck.networks.evaluation import check_array as _check_array
 from rankcheck.text import array_text
 
 __all__ = ["AtPoints", "Network", "PartialJacobians", "leaky", "leaky_derivative"]
@@ -74,8 +76,8 @@ class Network:
             raise ValueError(f"the slope is {slope}; it must lie in (-1, 1)")
 
     def _set(self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope) -> None:
-        object.__setattr__(self, "weights", tuple(weights))
-        object.__setattr__(self, "biases", tuple(biases))
+        object.__setattr__(self, "weights", _layers("weights", weights))
+        object.__setattr__(self, "biases", _layers("biases", biases))
         object.__setattr__(self, "slope", slope)
         self._check_arrays()
 
@@ -96,7 +98,11 @@ class Network:
         batch = weights[0].shape[:-2]
         fan_in = weights[0].shape[-1] if weights[0].ndim >= 2 else 0
         for i, (w, b) in enumerate(zip(weights, biases, strict=True), 1):
-            if w.ndim < 2 or w.shape[:-2] != batch or w.shape[-1] != fan_in:
+            if w.ndim < 2:
+                raise ValueError(
+                    f"W_{i} has shape {tuple(w.shape)}; expected a matrix, (*B, n_{i}, n_{i - 1})"
+                )
+            if w.shape[:-2] != batch or w.shape[-1] != fan_in:
                 raise ValueError(
                     f"W_{i} has shape {tuple(w.shape)}; expected (*{tuple(batch)}, n_{i}, {fan_in})"
                 )
@@ -132,7 +138,9 @@ class Network:
         >>> print(net)
         depth 1, slope 0, W_1 = [[2, 1]], b_1 = [0]
         """
-        weights = tuple(weights)
+        weights = _layers("weights", weights)
+        for i, w in enumerate(weights, 1):
+            _check_array(f"W_{i}", w)
         return cls(weights, tuple(w.new_zeros(w.shape[:-1]) for w in weights), slope)
 
     @classmethod
@@ -142,11 +150,15 @@ class Network:
         """A network from nested lists, numpy arrays or tensors, converted to float64.
 
         The biases are zero by default. Gradients pass through tensors.
+
+        Raises:
+            TypeError, ValueError: an array has no float64 form, or as for the class.
         """
-        W = tuple(torch.as_tensor(w, dtype=torch.float64) for w in weights)
+        W = tuple(_float64(f"W_{i}", w) for i, w in enumerate(_layers("weights", weights), 1))
         if biases is None:
             return cls.linear(W, slope)
-        return cls(W, tuple(torch.as_tensor(b, dtype=torch.float64) for b in biases), slope)
+        b = tuple(_float64(f"b_{i}", b) for i, b in enumerate(_layers("biases", biases), 1))
+        return cls(W, b, slope)
 
     @classmethod
     def from_module(cls, module: nn.Sequential) -> Network:
@@ -162,6 +174,10 @@ class Network:
             TypeError: there is another kind of layer, or the two kinds do not alternate.
             ValueError: the activations have different slopes.
         """
+        if not isinstance(module, nn.Sequential):
+            raise TypeError(
+                f"received {type(module).__name__}; a network is made of a torch.nn.Sequential"
+            )
         layers = list(module)
         linear = [layer for layer in layers[::2] if isinstance(layer, nn.Linear)]
         activations = [a for a in layers[1::2] if isinstance(a, nn.ReLU | nn.LeakyReLU)]
@@ -212,8 +228,10 @@ class Network:
         """The networks at an index of the leading batch axes: ints, slices, tensors, or a tuple.
 
         Raises:
-            IndexError: the index reaches beyond the batch axes, or has an ellipsis.
+            IndexError: the index reaches beyond the batch axes, has an ellipsis, or is no index.
         """
+        if isinstance(index, list):
+            index = torch.as_tensor(index)
         parts = index if isinstance(index, tuple) else (index,)
         masks = [p.ndim for p in parts if isinstance(p, Tensor) and p.dtype == torch.bool]
         if Ellipsis in [p for p in parts if not isinstance(p, Tensor)] or (
@@ -304,11 +322,13 @@ class Network:
 
         It computes f ∘ σ_a ∘ g, hence f ∘ g wherever g ≥ 0.
         """
+        _check_network(g)
         self._check_partner(g, self.widths[0] == g.widths[-1], "n_0 of f must equal n_L of g")
         return self.with_parameters(g.weights + self.weights, g.biases + self.biases)
 
     def merged_after(self, g: Network) -> Network:
         """f ∘ g everywhere, of depth L_f + L_g − 1: g's last affine map merged with f's first."""
+        _check_network(g)
         self._check_partner(g, self.widths[0] == g.widths[-1], "n_0 of f must equal n_L of g")
         v, c = self.weights[0], self.biases[0]
         seam = (v @ g.biases[-1].unsqueeze(-1)).squeeze(-1) + c
@@ -319,6 +339,7 @@ class Network:
 
     def parallel(self, g: Network) -> Network:
         """x ↦ (f(x), g(x)), for equal depths: block-diagonal above the shared input. Costs add."""
+        _check_network(g)
         self._check_partner(
             g,
             self.depth == g.depth and self.widths[0] == g.widths[0],
@@ -334,6 +355,7 @@ class Network:
 
         Its cost is ‖θ_f‖² + ‖θ_g‖² + 2⟨b_{L,f}, b_{L,g}⟩.
         """
+        _check_network(g)
         self._check_partner(
             g,
             self.depth >= 2 and self.widths[-1] == g.widths[-1],
@@ -384,15 +406,47 @@ def _same(a: Slope, b: Slope) -> bool:
     return a is b or bool((a == b).all())
 
 
+def _layers(name: str, arrays: Iterable[Array]) -> tuple[Array, ...]:
+    """The arrays of all layers.
+
+    Raises:
+        TypeError: they are no list of arrays; a single tensor is none.
+    """
+    if not isinstance(arrays, Iterable) or isinstance(arrays, Tensor | BallArray | str):
+        raise TypeError(
+            f"the {name} are a {type(arrays).__name__}; expected a list with an array for each "
+            "layer"
+        )
+    return tuple(arrays)
+
+
+def _float64(name: str, array: Any) -> Tensor:
+    """A nested list, a numpy array or a tensor as a float64 tensor."""
+    if isinstance(array, Tensor | np.ndarray) and "complex" in str(array.dtype):
+        raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers")
+    try:
+        return torch.as_tensor(array, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        said = " ".join(str(error).split())
+        kind = ValueError if isinstance(error, ValueError | OverflowError) else TypeError
+        raise kind(
+            f"{name} is {type(array).__name__} and cannot be converted to float64 ({said}); "
+            "expected nested lists of numbers, all rows of one length, or an array"
+        ) from error
+
+
+def _check_network(g: Any) -> None:
+    if not isinstance(g, Network):
+        raise TypeError(f"received {type(g).__name__}; networks are combined with a Network")
+
+
 def _check_kind(name: str, array: Any, kind: type) -> None:
-    if isinstance(array, Tensor):
-        if array.dtype != torch.float64:
-            raise TypeError(f"{name} has dtype {array.dtype}; expected torch.float64")
-        # A finite sum proves all entries finite, and takes a seventh of the time.
-        if not (torch.isfinite(array.sum()) or torch.isfinite(array).all()):
-            raise ValueError(f"{name} has infinite or undefined entries: {array}")
-    elif not isinstance(array, BallArray):
-        raise TypeError(f"{name} is a {type(array).__name__}; expected a tensor or a BallArray")
+    _check_array(name, array)
+    # A finite sum proves all entries finite, and takes a seventh of the time.
+    if isinstance(array, Tensor) and not (
+        torch.isfinite(array.sum()) or torch.isfinite(array).all()
+    ):
+        raise ValueError(f"{name} has infinite or undefined entries: {array}")
     if isinstance(array, Tensor) != issubclass(kind, Tensor):
         raise TypeError(
             f"{name} is a {type(array).__name__} beside a {kind.__name__}; "

@@ -101,6 +101,7 @@ class Canary:
     def run(self, folder: Path) -> str | None:
         """What came out wrong, or None."""
         claim = self.claim(folder)
+        claim.file.touch()  # a certificate is stored beside the file of its claim
         settings = Settings(self.profile, seed=0, folder=folder, shrink=0)
         if self.certificate is not None:
             self._store(claim, settings)

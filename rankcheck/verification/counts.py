@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from rankcheck.stored import build
+
 __all__ = ["Counts"]
 
 
@@ -51,17 +53,10 @@ class Counts:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Counts:
+    def from_json(cls, data: Any) -> Counts:
         """Read what `to_json` wrote; unknown fields are ignored, missing ones are zero.
 
         Raises:
-            TypeError, ValueError: if a number is not one.
+            StoredError: if a number is not one.
         """
-        reasons = dict(data.get("reasons", {}))
-        return cls(
-            int(data.get("evaluated", 0)),
-            int(data.get("rejected", 0)),
-            int(data.get("rounding", 0)),
-            {str(why): int(number) for why, number in reasons.items()},
-            int(data.get("outside", 0)),
-        )
+        return build(cls, data, foreign=True)

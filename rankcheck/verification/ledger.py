@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.errors import InputError
+from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.verification.counts import Counts
 from rankcheck.versions import versions
 
@@ -34,8 +35,11 @@ _EXPECTED: Mapping[str, Verdict] = {
     "step": "refuted",
     "cited": "cited",
 }
-_COUNTS = ("drawn", "swept", "tight_swept")
-_TUPLES = ("needs", "unbroken", "vacuous", "errata", "messages")
+#: Fields that every ledger has, although a row that is made here may leave them out.
+_WRITTEN = (
+    *("drawn", "swept", "tight_swept", "relations", "reached", "mutants"),
+    *("needs", "unbroken", "vacuous", "errata", "messages"),
+)
 
 
 class LedgerError(InputError):
@@ -222,48 +226,16 @@ class Row:
         return row
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Row:
+    def from_json(cls, data: Any) -> Row:
         """Read what `to_json` wrote; fields that are not known here are ignored.
 
         Raises:
-            KeyError, TypeError, ValueError: if a field is missing, of the wrong type, or the
-                verdict is unknown.
+            StoredError: if a field is missing or of the wrong type, or the verdict is unknown.
         """
-        known = {item.name for item in fields(cls)}
-        values = {name: value for name, value in data.items() if name in known}
-        for name in ("id", "title", "kind", "verdict"):
-            if not isinstance(data[name], str):
-                raise TypeError(f"{name} is {data[name]!r:.40}, not a text")
-        if values["verdict"] not in get_args(Verdict):
-            raise ValueError(f"the verdict {values['verdict']!r} is unknown")
-        for name in _COUNTS:
-            values[name] = Counts.from_json(data[name])
-        for name in _TUPLES:
-            values[name] = tuple(data[name])
-        scope = data.get("scope")
-        if scope is not None:
-            counts = Counts.from_json(scope["counts"])
-            values["scope"] = Scope(
-                int(scope["entries"]),
-                int(scope["shapes"]),
-                int(scope["instances"]),
-                bool(scope["complete"]),
-                counts,
-                str(scope["text"]),
-            )
-        values["relations"] = tuple(
-            RelationFacts(**{item.name: facts[item.name] for item in fields(RelationFacts)})
-            for facts in data["relations"]
-        )
-        values["reached"] = {
-            str(name): {int(value): int(times) for value, times in counts.items()}
-            for name, counts in data["reached"].items()
-        }
-        mutants = data["mutants"]
-        values["mutants"] = Mutants(
-            int(mutants["killed"]), int(mutants["total"]), tuple(mutants["survivors"])
-        )
-        return cls(**values)
+        for name in _WRITTEN:
+            if isinstance(data, dict) and name not in data:
+                raise StoredError(f"{name} is missing")
+        return build(cls, data, foreign=True)
 
 
 @dataclass(frozen=True)
@@ -315,10 +287,10 @@ def read_ledger(path: Path) -> Ledger:
             schema.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = read_json(path)
     except OSError as error:
         raise LedgerError(f"no ledger can be read from {path}: {error.strerror}") from error
-    except ValueError as error:
+    except StoredError as error:
         raise LedgerError(
             f"{path} is not JSON, or was cut off ({error}); a ledger is what --json writes"
         ) from error
@@ -327,20 +299,33 @@ def read_ledger(path: Path) -> Ledger:
             f"{path} is JSON, but no ledger: it has no schema and claims; a ledger is what "
             "`rankcheck verify --json FILE` writes"
         )
-    if data["schema"] != SCHEMA:
+    if type(data["schema"]) is not int or data["schema"] != SCHEMA:
         raise LedgerError(
-            f"{path} is a ledger of schema {data['schema']!r}, and this version of rankcheck reads "
-            f"schema {SCHEMA}; write it again with `rankcheck verify --json {path}`"
+            f"{path} is a ledger of schema {shown(data['schema'])}, and this version of rankcheck "
+            f"reads schema {SCHEMA}; write it again with `rankcheck verify --json {path}`"
         )
     try:
-        return Ledger(
-            tuple(Row.from_json(row) for row in data["claims"]),
-            str(data["profile"]),
-            int(data["seed"]),
-            float(data["seconds"]),
-            {str(name): str(version) for name, version in data["versions"].items()},
-        )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise LedgerError(
-            f"{path} is not a whole ledger of schema {SCHEMA}: {type(error).__name__}: {error}"
-        ) from error
+        if not isinstance(data["claims"], list):
+            raise StoredError(f"claims is {shown(data['claims'])}; it is a list")
+        rows = tuple(_row(number, row) for number, row in enumerate(data["claims"]))
+        head = build(_Head, data, foreign=True)
+    except StoredError as error:
+        raise LedgerError(f"{path} is not a whole ledger of schema {SCHEMA}: {error}") from error
+    return Ledger(rows, head.profile, head.seed, head.seconds, head.versions)
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What a ledger has beside its rows."""
+
+    profile: str
+    seed: int
+    seconds: float
+    versions: Mapping[str, str]
+
+
+def _row(number: int, data: Any) -> Row:
+    try:
+        return Row.from_json(data)
+    except StoredError as error:
+        raise StoredError(f"claims[{number}]: {error}") from error

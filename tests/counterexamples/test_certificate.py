@@ -26,12 +26,13 @@ from rankcheck.counterexamples import (
     stored_path,
     write,
 )
-from rankcheck.counterexamples.certificate import LARGEST, digest
+from rankcheck.counterexamples.certificate import digest
 from rankcheck.counterexamples.describe import rounded_down
 from rankcheck.counterexamples.replay import overlap
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import operator_norm, schatten_power
+from rankcheck.stored import LARGEST
 from rankcheck.text import ball_text
 
 

@@ -108,10 +108,13 @@ def flatten_counts(data):
     ("change", "said"),
     [
         (set_schema, r"a ledger of schema 1, and this version of rankcheck reads schema 3; write"),
-        (drop_verdict, "not a whole ledger of schema 3: KeyError: 'verdict'"),
-        (invent_verdict, "the verdict 'genuine' is unknown"),
-        (flatten_counts, "not a whole ledger of schema 3: AttributeError"),
-        (lambda data: data.pop("versions"), "not a whole ledger of schema 3: KeyError"),
+        (drop_verdict, "not a whole ledger of schema 3: claims\\[0\\]: verdict is missing"),
+        (invent_verdict, r"claims\[0\]: verdict is 'genuine'; it is one of holds, guarded,"),
+        (
+            flatten_counts,
+            "not a whole ledger of schema 3: claims\\[0\\]: swept is 512; it is an object",
+        ),
+        (lambda data: data.pop("versions"), "not a whole ledger of schema 3: versions is missing"),
         (lambda data: data.pop("claims"), "is JSON, but no ledger"),
     ],
 )

@@ -2,13 +2,16 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from rankcheck.claims import registry
 from rankcheck.commands.cli import main
+from rankcheck.verification import canaries
 
 CLAIM = """
 from rankcheck import conjecture, leq
@@ -126,3 +129,28 @@ def test_a_hunt_that_does_not_begin_leaves_no_journal(here, capsys):
     (here / "mine.py").write_text(raising)
     assert main(["hunt", "mine.py", "--budget", "1"]) == 2
     assert list(Path(".rankcheck").glob("*")) == []
+
+
+@pytest.mark.parametrize("name", ["ä b $x 'q' \"r\" ; *", "x" * 200, "/".join(["deep" * 20] * 12)])
+def test_odd_folders(here, monkeypatch, capsys, name):
+    """A claim is listed, certified and proved again there, by the command that was printed."""
+    folder = here / name
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("HOME", raising=False)
+    file = Path("c ü.py")
+    file.write_text(CLAIM.replace("9.0)", "3.0)").replace("t.fault", "t.odd-place"))
+    try:
+        assert main(["list", str(file)]) == 0
+        assert main(["certify", str(file), "--instance", "[4]"]) == 0
+        printed = capsys.readouterr().out.partition("rankcheck replay ")[2].splitlines()[0]
+        assert main(["replay", *shlex.split(printed)]) == 0
+    finally:
+        registry.forget("t.odd-place")
+    assert sorted(path.name for path in folder.rglob("*.json")) == ["t.odd-place.json"]
+
+
+def test_the_canaries_leave_nothing_in_the_working_directory(here):
+    canaries.check_canaries.cache_clear()
+    canaries.check_canaries()
+    assert list(here.iterdir()) == []

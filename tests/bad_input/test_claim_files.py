@@ -1,0 +1,134 @@
+"""Claim files that were changed in a few places: claims with a row each, or one line."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankcheck.catalogue.loader import load_each
+from rankcheck.catalogue.selection import select
+from rankcheck.errors import InputError
+from rankcheck.verification.ledger import Row
+from rankcheck.verification.one import verify_entry
+
+from .cases import cases, refused, run
+from .conftest import CLAIMS, SMALL, forget
+
+GOOD = CLAIMS.read_text(encoding="utf-8")
+#: What is written in place of a word, or between two.
+WORDS = [
+    "None", "True", "0", "-1", "1.5", "''", "'a'", "[]", "{}", "()", "x", "y", "self",
+    "lambda:", "*", "**", ",", ")", "(", "]", "[", "}", "{", ":", "=", "==", ".", "@", "#",
+    '"', "'''", "\\", "\n", "\x00", "\ufeff", "\udc80", "é", "return", "raise", "yield",
+    "await", "async", "class", "def", "del", "pass", "import", "if", "else", "while",
+    "source.tensor()", "source.integer(1,2)", "points()", "numbers", "numbers()", "points",
+    "eq", "leq", "bound", "paper", "__file__", "1/0", "1j", "1e400", "0x", "sys.exit()",
+    "Erratum", "refuted", "conjecture", "instances=", "tight=", "reason=", "needs=",
+    "effort=-1", "effort='x'", "mutants=3", "no_batch='a'", "no_ball=1", "loose=[]", "**{}",
+    "*[]", "'t.norm'", "'../../x'", "float('nan')"
+]  # fmt: skip
+
+
+CHANGES = ["word", "word", "word", "drop", "swap", "double", "indent", "cut"]
+
+
+@st.composite
+def changed_files(draw):
+    """A good file with one to three words, lines or bytes changed."""
+    text = GOOD
+    for _ in range(draw(st.integers(1, 3))):
+        lines = text.split("\n")
+        i = draw(st.integers(0, len(lines) - 1))
+        match draw(st.sampled_from(CHANGES)):
+            case "word":
+                parts = lines[i].replace("(", " ( ").replace(",", " , ").split(" ")
+                j = draw(st.integers(0, len(parts) - 1))
+                parts[j] = draw(st.sampled_from(WORDS))
+                lines[i] = " ".join(parts)
+            case "drop":
+                del lines[i]
+            case "swap":
+                j = draw(st.integers(0, len(lines) - 1))
+                lines[i], lines[j] = lines[j], lines[i]
+            case "double":
+                j = draw(st.integers(i, min(len(lines), i + 12)))
+                lines[j:j] = lines[i:j]
+            case "indent":
+                lines[i] = draw(st.sampled_from(["", " ", "    ", "\t"])) + lines[i].lstrip()
+            case "cut":
+                lines[i] = lines[i][: len(lines[i]) // 2]
+        text = "\n".join(lines)
+    return text
+
+
+@pytest.fixture(scope="module")
+def mine(here):
+    """The path of a file that is not `mine.py`, whose claims are in use."""
+    (here / "changed").mkdir()
+    forget()
+    return here / "changed" / "other.py"
+
+
+@cases(20)
+@given(text=changed_files(), command=st.sampled_from(["list", "show"]))
+def test_it_is_listed_without_being_run(mine, text, command):
+    mine.write_text("open('ran', 'w')\n" + text, encoding="utf-8", errors="surrogatepass")
+    assert run("listed", command, mine).code in (0, 2)
+    assert not (mine.parent.parent / "ran").exists()
+
+
+@cases(20)
+@given(text=changed_files())
+def test_each_claim_has_a_row(mine, text):
+    """Or the file is refused with its place."""
+    mine.write_text(text, encoding="utf-8", errors="surrogatepass")
+    rows = []
+
+    def verify():
+        entries = select([str(mine)])
+        for entry, claim in zip(entries, load_each(entries), strict=True):
+            rows.append(verify_entry(entry, claim, SMALL, lambda steps: None))
+
+    try:
+        said = refused("verified", (InputError,), verify, quotes="the file cannot be imported; ")
+    finally:
+        forget()
+    assert said.count("\n") == 0
+    for row in rows:
+        assert Row.from_json(row.to_json()).verdict == row.verdict
+        assert not any("Traceback" in message for message in row.messages)
+
+
+DEEP = {
+    "parentheses": "(" * 3000 + ")" * 3000,
+    "minus": "-" * 20_000 + "1",
+    "sum": "+".join("1" * 30_000),
+    "attributes": "a" + ".b" * 20_000,
+    "conditions": "1 if x else " * 20_000 + "2",
+    "lambdas": "lambda:" * 20_000 + "1",
+    "indices": "a" + "[0]" * 30_000,
+    "minus in reach": "-" * 400 + "1",
+    "digits": "1" * 5000,
+}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+@pytest.mark.parametrize("where", ["tight=eights()", "return leq(x, most)"])
+def test_what_is_too_deep_for_the_parser(mine, kind, where):
+    """In an argument of a decorator, which is read, and in a body, which is not."""
+    assert where in GOOD
+    mine.write_text(GOOD.replace(where, f"{where.split(' ')[0].split('=')[0]}= {DEEP[kind]}"
+                                 if "=" in where else f"return {DEEP[kind]}"))  # fmt: skip
+    ended = run("deep", "list", mine)
+    assert ended.code == 2 or kind == "minus in reach"
+    try:
+        refused("deep", (InputError,), lambda: list(load_each(select([str(mine)]))))
+    finally:
+        forget()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bytes_that_are_no_text(mine, seed):
+    mine.write_bytes(b"import rankcheck\n" + random.Random(seed).randbytes(200))
+    assert run("bytes", "list", mine).code == 2

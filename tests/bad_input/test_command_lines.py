@@ -1,0 +1,82 @@
+"""Command lines with odd values: an answer in one line, and nothing written elsewhere.
+
+The one claim that is selected is cited, so that nothing runs for long.
+"""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .cases import cases, run
+
+TEXTS = st.sampled_from(
+    ["", " ", "a" * 300, "\x00", "a\tb", "\x1b[31m", "é", "\udc80", "../../x", "..",
+     "/etc/passwd", "/dev/full", "/dev/null/x", "~", "-1", "--", "-", "0", "1", "2", "1e400", "nan",
+     "inf", "-inf", "1_0", "٣", "0x1", "1.5", "99999999999999999999", "quick", "deep", "ci", "cuda",
+     "cuda:99", "meta", "mine.py", "mine.py::", "mine.py::nothing", "mine.py::t.cited",
+     "nothing.py", "good", "t.cited", "[1]", "[", "{}", "[[[", "dask://", "dask://x:y", "dask://127.0.0.1:1:1",
+     "::", "a::b", "good/ledger.json", "new.json", "no/such/place.json"]
+) | st.text(st.characters(exclude_categories=["Cc", "Zl", "Zp"]), max_size=6)  # fmt: skip
+#: What takes a value, by command. Whatever runs for long is left out.
+OPTIONS = {
+    "verify": ["--profile", "--seed", "--shrink", "--json", "--nothing"],
+    "hunt": ["--budget", "--seed", "--shrink", "--scope", "--device", "--json", "--journal",
+             "--executor", "--resume", "--no"],
+    "certify": ["--instance", "--profile", "--seed", "--shrink", "--tight"],
+    "list": ["--json", "--markdown", "--errata", "--nothing"],
+    "show": ["--ledger", "--json"],
+    "new": ["--kind", "--nothing"],
+    "replay": ["--claims", "--again"],
+}  # fmt: skip
+SELECTORS = st.sampled_from(["mine.py::test_cited"] * 3 + ["mine.py::t.cited"]) | TEXTS.filter(
+    lambda text: text not in ("mine.py", "..", "good") and not text.startswith("-")
+)
+
+
+@st.composite
+def command_lines(draw):
+    command = draw(st.sampled_from(sorted(OPTIONS)))
+    known = OPTIONS[command]
+    given_ = [
+        f"{draw(st.sampled_from(known))}={draw(TEXTS)}" for _ in range(draw(st.integers(0, 3)))
+    ]
+    flags = draw(st.sampled_from([[], [], ["--resume"], ["--no"], ["-x"], ["--help"]]))
+    workers = ["--workers=1"] if command == "verify" else []
+    return [command, draw(SELECTORS), *given_, *flags, *workers]
+
+
+@pytest.fixture
+def place(here, stored):
+    """A folder for the command alone; afterwards nothing has changed around it."""
+    inner = here / "inner"
+    inner.mkdir(exist_ok=True)
+    return inner
+
+
+@cases(60)
+@given(line=command_lines())
+def test_an_answer_in_one_line(place, line):
+    inside = place / "place" / "x"
+    inside.mkdir(parents=True, exist_ok=True)
+    (inside / "mine.py").write_bytes((place.parent / "mine.py").read_bytes())
+    before = around(place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(inside)
+        ended = run("lines", *line)
+    assert around(place) == before
+    assert ended.code in (0, 2, 4)
+    if ended.code == 4:  # of the system: a full device, a name that is too long
+        assert any(word in ended.err for word in ("space left", "too long", "Not a directory"))
+
+
+def around(place):
+    inner = place / "place" / "x"
+    return {p for p in place.parents[1].rglob("*") if not Path(p).is_relative_to(inner)}
+
+
+@pytest.mark.parametrize("command", sorted(OPTIONS))
+def test_nothing_but_the_command(here, command):
+    if command not in ("verify", "list"):
+        assert run("lines", command).code == 2

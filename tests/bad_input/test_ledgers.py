@@ -1,0 +1,81 @@
+"""Ledgers that were changed: the rows are shown, or it is said where they are wrong."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankcheck import files
+from rankcheck.errors import InputError
+from rankcheck.verification.ledger import LedgerError, Row, read_ledger
+
+from .cases import cases, refused, run
+from .strategies import ODD_VALUES, WHOLE_TEXTS, as_text, mutated, torn
+
+
+@pytest.fixture
+def path(here):
+    return here / "good" / "changed-ledger.json"
+
+
+def read(path):
+    """The rows of a ledger, and that they can be written again; none if it is refused."""
+    found = []
+    refused("ledgers", (LedgerError,), lambda: found.append(read_ledger(path)))
+    for ledger in found:
+        for row in ledger.rows:
+            assert Row.from_json(row.to_json()) == row or "nan" in repr(row)
+            assert isinstance(row.id, str)
+            assert row.counts.total == row.counts.evaluated + row.counts.rejected
+    return bool(found)
+
+
+@cases(30)
+@given(data=st.data())
+def test_a_changed_ledger(stored, path, data):
+    good = stored.ledger
+    changed = data.draw(mutated(good))
+    if data.draw(st.booleans()):  # in a row, where most of it is
+        rows = data.draw(mutated(good["claims"]))
+        changed = {**good, "claims": rows, "schema": data.draw(st.sampled_from([3, 3, 3, 2, 4]))}
+    path.write_text(as_text(changed), encoding="utf-8", errors="surrogatepass")
+    whole = read(path)
+    ended = run("show", "show", "mine.py", "--ledger", path)
+    assert (ended.code, bool(ended.err)) == ((0, False) if whole else (2, True))
+
+
+@cases(20)
+@given(data=st.data())
+def test_a_torn_ledger(stored, path, data):
+    path.write_bytes(data.draw(torn(json.dumps(stored.ledger)) | WHOLE_TEXTS))
+    whole = read(path)
+    assert run("show", "show", "mine.py", "--ledger", path).code == (0 if whole else 2)
+
+
+@cases(20)
+@given(data=st.data())
+def test_what_is_no_ledger_is_not_written_over(stored, path, data):
+    raw = data.draw(WHOLE_TEXTS | mutated(stored.ledger).map(as_text).map(_bytes))
+    path.write_bytes(raw)
+    rule = ("a ledger", ("schema", "claims"))
+    refused("targets", (InputError,), lambda: files.check_writable(path, *rule))
+    assert path.read_bytes() == raw
+
+
+def _bytes(text):
+    return text.encode("utf-8", "surrogatepass")
+
+
+@cases(40)
+@given(data=st.data())
+def test_a_row_with_other_values(stored, data):
+    row = dict(stored.ledger["claims"][0])
+    row[data.draw(st.sampled_from(sorted(row)))] = data.draw(ODD_VALUES)
+    refused("rows", (ValueError,), lambda: Row.from_json(row))
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "/dev/null", "/dev", "."])
+def test_what_has_no_end_or_is_no_file(here, place):
+    assert run("devices", "show", "mine.py", "--ledger", place).code == 2
+    assert run("devices", "replay", place).code == 2

@@ -1,0 +1,74 @@
+"""Networks of arrays that do not fit: a rule in words, or a network that computes."""
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankcheck.balls import BallArray
+from rankcheck.networks import Network
+
+from .cases import cases, refused
+from .strategies import SLOPES, STRANGE, arrays
+
+KINDS = (TypeError, ValueError)
+POINTS = ("__call__", "jacobian", "pattern", "boundary_distance", "is_differentiable_at")
+
+
+@st.composite
+def layers(draw):
+    """Weights and biases of two layers, 2 → 3 → 1, most of them right."""
+    weights = [draw(arrays(3, 2)), draw(arrays(1, 3))]
+    biases = [draw(arrays(3)), draw(arrays(1))]
+    if draw(st.integers(0, 7)) == 0:
+        weights = draw(STRANGE)
+    if draw(st.integers(0, 7)) == 0:
+        biases = draw(STRANGE)
+    return weights, biases
+
+
+@cases(150)
+@given(layers(), SLOPES, st.sampled_from([Network, Network.of, Network.unchecked_slope]))
+def test_a_network_is_made_or_the_rule_is_said(parts, slope, make):
+    weights, biases = parts
+    made = []
+    refused("networks", KINDS, lambda: made.append(make(weights, biases, slope)))
+    for net in made:
+        assert all(w.ndim >= 2 for w in net.weights)
+        assert [w.shape[:-1] for w in net.weights] == [b.shape for b in net.biases]
+        assert all(
+            bool(torch.isfinite(a).all())
+            for a in (*net.weights, *net.biases)
+            if not isinstance(a, BallArray)
+        )
+        if make is not Network.unchecked_slope:
+            assert bool(torch.as_tensor(abs(net.slope) < 1).all())
+        assert net(torch.ones(*net.batch, net.widths[0], dtype=torch.float64)) is not None
+
+
+@cases(30)
+@given(st.lists(arrays(2, 2), max_size=2) | STRANGE, SLOPES)
+def test_a_network_without_biases(weights, slope):
+    refused("networks", KINDS, lambda: Network.linear(weights, slope))
+
+
+@cases(80)
+@given(arrays(2) | arrays(4, 2), st.sampled_from(POINTS))
+def test_points_fit_or_the_rule_is_said(x, method):
+    net = Network.of([[[1, 2], [0, 1], [-1, 1]], [[1, 1, 1]]])
+    refused("points", KINDS, lambda: getattr(net, method)(x))
+
+
+@cases(30)
+@given(
+    st.sampled_from(["after", "merged_after", "parallel", "add"]),
+    STRANGE | st.just(Network.of([[[1]]])),
+)
+def test_partners_fit_or_the_rule_is_said(method, partner):
+    net = Network.of([[[1, 2]], [[1]]])
+    refused("partners", KINDS, lambda: getattr(net, method)(partner))
+
+
+def test_what_is_not_a_number_is_no_place_where_a_network_is_differentiable():
+    net = Network.of([[[1]], [[1]]])
+    x = torch.tensor([[float("nan")], [1.0], [0.0]], dtype=torch.float64)
+    assert net.is_differentiable_at(x).tolist() == [False, True, False]

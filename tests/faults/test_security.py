@@ -1,0 +1,117 @@
+"""Files of a stranger: ledgers, certificates and journals run nothing and write nowhere else.
+
+`docs/security.md` says which commands run the Python of a claim file, and which do not.
+"""
+
+import ast
+import json
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+import rankcheck
+from rankcheck.claims.claim import is_id
+from rankcheck.commands.cli import main
+from rankcheck.hunt.journal import Journal, JournalError, set_aside
+
+PACKAGE = Path(rankcheck.__file__).parent
+#: What makes code of data.
+MAKES_CODE = {
+    *("pickle.load", "pickle.loads", "pickle.Unpickler", "marshal.load", "marshal.loads"),
+    *("torch.load", "torch.jit.load", "numpy.load", "np.load", "shelve.open", "yaml.load"),
+    *("eval", "exec", "compile", "__import__", "os.system", "os.popen", "subprocess.run"),
+    *("subprocess.Popen", "importlib.import_module", "runpy.run_path"),
+}
+#: Where it is allowed, and on what.
+ALLOWED = {
+    ("commands/cli.py", "importlib.import_module"): "sub-commands, by a fixed list of names",
+    ("instances/page.py", "importlib.import_module"): "a room of rankcheck",
+    ("verification/pool.py", "pickle.loads"): "what this process has sent to its own worker",
+}
+
+
+def calls():
+    """The calls of such functions in the package, by file."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name.startswith("_properties"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and (called := ast.unparse(node.func)) in MAKES_CODE:
+                yield name, called
+
+
+def test_no_data_becomes_code():
+    found = set(calls()) - set(ALLOWED)
+    lazy = {one for one in found if one == ("__init__.py", "importlib.import_module")}
+    lazy |= {one for one in found if one[0].endswith("/__init__.py") and "import_module" in one[1]}
+    assert found - lazy == set()
+
+
+class Bomb:
+    """Writes a file when it is unpickled."""
+
+    def __reduce__(self):
+        return os.system, ("touch exploded",)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 5])
+def test_a_pickle_is_not_opened(here, capsys, protocol):
+    for name in ("x.json", "x.pkl", "x.pt", "x.py", "x.jsonl"):
+        Path(name).write_bytes(pickle.dumps(Bomb(), protocol=protocol))
+        for line in (
+            ["replay", name],
+            ["show", "rank.sandwich", "--ledger", name],
+            ["list", name],
+            ["certify", "rank.sandwich", "--instance", name],
+        ):
+            assert main(line) == 2
+        with pytest.raises(JournalError):
+            Journal(Path(name), {"claim": "t.a"})
+    assert not Path("exploded").exists()
+
+
+@pytest.mark.parametrize("id_", ["../x", "../../x", "/etc/x", "a/b", "..", "t..a", ".t.a", "t.a/",
+                                 "t.a\n", "t.a\x00", "T.a", "t", "", "t." + "a" * 300])  # fmt: skip
+def test_an_id_is_no_path(id_):
+    assert not is_id(id_)
+
+
+def test_the_journal_of_a_hunt_does_not_follow_a_link(here):
+    """In a folder of a stranger, `.rankcheck` may hold links."""
+    precious = here / "precious"
+    precious.write_text("")
+    for target in (precious, here / "not there"):
+        link = here / "t.a.hunt.jsonl"
+        link.symlink_to(target)
+        aside = set_aside(link)
+        assert aside.is_symlink()
+        Journal(link, {"claim": "t.a"}).close()
+        link.unlink()
+    assert precious.read_text() == ""
+    assert not (here / "not there").exists()
+
+
+def test_the_text_of_a_file_does_not_reach_the_terminal_raw(here, capsys):
+    data = {"schema": 2, "claim": "t.a\x1b[2J\nrankcheck: all is well"}
+    Path("x.json").write_text(json.dumps(data))
+    assert main(["replay", "x.json"]) == 2
+    err = capsys.readouterr().err
+    assert "\x1b" not in err
+    assert err.count("\n") == 1
+
+
+def test_the_page_names_every_command():
+    from rankcheck.commands.cli import COMMANDS
+
+    page = (PACKAGE.parent / "docs" / "security.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert f"`{command}`" in page
