@@ -178,10 +178,15 @@ def measured(work: Path, only: tuple[str, ...]) -> Reach:
     if files:
         print(f"measuring the reach of {len(files)} files of tests", file=sys.stderr)
         begin = time.monotonic()
-        if not in_fork(lambda: measure(STORE, files), work, 4 * 3600.0):
+        counts = in_fork(lambda: measure(STORE, files), work, 4 * 3600.0)
+        if not counts:
             raise SystemExit("the tests could not be run; MUTATION_LOG=FILE shows their output")
         note.write_text(json.dumps(known | {name: now[name] for name in files}))
-        print(f"measured in {time.monotonic() - begin:.0f} s", file=sys.stderr)
+        print(
+            f"measured in {time.monotonic() - begin:.0f} s; {counts['not passed']} tests did not "
+            "pass without a mutant and take no part (.mutation/failed.json)",
+            file=sys.stderr,
+        )
     return load(STORE)
 
 

@@ -1,5 +1,7 @@
 """The decorators: what they make of a body, and what they refuse."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -112,7 +114,7 @@ def test_malformed_claims_are_recorded_where_it_is_asked_for():
         bound("t.wrong", PLACE, instances=numbers())(malformed)
     with registry.recording():
         assert registry.is_recording()
-        found = bound("t.wrong", PLACE, instances=numbers())(malformed)
+        found: Any = bound("t.wrong", PLACE, instances=numbers())(malformed)
     assert not registry.is_recording()
     assert found is registry.malformed()["t.wrong"]
     code = malformed.__code__
