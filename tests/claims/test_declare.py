@@ -1,5 +1,7 @@
 """The decorators: what they make of a body, and what they refuse."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -23,6 +25,7 @@ from rankcheck import (
     step,
 )
 from rankcheck.claims import registry
+from rankcheck.claims.claim import qualified_name
 from rankcheck.instances.source import instances
 
 PLACE = paper("rank", "p. 1")
@@ -49,6 +52,14 @@ def body(x, *, by=1):
     return leq(x, by * x)
 
 
+def many(x, *rest):
+    """The title.
+
+    The statement, $x$.
+    """
+    return leq(x, sum(rest, x))
+
+
 @pytest.mark.parametrize("decorator", [identity, bound, limit, statistical, conjecture])
 def test_the_decorated_name_is_the_claim(decorator):
     made = decorator("t.made", PLACE, instances=numbers())(body)
@@ -59,6 +70,59 @@ def test_the_decorated_name_is_the_claim(decorator):
     assert made.arguments == ("x",)
     assert made.parameters == {"by": 1}
     assert registry.get("t.made") is made
+
+
+def test_parts_of_any_number_are_numbered():
+    claim = bound("t.many", PLACE, instances=numbers())(many)
+    assert claim.arguments == ("x", "*rest")
+    assert claim.names(4) == ("x", "rest_1", "rest_2", "rest_3")
+    assert claim.names(1) == ("x",)
+
+
+@pytest.mark.parametrize("effort", [0, -1.0, float("inf"), float("nan")])
+def test_an_effort_is_positive_and_finite(effort):
+    with pytest.raises(ClaimError, match=r"effort= is .*; it multiplies the instances"):
+        bound("t.made", PLACE, instances=numbers(), effort=effort)(body)
+
+
+@pytest.mark.parametrize("returned", [None, 3, (), (leq(1, 2), 3)])
+def test_a_body_returns_relations(returned):
+    def wrong(x):
+        """The title.
+
+        $x$.
+        """
+        return returned
+
+    claim = bound("t.made", PLACE, instances=numbers())(wrong)
+    with pytest.raises(ClaimError, match=r"the body returned .*; a body returns leq"):
+        claim.relations((torch.tensor(1.0),))
+
+
+def test_the_name_of_a_witness():
+    assert qualified_name(registry) == "rankcheck.claims.registry"
+    assert qualified_name(Claim.names) == "rankcheck.claims.claim.Claim.names"
+    assert qualified_name(numbers()) == "rankcheck.instances.source.Instances"
+
+
+def test_malformed_claims_are_recorded_where_it_is_asked_for():
+    def malformed(x):
+        return leq(x, x)
+
+    assert not registry.is_recording()
+    with pytest.raises(ClaimError):
+        bound("t.wrong", PLACE, instances=numbers())(malformed)
+    with registry.recording():
+        assert registry.is_recording()
+        found: Any = bound("t.wrong", PLACE, instances=numbers())(malformed)
+    assert not registry.is_recording()
+    assert found is registry.malformed()["t.wrong"]
+    code = malformed.__code__
+    assert (str(found.file), found.line) == (code.co_filename, code.co_firstlineno)
+    assert "docstring" in found.problem
+    assert not found.problem.startswith("t.wrong")
+    bound("t.wrong", PLACE, instances=numbers())(body)
+    assert "t.wrong" not in registry.malformed()
 
 
 def test_calling_a_claim_evaluates_its_body():

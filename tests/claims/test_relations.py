@@ -117,6 +117,7 @@ def test_a_constant_relation_takes_the_batch_axes():
     assert leq(array(1), 2).over((1,)).lhs.shape == (1,)
     constant = leq(3, 2).over((4,))
     assert constant.violated().tolist() == [True] * 4
+    assert constant.lhs.shape == constant.rhs.shape == (4,)
 
 
 def test_derived_mutants():

@@ -107,3 +107,11 @@ def test_secant_cost_is_the_least_of_one_unit(slope):
     one = torch.tensor(1.0, dtype=torch.float64)
     least = secant_cost(one, radius * one, slope).item()
     assert least <= grid <= 1.01 * least
+
+
+def test_noise_leaves_out_what_may_be_zero():
+    """A singular value below the noise counts in none of the terms."""
+    A = torch.diag(torch.tensor([3.0, 2.0, 1e-9], dtype=torch.float64))
+    for of in (cost_expansion, expansion_remainder):
+        torch.testing.assert_close(of(A, 4, 1e-8), of(A[:2, :2], 4), rtol=1e-14, atol=0)
+    torch.testing.assert_close(log_gram_squared(A, 1e-8), log_gram_squared(A[:2, :2]))

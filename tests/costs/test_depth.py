@@ -147,6 +147,9 @@ def test_the_winning_depth_is_sharp():
     close(phi_upper(W, a, 8), phi_lower(high, ones, 8))
     assert phi_upper(W, a, 7) > phi_lower(high, ones, 7) * 1.01
     assert phi_upper(W, a, 9) * 1.01 < phi_lower(high, ones, 9)
+    # A singular value 0 takes no part: T = 2 log 15 / log 2 = 7.81, and L_0 is the next integer.
+    wide = torch.cat((high, torch.zeros_like(high[:1])))
+    assert winning_depth(W * 15 / 16, a, wide, torch.ones(3, dtype=torch.float64)) == 8
 
 
 def test_sandwich_curves():

@@ -93,9 +93,10 @@ def test_dead_neurons_vanish():
         assert [b.item() for b in zero.biases] == [0, 0, 3]
 
 
+@pytest.mark.parametrize("batch", [(), (2,), (1, 2)])
 @pytest.mark.parametrize("balance", [balance_layers, balance_neurons])
-def test_gradients_are_those_of_the_minimiser(balance):
-    net = network((3, 4, 2, 2), batch=(2,))
+def test_gradients_are_those_of_the_minimiser(balance, batch):
+    net = network((3, 4, 2, 2), batch=batch)
 
     def arrays(*p):
         balanced = balance(Network(p[:3], p[3:]))

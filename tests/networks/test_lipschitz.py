@@ -1,5 +1,7 @@
 """Lipschitz constants of hidden maps, against autograd and against difference quotients."""
 
+import math
+
 import pytest
 import torch
 
@@ -57,3 +59,12 @@ def test_above_with_operator_norms_is_smaller():
     net = Network.of([torch.eye(2), torch.eye(2)])
     assert lipschitz_square_above(net) == 4
     assert lipschitz_square_above(net, operator_norms=True) == 1
+
+
+@pytest.mark.parametrize("sizes", [(0.5, 8), (8, 0.5), (0.5, 2, 8, 0.25), (4, 0.125, 2)])
+def test_above_is_the_largest_product_from_either_end(sizes):
+    weights = [torch.tensor([[size]], dtype=torch.float64) for size in sizes]
+    net = Network(weights, [torch.zeros(1, dtype=torch.float64)] * len(sizes), 0.5)
+    products = [math.prod(sizes[:k]) for k in range(1, len(sizes) + 1)]
+    products += [math.prod(sizes[k:]) for k in range(len(sizes))]
+    assert lipschitz_square_above(net).item() == max(products) ** 2

@@ -12,7 +12,7 @@ from rankcheck.verification import check
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.ledger import Row, Scope
 from rankcheck.verification.profiles import PROFILES, Settings
-from rankcheck.verification.scope import enumerate_scope, scope_of
+from rankcheck.verification.scope import enumerate_scope, scope_of, wide
 from rankcheck.verification.search import Tally
 
 QUICK = PROFILES["quick"]
@@ -99,6 +99,14 @@ def test_the_profile_limits_the_scope(declare):
     assert len(scope_of(claim, replace(QUICK, scope_shapes=1)).found) == 1
     assert scope_of(claim, replace(QUICK, scope=2)).instances == 12
     assert scope_of(claim, replace(QUICK, scope_instances=0)).instances == 0
+
+
+def test_a_wide_scope_has_no_other_limit(declare):
+    least = replace(QUICK, scope_instances=0, scope_shapes=0, single=0)
+    for options in ({}, {"no_batch": "for the test"}):
+        claim = declare(product, lists(), **options)
+        assert scope_of(claim, least).instances == 0
+        assert scope_of(claim, wide(least, 6)).instances == 120
 
 
 def test_a_body_without_a_batch_axis_gets_few_instances_one_by_one(declare):

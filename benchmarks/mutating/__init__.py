@@ -1,0 +1,1 @@
+"""The parts of benchmarks/mutation.py: the mutants of a file, the tests of a line, one trial."""

@@ -1,0 +1,81 @@
+"""A run in one process: its rows, its events, and what a claim that could not finish says."""
+
+import os
+
+import pytest
+
+from rankcheck.catalogue.selection import select
+from rankcheck.claims import registry
+from rankcheck.verification.one import unfinished
+from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.verification.run import default_workers, verify_claims
+from rankcheck.verification.watcher import Watcher
+
+SOURCE = '''
+from rankcheck import conjecture, leq
+from rankcheck.instances.source import instances
+
+@instances
+def numbers(source):
+    return source.tensor()
+
+@conjecture("run.square", instances=numbers())
+def test_square(x):
+    r"""$-x^2 \\le x^2$"""
+    return leq(-x * x, x * x)
+'''
+
+
+@pytest.fixture
+def entries(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(SOURCE, encoding="utf-8")
+    yield select([str(path)])
+    registry.forget("run.square")
+
+
+class Events(Watcher):
+    def __init__(self):
+        self.seen = []
+
+    def started(self, entry):
+        self.seen.append(("started", entry.id))
+
+    def advanced(self, entry, instances):
+        assert instances > 0
+        self.seen.append(("advanced", entry.id))
+
+    def finished(self, row):
+        self.seen.append(("finished", row.id))
+
+
+def test_a_run_tells_what_happens(entries, tmp_path):
+    watcher = Events()
+    small = Settings(Profile("small", drawn=5, batches=4, size=64, single=4), folder=tmp_path)
+    [row] = verify_claims(entries, small, watcher=watcher)
+    assert (row.id, row.verdict) == ("run.square", "guarded")
+    events = [event for event, _ in watcher.seen]
+    assert {name for _, name in watcher.seen} == {"run.square"}
+    assert (events[0], events[-1]) == ("started", "finished")
+    assert set(events[1:-1]) == {"advanced"}
+
+
+def test_what_did_not_finish_says_why(entries):
+    [entry] = entries
+    row = unfinished(entry, "the reason")
+    assert (row.verdict, row.messages) == (
+        "undecided",
+        ("run.square is undecided: the reason",),
+    )
+    row = unfinished(entry, "the reason", "failed")
+    assert (row.verdict, row.messages) == ("failed", ("run.square failed: the reason",))
+
+
+def test_workers_are_at_most_the_cores_and_the_claims(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    assert [default_workers(claims) for claims in (0, 1, 2, 3, 9)] == [1, 1, 2, 3, 3]
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert default_workers(9) == 2
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert default_workers(9) == 1
