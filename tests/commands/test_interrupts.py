@@ -89,15 +89,16 @@ def test_a_second_interrupt_ends_at_once():
 
 
 def test_the_handler_is_taken_back_and_an_ignored_signal_stays_ignored():
-    before = signal.getsignal(signal.SIGINT)
-    with interrupts.handled():
-        assert signal.getsignal(signal.SIGINT) is not before
-        inside = signal.getsignal(signal.SIGINT)
-        with interrupts.handled():
-            assert signal.getsignal(signal.SIGINT) is inside
-    assert signal.getsignal(signal.SIGINT) is before
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Where the tests run in the background, the signal is ignored at first.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        with interrupts.handled():
+            inside = signal.getsignal(signal.SIGINT)
+            assert inside is not signal.default_int_handler
+            with interrupts.handled():
+                assert signal.getsignal(signal.SIGINT) is inside
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         with interrupts.handled():
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
