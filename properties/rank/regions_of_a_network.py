@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from rankcheck import construction, eq, leq, paper
-from rankcheck.balls import BallArray
+from rankcheck.balls import BallArray, balls
 from rankcheck.instances.integer_networks import integer_box, integer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.regions import regions
@@ -129,14 +129,12 @@ def test_regions_of_a_network(net, box, *, enumeration=regions):
         [[[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()]
          for M in map(found.exact_jacobian, count)]
     )  # fmt: skip
-    values = torch.cat([point(v) for v in corners], 0).midpoints()
-    affine = torch.cat(
-        [
-            point(x.unsqueeze(0)) + (M @ (v - x).mT).mT
-            for v, x, M in zip(corners, inside, proved, strict=True)
-        ],
-        0,
-    ).midpoints()
+    values = balls(torch.cat([point(v) for v in corners], 0)).midpoints()
+    pieces = [
+        point(x.unsqueeze(0)) + (M @ (v - x).mT).mT
+        for v, x, M in zip(corners, inside, proved, strict=True)
+    ]
+    affine = balls(torch.cat(pieces, 0)).midpoints()
     clauses = (
         eq(total.numerator, whole * total.denominator, label="the volume"),
         eq(len(kinds), len(found), label="distinct patterns"),
