@@ -147,8 +147,9 @@ def test_a_blow(struck):
     assert left <= {"mine.py", "x.json", "t.slow.hunt.jsonl"} | compiled(folder), left
     if (folder / "x.json").exists():
         rows = verdicts(folder / "x.json")
-        assert rows["t.other"] == "guarded"
-        assert rows["t.slow"] in ("guarded", "undecided")
+        # All workers are struck at once; a claim that loses its worker for good is undecided.
+        assert set(rows.values()) <= {"guarded", "undecided"}
+        assert (code == 0) == (set(rows.values()) == {"guarded"})
     assert "is false" not in out
 
 
