@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -516,7 +517,7 @@ def test_functions_of_singular_values_against_numpy(shape):
 def test_functions_of_symmetric_matrices_against_scipy(n):
     for A in symmetric(5, n, n, seed=31):
         G = A @ A + torch.eye(n)
-        near = {"rtol": 1e-9, "atol": 1e-9}
+        near: Any = {"rtol": 1e-9, "atol": 1e-9}
         np.testing.assert_allclose(linalg.symmetric_sqrt(G), scipy.linalg.sqrtm(G.numpy()), **near)
         logarithm = linalg.symmetric_log(G).numpy()
         np.testing.assert_allclose(scipy.linalg.expm(logarithm), G.numpy(), **near)
