@@ -87,21 +87,6 @@ def test_noise_raises_the_threshold():
     assert linalg.pseudo_determinant(A, noise).tolist() == pytest.approx([1e-9, 1])
 
 
-def test_noise_reaches_the_norm_and_the_logarithm():
-    A = torch.diag(torch.tensor([3.0, 2.0, 1e-9], dtype=torch.float64))
-    assert linalg.schatten_norm(A, 1, 1e-8) == pytest.approx(5, rel=1e-14)
-    assert linalg.schatten_norm(A, 1) == pytest.approx(5 + 1e-9, rel=1e-14)
-    assert linalg.log_pseudo_determinant(A, 1e-8) == pytest.approx(math.log(6), rel=1e-14)
-    assert linalg.log_pseudo_determinant(A) == pytest.approx(math.log(6e-9), rel=1e-14)
-
-
-@pytest.mark.parametrize("size", [1.5e308, 2.0**-1070])
-def test_two_singular_values_at_the_ends_of_the_range(size):
-    A = torch.tensor([[size, 0.0], [0.0, size / 2], [0.0, 0.0]], dtype=torch.float64)
-    for block in (A, A[:2], A.mT):
-        assert linalg.singular_values(block).tolist() == [size, size / 2]
-
-
 @pytest.mark.parametrize("q", [Fraction(1, 25), 0.5, 1, Fraction(4, 3), 2, 3])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_schatten_power_against_balls(shape, q):
@@ -532,7 +517,7 @@ def test_functions_of_singular_values_against_numpy(shape):
 def test_functions_of_symmetric_matrices_against_scipy(n):
     for A in symmetric(5, n, n, seed=31):
         G = A @ A + torch.eye(n)
-        near: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
+        near: Any = {"rtol": 1e-9, "atol": 1e-9}
         np.testing.assert_allclose(linalg.symmetric_sqrt(G), scipy.linalg.sqrtm(G.numpy()), **near)
         logarithm = linalg.symmetric_log(G).numpy()
         np.testing.assert_allclose(scipy.linalg.expm(logarithm), G.numpy(), **near)

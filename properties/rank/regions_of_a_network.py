@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import torch
 
 from rankcheck import construction, eq, leq, paper
-from rankcheck.balls import BallArray, balls
+from rankcheck.balls import BallArray
 from rankcheck.instances.integer_networks import integer_box, integer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.regions import regions
@@ -124,17 +125,20 @@ def test_regions_of_a_network(net, box, *, enumeration=regions):
     inside = BallArray.exact([found.exact_interior(region) for region in count])
     total, whole = sum(found.exact_volume(), Fraction(0)), int(torch.prod(box[1] - box[0]))
     kinds = {tuple(row) for row in found.patterns.tolist()}
-    J = point.jacobian(inside)
-    proved = BallArray.exact(
+    J: Any = point.jacobian(inside)
+    proved: Any = BallArray.exact(
         [[[Fraction(int(x.p), int(x.q)) for x in row] for row in M.tolist()]
          for M in map(found.exact_jacobian, count)]
     )  # fmt: skip
-    values = balls(torch.cat([point(v) for v in corners], 0)).midpoints()
-    pieces = [
-        point(x.unsqueeze(0)) + (M @ (v - x).mT).mT
-        for v, x, M in zip(corners, inside, proved, strict=True)
-    ]
-    affine = balls(torch.cat(pieces, 0)).midpoints()
+    values: Any = torch.cat([point(v) for v in corners], 0)
+    affine: Any = torch.cat(
+        [
+            point(x.unsqueeze(0)) + (M @ (v - x).mT).mT
+            for v, x, M in zip(corners, inside, proved, strict=True)
+        ],
+        0,
+    )
+    values, affine = values.midpoints(), affine.midpoints()
     clauses = (
         eq(total.numerator, whole * total.denominator, label="the volume"),
         eq(len(kinds), len(found), label="distinct patterns"),
