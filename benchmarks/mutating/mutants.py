@@ -85,7 +85,10 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What names the mutant as long as its function and line are not rewritten."""
+        """What names the mutant as long as its function and line are not rewritten.
+
+        The same change of the same text in one function has the same name wherever it stands.
+        """
         return self.file, self.function, self.text, self.before, self.after
 
     def apply(self, source: str) -> str:
