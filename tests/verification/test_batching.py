@@ -361,7 +361,7 @@ def test_verify_fails_the_claim_and_certify_refuses_it(declare, tmp_path):
 
 
 def test_a_part_that_contains_itself_is_read_to_a_depth():
-    part = {"x": torch.ones(2)}
+    part: dict[str, Any] = {"x": torch.ones(2)}
     part["again"] = part
     names = [place.name for place in _leaves("part", part)]
     assert names[:2] == ["part['x']", "part['again']['x']"]

@@ -189,7 +189,7 @@ def test_the_tight_ratio_is_that_of_the_sharpest_relation(declare, verify):
 
 def test_every_instance_is_told_of(declare, tmp_path):
     """A display of the progress adds these up."""
-    told = []
+    told: list[int] = []
     claim = declare(amgm, squares(), tight=ones())
     row = verify_claim(claim, Settings(SMALL, folder=tmp_path), advance=told.append)
     searched = (row.scope.counts, row.tight_swept, row.swept, row.drawn)
