@@ -25,7 +25,7 @@ from rankcheck import (
     step,
 )
 from rankcheck.claims import registry
-from rankcheck.claims.claim import qualified_name
+from rankcheck.claims.claim import _code, qualified_name
 from rankcheck.instances.source import instances
 
 PLACE = paper("rank", "p. 1")
@@ -103,6 +103,12 @@ def test_the_name_of_a_witness():
     assert qualified_name(registry) == "rankcheck.claims.registry"
     assert qualified_name(Claim.names) == "rankcheck.claims.claim.Claim.names"
     assert qualified_name(numbers()) == "rankcheck.instances.source.Instances"
+
+
+def test_the_code_of_a_body_has_no_layout():
+    plus = lambda x: x   + 1  # noqa: E731  # fmt: skip
+    assert _code(plus) == "plus = lambda x: x + 1"
+    assert _code(many) == "def many(x, *rest):\n    return leq(x, sum(rest, x))"
 
 
 def test_malformed_claims_are_recorded_where_it_is_asked_for():

@@ -148,8 +148,9 @@ def test_the_winning_depth_is_sharp():
     assert phi_upper(W, a, 7) > phi_lower(high, ones, 7) * 1.01
     assert phi_upper(W, a, 9) * 1.01 < phi_lower(high, ones, 9)
     # A singular value 0 takes no part: T = 2 log 15 / log 2 = 7.81, and L_0 is the next integer.
-    wide = torch.cat((high, torch.zeros_like(high[:1])))
-    assert winning_depth(W * 15 / 16, a, wide, torch.ones(3, dtype=torch.float64)) == 8
+    low = torch.tensor([[7.5, 0.0, 0.0]], dtype=torch.float64)
+    deficient = torch.diag(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64))
+    assert winning_depth(low, a, deficient, torch.ones(3, dtype=torch.float64)) == 8
 
 
 def test_sandwich_curves():

@@ -1,6 +1,7 @@
 """Small parts of the shrinking and of the messages, each by itself."""
 
 import math
+from fractions import Fraction
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ import torch
 from rankcheck import leq
 from rankcheck.counterexamples import folder_of
 from rankcheck.counterexamples.certificate import CertificateError
+from rankcheck.counterexamples.describe import approximately_both
 from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.shrinking.cropping import _kept
@@ -44,6 +46,12 @@ def test_simpler_numbers_are_roundings():
     assert found[:3] == [0, 1, -1]
     assert {1, 2, 1.5, 1.75} <= set(found)
     assert all(abs(value - 1.6875) <= 1 for value in found[3:])
+
+
+def test_two_numbers_are_told_apart():
+    near, one = 1 + Fraction(1, 10**7), Fraction(1)
+    assert approximately_both(near, one) == ("1.0000001", "1")
+    assert approximately_both(one, near) == ("1", "1.0000001")
 
 
 def test_the_indices_that_are_kept():

@@ -193,6 +193,24 @@ def test_a_tight_family_is_swept_again_until_it_is_tight(declare, verify):
     assert once.tight_swept.evaluated == 2 * 64
 
 
+def test_the_tight_ratio_is_that_of_the_sharpest_relation(declare, verify):
+    def body(x):
+        return leq(x.abs(), 2 * x.abs(), label="blunt"), leq(x, x.abs(), label="sharp")
+
+    row = verify(declare(body, squares(), tight=ones(), loose={"blunt": "twice"}))
+    assert row.tight_ratio == 1
+
+
+def test_every_instance_is_told_of(declare, tmp_path):
+    """A display of the progress adds these up."""
+    told: list[int] = []
+    claim = declare(amgm, squares(), tight=ones())
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path), advance=told.append)
+    searched = (row.scope.counts, row.tight_swept, row.swept, row.drawn)
+    assert all(counts.total > 0 for counts in searched)
+    assert sum(told) == sum(counts.total for counts in searched)
+
+
 def test_a_row_tells_what_was_asserted_and_reached(declare, verify):
     def body(A):
         n = A.shape[-1]
