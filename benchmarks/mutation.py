@@ -1,6 +1,6 @@
 """Mutation testing: how many small changes of a room do its tests notice?
 
-    python benchmarks/mutation.py ROOM... [--sample N] [--seed S] [--tests PATH...] [--json FILE]
+    python benchmarks/mutation.py ROOM... [--sample N] [--seed S] [--workers N] [--json FILE]
 
 A room is a folder or file of the package: verification, counterexamples, claims, linalg, ..., or
 `all`. A mutant is one change of one expression or statement. The tests that run its line (unit
@@ -10,8 +10,9 @@ seconds are left out, and the table says how many. The same seed takes the same 
 whose files are the same. `--survivors FILE` tries only those that survived according to an earlier
 `--json FILE`, after new tests were written.
 
-The first run measures which tests run which line and keeps that in `.mutation/`; this takes a few
-times as long as the suite. `--tests tests/claims tests/catalogue` measures and runs only these,
+`--workers` mutants are tried at a time (default: one a core), each in a copy of the project of its
+own. The first run measures which tests run which line and keeps that in `.mutation/`; this takes a
+few times as long as the suite. `--tests tests/claims tests/catalogue` measures and runs only these,
 which is quicker and finds more survivors. Needs coverage.py:
 `pip install -c constraints.txt -e '.[test,mutation]'`.
 
@@ -33,13 +34,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import multiprocessing.pool
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -47,7 +53,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before torch is imported
 
 from mutating.mutants import Mutant, mutants  # noqa: E402
-from mutating.reach import Reach, hashes, load, measure  # noqa: E402
+from mutating.reach import Reach, combine, hashes, load, measure  # noqa: E402
 from mutating.trial import Bench, Outcome, copy_of, in_fork, warm_up  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -145,11 +151,91 @@ def stages(reach: Reach, mutant: Mutant, room: str, budget: float) -> tuple[list
     return [first, chosen[len(first) :]], len(order) - len(chosen)
 
 
-def measured(work: Path, only: tuple[str, ...]) -> Reach:
+@dataclass(frozen=True)
+class Task:
+    """A mutant, the stages of tests to run, how many were left out, a limit in seconds."""
+
+    room: str
+    mutant: Mutant
+    tests: list[list[str]]
+    left_out: int
+    limit: float
+    equivalent: bool
+
+
+class Lane:
+    """What each worker has of its own: a copy of the project, and the bench on it."""
+
+    folder: Path
+    bench: Bench
+
+    @classmethod
+    def open(cls, parent: str) -> None:
+        """Called once in each worker, which is a fork of the warm process."""
+        cls.folder = copy_of(ROOT, Path(tempfile.mkdtemp(dir=parent)).resolve())
+        cls.bench = Bench(cls.folder)
+
+    @classmethod
+    def try_out(cls, task: Task) -> Result:
+        """Apply the mutant and run its tests."""
+        source = (ROOT / task.mutant.file).read_text(encoding="utf-8")
+        outcome = (
+            Outcome("survived", "", 0.0)
+            if task.equivalent
+            else cls.bench.try_out(
+                task.mutant.file, task.mutant.apply(source), task.tests, task.limit
+            )
+        )
+        number = sum(map(len, task.tests))
+        return Result(
+            task.room,
+            task.mutant,
+            outcome.status,
+            outcome.by,
+            outcome.seconds,
+            number,
+            task.left_out,
+        )
+
+    @classmethod
+    def measure(cls, part: tuple[int, list[str]]) -> int:
+        """Run the tests of some files under coverage.py; how many of them did not pass."""
+        number, files = part
+        store = STORE / f"part-{number}"
+        store.mkdir(exist_ok=True)
+        counts = in_fork(lambda: measure(store, files), cls.folder, 4 * 3600.0)
+        if not counts:
+            raise SystemExit(
+                f"the tests of {', '.join(files)} could not be run; MUTATION_LOG=FILE shows their "
+                "output"
+            )
+        return counts["not passed"]
+
+
+Pool = multiprocessing.pool.Pool
+
+
+@contextmanager
+def lanes(workers: int) -> Iterator[Pool]:
+    """Workers that are forks of this process, with torch imported and rankcheck not."""
+    with tempfile.TemporaryDirectory(prefix="mutation-") as parent:
+        context = multiprocessing.get_context("fork")
+        with context.Pool(workers, Lane.open, (parent,)) as pool:
+            yield pool
+
+
+def parts(files: Sequence[str], workers: int) -> list[tuple[int, list[str]]]:
+    """Numbered lists of files, a few a worker; neighbours, which take long together, are apart."""
+    number = min(len(files), 6 * workers)
+    return [(place, list(files[place::number])) for place in range(number)]
+
+
+def measured(pool: Pool, workers: int, only: tuple[str, ...]) -> Reach:
     """Which test runs which line; measures what has changed since the last time.
 
     `only`: how the files of the tests begin that are measured; all if it is empty.
     """
+    work = ROOT
     STORE.mkdir(exist_ok=True)
     note = STORE / "hashes.json"
     known = json.loads(note.read_text()) if note.exists() else {}
@@ -165,8 +251,8 @@ def measured(work: Path, only: tuple[str, ...]) -> Reach:
         if name.startswith("rankcheck/") or name.endswith("conftest.py") or "/_" in name
     }
     if known.get("base") != base:
-        for path in STORE.iterdir():
-            path.unlink()
+        shutil.rmtree(STORE)
+        STORE.mkdir()
         known = {"base": base}
     files = [
         name
@@ -178,12 +264,12 @@ def measured(work: Path, only: tuple[str, ...]) -> Reach:
     if files:
         print(f"measuring the reach of {len(files)} files of tests", file=sys.stderr)
         begin = time.monotonic()
-        counts = in_fork(lambda: measure(STORE, files), work, 4 * 3600.0)
-        if not counts:
-            raise SystemExit("the tests could not be run; MUTATION_LOG=FILE shows their output")
+        split = parts(files, workers)
+        failed = sum(pool.imap_unordered(Lane.measure, split))
+        combine(STORE, [STORE / f"part-{number}" for number, _ in split], files)
         note.write_text(json.dumps(known | {name: now[name] for name in files}))
         print(
-            f"measured in {time.monotonic() - begin:.0f} s; {counts['not passed']} tests did not "
+            f"measured in {time.monotonic() - begin:.0f} s; {failed} tests did not "
             "pass without a mutant and take no part (.mutation/failed.json)",
             file=sys.stderr,
         )
@@ -212,47 +298,48 @@ def table(results: Sequence[Result], reasons: dict[tuple[str, ...], str]) -> str
     return "\n".join(lines) + "\n"
 
 
+def tasks(arguments: argparse.Namespace, rooms: Sequence[str], reach: Reach) -> Iterator[Task]:
+    """The sample of each room, with the tests of each mutant."""
+    reasons, alive = equivalents(), survivors(arguments.survivors)
+    for room in rooms:
+        chosen = sample(room, arguments.sample, arguments.seed)
+        if alive is not None:
+            chosen = [mutant for mutant in of_room(room) if mutant.key in alive]
+        for mutant in chosen:
+            tests, left_out = stages(reach, mutant, room, arguments.budget)
+            limit = 30 + 5 * sum(reach.seconds[test] for stage in tests for test in stage)
+            yield Task(room, mutant, tests, left_out, limit, mutant.key in reasons)
+
+
 def run(arguments: argparse.Namespace, rooms: Sequence[str]) -> list[Result]:
     """Try the sample of each room."""
-    results = []
-    reasons = equivalents()
-    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        work = copy_of(ROOT, Path(folder).resolve())
-        warm_up()
-        reach = measured(work, tuple(arguments.tests))
-        bench = Bench(work)
-        alive = survivors(arguments.survivors)
+    results: list[Result] = []
+    warm_up()
+    with lanes(arguments.workers) as pool:
+        reach = measured(pool, arguments.workers, tuple(arguments.tests))
         until = time.monotonic() + 60 * arguments.minutes
-        for room in rooms:
-            chosen = sample(room, arguments.sample, arguments.seed)
-            if alive is not None:
-                chosen = [mutant for mutant in of_room(room) if mutant.key in alive]
-            for mutant in chosen:
-                if time.monotonic() > until:
-                    return results
-                first, left_out = stages(reach, mutant, room, arguments.budget)
-                seconds = sum(reach.seconds[test] for tests in first for test in tests)
-                source = (ROOT / mutant.file).read_text(encoding="utf-8")
-                outcome = (
-                    Outcome("survived", "", 0.0)
-                    if mutant.key in reasons
-                    else bench.try_out(mutant.file, mutant.apply(source), first, 30 + 5 * seconds)
-                )
-                number = sum(map(len, first))
-                result = Result(
-                    room, mutant, outcome.status, outcome.by, outcome.seconds, number, left_out
-                )
-                results.append(result)
-                print(
-                    f"{room} {result.status:8} {result.seconds:5.1f} s  "
-                    f"{mutant.file}:{mutant.line}  {mutant.before} -> {mutant.after}  {result.by}",
-                    file=sys.stderr,
-                    flush=True,
-                )
-                if arguments.json:
-                    text = json.dumps([asdict(result) for result in results], indent=1)
-                    arguments.json.write_text(text, encoding="utf-8")
-    return results
+        every = list(tasks(arguments, rooms, reach))
+        # The rooms in turn, so that each has its share when the time is up.
+        turns = defaultdict(list)
+        for task in every:
+            turns[task.room].append(task)
+        order = sorted(every, key=lambda task: turns[task.room].index(task))
+        for result in pool.imap_unordered(Lane.try_out, order):
+            results.append(result)
+            mutant = result.mutant
+            print(
+                f"{result.room} {result.status:8} {result.seconds:5.1f} s  "
+                f"{mutant.file}:{mutant.line}  {mutant.before} -> {mutant.after}  {result.by}",
+                file=sys.stderr,
+                flush=True,
+            )
+            if arguments.json:
+                text = json.dumps([asdict(result) for result in results], indent=1)
+                arguments.json.write_text(text, encoding="utf-8")
+            if time.monotonic() > until:
+                break
+    place = {(task.room, task.mutant): number for number, task in enumerate(every)}
+    return sorted(results, key=lambda result: place[result.room, result.mutant])
 
 
 def main() -> None:
@@ -264,6 +351,12 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests a mutant")
     parser.add_argument(
         "--tests", nargs="+", default=[], metavar="PATH", help="measure and run only these tests"
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=os.cpu_count() or 1,
+        help="mutants at a time",
     )
     parser.add_argument("--survivors", type=Path, help="only those of an earlier --json file")
     parser.add_argument("--minutes", type=float, default=600, help="start no mutant after that")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Contexts:
 
 
 def measure(store: Path, files: Iterable[str]) -> dict[str, int]:
-    """Run the tests of these files in the working directory, and add what they reach to `store`.
+    """Run the tests of these files in the working directory; what they reach goes to `store`.
 
     Answers how many tests passed and did not.
     """
@@ -70,20 +71,40 @@ def measure(store: Path, files: Iterable[str]) -> dict[str, int]:
         data_file=str(store / "coverage"), config_file=False, source=["rankcheck"], branch=False
     )
     coverage.set_option("run:relative_files", True)
-    coverage.load()
     plugin = Contexts(coverage)
     coverage.start()
     pytest.main([*ARGUMENTS, *files], plugins=[plugin])
     coverage.stop()
     coverage.save()
+    passed = {t: s for t, s in plugin.seconds.items() if t not in plugin.failed}
+    (store / "seconds.json").write_text(json.dumps(passed))
+    (store / "failed.json").write_text(json.dumps(sorted(plugin.failed)))
+    return {"passed": len(passed), "not passed": len(plugin.failed)}
+
+
+def combine(store: Path, parts: Iterable[Path], files: Iterable[str]) -> None:
+    """Add to `store` what was measured in the folders `parts`, which hold the tests of `files`.
+
+    What is known of these files is replaced; the folders are removed.
+    """
+    from coverage import CoverageData
+
     path = store / "seconds.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     of = tuple(f"{file}::" for file in files)
     known = {test: seconds for test, seconds in known.items() if not test.startswith(of)}
-    known |= {t: s for t, s in plugin.seconds.items() if t not in plugin.failed}
+    data, failed = CoverageData(str(store / "coverage")), []
+    data.read()
+    for part in parts:
+        more = CoverageData(str(part / "coverage"))
+        more.read()
+        data.update(more)
+        known |= json.loads((part / "seconds.json").read_text())
+        failed += json.loads((part / "failed.json").read_text())
+        shutil.rmtree(part)
+    data.write()
     path.write_text(json.dumps(known))
-    (store / "failed.json").write_text(json.dumps(sorted(plugin.failed)))
-    return {"passed": len(known), "not passed": len(plugin.failed)}
+    (store / "failed.json").write_text(json.dumps(sorted(failed)))
 
 
 def load(store: Path) -> Reach:
