@@ -178,7 +178,7 @@ class Lane:
     @classmethod
     def try_out(cls, task: Task) -> Result:
         """Apply the mutant and run its tests."""
-        source = (ROOT / task.mutant.file).read_text(encoding="utf-8")
+        source = (cls.folder / task.mutant.file).read_text(encoding="utf-8")
         outcome = (
             Outcome("survived", "", 0.0)
             if task.equivalent
