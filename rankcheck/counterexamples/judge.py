@@ -22,7 +22,7 @@ from rankcheck import balls
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import Claim, ClaimError
-from rankcheck.claims.relations import Relation
+from rankcheck.claims.relations import Relation, relation_name
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource
 
@@ -154,7 +154,7 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
     for number, relation in enumerate(relations):
         if isinstance(relation.lhs, torch.Tensor) and relation.lhs.is_floating_point():
             raise NoBallForm(
-                f"the relation {relation.label or number + 1}", "its sides are floats, not balls"
+                relation_name(relation.label, number), "its sides are floats, not balls"
             )
         for lhs, rhs in _asserted(relation):
             entry = Judgement(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from rankcheck.claims.relations import relation_name
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import RelationFacts, Row
 
@@ -158,7 +159,7 @@ def facts(row: Row) -> list[str]:
     found = [f"verdict: {row.verdict}{'' if row.expected else ', not as expected'}"]
     found += [] if row.scope is None else [f"enumerated: {row.scope.text}"]
     found += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
-    found += [_relation(number, each) for number, each in enumerate(row.relations, 1)]
+    found += [_relation(number, each) for number, each in enumerate(row.relations)]
     found += [f"reached, {name}: {_spread(counts)}" for name, counts in row.reached.items()]
     found += [f"breaks without {name!r}" for name in row.needs]
     mutants = row.mutants
@@ -178,7 +179,6 @@ def _tried(counts: Counts) -> str:
 
 
 def _relation(number: int, each: RelationFacts) -> str:
-    name = each.label or f"relation {number}"
     parts = [f"asserted on {each.asserted:.1%}"]
     if each.ratio is not None:
         parts.append(f"largest lhs / rhs {each.ratio:.6g} outside the tight family")
@@ -186,7 +186,7 @@ def _relation(number: int, each: RelationFacts) -> str:
         parts.append(f"{each.tight_ratio:.6g} on it")
     if each.deviation is not None:
         parts.append(f"largest deviation {each.deviation:.1e}")
-    return f"{name}: {', '.join(parts)}"
+    return f"{relation_name(each.label, number)}: {', '.join(parts)}"
 
 
 def _spread(counts: Mapping[int, int]) -> str:

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 
 from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.relations import relation_name
 from rankcheck.errors import InputError
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import (
@@ -201,8 +202,8 @@ class _Check:
         )
 
     def sides(self, relations: tuple[Any, ...], batch: tuple[int, ...]) -> Iterator[Place]:
-        for number, relation in enumerate(relations, 1):
-            name = f"relation {relation.label or number}"
+        for number, relation in enumerate(relations):
+            name = relation_name(relation.label, number)
             spread = relation.over(batch)
             for side in (relation.lhs, relation.rhs):
                 if batch and side.ndim and tuple(side.shape[:1]) != batch:

@@ -10,6 +10,7 @@ from typing import Any
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
+from rankcheck.claims.relations import relation_name
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay
@@ -106,17 +107,13 @@ class _Search:
 
     def facts(self, claim: Claim) -> dict[str, Any]:
         """The fields of a row that the searches fill."""
-        ratios = [ratio for tally in self.tallies for ratio in tally.ratio.values()]
         scope = None if self.shapes is None else scope_facts(self.shapes, self.small.counts)
         return {
             "scope": scope,
             "drawn": self.drawn.counts,
             "swept": self.swept.counts,
             "tight_swept": self.tight.counts,
-            "best_ratio": max(ratios, default=None),
-            "deviation": max(self.swept.deviation.values(), default=None),
             "tight": None if claim.tight is None else claim.tight.name,
-            "tight_ratio": max(self.tight.ratio.values(), default=None),
             "relations": self._relations(),
             "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
         }
@@ -273,9 +270,9 @@ def _not_tight(claim: Claim, tally: Tally) -> list[str]:
     if tally.counts.evaluated == 0:
         return [f"{claim.tight.name} is not tight: none of its instances satisfied the hypotheses"]
     return [
-        f"{_relation(label, number)} is not tight on {claim.tight.name}: the closest instance is "
-        f"{tally.gap.get(number, float('inf')):.3g} of the larger side from equality; each bound "
-        "is sharp on the tight family, or loose= says why not"
+        f"{relation_name(label, number)} is not tight on {claim.tight.name}: the closest instance "
+        f"is {tally.gap.get(number, float('inf')):.3g} of the larger side from equality; each "
+        "bound is sharp on the tight family, or loose= says why not"
         for number, (kind, label) in sorted(tally.seen.items())
         if kind == "leq"
         and claim.loose_because(label) is None
@@ -283,16 +280,12 @@ def _not_tight(claim: Claim, tally: Tally) -> list[str]:
     ]
 
 
-def _relation(label: str, number: int) -> str:
-    return repr(label) if label else f"relation {number + 1}"
-
-
 def _vacuous(search: _Search) -> list[str]:
     """The relations whose hypothesis, `where`, was true of no instance."""
     seen = {number: what for tally in search.tallies for number, what in tally.seen.items()}
     asserted = {number for tally in search.tallies for number in tally.asserted}
     return [
-        label or f"relation {number + 1}"
+        relation_name(label, number)
         for number, (_, label) in sorted(seen.items())
         if number not in asserted
     ]

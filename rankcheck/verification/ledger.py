@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.relations import relation_name
 from rankcheck.errors import InputError
 from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.verification.counts import Counts
@@ -40,6 +41,10 @@ _WRITTEN = (
     *("drawn", "swept", "tight_swept", "relations", "reached", "mutants"),
     *("needs", "unbroken", "vacuous", "errata", "messages"),
 )
+
+
+#: Written for readers of the file; a row computes them from its fields.
+_DERIVED = ("expected", "best_ratio", "tight_ratio", "deviation")
 
 
 class LedgerError(InputError):
@@ -87,7 +92,8 @@ class RelationFacts:
             hypothesis included, on which it was asserted.
         ratio: the largest lhs / rhs of a bound outside the tight family; None without one.
         tight_ratio: the largest lhs / rhs on the tight family; None without one.
-        deviation: of an identity, the largest |lhs - rhs| as in a row; None without one.
+        deviation: of an identity, the largest |lhs - rhs| in the sweep, relative to its sides where
+            they exceed 1; None without one.
     """
 
     label: str = ""
@@ -112,11 +118,7 @@ class Row:
         swept: instances that were swept in batches.
         tight_swept: instances of the tight family that were swept.
         scope: what was enumerated, None if nothing was.
-        best_ratio: the largest lhs / rhs of a bound, None without a bound.
-        deviation: the largest |lhs - rhs| of an identity in the sweep, relative to its sides where
-            they exceed 1; None without an identity.
         tight: the tight family, None if the claim has none.
-        tight_ratio: the largest lhs / rhs on the tight family, None without a bound.
         relations: what was seen of each relation.
         reached: by name (the depth of a network, the rank of its Jacobian, ...), how many instances
             of the sweep had which value.
@@ -141,10 +143,7 @@ class Row:
     swept: Counts = field(default_factory=Counts)
     tight_swept: Counts = field(default_factory=Counts)
     scope: Scope | None = None
-    best_ratio: float | None = None
-    deviation: float | None = None
     tight: str | None = None
-    tight_ratio: float | None = None
     relations: tuple[RelationFacts, ...] = ()
     reached: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     loose: str | Mapping[str, str] | None = None
@@ -190,6 +189,24 @@ class Row:
         return self.verdict == _EXPECTED.get(self.kind, "holds")
 
     @property
+    def best_ratio(self) -> float | None:
+        """The largest lhs / rhs of a bound, None without a bound."""
+        ratios = [ratio for facts in self.relations for ratio in (facts.ratio, facts.tight_ratio)]
+        return max((ratio for ratio in ratios if ratio is not None), default=None)
+
+    @property
+    def tight_ratio(self) -> float | None:
+        """The largest lhs / rhs on the tight family, None without a bound."""
+        ratios = [facts.tight_ratio for facts in self.relations if facts.tight_ratio is not None]
+        return max(ratios, default=None)
+
+    @property
+    def deviation(self) -> float | None:
+        """The largest deviation of an identity, None without an identity."""
+        found = [facts.deviation for facts in self.relations if facts.deviation is not None]
+        return max(found, default=None)
+
+    @property
     def asserted(self) -> float | None:
         """The smallest share of instances on which a relation was asserted; None without one."""
         return min((facts.asserted for facts in self.relations), default=None)
@@ -197,10 +214,10 @@ class Row:
     def seldom_asserted(self, share: float) -> list[str]:
         """The relations that were asserted on less than a share of the instances, as sentences."""
         return [
-            f"{facts.label or f'relation {number}'} is asserted on {facts.asserted:.1%} of the "
+            f"{relation_name(facts.label, number)} is asserted on {facts.asserted:.1%} of the "
             f"instances; at least {share:.0%} of what the generator draws should satisfy its "
             "hypothesis"
-            for number, facts in enumerate(self.relations, 1)
+            for number, facts in enumerate(self.relations)
             if facts.asserted < share
         ]
 
@@ -222,7 +239,8 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain JSON."""
-        row: dict[str, Any] = json.loads(json.dumps(asdict(self) | {"expected": self.expected}))
+        derived = {name: getattr(self, name) for name in _DERIVED}
+        row: dict[str, Any] = json.loads(json.dumps(asdict(self) | derived))
         return row
 
     @classmethod

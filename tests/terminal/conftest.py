@@ -5,7 +5,7 @@ import io
 import pytest
 
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.ledger import Mutants, Row, Scope
+from rankcheck.verification.ledger import Mutants, RelationFacts, Row, Scope
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def row():
             "drawn": Counts(99_999),
             "swept": Counts(1_234_000),
             "tight_swept": Counts(567),
-            "best_ratio": 0.87654,
+            "relations": (RelationFacts(ratio=0.87654, asserted=1.0),),
             "seconds": 123.4,
             "mutants": Mutants(12, 12),
         }

@@ -3,6 +3,7 @@
 import pytest
 
 from rankcheck.terminal import table
+from rankcheck.verification.ledger import RelationFacts
 
 
 def test_counts_take_five_characters():
@@ -38,16 +39,16 @@ def test_a_verdict_that_a_kind_does_not_expect_is_in_capitals(row):
 
 
 @pytest.mark.parametrize(
-    ("values", "shown"),
+    ("relations", "shown"),
     [
-        ({"best_ratio": 0.99999, "deviation": 1e-9}, "1.0000"),
-        ({"best_ratio": None, "deviation": 5.55e-15}, "5.5e-15"),
-        ({"best_ratio": None, "deviation": 0.0}, "exact"),
-        ({"best_ratio": None, "deviation": None}, ""),
+        ([RelationFacts(ratio=0.5), RelationFacts(deviation=1e-9, ratio=0.99999)], "1.0000"),
+        ([RelationFacts(deviation=1e-17), RelationFacts(deviation=5.55e-15)], "5.5e-15"),
+        ([RelationFacts(deviation=0.0)], "exact"),
+        ([], ""),
     ],
 )
-def test_the_best_ratio_or_the_deviation(row, values, shown):
-    assert table.best(row(**values)) == shown
+def test_the_best_ratio_or_the_deviation(row, relations, shown):
+    assert table.best(row(relations=tuple(relations))) == shown
 
 
 def test_a_row_in_a_line(row):

@@ -122,7 +122,7 @@ def test_the_message_has_the_place_and_both_figures(declare):
         check_batching(declare(commutator, squares(count=2)))
     assert "lhs of relation 1 is " in str(caught.value)
     assert "for an instance in a batch of 7, and " in str(caught.value)
-    with pytest.raises(BatchError, match="lhs of relation first is"):
+    with pytest.raises(BatchError, match="lhs of first is"):
         check_batching(declare(lambda A: leq(A.sum(), 9.0, label="first"), squares()))
 
 

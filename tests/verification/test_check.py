@@ -174,7 +174,7 @@ def test_each_relation_has_to_be_tight(declare, verify):
 
     row = verify(declare(body, squares(), tight=squares()))
     assert row.verdict == "failed"
-    assert any("'blunt' is not tight on squares()" in message for message in row.messages)
+    assert any("blunt is not tight on squares()" in message for message in row.messages)
     assert not any("'sharp' is not tight" in message for message in row.messages)
     assert verify(declare(body, squares(), tight=squares(), loose={"blunt": "so"})).expected
 

@@ -5,7 +5,15 @@ import json
 import pytest
 
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.ledger import SCHEMA, Ledger, LedgerError, Mutants, Row, read_ledger
+from rankcheck.verification.ledger import (
+    SCHEMA,
+    Ledger,
+    LedgerError,
+    Mutants,
+    RelationFacts,
+    Row,
+    read_ledger,
+)
 
 ROW = Row(
     id="t.a",
@@ -16,10 +24,11 @@ ROW = Row(
     drawn=Counts(60, 2, 0, {"x > 0": 2}),
     swept=Counts(512, 1, 3, {"x > 0": 1}),
     tight_swept=Counts(128),
-    best_ratio=1.0,
-    deviation=5.6e-15,
     tight="ones()",
-    tight_ratio=1.0,
+    relations=(
+        RelationFacts("near", "leq", 0.9, 0.8, 1.0),
+        RelationFacts("same", "eq", 1.0, deviation=5.6e-15),
+    ),
     loose={"far": "a safety factor"},
     needs=("x >= 0",),
     mutants=Mutants(1, 2, ("weaker",)),
