@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -82,12 +82,12 @@ class Canary:
     says: str = ""
     rounding: bool = False
     profile: Profile = PROFILE
-    options: tuple[tuple[str, Any], ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
     certificate: Callable[[str], str] | None = None
 
     def claim(self, folder: Path) -> Claim:
         """The claim, declared in a file of that folder; it is not entered into the registry."""
-        options = {"kind": "bound", "loose": "a canary"} | dict(self.options)
+        options = {"kind": "bound", "loose": "a canary", **self.options}
         return Claim(
             id=f"canary.{self.name.replace(' ', '-').replace('.', '-').replace(',', '').lower()}",
             body=self.body,
@@ -116,7 +116,7 @@ class Canary:
 
     def _store(self, claim: Claim, settings: Settings) -> None:
         """Find a counterexample of the claim and store it, changed, where it is replayed."""
-        found = verify_claim(replace(self, options=()).claim(settings.folder), settings)
+        found = verify_claim(replace(self, options={}).claim(settings.folder), settings)
         stored = certificates.stored_path(claim)
         stored.parent.mkdir(exist_ok=True)
         text = Path(found.certificate or "").read_text(encoding="utf-8")
@@ -210,12 +210,12 @@ CANARIES: tuple[Canary, ...] = (
     Canary("false only for what Hypothesis draws", _few_draws, "refuted", _wide_integers(),
            profile=UNSCOPED),
     Canary("true, but broken by rounding", _rounded, "holds", rounding=True,
-           options=(("kind", "identity"), ("loose", None))),
+           options={"kind": "identity", "loose": None}),
     Canary("a side that is not a number", _nan, "undecided"),
     Canary("a mutant of no effect", _idle, "failed", says="the mutant 'nothing' survives",
-           options=(("mutants", {"nothing": {"by": 1.0}}),)),
+           options={"mutants": {"nothing": {"by": 1.0}}}),
     Canary("a control of no effect", _true, "failed", says="does not break the claim",
-           options=(("needs", {"x at least 1": Need(_numbers())}),)),
+           options={"needs": {"x at least 1": Need(_numbers())}}),
     Canary("false only where it is rejected", _negative, "holds", _only_negative()),
     Canary("every instance rejected", _negative, "failed", _nothing(), says="no instance",
            profile=FEW),
@@ -224,9 +224,9 @@ CANARIES: tuple[Canary, ...] = (
     Canary("a body that raises", _raises_above_2, "failed", says="ArithmeticError",
            profile=FEW),
     Canary("a stored counterexample", _false_by(0.02), "refuted",
-           options=(("kind", "refuted"),), certificate=lambda text: text),
+           options={"kind": "refuted"}, certificate=lambda text: text),
     Canary("a broken certificate", _false_by(0.02), "failed",
-           options=(("kind", "refuted"),), certificate=_changed_number),
+           options={"kind": "refuted"}, certificate=_changed_number),
 )  # fmt: skip
 
 

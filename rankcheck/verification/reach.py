@@ -36,29 +36,29 @@ def reached(
     """
     names = claim.names(len(instance))
     values: dict[str, Any] = {}
-    for number, (name, part) in enumerate(zip(names, instance, strict=False)):
+    before: tuple[str, Any] = ("", None)
+    for name, part in zip(names, instance, strict=False):
         if isinstance(part, Network):
             values[f"depth of {name}"] = part.depth
-            x: Any = instance[number + 1] if number + 1 < len(instance) else None
-            if _is_points(x, part, len(batch)):
-                ranks = rank(part.jacobian(x), part.jacobian_noise(x))
-                several = ranks.ndim > len(batch)
-                values[f"rank of J{name}({names[number + 1]})"] = (
-                    ranks.amax(-1) if several else ranks
-                )
-        elif _is_matrix(part, len(batch)) and not _follows_network(instance, number):
+        elif _is_points(part, before[1], len(batch)):
+            (net_name, net), axes = before, part.ndim - len(batch)
+            ranks = rank(net.jacobian(part), net.jacobian_noise(part))
+            values[f"rank of J{net_name}({name})"] = ranks.amax(-1) if axes == 2 else ranks
+        elif _is_matrix(part, len(batch)):
             values[f"rank of {name}"] = rank(part.detach())
         else:
             values |= _size(name, part, len(batch))
+        before = name, part
     if claim.reach is not None:
         values |= _own(claim, instance)
     return {name: _counted(claim, name, value, batch, valid) for name, value in values.items()}
 
 
-def _is_points(x: Any, net: Network, axes: int) -> bool:
-    """Whether x is a point of the network's inputs, or several."""
+def _is_points(x: Any, net: Any, axes: int) -> bool:
+    """Whether x is an input of a network, or several."""
     return (
-        isinstance(x, torch.Tensor)
+        isinstance(net, Network)
+        and isinstance(x, torch.Tensor)
         and x.is_floating_point()
         and x.ndim - axes in (1, 2)
         and x.shape[-1] == net.widths[0]
@@ -72,10 +72,6 @@ def _is_matrix(part: Any, axes: int) -> bool:
         and part.ndim - axes == 2
         and part.numel() > 0
     )
-
-
-def _follows_network(instance: tuple[Any, ...], number: int) -> bool:
-    return number > 0 and isinstance(instance[number - 1], Network)
 
 
 def _size(name: str, part: Any, axes: int) -> dict[str, int]:
