@@ -35,7 +35,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import multiprocessing.pool
 import os
 import random
 import shutil
@@ -45,6 +44,7 @@ import time
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -212,16 +212,16 @@ class Lane:
         return counts["not passed"]
 
 
-Pool = multiprocessing.pool.Pool
-
-
 @contextmanager
-def lanes(workers: int) -> Iterator[Pool]:
+def lanes(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Workers that are forks of this process, with torch imported and rankcheck not."""
     with tempfile.TemporaryDirectory(prefix="mutation-") as parent:
-        context = multiprocessing.get_context("fork")
-        with context.Pool(workers, Lane.open, (parent,)) as pool:
+        fork = multiprocessing.get_context("fork")
+        pool = ProcessPoolExecutor(workers, fork, Lane.open, (parent,))
+        try:
             yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def parts(files: Sequence[str], workers: int) -> list[tuple[int, list[str]]]:
@@ -230,21 +230,20 @@ def parts(files: Sequence[str], workers: int) -> list[tuple[int, list[str]]]:
     return [(place, list(files[place::number])) for place in range(number)]
 
 
-def measured(pool: Pool, workers: int, only: tuple[str, ...]) -> Reach:
+def measured(pool: ProcessPoolExecutor, workers: int, only: tuple[str, ...]) -> Reach:
     """Which test runs which line; measures what has changed since the last time.
 
     `only`: how the files of the tests begin that are measured; all if it is empty.
     """
-    work = ROOT
     STORE.mkdir(exist_ok=True)
     note = STORE / "hashes.json"
     known = json.loads(note.read_text()) if note.exists() else {}
     names = [
-        path.relative_to(work).as_posix()
+        path.relative_to(ROOT).as_posix()
         for folder in ("rankcheck", "tests", "properties")
-        for path in sorted((work / folder).rglob("*.py"))
+        for path in sorted((ROOT / folder).rglob("*.py"))
     ]
-    now = hashes(work, names)
+    now = hashes(ROOT, names)
     base = {
         name: digest
         for name, digest in now.items()
@@ -265,7 +264,7 @@ def measured(pool: Pool, workers: int, only: tuple[str, ...]) -> Reach:
         print(f"measuring the reach of {len(files)} files of tests", file=sys.stderr)
         begin = time.monotonic()
         split = parts(files, workers)
-        failed = sum(pool.imap_unordered(Lane.measure, split))
+        failed = sum(pool.map(Lane.measure, split))
         combine(STORE, [STORE / f"part-{number}" for number, _ in split], files)
         note.write_text(json.dumps(known | {name: now[name] for name in files}))
         print(
@@ -324,7 +323,8 @@ def run(arguments: argparse.Namespace, rooms: Sequence[str]) -> list[Result]:
         for task in every:
             turns[task.room].append(task)
         order = sorted(every, key=lambda task: turns[task.room].index(task))
-        for result in pool.imap_unordered(Lane.try_out, order):
+        for future in as_completed(pool.submit(Lane.try_out, task) for task in order):
+            result = future.result()
             results.append(result)
             mutant = result.mutant
             print(

@@ -10,7 +10,7 @@ import torch
 
 from rankcheck.catalogue.loader import LoadError
 from rankcheck.counterexamples.judge import judge
-from rankcheck.hunt.arena import Arena, HuntError, Shape
+from rankcheck.hunt.arena import KEPT, Arena, HuntError, Shape
 from rankcheck.hunt.job import Target
 from rankcheck.hunt.shard import Outcome, Shard, rounded, run_shard
 from rankcheck.hunt.strategies import STANDARD
@@ -125,3 +125,27 @@ def test_a_strategy_that_raises_ends_its_search_alone(hunted):
     assert outcome.troubles == {"clumsy raised IndexError: too far, at N of N": 1}
     assert outcome.found.proved
     assert Outcome.from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
+
+
+@pytest.mark.parametrize("sizes", [[3.0], [1.5, 2.0], [1.5, 2.0, 2.5, 3.0, 3.5]])
+def test_the_worst_offers_are_judged_however_few(hunted, monkeypatch, sizes):
+    claim = hunted("no-ball")
+    record = Arena(claim, HERE).sample(0, len(sizes)).record
+    record = record.with_tensors([torch.tensor(sizes, dtype=torch.float64)])
+
+    class Offers:
+        name, stage, visits = "offers", "scout", 0
+
+        def search(self, arena, seed):
+            assert arena.offer(arena.at(record)) == len(sizes)
+
+    judged = []
+
+    def counted(claim, record, **how):
+        judged.append(record)
+        return judge(claim, record, **how)
+
+    monkeypatch.setattr("rankcheck.hunt.shard.judge", counted)
+    outcome = run_shard(claim, [Offers()], shard("offers"))
+    assert len(judged) == len(sizes) <= KEPT
+    assert outcome.found is not None
