@@ -19,7 +19,7 @@ from rankcheck.counterexamples.violation import Violation
 from rankcheck.instances.scope import Shapes
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import Control, check_hypotheses, check_mutants
-from rankcheck.verification.evaluation import Raised
+from rankcheck.verification.evaluation import Raised, instance_text
 from rankcheck.verification.ledger import RelationFacts, Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, smallest_text
@@ -114,11 +114,11 @@ class _Search:
             "swept": self.swept.counts,
             "tight_swept": self.tight.counts,
             "tight": None if claim.tight is None else claim.tight.name,
-            "relations": self._relations(),
+            "relations": self._relations(claim),
             "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
         }
 
-    def _relations(self) -> tuple[RelationFacts, ...]:
+    def _relations(self, claim: Claim) -> tuple[RelationFacts, ...]:
         """What the sweep and the draws saw of each relation, and the tight family."""
         away = (self.swept, self.drawn)
         total = sum(tally.counts.total for tally in away)
@@ -135,9 +135,22 @@ class _Search:
                 ratio=largest([tally.ratio for tally in away], number),
                 tight_ratio=self.tight.ratio.get(number),
                 deviation=self.swept.deviation.get(number),
+                spread=self._spread(number),
+                sharpest=self._sharpest(claim, number),
             )
             for number, (kind, label) in sorted(seen.items())
         )
+
+    def _spread(self, number: int) -> tuple[int, ...]:
+        spreads = [t.spread[number] for t in (self.swept, self.drawn) if number in t.spread]
+        return tuple(sum(spreads[1:], spreads[0]).counts) if spreads else ()
+
+    def _sharpest(self, claim: Claim, number: int) -> str | None:
+        """The sharpest instance of the tight family, or else of the sweep."""
+        found = [t.sharpest[number] for t in self.tallies if number in t.sharpest]
+        if not found:
+            return None
+        return instance_text(claim, found[0].family, found[0].record)
 
 
 def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> Row:
@@ -171,6 +184,11 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
         f"{claim.id}: the mutant {name!r} survives{_because(named.get(name))}"
         for name in mutants.survivors
     ]
+    caught = {
+        name: control.instance(claim)
+        for name, control in {**needs, **named}.items()
+        if control.caught
+    }
     disagree = [
         f"{claim.id} is undecided: {control.disagree}, in the {what} {name!r}"
         for what, controls in (("control without", needs), ("mutant", named))
@@ -189,6 +207,7 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
         claim,
         "undecided" if disagree else "failed" if messages else good,
         needs=tuple(broken),
+        broken_by={name: text for name, text in caught.items() if text is not None},
         unbroken=tuple(unbroken),
         vacuous=tuple(vacuous),
         mutants=mutants,

@@ -8,14 +8,15 @@ shows that the claim, or the search, is too weak.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import judge
+from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances
 from rankcheck.verification.agreement import settle
-from rankcheck.verification.evaluation import CULPRITS, evaluate_instances
+from rankcheck.verification.evaluation import CULPRITS, evaluate_instances, instance_text
 from rankcheck.verification.ledger import Mutants
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.search import Tally, batches, worst_of
@@ -35,11 +36,20 @@ class Control:
         disagree: of a violation about which floats and balls disagree, both figures, or None. Such
             a violation does not break the claim.
         raised: what the body raised if the control was not caught, or None.
+        record, family: the instance that broke the claim, if one did.
     """
 
     caught: bool
     disagree: str | None = None
     raised: str | None = None
+    record: Record | None = None
+    family: Instances | None = None
+
+    def instance(self, claim: Claim) -> str | None:
+        """The instance that broke the claim, as a text."""
+        if self.record is None or self.family is None:
+            return None
+        return instance_text(claim, self.family, self.record)
 
 
 def breaks(
@@ -67,7 +77,7 @@ def breaks(
                 record = part.instance(worst)
                 judgement = judge(claim, record, family=family, parameters=parameters)
                 if judgement.finding == "refuted" or judgement.unprovable:
-                    return Control(True, disagree)
+                    return Control(True, disagree, None, record, family)
                 settled = settle(claim, family, record, judgement, parameters)
                 if settled.disagree:
                     disagree = disagree or settled.judgement.reason
@@ -114,5 +124,6 @@ def check_mutants(
                 break
         else:
             survivors.append(name)
-        controls[name] = Control(control.caught, disagree, None if control.caught else raised)
+        raised = None if control.caught else raised
+        controls[name] = replace(control, disagree=disagree, raised=raised)
     return Mutants(total - len(survivors), total, tuple(survivors)), controls

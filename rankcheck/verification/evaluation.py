@@ -25,7 +25,7 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource, Source
 from rankcheck.verification.counts import Counts
 
-__all__ = ["CULPRITS", "Evaluation", "Part", "Raised", "evaluate_instances"]
+__all__ = ["CULPRITS", "Evaluation", "Part", "Raised", "evaluate_instances", "instance_text"]
 
 #: Halving ends once this many instances of a batch have raised: the claim has failed anyway.
 CULPRITS = 64
@@ -79,11 +79,8 @@ class Raised:
         """The instance as numbers: what the body received, and the choices that make it."""
         lines = []
         if self.by == "body":
-            try:
-                text = describe_instance(claim, self.family(ReplaySource(self.record)))
-            except Exception:  # the choices say it all the same
-                text = ""
-            lines += [_cut(text)] if text else []
+            text = instance_text(claim, self.family, self.record)
+            lines += [text] if text else []
         lines.append(_cut(f"{self.family} draws {write_choices(self.record)}"))
         return "; ".join(lines)
 
@@ -104,6 +101,14 @@ class Raised:
         except Exception:
             return False
         return False
+
+
+def instance_text(claim: Claim, family: Instances, record: Record) -> str | None:
+    """An instance as the body receives it; None if it cannot be built alone, or described."""
+    try:
+        return _cut(describe_instance(claim, family(ReplaySource(record))))
+    except Exception:
+        return None
 
 
 @dataclass(eq=False)

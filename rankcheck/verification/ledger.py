@@ -94,6 +94,9 @@ class RelationFacts:
         tight_ratio: the largest lhs / rhs on the tight family; None without one.
         deviation: of an identity, the largest |lhs - rhs| in the sweep, relative to its sides where
             they exceed 1; None without one.
+        spread: the distribution over the instances outside the tight family: of lhs / rhs in equal
+            parts of [0, 1], or of the deviation of an identity by decades (see `spread`).
+        sharpest: the instance on which a bound came closest to equality, as a text.
     """
 
     label: str = ""
@@ -102,6 +105,8 @@ class RelationFacts:
     ratio: float | None = None
     tight_ratio: float | None = None
     deviation: float | None = None
+    spread: tuple[int, ...] = ()
+    sharpest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,7 @@ class Row:
     """What was found about one claim.
 
     Attributes:
+        statement: the statement in LaTeX and Markdown.
         verdict: `holds`; `guarded`, a conjecture that nothing broke; `refuted`, a counterexample is
             proved; `failed`, a control was not caught, nothing was asserted, the body mixes the
             instances of a batch, or the check raised; `undecided`, also where floats and balls
@@ -125,6 +131,8 @@ class Row:
         loose: why a bound is known not to be sharp, or reasons by the label of a relation.
         reason: why a cited statement is not checked.
         needs: the hypotheses whose control broke the claim, as it must.
+        broken_by: by control (a mutant, or a hypothesis that was dropped), the instance that broke
+            the claim, as a text.
         unbroken: the hypotheses whose control did not.
         vacuous: the relations that were asserted on no instance, by label or number.
         errata: what is wrong in print and what is right; the fields of each `Erratum`.
@@ -139,6 +147,7 @@ class Row:
     kind: str
     verdict: Verdict
     reference: Mapping[str, str] | None = None
+    statement: str = ""
     drawn: Counts = field(default_factory=Counts)
     swept: Counts = field(default_factory=Counts)
     tight_swept: Counts = field(default_factory=Counts)
@@ -149,6 +158,7 @@ class Row:
     loose: str | Mapping[str, str] | None = None
     reason: str | None = None
     needs: tuple[str, ...] = ()
+    broken_by: Mapping[str, str] = field(default_factory=dict)
     unbroken: tuple[str, ...] = ()
     vacuous: tuple[str, ...] = ()
     mutants: Mutants = field(default_factory=Mutants)
@@ -168,6 +178,7 @@ class Row:
         return cls(
             id=claim.id,
             title=claim.title,
+            statement=claim.statement,
             kind=claim.kind,
             verdict=verdict,
             reference=None

@@ -24,19 +24,57 @@ from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation, excess
 from rankcheck.instances.constants import without_local_constants
-from rankcheck.instances.source import BatchSource, DrawSource, Instances, Source, seed_of
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import (
+    BatchSource,
+    DrawSource,
+    Instances,
+    Source,
+    over_batch,
+    seed_of,
+)
 from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, Part, Raised, evaluate_instances
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.reach import reached
+from rankcheck.verification.spread import Spread
 
-__all__ = ["JUDGED", "Tally", "draw", "sweep", "worst_of"]
+__all__ = ["JUDGED", "Sharpest", "Tally", "draw", "sweep", "worst_of"]
 
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
 #: relatively large, and the second measure finds what the first one overlooks.
 JUDGED = 4
+#: Ratios that agree in so many decimals count as the same.
+SAME = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Sharpest:
+    """The instance on which a bound is closest to equality; of several, one with few numbers."""
+
+    ratio: float
+    record: Record
+    family: Instances
+
+    @classmethod
+    def of(
+        cls, known: Sharpest | None, ratios: torch.Tensor, part: Part, family: Instances
+    ) -> Sharpest | None:
+        """The better of the one that is known and the best of a batch; `ratios`: `(*batch)`."""
+        best = float(ratios.max())
+        if known is not None and round(best, SAME) < round(known.ratio, SAME):
+            return known
+        record = part.instance(int(ratios.reshape(-1).argmax()))
+        found = cls(best, record, family)
+        return found if known is None or found.rank > known.rank else known
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """What is compared: the ratio, then how few numbers were drawn."""
+        drawn = sum(tensor.numel() for tensor in self.record.tensors)
+        return round(self.ratio, SAME), -drawn - len(self.record.integers)
 
 
 @dataclass
@@ -52,6 +90,8 @@ class Tally:
         killed: the relations whose derived mutant fails on an instance that satisfies the claim.
         seen: by relation, its kind and its label.
         asserted: by relation, the number of instances on which it was asserted.
+        spread: by relation, how its ratios or its deviations are distributed over the instances.
+        sharpest: by relation, the instance on which a bound is closest to equality.
         reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
     """
@@ -63,6 +103,8 @@ class Tally:
     killed: set[int] = field(default_factory=set)
     seen: dict[int, tuple[str, str]] = field(default_factory=dict)
     asserted: dict[int, int] = field(default_factory=dict)
+    spread: dict[int, Spread] = field(default_factory=dict)
+    sharpest: dict[int, Sharpest] = field(default_factory=dict)
     reached: dict[str, Counter[int]] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
 
@@ -71,9 +113,10 @@ class Tally:
         """Whether so many instances raised that the search ends."""
         return len(self.raised) >= CULPRITS
 
-    def add(self, relations: tuple[Relation, ...], valid: torch.Tensor) -> None:
-        """Add the relations of a batch; `valid`, of shape `(*batch)`, marks what counts."""
-        for number, relation in enumerate(relations):
+    def add(self, part: Part, family: Instances) -> None:
+        """Add the relations of a batch of a family, where its instances are valid."""
+        valid = part.valid
+        for number, relation in enumerate(part.relations):
             self.seen.setdefault(number, (relation.kind, relation.label))
             counted = relation.asserted & _trailing(valid, relation.lhs)
             if not bool(counted.any()):
@@ -90,14 +133,31 @@ class Tally:
                 positive = counted & (lhs > 0) & (rhs > relation.tolerance.detach())
                 positive &= ~relation.violated()  # rounding, as the balls have shown
                 if bool(positive.any()):
-                    ratio = float((lhs[positive] / rhs[positive]).max())
-                    self.ratio[number] = max(self.ratio.get(number, 0.0), ratio)
+                    quotient = torch.where(positive, lhs, 0).double() / torch.where(
+                        positive, rhs, 1
+                    )
+                    ratios = over_batch(quotient, part.batch, torch.amax)
+                    self.ratio[number] = max(self.ratio.get(number, 0.0), float(ratios.max()))
+                    self._sharpest(number, ratios, part, family)
+                    some = over_batch(positive, part.batch, torch.any)
+                    self._spread(number, "leq").add(ratios[some])
                 gap = float(_relative_gap(lhs, rhs)[counted].min())
                 self.gap[number] = min(self.gap.get(number, torch.inf), gap)
             else:
                 size = torch.maximum(lhs.abs(), rhs.abs()).clamp(min=1.0)
-                deviation = float(((lhs - rhs).abs() / size)[counted].max())
+                away = torch.where(counted, (lhs - rhs).abs() / size, -torch.inf)
+                deviations = over_batch(away, part.batch, torch.amax)
+                deviation = float(deviations.max())
                 self.deviation[number] = max(self.deviation.get(number, 0.0), deviation)
+                self._spread(number, "eq").add(deviations[deviations > -torch.inf])
+
+    def _spread(self, number: int, kind: str) -> Spread:
+        return self.spread.setdefault(number, Spread(kind))
+
+    def _sharpest(self, number: int, ratios: torch.Tensor, part: Part, family: Instances) -> None:
+        found = Sharpest.of(self.sharpest.get(number), ratios, part, family)
+        if found is not None:
+            self.sharpest[number] = found
 
     def reach(self, claim: Claim, part: Part) -> None:
         """Count what the instances of a batch reach."""
@@ -174,7 +234,7 @@ def sweep(
         if undecided is not None:
             return undecided
         for part in evaluation.parts:
-            tally.add(part.relations, part.valid)
+            tally.add(part, family)
             tally.reach(claim, part)
         if tally.lost:
             return None
@@ -235,7 +295,7 @@ def draw(
                 return True
             tally.counts += settled.counts
             return False
-        tally.add(part.relations, torch.tensor(True))
+        tally.add(part, family)
         return False
 
     @st.composite
