@@ -20,7 +20,7 @@ from rankcheck.instances.scope import Shapes
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import Control, check_hypotheses, check_mutants
 from rankcheck.verification.evaluation import Raised, instance_text
-from rankcheck.verification.ledger import RelationFacts, Row, Verdict
+from rankcheck.verification.ledger import Counterexample, RelationFacts, Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, smallest_text
 from rankcheck.verification.search import Tally, draw, sweep
@@ -81,7 +81,8 @@ def _replayed(claim: Claim) -> Row:
         message = f"{claim.id}: {error}"
     if message:
         return Row.of(claim, "failed", certificate=shown_path(path), messages=(message,))
-    return Row.of(claim, "refuted", certificate=shown_path(path))
+    proved = Counterexample.of(certificates.read(path)["smallest"])
+    return Row.of(claim, "refuted", certificate=shown_path(path), counterexample=proved)
 
 
 @dataclass
@@ -165,6 +166,9 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
             claim,
             "refuted" if found.proved else "undecided",
             certificate=found.certificate,
+            counterexample=Counterexample.of(certificates.section(claim, found.smallest))
+            if found.proved
+            else None,
             messages=(found.message + _before(search),),
             **facts,
         )

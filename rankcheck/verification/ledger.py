@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from rankcheck.versions import versions
 
 __all__ = [
     "SCHEMA",
+    "Counterexample",
     "Ledger",
     "LedgerError",
     "Mutants",
@@ -110,6 +111,35 @@ class RelationFacts:
 
 
 @dataclass(frozen=True)
+class Counterexample:
+    """A proved counterexample, as its certificate has it.
+
+    Attributes:
+        description: the instance, as the body receives it.
+        family: the generator, with its options.
+        label: which of several relations fails.
+        kind: `leq` or `eq`.
+        lhs, rhs: both sides: a rational exactly, or a ball as `[midpoint +/- radius]`.
+        excess: how much it fails by, rounded down.
+        bits: the precision of the balls.
+    """
+
+    description: str
+    family: str
+    label: str
+    kind: str
+    lhs: str
+    rhs: str
+    excess: str
+    bits: int
+
+    @classmethod
+    def of(cls, section: Mapping[str, Any]) -> Counterexample:
+        """From the section of a certificate."""
+        return cls(**{item.name: section[item.name] for item in fields(cls)})
+
+
+@dataclass(frozen=True)
 class Row:
     """What was found about one claim.
 
@@ -139,6 +169,7 @@ class Row:
         readings: the readings of a refuted statement, and why each falls.
         result: what becomes of the result that a wrong step was to prove.
         certificate: the file of the counterexample.
+        counterexample: what that file proves.
         messages: for a person, why the verdict is not the expected one.
     """
 
@@ -167,6 +198,7 @@ class Row:
     readings: Mapping[str, str] = field(default_factory=dict)
     result: str | None = None
     certificate: str | None = None
+    counterexample: Counterexample | None = None
     seconds: float = 0.0
     file: str = ""
     messages: tuple[str, ...] = ()
