@@ -10,13 +10,17 @@ from pathlib import Path
 
 from rankcheck.errors import InputError
 
-__all__ = ["check_writable", "write_json"]
+__all__ = ["GENERATOR", "check_writable", "write_json", "write_page", "write_text"]
 
 #: The longest list that is written on one line.
 WIDTH = 200
 
 
-def check_writable(path: Path, kind: str, fields: Collection[str]) -> None:
+#: Stands near the beginning of every page that rankcheck writes.
+GENERATOR = '<meta name="generator" content="rankcheck">'
+
+
+def check_writable(path: Path, kind: str, fields: Collection[str] | None = None) -> None:
     """Check that a file can be written, before the work whose result it takes.
 
     A file that exists is replaced only if it is of the same kind, or empty: no file of claims, and
@@ -24,7 +28,7 @@ def check_writable(path: Path, kind: str, fields: Collection[str]) -> None:
 
     Args:
         kind: what is to be written, in words.
-        fields: what the JSON of that kind has.
+        fields: what the JSON of that kind has; None for a page of HTML.
 
     Raises:
         InputError: with the path and the reason.
@@ -38,11 +42,19 @@ def check_writable(path: Path, kind: str, fields: Collection[str]) -> None:
     if not os.access(path if there else folder, os.W_OK):
         raise InputError(f"cannot write to {path}: permission denied")
     if path.suffix == ".py":
-        raise InputError(f"cannot write to {path}: {kind} is JSON, and this is a Python file")
-    if path.is_file() and path.stat().st_size and not _is_kind(path, fields):
+        form = "HTML" if fields is None else "JSON"
+        raise InputError(f"cannot write to {path}: {kind} is {form}, and this is a Python file")
+    full = path.is_file() and path.stat().st_size > 0
+    if full and not (_is_page(path) if fields is None else _is_kind(path, fields)):
         raise InputError(
             f"cannot write to {path}: it exists and is not {kind}; name another file, or delete it"
         )
+
+
+def _is_page(path: Path) -> bool:
+    """Whether a file is a page that rankcheck wrote."""
+    with path.open("rb") as file:
+        return GENERATOR.encode() in file.read(1000)
 
 
 def _is_kind(path: Path, fields: Collection[str]) -> bool:
@@ -55,7 +67,24 @@ def _is_kind(path: Path, fields: Collection[str]) -> bool:
 
 
 def write_json(path: Path, data: object, *, follow: bool = True) -> None:
-    """Write JSON, either the whole file or nothing.
+    """Write JSON, either the whole file or nothing; see `write_text`."""
+    write_text(path, _layout(data) + "\n", follow=follow)
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page of HTML, either the whole file or nothing.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    try:
+        write_text(path, page)
+    except OSError as error:
+        raise InputError(f"the page cannot be written to {path}: {error.strerror}") from error
+
+
+def write_text(path: Path, text: str, *, follow: bool = True) -> None:
+    """Write a text, either the whole file or nothing.
 
     A link is followed, or replaced where `follow` is False; a device or a pipe is written through.
     A new file has the permissions that the umask leaves, and an existing one keeps its own.
@@ -63,7 +92,6 @@ def write_json(path: Path, data: object, *, follow: bool = True) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    text = _layout(data) + "\n"
     target = path.resolve() if follow else path.parent.resolve() / path.name
     if follow and target.exists() and not target.is_file():
         with target.open("w", encoding="utf-8", errors="backslashreplace") as file:

@@ -18,7 +18,7 @@ PACKAGE = Path(rankcheck.__file__).parent
 #: From the ground up; rooms on one floor do not import one another.
 FLOORS = (
     ("errors", "versions", "_version"),
-    ("files", "stored", "text"),
+    ("files", "stored", "text", "notebook"),
     ("balls",),
     ("linalg",),
     ("scalars",),
@@ -31,7 +31,7 @@ FLOORS = (
     ("counterexamples",),
     ("verification",),
     ("hunt",),
-    ("terminal",),
+    ("terminal", "report"),
     ("commands", "pytest_plugin"),
     ("rankcheck", "__main__"),
 )

@@ -18,6 +18,7 @@ from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
 from rankcheck.errors import contained
 from rankcheck.instances.source import Instances
+from rankcheck.notebook import InNotebooks
 
 __all__ = ["Body", "Claim", "ClaimError", "Kind", "Need", "qualified_name"]
 
@@ -63,7 +64,7 @@ class Need:
 
 
 @dataclass(eq=False)
-class Claim:
+class Claim(InNotebooks):
     """A statement that a computer can put to the test.
 
     A decorator of `rankcheck.claims.declare` makes one of a body. Calling the claim evaluates the

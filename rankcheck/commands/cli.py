@@ -20,7 +20,18 @@ from rankcheck.terminal.plain import say
 __all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
 
 #: The sub-commands, modules of `rankcheck.commands`, in the order of the help.
-COMMANDS = ("verify", "hunt", "list", "show", "new", "certify", "replay", "doctor")
+COMMANDS = (
+    "verify",
+    "hunt",
+    "report",
+    "list",
+    "show",
+    "new",
+    "certify",
+    "replay",
+    "export",
+    "doctor",
+)
 #: If this environment variable is set, an internal error is shown with its traceback.
 TRACEBACK = "RANKCHECK_TRACEBACK"
 

@@ -8,12 +8,15 @@ relation was asserted, the ratios with and without the tight family, the depths 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+from rankcheck import files
 from rankcheck.catalogue.collect import problems
-from rankcheck.catalogue.entry import CatalogueError
+from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.completion import completes
+from rankcheck.errors import InputError
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import table
 from rankcheck.terminal.plain import say
@@ -28,13 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ledger", metavar="FILE", type=Path, help="show what this ledger says of the claims, too"
     )
+    parser.add_argument(
+        "--html", metavar="FILE", type=Path, help="write an HTML page, with formulas typeset"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print a paragraph a claim."""
+    """Print a paragraph a claim, or write them as a page."""
+    if args.html is not None:
+        files.check_writable(args.html, "a page of rankcheck")
     entries = select(args.claims)
     for problem in problems(entries):
         raise CatalogueError(problem)
+    if args.html is not None:
+        return _write(args.html, entries, args.ledger)
     pages = [index.page(entry) for entry in entries]
     if args.ledger is not None:
         rows = {row.id: row for row in read_ledger(args.ledger).rows}
@@ -43,6 +53,23 @@ def run(args: argparse.Namespace) -> int:
             for page, entry in zip(pages, entries, strict=True)
         ]
     say("\n\n".join(pages))
+    return 0
+
+
+def _write(path: Path, entries: Sequence[Entry], ledger: Path | None) -> int:
+    """Write the claims as an HTML page."""
+    from rankcheck.report import claim_page  # its libraries take a while to import
+
+    if ledger is None:
+        page = claim_page([(Row.of(each, "cited"), each) for each in entries], verified=False)
+    else:
+        rows = {row.id: row for row in read_ledger(ledger).rows}
+        missing = [entry.id for entry in entries if entry.id not in rows]
+        if missing:
+            raise InputError(f"{ledger} has no row of {missing[0]}")
+        page = claim_page([(rows[each.id], each) for each in entries])
+    files.write_page(path, page)
+    say(f"page: {path}")
     return 0
 
 

@@ -21,6 +21,7 @@ from rankcheck.hunt.suspicion import obstacle, suspect
 from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected
+from rankcheck.notebook import InNotebooks
 from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import Scope
@@ -56,7 +57,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Hunt:
+class Hunt(InNotebooks):
     """The result of a hunt.
 
     Attributes:

@@ -12,6 +12,7 @@ from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.relations import relation_name
 from rankcheck.errors import InputError
+from rankcheck.notebook import InNotebooks
 from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.verification.counts import Counts
 from rankcheck.versions import versions
@@ -140,7 +141,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(InNotebooks):
     """What was found about one claim.
 
     Attributes:
@@ -300,7 +301,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(InNotebooks):
     """The rows of a run, sorted by id, with what they depend on."""
 
     rows: tuple[Row, ...]

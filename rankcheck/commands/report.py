@@ -1,0 +1,82 @@
+"""Write a ledger as one HTML page: tables that filter and sort, formulas, matrices, pictures.
+
+The page needs no other file and no network. With --ledger, what `rankcheck verify --json FILE` or
+`pytest --rankcheck-ledger FILE` wrote is shown, and nothing is verified; otherwise the claims are
+verified first. A SELECTOR is one of `rankcheck verify`.
+
+Exit code: with --ledger 0, else that of `rankcheck verify`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from rankcheck import files
+from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.selection import select
+from rankcheck.commands import exits
+from rankcheck.commands.completion import completes
+from rankcheck.commands.exits import Exit
+from rankcheck.commands.verify import Run, add_run
+from rankcheck.errors import InputError
+from rankcheck.terminal.live import Progress
+from rankcheck.terminal.plain import say
+from rankcheck.verification.ledger import Ledger, read_ledger
+
+HELP = "write a ledger as an HTML page"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `rankcheck report`."""
+    completes(
+        parser.add_argument(
+            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
+        )
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        default=Path("rankcheck-report.html"),
+        help="the page (default rankcheck-report.html)",
+    )
+    parser.add_argument("--ledger", metavar="FILE", type=Path, help="show this ledger")
+    add_run(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Verify the claims or read the ledger, and write the page."""
+    files.check_writable(args.out, "a page of rankcheck")
+    if args.ledger is not None:
+        ledger, code = _chosen(read_ledger(args.ledger), args.selectors), Exit.EXPECTED
+        entries = project()
+    else:
+        entries = select(args.selectors)
+        shown = Progress(sys.stdout, len(entries))
+        ledger = Run.of(args, entries).ledger(shown)
+        code = exits.of_rows(ledger.rows)
+    from rankcheck.report import ledger_page  # its libraries take a while to import
+
+    page = ledger_page(ledger, entries)
+    files.write_page(args.out, page)
+    say(f"page: {args.out}")
+    return code
+
+
+def _chosen(ledger: Ledger, selectors: list[str]) -> Ledger:
+    """The rows of a ledger that are selected.
+
+    Raises:
+        InputError: if the ledger has no row of a selected claim.
+    """
+    if not selectors:
+        return ledger
+    wanted = [entry.id for entry in select(selectors)]
+    rows = {row.id: row for row in ledger.rows}
+    missing = [name for name in wanted if name not in rows]
+    if missing:
+        raise InputError(f"the ledger has no row of {missing[0]}; it lists the claims of one run")
+    return replace(ledger, rows=tuple(rows[name] for name in sorted(wanted)))

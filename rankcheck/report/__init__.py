@@ -1,0 +1,9 @@
+"""The report: a ledger as one self-contained HTML page, with formulas, matrices and pictures.
+
+What lives here: how results look on a page. It may import everything below it but `terminal`; no
+command and no claim.
+"""
+
+from rankcheck.report.page import claim_page, ledger_page
+
+__all__ = ["claim_page", "ledger_page"]

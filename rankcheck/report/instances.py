@@ -1,0 +1,148 @@
+"""The text of an instance, `depth 1, W_1 = [[1]], x = [0]`, with its arrays as matrices."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from decimal import Context, Decimal
+from typing import Any
+
+from markupsafe import Markup
+
+from rankcheck.report.markup import formula
+
+__all__ = ["equation", "instance", "number", "parts", "shortened"]
+
+#: A longer text is shown as it is, and so is an array with more rows or columns.
+LONGEST, LARGEST = 4000, 9
+#: A number with more characters is rounded to so many digits.
+WIDEST, DIGITS = 9, 5
+_NAME = re.compile(r"[^\W\d]\w*")
+_BALL = re.compile(r"\[(-?\d+(?:\.\d+)?(?:e[+-]?\d{1,9})?) \+/- [^\]]*\]")
+_LONG = re.compile(r"(?<![\w.])-?(?=[\d./e+-]{10})(?:\d+/0*[1-9]\d*|\d+\.\d+(?:e[+-]?\d{1,9})?)")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,9})?|-?\d+/0*[1-9]\d*")
+
+
+def instance(text: str) -> Markup:
+    """An instance with its numbers rounded to five digits, and its arrays as matrices.
+
+    >>> instance("depth 1, f = loop(2, 3)")
+    Markup('<span class="part">depth 1</span> <span class="part">f = loop(2, 3)</span>')
+    """
+    if len(text) > LONGEST:
+        return Markup("<code>{}</code>").format(text)
+    parts = [_part(part) for part in _split(text)]
+    return Markup(" ").join(Markup('<span class="part">{}</span>').format(p) for p in parts)
+
+
+def number(text: str) -> str:
+    """A number as it is, or rounded to five digits if it is long.
+
+    >>> number("1/3"), number("-1.0000000001"), number("[1.5000000000 +/- 2.1e-40]"), number("x")
+    ('1/3', '≈ -1', '≈ 1.5', 'x')
+    """
+    ball = _BALL.fullmatch(text)
+    if ball is None and (len(text) <= WIDEST or not _NUMBER.fullmatch(text)):
+        return text
+    return f"≈ {_rounded(text if ball is None else ball[1])}"
+
+
+def shortened(text: str) -> str:
+    """The text of an instance with its long numbers rounded to five digits.
+
+    >>> shortened("slope 0.30000000000000004, W_1 = [[1, 1234567/1000]]")
+    'slope 0.3…, W_1 = [[1, 1234.6…]]'
+    """
+    return _LONG.sub(lambda found: f"{_rounded(found[0])}…", text)
+
+
+def _rounded(text: str) -> str:
+    """A decimal number or a fraction, with five digits."""
+    top, _, bottom = text.partition("/")
+    context = Context(prec=DIGITS)
+    value = context.divide(Decimal(top), Decimal(bottom or 1)).normalize(context)
+    return f"{value:f}" if -5 <= value.adjusted() < 6 else f"{value:e}"
+
+
+def _split(text: str) -> Iterator[str]:
+    """The parts of a text, at the commas outside of brackets."""
+    depth, begin = 0, 0
+    for place, character in enumerate(text):
+        if character in "[({":
+            depth += 1
+        elif character in "])}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield text[begin:place].strip()
+            begin = place + 1
+    yield text[begin:].strip()
+
+
+def _part(text: str) -> Markup:
+    latex = equation(text)
+    return Markup("{}").format(text) if latex is None else formula(latex)
+
+
+def parts(text: str) -> list[tuple[str, str | None]]:
+    """The parts of an instance, and as LaTeX, with all digits, those that are numbers or arrays.
+
+    >>> parts("depth 1, W_1 = [[1, 1/2]]")
+    [('depth 1', None), ('W_1 = [[1, 1/2]]', 'W_{1} = \\begin{pmatrix}1 & 1/2\\end{pmatrix}')]
+    """
+    return [(part, equation(part, exact=True)) for part in _split(text)]
+
+
+def equation(text: str, *, exact: bool = False) -> str | None:
+    """`name = value` in LaTeX; None if it is anything else, or the array is too large.
+
+    Args:
+        exact: keep all digits; else long numbers are rounded to five.
+    """
+    name, equals, value = text.partition(" = ")
+    if not equals or not _NAME.fullmatch(name):
+        return None
+    latex = _latex(value, exact)
+    return None if latex is None else f"{_symbol(name)} = {latex}"
+
+
+def _symbol(name: str) -> str:
+    """A name of Python as a symbol: W_1, `points` in upright letters."""
+    base, _, index = name.partition("_")
+    base = base if len(base) == 1 else rf"\mathrm{{{base}}}"
+    return f"{base}_{{{index.replace('_', ',')}}}" if index else base
+
+
+def _latex(value: str, exact: bool) -> str | None:
+    """A number or an array; None if it is neither, or too large."""
+    try:
+        parsed = json.loads(re.sub(r"[^\[\],\s]+", lambda found: json.dumps(found[0]), value))
+    except (ValueError, RecursionError):
+        return None
+    return _array(parsed, exact)
+
+
+def _array(value: Any, exact: bool) -> str | None:
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value):
+            return None
+        return value if exact or len(value) <= WIDEST else rf"{_rounded(value)}\text{{…}}"
+    if not 0 < len(value) <= LARGEST:
+        return r"\emptyset" if not value else None
+    cells = [_array(item, exact) for item in value]
+    if None in cells:
+        return None
+    kept = [cell for cell in cells if cell is not None]
+    if all(isinstance(item, str) for item in value):
+        return r"\begin{pmatrix}" + " & ".join(kept) + r"\end{pmatrix}"
+    if _is_matrix(value):
+        rows = [[str(_array(entry, exact)) for entry in row] for row in value]
+        return r"\begin{pmatrix}" + r" \\ ".join(map(" & ".join, rows)) + r"\end{pmatrix}"
+    return r"\left[" + ",\\; ".join(kept) + r"\right]"
+
+
+def _is_matrix(value: list[Any]) -> bool:
+    """Whether a list has rows of numbers, all of one length."""
+    rows = [row for row in value if isinstance(row, list) and row]
+    same = len({len(row) for row in rows}) == 1 and len(rows) == len(value)
+    return same and all(isinstance(entry, str) for row in rows for entry in row)

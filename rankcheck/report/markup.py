@@ -1,0 +1,96 @@
+"""Markdown with LaTeX as HTML with MathML; all text is escaped."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+from math_core import LatexError, LatexToMathML
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+__all__ = ["convertible", "formula", "line", "prose", "words"]
+
+#: A longer formula is shown as it is written.
+LONGEST = 4000
+_DOLLARS = re.compile(r"(\$\$?)(.+?)\1", re.DOTALL)
+
+
+@cache
+def _converter() -> LatexToMathML:
+    return LatexToMathML()
+
+
+def formula(latex: str, *, display: bool = False) -> Markup:
+    r"""LaTeX as MathML; as code where it cannot be converted.
+
+    >>> formula(r"\beta")
+    Markup('<math><mi>β</mi></math>')
+    >>> formula(r"\nonsense{<b>}")
+    Markup('<code class="tex">\\nonsense{&lt;b&gt;}</code>')
+    """
+    if len(latex) <= LONGEST:
+        try:
+            return Markup(
+                _converter().convert_with_local_state(latex.strip(), displaystyle=display)
+            )
+        except LatexError:
+            pass
+    return Markup('<code class="tex">{}</code>').format(latex)
+
+
+def convertible(latex: str) -> bool:
+    r"""Whether a formula is plain mathematics, without commands that read, write or load.
+
+    >>> convertible(r"\frac{1}{2}"), convertible(r"\input{secret}")
+    (True, False)
+    """
+    if len(latex) > LONGEST:
+        return False
+    try:
+        _converter().convert_with_local_state(latex, displaystyle=False)
+    except LatexError:
+        return False
+    return True
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    """CommonMark and tables, without HTML and images, with formulas between dollars."""
+
+    def rendered(latex: str, options: dict[str, Any]) -> str:
+        return str(formula(latex, display=bool(options.get("display_mode"))))
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image"])
+    parser.use(dollarmath_plugin, renderer=rendered, allow_space=True, double_inline=True)
+    return parser
+
+
+def prose(text: str) -> Markup:
+    """Paragraphs of Markdown with LaTeX.
+
+    >>> prose("A *bound*, <b>.")
+    Markup('<p>A <em>bound</em>, &lt;b&gt;.</p>\\n')
+    """
+    return Markup(_markdown().render(text))
+
+
+def line(text: str) -> Markup:
+    """A line of Markdown with LaTeX, such as a title."""
+    return Markup(_markdown().renderInline(text))
+
+
+def words(text: str) -> Markup:
+    """Plain text in which only formulas between dollars are converted, such as quoted words.
+
+    >>> words("b_k * $x_k$")
+    Markup('b_k * <math><msub><mi>x</mi><mi>k</mi></msub></math>')
+    """
+    out, end = Markup(""), 0
+    for found in _DOLLARS.finditer(text):
+        out += escape(text[end : found.start()])
+        out += formula(found[2], display=found[1] == "$$")
+        end = found.end()
+    return out + escape(text[end:])

@@ -1,0 +1,54 @@
+"""HTML for notebooks, of claims, rows, ledgers and hunts."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples import certificate as certificates
+from rankcheck.hunt.result import Hunt
+from rankcheck.report.page import fragment
+from rankcheck.verification.ledger import Counterexample, Ledger, Row
+
+__all__ = ["html"]
+
+
+@singledispatch
+def html(shown: object) -> str:
+    """What a notebook shows of an object: a claim, a row, a ledger or a hunt.
+
+    Raises:
+        TypeError: for any other object.
+    """
+    raise TypeError(f"there is no page for {type(shown).__name__}")
+
+
+@html.register
+def _(shown: Claim) -> str:
+    return fragment([Row.of(shown, "cited")], verified=False)
+
+
+@html.register
+def _(shown: Row) -> str:
+    return fragment([shown])
+
+
+@html.register
+def _(shown: Ledger) -> str:
+    return fragment(shown.rows, table=True)
+
+
+@html.register
+def _(shown: Hunt) -> str:
+    proved = shown.smallest if shown.smallest is not None and shown.smallest.proved else None
+    section = (
+        None if proved is None else Counterexample.of(certificates.section(shown.claim, proved))
+    )
+    row = Row.of(
+        shown.claim,
+        "refuted" if proved is not None else "undecided",
+        counterexample=section,
+        certificate=shown.certificate,
+        messages=(shown.message,),
+    )
+    return fragment([row], verified=False)

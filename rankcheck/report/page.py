@@ -1,0 +1,241 @@
+"""The page of a ledger, and that of one claim."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import inspect
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from rankcheck import files
+from rankcheck.catalogue.entry import Entry
+from rankcheck.claims.claim import FALSE
+from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.claims.relations import relation_name
+from rankcheck.report import markup
+from rankcheck.report.charts import Picture, pictures
+from rankcheck.report.charts.spread import spread
+from rankcheck.report.instances import instance, number, shortened
+from rankcheck.verification.ledger import Ledger, RelationFacts, Row
+
+__all__ = ["claim_page", "fragment", "ledger_page"]
+
+#: In this order are accusations listed.
+_WEIGHTS = ("theorem", "formula", "step", "misprint")
+#: What the verdicts mean, for the head of the page.
+VERDICTS: Mapping[str, str] = {
+    "holds": "no instance broke the statement, and its controls were caught; this is no proof",
+    "guarded": "a conjecture that nothing has broken",
+    "refuted": "a counterexample is proved in ball arithmetic",
+    "failed": "a control was not caught, nothing was asserted, or the check raised",
+    "undecided": "a violation in floats that is neither proved nor excluded",
+    "cited": "not checked here",
+}
+
+
+@dataclass(frozen=True)
+class RelationPart:
+    """One relation of a claim, as the page shows it."""
+
+    name: str
+    facts: RelationFacts
+    chart: Picture | None
+
+
+@dataclass(frozen=True)
+class ClaimPart:
+    """A claim as the page shows it: its row, and what its file says if that is known."""
+
+    row: Row
+    entry: Entry | None = None
+    witness: str = ""
+    relations: Sequence[RelationPart] = field(default_factory=tuple)
+    verified: bool = True
+
+    @classmethod
+    def of(cls, row: Row, entry: Entry | None, *, verified: bool = True) -> ClaimPart:
+        """Collect what belongs to a row."""
+        relations = [
+            RelationPart(
+                relation_name(facts.label, place),
+                facts,
+                spread(facts) if any(facts.spread) else None,
+            )
+            for place, facts in enumerate(row.relations)
+        ]
+        return cls(row, entry, _docstring(entry), relations, verified)
+
+    @property
+    def anchor(self) -> str:
+        """The id of its element."""
+        return f"claim-{self.row.id}"
+
+    @property
+    def document(self) -> str:
+        """The key of its document."""
+        return "" if self.row.reference is None else self.row.reference["key"]
+
+    @property
+    def where(self) -> str:
+        """The place in the document."""
+        return "" if self.row.reference is None else self.row.reference["where"]
+
+    @property
+    def best(self) -> str:
+        """The best ratio of a bound, or the deviation of an identity."""
+        if self.row.best_ratio is not None:
+            return f"{self.row.best_ratio:.4f}"
+        return "" if self.row.deviation is None else f"{self.row.deviation:.1e}"
+
+    @property
+    def controls(self) -> list[tuple[str, str, str]]:
+        """What was made false on purpose: what it is, its name, and the instance that broke it."""
+        broken = self.row.broken_by
+        rows = [("without the hypothesis", name, broken.get(name, "")) for name in self.row.needs]
+        others = [name for name in broken if name not in self.row.needs]
+        return rows + [("with the change", name, broken[name]) for name in others]
+
+    @property
+    def weight(self) -> str:
+        """How much a refutation weighs: that of its heaviest erratum."""
+        weights = [str(erratum["weight"]) for erratum in self.row.errata]
+        return min(weights, key=_WEIGHTS.index, default="")
+
+    @property
+    def instances(self) -> int:
+        """How many instances satisfied the hypotheses."""
+        return self.row.counts.evaluated + (
+            0 if self.row.scope is None else self.row.scope.counts.evaluated
+        )
+
+    @property
+    def sharpest(self) -> str | None:
+        """The instance on which a relation came closest to equality."""
+        bounds = [facts for facts in self.row.relations if facts.sharpest is not None]
+        best = max(bounds, key=lambda facts: facts.tight_ratio or facts.ratio or 0.0, default=None)
+        return None if best is None else best.sharpest
+
+
+def _docstring(entry: Entry | None) -> str:
+    """The first paragraph about the witness of a claim, if it is a function of rankcheck."""
+    if entry is None or entry.witness is None or not entry.witness.startswith("rankcheck."):
+        return ""
+    module, _, name = entry.witness.rpartition(".")
+    found = getattr(importlib.import_module(module), name, None)
+    return (inspect.getdoc(found) or "").partition("\n\n")[0]
+
+
+def ledger_page(
+    ledger: Ledger, entries: Iterable[Entry] = (), drawn: Sequence[Picture] | None = None
+) -> str:
+    """A ledger as one HTML page that needs no other file.
+
+    Args:
+        entries: the claims as their files declare them, for witnesses, and families by name.
+        drawn: the pictures; by default those of `charts.pictures`.
+    """
+    known = {entry.id: entry for entry in entries}
+    parts = [ClaimPart.of(row, known.get(row.id)) for row in ledger.rows]
+    if drawn is None:
+        drawn = pictures(ledger, list(known.values()))
+    return _render("ledger.html", ledger=ledger, pictures=drawn, **_shared(parts))
+
+
+def claim_page(found: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:
+    """Some claims as an HTML page.
+
+    Args:
+        found: the rows of the claims, with what their files declare.
+        verified: whether the rows come from a ledger; else no verdict is shown.
+    """
+    parts = [ClaimPart.of(row, entry, verified=verified) for row, entry in found]
+    return _render("claim.html", **_shared(parts))
+
+
+def fragment(rows: Sequence[Row], *, verified: bool = True, table: bool = False) -> str:
+    """Some claims as HTML for a notebook.
+
+    Args:
+        table: only the table, without the parts of the claims.
+    """
+    parts = [ClaimPart.of(row, None, verified=verified) for row in rows]
+    return _render("fragment.html", table=table, **_shared(parts))
+
+
+def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
+    """What all pages show."""
+    groups: dict[str, list[ClaimPart]] = {}
+    for part in parts:
+        groups.setdefault(part.document, []).append(part)
+    wrong = [part for part in parts if part.row.kind in FALSE]
+    return {
+        "parts": parts,
+        "groups": groups,
+        "documents": {key: str(DOCUMENTS.get(key, key)) for key in groups},
+        "counts": Counter(part.row.verdict for part in parts),
+        "unexpected": [part for part in parts if not part.row.expected],
+        "wrong": sorted(
+            wrong, key=lambda part: (_WEIGHTS.index(part.weight or "step"), part.where)
+        ),
+    }
+
+
+def _render(template: str, **values: Any) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("rankcheck.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script, style = _file("page.js"), _file("page.css")
+    environment.globals |= {
+        "script": Markup(script),
+        "style": Markup(style),
+        "scoped": Markup(_scoped(style)),
+        "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        "generator": Markup(files.GENERATOR),
+        "verdicts": VERDICTS,
+        "false_kinds": FALSE,
+    }
+    environment.filters |= {
+        "prose": markup.prose,
+        "words": markup.words,
+        "line": markup.line,
+        "instance": instance,
+        "number": number,
+        "shortened": shortened,
+        "fragment": lambda text: quote(text, safe=""),
+    }
+    return environment
+
+
+def _scoped(style: str) -> str:
+    """The style for a part of someone else's page."""
+    variables, _, rules = style.partition("\n}\n")
+    return variables.replace(":root", ".rankcheck") + "\n}\n.rankcheck {" + rules + "}"
+
+
+def _file(name: str) -> str:
+    return resources.files("rankcheck.report").joinpath("templates", name).read_text("utf-8")
+
+
+def _digest(script: str) -> str:
+    """What a browser compares a script with before it runs it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
