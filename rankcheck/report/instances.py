@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
 
 from markupsafe import Markup
@@ -16,10 +16,13 @@ __all__ = ["equation", "instance", "number", "parts", "shortened"]
 
 #: A longer text is shown as it is, and so is an array with more rows or columns.
 LONGEST, LARGEST = 4000, 9
+#: An instance with more numbers is shown as text, which is cut at so many characters.
+MOST, CUT = 24, 300
 #: A number with more characters is rounded to so many digits.
 WIDEST, DIGITS = 9, 5
 _NAME = re.compile(r"[^\W\d]\w*")
 _BALL = re.compile(r"\[(-?\d+(?:\.\d+)?(?:e[+-]?\d{1,9})?) \+/- [^\]]*\]")
+_ENTRY = re.compile(r"(?<=[\[ ])-?\d")
 _LONG = re.compile(r"(?<![\w.])-?(?=[\d./e+-]{10})(?:\d+/0*[1-9]\d*|\d+\.\d+(?:e[+-]?\d{1,9})?)")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,9})?|-?\d+/0*[1-9]\d*")
 
@@ -31,7 +34,9 @@ def instance(text: str) -> Markup:
     Markup('<span class="part">depth 1</span> <span class="part">f = loop(2, 3)</span>')
     """
     if len(text) > LONGEST:
-        return Markup("<code>{}</code>").format(text)
+        return Markup("<code>{} …</code>").format(text[:CUT])
+    if len(_ENTRY.findall(text)) > MOST:
+        return Markup("<code>{}</code>").format(shortened(text))
     parts = [_part(part) for part in _split(text)]
     return Markup(" ").join(Markup('<span class="part">{}</span>').format(p) for p in parts)
 
@@ -54,13 +59,14 @@ def shortened(text: str) -> str:
     >>> shortened("slope 0.30000000000000004, W_1 = [[1, 1234567/1000]]")
     'slope 0.3…, W_1 = [[1, 1234.6…]]'
     """
-    return _LONG.sub(lambda found: f"{_rounded(found[0])}…", text)
+    short = _LONG.sub(lambda found: f"{_rounded(found[0])}…", text)
+    return short if len(short) <= CUT else short[:CUT] + " …"
 
 
 def _rounded(text: str) -> str:
     """A decimal number or a fraction, with five digits."""
     top, _, bottom = text.partition("/")
-    context = Context(prec=DIGITS)
+    context = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
     value = context.divide(Decimal(top), Decimal(bottom or 1)).normalize(context)
     return f"{value:f}" if -5 <= value.adjusted() < 6 else f"{value:e}"
 

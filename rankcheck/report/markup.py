@@ -58,12 +58,13 @@ def convertible(latex: str) -> bool:
 
 @cache
 def _markdown() -> MarkdownIt:
-    """CommonMark and tables, without HTML and images, with formulas between dollars."""
+    """CommonMark and tables, without HTML, images and links, with formulas between dollars."""
 
     def rendered(latex: str, options: dict[str, Any]) -> str:
         return str(formula(latex, display=bool(options.get("display_mode"))))
 
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image"])
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.disable(["image", "link", "autolink"])
     parser.use(dollarmath_plugin, renderer=rendered, allow_space=True, double_inline=True)
     return parser
 

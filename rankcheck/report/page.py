@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib
 import inspect
+import pydoc
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,7 +69,7 @@ class ClaimPart:
             RelationPart(
                 relation_name(facts.label, place),
                 facts,
-                spread(facts) if any(facts.spread) else None,
+                spread(facts) if facts.kind == "leq" and any(facts.spread) else None,
             )
             for place, facts in enumerate(row.relations)
         ]
@@ -130,9 +130,7 @@ def _docstring(entry: Entry | None) -> str:
     """The first paragraph about the witness of a claim, if it is a function of rankcheck."""
     if entry is None or entry.witness is None or not entry.witness.startswith("rankcheck."):
         return ""
-    module, _, name = entry.witness.rpartition(".")
-    found = getattr(importlib.import_module(module), name, None)
-    return (inspect.getdoc(found) or "").partition("\n\n")[0]
+    return (inspect.getdoc(pydoc.locate(entry.witness)) or "").partition("\n\n")[0]
 
 
 def ledger_page(

@@ -1,0 +1,138 @@
+"""The pages as text: what they say, and that nothing in a ledger becomes markup or a request."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pytest
+
+from rankcheck.catalogue.selection import select
+from rankcheck.report import claim_page, ledger_page
+from rankcheck.verification.ledger import Row
+
+from .conftest import MARKUP, REFUTED, bound
+
+VOID = {"meta", "input", "br", "img", "link", "hr"}
+
+
+class Page(HTMLParser):
+    """The tags of a page, its ids, its links, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, name):
+        """The values of an attribute."""
+        return [attributes[name] for _, attributes in self.tags if name in attributes]
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_a_ledger_with_its_claims(ledger):
+    text = ledger_page(ledger(bound(), REFUTED), drawn=[])
+    page = Page(text)
+    assert page.open == []
+    assert {"claim-rank.bound-000", "claim-bottleneck.kernel-as-printed"} <= set(page.all("id"))
+    said = words(page.text)
+    assert "The cost bounds the Jacobian" in said
+    assert "without the hypothesis x > 0 it fails" in said
+    assert "2 of 2 mutants killed" in said
+    assert "Prop. 9/18 of bottleneck" in said
+    assert "rankcheck hunt rank.bound-000" in said
+    assert len(page.all("id")) == len(set(page.all("id")))
+
+
+def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
+    said = words(Page(ledger_page(ledger(bound(), REFUTED), drawn=[])).text)
+    part = said[said.rindex("Prop. 9/18 of bottleneck") :]
+    for wanted in (
+        "In printwe have",
+        "left side 2, right side ≈ 1 ([1.00000000000000000 +/- 8.89e-30])",
+        "ball arithmetic of 128 bits",
+        "for large L only chains of unit weights have the derivative L",
+        "Right without the two",
+        "What survives the corollary",
+        "Corrected by rank.bound-000",
+        "rankcheck replay properties/bottleneck/certificates/bottleneck.kernel-as-printed.json",
+    ):
+        assert wanted in part, wanted
+
+
+def test_links_lead_to_parts_of_the_page(ledger, rows):
+    page = Page(ledger_page(ledger(*rows), drawn=[]))
+    ids = set(page.all("id"))
+    for link in page.all("href"):
+        assert link.startswith("#")
+        assert unquote(link[1:]) in ids, link
+
+
+def test_nothing_of_a_ledger_is_markup_or_a_request(ledger, rows):
+    page = Page(ledger_page(ledger(*rows), drawn=[]))
+    assert MARKUP in page.text
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert not {"img", "iframe", "object", "embed", "link", "form-data"} & {t for t, _ in page.tags}
+    for tag, attributes in page.tags:
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert not any(name in attributes for name in ("src", "srcset", "style", "action"))
+    [policy] = [
+        a["content"] for t, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+
+
+@pytest.mark.parametrize("kind", ["cited", "conjecture"])
+def test_a_page_for_every_kind(kind):
+    row = Row(id="t.a", title="A", kind=kind, verdict="cited", reason="too long: $x$")
+    page = Page(claim_page([(row, None)]))
+    assert "Not checked here: too long" in words(page.text)
+
+
+def test_a_page_of_a_claim_that_was_not_verified_has_no_verdict():
+    [entry] = select(["bottleneck.ntk-derivative-as-printed"])
+    page = Page(claim_page([(Row.of(entry, "cited"), entry)], verified=False))
+    assert "verdict" not in " ".join(filter(None, page.all("class")))
+    assert "In print" in page.text
+
+
+def test_every_formula_of_the_catalogue_is_typeset():
+    entries = select([])
+    page = claim_page([(Row.of(entry, "cited"), entry) for entry in entries], verified=False)
+    assert 'class="tex"' not in page
+    assert page.count("<math") > 5 * len(entries)
+    assert len(page.encode()) < 2_000_000
+
+
+def test_what_a_notebook_shows(ledger, rows, declare, scalars):
+    claim = declare(lambda x: None, scalars(), statement="$\\beta$")
+    for shown in (ledger(*rows), rows[0], claim):
+        html = shown._repr_html_()
+        assert Page(html).open == []
+        assert "<script" not in html
+    assert "<mi>β</mi>" in claim._repr_html_()
+    # The style of the page stays inside of the fragment.
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
+    assert style.startswith(".rankcheck {")
+    assert ":root" not in style.partition("@media print")[0]
