@@ -35,7 +35,7 @@ STYLE = """
 .plot.small text{font-size:12px}
 .plot .s0{--hue:var(--faint)}.plot .s1{--hue:var(--series-1)}.plot .s2{--hue:var(--series-2)}
 .plot .s3{--hue:var(--series-3)}.plot .s4{--hue:var(--series-4)}.plot .s5{--hue:var(--series-5)}
-.plot text.tone{fill:var(--hue)}
+.plot text.tone:not(.s0){fill:var(--hue)}
 .plot .axis{fill:none;stroke:var(--ink);stroke-width:1}
 .plot .grid{fill:none;stroke:var(--faint);stroke-width:1;opacity:.35}
 .plot .line{fill:none;stroke:var(--hue);stroke-width:2;stroke-linejoin:round}
@@ -187,6 +187,7 @@ class Chart:
         width, height: of the whole, in units.
         right: the margin on the right, for labels.
         small: whether the chart keeps its size, and has small text.
+        frame: whether the axes are drawn.
     """
 
     def __init__(
@@ -200,6 +201,7 @@ class Chart:
         height: float = 380,
         right: float = 24,
         small: bool = False,
+        frame: bool = True,
     ) -> None:
         self._title, self._description = title, description
         self._x, self._y = x, y
@@ -214,7 +216,7 @@ class Chart:
         self.bottom = height - self.tall * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
         self._links = False
         self._ends: list[tuple[float, int, str]] = []
-        self._body: list[Markup] = [self._axes()]
+        self._body: list[Markup] = [self._axes()] if frame else []
 
     def place(self, point: Point) -> Point:
         """Where a point lies in the picture, in units from its left and its top."""
@@ -261,7 +263,7 @@ class Chart:
             spots = "".join(f"M{coordinate(x)} {coordinate(y)}h0" for x, y in places)
             if spots:
                 inner += Markup('<path class="{} s{}" d="{}"/>').format(name, series, spots)
-        self._add(inner, link, grouped=bool(tip))
+        self._add(inner, link, bool(tip))
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
         """A histogram with bars between successive edges, where they reach above the least y."""
@@ -285,6 +287,16 @@ class Chart:
             inner = Markup("<g><title>{}</title>{}</g>").format(tip, inner)
         self._body.append(inner)
 
+    def arc(self, start: Point, end: Point, bulge: float, series: int, *, tip: str = "") -> None:
+        """An arc between two points that bends to the left by about 3/4 `bulge` units."""
+        (x, y), (u, v) = self.place(start), self.place(end)
+        ends = [(x, y), (x - bulge, y), (u - bulge, v), (u, v)]
+        first, *others = [f"{coordinate(a)} {coordinate(b)}" for a, b in ends]
+        inner = Markup('<path class="line s{}" d="M{}C{}"/>').format(
+            series, first, " ".join(others)
+        )
+        self._add(Markup("<title>{}</title>").format(tip) + inner if tip else inner, "", bool(tip))
+
     def rule(self, *, x: float | None = None, y: float | None = None, series: int = 0) -> None:
         """A dashed line across the chart at one x, or one y."""
         if x is not None:
@@ -300,10 +312,15 @@ class Chart:
         *,
         anchor: Literal["start", "middle", "end"] = "start",
         shift: Point = (0, 0),
+        link: str = "",
+        tip: str = "",
     ) -> None:
         """A text whose base line begins (or is centred, or ends) at a point, shifted by units."""
         x, y = self.place(point)
-        self._body.append(self._text(x + shift[0], y + shift[1], text, series, anchor))
+        inner = self._text(x + shift[0], y + shift[1], text, series, anchor)
+        self._add(
+            Markup("<title>{}</title>").format(tip) + inner if tip else inner, link, bool(tip)
+        )
 
     def end_label(self, y: float, text: str, series: int) -> None:
         """A text on the right at the height y; the texts there are moved apart."""
@@ -368,7 +385,7 @@ class Chart:
     def _path(self, name: str, series: int, text: str) -> None:
         self._body.append(Markup('<path class="{} s{}" d="{}"/>').format(name, series, text))
 
-    def _add(self, inner: Markup, link: str, *, grouped: bool) -> None:
+    def _add(self, inner: Markup, link: str, grouped: bool) -> None:
         if link:
             self._links = True
             inner = Markup('<a href="{}">{}</a>').format(link, inner)

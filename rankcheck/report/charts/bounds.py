@@ -57,10 +57,10 @@ def bounds(ledger: Ledger) -> Picture:
         chart.label((x, 200.0), "on the tight family", _TIGHT, anchor="end")
         chart.label((x, 30.0), "on other instances", _OUTSIDE, anchor="end")
     caption = (
-        f"Each of {len(found)} bounds $\\mathrm{{lhs}} \\le \\mathrm{{rhs}}$ has one dot at its "
+        rf"Each of {len(found)} bounds $\mathrm{{lhs}} \le \mathrm{{rhs}}$ has one dot at its "
         "largest ratio on the instances outside its tight family, and one at the largest ratio on "
-        f"the tight family. The top line is equality up to $10^{{-9}}$; {equal} of the bounds were "
-        "seen there. A dot leads to its claim."
+        rf"the tight family. The top line is equality up to $10^{{-9}}$; {equal} of the bounds "
+        "were seen there. A dot leads to its claim."
     )
     return Picture("bounds", "How close each bound comes to equality", caption, chart.svg)
 

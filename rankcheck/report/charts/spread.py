@@ -39,7 +39,7 @@ def spread(facts: RelationFacts) -> Picture:
     if leq:
         chart.rule(x=1.0, series=2)
         caption = (
-            "How often $\\mathrm{lhs}/\\mathrm{rhs}$ had which value; the dashed line is equality."
+            r"How often $\mathrm{lhs}/\mathrm{rhs}$ had which value; the dashed line is equality."
         )
     else:
         caption = "How often the sides differed by how much, relative to them, in powers of ten."
