@@ -35,6 +35,7 @@ STYLE = """
 .plot.small text{font-size:12px}
 .plot .s0{--hue:var(--faint)}.plot .s1{--hue:var(--series-1)}.plot .s2{--hue:var(--series-2)}
 .plot .s3{--hue:var(--series-3)}.plot .s4{--hue:var(--series-4)}.plot .s5{--hue:var(--series-5)}
+.plot text.strong{font-weight:600}
 .plot text.tone:not(.s0){fill:var(--hue)}
 .plot .axis{fill:none;stroke:var(--ink);stroke-width:1}
 .plot .grid{fill:none;stroke:var(--faint);stroke-width:1;opacity:.35}
@@ -314,10 +315,11 @@ class Chart:
         shift: Point = (0, 0),
         link: str = "",
         tip: str = "",
+        strong: bool = False,
     ) -> None:
         """A text whose base line begins (or is centred, or ends) at a point, shifted by units."""
         x, y = self.place(point)
-        inner = self._text(x + shift[0], y + shift[1], text, series, anchor)
+        inner = self._text(x + shift[0], y + shift[1], text, series, anchor, strong)
         self._add(
             Markup("<title>{}</title>").format(tip) + inner if tip else inner, link, bool(tip)
         )
@@ -371,8 +373,17 @@ class Chart:
         frame = Markup('<path class="axis" d="M{} {}V{}H{}"/>').format(left, top, bottom, right)
         return lines + frame + out
 
-    def _text(self, x: float, y: float, text: str, series: int | None, anchor: str) -> Markup:
-        named = "" if series is None else Markup(' class="tone s{}"').format(series)
+    def _text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        series: int | None,
+        anchor: str,
+        strong: bool = False,
+    ) -> Markup:
+        names = ["strong"] * strong + ([] if series is None else ["tone", f"s{series}"])
+        named = Markup(' class="{}"').format(" ".join(names)) if names else ""
         where = "" if anchor == "start" else Markup(' text-anchor="{}"').format(anchor)
         return Markup('<text x="{}" y="{}"{}{}>{}</text>').format(
             coordinate(x), coordinate(y), where, named, text

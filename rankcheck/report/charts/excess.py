@@ -67,6 +67,6 @@ def excess() -> Picture:
         "The linear map $A$ of rank $k = 2$ on a cone, by interpolated kernels and at its least "
         r"cost: the excess $\|\theta\|^2 - kL$ falls to $2 \log |A|_+$, the dashed line. The "
         "dashed curve is three terms of the expansion of the least cost. The excess of the shear, "
-        r"stretched by $e^{L^{-\gamma}}$, falls to $0$, although the shear has two different Jacobians."
+        r"stretched by $e^{L^{-\gamma}}$, falls to $0$, although the shear has two Jacobians."
     )
     return Picture("excess", "The excess cost of deep networks", caption, chart.svg)
