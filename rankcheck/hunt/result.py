@@ -57,6 +57,23 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Fall:
+    """Where the least margin of a strategy fell.
+
+    Attributes:
+        strategy: its name, or `scope`.
+        instances: how many instances inside the hypotheses the strategies had evaluated, at the end
+            of the shard.
+        margin: the new least margin of the strategy: negative for a violation, proved or not, and 0
+            for a violation within the tolerance.
+    """
+
+    strategy: str
+    instances: int
+    margin: float
+
+
+@dataclass(frozen=True)
 class Hunt(InNotebooks):
     """The result of a hunt.
 
@@ -78,6 +95,7 @@ class Hunt(InNotebooks):
         troubles: by reason, how many searches, or starts of one, ended early: gradients that fail
             or do not exist, and exceptions in a strategy.
         scope: what was enumerated before the search, None if nothing was.
+        history: how the least margin of each strategy fell, in the order of the shards.
         certificate: file of the certificate, if the claim is refuted.
         message: the result in words.
     """
@@ -93,6 +111,7 @@ class Hunt(InNotebooks):
     stages: Mapping[str, float] = field(default_factory=dict)
     troubles: Mapping[str, int] = field(default_factory=dict)
     scope: Scope | None = None
+    history: tuple[Fall, ...] = ()
     strategy: str | None = None
     violation: Violation | None = None
     worst: Violation | None = None
@@ -116,6 +135,7 @@ class Hunt(InNotebooks):
             "stages": dict(self.stages),
             "troubles": dict(self.troubles),
             "scope": None if self.scope is None else asdict(self.scope),
+            "history": [asdict(fall) for fall in self.history],
             "strategy": self.strategy,
             "worst": _violation_json(self.worst),
             "smallest": _violation_json(self.smallest),

@@ -26,6 +26,7 @@ from rankcheck.hunt.job import Job, Target
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.result import (
+    Fall,
     Hunt,
     Progress,
     report_finding,
@@ -150,6 +151,8 @@ class _Run:
         self._stages: dict[str, float] = {}
         self._counts = Counts()
         self._margin = math.inf
+        self._falls: dict[str, float] = {}
+        self._history: list[Fall] = []
         self._found: tuple[Shard, Finding] | None = None
         self._cut = False
         self._troubles: Counter[str] = Counter()
@@ -200,6 +203,7 @@ class _Run:
             self._raised = tally.raised[0].sentence(self._claim)
         if found is not None and found.proved:
             self._smallest = found, shapes.sentence()
+            self._measured("scope", -float(found.judgement.relative_excess))
         else:
             self._suspect = found
 
@@ -249,10 +253,20 @@ class _Run:
         spent = self._stages.get(shard.strategy, 0.0) + outcome.seconds
         self._stages[shard.strategy] = round(spent, 4)
         found = outcome.found
+        if found is not None and found.violation is not None:
+            self._measured(shard.strategy, -found.violation)
+        else:
+            self._measured(shard.strategy, max(0.0, min(outcome.least, default=math.inf)))
         if found is not None and (self._found is None or found.weight > self._found[1].weight):
             self._found = (shard, found)
         if self._on_progress is not None:
             self._on_progress(self._progress(shard))
+
+    def _measured(self, strategy: str, margin: float) -> None:
+        """Keep a margin, if it is finite and the least of its strategy."""
+        if math.isfinite(margin) and margin < self._falls.get(strategy, math.inf):
+            self._falls[strategy] = margin
+            self._history.append(Fall(strategy, self._counts.evaluated, margin))
 
     def _progress(self, shard: Shard) -> Progress:
         return Progress(
@@ -337,5 +351,6 @@ class _Run:
             stages=self._stages,
             troubles=dict(troubles),
             scope=self._scope,
+            history=tuple(self._history),
             **values,
         )

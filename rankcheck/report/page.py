@@ -22,9 +22,8 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.claim import FALSE
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.claims.relations import relation_name
-from rankcheck.report import markup
-from rankcheck.report.charts import Picture, pictures
-from rankcheck.report.charts.spread import spread
+from rankcheck.report import markup, svg
+from rankcheck.report.charts import Picture, pictures, spread
 from rankcheck.report.instances import instance, number, shortened
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
@@ -134,18 +133,23 @@ def _docstring(entry: Entry | None) -> str:
 
 
 def ledger_page(
-    ledger: Ledger, entries: Iterable[Entry] = (), drawn: Sequence[Picture] | None = None
+    ledger: Ledger,
+    entries: Iterable[Entry] = (),
+    drawn: Sequence[Picture] | None = None,
+    more: Sequence[Picture] = (),
 ) -> str:
     """A ledger as one HTML page that needs no other file.
 
     Args:
         entries: the claims as their files declare them, for witnesses, and families by name.
         drawn: the pictures; by default those of `charts.pictures`.
+        more: further pictures, such as those of hunts.
     """
     known = {entry.id: entry for entry in entries}
     parts = [ClaimPart.of(row, known.get(row.id)) for row in ledger.rows]
     if drawn is None:
         drawn = pictures(ledger, list(known.values()))
+    drawn = [*drawn, *more]
     return _render("ledger.html", ledger=ledger, pictures=drawn, **_shared(parts))
 
 
@@ -182,10 +186,13 @@ def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
         "documents": {key: str(DOCUMENTS.get(key, key)) for key in groups},
         "counts": Counter(part.row.verdict for part in parts),
         "unexpected": [part for part in parts if not part.row.expected],
-        "wrong": sorted(
-            wrong, key=lambda part: (_WEIGHTS.index(part.weight or "step"), part.where)
-        ),
+        "wrong": sorted(wrong, key=lambda part: _accusation(part)),
     }
+
+
+def _accusation(part: ClaimPart) -> tuple[int, str, str]:
+    """By what accusations are sorted."""
+    return _WEIGHTS.index(part.weight or "step"), part.document, part.where
 
 
 def _render(template: str, **values: Any) -> str:
@@ -201,7 +208,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script, style = _file("page.js"), _file("page.css")
+    script, style = _file("page.js"), _file("page.css") + svg.STYLE
     environment.globals |= {
         "script": Markup(script),
         "style": Markup(style),

@@ -328,6 +328,32 @@ def test_the_result_is_plain_json(hunted, tmp_path):
         assert data["counts"] == found.counts.to_json()
 
 
+def test_the_history_is_how_the_margin_of_each_strategy_fell(hunted, tmp_path):
+    path = tmp_path / "j.jsonl"
+    found = hunt(hunted("true"), None, rounds=2, folder=tmp_path, strategies=QUICK, journal=path)
+    expected, least, evaluated = [], {}, 0
+    for line in path.read_text().splitlines()[1:]:  # one process: in the order of the shards
+        finished = json.loads(line)
+        strategy, outcome = finished["shard"].split()[1], finished["outcome"]
+        evaluated += outcome["counts"]["evaluated"]
+        margin = max(0.0, min(m for m in outcome["least"] if m is not None))
+        if margin < least.get(strategy, math.inf):
+            least[strategy] = margin
+            expected.append({"strategy": strategy, "instances": evaluated, "margin": margin})
+    assert found.to_json()["history"] == expected
+    assert len(expected) > len(least) == len(QUICK)
+
+
+def test_the_history_ends_with_the_violation(hunted, tmp_path):
+    found = hunt(hunted("easy"), 30, folder=tmp_path, shrink=0.5)
+    last = found.history[-1]
+    assert (last.strategy, last.instances) == (found.strategy, found.counts.evaluated)
+    assert last.margin == found.margin < 0
+    found = hunt(hunted("easy"), 30, folder=tmp_path, scope=4)
+    assert [(fall.strategy, fall.instances) for fall in found.history] == [("scope", 0)]
+    assert found.history[0].margin == found.margin < 0
+
+
 def test_the_instances_of_the_result_can_be_typed_back(hunted, tmp_path):
     claim = hunted("two-relations")
     found = hunt(claim, 30, folder=tmp_path)

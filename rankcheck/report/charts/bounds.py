@@ -1,0 +1,83 @@
+"""How close every bound of a ledger comes to equality."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+from rankcheck.report.charts.picture import Picture
+from rankcheck.report.svg import Axis, Chart, Point, claim_link
+from rankcheck.verification.ledger import Ledger, RelationFacts
+
+__all__ = ["bounds"]
+
+#: A ratio that is this close to 1, or beyond it, is drawn as equality.
+CLOSEST = 1e-9
+#: The axis shows 1/(1 − r) for a ratio r.
+_TICKS = {1.0: "0", 10.0: "0.9", 100.0: "0.99", 1e3: "0.999", 1e6: "1−10⁻⁶", 1 / CLOSEST: "1"}
+_OUTSIDE, _TIGHT = 1, 2
+
+
+def bounds(ledger: Ledger) -> Picture:
+    """The largest lhs / rhs of each relation that is a bound, outside the tight family and on it.
+
+    Relations are sorted by the first of these. A ratio r is drawn at the height −log(1 − r), from
+    r = 0 to r = 1 − `CLOSEST`. All dots of a claim are one link.
+    """
+    found = [
+        (_outside(facts), row.id, facts)
+        for row in ledger.rows
+        for facts in row.relations
+        if facts.ratio is not None or facts.tight_ratio is not None
+    ]
+    found.sort(key=lambda one: one[:2])
+    equal = sum(1 for *_, facts in found if not _text(facts))
+    chart = Chart(
+        "How close each bound comes to equality",
+        f"The largest ratios of {len(found)} bounds, sorted; {equal} were seen at equality.",
+        Axis(0, len(found) + 1, f"{len(found)} bounds, sorted", ticks={}),
+        Axis(0.8, 1 / CLOSEST, "largest lhs / rhs", "log", ticks=_TICKS),
+    )
+    claims: dict[str, list[tuple[int, RelationFacts]]] = defaultdict(list)
+    for place, (_, id_, facts) in enumerate(found, 1):
+        claims[id_].append((place, facts))
+    for id_, many in claims.items():
+        outside = [_point(place, facts.ratio) for place, facts in many if facts.ratio is not None]
+        tight = [
+            _point(place, facts.tight_ratio)
+            for place, facts in many
+            if facts.tight_ratio is not None
+        ]
+        tip = "; ".join([id_, *filter(None, (_text(facts) for _, facts in many))])
+        chart.marked(
+            [(_TIGHT, tight), (_OUTSIDE, outside)], tip=tip, link=claim_link(id_), fine=True
+        )
+    if found:
+        x = len(found) * 0.98
+        chart.label((x, 200.0), "on the tight family", _TIGHT, anchor="end")
+        chart.label((x, 30.0), "on other instances", _OUTSIDE, anchor="end")
+    caption = (
+        rf"Each of {len(found)} bounds $\mathrm{{lhs}} \le \mathrm{{rhs}}$ has one dot at its "
+        "largest ratio on the instances outside its tight family, and one at the largest ratio on "
+        rf"the tight family. The top line is equality up to $10^{{-9}}$; {equal} of the bounds "
+        "were seen there. A dot leads to its claim."
+    )
+    return Picture("bounds", "How close each bound comes to equality", caption, chart.svg)
+
+
+def _outside(facts: RelationFacts) -> float:
+    return _finite(facts.tight_ratio if facts.ratio is None else facts.ratio)
+
+
+def _point(place: int, ratio: float) -> Point:
+    return place, 1 / min(max(1 - _finite(ratio), CLOSEST), 1.0)
+
+
+def _text(facts: RelationFacts) -> str:
+    """The largest ratio of a bound that was not seen at equality."""
+    ratio = max(_finite(facts.ratio), _finite(facts.tight_ratio))
+    return "" if ratio >= 1 - CLOSEST else f"{ratio:.4g} {facts.label}".strip()
+
+
+def _finite(ratio: float | None) -> float:
+    return ratio if ratio is not None and math.isfinite(ratio) else 0.0

@@ -1,0 +1,54 @@
+"""How the ratios of a bound, or the deviations of an identity, are distributed."""
+
+from __future__ import annotations
+
+from rankcheck.report.charts.picture import Picture
+from rankcheck.report.svg import Axis, Chart
+from rankcheck.verification.ledger import RelationFacts
+from rankcheck.verification.spread import DECADES, PARTS
+
+__all__ = ["spread"]
+
+#: A bar of one instance begins here, so that it has a height on the logarithmic axis.
+BELOW_ONE = 0.5
+
+
+def spread(facts: RelationFacts) -> Picture:
+    """The histogram of one relation: of lhs / rhs on [0, 1], or of deviations by decades.
+
+    The axis of the counts is logarithmic. A bound has a dashed line at equality.
+    """
+    leq, counts = facts.kind == "leq", facts.spread
+    total = sum(counts)
+    most = max(counts, default=0)
+    if leq:
+        title, x = "Ratios of a bound", Axis(0, 1.03, "lhs / rhs", ticks=_ratios())
+        edges = [part / PARTS for part in range(PARTS + 1)]
+    else:
+        title, x = "Deviations of an identity", Axis(-DECADES, 0, "deviation", ticks=_decades())
+        edges = [float(decade) for decade in range(-DECADES, 1)]
+    if facts.label:
+        title += f", {facts.label}"
+    y = Axis(BELOW_ONE, max(10.0, 1.2 * most), "", "log", count=3)
+    said = f"{total} instances" if total else "no instance"
+    chart = Chart(title, said, x, y, width=320, height=120, right=8, small=True)
+    if total:
+        chart.bars(edges, counts)
+    else:
+        chart.label((x.low + (x.high - x.low) / 2, 2.0), said, anchor="middle")
+    if leq:
+        chart.rule(x=1.0, series=2)
+        caption = (
+            r"How often $\mathrm{lhs}/\mathrm{rhs}$ had which value; the dashed line is equality."
+        )
+    else:
+        caption = "How often the sides differed by how much, relative to them, in powers of ten."
+    return Picture("spread", title, caption, chart.svg)
+
+
+def _ratios() -> dict[float, str]:
+    return {0.0: "0", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.0: "1"}
+
+
+def _decades() -> dict[float, str]:
+    return {0.5 - DECADES: "0", -15.0: "10⁻¹⁵", -10.0: "10⁻¹⁰", -5.0: "10⁻⁵", 0.0: "1"}

@@ -1,0 +1,405 @@
+"""Charts as inline SVG: axes, lines, bands, dots, bars and polygons, with text as text.
+
+A chart has a `viewBox` and its natural width, and shrinks with the page. It has classes and no
+colours: the page contains `STYLE` once, and defines `--ink`, `--faint` and `--series-1` to
+`--series-5`, for light and for dark. Text is 14 units high, and 20 on narrow screens, where 640
+units are less than 400 pixels; so `WIDE`, the width of a letter there, is what a layout counts
+with. Everything that is written into a chart is escaped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Literal
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+__all__ = ["STYLE", "Axis", "Chart", "Point", "apart", "claim_link", "coordinate", "steps"]
+
+Point = tuple[float, float]
+Scale = Literal["linear", "log"]
+
+#: The height of a line of text on narrow screens, and the width of a letter, in units.
+TALL, WIDE = 22.0, 10.0
+#: The same of small charts, which do not shrink.
+SMALL_TALL, SMALL_WIDE = 13.0, 6.0
+
+#: The style sheet of all charts. Series 1 to 5 are colours; 0 is that of faint lines.
+STYLE = """
+.plot{display:block;max-width:100%;height:auto;overflow:visible}
+.plot text{font-family:inherit;font-size:14px;fill:var(--ink)}
+.plot.small text{font-size:12px}
+.plot .s0{--hue:var(--faint)}.plot .s1{--hue:var(--series-1)}.plot .s2{--hue:var(--series-2)}
+.plot .s3{--hue:var(--series-3)}.plot .s4{--hue:var(--series-4)}.plot .s5{--hue:var(--series-5)}
+.plot text.strong{font-weight:600}
+.plot text.tone:not(.s0){fill:var(--hue)}
+.plot .axis{fill:none;stroke:var(--ink);stroke-width:1}
+.plot .grid{fill:none;stroke:var(--faint);stroke-width:1;opacity:.35}
+.plot .line{fill:none;stroke:var(--hue);stroke-width:2;stroke-linejoin:round}
+.plot .dash{stroke-dasharray:6 5}
+.plot .band{fill:var(--hue);opacity:.22}
+.plot .bars{fill:var(--hue)}
+.plot .dots,.plot .spot{fill:none;stroke:var(--hue);stroke-width:7;stroke-linecap:round}
+.plot .spot{stroke-width:4.5}
+.plot a:hover path,.plot a:focus path{stroke:var(--ink)}
+.plot a:hover text,.plot a:focus text{text-decoration:underline}
+.plot .cell{fill:var(--hue);fill-opacity:.5;stroke:var(--ink);stroke-width:.7;stroke-linejoin:round}
+@media(max-width:560px){.plot:not(.small) text{font-size:20px}}
+"""
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def claim_link(id_: str) -> str:
+    """The link to a claim on the same page; its element has the id `claim-` and that of the claim.
+
+    >>> claim_link("rank.sandwich")
+    '#claim-rank.sandwich'
+    """
+    return "#claim-" + quote(id_, safe="")
+
+
+def coordinate(value: float) -> str:
+    """A coordinate with at most one decimal.
+
+    Raises:
+        ValueError: if it is not finite.
+
+    >>> coordinate(12.04), coordinate(-0.01), coordinate(7.26)
+    ('12', '0', '7.3')
+    """
+    if not math.isfinite(value):
+        raise ValueError(f"received the coordinate {value}; a chart shows finite numbers")
+    return f"{round(value, 1) + 0.0:g}" if abs(value) < 1e5 else f"{value:.0f}"
+
+
+def steps(low: float, high: float, count: int = 6) -> list[float]:
+    """The multiples of 1, 2 or 5 times a power of ten in [low, high]: at most `count`, at least 1.
+
+    >>> steps(0, 1.3)
+    [0.0, 0.5, 1.0]
+    """
+    least = (high - low) / max(count - 1, 1)
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= least * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    digits = max(0, -math.floor(math.log10(step)))
+    return [round(i * step, digits) for i in range(first, last + 1)]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis from low to high; a logarithmic one has 0 < low.
+
+    Attributes:
+        label: what is drawn, with its unit.
+        ticks: values with their texts, in place of steps of 1, 2 or 5, or powers of ten.
+        count: the largest number of ticks.
+
+    Raises:
+        ValueError: if low < high is false, or an end is not finite or has no logarithm.
+    """
+
+    low: float
+    high: float
+    label: str = ""
+    scale: Scale = "linear"
+    ticks: Mapping[float, str] | None = None
+    count: int = 6
+
+    def __post_init__(self) -> None:
+        finite = math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high
+        if not finite or (self.scale == "log" and self.low <= 0):
+            raise ValueError(
+                f"received a {self.scale} axis from {self.low} to {self.high}; an axis is finite "
+                "and increases, and a logarithmic one is positive"
+            )
+
+    def share(self, value: float) -> float:
+        """Where a value lies between the ends: 0 at the lower one, 1 at the upper one."""
+        if self.scale == "linear":
+            return (value - self.low) / (self.high - self.low)
+        if not value > 0:
+            raise ValueError(f"received {value} for a logarithmic axis, which shows numbers > 0")
+        return math.log10(value / self.low) / math.log10(self.high / self.low)
+
+    def marks(self) -> dict[float, str]:
+        """The ticks with their texts.
+
+        >>> Axis(1e-6, 1, scale="log", count=4).marks()
+        {1e-06: '10⁻⁶', 0.0001: '10⁻⁴', 0.01: '0.01', 1: '1'}
+        """
+        if self.ticks is not None:
+            return dict(self.ticks)
+        if self.scale == "linear":
+            return {value: f"{value:g}".replace("-", "−") for value in steps(*self._ends)}
+        low, high = math.log10(self.low), math.log10(self.high)
+        if high - low < 1:
+            return {value: f"{value:g}" for value in steps(*self._ends)}
+        step = max(1, math.ceil((high - low) / self.count))
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        return {_power(n * step): _power_text(n * step) for n in range(first, last + 1)}
+
+    @property
+    def _ends(self) -> tuple[float, float, int]:
+        return self.low, self.high, self.count
+
+
+def _power(n: int) -> float:
+    return float(f"1e{n}") if n < 0 else 10**n
+
+
+def _power_text(n: int) -> str:
+    return f"{_power(n):g}" if -2 <= n <= 3 else "10" + str(n).translate(_RAISED)
+
+
+def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places moved as little as possible downwards and then upwards, so that they are `gap` apart.
+
+    They stay in [low, high], if there is room for all of them.
+
+    >>> apart([10, 12, 50], 20, 0, 100)
+    [10, 30, 50]
+    >>> apart([90, 95], 20, 0, 100)
+    [80, 100]
+    """
+    order = sorted(range(len(places)), key=places.__getitem__)
+    moved = [min(max(place, low), high) for place in places]
+    for before, after in pairwise(order):
+        moved[after] = max(moved[after], moved[before] + gap)
+    bound = high
+    for place in reversed(order):
+        moved[place] = min(moved[place], bound)
+        bound = moved[place] - gap
+    return moved
+
+
+class Chart:
+    """A chart that grows; `svg` is its text.
+
+    Points are in the units of the axes. A series is 1 to 5, or 0 for faint.
+
+    Args:
+        title, description: for people who hear the page; the title is also the tooltip.
+        width, height: of the whole, in units.
+        right: the margin on the right, for labels.
+        small: whether the chart keeps its size, and has small text.
+        frame: whether the axes are drawn.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        description: str,
+        x: Axis,
+        y: Axis,
+        *,
+        width: float = 640,
+        height: float = 380,
+        right: float = 24,
+        small: bool = False,
+        frame: bool = True,
+    ) -> None:
+        self._title, self._description = title, description
+        self._x, self._y = x, y
+        self._size = width, height
+        self._small = small
+        self.tall, self.wide = (SMALL_TALL, SMALL_WIDE) if small else (TALL, WIDE)
+        self._marks = x.marks(), y.marks()
+        widest = max((len(text) for text in self._marks[1].values()), default=0)
+        self.left = (widest + 1) * self.wide if y.marks() else 4.0
+        self.top = self.tall * (1.6 if y.label else 0.5)
+        self.right = width - right
+        self.bottom = height - self.tall * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
+        self._links = False
+        self._ends: list[tuple[float, int, str]] = []
+        self._body: list[Markup] = [self._axes()] if frame else []
+
+    def place(self, point: Point) -> Point:
+        """Where a point lies in the picture, in units from its left and its top."""
+        x, y = point
+        return (
+            self.left + self._x.share(x) * (self.right - self.left),
+            self.bottom - self._y.share(y) * (self.bottom - self.top),
+        )
+
+    def line(self, points: Iterable[Point], series: int = 1, *, dashed: bool = False) -> None:
+        """A line through points."""
+        self._path("line dash" if dashed else "line", series, self._through(points))
+
+    def band(self, upper: Iterable[Point], lower: Iterable[Point], series: int = 1) -> None:
+        """The band between two lines, which have the points of one from left to right."""
+        points = chain(upper, reversed(list(lower)))
+        self._path("band", series, self._through(points) + "z")
+
+    def dots(
+        self,
+        points: Iterable[Point],
+        series: int = 1,
+        *,
+        tip: str = "",
+        link: str = "",
+        fine: bool = False,
+    ) -> None:
+        """Dots of one series, with a tooltip and a link for all of them."""
+        self.marked([(series, points)], tip=tip, link=link, fine=fine)
+
+    def marked(
+        self,
+        many: Iterable[tuple[int, Iterable[Point]]],
+        *,
+        tip: str = "",
+        link: str = "",
+        fine: bool = False,
+    ) -> None:
+        """Dots of several series, with a tooltip and a link for all of them."""
+        name = "spot" if fine else "dots"
+        inner = Markup("<title>{}</title>").format(tip) if tip else Markup("")
+        for series, points in many:
+            places = map(self.place, points)
+            spots = "".join(f"M{coordinate(x)} {coordinate(y)}h0" for x, y in places)
+            if spots:
+                inner += Markup('<path class="{} s{}" d="{}"/>').format(name, series, spots)
+        self._add(inner, link, bool(tip))
+
+    def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
+        """A histogram with bars between successive edges, where they reach above the least y."""
+        outline, foot, above = "", coordinate(self.bottom), False
+        for (a, b), height in zip(pairwise(edges), heights, strict=True):
+            x, y = self.place((a, max(height, self._y.low)))
+            if height > self._y.low:
+                outline += "" if above else f"M{coordinate(x)} {foot}"
+                outline += f"V{coordinate(y)}H{coordinate(self.place((b, height))[0])}"
+            elif above:
+                outline += f"V{foot}"
+            above = height > self._y.low
+        if outline:
+            self._path("bars", series, f"{outline}V{foot}")
+
+    def polygons(self, many: Iterable[Iterable[Point]], series: int, *, tip: str = "") -> None:
+        """Filled polygons with an outline, with one tooltip."""
+        text = "".join(self._through(points) + "z" for points in many)
+        inner = Markup('<path class="cell s{}" d="{}"/>').format(series, text)
+        if tip:
+            inner = Markup("<g><title>{}</title>{}</g>").format(tip, inner)
+        self._body.append(inner)
+
+    def arc(self, start: Point, end: Point, bulge: float, series: int, *, tip: str = "") -> None:
+        """An arc between two points that bends to the left by about 3/4 `bulge` units."""
+        (x, y), (u, v) = self.place(start), self.place(end)
+        ends = [(x, y), (x - bulge, y), (u - bulge, v), (u, v)]
+        first, *others = [f"{coordinate(a)} {coordinate(b)}" for a, b in ends]
+        inner = Markup('<path class="line s{}" d="M{}C{}"/>').format(
+            series, first, " ".join(others)
+        )
+        self._add(Markup("<title>{}</title>").format(tip) + inner if tip else inner, "", bool(tip))
+
+    def rule(self, *, x: float | None = None, y: float | None = None, series: int = 0) -> None:
+        """A dashed line across the chart at one x, or one y."""
+        if x is not None:
+            self.line([(x, self._y.low), (x, self._y.high)], series, dashed=True)
+        if y is not None:
+            self.line([(self._x.low, y), (self._x.high, y)], series, dashed=True)
+
+    def label(
+        self,
+        point: Point,
+        text: str,
+        series: int | None = None,
+        *,
+        anchor: Literal["start", "middle", "end"] = "start",
+        shift: Point = (0, 0),
+        link: str = "",
+        tip: str = "",
+        strong: bool = False,
+    ) -> None:
+        """A text whose base line begins (or is centred, or ends) at a point, shifted by units."""
+        x, y = self.place(point)
+        inner = self._text(x + shift[0], y + shift[1], text, series, anchor, strong)
+        self._add(
+            Markup("<title>{}</title>").format(tip) + inner if tip else inner, link, bool(tip)
+        )
+
+    def end_label(self, y: float, text: str, series: int) -> None:
+        """A text on the right at the height y; the texts there are moved apart."""
+        self._ends.append((self.place((self._x.high, y))[1], series, text))
+
+    @property
+    def svg(self) -> Markup:
+        """The chart as an element `svg`."""
+        places = [place for place, _, _ in self._ends]
+        moved = apart(places, self.tall, self.top, self.bottom)
+        labels = [
+            self._text(self.right + 6, place + self.tall / 4, text, series, "start")
+            for place, (_, series, text) in zip(moved, self._ends, strict=True)
+        ]
+        width, height = map(coordinate, self._size)
+        return Markup(
+            '<svg class="plot{}" role="{}" viewBox="0 0 {} {}" width="{}" height="{}" '
+            'xmlns="http://www.w3.org/2000/svg"><title>{}</title><desc>{}</desc>{}</svg>'
+        ).format(
+            " small" if self._small else "",
+            # The parts of an image cannot be reached by keyboard or heard; links have to be.
+            "group" if self._links else "img",
+            *(width, height, width, height),
+            self._title,
+            self._description,
+            Markup("").join([*self._body, *labels]),
+        )
+
+    # Parts
+
+    def _axes(self) -> Markup:
+        left, right, top, bottom = map(coordinate, (self.left, self.right, self.top, self.bottom))
+        out, grid = Markup(""), ""
+        for value, text in self._marks[0].items():
+            x, _ = self.place((value, self._y.low))
+            grid += f"M{coordinate(x)} {bottom}v4"
+            out += self._text(x, self.bottom + self.tall, text, None, "middle")
+        for value, text in self._marks[1].items():
+            _, y = self.place((self._x.low, value))
+            grid += f"M{left} {coordinate(y)}H{right}"
+            out += self._text(self.left - 6, y + self.tall / 4, text, None, "end")
+        if self._x.label:
+            foot = self._size[1] - self.tall / 4
+            out += self._text((self.left + self.right) / 2, foot, self._x.label, None, "middle")
+        if self._y.label:
+            out += self._text(0, self.tall * 0.8, self._y.label, None, "start")
+        lines = Markup('<path class="grid" d="{}"/>').format(grid) if grid else Markup("")
+        frame = Markup('<path class="axis" d="M{} {}V{}H{}"/>').format(left, top, bottom, right)
+        return lines + frame + out
+
+    def _text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        series: int | None,
+        anchor: str,
+        strong: bool = False,
+    ) -> Markup:
+        names = ["strong"] * strong + ([] if series is None else ["tone", f"s{series}"])
+        named = Markup(' class="{}"').format(" ".join(names)) if names else ""
+        where = "" if anchor == "start" else Markup(' text-anchor="{}"').format(anchor)
+        return Markup('<text x="{}" y="{}"{}{}>{}</text>').format(
+            coordinate(x), coordinate(y), where, named, text
+        )
+
+    def _through(self, points: Iterable[Point]) -> str:
+        pairs = [f"{coordinate(x)} {coordinate(y)}" for x, y in map(self.place, points)]
+        return "M" + "L".join(pairs) if pairs else ""
+
+    def _path(self, name: str, series: int, text: str) -> None:
+        self._body.append(Markup('<path class="{} s{}" d="{}"/>').format(name, series, text))
+
+    def _add(self, inner: Markup, link: str, grouped: bool) -> None:
+        if link:
+            self._links = True
+            inner = Markup('<a href="{}">{}</a>').format(link, inner)
+        elif grouped:
+            inner = Markup("<g>{}</g>").format(inner)
+        self._body.append(inner)
