@@ -23,12 +23,14 @@ from rankcheck.claims.claim import FALSE
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.claims.relations import relation_name
 from rankcheck.report import markup, svg
-from rankcheck.report.charts import Picture, pictures, spread
+from rankcheck.report.charts import Picture, bounds, pictures, spread
 from rankcheck.report.instances import instance, number, shortened
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
 __all__ = ["claim_page", "fragment", "ledger_page"]
 
+#: A ledger of so many claims is shown with the pictures of the theory.
+WHOLE = 100
 #: In this order are accusations listed.
 _WEIGHTS = ("theorem", "formula", "step", "misprint")
 #: What the verdicts mean, for the head of the page.
@@ -142,15 +144,23 @@ def ledger_page(
 
     Args:
         entries: the claims as their files declare them, for witnesses, and families by name.
-        drawn: the pictures; by default those of `charts.pictures`.
+        drawn: the pictures; by default those of `charts.pictures` if the ledger has at least
+            `WHOLE` claims, and else how close its bounds come.
         more: further pictures, such as those of hunts.
     """
     known = {entry.id: entry for entry in entries}
     parts = [ClaimPart.of(row, known.get(row.id)) for row in ledger.rows]
     if drawn is None:
-        drawn = pictures(ledger, list(known.values()))
+        whole = len(parts) >= WHOLE
+        drawn = pictures(ledger, list(known.values())) if whole else _bounds(ledger)
     drawn = [*drawn, *more]
     return _render("ledger.html", ledger=ledger, pictures=drawn, **_shared(parts))
+
+
+def _bounds(ledger: Ledger) -> list[Picture]:
+    """How close the bounds of a ledger come, if it has several."""
+    several = sum(row.best_ratio is not None for row in ledger.rows) > 1
+    return [bounds(ledger)] if several else []
 
 
 def claim_page(found: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:

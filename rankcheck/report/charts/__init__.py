@@ -23,7 +23,7 @@ from rankcheck.report.charts.spread import spread
 from rankcheck.report.charts.widths import widths
 from rankcheck.verification.ledger import Ledger
 
-__all__ = ["Picture", "margin", "pictures", "spread"]
+__all__ = ["Picture", "bounds", "margin", "pictures", "spread"]
 
 
 def pictures(ledger: Ledger, entries: Sequence[Entry]) -> list[Picture]:

@@ -1,0 +1,162 @@
+"""The page in headless Chromium: it renders, asks for nothing, filters, sorts, and fits a phone."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from rankcheck.report import ledger_page
+
+from .conftest import MARKUP, REFUTED, bound
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="the tests with a browser need the package playwright"
+)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium is installed; .ci/browser installs it"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium."""
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=quiet)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """`visit(ledger, **context)`: the opened page, and what went wrong or was asked for."""
+    contexts = []
+
+    def open_(ledger, anchor="", **context):
+        path = tmp_path / "page.html"
+        path.write_text(ledger_page(ledger, drawn=[]), encoding="utf-8")
+        contexts.append(browser.new_context(**context))
+        page, noted = contexts[-1].new_page(), []
+        page.on("console", lambda message: noted.append(message.text))
+        page.on("pageerror", lambda error: noted.append(str(error)))
+        page.on("dialog", lambda dialog: noted.append(dialog.message))
+        page.on("request", lambda request: noted.append(request.url))
+        page.goto(f"{path.as_uri()}{anchor}")
+        assert noted.pop(0).startswith(path.as_uri())
+        return page, noted
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def shown(page) -> list[str]:
+    """The ids in the table, as they stand."""
+    return page.eval_on_selector_all(
+        "#table tbody tr:not([hidden])", "rows => rows.map(row => row.dataset.id)"
+    )
+
+
+@pytest.fixture
+def many(ledger):
+    """Two hundred claims."""
+    rows = [bound(n, title=f"Bound {n}") for n in range(199)]
+    return ledger(*rows, REFUTED)
+
+
+def test_it_renders_and_asks_for_nothing(visit, many):
+    page, noted = visit(many)
+    assert page.title() == "The ledger of 200 claims"
+    assert len(shown(page)) == 200
+    box = page.locator("#claim-bottleneck\\.kernel-as-printed .statement math").bounding_box()
+    assert box["width"] > 30
+    assert box["height"] > 10
+    assert noted == []
+
+
+def test_the_filter_and_the_keyboard(visit, many):
+    page, noted = visit(many)
+    page.keyboard.press("Tab")
+    page.get_by_label("Text").focus()
+    page.keyboard.type("prop. 9/18 kernel")
+    assert shown(page) == [REFUTED.id]
+    assert page.locator("article.claim:visible").count() == 1
+    assert page.locator("#f-count").inner_text() == "1 of 200 claims"
+    page.get_by_label("Text").fill("nothing has this")
+    assert page.locator("#none").is_visible()
+    page.get_by_label("Text").fill("")
+    page.get_by_label("Verdict").select_option("refuted")
+    assert shown(page) == [REFUTED.id]
+    # A link to a claim that is filtered out shows it.
+    page.evaluate("location.hash = 'claim-rank.bound-003'")
+    page.wait_for_function("document.querySelectorAll('#table tr:not([hidden])').length > 100")
+    assert page.locator("#claim-rank\\.bound-003").is_visible()
+    assert noted == []
+
+
+def test_sorting(visit, many):
+    page, noted = visit(many)
+    page.get_by_role("button", name="best").click()
+    first = shown(page)
+    assert first[0] == REFUTED.id  # without a ratio
+    page.get_by_role("button", name="best").click()
+    assert page.locator("th[aria-sort=descending]").inner_text().startswith("best")
+    page.get_by_role("button", name="claim").focus()
+    page.keyboard.press("Enter")
+    assert shown(page)[0] == "rank.bound-000"
+    assert noted == []
+
+
+def test_a_deep_link_leads_to_the_claim(visit, many):
+    page, _ = visit(many, anchor="#claim-bottleneck.kernel-as-printed")
+    target = page.locator("article:target")
+    assert target.get_attribute("data-id") == REFUTED.id
+    box = target.bounding_box()
+    assert 0 <= box["y"] < 720
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_schemes_are_readable(visit, many, scheme):
+    page, _ = visit(many, color_scheme=scheme)
+    contrast = page.evaluate(
+        """() => {
+            const light = (colour) => {
+                const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
+                    const share = part / 255;
+                    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+                });
+                return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+            };
+            const back = light(getComputedStyle(document.body).backgroundColor);
+            return ['.run', '.statement', '.verdict.holds', '.verdict.refuted', '#table a', 'th']
+                .map((one) => light(getComputedStyle(document.querySelector(one)).color))
+                .map((ink) => (Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05));
+        }"""
+    )
+    assert min(contrast) >= 4.5, contrast  # WCAG AA
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_page_is_no_wider_than_the_screen(visit, ledger, rows, width):
+    page, _ = visit(ledger(*rows), viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_markup_in_a_ledger_is_text(visit, ledger, rows):
+    page, noted = visit(ledger(*rows))
+    assert noted == []
+    assert page.locator("img").count() == 0
+    assert MARKUP in page.locator("article h3").last.text_content()
+
+
+def test_it_works_without_scripts(visit, many):
+    page, _ = visit(many, java_script_enabled=False)
+    assert page.locator("#filter").is_hidden()
+    assert page.locator("article.claim").count() == 200
