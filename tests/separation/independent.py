@@ -9,9 +9,9 @@ from scipy.special import eval_chebyt, eval_gegenbauer, roots_jacobi
 
 def number(d: int, n: int) -> int:
     """(2n + d - 2)(n + d - 3)!/(n!(d - 2)!), and 1 for n = 0."""
-    if n == 0:
-        return 1
-    return (2 * n + d - 2) * math.factorial(n + d - 3) // math.factorial(n) // math.factorial(d - 2)
+    if n == 0 or d == 2:
+        return 2 if n else 1
+    return (2 * n + d - 2) * math.prod(range(n + 1, n + d - 2)) // math.factorial(d - 2)
 
 
 def polynomial(d: int, n: int, t: np.ndarray) -> np.ndarray:

@@ -260,20 +260,21 @@ def test_on_balls_the_theorem_is_certified():
 def test_neurons_against_sums_and_a_search(d):
     rng = np.random.default_rng(d)
     x, weights = sphere_points(d, 2)
+    w, u = rng.standard_normal((2, d))
+
+    def below(p: np.ndarray) -> float:
+        first, second = p[:d], p[d:]
+        return -(w @ first) / np.linalg.norm(first) - (u @ second) / np.linalg.norm(second)
+
+    starts = rng.standard_normal((5, 2 * d))
+    highest = -min(minimize(below, start, tol=1e-12).fun for start in starts)
     for b in (-10.0, -0.5, 0.0, 0.7):
-        w, u = rng.standard_normal((2, d))
         z = (x @ w)[:, None] + x @ u + b
-        moment = weights @ z**2 @ weights
         arguments = (torch.from_numpy(w), torch.from_numpy(u), torch.tensor(b, dtype=torch.float64))
-        assert neuron_second_moment(*arguments).item() == pytest.approx(moment, rel=1e-12)
-
-        def below(p: np.ndarray, w: np.ndarray = w, u: np.ndarray = u) -> float:
-            first, second = p[:d], p[d:]
-            return -(w @ first) / np.linalg.norm(first) - (u @ second) / np.linalg.norm(second)
-
-        start = np.concatenate((w, u)) + 0.3 * rng.standard_normal(2 * d)
-        highest = max(0.0, b - minimize(below, start, tol=1e-12).fun)
-        assert neuron_supremum(*arguments).item() == pytest.approx(highest, abs=1e-8)
+        moment = neuron_second_moment(*arguments).item()
+        assert moment == pytest.approx(weights @ z**2 @ weights, rel=1e-12)
+        supremum = neuron_supremum(*arguments).item()
+        assert supremum == pytest.approx(max(0.0, highest + b), abs=1e-8)
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
