@@ -134,7 +134,7 @@ def _delta(squared: bool) -> arb:
 
 
 def _evaluate(d: int, finish: Callable[[], T]) -> T:
-    """finish() with the bits of N_{d,d²} above the working ones, which gives a width its ceiling."""
+    """finish() with the bits of N_{d,d²} above the working ones, enough to round a width up."""
     if d < 2:
         raise ValueError(f"received d = {d}; the sphere S^(d-1) needs d >= 2")
     with precision(multiplicity(d, d * d).bit_length() + max(ctx.prec, 64)):
