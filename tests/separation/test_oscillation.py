@@ -146,7 +146,15 @@ def test_the_tails_of_plane_waves_are_upper_bounds():
 @pytest.mark.oracle("rankcheck.separation.plane_wave_tails", "sums by scipy.special.jv and mpmath")
 def test_tails_of_plane_waves_against_mpmath():
     """The terms N_k c_k² and N_k c_k, c_k = Γ(d/2)(ω/2)^k/Γ(k + d/2), written out."""
-    for d, q in ((2, Fraction(1, 4)), (2, 30), (3, 4), (4, 1), (7, Fraction(50, 3)), (12, 16)):
+    for d, q in (
+        (2, Fraction(1, 4)),
+        (2, 30),
+        (3, Fraction(1, 100)),
+        (3, 4),
+        (4, 1),
+        (7, Fraction(50, 3)),
+        (12, 16),
+    ):
         omega = mpmath.pi * mpmath.sqrt(mpmath.mpf(Fraction(q).numerator) / Fraction(q).denominator)
         half, top = mpmath.mpf(d) / 2, 90
         sizes = [mpmath.gamma(half) * (omega / 2) ** k / mpmath.gamma(k + half) for k in range(top)]

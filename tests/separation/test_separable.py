@@ -138,12 +138,14 @@ def test_everything_against_sums_over_pairs_of_points(d):
 def test_best_fit_against_least_squares():
     grid = Grid(3, 3, 3)
     alpha, beta, v, w = grid.instance
-    for chosen in ([0, 1, 2], [0, 1, 1, 2]):  # twice the same one: the minimiser of least norm
-        columns = np.stack([grid.flat(grid.g[j]) for j in chosen], -1)
+    # Of very different size; and twice the same one, which asks for the minimiser of least norm.
+    for chosen, size in (([0, 1, 2], 1e-3), ([0, 1, 1, 2], 1.0)):
+        sizes = torch.tensor([size] + [1.0] * (len(chosen) - 1), dtype=torch.float64)
+        columns = np.stack([grid.flat(grid.g[j]) for j in chosen], -1) * sizes.numpy()
         expected = np.linalg.lstsq(columns, grid.flat(grid.F), rcond=1e-10)[0]
-        some = (beta[chosen], v[chosen], w[chosen])
+        some = (beta[chosen] * sizes[:, None, None], v[chosen], w[chosen])
         fit = best_fit(separable_gram(3, *some), correlations(3, alpha, *some))
-        np.testing.assert_allclose(fit, expected, atol=1e-10)
+        np.testing.assert_allclose(fit, expected, rtol=1e-8)
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 20])
