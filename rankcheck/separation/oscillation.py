@@ -9,7 +9,7 @@ $$\int e^{i\omega t} P_n(t)\,d\mu_d(t)
 so $\alpha_n = (-1)^{(n-1)/2} \sqrt{N_{d,n}}\,\Gamma(d/2)\,(2/\omega)^{d/2-1} J_{n+d/2-1}(\omega)$
 for odd n, 0 for even n, and $\|s\|^2 = (1 - \int \cos(2\omega t)\,d\mu_d)/2$. Everything is
 computed in ball arithmetic. Beside balls the results are balls of the working precision; beside
-tensors they are the nearest doubles, and the precision is raised until it determines them.
+tensors they are doubles within a unit in the last place, and the precision is raised to reach that.
 
 *Plane waves.* $e^{i\omega t} = \sum_n i^n a_n \sqrt{N_{d,n}}\,P_n(t)$ with
 $a_n = \sqrt{N_{d,n}}\,\Gamma(d/2)\,(2/\omega)^{d/2-1} J_{n+d/2-1}(\omega)$ and $\sum_n a_n^2 = 1$.

@@ -31,8 +31,10 @@ def coefficients(d: int, n: int) -> list[Fraction]:
         if d > 2:
             above = math.prod((a + i for i in range(n - k)), start=Fraction(2 ** (n - 2 * k)))
         else:
-            above = Fraction(n * math.factorial(n - k - 1) * 2 ** (n - 2 * k), 2) if n else 1
-        found[n - 2 * k] = Fraction(above) / below
+            above = (
+                Fraction(n * math.factorial(n - k - 1) * 2 ** (n - 2 * k), 2) if n else Fraction(1)
+            )
+        found[n - 2 * k] = above / below
     if d == 2:
         return found
     at_one = math.prod((2 * a + i for i in range(n)), start=Fraction(1)) / math.factorial(n)

@@ -87,7 +87,7 @@ def test_waves_against_numpy(d, q):
 @pytest.mark.oracle("rankcheck.separation.sine_tail", "mpmath.besselj at 200 digits")
 @pytest.mark.oracle("rankcheck.separation.sine_energy", "mpmath.besselj at 200 digits")
 def test_small_tails_and_energies_keep_their_digits(d, q, n):
-    """Beside tensors they are the nearest doubles, far below the working precision of 128 bits."""
+    """Beside tensors they are right to the last digit, far below the precision of 128 bits."""
     with mpmath.workdps(200):
         half = mpmath.mpf(d) / 2
 
@@ -234,14 +234,14 @@ def test_the_printed_bounds_and_what_they_bound():
             sine = np.sin(math.pi * math.sqrt(d) * m * t)
             assert distance(t, weights, sine, k) >= distance_lower_bound(m, k, LIKE).item()
     x, weights = np.polynomial.legendre.leggauss(60)
-    for m, k, expected in (
+    for frequency, k, expected in (
         (1, 0, Fraction(1, 2)),
         (3, 1, Fraction(1, 3)),
         (Fraction(7, 2), 1, Fraction(2, 7)),
         (2.75, 0, Fraction(4, 11)),
     ):
-        assert bool(sign_change_lower_bound(m, k, BALL) == BallArray.exact(expected))
-        assert distance(x, weights, np.sin(math.pi * float(m) * x), k) >= expected
+        assert bool(sign_change_lower_bound(frequency, k, BALL) == BallArray.exact(expected))
+        assert distance(x, weights, np.sin(math.pi * float(frequency) * x), k) >= expected
 
 
 @pytest.mark.parametrize("d", [2, 3, 4, 5, 10, 25, 50])

@@ -67,8 +67,8 @@ def test_sums_over_the_sphere(d):
             np.testing.assert_allclose(route(d, i, j, C), left[i] @ right[j], atol=1e-12)
     for i, j, k in itertools.product((0, 1, 2, 4), repeat=3):
         expected = left[j] @ kernels[i] @ (weights[:, None] * right[k])
-        for route in (cross_inner_product, cross_by_moments, cross_by_quadrature):
-            np.testing.assert_allclose(route(d, i, j, k, C), expected, atol=1e-12)
+        for cross in (cross_inner_product, cross_by_moments, cross_by_quadrature):
+            np.testing.assert_allclose(cross(d, i, j, k, C), expected, atol=1e-12)
 
 
 def test_quadrature_keeps_up_at_high_degree():
