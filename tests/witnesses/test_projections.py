@@ -2,8 +2,10 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
+import scipy.linalg
 import torch
 
 from rankcheck.balls import BallArray, NoBallForm
@@ -28,6 +30,8 @@ from rankcheck.witnesses.projections import (
     two_sided_log_determinant,
 )
 
+from ._plain import plain
+
 SEEDS = range(12)
 
 
@@ -43,17 +47,21 @@ def singles(seed, **options):
     for index in range(8):
         if at.rank[index] > 0 and at.error[index] < 1e-9:
             one, point = net[index], x[index]
-            masks = [np.diag(d.numpy()) for d in one.masks(point)]
-            weights = [w.numpy() for w in one.weights]
-            yield one, point, int(at.rank[index]), weights, masks
+            weights, masks = plain(one).weights, plain(one).masks(point.numpy())
+            k = np.linalg.matrix_rank(slow_jacobian(weights, masks), rtol=1e-10)
+            yield one, point, int(k), weights, masks
+
+
+def slow_jacobian(weights, masks):
+    J = weights[0]
+    for d, w in zip(masks, weights[1:], strict=True):
+        J = w @ d @ J
+    return J
 
 
 def slow_spaces(weights, masks, k):
     """Orthonormal bases of S_0, ..., S_L from full singular value decompositions."""
-    J = weights[0]
-    for d, w in zip(masks, weights[1:], strict=True):
-        J = w @ d @ J
-    bases = [np.linalg.svd(J)[2][:k].T]
+    bases = [np.linalg.svd(slow_jacobian(weights, masks))[2][:k].T]
     for w, d in zip(weights, [*masks, np.eye(len(weights[-1]))], strict=True):
         bases.append(np.linalg.svd(d @ w @ bases[-1])[0][:, :k])
     return bases
@@ -122,15 +130,20 @@ def test_no_other_frame_with_the_same_rows_is_nearer():
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.oracle("rankcheck.witnesses.log_determinant_of_rank", "numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.witnesses.surviving_jacobians", "products and svd in numpy")
 def test_surviving_jacobians_multiply_to_the_pseudo_determinant(seed):
     for net, x, k, weights, masks in singles(seed):
         maps = surviving_jacobians(net, x, torch.tensor(k))
-        last = log_determinant_of_rank(maps[-1], torch.tensor(k))
-        assert last.item() == pytest.approx(bottleneck(net, x).log_determinant.item(), abs=1e-7)
         basis = slow_spaces(weights, masks, k)[0]
-        volume = np.linalg.svd(weights[0] @ basis, compute_uv=False).prod()
-        first = log_determinant_of_rank(maps[0], torch.tensor(k))
-        assert first.item() == pytest.approx(math.log(volume), abs=1e-7)
+        image = basis
+        assert len(maps) == len(weights)
+        for M, w, d in zip(maps, weights, [*masks, None], strict=True):
+            image = w @ image
+            np.testing.assert_allclose(M.numpy(), image @ basis.T, rtol=1e-7, atol=1e-6)
+            volume = np.log(np.linalg.svd(image, compute_uv=False)).sum()
+            found = log_determinant_of_rank(M, torch.tensor(k)).item()
+            assert found == pytest.approx(volume, abs=1e-7)
+            image = image if d is None else d @ image
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -253,3 +266,79 @@ def test_gradients_are_finite_at_repeated_singular_values():
     k = bottleneck(moved, x).rank
     (one_sided_distances(moved, x, k).sum() + chained_distances(moved, x, k).sum()).backward()
     assert all(leaf.grad.isfinite().all() for leaf in leaves)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.one_sided_frames", "scipy.linalg.polar")
+@pytest.mark.oracle(
+    "rankcheck.witnesses.chained_frames", "numpy.linalg.svd and eigvalsh: bases, A_ℓᵀW_ℓA_{ℓ−1} ≥ 0"
+)
+def test_frames_by_polar_parts(seed):
+    for net, x, k, weights, masks in singles(seed):
+        bases, rank = slow_spaces(weights, masks, k), torch.tensor(k)
+        for (U, V), w, Q in zip(one_sided_frames(net, x, rank), weights, bases, strict=False):
+            polar = scipy.linalg.polar(w @ Q)[0] @ Q.T
+            np.testing.assert_allclose(U.numpy() @ V.numpy().T, polar, atol=1e-6)
+            assert not U[:, k:].any()
+            assert not V[:, k:].any()
+            np.testing.assert_allclose(V.numpy() @ V.numpy().T, Q @ Q.T, atol=1e-6)
+        frames = [A.numpy() for A in chained_frames(net, x, rank)]
+        for A, Q in zip(frames, bases, strict=True):
+            np.testing.assert_allclose(A @ A.T, Q @ Q.T, atol=1e-6)
+            assert not A[:, k:].any()
+        for w, after, before in zip(weights, frames[1:], frames[:-1], strict=True):
+            H = after.T @ w @ before
+            np.testing.assert_allclose(H, H.T, atol=1e-6)
+            assert np.linalg.eigvalsh((H + H.T) / 2).min() > -1e-6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.two_sided_distances", "numpy.linalg.svd")
+def test_two_sided_distances_by_singular_vectors(seed):
+    """W_ℓ to the k leading singular vectors of P W_ℓ P', with P from what follows the layer."""
+    for net, x, k, weights, masks in singles(seed):
+        found = two_sided_distances(net, x, torch.tensor(k))
+        ends = [*masks, np.eye(len(weights[-1]))]
+        for i, w in enumerate(weights):
+            inner, outer = np.eye(len(x)), np.eye(len(weights[-1]))
+            for d, v in zip(masks[:i], weights[:i], strict=True):
+                inner = d @ v @ inner
+            for d, v in zip(ends[i:-1][::-1], weights[i + 1 :][::-1], strict=True):
+                outer = outer @ v @ d
+            U, _, Vt = np.linalg.svd(slow_projection(outer)[0] @ w @ slow_projection(inner.T)[0])
+            distance = np.linalg.norm(w - U[:, :k] @ Vt[:k]) ** 2
+            assert found[i].item() == pytest.approx(distance, abs=1e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle(
+    "rankcheck.witnesses.bottleneck", "numpy.linalg.svd; for the error mpmath.svd_r to 40 digits"
+)
+def test_bottlenecks_by_singular_values(seed):
+    for net, x, k, weights, masks in singles(seed):
+        at = bottleneck(net, x)
+        s = np.linalg.svd(slow_jacobian(weights, masks), compute_uv=False)[:k]
+        assert at.rank.item() == at.count.item() == k
+        assert at.log_determinant.item() == pytest.approx(np.log(s).sum(), abs=1e-7)
+        excess = plain(net).cost - k * len(weights)
+        assert at.excess.item() == pytest.approx(excess)
+        assert at.slack.item() == pytest.approx(excess - 2 * np.log(s).sum(), abs=1e-6)
+        with mpmath.workdps(40):
+            J = mpmath.matrix(weights[0].tolist())
+            for d, w in zip(masks, weights[1:], strict=True):
+                J = mpmath.matrix(w.tolist()) * (mpmath.matrix(d.tolist()) * J)
+            row_space = mpmath.svd_r(J)[2]
+        Q = np.array(row_space.tolist(), dtype=float)[:k].T
+        turned = np.linalg.norm(subspaces(net, x, torch.tensor(k))[0].numpy() - Q @ Q.T, 2)
+        assert turned <= at.error.item() + 1e-14
+
+
+def test_the_bottleneck_of_a_constant():
+    net = Network.of([[[0.0, 0.0]], [[3.0]]])
+    at = bottleneck(net, torch.ones(2, dtype=torch.float64))
+    assert (at.rank.item(), at.count.item(), at.log_determinant.item(), at.excess.item()) == (
+        0,
+        1,
+        0,
+        9,
+    )
