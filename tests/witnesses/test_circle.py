@@ -115,10 +115,10 @@ def test_brackets_hold_antipodes_of_one_value():
     linear = Network(
         [torch.tensor(np.stack((a, b), -1)).unsqueeze(-2)], [torch.zeros(9, 1).double()]
     )
-    low, high = (end.numpy() for end in antipodal_bracket(linear, 40))
+    below, above = (end.numpy() for end in antipodal_bracket(linear, 40))
     # a (1 − m²) + 2 b m = 0; the product of the roots is −1.
     roots = np.stack(((b - 1) / a, (b + 1) / a))
     inside = np.where(np.abs(roots[0]) <= 1, roots[0], roots[1])
-    assert (low <= inside + 1e-11).all()
-    assert (inside <= high + 1e-11).all()
-    np.testing.assert_allclose(high - low, 2.0**-39, rtol=1e-3)
+    assert (below <= inside + 1e-11).all()
+    assert (inside <= above + 1e-11).all()
+    np.testing.assert_allclose(above - below, 2.0**-39, rtol=1e-3)

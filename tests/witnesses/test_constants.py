@@ -88,3 +88,18 @@ def test_no_parameters_are_cheaper(depth, largest):
         found = min(scipy.optimize.minimize(cost, start, (v,), tol=1e-10).fun for start in starts)
         least = least_constant_cost(torch.tensor(v)).item()
         assert found == pytest.approx(least, abs=1e-5)
+
+
+@pytest.mark.oracle("rankcheck.witnesses.last_bias_as_unit", "both networks and costs in numpy")
+def test_the_last_bias_as_a_unit_in_numpy():
+    g = np.random.default_rng(0)
+    x = 3 * g.normal(size=(4, 20, 2))
+    for widths in ((2, 3, 2), (2, 4, 3, 1)):
+        pairs = list(zip(widths[1:], widths[:-1], strict=True))
+        weights = [torch.tensor(g.normal(size=(4, m, n))) for m, n in pairs]
+        net = Network(weights, [torch.tensor(g.normal(size=(4, m))) for m, _ in pairs], -0.5)
+        moved, before = plain(last_bias_as_unit(net)), plain(net)
+        np.testing.assert_allclose(moved(x), before(x), atol=1e-12)
+        np.testing.assert_allclose(moved.cost, before.cost + 1)
+        assert moved.widths == (*widths[:-2], widths[-2] + 1, widths[-1])
+        assert not moved.biases[-1].any()

@@ -157,7 +157,7 @@ def test_the_direction_by_trial_of_all_candidates():
                     for i in range(N)
                     for j in range(i)
                 ]
-                least = min(gaps, default=Fraction(1)) / sum(a * a for a in u)
+                least = min(gaps, default=Fraction(1)) / sum((a * a for a in u), Fraction(0))
                 if (N > 1 and least > score) or best is None:
                     best, score = u, least
             found = separating_direction(torch.tensor(x).double()).tolist()
