@@ -288,18 +288,23 @@ def test_cells_by_trial():
 
 @pytest.mark.oracle("rankcheck.witnesses.supremum_error", "numpy.interp at all common breakpoints")
 def test_supremum_errors_on_a_grid_with_all_breakpoints():
-    """Breakpoints at multiples of 1/12 and knots at multiples of 1/4, 1/3, ... of R = 1."""
+    """Breakpoints at multiples of 1/12, knots at multiples of 1/cells of R or beyond, R = 1.
+
+    The network interpolates f, or another function, which it meets at no knot.
+    """
     rng = np.random.default_rng(0)
     fine = np.arange(-60, 61) / 60
-    for cells in (1, 2, 3, 5):
+    for cells, ratio in ((1, 1), (2, 2), (3, 3), (5, 5), (4, 3), (1, 2)):
         for span in (8, 12, 14):  # inside of [−1, 1], all of it, and beyond
             inner = np.sort(rng.choice(np.arange(1 - span, span), 5, replace=False))
             breakpoints = np.array([-span, *inner, span]) / 12
-            values = rng.normal(size=7)
-            f = PiecewiseLinear(torch.tensor(breakpoints), torch.tensor(values))
-            N = interpolate(f, number(1.0), cells)
-            knots = np.linspace(-1, 1, 2 * cells + 1)
-            true = continued(fine, breakpoints, values)
-            near = np.interp(fine, knots, continued(knots, breakpoints, values))
-            expected = np.abs(true - near).max()
-            assert supremum_error(f, N).item() == pytest.approx(expected, abs=1e-12)
+            # The other function is large inside, so the error is largest at a knot of N.
+            values = rng.normal(size=(2, 7)) * [[1] * 7, [0, 2, 4, 8, 4, 2, 0]]
+            f, other = (PiecewiseLinear(torch.tensor(breakpoints), torch.tensor(v)) for v in values)
+            knots = np.arange(-cells, cells + 1) / ratio
+            true = continued(fine, breakpoints, values[0])
+            for g, v in ((f, values[0]), (other, values[1])):
+                N = interpolate_cells(g, number(1.0), Fraction(ratio), cells)
+                near = continued(fine, knots, continued(knots, breakpoints, v))
+                expected = np.abs(true - near).max()
+                assert supremum_error(f, N).item() == pytest.approx(expected, abs=1e-12)
