@@ -32,12 +32,22 @@ class Plain(NamedTuple):
         return self.layers(x)[-1]
 
     def masks(self, x: Any) -> list[np.ndarray]:
-        """D_1(x), ..., D_{L-1}(x) at one point x, for a network without batch axes."""
-        hidden = self.layers(np.asarray(x)[None])[1:-1]
-        # For a > 0 the sign of σ_a(z) is that of z; for other slopes it is not, so z is formed.
-        before = [np.asarray(x)[None], *hidden]
-        zs = [a @ w.T + b for a, w, b in zip(before, self.weights, self.biases, strict=False)]
-        return [np.diag(np.where(z[0] < 0, self.slope, 1.0)) for z in zs[: len(hidden)]]
+        """D_1(x), ..., D_{L-1}(x) at one point x, for a network without batch axes; σ_a′(0) = 1."""
+        before = self.layers(np.asarray(x)[None])[:-1]
+        zs = [a @ w.T + b for a, w, b in zip(before, self.weights, self.biases, strict=True)]
+        return [np.diag(np.where(z[0] < 0, self.slope, 1.0)) for z in zs[:-1]]
+
+    def jacobian(self, x: Any) -> np.ndarray:
+        """W_L D_{L-1} ··· D_1 W_1 at one point x, for a network without batch axes."""
+        J = self.weights[0]
+        for d, w in zip(self.masks(x), self.weights[1:], strict=True):
+            J = w @ d @ J
+        return J
+
+    def one(self, index: int) -> Plain:
+        """One network of a batch of one axis."""
+        slope = self.slope if self.slope.ndim == 0 else self.slope[index, 0, 0]
+        return Plain([w[index] for w in self.weights], [b[index] for b in self.biases], slope)
 
     @property
     def widths(self) -> tuple[int, ...]:
