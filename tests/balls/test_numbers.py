@@ -204,6 +204,7 @@ def test_huge_powers_become_balls():
     assert numbers.integer_power(fmpq(-3, 2), 10**7 + 1) < -(10**6)
 
 
+@pytest.mark.oracle("rankcheck.balls.exact", "fractions.Fraction")
 @pytest.mark.parametrize("value", [0, 3, -7, True, Fraction(2, 3), 0.5, -1.375, 2.0**-20, 2.0**900])
 def test_exact_numbers(value):
     number = exact(value)
@@ -232,6 +233,7 @@ def test_short_single_precision_is_exact():
         (1e300, Fraction(10**300)),
     ],
 )
+@pytest.mark.oracle("rankcheck.balls.exact", "the fractions that decimal literals stand for")
 def test_other_floats_stand_for_the_reals_near_them(value, meant):
     low, high = numbers.bounds(exact(value))
     assert low < meant < high
@@ -272,8 +274,18 @@ def test_instance_data_is_taken_as_the_dyadic_numbers_it_is():
         BallArray(np.ones(2))
 
 
+@pytest.mark.parametrize("bits", [2, 53, 128, 300])
 @pytest.mark.oracle("rankcheck.balls.precision", "mpmath.pi")
 @pytest.mark.oracle("rankcheck.balls.pi", "mpmath.pi")
+def test_pi_at_each_precision_against_mpmath(bits):
+    with precision(bits):
+        number: Any = pi().elements[()]
+    with mpmath.workprec(ORACLE_BITS):
+        assert contains(number, +mpmath.pi)
+    # About as many bits as were asked for: neither far fewer nor twice as many.
+    assert 2.0 ** (-bits - 8) < float(number.rad()) <= 2.0 ** (4 - bits)
+
+
 def test_precision_is_a_context():
     assert ctx.prec == 128
     coarse: Any = pi().elements[()]
