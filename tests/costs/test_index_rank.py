@@ -69,9 +69,10 @@ def test_gradients_at_points_against_numpy(rank_):
             for k in range(true_rank):
                 assert abs(directions[:, k] @ Vh[k]) == pytest.approx(1, abs=1e-9)
             np.testing.assert_allclose(directions.T @ directions, np.eye(4), atol=1e-12)
-            levels = [0.1, 0.3, 1.0, 2.0]
+            assert int(effective_index_rank(C, 0)[i]) == true_rank
+            levels = [1e-9, 0.1, 0.3, 1.0, 2.0]
             counts = [int(effective_index_rank(C, level)[i]) for level in levels]
-            assert counts == [(s > level).sum() for level in levels]
+            assert counts == [(s[:true_rank] > level).sum() for level in levels]
 
 
 @pytest.mark.oracle("rankcheck.costs.egop_box", "a grid of points")
