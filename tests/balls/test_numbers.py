@@ -226,6 +226,9 @@ def test_short_single_precision_is_exact():
         (0.1 + 0.2, Fraction(3, 10)),
         (2.0**-21, Fraction(1, 2**21)),
         (np.float32(0.9), Fraction(9, 10)),
+        (np.float16(0.9), Fraction(9, 10)),
+        (np.longdouble(9) / 10, Fraction(9, 10)),
+        (np.longdouble("1e400") / 3, Fraction(10**400, 3)),
         # Few fractional bits, but only because the number is large or the format narrow.
         (np.float32(12.3), Fraction(123, 10)),
         (np.float32(3e8 / 7), Fraction(3 * 10**8, 7)),
@@ -237,8 +240,9 @@ def test_short_single_precision_is_exact():
 def test_other_floats_stand_for_the_reals_near_them(value, meant):
     low, high = numbers.bounds(exact(value))
     assert low < meant < high
-    four_ulps = 4 * Fraction(float(np.spacing(np.abs(value))))
-    assert low <= Fraction(float(value)) - four_ulps < Fraction(float(value)) + four_ulps <= high
+    four_ulps = 4 * Fraction(*np.spacing(np.abs(value)).as_integer_ratio())
+    middle = Fraction(*value.as_integer_ratio())
+    assert low <= middle - four_ulps < middle + four_ulps <= high
     assert high - low < four_ulps * Fraction(201, 100)
 
 
@@ -264,6 +268,8 @@ def test_instance_data_is_taken_as_the_dyadic_numbers_it_is():
         x = BallArray.exact(data)
         assert x.is_exact()
         assert [Fraction(v) for v in data.tolist()] == x.lower().tolist() == x.upper().tolist()
+    wide = np.array([np.longdouble(1) / 10])
+    assert BallArray.exact(wide).lower().tolist() == [Fraction(*wide[0].as_integer_ratio())]
     assert not balls(torch.tensor([0.1], dtype=torch.float64)).is_exact()
     single = balls(torch.tensor([0.1], dtype=torch.float32))
     assert single.lower()[0] < Fraction(1, 10) < single.upper()[0]
