@@ -275,7 +275,7 @@ def test_norms(shape):
 def slow_projection(A):
     """The projection onto the range, by Gram and Schmidt's process over the rationals."""
     m = len(A)
-    basis = []
+    basis: list[list[Fraction]] = []
     for column in zip(*A, strict=True):
         v = list(column)
         for b in basis:

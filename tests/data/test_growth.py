@@ -127,7 +127,14 @@ def test_a_power_law_without_noise():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "lengths"), [([2, 4], [1, 1]), ([2, 2, 2], [1, 1, 1]), ([2, 4, 8], [1, 0, 1])]
+    ("sizes", "lengths"),
+    [
+        ([2, 4], [1, 1]),
+        ([2, 4, 8], [1, 1]),
+        ([2, 2, 2], [1, 1, 1]),
+        ([2, 4, 8], [1, 0, 1]),
+        ([0, 4, 8], [1, 1, 1]),
+    ],
 )
 def test_what_cannot_be_fitted(sizes, lengths):
     with pytest.raises(ValueError, match="at least three positive lengths"):
