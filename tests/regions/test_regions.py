@@ -455,6 +455,18 @@ def test_exact_rank_sees_what_rounding_hides():
     assert jacobian_rank(net, -1, 1).gap < 100
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_exact_rank_sees_it_in_whichever_region_it_is(side):
+    """s = x + y twice, the second time plus 2^-52·relu(± y): rank 2 on half of the box."""
+    net = Network.of(
+        [[[1.0, 1.0], [-1.0, -1.0], [0.0, side]], [[1.0, -1.0, 0.0], [1.0, -1.0, 2.0**-52]]]
+    )
+    found = jacobian_rank(net, -1, 1, exact=True)
+    assert found.rank == 2
+    assert found.point[1] * int(side) > 0
+    assert jacobian_rank(net, -1, 1).rank == 1
+
+
 @pytest.mark.parametrize("slope", [0.0, 0.5])
 def test_rank_through_a_bottleneck(slope):
     for k in (1, 2, 3):
