@@ -455,15 +455,19 @@ def test_exact_rank_sees_what_rounding_hides():
     assert jacobian_rank(net, -1, 1).gap < 100
 
 
-@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("side", [1, -1])
 def test_exact_rank_sees_it_in_whichever_region_it_is(side):
     """s = x + y twice, the second time plus 2^-52·relu(± y): rank 2 on half of the box."""
+    up, down = (2.0**-52, 0.0) if side == 1 else (0.0, 2.0**-52)
     net = Network.of(
-        [[[1.0, 1.0], [-1.0, -1.0], [0.0, side]], [[1.0, -1.0, 0.0], [1.0, -1.0, 2.0**-52]]]
+        [
+            [[1.0, 1.0], [-1.0, -1.0], [0.0, 1.0], [0.0, -1.0]],
+            [[1.0, -1.0, 0.0, 0.0], [1.0, -1.0, up, down]],
+        ]
     )
     found = jacobian_rank(net, -1, 1, exact=True)
     assert found.rank == 2
-    assert found.point[1] * int(side) > 0
+    assert found.point[1] * side > 0
     assert jacobian_rank(net, -1, 1).rank == 1
 
 
