@@ -27,7 +27,7 @@ from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
 from rankcheck.terminal import hunting
-from rankcheck.terminal.plain import say
+from rankcheck.terminal.plain import one_line, say
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
             with shown:
                 problem = apart.known(index).problem
             if problem:
-                say(f"rankcheck: {problem}", sys.stderr)
+                say(f"rankcheck: {one_line(problem)}", sys.stderr)
                 codes.append(Exit.USAGE)
             else:
                 found.append(_hunt(apart, index, entry, args, shown, len(entries)))

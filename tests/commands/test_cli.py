@@ -248,7 +248,9 @@ def test_the_number_of_workers_does_not_matter_and_a_death_leaves_a_row(file):
     assert [row["id"] for row in together] == [entry.id for entry in entries]
     [lost] = [row for row in together if row["id"] == "t.dies"]
     assert lost["verdict"] == "undecided"
-    assert lost["messages"] == ["t.dies is undecided: its worker died (SIGKILL, out of memory?)"]
+    assert lost["messages"] == [
+        "t.dies is undecided: its check lost its process (SIGKILL, out of memory?)"
+    ]
     assert alone == [row for row in together if row is not lost]
 
 
