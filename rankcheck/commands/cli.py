@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from rankcheck._version import __version__
 from rankcheck.commands import exits, interrupts
 from rankcheck.commands.exits import Exit
-from rankcheck.errors import InputError, InstallationError
+from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.terminal.plain import one_line, say
 
 __all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
@@ -93,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
+        if short_of_memory(error):
+            return _failed(Exit.INTERNAL, f"out of memory ({type(error).__name__})")
         said = " ".join(str(error).split())
         return _failed(
             Exit.INTERNAL,

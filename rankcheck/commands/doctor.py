@@ -3,8 +3,8 @@
 The canaries are false by a little, true but for rounding, or broken on purpose. They go through the
 same path as every claim; `rankcheck verify` checks them, too, before its first claim.
 
-Exit code 0: all came out as they have to. 4: one did not, and no verdict can be trusted; or they did
-not end within --limit.
+Exit code 0: all came out as they have to. 4: one did not, and no verdict can be trusted; or the
+check did not end within --limit.
 """
 
 from __future__ import annotations

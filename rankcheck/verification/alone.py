@@ -21,7 +21,7 @@ from typing import Any
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import LoadError
-from rankcheck.errors import InputError, InstallationError
+from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.verification.arithmetic import fix_arithmetic
 from rankcheck.verification.ended import how, not_imported
 from rankcheck.verification.pool import (
@@ -35,25 +35,26 @@ from rankcheck.verification.pool import (
     Told,
     UnpreparedError,
 )
+from rankcheck.verification.traces import ran_out
 
 __all__ = ["Alone", "Stopped"]
 
 
 class Stopped(Exception):
-    """The process was stopped at its limit, or died, before it had answered.
+    """The process was stopped at its limit, died, or ran out of memory, before it had answered.
 
     Attributes:
-        seconds: the limit; 0 if it died.
+        seconds: the limit; 0 if it was not reached.
     """
 
-    def __init__(self, event: Overran[Any] | Died[Any]) -> None:
-        super().__init__(how(event))
+    def __init__(self, event: Overran[Any] | Died[Any] | str) -> None:
+        super().__init__(event if isinstance(event, str) else how(event))
         self._event = event
         self.seconds = event.seconds if isinstance(event, Overran) else 0.0
 
     def how(self, files: Iterable[Path] = ()) -> str:
         """What follows "the hunt" in a message; see `rankcheck.verification.ended.how`."""
-        return how(self._event, files)
+        return self._event if isinstance(self._event, str) else how(self._event, files)
 
 
 class Alone:
@@ -76,7 +77,9 @@ class Alone:
         warm: Callable[[], object] | None = None,
         nested: bool = False,
     ) -> None:
-        self._prepare = partial(_answering, prepare)
+        self._prepare = partial(
+            _answering, prepare, tuple(dict.fromkeys(entry.file for entry in entries))
+        )
         self._entries = entries
         self._here: Callable[[Any, Tell], Any] | None = None
         self._pool: Pool[Any] | None = None
@@ -103,7 +106,8 @@ class Alone:
             limit: seconds, in place of those of the constructor.
 
         Raises:
-            Stopped: if it is not answered within the limit, or the process dies.
+            Stopped: if it is not answered within the limit, or the process dies, or memory is
+                short.
             LoadError: if the files cannot be imported, or not within the limit.
             InputError, InstallationError, OSError: as the answering code.
             RuntimeError: in words, what nobody foresaw, with its traceback as a note.
@@ -145,11 +149,13 @@ class _Raised:
     system: tuple[int, str, str] | None = None
 
     @classmethod
-    def of(cls, error: Exception) -> _Raised:
+    def of(cls, error: Exception, files: Iterable[Path]) -> _Raised:
         for kind in (InputError, InstallationError):
             if isinstance(error, kind):
                 return cls(kind.__name__, str(error))
         trace = traceback.format_exc()
+        if short_of_memory(error):
+            return cls("Stopped", ran_out(error, files))
         if isinstance(error, OSError) and error.errno is not None:
             name = "" if error.filename is None else str(error.filename)
             return cls("OSError", str(error), trace, (error.errno, error.strerror or "", name))
@@ -159,6 +165,8 @@ class _Raised:
         """The exception that is raised in the asking process."""
         if self.kind == "InputError":
             return InputError(self.said)
+        if self.kind == "Stopped":
+            return Stopped(self.said)
         if self.kind == "InstallationError":
             return InstallationError(self.said)
         error: Exception = RuntimeError(self.said)
@@ -169,7 +177,7 @@ class _Raised:
         return error
 
 
-def _answering(prepare: Prepare) -> Callable[[Any, Tell], Any]:
+def _answering(prepare: Prepare, files: Iterable[Path]) -> Callable[[Any, Tell], Any]:
     """What answers questions, with its exceptions as answers."""
     run = prepare()
 
@@ -177,6 +185,6 @@ def _answering(prepare: Prepare) -> Callable[[Any, Tell], Any]:
         try:
             return run(question, tell)
         except Exception as error:
-            return _Raised.of(error)
+            return _Raised.of(error, files)
 
     return answer

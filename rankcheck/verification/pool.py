@@ -37,7 +37,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
-from rankcheck.errors import InputError, InstallationError
+from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.verification.arithmetic import fix_arithmetic
 
 __all__ = [
@@ -461,6 +461,11 @@ def _work(connection: Connection, dumped: Connection, pickled: bytes) -> None:
         run = prepare()
     except (InputError, InstallationError) as error:
         tell("refused", error)
+        return
+    except Exception as error:
+        if not short_of_memory(error):
+            raise
+        tell("refused", InputError("a worker process ran out of memory before it was prepared"))
         return
     tell("ready")
     while True:
