@@ -42,7 +42,7 @@ class Report:
 
     Attributes:
         data: the hunt as JSON.
-        ended: whether the hunt ended by itself.
+        ended: whether the hunt ended by itself, with all of its shards.
     """
 
     id: str
@@ -168,6 +168,7 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], Any]:
             dict(found.stages),
             found.strategy,
             found.to_json(),
+            found.verdict == "refuted" or not found.lost,
         )
 
     return run

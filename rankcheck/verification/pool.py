@@ -20,6 +20,7 @@ before it has begun its task, stops no other one.
 from __future__ import annotations
 
 import faulthandler
+import math
 import multiprocessing
 import os
 import pickle
@@ -143,6 +144,7 @@ class _Item:
 
     task: Any
     limit: float | None
+    until: float | None = None
     tries: int = 0
 
 
@@ -166,10 +168,12 @@ class _Worker:
     limit: float = 0.0
     deadline: float | None = None
 
-    def begin(self, limit: float | None) -> None:
-        """Set the deadline of what begins now."""
+    def begin(self, limit: float | None, until: float | None = None) -> None:
+        """Set the deadline of what begins now: after `limit` seconds, and not after `until`."""
         self.limit = limit or 0.0
-        self.deadline = None if limit is None else time.monotonic() + limit
+        self.deadline = until
+        if limit is not None:
+            self.deadline = min(time.monotonic() + limit, math.inf if until is None else until)
 
     @property
     def overdue(self) -> bool:
@@ -268,13 +272,21 @@ class Pool(Generic[Task]):
         """The process ids of the workers."""
         return [worker.process.pid for worker in self._team if worker.process.pid is not None]
 
-    def submit(self, task: Task, *, first: bool = False, limit: float | None = None) -> None:
+    def submit(
+        self,
+        task: Task,
+        *,
+        first: bool = False,
+        limit: float | None = None,
+        until: float | None = None,
+    ) -> None:
         """Queue a task, or put it at the head of the queue.
 
         Args:
             limit: seconds for this task, in place of those of the pool.
+            until: a time on `time.monotonic()` at which it is stopped, whenever it begins.
         """
-        item = _Item(task, self._limit if limit is None else limit)
+        item = _Item(task, self._limit if limit is None else limit, until)
         if first:
             self._waiting.appendleft(item)
         else:
@@ -331,7 +343,7 @@ class Pool(Generic[Task]):
             if worker.ready and worker.running is None and self._waiting:
                 item = self._waiting.popleft()
                 worker.running, worker.begun = item, False
-                worker.begin(item.limit)
+                worker.begin(item.limit, item.until)
                 with suppress(OSError):  # it has just died: the next `receive` tells
                     worker.connection.send(item.task)
 
@@ -367,7 +379,7 @@ class Pool(Generic[Task]):
         assert running is not None
         if kind == "begun":
             worker.begun = True
-            worker.begin(running.limit)
+            worker.begin(running.limit, running.until)
             return Started(running.task)
         if kind == "told":
             return Told(running.task, value)
