@@ -18,6 +18,9 @@ from rankcheck.hunt.shard import Lost, Outcome, Shard
 #: Clocks of machines differ, so a shard gets the seconds that are left when it is submitted. The
 #: shards that wait are few, so that those seconds are right to the duration of a shard.
 IN_FLIGHT = 2
+#: Before a cluster has answered for the first time, its workers may have to import torch: it gets
+#: so many times as long.
+COLD = 2.0
 
 
 class Dask:
@@ -45,6 +48,7 @@ class Dask:
             ) from error
         self._job = job
         self._limit = limit
+        self._answered = 0.0  # when it did last, on `time.monotonic()`
         self._token = uuid.uuid4().hex[:12]
         self._owned = isinstance(cluster, str)
         self._distributed = distributed
@@ -72,9 +76,16 @@ class Dask:
         running: dict[Any, tuple[Shard, float]] = {}
         answers: SimpleQueue[Any] = SimpleQueue()
         limit = self._limit
-        end = math.inf if until is None or limit is None else until + limit
+        end = math.inf if until is None else until
         # It may wait for those before it.
         most = math.inf if limit is None else IN_FLIGHT * SHARD * limit
+
+        def last() -> float:
+            """When there is no more waiting."""
+            if limit is None:
+                return math.inf
+            patience = limit if self._answered else COLD * limit
+            return max(end, self._answered) + patience
 
         def fill() -> None:
             room = max(1, IN_FLIGHT * sum(self._client.nthreads().values()))
@@ -87,16 +98,17 @@ class Dask:
         fill()
         try:
             while running:
-                future = _next(answers, min(end, *(at for _, at in running.values())))
+                future = _next(answers, min(last(), *(at for _, at in running.values())))
                 now = time.monotonic()
                 if future in running:
+                    self._answered = now
                     shard, _ = running.pop(future)
                     answer = self._answer(shard, future)
                     fill()
                     yield shard, answer
-                elif future is None and now >= end and limit is not None:
+                elif future is None and now >= last():
                     for shard, _ in running.values():
-                        yield shard, late(limit)
+                        yield shard, late()
                     for shard in waiting:
                         yield shard, Outcome(cut=True)
                     return

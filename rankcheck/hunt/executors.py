@@ -6,6 +6,7 @@ worker that ran its shard, nor on how often the shard was started.
 
 from __future__ import annotations
 
+import math
 import pickle
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.cluster import Dask
 from rankcheck.hunt.job import DEATHS, SHARD, Job, endless, late, run_for
 from rankcheck.hunt.shard import Lost, Outcome, Shard, run_shard
-from rankcheck.verification.pool import Died, Done, Overran, Pool, PoolError, Started, Tell
+from rankcheck.verification.pool import Died, Done, Overran, Pool, PoolError, Tell
 from rankcheck.verification.traces import place_in
 
 #: A shard and the end of the budget.
@@ -95,13 +96,17 @@ class Processes:
 
     def run(self, shards: Sequence[Shard], until: float | None) -> Outcomes:
         deaths: Counter[Shard] = Counter()
-        left = dict.fromkeys(shards, False)  # whether a worker has begun it
         limit = self._limit
-        end = None if until is None or limit is None else until + limit
+        end = math.inf if until is None else until
+
+        def seconds() -> float:
+            """What is left of the budget, and the limit: for a shard that begins now."""
+            assert limit is not None
+            return min(SHARD * limit, limit + max(0.0, end - time.monotonic()))
 
         def submit(shard: Shard, *, first: bool = False) -> None:
-            most = None if limit is None else SHARD * limit
-            self._pool.submit((shard, until), first=first, limit=most, until=end)
+            given = None if limit is None else seconds
+            self._pool.submit((shard, until), first=first, limit=given)
 
         for shard in shards:
             submit(shard)
@@ -109,30 +114,23 @@ class Processes:
             with closing(self._pool.events()) as events:
                 for event in events:
                     match event:
-                        case Started((shard, _)):
-                            left[shard] = True
                         case Done(_, str() as reason):
                             raise HuntError(reason)
                         case Done((shard, _), outcome):
-                            del left[shard]
                             yield shard, outcome
                         case Died((shard, _), how):
                             deaths[shard] += 1
                             if deaths[shard] < DEATHS:
                                 submit(shard, first=True)
                             else:
-                                del left[shard]
                                 yield shard, Lost(f"ended its worker {DEATHS} times ({how})")
-                        case Overran((shard, _), seconds, trace):
-                            del left[shard]
+                        case Overran((shard, _), passed, trace):
                             place = place_in(trace, [self._file])
-                            if limit is None or end is None or time.monotonic() < end:
-                                yield shard, endless(seconds, place)
-                                continue
-                            yield shard, late(limit, place)
-                            for other, begun in left.items():
-                                yield other, late(limit) if begun else Outcome(cut=True)
-                            return
+                            over = time.monotonic() >= end
+                            yield shard, late(place) if over else endless(passed, place)
+                            if over:  # the others may hang, too
+                                for waits, _ in self._pool.withdraw():
+                                    yield waits, Outcome(cut=True)
         except PoolError as error:
             raise HuntError(str(error)) from error
 

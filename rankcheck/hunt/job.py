@@ -73,16 +73,18 @@ class Job:
 _alone = threading.Lock()
 
 
-def late(limit: float, place: str = "") -> Lost:
-    """A shard that had not ended so many seconds after the budget."""
-    at = f"; it was at {place}" if place else ""
-    return Lost(f"did not end within {limit:g} s of the end of the budget{at}")
+def late(place: str = "") -> Lost:
+    """A shard that had not ended when the budget had, nor some seconds later."""
+    return Lost(f"did not end with the budget{_at(place)}")
 
 
 def endless(seconds: float, place: str = "") -> Lost:
     """A shard that had not ended after so many seconds."""
-    at = f"; it was at {place}" if place else ""
-    return Lost(f"did not end within {seconds:g} s{at}")
+    return Lost(f"did not end within {seconds:g} s{_at(place)}")
+
+
+def _at(place: str) -> str:
+    return f"; it was at {place}" if place else ""
 
 
 def run_for(job: Job, shard: Shard, until: float | None) -> Outcome | Lost | str:

@@ -20,7 +20,6 @@ before it has begun its task, stops no other one.
 from __future__ import annotations
 
 import faulthandler
-import math
 import multiprocessing
 import os
 import pickle
@@ -61,6 +60,9 @@ Tell: TypeAlias = Callable[[Any], None]
 #: Runs once in each worker and returns the function that runs a task there. It has to be picklable.
 #: An exception that this function raises ends the worker with exit code 1.
 Prepare: TypeAlias = Callable[[], Callable[[Any, Tell], Any]]
+
+#: Seconds, or what gives them.
+Limit: TypeAlias = float | Callable[[], float]
 
 Task = TypeVar("Task")
 #: A task is handed to so many workers that die before they have begun it; and after so many deaths
@@ -143,8 +145,7 @@ class _Item:
     """A task of the queue; `tries` counts the workers that died before they had begun it."""
 
     task: Any
-    limit: float | None
-    until: float | None = None
+    limit: Limit | None
     tries: int = 0
 
 
@@ -168,12 +169,11 @@ class _Worker:
     limit: float = 0.0
     deadline: float | None = None
 
-    def begin(self, limit: float | None, until: float | None = None) -> None:
-        """Set the deadline of what begins now: after `limit` seconds, and not after `until`."""
-        self.limit = limit or 0.0
-        self.deadline = until
-        if limit is not None:
-            self.deadline = min(time.monotonic() + limit, math.inf if until is None else until)
+    def begin(self, limit: Limit | None) -> None:
+        """Set the deadline of what begins now."""
+        seconds = limit() if callable(limit) else limit
+        self.limit = seconds or 0.0
+        self.deadline = None if seconds is None else time.monotonic() + seconds
 
     @property
     def overdue(self) -> bool:
@@ -277,16 +277,15 @@ class Pool(Generic[Task]):
         task: Task,
         *,
         first: bool = False,
-        limit: float | None = None,
-        until: float | None = None,
+        limit: Limit | None = None,
     ) -> None:
         """Queue a task, or put it at the head of the queue.
 
         Args:
-            limit: seconds for this task, in place of those of the pool.
-            until: a time on `time.monotonic()` at which it is stopped, whenever it begins.
+            limit: seconds for this task, in place of those of the pool; or what gives them when a
+                worker begins it.
         """
-        item = _Item(task, self._limit if limit is None else limit, until)
+        item = _Item(task, self._limit if limit is None else limit)
         if first:
             self._waiting.appendleft(item)
         else:
@@ -317,6 +316,12 @@ class Pool(Generic[Task]):
             if self._waiting or self._busy:
                 self.close()
 
+    def withdraw(self) -> list[Task]:
+        """Forget the tasks that no worker has, and return them."""
+        tasks: list[Task] = [item.task for item in self._waiting]
+        self._waiting.clear()
+        return tasks
+
     def close(self) -> None:
         """Stop the workers, whatever they are doing, and forget the tasks."""
         self._waiting.clear()
@@ -343,7 +348,7 @@ class Pool(Generic[Task]):
             if worker.ready and worker.running is None and self._waiting:
                 item = self._waiting.popleft()
                 worker.running, worker.begun = item, False
-                worker.begin(item.limit, item.until)
+                worker.begin(item.limit)
                 with suppress(OSError):  # it has just died: the next `receive` tells
                     worker.connection.send(item.task)
 
@@ -379,7 +384,7 @@ class Pool(Generic[Task]):
         assert running is not None
         if kind == "begun":
             worker.begun = True
-            worker.begin(running.limit, running.until)
+            worker.begin(running.limit)
             return Started(running.task)
         if kind == "told":
             return Told(running.task, value)
