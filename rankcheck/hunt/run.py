@@ -24,7 +24,7 @@ from rankcheck.hunt.arguments import (
 )
 from rankcheck.hunt.executors import Executor, Inline, executor_for
 from rankcheck.hunt.job import Job, Target
-from rankcheck.hunt.journal import Journal
+from rankcheck.hunt.journal import Journal, damaged_text
 from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.result import (
     Hunt,
@@ -348,6 +348,8 @@ class _Run:
         lost = lost_text(self._lost)
         if lost and lost not in values["message"]:
             values["message"] += f"\n  {lost}"
+        if self._journal is not None:
+            values["message"] += damaged_text(self._journal)
         return Hunt(
             claim=self._claim,
             seed=self._seed,
