@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.collect import project_folder
+from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
 from rankcheck.commands.exits import Exit
+from rankcheck.errors import InputError
 from rankcheck.terminal.plain import say
 from rankcheck.verification.alone import Alone, Stopped
 from rankcheck.verification.pool import Tell
@@ -51,7 +52,10 @@ def run(args: argparse.Namespace) -> int:
     codes = []
     with closing(Alone(_prepare, limit, warm=_warm)) as alone:
         paths = list(dict.fromkeys(args.certificates))
-        entries = alone.ask(_Find(paths, elsewhere))
+        try:
+            entries = alone.ask(_Find(paths, elsewhere))
+        except Stopped as stopped:
+            raise InputError(f"the reading of the certificates {stopped.how()}") from stopped
         for path, entry in zip(paths, entries, strict=True):
             codes.append(_replay(alone, path, entry))
     return exits.worst(codes)
@@ -88,6 +92,8 @@ class _Prove:
 
 def _warm() -> None:
     import rankcheck.counterexamples.replay  # noqa: F401 -- torch
+
+    project()
 
 
 def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:

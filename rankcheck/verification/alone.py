@@ -155,7 +155,9 @@ class _Raised:
                 return cls(kind.__name__, str(error))
         trace = traceback.format_exc()
         if short_of_memory(error):
-            return cls("Stopped", ran_out(error, files))
+            said = ran_out(error, files)
+            traceback.clear_frames(error.__traceback__)  # they hold what was allocated
+            return cls("Stopped", said)
         if isinstance(error, OSError) and error.errno is not None:
             name = "" if error.filename is None else str(error.filename)
             return cls("OSError", str(error), trace, (error.errno, error.strerror or "", name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -41,8 +42,11 @@ def verify_entry(
 
 def stopped_by(entry: Entry | Claim, error: BaseException) -> Row:
     """The row of a claim whose check raised: it has failed, or memory was short."""
-    verdict: Verdict = "undecided" if short_of_memory(error) else "failed"
-    return unfinished(entry, raised(error, entry.file), verdict)
+    row = unfinished(entry, raised(error, entry.file), "failed")
+    if short_of_memory(error):
+        row = unfinished(entry, raised(error, entry.file))
+        traceback.clear_frames(error.__traceback__)  # they hold what was allocated
+    return row
 
 
 def unfinished(

@@ -167,7 +167,7 @@ def test_a_worker_of_xdist_that_is_killed(pytester):
                          "    os.kill(os.getpid(), signal.SIGKILL)\n")  # fmt: skip
     pytester.makepyfile(test_mine=body)
     done = pytester.runpytest_subprocess(
-        "-n", "2", "-p", "no:cacheprovider", "--rankcheck-ledger", "x.json", timeout=120
+        "-n", "1", "-p", "no:cacheprovider", "--rankcheck-ledger", "x.json", timeout=120
     )
     assert done.ret == 1
     done.stdout.fnmatch_lines(["*crashed*"])
