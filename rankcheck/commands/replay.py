@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.collect import project, project_folder
+from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
@@ -92,8 +92,6 @@ class _Prove:
 
 def _warm() -> None:
     import rankcheck.counterexamples.replay  # noqa: F401 -- torch
-
-    project()
 
 
 def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:

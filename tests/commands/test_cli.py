@@ -551,3 +551,18 @@ def test_loading_is_repeatable(file):
     file()
     entries = select(["mine.py"])
     assert [c.id for c in load(entries)] == [c.id for c in load(entries)]
+
+
+def test_the_pages_name_tests_of_the_readme():
+    """Commands of the pages are typed with the file of the README."""
+    root = project_folder().parent
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    tests = set(re.findall(r"^def (test_\w+)", readme, re.MULTILINE))
+    pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]
+    named = {
+        (page.name, name)
+        for page in pages
+        for name in re.findall(r"my_conjectures\.py::(\w+)", page.read_text(encoding="utf-8"))
+    }
+    assert {page for page, _ in named} >= {"README.md", "hunting.md", "CONTRIBUTING.md"}
+    assert {name for _, name in named} <= tests, named
