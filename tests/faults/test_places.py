@@ -113,7 +113,7 @@ def test_odd_letters_in_arguments(capsys, arguments):
     try:
         code = main([one.replace("{}", odd) for one in arguments])
     except SystemExit as stop:  # argparse
-        code = stop.code
+        code = int(stop.code or 0)
     out, err = capsys.readouterr()
     assert code in (2, 4)
     assert out == ""

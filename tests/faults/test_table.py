@@ -15,7 +15,7 @@ def found_in(file):
 
 def test_every_test_of_the_table_exists():
     rows = [row for rows in table.TABLE.values() for row in rows]
-    named = {}
+    named: dict[str, set[str]] = {}
     for row in rows:
         file, _, name = row.test.partition("::")
         assert name in found_in(file), row

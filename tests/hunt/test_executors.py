@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from dataclasses import replace
@@ -131,7 +132,8 @@ def test_the_end_of_the_budget_is_a_limit_of_shards(hunted):
         yield Overran(tasks[2], 1.0, "")
 
     team = Processes.__new__(Processes)
-    team._limit, team._file, team._pool = 1.0, claim.file, Scripted(happens)
+    team._limit, team._file = 1.0, claim.file
+    team._pool = pool = Scripted(happens)  # type: ignore[assignment]
     late = "did not end with the budget"
     assert dict(team.run([fine, hangs, other, waits], until)) == {
         fine: outcome,
@@ -139,7 +141,7 @@ def test_the_end_of_the_budget_is_a_limit_of_shards(hunted):
         other: Lost(late),
         waits: Outcome(cut=True),
     }
-    assert team._pool.submitted[3][1]["limit"]() == 1.0  # if it began now, after the end
+    assert pool.submitted[3][1]["limit"]() == 1.0  # if it began now, after the end
 
 
 def test_a_strategy_that_cannot_be_sent_is_refused(hunted):
@@ -225,9 +227,10 @@ def test_a_hunt_on_a_cluster_ends_when_shards_hang(hunted, cluster, tmp_path):
     )  # fmt: skip
     assert found.verdict == "undecided"
     assert found.seconds < 9
-    assert found.lost == 1  # the claim has one shape
-    assert found.message.startswith(
-        "hunted.true is undecided: 1 shard did not end with the budget\n"
+    assert found.lost  # on a busy machine the other shard of the round, too
+    assert re.match(
+        rf"hunted\.true is undecided: {found.lost} shards? did not end with the budget\n",
+        found.message,
     )
     kept = [json.loads(line)["shard"].split() for line in journal.read_text().splitlines()[1:]]
     assert {name for _, name, *_ in kept} == {"corpus"}
