@@ -191,7 +191,7 @@ def killed_by(
 ) -> tuple[str, str]:
     """What violates the claim as it is now: the outcome and the instances; `survived` if nothing.
 
-    After `until` no further seed is begun.
+    After `until`, in seconds of this process, no further seed is begun.
     """
     for seed in seeds:
         for family in families(claim):
@@ -208,7 +208,7 @@ def killed_by(
             if tally.raised:
                 error = tally.raised[0].error
                 return "killed", f"{family.name} raises {type(error).__name__}"
-        if time.monotonic() > until:
+        if time.process_time() > until:
             break
     violation = enumerate_scope(claim, scope_of(claim, profile), Tally())
     if violation is not None and violation.proved:
@@ -288,7 +288,6 @@ def tried(
 ) -> Result:
     """One place, in both directions if it is an exponent."""
     group = blank.group
-    begin = time.monotonic()
     labels: set[str] = set()
     found: list[tuple[str, str]] = []
     for factor in place.changes:
@@ -305,7 +304,7 @@ def tried(
                     ("tolerance", "only a tolerance changes") if anything else ("survived", "")
                 )
                 continue
-            outcome, by = killed_by(claim, profile, seeds, begin + budget)
+            outcome, by = killed_by(claim, profile, seeds, time.process_time() + budget)
             found.append((outcome, direction + by if by else ""))
         if outcome == "killed":
             break
@@ -340,7 +339,7 @@ def try_claim(
     """All mutants of a claim.
 
     Args:
-        budget: seconds of a mutant after which no further seed is begun.
+        budget: seconds of CPU of a change after which no further seed is begun.
         skip: equivalent mutants, by their keys, with the reason; they are not tried.
     """
     row = verify_claim(claim, Settings(profile, seeds[0], Path(tempfile.gettempdir()), 0.0))
@@ -449,7 +448,7 @@ def main() -> None:
     parser.add_argument("selectors", nargs="*", metavar="SELECTOR", help="all claims by default")
     parser.add_argument("--seeds", type=int, default=3, help="seeds of a mutant (default 3)")
     parser.add_argument(
-        "--budget", type=float, default=3.0, help="seconds of a mutant for its seeds (default 3)"
+        "--budget", type=float, default=3.0, help="seconds of CPU of a change for its seeds (default 3)"
     )
     parser.add_argument("--limit", type=float, default=300.0, help="seconds of a claim")
     parser.add_argument("--survivors", action="store_true", help="show only those that survived")
