@@ -24,7 +24,9 @@ and `noise=`. What a mutant does comes from sweeps of the tight family and of th
                 family, with the exponent as printed
     tolerance   only the tolerance of a relation changes: the place is no part of the statement
     count       the body raises: the number is that of units or layers, which has no 2 %
-    equivalent  listed with the reason in `statement-equivalent.toml` beside this file
+    equivalent  listed with the reason in `statement-equivalent.toml` beside this file; a place that
+                is listed with a ratio is loose: the part of the printed exponent or constant that
+                is known to be needed
     survived    all else: a control, a tight family or a reason is missing
 
 Each claim is tried in a fork of a process that has imported all claims.
@@ -107,15 +109,30 @@ class Result:
         return tuple(str(getattr(self, name)) for name in KEY)
 
 
-def equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, ...], str]:
-    """The reasons of the equivalent mutants, by their keys."""
+@dataclass(frozen=True)
+class Known:
+    """Why a mutant lives; with a ratio if the place is loose, without one if it is equivalent."""
+
+    reason: str
+    ratio: float | None = None
+
+
+def equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, ...], Known]:
+    """The equivalent mutants and the loose places, by their keys."""
     entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
-    return {tuple(entry[name] for name in KEY): entry["reason"] for entry in entries}
+    return {
+        tuple(entry[name] for name in KEY): Known(entry["reason"], entry.get("ratio"))
+        for entry in entries
+    }
 
 
-def known(result: Result, reasons: Mapping[tuple[str, ...], str]) -> str | None:
-    """Why a mutant is equivalent, for its claim or for all of them (`*`); None if it is not."""
-    return reasons.get(result.key, reasons.get(("*", *result.key[1:])))
+def settled(result: Result, reasons: Mapping[tuple[str, ...], Known]) -> Result | None:
+    """The result of a mutant that is listed for its claim or for all claims (`*`); else None."""
+    found = reasons.get(result.key, reasons.get(("*", *result.key[1:])))
+    if found is None:
+        return None
+    outcome = "equivalent" if found.ratio is None else "loose"
+    return replace(result, outcome=outcome, by=found.reason, ratio=found.ratio)
 
 
 def shown(file: str | Path) -> str:
@@ -299,10 +316,8 @@ def tried(
                 continue
             now, anything = moved(original, sides(claim, seeds[0]))
             labels |= now
-            if group == "exponent" and not now:
-                found.append(
-                    ("tolerance", "only a tolerance changes") if anything else ("survived", "")
-                )
+            if group == "exponent" and anything and not now:
+                found.append(("tolerance", "only a tolerance changes"))
                 continue
             outcome, by = killed_by(claim, profile, seeds, time.process_time() + budget)
             found.append((outcome, direction + by if by else ""))
@@ -334,13 +349,13 @@ def try_claim(
     *,
     profile: Profile = QUICK,
     budget: float = 3.0,
-    skip: Mapping[tuple[str, ...], str] = MappingProxyType({}),
+    skip: Mapping[tuple[str, ...], Known] = MappingProxyType({}),
 ) -> list[Result]:
     """All mutants of a claim.
 
     Args:
         budget: seconds of CPU of a change after which no further seed is begun.
-        skip: equivalent mutants, by their keys, with the reason; they are not tried.
+        skip: mutants of which the outcome is known, by their keys; those of the text are not tried.
     """
     row = verify_claim(claim, Settings(profile, seeds[0], Path(tempfile.gettempdir()), 0.0))
     if not row.relations:
@@ -349,13 +364,12 @@ def try_claim(
     original = sides(claim, seeds[0])
     for function, place in every_place(claim):
         blank = at(claim, place)
-        if known(blank, skip) is None:
-            blank = tried(claim, function, place, blank, row, original, profile, seeds, budget)
-        results.append(blank)
+        results.append(
+            settled(blank, skip)
+            or tried(claim, function, place, blank, row, original, profile, seeds, budget)
+        )
     return [
-        replace(result, outcome="equivalent", by=known(result, skip))
-        if result.outcome == "survived" and known(result, skip) is not None
-        else result
+        (settled(result, skip) or result) if result.outcome == "survived" else result
         for result in results
     ]
 
@@ -448,7 +462,10 @@ def main() -> None:
     parser.add_argument("selectors", nargs="*", metavar="SELECTOR", help="all claims by default")
     parser.add_argument("--seeds", type=int, default=3, help="seeds of a mutant (default 3)")
     parser.add_argument(
-        "--budget", type=float, default=3.0, help="seconds of CPU of a change for its seeds (default 3)"
+        "--budget",
+        type=float,
+        default=3.0,
+        help="seconds of CPU of a change for its seeds (default 3)",
     )
     parser.add_argument("--limit", type=float, default=300.0, help="seconds of a claim")
     parser.add_argument("--survivors", action="store_true", help="show only those that survived")

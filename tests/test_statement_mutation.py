@@ -162,7 +162,7 @@ def test_the_equivalent_mutants_exist(mutation):
     assert {key[1:] for key in reasons} <= existing
     claims = {entry.id for entry in select() if entry.kind in mutation.KINDS}
     assert {key[0] for key in reasons} <= {*claims, "*"}
-    assert all(len(reason) > 20 for reason in reasons.values())
+    assert all(len(one.reason) > 20 and 0 <= (one.ratio or 0) <= 1 for one in reasons.values())
 
 
 def _text(x, n, *, power=Fraction(1, 2), plus=0, flag=True):

@@ -30,7 +30,7 @@ FACTORS = (Fraction(51, 50), Fraction(49, 50))
 #: The arguments of a relation that are no part of the statement.
 TOLERANCES = frozenset({"terms", "error", "scale", "noise", "label"})
 #: Functions whose second argument is an exponent, and methods whose first one is.
-_POWERS = frozenset({"power", "pow", "schatten_power", "schatten_norm", "powers"})
+_POWERS = frozenset({"power", "pow", "schatten_power", "schatten_norm"})
 _GENERATORS = Path(rankcheck.instances.__file__).resolve().parent
 _SCALED, _RAISED = "__exponent_scaled__", "__raised_to__"
 
@@ -64,15 +64,17 @@ class Place:
 # What a changed function calls.
 
 
-def exponent_scaled(q: Any, top: int, bottom: int, kind: type = Fraction) -> Any:
+def exponent_scaled(q: Any, top: int, bottom: int, kind: Callable[[Any], Any] = Fraction) -> Any:
     """q·top/bottom; of a rational, a rational or what `kind` says."""
     factor = Fraction(top, bottom)
     if isinstance(q, int | Fraction):
-        return kind(q * factor)
+        return float(q * factor) if kind is round else kind(q * factor)
     return q * factor if is_ball(q) else q * float(factor)
 
 
-def raised_to(base: Any, q: Any, top: int, bottom: int, kind: type = Fraction) -> Any:
+def raised_to(
+    base: Any, q: Any, top: int, bottom: int, kind: Callable[[Any], Any] = Fraction
+) -> Any:
     """base**(q·top/bottom); of a negative base with the sign of base**q if q is an integer."""
     scaled = exponent_scaled(q, top, bottom)
     if isinstance(base, int | float | Fraction) and isinstance(scaled, float | Fraction):
@@ -224,7 +226,7 @@ def in_place(function: Function, place: Place, factor: Fraction | None) -> Itera
     """Change a function for a while.
 
     Gives the ways to write the changed number, one with each step: a rational, for mathematics that
-    is exact, and a float, where the number meets a tensor.
+    is exact; a float, where the number meets a tensor; and the nearest integer of a power.
     """
     inside = function.__globals__
     before = function.__code__, function.__kwdefaults__
@@ -232,7 +234,9 @@ def in_place(function: Function, place: Place, factor: Fraction | None) -> Itera
 
     def ways() -> Iterator[None]:
         function.__code__ = change.__code__
-        for kind in (Fraction, float):
+        for kind in (Fraction, float, round):
+            if kind is round and place.kind == "dial":
+                return  # 2 % more units or layers are as many
             inside[_SCALED] = partial(exponent_scaled, kind=kind)
             inside[_RAISED] = partial(raised_to, kind=kind)
             if place.kind == "dial":
@@ -358,6 +362,9 @@ class _Marker(ast.NodeTransformer):
                 else:
                     node.args[0] = self._call(_SCALED, self.visit(node.args[0]))
                 return node
+        elif name == "powers" and len(node.args) == 2:  # an integer power, by multiplication
+            if self._meet("exponent", node, node):
+                return self._call(_RAISED, *map(self.visit, node.args))
         elif name in _POWERS:
             place = 0 if method else 1
             if len(node.args) > place:
