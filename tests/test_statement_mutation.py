@@ -144,6 +144,7 @@ def test_an_exponent_of_a_negative_number_keeps_its_sign(mutation):
     for base in (-2.0, two):
         assert float(statements.raised_to(base, 3, 51, 50)) == pytest.approx(-(2**3.06))
         assert float(statements.raised_to(base, 2, 51, 50)) == pytest.approx(2**2.04)
+    assert statements.raised_to(10, 500, 51, 50, round) == 10**510
     assert statements.raised_to(2, 3, 49, 50, float) == pytest.approx(2**2.94)
 
 

@@ -19,6 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import flint
 import torch
 
 import rankcheck.instances
@@ -75,7 +76,13 @@ def exponent_scaled(q: Any, top: int, bottom: int, kind: Callable[[Any], Any] = 
 def raised_to(
     base: Any, q: Any, top: int, bottom: int, kind: Callable[[Any], Any] = Fraction
 ) -> Any:
-    """base**(q·top/bottom); of a negative base with the sign of base**q if q is an integer."""
+    """base**(q·top/bottom); of a negative base with the sign of base**q if q is an integer.
+
+    With `round` for `kind` the power of an integer is the integer below, whatever its size.
+    """
+    if kind is round and isinstance(base, int) and isinstance(q, int) and base > 0 and q > 0:
+        part = Fraction(q * top, bottom)
+        return int((flint.fmpz(base) ** part.numerator).root(part.denominator))
     scaled = exponent_scaled(q, top, bottom)
     if isinstance(base, int | float | Fraction) and isinstance(scaled, float | Fraction):
         size = abs(float(base)) ** float(scaled)
