@@ -241,7 +241,11 @@ def sides(claim: Claim, seed: int, more: int = 1) -> list[tuple[str, tuple[Any, 
         for make in batches(claim, family, COMPARED * more, 64, key):
             for part in evaluate_instances(claim, family, make).parts:
                 for one in part.relations:
-                    found.append((one.label, (one.lhs, one.rhs, one.asserted), one.tolerance))
+                    # Large integers are cut in the sides.
+                    whole = torch.tensor(hash(one.integers) if one.integers else 0)
+                    found.append(
+                        (one.label, (one.lhs, one.rhs, one.asserted, whole), one.tolerance)
+                    )
     return found
 
 

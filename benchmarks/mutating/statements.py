@@ -236,7 +236,8 @@ def in_place(function: Function, place: Place, factor: Fraction | None) -> Itera
     is exact; a float, where the number meets a tensor; and the nearest integer of a power.
     """
     inside = function.__globals__
-    before = function.__code__, function.__kwdefaults__
+    before = function.__code__
+    defaults = function.__kwdefaults__ or {}
     change = changed(function, place, factor)
 
     def ways() -> Iterator[None]:
@@ -248,17 +249,18 @@ def in_place(function: Function, place: Place, factor: Fraction | None) -> Itera
             inside[_RAISED] = partial(raised_to, kind=kind)
             if place.kind == "dial":
                 name = place.before.partition("=")[0]
-                value = before[1][name]
+                value = defaults[name]
                 assert factor is not None
                 scaled = value * (float(factor) if isinstance(value, float) else factor)
-                function.__kwdefaults__ = {**before[1], name: kind(scaled)}
+                function.__kwdefaults__ = {**defaults, name: kind(scaled)}
             _clear_caches(inside)
             yield
 
     try:
         yield ways()
     finally:
-        function.__code__, function.__kwdefaults__ = before
+        function.__code__ = before
+        function.__kwdefaults__ = defaults or None
         inside.pop(_SCALED, None)
         inside.pop(_RAISED, None)
         _clear_caches(inside)
