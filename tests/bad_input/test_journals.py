@@ -116,7 +116,7 @@ def whole(path, head):
 
 
 #: The numbers of lines that were believed.
-READ = []
+READ: list[int] = []
 
 
 @cases(60)
