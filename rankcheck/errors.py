@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["ClaimFalse", "InputError", "InstallationError", "LeftEarly", "contained"]
+__all__ = [
+    "ClaimFalse",
+    "InputError",
+    "InstallationError",
+    "LeftEarly",
+    "contained",
+    "short_of_memory",
+]
+
+#: How libraries say that there is no memory, besides MemoryError: torch, C++, the dynamic linker.
+_NO_MEMORY = (
+    "can't allocate memory",
+    "not enough memory",
+    "out of memory",
+    "bad_alloc",
+    "annot allocate memory",
+    "failed to map segment",
+)
 
 
 class InputError(ValueError):
@@ -46,3 +64,17 @@ def contained() -> Iterator[None]:
             f"it raised {type(stop).__name__}{f' ({said})' if said else ''}; the code of a claim "
             "returns, or raises an Exception"
         ).with_traceback(stop.__traceback__) from None
+
+
+def short_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory was short. That is no fact about a claim.
+
+    >>> short_of_memory(MemoryError()), short_of_memory(RuntimeError("shapes differ"))
+    (True, False)
+    """
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    said = str(error)
+    return isinstance(error, RuntimeError | ImportError) and any(one in said for one in _NO_MEMORY)

@@ -227,11 +227,13 @@ def steps(source: Source):
 
 @instances
 def cheapest_steps(source: Source):
-    """Steps to t = (1 + s)² with s in [0, 1], or from s = 0 to t in [0, 1]."""
-    s = source.tensor(low=0.0, high=1.0)
-    if source.integer(0, 1) == 0:
+    """Steps to t = (1 + s)² with s in [0, 1], or just beyond, or from s = 0 to t in [0, 1]."""
+    form = source.choice(("cheapest", "just beyond", "from zero"))
+    if form == "just beyond":
+        s = source.tensor(low=1.0, high=1.0 + 2.0**-6)
         return s, (1 + s) * (1 + s)
-    return 0 * s, s
+    s = source.tensor(low=0.0, high=1.0)
+    return (s, (1 + s) * (1 + s)) if form == "cheapest" else (0 * s, s)
 
 
 @bound(
@@ -318,20 +320,28 @@ def cheapest_constants(source: Source):
 
 
 @instances
-def cheaper_than_depth_two(source: Source):
+def cheaper_than_depth_two(source: Source, *, low=0.5, high=0.6875):
     """The constant v = 2s, s = 1 + p², at depth three: it costs 2s − 1 + v²/(1 + s²) < 2v − 1."""
-    p = source.tensor(low=0.5, high=0.6875)
+    p = source.tensor(low=low, high=high)
     s, zero = 1 + p * p, 0 * p
     factor = 2 * s / (1 + s * s)
     weights = [w[..., None, None] for w in (zero, p, factor * s)]
     return Network(weights, [b.unsqueeze(-1) for b in (p, zero + 1, factor)])
 
 
+@instances
+def constants_up_to_two_and_beyond(source: Source):
+    """The cheapest constants up to 2, and constants near 2.04, for which R(2.04) is too much."""
+    if source.integer(0, 3) > 0:
+        return cheapest_constants()(source)
+    return cheaper_than_depth_two(low=0.1396484375, high=0.1416015625)(source)
+
+
 @bound(
     "bottleneck.constant-cost",
     paper("rankcheck", "rankcheck.costs.offsets"),
     instances=networks_at_the_origin(),
-    tight=cheapest_constants(),
+    tight=constants_up_to_two_and_beyond(),
     needs={"|c| ≤ 2": Need(cheaper_than_depth_two(), {"cap": 3})},
     mutants={"the last bias alone": {"cost": lambda c: c * c}},
     witness=constant_network,

@@ -88,8 +88,8 @@ def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.s
     $$\|\theta\|^2 - kL - 2 \log |Jf(x) T|_+
       \ge \|W_1\|_F^2 + \|b_1\|^2 - k - \log \det A^T D^2 A
       \ge \|b_1\|^2 + (1 - a^2) \sum_{\tilde\alpha_{1,i}(x) < 0} \|A_i\|^2,$$
-    and $\max(1, \frac{\|x\|^2}{1 - a^2})$ times this is at least the squared distance of $W_1 x$ from
-    the positive orthant.
+    and $\max(1, \frac{\|x\|^2}{1 - a^2})$ times the last is at least the squared distance of $W_1 x$
+    from the positive orthant, whatever the rank.
 
     For the identity the left side is its excess cost. In the limit, a domain with
     $R^{(1)}(id; \Omega) = 0$ is completely positive. Proof: docs/proofs/identity-only-if.md.
@@ -117,7 +117,6 @@ def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.s
             (below * below).sum(-1),
             stretch * masked,
             scale=stretch * norm,
-            where=where,
             label="the orthant",
         ),
     )

@@ -16,9 +16,14 @@ from rankcheck.witnesses.progress_code import progress_code
 
 @instances
 def orthogonal_halves(source: Source):
-    """x ↦ sx at the points ±r of the line, |s| = 1: equality at depth 1."""
+    """x ↦ sx at the points ±r of the line, |s| = 1 or near 1: equality at depth 1 as s² → 1.
+
+    Near 1 the exponent s² − 1 counts in first order, and what is lost in second order.
+    """
     sign, r = source.choice((1, -1)), source.tensor(1, 1, low=0.25, high=4.0)
     weight = torch.ones_like(r) * sign
+    if source.integer(0, 1) == 1:
+        weight = weight * (1 + source.tensor(1, 1, low=-(2.0**-8), high=2.0**-8))
     return Network.linear((weight,)), torch.cat((r, -r), -2)
 
 

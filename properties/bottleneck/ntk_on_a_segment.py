@@ -45,6 +45,21 @@ def isometries_through_the_origin(source: Source):
 
 
 @instances
+def heavy_chains(source: Source):
+    """x ↦ t^L x for x > 0, all weights t, t = 2^±16: both sides grow like t^(2L − 2)."""
+    depth, y = source.integer(3, 8), source.tensor(1, low=1.0, high=8.0)
+    t = y.new_full((*source.batch, 1, 1), 2.0 ** source.choice((16, -16)))
+    return Network.linear((t,) * depth), torch.stack((2.0**-10 * y, y), -2)
+
+
+@instances
+def isometries_and_heavy_chains(source: Source):
+    """The equality of depth 1, or a chain that shows the exponent 2 − 2/L of the Jacobian."""
+    family = source.choice((isometries_through_the_origin(), heavy_chains()))
+    return family(source)
+
+
+@instances
 def leaky_chains(source: Source):
     """x ↦ a^{L−1} x, all weights one, on a segment of x < 0, for slopes of at most 1/4."""
     depth = source.integer(4, 6)
@@ -71,7 +86,7 @@ def end_to_end(net, ends):
     "bottleneck.ntk-on-a-segment",
     paper("bottleneck", "Prop. 9/18"),
     instances=networks_on_segments(),
-    tight=isometries_through_the_origin(),
+    tight=isometries_and_heavy_chains(),
     needs={
         "one activation pattern on the segment": networks_with_inputs(
             depth=(2, 3), width=(1, 2), points=(2, 2), slopes="relu"
@@ -94,8 +109,9 @@ def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
       \frac L4 \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
 
-    The bound is tight at depth 1 for $x = -y$, where the kernel along the segment is a quadratic function of $t \in [0, 1]$ with
-    least value 0 in the middle.
+    The bound is tight at depth 1 for $x = -y$, where the kernel along the segment is a quadratic
+    function of $t \in [0, 1]$ with least value 0 in the middle. At every depth chains of weights
+    $t \to \infty$ and $t \to 0$ leave no other exponent: both sides are of degree $2L - 2$.
     """
     size, kernel = end_to_end(net, ends)
     return leq(size * share.numerator / share.denominator, kernel)

@@ -31,7 +31,10 @@ def summands(source: Source):
 
 @instances
 def orthogonal_summands(source: Source):
-    """f and g linear, almost isometries between orthogonal planes, and a point with positive parts."""
+    """f and g linear, almost isometries between orthogonal planes, and a point with positive parts.
+
+    Or f and f again, whose sum has the rank of f, and twice its singular values.
+    """
     k, m, L = source.integer(1, 2), source.integer(1, 2), source.integer(2, 4)
     into = semi_orthogonal(source, k + m, k + m)
     out = semi_orthogonal(source, k + m, k + m)
@@ -45,7 +48,8 @@ def orthogonal_summands(source: Source):
         weights[-1] = out[..., :, start:stop] @ weights[-1]
         return Network.linear(weights, a)
 
-    return part(0, k), part(k, k + m), (into @ y.unsqueeze(-1)).squeeze(-1)
+    one = source.integer(0, 3) == 0
+    return part(0, k), part(0, k) if one else part(k, k + m), (into @ y.unsqueeze(-1)).squeeze(-1)
 
 
 def last_biases(f, g):

@@ -133,6 +133,13 @@ def functions_of_rank_above(source: Source, *, depths):
     return W, b, a, x, p, lam, source.integer(2, min(W.shape[-2], D, x.shape[-2]) - 1), L
 
 
+@instances
+def functions_of_any_size(source: Source, *, depths):
+    """The same with outer weights 2^±32 times as large: both sides of the bound grow alike."""
+    W, b, a, *others = functions_of_rank_above(depths=depths)(source)
+    return W, b, a * 2.0 ** source.choice((0, 32, -32)), *others
+
+
 def pairs_of_units(source: Source, K: int):
     """W = αI − β11ᵀ, and for each pair of units the x at which Wx is 1 for these, 0 for the others."""
     alpha, beta = positive(source, 1, 1, low=1.0), source.tensor(1, 1, low=-1.0, high=0.24)
@@ -150,7 +157,7 @@ def pairs_of_units(source: Source, K: int):
 @bound(
     "linear.printed-budget-to-depth-13",
     paper("rankcheck", "docs/proofs/printed-budget.md, Theorem 2"),
-    instances=functions_of_rank_above(depths=(2, PROVED)),
+    instances=functions_of_any_size(depths=(2, PROVED)),
     reach=index_ranks,
     needs={"L ≤ 13": functions_of_rank_above(depths=(PROVED + 1, PROVED + 2))},
     mutants={"1.02 (r + √r)": {"more": Fraction(51, 50)}},

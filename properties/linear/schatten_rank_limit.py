@@ -23,12 +23,18 @@ def matrices_and_exponents(source: Source):
 
 @instances
 def multiples_of_isometries(source: Source):
-    """A matrix whose non-zero singular values are equal, and an exponent."""
+    """A matrix whose non-zero singular values are equal, and an exponent.
+
+    Or a number near 2^440 and the exponent 1: for u = q log s → ∞ no power of s less than s^q makes
+    s^q − 1 ≤ u s^q.
+    """
     n = source.integer(1, 4)
     r = source.integer(1, n)
     left, right = orthogonal(source, n), orthogonal(source, n)
     size = positive(source, 1, 1, low=1.25)
     size = torch.where(signs(source, 1, 1) > 0, size, 1 / size)
+    if source.integer(0, 3) == 0:
+        return 2.0**440 * size, 1
     return size * left[..., :r] @ right[..., :r].mT, source.choice((1, *SMALL))
 
 

@@ -12,6 +12,7 @@ from rankcheck import bound, cited, construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.data.moments import total_variance
 from rankcheck.instances.balanced import balanced_networks_at_points
+from rankcheck.instances.matrices import positive
 from rankcheck.instances.networks import (
     STEEPEST,
     balanced_linear_networks,
@@ -21,6 +22,7 @@ from rankcheck.instances.networks import (
 )
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, power, singular_values
+from rankcheck.networks import Network
 from rankcheck.networks.balancing import layer_imbalances, neuron_imbalances
 from rankcheck.scalars import constant, scalar
 from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dimensional_layers
@@ -94,11 +96,25 @@ def test_variance_of_a_fit(net, x, y, *, exponent=Fraction(1, 2)):
     )
 
 
+@instances
+def cheapest_maps_and_deep_constants(source: Source):
+    """Cheapest networks of linear maps; or constants at depth 64 to 96 that W_L and b_{L−1} make.
+
+    Those have ‖W_L‖² = ‖θ‖²/2: for large L the last layer leaves no more than L − ℓ.
+    """
+    if source.integer(0, 3) > 0:
+        return balanced_linear_networks()(source)
+    depth, v = source.integer(64, 96), positive(source, 1, low=0.5, high=4.0)
+    zero = torch.zeros_like(v)
+    weights = [zero.unsqueeze(-1)] * (depth - 1) + [v.unsqueeze(-1)]
+    return Network(weights, [zero] * (depth - 2) + [v, zero]), source.tensor(1)
+
+
 @bound(
     "rank.balanced-layer-norms",
     paper("rank", "proof of Prop. 9"),
     instances=balanced_networks_at_points(),
-    tight=balanced_linear_networks(),
+    tight=cheapest_maps_and_deep_constants(),
     needs={"the layers are balanced": networks_at_points()},
     mutants={"L in place of L − ℓ": {"share": 0}},
 )

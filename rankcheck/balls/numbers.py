@@ -107,8 +107,10 @@ def exact(value: Any) -> Number:
         rational = dyadic(value)
         if _is_short(rational, np.finfo(type(value)).nmant + 1):
             return rational
-        ulp = float(np.spacing(np.abs(value)))
-        return arb(float(value), FLOAT_ULPS * ulp)
+        ulp = np.spacing(np.abs(value))
+        if isinstance(value, np.longdouble):  # not a double, and nor is its ulp
+            return arb(rational, arb(FLOAT_ULPS * dyadic(ulp)))
+        return arb(float(value), FLOAT_ULPS * float(ulp))
     raise TypeError(
         f"received {type(value).__name__} {value!r}; expected an int, Fraction, float, fmpq or arb"
     )
@@ -122,8 +124,7 @@ def _is_short(x: fmpq, significand: int) -> bool:
 
 def dyadic(value: float | np.floating[Any]) -> fmpq:
     """The rational number that a float is. Raises ValueError for infinities and nan."""
-    value = float(value)
-    if not math.isfinite(value):
+    if not (math.isfinite(value) if isinstance(value, float) else np.isfinite(value)):
         raise ValueError(f"received {value}; expected a finite number")
     return fmpq(*value.as_integer_ratio())
 

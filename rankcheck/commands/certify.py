@@ -17,21 +17,31 @@ A certificate of the same text of the claim that holds a smaller counterexample 
   rankcheck certify rank.relu-from-leaky-as-printed --instance '["1/2", 1]'
   rankcheck certify mine.py::test_mine --again
 
-Exit codes: 0 certified; 1 no counterexample is proved, and nothing is written; 2 wrong input.
+Exit codes: 0 certified; 1 no counterexample is proved, and nothing is written; 2 wrong input; 3 a
+claim did not end within --limit, or its process died.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
+from rankcheck.commands import exits, limits
+from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_settings, settings
 from rankcheck.errors import InputError
 from rankcheck.terminal.plain import say
+from rankcheck.verification.alone import Alone, Stopped
+from rankcheck.verification.pool import Tell
+from rankcheck.verification.profiles import Settings
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
@@ -58,6 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folder", metavar="DIR", type=Path, help="where to write, by default where it belongs"
     )
     add_settings(parser)
+    limits.add_limit(
+        parser,
+        "for each claim. 0: no limit; it is then certified in this process, as a debugger needs it "
+        "(default by profile: 120, 600, 7200)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,33 +82,72 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--again takes the instances of a certificate; leave out --instance")
     if args.tight and args.instance is None:
         raise InputError("--tight was given without --instance; it says where that is from")
+    limit = limits.limit(args, chosen.profile.name)
     entries = select(args.claims) if args.claims or args.again else []
     if args.again:
-        proved = [_again(claim, args.folder) for claim in load(_refuted(entries))]
-        return 0 if all(proved) else 1
-    if len(entries) != 1:
+        entries = _refuted(entries)
+    elif len(entries) != 1:
         names = f"{', '.join(args.claims)!r} selects {', '.join(entry.id for entry in entries)}"
         raise InputError(f"{names if entries else 'no CLAIM is given'}; one is certified at a time")
-    [claim] = load(entries)
+    how = _How(chosen, args.instance, args.tight, args.again, args.folder)
+    codes = []
+    with closing(Alone(partial(_prepare, entries, how), limit, entries, warm=_warm)) as alone:
+        for index, entry in enumerate(entries):
+            try:
+                proved, text = alone.ask(index)
+            except Stopped as stopped:
+                codes.append(Exit.UNDECIDED)
+                say(f"not certified: {entry.id}: its certification {stopped.how([entry.file])}")
+            else:
+                codes.append(Exit.EXPECTED if proved else Exit.REFUTED)
+                say(text)
+    return exits.worst(codes)
+
+
+@dataclass(frozen=True)
+class _How:
+    """Where the counterexample comes from, and where its certificate goes."""
+
+    settings: Settings
+    instance: str | None
+    tight: bool
+    again: bool
+    folder: Path | None
+
+
+def _warm() -> None:
+    import rankcheck.verification.certify  # noqa: F401 -- torch
+
+
+def _prepare(entries: Sequence[Entry], how: _How) -> Callable[[int, Tell], tuple[bool, str]]:
+    """Import the files; returns what certifies the claim of a number."""
+    claims = load(entries)
+
+    def certify(index: int, tell: Tell) -> tuple[bool, str]:
+        claim = claims[index]
+        return _again(claim, how.folder) if how.again else _new(claim, how)
+
+    return certify
+
+
+def _new(claim: Claim, how: _How) -> tuple[bool, str]:
+    """Write a certificate; whether the claim is proved false, and the text about it."""
     from rankcheck.counterexamples.certificate import folder_of
     from rankcheck.counterexamples.given import NotRefutedError
 
-    folder = args.folder or folder_of(claim)
+    folder = how.folder or folder_of(claim)
     try:
-        if args.instance is None:
-            from rankcheck.verification.certify import from_search
+        if how.instance is not None:
+            return True, _write_given(claim, folder, how.instance, tight=how.tight)
+        from rankcheck.verification.certify import from_search
 
-            violation = from_search(claim, chosen.profile, chosen.seed)
-            _write(claim, folder, violation, budget=chosen.shrink)
-        else:
-            _write_given(claim, folder, args.instance, tight=args.tight)
+        violation = from_search(claim, how.settings.profile, how.settings.seed)
+        return True, _write(claim, folder, violation, budget=how.settings.shrink)
     except NotRefutedError as error:
-        say(f"not certified: {error}")
-        return 1
-    return 0
+        return False, f"not certified: {error}"
 
 
-def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> None:
+def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> str:
     from rankcheck.counterexamples.given import from_choices, read_instance
     from rankcheck.counterexamples.replay import family_of
     from rankcheck.verification.batching import check_batching
@@ -105,16 +159,17 @@ def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> None:
         if claim.tight is None:
             raise InputError(f"{claim.id} has no tight family; --tight takes an instance of one")
         family = claim.tight
-    _write(claim, folder, from_choices(claim, given.choices, family=family), budget=None)
+    return _write(claim, folder, from_choices(claim, given.choices, family=family), budget=None)
 
 
-def _write(claim: Claim, folder: Path, violation: Violation, *, budget: float | None) -> None:
+def _write(claim: Claim, folder: Path, violation: Violation, *, budget: float | None) -> str:
+    """Make a violation small and write its certificate; returns the text about it."""
     from rankcheck.counterexamples.reporting import report_violation
 
     found = report_violation(claim, violation, folder, budget=budget)
     if found.certificate is None:
         raise InputError(f"a certificate cannot be written to {folder}")
-    say(found.message)
+    return found.message
 
 
 def _refuted(entries: list[Entry]) -> list[Entry]:
@@ -127,8 +182,8 @@ def _refuted(entries: list[Entry]) -> list[Entry]:
     raise InputError("none of these claims is declared as refuted; --again certifies such claims")
 
 
-def _again(claim: Claim, folder: Path | None) -> bool:
-    """Certify one claim again; whether its instances still refute it."""
+def _again(claim: Claim, folder: Path | None) -> tuple[bool, str]:
+    """Certify one claim again; whether its instances still refute it, and the text about it."""
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.given import NotRefutedError
     from rankcheck.counterexamples.message import sides
@@ -138,13 +193,13 @@ def _again(claim: Claim, folder: Path | None) -> bool:
     try:
         found = recertify(claim, folder)
     except (CertificateError, ChoicesError, NotRefutedError) as error:
-        say(f"not certified: {claim.id}: {error}")
-        return False
+        return False, f"not certified: {claim.id}: {error}"
     except OSError as error:
         raise InputError(f"the certificate of {claim.id} cannot be written: {error}") from error
     judgement = found.violation.judgement
-    say(f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)")
     origin = "" if found.origin == found.path else f", from {shown_path(found.origin)}"
     state = "written" if found.changed else "up to date"
-    say(f"  certificate: {shown_path(found.path)} ({state}{origin})")
-    return True
+    return True, (
+        f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)\n"
+        f"  certificate: {shown_path(found.path)} ({state}{origin})"
+    )

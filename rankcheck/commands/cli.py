@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 from rankcheck._version import __version__
 from rankcheck.commands import exits, interrupts
 from rankcheck.commands.exits import Exit
-from rankcheck.errors import InputError, InstallationError
-from rankcheck.terminal.plain import say
+from rankcheck.errors import InputError, InstallationError, short_of_memory
+from rankcheck.terminal.plain import one_line, say
 
 __all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
 
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(Exit.USAGE, f"rankcheck: {message} (see {self.prog} --help)\n")
+        self.exit(_failed(Exit.USAGE, f"{message} (see {self.prog} --help)"))
 
 
 def parser() -> Parser:
@@ -104,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
+        if short_of_memory(error):
+            return _failed(Exit.INTERNAL, f"out of memory ({type(error).__name__})")
         said = " ".join(str(error).split())
         return _failed(
             Exit.INTERNAL,
@@ -124,5 +126,6 @@ def _completed(top: Parser) -> Parser:
 
 
 def _failed(code: Exit, message: str) -> Exit:
-    say(f"rankcheck: {message}", sys.stderr)
+    """Print the one line of an error."""
+    say(f"rankcheck: {one_line(message)}", sys.stderr)
     return code

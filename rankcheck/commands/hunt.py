@@ -27,7 +27,7 @@ from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
 from rankcheck.terminal import hunting
-from rankcheck.terminal.plain import say
+from rankcheck.terminal.plain import one_line, say
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
@@ -110,10 +110,10 @@ def run(args: argparse.Namespace) -> int:
             with shown:
                 problem = apart.known(index).problem
             if problem:
-                say(f"rankcheck: {problem}", sys.stderr)
+                say(f"rankcheck: {one_line(problem)}", sys.stderr)
                 codes.append(Exit.USAGE)
             else:
-                found.append(_hunt(apart, index, entry, args, shown, len(entries)))
+                found.append(_hunt(apart, index, entry, args, shown, limit, len(entries)))
                 codes.append(CODES[found[-1].verdict])
     data = {
         "schema": SCHEMA,
@@ -137,6 +137,7 @@ def _hunt(
     entry: Entry,
     args: argparse.Namespace,
     shown: hunting.HuntDisplay,
+    limit: float | None,
     claims: int,
 ) -> Report:
     """Hunt one of a number of claims, and show how it goes on."""
@@ -158,12 +159,13 @@ def _hunt(
                 folder=FOLDER,
                 shrink=shrink_seconds(args),
                 scope=args.scope,
+                limit=None if limit is None else limit / 3,
             )
     except KeyboardInterrupt:
         shown.say(f"interrupted; the same command{of_it} with --resume continues the hunt")
         raise
     except InputError:
-        if args.journal is None and not args.resume:
+        if args.journal is None and not args.resume and not _has_shards(journal):
             journal.unlink(missing_ok=True)  # the hunt did not begin
         raise
     if args.journal is None and (found.ended or not _has_shards(journal)):
@@ -171,7 +173,7 @@ def _hunt(
     shown.say(found.message)
     if not found.ended and journal.exists():
         shown.say(
-            f"  the same command{of_it} with --resume and a longer --limit continues the hunt"
+            f"  the same command{of_it} with --resume continues the hunt; --limit gives it longer"
         )
     shown.say(hunting.sentence(found))
     return found

@@ -9,10 +9,18 @@ from rankcheck.errors import InputError
 
 __all__ = ["DEFAULTS", "add_limit", "limit"]
 
-#: Seconds for a claim by profile, and for a hunt after its budget. On one core of a shared machine,
-#: the slowest claims took 10 s (quick, separation.oscillating-example), 16 s (ci, the same) and
-#: 209 s (deep, separation.depth-three-network).
-DEFAULTS: dict[str, float] = {"quick": 120.0, "ci": 600.0, "deep": 7200.0, "hunt": 30.0}
+#: Seconds for a claim by profile, for a hunt after its budget, for a certificate, and for all
+#: canaries. On one core of a shared machine, the slowest claims took 10 s (quick,
+#: separation.oscillating-example), 16 s (ci, the same) and 209 s (deep,
+#: separation.depth-three-network); certificates and canaries take less than 2 s.
+DEFAULTS: dict[str, float] = {
+    "quick": 120.0,
+    "ci": 600.0,
+    "deep": 7200.0,
+    "hunt": 30.0,
+    "replay": 120.0,
+    "doctor": 120.0,
+}
 
 
 def add_limit(parser: argparse.ArgumentParser, said: str) -> None:
@@ -21,7 +29,7 @@ def add_limit(parser: argparse.ArgumentParser, said: str) -> None:
 
 
 def limit(args: argparse.Namespace, name: str) -> float | None:
-    """The seconds of `--limit`, or the default of a profile or of `hunt`; None for no limit.
+    """The seconds of `--limit`, or the default of a profile or a command; None for no limit.
 
     Raises:
         InputError: if they are negative or not finite.

@@ -5,19 +5,29 @@ names: at that place, beside the certificate, in a folder above it, or in the wo
 That file is Python that is run, so it has to lie below the working directory; --claims names
 another one.
 
-Exit codes: 0 all are proved again; 1 a certificate does not prove what it says; 2 wrong input.
+Exit codes: 0 all are proved again; 1 a certificate does not prove what it says; 2 wrong input; 3 a
+claim did not end within --limit, or its process died.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
+from rankcheck.commands import exits, limits
+from rankcheck.commands.exits import Exit
+from rankcheck.errors import InputError
 from rankcheck.terminal.plain import say
+from rankcheck.verification.alone import Alone, Stopped
+from rankcheck.verification.pool import Tell
 
 HELP = "prove a counterexample again, from its file"
 
@@ -28,46 +38,101 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the certificate"
     )
+    limits.add_limit(
+        parser,
+        "for each certificate. 0: no limit; it is then proved in this process, as a debugger needs "
+        "it (default 120)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Replay all of them; 1 if one does not refute the claim for which it was written."""
+    limit = limits.limit(args, "replay")
+    elsewhere = None if args.claims is None else select([args.claims])
+    codes = []
+    with closing(Alone(_prepare, limit, warm=_warm)) as alone:
+        paths = list(dict.fromkeys(args.certificates))
+        try:
+            entries = alone.ask(_Find(paths, elsewhere))
+        except Stopped as stopped:
+            raise InputError(f"the reading of the certificates {stopped.how()}") from stopped
+        for path, entry in zip(paths, entries, strict=True):
+            codes.append(_replay(alone, path, entry))
+    return exits.worst(codes)
+
+
+def _replay(alone: Alone, path: Path, entry: Entry) -> Exit:
+    """Replay one certificate, and say what it proves."""
+    if not entry.file.is_relative_to(project_folder()):
+        say(f"running {shown_path(entry.file)}")
+    try:
+        proved, text = alone.ask(_Prove(path, entry))
+    except Stopped as stopped:
+        say(f"{entry.id} is undecided: the replay of {path} {stopped.how([entry.file])}")
+        return Exit.UNDECIDED
+    say(text)
+    return Exit.EXPECTED if proved else Exit.REFUTED
+
+
+@dataclass(frozen=True)
+class _Find:
+    """Read certificates, and find their claims; nothing is imported."""
+
+    paths: Sequence[Path]
+    elsewhere: Sequence[Entry] | None
+
+
+@dataclass(frozen=True)
+class _Prove:
+    """Import the file of a claim, and replay a certificate."""
+
+    path: Path
+    entry: Entry
+
+
+def _warm() -> None:
+    import rankcheck.counterexamples.replay  # noqa: F401 -- torch
+
+
+def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
+    """What finds claims, and replays certificates: whether they prove it, and the text."""
     from rankcheck.counterexamples.certificate import read
     from rankcheck.counterexamples.replay import find
 
-    certificates = {path: read(path) for path in args.certificates}
-    elsewhere = None if args.claims is None else select([args.claims])
-    entries = {path: find(path, data, elsewhere) for path, data in certificates.items()}
-    proved = [_replay(path, entry) for path, entry in entries.items()]
-    return 0 if all(proved) else 1
+    def answer(question: _Find | _Prove, tell: Tell) -> Any:
+        if isinstance(question, _Prove):
+            return _proved(question.path, question.entry)
+        read_all = {path: read(path) for path in question.paths}
+        return [find(path, data, question.elsewhere) for path, data in read_all.items()]
+
+    return answer
 
 
-def _replay(path: Path, entry: Entry) -> bool:
+def _proved(path: Path, entry: Entry) -> tuple[bool, str]:
+    """Whether a certificate proves what it says, and the text about it."""
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.message import sides
     from rankcheck.counterexamples.replay import replay
 
-    if not entry.file.is_relative_to(project_folder()):
-        say(f"running {shown_path(entry.file)}")
     [claim] = load([entry])
     try:
         replayed = replay(path, claim=claim)
     except CertificateError as error:
-        say(f"not proved: {error}")
-        return False
+        return False, f"not proved: {error}"
     judgement = replayed.judgement
     if not replayed.refuted:
-        say(
+        return False, (
             f"not proved: the text of {claim.id} ({entry.place}) has changed since {path} was "
             f"written, and the instance does not refute the new text: {judgement.finding} "
-            f"{judgement.reason}".rstrip()
-        )
-        return False
-    say(f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)")
-    say(f"  {replayed.description}")
+            f"{judgement.reason}"
+        ).rstrip()
+    text = (
+        f"{claim.id} is false: {sides(judgement)} (proved again, {judgement.bits}-bit balls)\n"
+        f"  {replayed.description}"
+    )
     if replayed.changed:
-        say(
-            f"  but the text of the claim ({entry.place}) has changed since {path} was written; "
+        text += (
+            f"\n  but the text of the claim ({entry.place}) has changed since {path} was written; "
             "rankcheck certify CLAIM --again writes it anew"
         )
-    return not replayed.changed
+    return not replayed.changed, text

@@ -31,6 +31,7 @@ from rankcheck.linalg import (
     Number,
     power,
     rank,
+    rank_threshold,
     singular_values,
 )
 from rankcheck.networks.network import Network
@@ -70,11 +71,18 @@ def index_rank(C: Array) -> Tensor:
 def effective_index_rank(C: Array, epsilon: Number | Array) -> Tensor:
     """rank_{I,ε}(f) = #{i: σ_i(C_f^{1/2}) > ε}, strictly; int64, shape (*B).
 
-    ε is a number or an array (*B), ≥ 0. On balls it raises Undecided if a σ_i cannot be told
-    from ε.
+    ε is a number or an array (*B), ≥ 0. In floats a σ_i that counts as zero for
+    :func:`index_rank` is none, so at ε = 0 the two agree. On balls it raises Undecided if a σ_i
+    cannot be told from ε.
+
+    >>> gradients = torch.tensor([[0.1, 0.3, 0.7], [0.2, 0.6, 1.4]], dtype=torch.float64)
+    >>> effective_index_rank(egop(gradients), 0)
+    tensor(1)
     """
     epsilon = scalar(epsilon, C) if isinstance(epsilon, Number) else epsilon.unsqueeze(-1)
-    return (singular_values(C) > epsilon * epsilon).sum(-1)
+    values = singular_values(C)
+    above = values > epsilon * epsilon
+    return (above if is_ball(C) else above & (values > rank_threshold(C, values))).sum(-1)
 
 
 def principal_directions(C: Array) -> tuple[Tensor, Tensor]:

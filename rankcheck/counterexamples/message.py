@@ -22,6 +22,7 @@ from rankcheck.counterexamples.describe import (
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.counterexamples.shrinking.violations import Small
 from rankcheck.counterexamples.violation import Violation, evaluate
+from rankcheck.errors import short_of_memory
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, ReplaySource
@@ -104,8 +105,11 @@ def raised_message(
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if frame.filename == str(claim.file)]
     said = " ".join(str(error).split())
+    name, because = type(error).__name__, f": {said}" if said else ""
     lines = [
-        f"{claim.id} failed: its {by} raised {type(error).__name__}" + (f": {said}" if said else "")
+        f"{claim.id} is undecided: its {by} ran out of memory ({name}{because})"
+        if short_of_memory(error)
+        else f"{claim.id} failed: its {by} raised {name}{because}"
     ]
     for frame in (inside or frames)[-1:]:
         lines.append(f"  at {shown_path(Path(frame.filename))}:{frame.lineno}: {frame.line}")

@@ -84,15 +84,17 @@ def fitted_exponent(sizes: Sequence[int], lengths: Sequence[float]) -> Exponent:
     """The exponent of a power law, by least squares in logarithms.
 
     Raises:
-        ValueError: there are fewer than three samples or two sizes, or a length is not positive.
+        ValueError: there are fewer than three samples or two sizes, or a size or a length is not
+            positive.
 
     >>> round(fitted_exponent([1, 2, 4], [3.0, 6.0, 12.0]).value, 12)
     1.0
     """
-    if len(sizes) != len(lengths) or len(sizes) < 3 or len(set(sizes)) < 2 or min(lengths) <= 0:
+    enough = len(sizes) == len(lengths) and len(sizes) >= 3 and len(set(sizes)) >= 2
+    if not (enough and min(sizes) > 0 and min(lengths) > 0):
         raise ValueError(
             f"received sizes {list(sizes)} and lengths {list(lengths)}; an exponent is fitted to "
-            "at least three positive lengths of at least two sizes"
+            "at least three positive lengths of at least two positive sizes"
         )
     x, y = np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(lengths, dtype=float))
     x, y = x - x.mean(), y - y.mean()

@@ -64,6 +64,16 @@ def check_scope(scope: int | None) -> None:
         raise HuntError(f"the scope is {scope}; it is a number of entries, 0 for no enumeration")
 
 
+def check_limit(limit: float | None) -> None:
+    """Refuse a limit that is no positive number of seconds.
+
+    Raises:
+        HuntError: with the rule.
+    """
+    if limit is not None and not 0 < limit < math.inf:
+        raise HuntError(f"the limit is {limit}; it is a positive number of seconds, or None")
+
+
 def check_device(device: str) -> None:
     """Refuse a device that torch cannot use, before the hunt begins.
 

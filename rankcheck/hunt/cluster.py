@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import time
 import uuid
 from collections import deque
 from collections.abc import Iterator, Sequence
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from rankcheck.hunt.arena import HuntError
-from rankcheck.hunt.job import DEATHS, Job, run_within
-from rankcheck.hunt.shard import Outcome, Shard
+from rankcheck.hunt.job import DEATHS, SHARD, Job, endless, late, run_within
+from rankcheck.hunt.shard import Lost, Outcome, Shard
 
 #: Shards on the cluster at one time, for each thread of it: one runs, and one waits for its turn.
 #: Clocks of machines differ, so a shard gets the seconds that are left when it is submitted. The
 #: shards that wait are few, so that those seconds are right to the duration of a shard.
 IN_FLIGHT = 2
+#: Before a cluster has answered for the first time, its workers may have to import torch: it gets
+#: so many times as long.
+COLD = 2.0
 
 
 class Dask:
@@ -25,13 +30,16 @@ class Dask:
 
     Args:
         cluster: `dask://host:port` of a scheduler, or a `distributed.Client`, which stays open.
+        limit: as for `rankcheck.hunt.executors.Processes`.
         timeout: seconds in which the scheduler has to answer.
 
     Raises:
         HuntError: if `distributed` is not installed, or no scheduler answers.
     """
 
-    def __init__(self, job: Job, cluster: Any, timeout: float = 10.0) -> None:
+    def __init__(
+        self, job: Job, cluster: Any, limit: float | None = None, timeout: float = 10.0
+    ) -> None:
         try:
             import distributed
         except ImportError as error:
@@ -39,6 +47,8 @@ class Dask:
                 "Dask is not installed; a hunt on a cluster needs pip install 'rankcheck[cluster]'"
             ) from error
         self._job = job
+        self._limit = limit
+        self._answered = 0.0  # when it did last, on `time.monotonic()`
         self._token = uuid.uuid4().hex[:12]
         self._owned = isinstance(cluster, str)
         self._distributed = distributed
@@ -54,37 +64,80 @@ class Dask:
                 f"no scheduler answers at {cluster!r}; a Dask scheduler is dask://host:port"
             ) from error
 
-    def run(self, shards: Sequence[Shard], until: float | None) -> Iterator[tuple[Shard, Outcome]]:
-        """As `Executor.run`."""
+    def run(
+        self, shards: Sequence[Shard], until: float | None
+    ) -> Iterator[tuple[Shard, Outcome | Lost]]:
+        """As `Executor.run`.
+
+        A shard that does not answer is given up; the worker that it occupies is left to the
+        cluster.
+        """
         waiting = deque(shards)
-        running: dict[Any, Shard] = {}
-        done = self._distributed.as_completed(loop=self._client.loop)
+        running: dict[Any, tuple[Shard, float]] = {}
+        answers: SimpleQueue[Any] = SimpleQueue()
+        limit = self._limit
+        end = math.inf if until is None else until
+        # It may wait for those before it.
+        most = math.inf if limit is None else IN_FLIGHT * SHARD * limit
+
+        def last() -> float:
+            """When there is no more waiting."""
+            if limit is None:
+                return math.inf
+            patience = limit if self._answered else COLD * limit
+            return max(end, self._answered) + patience
 
         def fill() -> None:
             room = max(1, IN_FLIGHT * sum(self._client.nthreads().values()))
             while waiting and len(running) < room:
                 shard = waiting.popleft()
                 future = self._submit(shard, until)
-                running[future] = shard
-                done.add(future)
+                running[future] = shard, time.monotonic() + most
+                future.add_done_callback(answers.put)
 
         fill()
         try:
-            for future in done:
-                shard = running.pop(future)
-                try:
-                    answer = future.result()
-                except Exception as error:
-                    raise HuntError(
-                        f"shard {shard.key} was lost on the cluster: {type(error).__name__}: "
-                        f"{error}"
-                    ) from error
-                if isinstance(answer, str):
-                    raise HuntError(answer)
-                fill()
-                yield shard, answer
+            while running:
+                future = _next(answers, min(last(), *(at for _, at in running.values())))
+                now = time.monotonic()
+                if future in running:
+                    self._answered = now
+                    shard, _ = running.pop(future)
+                    answer = self._answer(shard, future)
+                    fill()
+                    yield shard, answer
+                elif future is None and now >= last():
+                    for shard, _ in running.values():
+                        yield shard, late()
+                    for shard in waiting:
+                        yield shard, Outcome(cut=True)
+                    return
+                elif future is None:
+                    for stuck in [one for one, (_, at) in running.items() if at <= now]:
+                        shard, _ = running.pop(stuck)
+                        self._client.cancel([stuck])
+                        yield shard, endless(most)
+                    fill()
         finally:
             self._client.cancel(list(running))
+
+    def _answer(self, shard: Shard, future: Any) -> Outcome | Lost:
+        """What a future that is done holds.
+
+        Raises:
+            HuntError: if it holds a reason why the hunt cannot go on.
+        """
+        try:
+            answer: Outcome | Lost | str = future.result()
+        except self._distributed.KilledWorker:
+            return Lost("ended its workers on the cluster again and again")
+        except Exception as error:
+            raise HuntError(
+                f"shard {shard.key} was lost on the cluster: {type(error).__name__}: {error}"
+            ) from error
+        if isinstance(answer, str):
+            raise HuntError(answer)
+        return answer
 
     def _submit(self, shard: Shard, until: float | None) -> Any:
         return self._client.submit(
@@ -101,3 +154,12 @@ class Dask:
         """Disconnect from the scheduler, if this executor connected to it."""
         if self._owned:
             self._client.close()
+
+
+def _next(answers: SimpleQueue[Any], at: float) -> Any:
+    """The next future that is done; None if there is none until a time on `time.monotonic()`."""
+    try:
+        seconds = None if at == math.inf else max(0.0, at - time.monotonic())
+        return answers.get(timeout=seconds)
+    except Empty:
+        return None

@@ -10,14 +10,18 @@ from pathlib import Path
 from rankcheck.catalogue.loader import import_file
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
-from rankcheck.errors import InputError
+from rankcheck.errors import InputError, short_of_memory
 from rankcheck.hunt.arena import HuntError
-from rankcheck.hunt.shard import Outcome, Shard, run_shard
+from rankcheck.hunt.shard import Lost, Outcome, Shard, run_shard
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.verification.run import single_thread
+from rankcheck.verification.traces import ran_out
 
-#: A shard whose worker has died so often ends the hunt.
+#: A shard whose worker has died so often is given up.
 DEATHS = 3
+#: Of the seconds in which shards have to end after the budget, so many times as many are those that
+#: a single shard may take, however long the budget is.
+SHARD = 30.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,21 @@ class Job:
 _alone = threading.Lock()
 
 
-def run_for(job: Job, shard: Shard, until: float | None) -> Outcome | str:
+def late(place: str = "") -> Lost:
+    """A shard that had not ended when the budget had, nor some seconds later."""
+    return Lost(f"did not end with the budget{_at(place)}")
+
+
+def endless(seconds: float, place: str = "") -> Lost:
+    """A shard that had not ended after so many seconds."""
+    return Lost(f"did not end within {seconds:g} s{_at(place)}")
+
+
+def _at(place: str) -> str:
+    return f"; it was at {place}" if place else ""
+
+
+def run_for(job: Job, shard: Shard, until: float | None) -> Outcome | Lost | str:
     """Run a shard in a worker: its outcome, or the reason why the hunt cannot continue.
 
     Args:
@@ -82,9 +100,11 @@ def run_for(job: Job, shard: Shard, until: float | None) -> Outcome | str:
         except InputError as error:
             return str(error)
         except Exception as error:
+            if short_of_memory(error):
+                return Lost(ran_out(error, [Path(job.target.file)]))
             return f"shard {shard.key} raised {type(error).__name__} in a worker: {error}"
 
 
-def run_within(job: Job, shard: Shard, seconds: float | None) -> Outcome | str:
+def run_within(job: Job, shard: Shard, seconds: float | None) -> Outcome | Lost | str:
     """Run a shard on another machine, whose clock is another one, within so many seconds."""
     return run_for(job, shard, None if seconds is None else time.monotonic() + seconds)

@@ -1,7 +1,9 @@
 """The journal of a hunt: finished shards as lines of JSON, appended and flushed to the disk.
 
-The first line identifies the hunt. A crash can cut off the last line, which is then dropped; any
-other line that cannot be read is an error.
+The first line identifies the hunt. Each line begins with the CRC-32 of its other fields. A crash
+can cut off the last line, which is then dropped. A line without its checksum is damaged (a bit that
+flipped, two writers): it is left out, and its shard runs again. A checksum is no signature: a line
+that has one and is not that of a finished shard is an error.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import math
 import os
 import re
 import stat
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +23,9 @@ from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.stored import StoredError, build, parse, shown
 
-SCHEMA = 3
-
+SCHEMA = 4
+#: How a line begins; the rest of it follows after the eight digits.
+_CHECKSUM = re.compile(rb'\{"crc32":"([0-9a-f]{8})",(.*)', re.DOTALL)
 
 #: How the key of a shard begins: its round, its place in the round, its strategy.
 _KEY = re.compile(r"[0-9]{1,9}\.[0-9]{1,9} .*")
@@ -55,6 +59,8 @@ class Journal:
         self.path = path
         #: Seconds that the hunt had taken when the last line was written.
         self.seconds = 0.0
+        #: The numbers of the lines that were left out because they are damaged.
+        self.damaged: list[int] = []
         self._outcomes: dict[str, Outcome] = {}
         self._head = {"journal": SCHEMA, **head}
         try:
@@ -113,11 +119,20 @@ class Journal:
         whole = text.rfind(b"\n") + 1
         if not whole and not _line(self._head).startswith(text):
             raise JournalError(f"{self.path} is not a journal; its first line identifies a hunt")
-        for number, line in enumerate(text[:whole].splitlines(), 1):
+        for number, line in enumerate(text[:whole].split(b"\n")[:-1], 1):
+            rest = _checked(line)
+            if rest is None and number > 1:
+                self.damaged.append(number)
+                continue
             try:
-                data = parse(line)
+                data = parse(line if rest is None else rest)
                 if number == 1:
                     self._check(data)
+                    if rest is None:
+                        raise JournalError(
+                            f"the first line of the journal {self.path} is damaged, which says "
+                            "of what hunt it is; delete it, or name another one with --journal"
+                        )
                 else:
                     self._take(build(_Line, data))
             except StoredError as error:
@@ -156,6 +171,17 @@ class Journal:
                     "with "
                     "--journal"
                 )
+
+
+def damaged_text(journal: Journal) -> str:
+    """A line on the damaged lines of a journal; empty if there are none."""
+    if not journal.damaged:
+        return ""
+    numbers = ", ".join(map(str, journal.damaged[:10])) + ", ..." * (len(journal.damaged) > 10)
+    lines = f"lines {numbers}" if len(journal.damaged) > 1 else f"line {numbers}"
+    return (
+        f"\n  damaged in the journal {journal.path} and left out: {lines}; these shards ran again"
+    )
 
 
 def set_aside(path: Path) -> Path | None:
@@ -212,4 +238,14 @@ def _lock(file: BinaryIO, path: Path) -> None:
 
 
 def _line(data: Mapping[str, Any]) -> bytes:
-    return json.dumps(data, separators=(",", ":")).encode() + b"\n"
+    """A line with its checksum."""
+    rest = json.dumps(data, separators=(",", ":")).encode()[1:]
+    return b'{"crc32":"%08x",%s\n' % (zlib.crc32(rest), rest)
+
+
+def _checked(line: bytes) -> bytes | None:
+    """The JSON of a line without its checksum; None if it does not have it."""
+    found = _CHECKSUM.fullmatch(line)
+    if found is None or int(found[1], 16) != zlib.crc32(found[2]):
+        return None
+    return b"{" + found[2]

@@ -96,6 +96,8 @@ class Hunt(InNotebooks):
             or do not exist, and exceptions in a strategy.
         scope: what was enumerated before the search, None if nothing was.
         history: how the least margin of each strategy fell, in the order of the shards.
+        lost: shards on workers that did not end, or whose workers died; a hunt that found nothing
+            in the others is undecided.
         certificate: file of the certificate, if the claim is refuted.
         message: the result in words.
     """
@@ -112,6 +114,7 @@ class Hunt(InNotebooks):
     troubles: Mapping[str, int] = field(default_factory=dict)
     scope: Scope | None = None
     history: tuple[Fall, ...] = ()
+    lost: int = 0
     strategy: str | None = None
     violation: Violation | None = None
     worst: Violation | None = None
@@ -136,6 +139,7 @@ class Hunt(InNotebooks):
             "troubles": dict(self.troubles),
             "scope": None if self.scope is None else asdict(self.scope),
             "history": [asdict(fall) for fall in self.history],
+            "lost": self.lost,
             "strategy": self.strategy,
             "worst": _violation_json(self.worst),
             "smallest": _violation_json(self.smallest),
@@ -216,6 +220,15 @@ def troubles_text(troubles: Mapping[str, int]) -> str:
     if len(common) > REASONS:
         lines.append(f"\n  and {len(common) - REASONS} other reasons (troubles, in the JSON)")
     return "".join(lines)
+
+
+def lost_text(lost: Mapping[str, int]) -> str:
+    """What became of the shards without an outcome; empty if there are none."""
+    common = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
+    said = [f"{number} shard{'s' * (number > 1)} {why}" for why, number in common[:REASONS]]
+    if others := sum(number for _, number in common[REASONS:]):
+        said.append(f"{others} other shards were lost")
+    return "; ".join(said)
 
 
 def report_suspicion(claim: Claim, violation: Violation, folder: Path, budget: float) -> Found:

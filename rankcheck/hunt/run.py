@@ -18,28 +18,31 @@ from rankcheck.hunt.arguments import (
     check_claim,
     check_device,
     check_end,
+    check_limit,
     check_scope,
     check_strategies,
 )
 from rankcheck.hunt.executors import Executor, Inline, executor_for
 from rankcheck.hunt.job import Job, Target
-from rankcheck.hunt.journal import Journal
+from rankcheck.hunt.journal import Journal, damaged_text
 from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.result import (
     Fall,
     Hunt,
     Progress,
+    lost_text,
     report_finding,
     report_smallest,
     report_suspicion,
     troubles_text,
     without_violation,
 )
-from rankcheck.hunt.shard import Finding, Outcome, Shard
+from rankcheck.hunt.shard import Finding, Lost, Outcome, Shard
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
+from rankcheck.verification.evaluation import RAN_OUT
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.run import single_thread
@@ -67,6 +70,7 @@ def hunt(
     folder: Path | str = Path(".rankcheck"),
     shrink: float = BUDGET,
     scope: int | None = None,
+    limit: float | None = 10.0,
 ) -> Hunt:
     """Search for a counterexample to a claim, for a budget of seconds.
 
@@ -91,6 +95,9 @@ def hunt(
         shrink: seconds for making a counterexample small.
         scope: before anything else, every instance with at most so many entries is evaluated, each
             entry 0, 1 or -1; 0 for none. By default as many entries as `verify` takes.
+        limit: seconds in which shards on workers or a cluster have to end after the budget; one
+            that takes thirty times as long is given up at any time. The hunt is then undecided.
+            None for no limit.
 
     Raises:
         BatchError: if the body or a generator mixes the instances of a batch, is random, or
@@ -102,6 +109,7 @@ def hunt(
     names = check_strategies(strategies)
     check_end(budget, rounds)
     check_scope(scope)
+    check_limit(limit)
     check_device(device)
     check_batching(claim, seed)
     job = Job(Target.of(claim), tuple(strategies), device)
@@ -117,7 +125,7 @@ def hunt(
     try:
         with single_thread():
             run.enumerate(ENTRIES if scope is None else scope, capped=scope is None)
-            runner = executor_for(claim, job, workers, executor)
+            runner = executor_for(claim, job, workers, executor, limit)
             while not run.ended(rounds):
                 # This process runs the first round, which is short, while the workers start.
                 run.one_round(Inline(claim, job) if run.rounds == 0 else runner)
@@ -155,6 +163,7 @@ class _Run:
         self._history: list[Fall] = []
         self._found: tuple[Shard, Finding] | None = None
         self._cut = False
+        self._lost: Counter[str] = Counter()
         self._troubles: Counter[str] = Counter()
         self._raised = ""
         self._scope: Scope | None = None
@@ -222,15 +231,20 @@ class _Run:
             self._cut = True
         elif left and not self._proved():
             for shard, outcome in executor.run(left, until):
-                outcomes[shard] = outcome
-                self._cut = self._cut or outcome.cut
-                if self._journal is not None and not outcome.cut:
-                    self._journal.add(shard, outcome, self.seconds)
+                if isinstance(outcome, Lost):
+                    self._lost[outcome.why] += 1
+                    outcomes[shard] = Outcome()
+                else:
+                    outcomes[shard] = outcome
+                    self._cut = self._cut or outcome.cut
+                    if self._journal is not None and not outcome.cut:
+                        self._journal.add(shard, outcome, self.seconds)
                 taken = self._take(shards, outcomes, taken)
                 if self._proved():
                     break
         self.rounds += 1
-        if self._raised and not self._counts.evaluated:
+        short = self._raised.startswith(f"{self._claim.id} {RAN_OUT}")
+        if self._raised and not self._counts.evaluated and not short:
             raise BodyError(self._raised.replace("\n  ", "; one is "))
 
     def _proved(self) -> bool:
@@ -320,7 +334,12 @@ class _Run:
             }
         elif self._found is None:
             values["verdict"], values["message"] = without_violation(
-                self._claim, self._counts, self._plan.shapes, margin, self._raised, self._scope
+                self._claim,
+                self._counts,
+                self._plan.shapes,
+                margin,
+                self._raised or lost_text(self._lost),
+                self._scope,
             )
         else:
             begin = time.perf_counter()
@@ -340,6 +359,11 @@ class _Run:
                 values["message"] += f"\n  elsewhere {self._raised}"
         troubles = self._troubles + self._plan.troubles
         values["message"] += troubles_text(troubles)
+        lost = lost_text(self._lost)
+        if lost and lost not in values["message"]:
+            values["message"] += f"\n  {lost}"
+        if self._journal is not None:
+            values["message"] += damaged_text(self._journal)
         return Hunt(
             claim=self._claim,
             seed=self._seed,
@@ -352,5 +376,6 @@ class _Run:
             troubles=dict(troubles),
             scope=self._scope,
             history=tuple(self._history),
+            lost=self._lost.total(),
             **values,
         )

@@ -127,6 +127,13 @@ class Outcome:
         return outcome
 
 
+@dataclass(frozen=True)
+class Lost:
+    """A shard without an outcome: it did not end, or its worker did; `why` follows "a shard"."""
+
+    why: str
+
+
 def run_shard(
     claim: Claim,
     strategies: Sequence[Strategy],

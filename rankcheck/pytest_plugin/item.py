@@ -12,7 +12,7 @@ from rankcheck.claims.registry import Malformed
 from rankcheck.errors import ClaimFalse, InstallationError
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.one import raised, single_thread, unfinished
+from rankcheck.verification.one import single_thread, stopped_by
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
@@ -64,7 +64,7 @@ class ClaimItem(pytest.Item):
                 if self.row.expected and self.claim.kind == "conjecture" and options.hunt:
                     self.row = self._hunted(options.hunt, self.row)
             except Exception as error:
-                self.row = unfinished(self.claim, raised(error, self.claim.file), "failed")
+                self.row = stopped_by(self.claim, error)
                 raise
         if not self.row.expected:
             raise ClaimFalse("\n".join(self.row.messages))

@@ -13,7 +13,7 @@ from rankcheck.pytest_plugin.item import ClaimItem
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.terminal import table
 from rankcheck.verification.ledger import Ledger, LedgerError, Row
-from rankcheck.verification.one import raised, unfinished
+from rankcheck.verification.one import stopped_by, unfinished
 
 __all__ = ["LedgerHooks"]
 
@@ -91,4 +91,4 @@ def _row(item: ClaimItem, call: pytest.CallInfo[None]) -> Row | None:
         return None
     if isinstance(error, pytest.skip.Exception):
         return unfinished(item.claim, f"its test was skipped: {error}")
-    return unfinished(item.claim, raised(error, item.claim.file), "failed")
+    return stopped_by(item.claim, error)

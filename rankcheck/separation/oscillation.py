@@ -8,7 +8,8 @@ $$\int e^{i\omega t} P_n(t)\,d\mu_d(t)
 
 so $\alpha_n = (-1)^{(n-1)/2} \sqrt{N_{d,n}}\,\Gamma(d/2)\,(2/\omega)^{d/2-1} J_{n+d/2-1}(\omega)$
 for odd n, 0 for even n, and $\|s\|^2 = (1 - \int \cos(2\omega t)\,d\mu_d)/2$. Everything is
-computed in ball arithmetic and returned as balls or as the nearest doubles.
+computed in ball arithmetic. Beside balls the results are balls of the working precision; beside
+tensors they are doubles within a unit in the last place, and the precision is raised to reach that.
 
 *Plane waves.* $e^{i\omega t} = \sum_n i^n a_n \sqrt{N_{d,n}}\,P_n(t)$ with
 $a_n = \sqrt{N_{d,n}}\,\Gamma(d/2)\,(2/\omega)^{d/2-1} J_{n+d/2-1}(\omega)$ and $\sum_n a_n^2 = 1$.
@@ -46,14 +47,14 @@ A. Daniely, COLT 2017.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
 import torch
 from flint import arb, ctx, fmpq
 
-from rankcheck.balls import BallArray, is_ball
+from rankcheck.balls import BallArray, is_ball, precision
 from rankcheck.linalg import Array, Number
 from rankcheck.scalars import pi, scalar, square_root
 from rankcheck.separation.legendre import multiplicity
@@ -80,7 +81,7 @@ def sine_coefficients(d: int, q: int | Fraction, n_max: int, like: Array) -> Arr
     Raises ValueError unless d >= 2, q > 0 and n_max >= 0.
     """
     _validate(d, Fraction(q), n_max)
-    return ball_like(_coefficients(d, Fraction(q), n_max + 1, ctx.prec), like)
+    return _determined(lambda: _coefficients(d, Fraction(q), n_max + 1, ctx.prec), like)
 
 
 def plane_wave_coefficients(d: int, q: int | Fraction, n_max: int, like: Array) -> Array:
@@ -89,7 +90,7 @@ def plane_wave_coefficients(d: int, q: int | Fraction, n_max: int, like: Array) 
     Raises ValueError unless d >= 2, q > 0 and n_max >= 0.
     """
     _validate(d, Fraction(q), n_max)
-    return ball_like(_waves(d, Fraction(q), n_max + 1, ctx.prec), like)
+    return _determined(lambda: _waves(d, Fraction(q), n_max + 1, ctx.prec), like)
 
 
 def plane_wave_tails(d: int, q: int | Fraction, n: int, like: Array) -> tuple[Array, Array]:
@@ -130,7 +131,7 @@ def plane_wave_degrees(d: int, q: int | Fraction) -> int:
 def sine_energy(d: int, q: int | Fraction, like: Array) -> Array:
     """‖sin(π√q t)‖² in L²(μ_d), of shape ()."""
     _validate(d, Fraction(q), 0)
-    return ball_like(_energy(d, Fraction(q)), like)
+    return _determined(lambda: (_energy(d, Fraction(q)),), like)[0]
 
 
 def sine_tail(d: int, q: int | Fraction, n: int, like: Array) -> Array:
@@ -139,8 +140,12 @@ def sine_tail(d: int, q: int | Fraction, n: int, like: Array) -> Array:
     It is also the least squared distance in L²(μ_d) to a polynomial of degree n - 1. Raises
     ValueError unless d >= 2, q > 0 and n >= 0.
     """
-    known = _coefficients(d, Fraction(q), n, ctx.prec)
-    return ball_like(sum((-a * a for a in known), _energy(d, Fraction(q))), like)
+
+    def rest() -> tuple[arb]:
+        known = _coefficients(d, Fraction(q), n, ctx.prec)
+        return (sum((-a * a for a in known), _energy(d, Fraction(q))),)
+
+    return _determined(rest, like)[0]
 
 
 def example_tail(d: int, like: Array) -> Array:
@@ -169,6 +174,23 @@ def ball_like(value: arb | tuple[arb, ...], like: Array) -> Array:
     if not is_ball(like):
         return array.midpoints().to(like.device)
     return array
+
+
+def _determined(values: Callable[[], tuple[arb, ...]], like: Array) -> Array:
+    """values() as :func:`ball_like`, beside tensors at a precision that gives doubles their digits.
+
+    Differences such as a small tail lose all digits at the working precision. The precision doubles
+    until each radius is 2^-56 of the value, or below half of the least double.
+    """
+    if is_ball(like):
+        return ball_like(values(), like)
+    bits, least = ctx.prec, arb(2) ** -1075
+    while True:
+        with precision(bits):
+            found = values()
+        if all(x.rel_accuracy_bits() >= 56 or x.rad() < least for x in found):
+            return ball_like(found, like)
+        bits *= 2
 
 
 @lru_cache(maxsize=512)

@@ -48,7 +48,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from flint import arb
+from flint import arb, ctx
 
 from rankcheck.balls import Undecided, precision
 from rankcheck.linalg import Array
@@ -134,10 +134,10 @@ def _delta(squared: bool) -> arb:
 
 
 def _evaluate(d: int, finish: Callable[[], T]) -> T:
-    """finish() at a precision of more bits than N_{d,d²} has, which gives a width its ceiling."""
+    """finish() with the bits of N_{d,d²} above the working ones, enough to round a width up."""
     if d < 2:
         raise ValueError(f"received d = {d}; the sphere S^(d-1) needs d >= 2")
-    with precision(multiplicity(d, d * d).bit_length() + 64):
+    with precision(multiplicity(d, d * d).bit_length() + max(ctx.prec, 64)):
         return finish()
 
 

@@ -5,17 +5,20 @@ Formulas are shown in Unicode there. In a file or a pipe, texts are what the cla
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
 from typing import TextIO
 
 from rankcheck.terminal import formulas
 
-__all__ = ["printable", "readable", "say"]
+__all__ = ["one_line", "printable", "readable", "say"]
 
-#: Kinds of characters that a terminal obeys: control characters, and marks of direction.
-_OBEYED = ("Cc", "Cf")
+#: Kinds of characters that a terminal obeys: control characters, marks of direction, ends of lines.
+_OBEYED = ("Cc", "Cf", "Zl", "Zp")
 _KEPT = "\n\t"
+#: The longest word of an error, and the longest error: what is longer quotes an argument or a file.
+WORD, LINE = 250, 2000
 
 
 def printable(text: str) -> str:
@@ -32,6 +35,26 @@ def printable(text: str) -> str:
         else character
         for character in text
     )
+
+
+def one_line(text: str) -> str:
+    r"""The text of an error on one line of moderate length, whatever input it quotes.
+
+    >>> one_line("no claim 'a\nb'")
+    "no claim 'a\\nb'"
+    """
+    text = printable(text).replace("\n", "\\n").replace("\t", "\\t")
+    text = re.sub(rf"\S{{{WORD + 1},}}", lambda word: _shortened(word[0], WORD), text)
+    return _shortened(text, LINE)
+
+
+def _shortened(text: str, most: int) -> str:
+    """A text without its middle, if it is longer than `most` characters."""
+    if len(text) <= most:
+        return text
+    end = most // 3
+    left_out = len(text) - most
+    return f"{text[: most - end]}[... {left_out} characters ...]{text[-end:]}"
 
 
 def readable(text: str, stream: TextIO) -> str:

@@ -24,7 +24,7 @@ import torch
 
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.relations import relation_name
-from rankcheck.errors import InputError
+from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import (
     BatchSource,
@@ -73,6 +73,7 @@ def check_batching(claim: Claim, seed: int = 0) -> None:
 
     Raises:
         BatchError: if they are not.
+        MemoryError or what else says so: if memory is short for a batch and not for its instances.
         ClaimError: if the body returns anything but relations.
     """
     for family, grids in ((claim.instances, (False, True)), (claim.tight, (False,))):
@@ -142,6 +143,7 @@ class _Check:
             record = record.select(good)
             first = self.evaluate(ReplaySource(_clone(record), batch=(SIZE,)))
             if first.error is not None:
+                _pass_if_short(first.error)
                 raise self.error(
                     f"a batch of {SIZE} instances raised {_said(first.error)}, and each of them "
                     "alone does not"
@@ -232,6 +234,7 @@ class _Check:
         """Two evaluations of the same instances."""
         if (first.error is None) != (again.error is None):
             error = first.error or again.error
+            _pass_if_short(error)
             raise self.error(
                 f"of two evaluations on the same instances one raised {_said(error)}; a body and a "
                 "generator are functions of what is drawn from the source",
@@ -277,6 +280,7 @@ class _Check:
             index = torch.tensor(others)
             values = self.evaluate(ReplaySource(_clone(record.select(index)), batch=(SIZE,)))
             if values.error is not None:
+                _pass_if_short(values.error)
                 raise self.error(
                     f"a batch of {SIZE} instances raised {_said(values.error)}, and another batch "
                     "with the same instances does not"
@@ -300,6 +304,7 @@ class _Check:
         alone = self.alone(record, index)
         if alone.error is not None:
             if bool(first.valid[index]):
+                _pass_if_short(alone.error)
                 raise self.error(
                     f"an instance without batch axes raised {_said(alone.error)}, and a batch of "
                     f"{SIZE} instances does not; a body takes an instance with and without "
@@ -568,3 +573,9 @@ def _seeded(seed: int) -> Iterator[None]:
         finally:
             random.setstate(python)
             np.random.set_state(numpy)  # noqa: NPY002
+
+
+def _pass_if_short(error: Exception | None) -> None:
+    """Raise what says that memory is short: that is no accusation of a body."""
+    if error is not None and short_of_memory(error):
+        raise error

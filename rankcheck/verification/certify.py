@@ -24,6 +24,7 @@ def from_search(
     Raises:
         InputError: if the claim has no instances.
         NotRefutedError: if no violation is found, or balls do not prove it.
+        MemoryError or what else says so: if memory was short for every instance.
         BatchError: if the body or the generator mixes the instances of a batch.
     """
     if claim.instances is None:
@@ -33,6 +34,8 @@ def from_search(
     found = sweep(claim, claim.instances, profile, seed, tally, advance=advance)
     if found is None:
         found = draw(claim, claim.instances, profile.drawn, seed, tally, advance=advance)
+    if found is None and tally.counts.evaluated == 0 and any(one.short for one in tally.raised):
+        raise next(one.error for one in tally.raised if one.short)
     if found is None:
         raise NotRefutedError(
             f"none of {tally.counts.evaluated} instances refutes {claim.id} "

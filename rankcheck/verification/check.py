@@ -173,7 +173,9 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
             **facts,
         )
     if search.raised:
-        return Row.of(claim, "failed", messages=(_raised(claim, search),), **facts)
+        failed = any(not raised.short for raised in search.raised)
+        verdict: Verdict = "failed" if failed else "undecided"
+        return Row.of(claim, verdict, messages=(_raised(claim, search),), **facts)
     needs = check_hypotheses(claim, settings.profile, settings.seed)
     broken = [name for name, control in needs.items() if control.caught]
     unbroken = [name for name, control in needs.items() if not control.caught]
@@ -227,13 +229,15 @@ def _raised(claim: Claim, search: _Search) -> str:
         Exception: what was raised, with the instance as a note, if no instance was evaluated.
     """
     counts = search.small.counts + search.tight.counts + search.swept.counts + search.drawn.counts
-    first, *others = search.raised
+    first, *others = sorted(search.raised, key=lambda raised: raised.short)
     if counts.evaluated == 0:
         first.error.add_note(f"on the instance {first.describe(claim)}")
         raise first.error
     message = raised_message(claim, first.record, first.family, first.error, by=first.by)
     if others:
         message += f"\n  and on {len(others)} other instance{'s' * (len(others) > 1)}"
+    if first.short:
+        return message + "\n  smaller ranges in the generator, or more memory, would decide it"
     return message + (
         f"\n  the {first.by} accepts every instance inside the hypotheses; source.require in the "
         "generator, before the operation that raises, leaves an instance out"

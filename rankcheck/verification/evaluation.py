@@ -7,6 +7,7 @@ break a hypothesis; if it still raises, it is halved until the instances that ra
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,16 +20,26 @@ from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.describe import describe_instance
 from rankcheck.counterexamples.judge import exact_instance
-from rankcheck.errors import InputError
+from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource, Source
 from rankcheck.verification.counts import Counts
 
-__all__ = ["CULPRITS", "Evaluation", "Part", "Raised", "evaluate_instances", "instance_text"]
+__all__ = [
+    "CULPRITS",
+    "RAN_OUT",
+    "Evaluation",
+    "Part",
+    "Raised",
+    "evaluate_instances",
+    "instance_text",
+]
 
 #: Halving ends once this many instances of a batch have raised: the claim has failed anyway.
 CULPRITS = 64
+#: What a claim did for which memory was short.
+RAN_OUT = "ran out of memory"
 #: A longer text of an instance is cut.
 READABLE = 2000
 #: Errors that say nothing about an instance: they are not caught.
@@ -87,10 +98,20 @@ class Raised:
     def sentence(self, claim: Claim) -> str:
         """What was raised at which shape, the rule, and the instance."""
         said = " ".join(str(self.error).split())
+        if self.short:
+            return (
+                f"{claim.id} {RAN_OUT} at the shape {self.record.integers}: "
+                f"{type(self.error).__name__}{said and f': {said}'}\n  {self.describe(claim)}"
+            )
         return (
             f"{claim.id} raised {type(self.error).__name__} at the shape {self.record.integers}: "
             f"{said}; a body accepts every instance of its family\n  {self.describe(claim)}"
         )
+
+    @property
+    def short(self) -> bool:
+        """Whether memory was short."""
+        return short_of_memory(self.error)
 
     def outside_exactly(self) -> bool:
         """Whether the instance breaks a hypothesis exactly, though not in floats."""
@@ -199,6 +220,8 @@ def _evaluate(
     except PASSED:
         raise
     except Exception as error:
+        if short_of_memory(error):  # the frames of its traceback hold what was allocated
+            traceback.clear_frames(error.__traceback__)
         if not source.batch:
             raised = Raised(source.record.detach(), family, error, by, parameters)
             if raised.outside_exactly():

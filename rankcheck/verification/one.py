@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim
+from rankcheck.errors import short_of_memory
 from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.traces import raised
@@ -15,7 +17,7 @@ from rankcheck.verification.traces import raised
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["raised", "single_thread", "unfinished", "verify_entry"]
+__all__ = ["single_thread", "stopped_by", "unfinished", "verify_entry"]
 
 
 def verify_entry(
@@ -24,7 +26,10 @@ def verify_entry(
     settings: Settings,
     advance: Callable[[int], None],
 ) -> Row:
-    """The row of one claim; it has failed if its check raises or it is not well formed."""
+    """The row of one claim; it has failed if its check raises or it is not well formed.
+
+    It is undecided if memory is short.
+    """
     if isinstance(claim, BrokenClaim):
         return unfinished(entry, claim.problem, "failed")
     from rankcheck.verification.check import verify_claim  # torch
@@ -32,7 +37,16 @@ def verify_entry(
     try:
         return verify_claim(claim, settings, advance=advance)
     except Exception as error:
-        return unfinished(entry, raised(error, entry.file), "failed")
+        return stopped_by(entry, error)
+
+
+def stopped_by(entry: Entry | Claim, error: BaseException) -> Row:
+    """The row of a claim whose check raised: it has failed, or memory was short."""
+    row = unfinished(entry, raised(error, entry.file), "failed")
+    if short_of_memory(error):
+        row = unfinished(entry, raised(error, entry.file))
+        traceback.clear_frames(error.__traceback__)  # they hold what was allocated
+    return row
 
 
 def unfinished(

@@ -37,7 +37,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
-from rankcheck.errors import InputError, InstallationError
+from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.verification.arithmetic import fix_arithmetic
 
 __all__ = [
@@ -60,6 +60,9 @@ Tell: TypeAlias = Callable[[Any], None]
 #: Runs once in each worker and returns the function that runs a task there. It has to be picklable.
 #: An exception that this function raises ends the worker with exit code 1.
 Prepare: TypeAlias = Callable[[], Callable[[Any, Tell], Any]]
+
+#: Seconds, or what gives them.
+Limit: TypeAlias = float | Callable[[], float]
 
 Task = TypeVar("Task")
 #: A task is handed to so many workers that die before they have begun it; and after so many deaths
@@ -142,7 +145,7 @@ class _Item:
     """A task of the queue; `tries` counts the workers that died before they had begun it."""
 
     task: Any
-    limit: float | None
+    limit: Limit | None
     tries: int = 0
 
 
@@ -166,10 +169,11 @@ class _Worker:
     limit: float = 0.0
     deadline: float | None = None
 
-    def begin(self, limit: float | None) -> None:
+    def begin(self, limit: Limit | None) -> None:
         """Set the deadline of what begins now."""
-        self.limit = limit or 0.0
-        self.deadline = None if limit is None else time.monotonic() + limit
+        seconds = limit() if callable(limit) else limit
+        self.limit = seconds or 0.0
+        self.deadline = None if seconds is None else time.monotonic() + seconds
 
     @property
     def overdue(self) -> bool:
@@ -268,11 +272,18 @@ class Pool(Generic[Task]):
         """The process ids of the workers."""
         return [worker.process.pid for worker in self._team if worker.process.pid is not None]
 
-    def submit(self, task: Task, *, first: bool = False, limit: float | None = None) -> None:
+    def submit(
+        self,
+        task: Task,
+        *,
+        first: bool = False,
+        limit: Limit | None = None,
+    ) -> None:
         """Queue a task, or put it at the head of the queue.
 
         Args:
-            limit: seconds for this task, in place of those of the pool.
+            limit: seconds for this task, in place of those of the pool; or what gives them when a
+                worker begins it.
         """
         item = _Item(task, self._limit if limit is None else limit)
         if first:
@@ -304,6 +315,12 @@ class Pool(Generic[Task]):
         finally:
             if self._waiting or self._busy:
                 self.close()
+
+    def withdraw(self) -> list[Task]:
+        """Forget the tasks that no worker has, and return them."""
+        tasks: list[Task] = [item.task for item in self._waiting]
+        self._waiting.clear()
+        return tasks
 
     def close(self) -> None:
         """Stop the workers, whatever they are doing, and forget the tasks."""
@@ -461,6 +478,11 @@ def _work(connection: Connection, dumped: Connection, pickled: bytes) -> None:
         run = prepare()
     except (InputError, InstallationError) as error:
         tell("refused", error)
+        return
+    except Exception as error:
+        if not short_of_memory(error):
+            raise
+        tell("refused", InputError("a worker process ran out of memory before it was prepared"))
         return
     tell("ready")
     while True:

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rankcheck.catalogue.entry import shown_path
+from rankcheck.errors import short_of_memory
 
-__all__ = ["place_in", "raised"]
+__all__ = ["place_in", "raised", "ran_out"]
 
 #: A line of a traceback as `faulthandler` writes it.
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
@@ -20,12 +21,24 @@ def raised(error: BaseException, file: Path) -> str:
 
     The notes of the error follow on lines of their own.
     """
+    notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
+    if short_of_memory(error):
+        return f"its check {ran_out(error, [file])}{notes}"
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if frame.filename == str(file)]
     at = "".join(f" at {shown_path(Path(f.filename))}:{f.lineno}" for f in (inside or frames)[-1:])
     said = " ".join(str(error).split())
-    notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
     return f"its check raised {type(error).__name__}{at}" + (f": {said}" if said else "") + notes
+
+
+def ran_out(error: BaseException, files: Iterable[Path]) -> str:
+    """That memory was short, and where: what follows "its check"."""
+    known = {str(path) for path in files}
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if frame.filename in known]
+    at = "".join(f" at {shown_path(Path(f.filename))}:{f.lineno}" for f in inside[-1:])
+    said = " ".join(str(error).split())
+    return f"ran out of memory{at} ({type(error).__name__}{said and f': {said}'})"
 
 
 def place_in(dump: str, files: Iterable[Path]) -> str:

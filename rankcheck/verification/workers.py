@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import LoadError, load_each
+from rankcheck.verification.ended import how, not_imported
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import unfinished, verify_entry
 from rankcheck.verification.pool import (
@@ -23,7 +24,6 @@ from rankcheck.verification.pool import (
     UnpreparedError,
 )
 from rankcheck.verification.profiles import Settings
-from rankcheck.verification.traces import place_in
 from rankcheck.verification.watcher import Watcher
 
 #: A worker reports its progress at most once in so many seconds.
@@ -68,12 +68,10 @@ def spread(
                         watcher.advanced(entries[index], instances)
                     case Done(index, row):
                         finish(index, row)
-                    case Died(index, how):
-                        finish(index, unfinished(entries[index], f"its worker died ({how})"))
-                    case Overran(index, seconds, trace):
-                        finish(index, _endless(entries[index], seconds, trace))
-                    case Lost(how):
-                        watcher.noticed(f"{how}; the others go on")
+                    case Died(index) | Overran(index):
+                        finish(index, _stopped(entries[index], event))
+                    case Lost(said):
+                        watcher.noticed(f"{said}; the others go on")
         except UnpreparedError as error:
             raise not_imported(entries, error) from error
         except PoolError as error:
@@ -81,21 +79,10 @@ def spread(
     return [rows[index] for index in range(len(entries))]
 
 
-def not_imported(entries: Sequence[Entry], error: UnpreparedError) -> LoadError:
-    """The error of files whose import does not end."""
-    files = dict.fromkeys(entry.file for entry in entries)
-    place = place_in(error.trace, files)
-    which = place or ", ".join(shown_path(path) for path in list(files)[:3])
-    return LoadError(
-        f"{which}: the import did not end within {error.seconds:g} s (--limit gives it longer)"
-    )
-
-
-def _endless(entry: Entry, seconds: float, trace: str) -> Row:
-    """The row of a claim that was stopped at its limit."""
-    place = place_in(trace, [entry.file])
-    said = f"its check did not end within {seconds:g} s" + (f"; it was at {place}" if place else "")
-    return unfinished(entry, f"{said} (--limit gives it longer)", seconds=seconds)
+def _stopped(entry: Entry, event: Died[int] | Overran[int]) -> Row:
+    """The row of a claim that was stopped at its limit, or whose process died."""
+    seconds = event.seconds if isinstance(event, Overran) else 0.0
+    return unfinished(entry, f"its check {how(event, [entry.file])}", seconds=seconds)
 
 
 def _warm() -> None:

@@ -150,5 +150,6 @@ def pair_with_sum(s: Array, u: Array) -> tuple[Array, Array]:
     square = (s * s).sum(-1, keepdim=True)
     along = (s * u).sum(-1, keepdim=True) / torch.where(square > 0, square, 1 + 0 * square)
     w = u - along * s
-    w = w * torch.sqrt((1 - square / 4) / (w * w).sum(-1, keepdim=True))
+    # |s|² may be rounded to more than 4 where |s| = 2.
+    w = w * torch.sqrt(torch.relu(1 - square / 4) / (w * w).sum(-1, keepdim=True))
     return s / 2 + w, s / 2 - w

@@ -186,8 +186,9 @@ def supremum_error(f: PiecewiseLinear, approximation: LipschitzApproximator) -> 
     at ±R.
     """
     R = approximation.radius.unsqueeze(-1)
-    inside = torch.minimum(torch.maximum(f.breakpoints, -R), R)
-    points = _joined(inside, approximation.knots, -R, R)
+    # Knots of interpolate_cells may lie beyond ±R, like breakpoints of f.
+    inside = [torch.minimum(torch.maximum(k, -R), R) for k in (f.breakpoints, approximation.knots)]
+    points = _joined(*inside, -R, R)
     return (f(points) - approximation(points)).abs().amax(-1)
 
 

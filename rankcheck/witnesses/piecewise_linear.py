@@ -76,10 +76,14 @@ class MaxForm:
 def least_depth(pieces: int) -> int:
     """⌈log2 K⌉ + 1, the depth that :func:`max_network` needs for maxima of K pieces.
 
+    Raises ValueError if K < 1.
+
     >>> [least_depth(pieces) for pieces in (1, 2, 3, 5)]
     [1, 2, 3, 4]
     """
-    return math.ceil(math.log2(pieces)) + 1
+    if pieces < 1:
+        raise ValueError(f"received {pieces} pieces; a maximum is over one piece or more")
+    return (pieces - 1).bit_length() + 1  # log2 of floats would be rounded for large K
 
 
 def max_network(form: MaxForm, depth: int | None = None) -> Network:

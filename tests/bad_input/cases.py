@@ -21,8 +21,9 @@ from rankcheck.commands.cli import main
 
 #: Read at import: a fixture of the suite removes the variable.
 PROFILE = os.environ.get("RANKCHECK_PROFILE", "")
-#: By this the numbers of a test are multiplied.
-TIMES = {"deep": 15}.get(PROFILE, 1)
+#: By this the numbers of a test are multiplied, under `deep` by the first.
+DEEP = 15
+TIMES = DEEP if PROFILE == "deep" else 1
 #: Seconds after which a single case counts as a hang; the slowest takes less than one.
 HANG = 120
 

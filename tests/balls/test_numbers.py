@@ -204,6 +204,7 @@ def test_huge_powers_become_balls():
     assert numbers.integer_power(fmpq(-3, 2), 10**7 + 1) < -(10**6)
 
 
+@pytest.mark.oracle("rankcheck.balls.exact", "fractions.Fraction")
 @pytest.mark.parametrize("value", [0, 3, -7, True, Fraction(2, 3), 0.5, -1.375, 2.0**-20, 2.0**900])
 def test_exact_numbers(value):
     number = exact(value)
@@ -225,6 +226,9 @@ def test_short_single_precision_is_exact():
         (0.1 + 0.2, Fraction(3, 10)),
         (2.0**-21, Fraction(1, 2**21)),
         (np.float32(0.9), Fraction(9, 10)),
+        (np.float16(0.9), Fraction(9, 10)),
+        (np.longdouble(9) / 10, Fraction(9, 10)),
+        (np.longdouble("1e400") / 3, Fraction(10**400, 3)),
         # Few fractional bits, but only because the number is large or the format narrow.
         (np.float32(12.3), Fraction(123, 10)),
         (np.float32(3e8 / 7), Fraction(3 * 10**8, 7)),
@@ -232,11 +236,13 @@ def test_short_single_precision_is_exact():
         (1e300, Fraction(10**300)),
     ],
 )
+@pytest.mark.oracle("rankcheck.balls.exact", "the fractions that decimal literals stand for")
 def test_other_floats_stand_for_the_reals_near_them(value, meant):
     low, high = numbers.bounds(exact(value))
     assert low < meant < high
-    four_ulps = 4 * Fraction(float(np.spacing(np.abs(value))))
-    assert low <= Fraction(float(value)) - four_ulps < Fraction(float(value)) + four_ulps <= high
+    four_ulps = 4 * Fraction(*np.spacing(np.abs(value)).as_integer_ratio())
+    middle = Fraction(*value.as_integer_ratio())
+    assert low <= middle - four_ulps < middle + four_ulps <= high
     assert high - low < four_ulps * Fraction(201, 100)
 
 
@@ -262,6 +268,8 @@ def test_instance_data_is_taken_as_the_dyadic_numbers_it_is():
         x = BallArray.exact(data)
         assert x.is_exact()
         assert [Fraction(v) for v in data.tolist()] == x.lower().tolist() == x.upper().tolist()
+    wide = np.array([np.longdouble(1) / 10])
+    assert BallArray.exact(wide).lower().tolist() == [Fraction(*wide[0].as_integer_ratio())]
     assert not balls(torch.tensor([0.1], dtype=torch.float64)).is_exact()
     single = balls(torch.tensor([0.1], dtype=torch.float32))
     assert single.lower()[0] < Fraction(1, 10) < single.upper()[0]
@@ -272,8 +280,18 @@ def test_instance_data_is_taken_as_the_dyadic_numbers_it_is():
         BallArray(np.ones(2))
 
 
+@pytest.mark.parametrize("bits", [2, 53, 128, 300])
 @pytest.mark.oracle("rankcheck.balls.precision", "mpmath.pi")
 @pytest.mark.oracle("rankcheck.balls.pi", "mpmath.pi")
+def test_pi_at_each_precision_against_mpmath(bits):
+    with precision(bits):
+        number: Any = pi().elements[()]
+    with mpmath.workprec(ORACLE_BITS):
+        assert contains(number, +mpmath.pi)
+    # About as many bits as were asked for: neither far fewer nor twice as many.
+    assert 2.0 ** (-bits - 8) < float(number.rad()) <= 2.0 ** (4 - bits)
+
+
 def test_precision_is_a_context():
     assert ctx.prec == 128
     coarse: Any = pi().elements[()]

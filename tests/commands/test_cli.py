@@ -248,7 +248,9 @@ def test_the_number_of_workers_does_not_matter_and_a_death_leaves_a_row(file):
     assert [row["id"] for row in together] == [entry.id for entry in entries]
     [lost] = [row for row in together if row["id"] == "t.dies"]
     assert lost["verdict"] == "undecided"
-    assert lost["messages"] == ["t.dies is undecided: its worker died (SIGKILL, out of memory?)"]
+    assert lost["messages"] == [
+        "t.dies is undecided: its check lost its process (SIGKILL, out of memory?)"
+    ]
     assert alone == [row for row in together if row is not lost]
 
 
@@ -549,3 +551,18 @@ def test_loading_is_repeatable(file):
     file()
     entries = select(["mine.py"])
     assert [c.id for c in load(entries)] == [c.id for c in load(entries)]
+
+
+def test_the_pages_name_tests_of_the_readme():
+    """Commands of the pages are typed with the file of the README."""
+    root = project_folder().parent
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    tests = set(re.findall(r"^def (test_\w+)", readme, re.MULTILINE))
+    pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]
+    named = {
+        (page.name, name)
+        for page in pages
+        for name in re.findall(r"my_conjectures\.py::(\w+)", page.read_text(encoding="utf-8"))
+    }
+    assert {page for page, _ in named} >= {"README.md", "hunting.md", "CONTRIBUTING.md"}
+    assert {name for _, name in named} <= tests, named

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -37,6 +38,7 @@ def with_spectrum(values: tuple[float, ...]) -> torch.Tensor:
 @pytest.mark.oracle("rankcheck.costs.linear_cost", "sums over the spectrum")
 @pytest.mark.oracle("rankcheck.costs.log_gram_squared", "sums over the spectrum")
 @pytest.mark.oracle("rankcheck.costs.cost_expansion", "sums over the spectrum")
+@pytest.mark.oracle("rankcheck.costs.expansion_remainder", "sums over the spectrum")
 def test_expansion_against_sums(values, depth):
     A = with_spectrum(values)
     logs = [math.log(s) for s in values]
@@ -45,7 +47,9 @@ def test_expansion_against_sums(values, depth):
     assert log_gram_squared(A).item() == pytest.approx(4 * sum(v * v for v in logs))
     three = depth * len(values) + 2 * sum(logs) + 2 * sum(v * v for v in logs) / depth
     assert cost_expansion(A, depth).item() == pytest.approx(three)
-    assert abs(cost - three) <= expansion_remainder(A, depth).item()
+    lagrange = [depth * abs(2 * v / depth) ** 3 / 6 * math.exp(max(0, 2 * v / depth)) for v in logs]
+    assert expansion_remainder(A, depth).item() == pytest.approx(sum(lagrange), rel=1e-11)
+    assert abs(cost - three) <= sum(lagrange) + 1e-12
 
 
 def test_the_remainder_is_of_second_order_and_sharp_for_small_logarithms():
@@ -57,6 +61,7 @@ def test_the_remainder_is_of_second_order_and_sharp_for_small_logarithms():
 
 @pytest.mark.parametrize("depth", [1, 2, 7, 50])
 @pytest.mark.parametrize("values", [SPECTRUM, SPECTRUM[:2], (0.5,), (1.0625,)])
+@pytest.mark.oracle("rankcheck.costs.second_order", "sums over the spectrum")
 def test_second_order_bounds_what_the_logarithms_leave(values, depth):
     A = with_spectrum(values)
     t = [2 * math.log(s) / depth for s in values]
@@ -67,10 +72,12 @@ def test_second_order_bounds_what_the_logarithms_leave(values, depth):
     assert least >= 0.99 * rest or max(map(abs, t)) > 0.3
 
 
+@pytest.mark.oracle("rankcheck.costs.distortion", "a sum over the spectrum")
 def test_distortion_vanishes_for_partial_isometries_only():
     assert distortion(with_spectrum((1.0, 1.0))).item() == pytest.approx(0, abs=1e-14)
     expected = sum((s - 1 / s) ** 2 for s in SPECTRUM)
     assert distortion(with_spectrum(SPECTRUM)).item() == pytest.approx(expected)
+    assert distortion(with_spectrum(SPECTRUM[:1])).item() == pytest.approx((3 - 1 / 3) ** 2)
 
 
 def test_zero_matrix_and_exact_balls():
@@ -83,12 +90,28 @@ def test_zero_matrix_and_exact_balls():
     assert bool(linear_cost(A, 2) == 4)
 
 
+@pytest.mark.oracle("rankcheck.costs.excess", "numpy.linalg.norm, parameter by parameter")
+def test_excess_written_out():
+    g = np.random.default_rng(0)
+    weights = [g.standard_normal((2, *shape)) for shape in ((3, 2), (4, 3), (1, 4))]
+    biases = [g.standard_normal((2, n)) for n in (3, 4, 1)]
+    net = Network(*([torch.from_numpy(x) for x in arrays] for arrays in (weights, biases)))
+    for k in (0, 1, torch.tensor([1, 2])):
+        each = [int(k)] * 2 if isinstance(k, int) else k.tolist()
+        expected = [
+            sum(np.linalg.norm(x[i]) ** 2 for x in (*weights, *biases)) - 3 * each[i]
+            for i in range(2)
+        ]
+        np.testing.assert_allclose(excess(net, k).numpy(), expected, rtol=1e-13)
+
+
 def test_excess_of_identity_layers_is_zero():
     identity = torch.eye(2, dtype=torch.float64)
     assert excess(Network.of([identity] * 5), 2).item() == 0
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.5, -0.5, 0.9])
+@pytest.mark.oracle("rankcheck.costs.secant_cost", "a grid of single units")
 def test_secant_cost_is_the_least_of_one_unit(slope):
     """Against a grid over all units that rise by 1 from −r to r."""
     radius = 1.5
@@ -107,6 +130,7 @@ def test_secant_cost_is_the_least_of_one_unit(slope):
     one = torch.tensor(1.0, dtype=torch.float64)
     least = secant_cost(one, radius * one, slope).item()
     assert least <= grid <= 1.01 * least
+    assert secant_cost(3 * one, radius * one, slope * one).item() == pytest.approx(3 * least)
 
 
 def test_noise_leaves_out_what_may_be_zero():

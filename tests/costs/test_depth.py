@@ -1,9 +1,12 @@
 """Costs behind linear layers: both ends of the sandwich, factorisations, depth thresholds."""
 
+import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
+from scipy.optimize import brentq, minimize, minimize_scalar
 
 from rankcheck import linalg
 from rankcheck.balls import BallArray, NoBallForm, provably_leq
@@ -22,6 +25,7 @@ from rankcheck.costs import (
     unit_rank,
     winning_depth,
     winning_threshold,
+    winning_threshold_by_gradients,
 )
 
 from .draws import integers, normal
@@ -31,6 +35,37 @@ DEPTHS = [2, 3, 5, 17]
 
 def close(x, y, rtol=1e-12):
     torch.testing.assert_close(x, y, rtol=rtol, atol=0)
+
+
+def schatten_sum(A, q):
+    """Σ s_i^q over the singular values of one matrix in numpy, without those that are rounding."""
+    s = np.linalg.svd(A, compute_uv=False)
+    return float((s[s > 1e-12 * s.max(initial=0)] ** q).sum())
+
+
+def path_of(W, a):
+    return sum(abs(c) * np.linalg.norm(w) for w, c in zip(W, a, strict=True))
+
+
+@pytest.mark.parametrize("L", DEPTHS)
+@pytest.mark.parametrize("r", [0, 1, 2, 3])
+@pytest.mark.oracle("rankcheck.costs.phi_lower", "numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.costs.phi_upper", "numpy.linalg.norm and matrix_rank")
+@pytest.mark.oracle("rankcheck.costs.sandwich", "numpy.linalg.svd, norm and matrix_rank")
+def test_the_ends_of_the_sandwich_by_numpy(L, r):
+    g = np.random.default_rng(r)
+    W, a = g.normal(size=(3, 5, r)) @ g.normal(size=(3, r, 4)), g.normal(size=(3, 5))
+    a[0, 0] = W[1, 3, 0] = 0
+    units = torch.from_numpy(W), torch.from_numpy(a)
+    curves = sandwich(*units, [2, L], solve=False)
+    lower, upper = phi_lower(*units, L), phi_upper(*units, L)
+    for i in range(3):
+        B = a[i][:, None] * W[i]
+        path, rank = path_of(W[i], a[i]), int(np.linalg.matrix_rank(B))
+        ends = schatten_sum(B, 2 / L), path ** (2 / L), rank ** (1 - 2 / L) * path ** (2 / L)
+        assert (lower[i].item(), upper[i].item()) == pytest.approx(ends[::2], rel=1e-10)
+        found = tuple(x[i, 1].item() for x in (curves.lower, curves.path, curves.upper))
+        assert found == pytest.approx(ends, rel=1e-10)
 
 
 @pytest.mark.parametrize("L", DEPTHS)
@@ -66,6 +101,7 @@ def test_the_limit_of_infinite_depth_is_the_rank():
 
 @pytest.mark.parametrize("n", [1, 2, 3, 9])
 @pytest.mark.parametrize("shape", [(4, 3), (3, 4), (1, 5), (2, 2)])
+@pytest.mark.oracle("rankcheck.costs.balanced_factors", "the product, and numpy.linalg.svd")
 def test_balanced_factors(shape, n):
     W = normal(11, 6, *shape)
     W[0] = 0
@@ -78,7 +114,8 @@ def test_balanced_factors(shape, n):
     torch.testing.assert_close(product, W, rtol=1e-12, atol=1e-13)
     sizes = torch.stack([linalg.frobenius_squared(factor) for factor in factors], -1)
     torch.testing.assert_close(sizes, sizes[:, :1].expand(6, n), rtol=1e-11, atol=0)
-    close(sizes.sum(-1), n * linalg.schatten_power(W, Fraction(2, n)), 1e-11)
+    least = [n * schatten_sum(A, 2 / n) for A in W.numpy()]
+    close(sizes.sum(-1), torch.tensor(least, dtype=torch.float64), 1e-11)
 
 
 @pytest.mark.parametrize("L", DEPTHS)
@@ -95,6 +132,57 @@ def test_no_factorisation_is_cheaper_than_the_balanced_one(L):
             product = factor @ product
         torch.testing.assert_close(product, W, rtol=1e-9, atol=1e-9)
         assert (linear_layers_cost(worse, a) > least).all()
+
+
+@pytest.mark.parametrize("L", [2, 3, 5])
+@pytest.mark.oracle("rankcheck.costs.least_linear_layers_cost", "scipy.optimize.minimize")
+@pytest.mark.oracle("rankcheck.costs.linear_layers_cost", "numpy.linalg.norm")
+def test_the_least_cost_against_a_general_minimiser(L):
+    """W_1, ..., W_{L−2} are free 2 × 2 matrices; W_{L−1} is what remains of W."""
+    g = np.random.default_rng(L)
+    W, a = g.normal(size=(3, 2)), g.normal(size=3)
+
+    def factors(x):
+        inner = list(x.reshape(L - 2, 2, 2))
+        product = np.eye(2)
+        for X in inner:
+            product = X @ product
+        return [*inner, W @ np.linalg.inv(product)]
+
+    def cost(x):
+        return (sum(np.linalg.norm(X) ** 2 for X in (*factors(x), a))) / L
+
+    start = np.tile(np.eye(2).ravel(), L - 2) + 0.3 * g.normal(size=4 * (L - 2))
+    x = minimize(cost, start, options={"gtol": 1e-8}).x if L > 2 else start
+    units = torch.from_numpy(W), torch.from_numpy(a)
+    found = least_linear_layers_cost(*units, L).item()
+    assert found * (1 - 1e-12) <= cost(x)
+    assert found == pytest.approx(cost(x), rel=1e-8)
+    for at in (start, x):
+        tensors = [torch.from_numpy(X) for X in factors(at)]
+        assert linear_layers_cost(tensors, units[1]).item() == pytest.approx(cost(at), rel=1e-12)
+
+
+@pytest.mark.parametrize("L", [2, 3, 4, 11])
+@pytest.mark.oracle("rankcheck.costs.best_scale", "scipy.optimize.minimize_scalar")
+def test_the_best_scale_against_a_general_minimiser(L):
+    g = np.random.default_rng(L)
+    q = 2 / (L - 1)
+    for rank in (1, 3):
+        W, a, lam = (
+            g.normal(size=(4, rank)) @ g.normal(size=(rank, 3)),
+            g.normal(size=4),
+            np.exp(g.normal(size=4)),
+        )
+
+        def cost(log, W=W, a=a, lam=lam):
+            scales = np.exp(log) * lam
+            layers = (L - 1) * schatten_sum(scales[:, None] * W, q)
+            return (np.linalg.norm(a / scales) ** 2 + layers) / L
+
+        log = minimize_scalar(cost, bracket=(-1, 1), options={"xtol": 1e-10}).x
+        t = best_scale(*(torch.from_numpy(x) for x in (W, a)), L, torch.from_numpy(lam))
+        assert t.log().item() == pytest.approx(log, abs=1e-6)
 
 
 @pytest.mark.parametrize("L", [3, 4, 11])
@@ -114,6 +202,43 @@ def test_the_best_scale_gives_the_closed_form(L):
     # With λ_k = a_k/μ_k it is the objective of Φ_L at μ.
     mu = a.abs() / lam
     close(cost(t), phi_at(W, a, L, mu), 1e-10)
+
+
+@pytest.mark.parametrize(("r", "R"), [(1, 2), (1, 4), (2, 3), (0, 1)])
+@pytest.mark.oracle("rankcheck.costs.winning_threshold", "scipy.optimize.brentq")
+@pytest.mark.oracle("rankcheck.costs.winning_threshold_by_gradients", "scipy.optimize.brentq")
+@pytest.mark.oracle("rankcheck.costs.winning_depth", "a search over depths in numpy")
+def test_the_threshold_is_a_crossing_for_equal_singular_values(r, R):
+    """Then the upper end for rank r meets the lower end for rank R there, and nowhere else."""
+    g = np.random.default_rng(10 * r + R)
+    depths = set()
+    for size in (1e-3, 0.6, 4.0, 60.0):
+        W, a = g.normal(size=(5, r)) @ g.normal(size=(r, 4)) * size, g.normal(size=5)
+        left, right = (np.linalg.qr(g.normal(size=(n, R)))[0] for n in (6, 4))
+        a_high = np.exp(g.normal(size=6))
+        high = 0.3 * left @ right.T
+        units = [torch.from_numpy(x) for x in (W, a, high / a_high[:, None], a_high)]
+        path = path_of(W, a)
+
+        def ahead(L, path=path, high=high):
+            """log of the lower end for the high rank less log of the upper end for the low one."""
+            upper = (1 - 2 / L) * math.log(r) + 2 / L * math.log(path)
+            return math.log(schatten_sum(high, 2 / L)) - upper
+
+        found, depth = winning_threshold(*units).item(), int(winning_depth(*units))
+        by_gradients = winning_threshold_by_gradients(*units[:2], torch.from_numpy(high))
+        assert by_gradients.item() == pytest.approx(found, rel=1e-12)
+        depths.add(depth)
+        if r == 0:
+            assert found == 0
+            assert depth == 2
+            continue
+        # L ahead(L) is linear in L.
+        crossing = brentq(lambda L, ahead=ahead: L * ahead(L), -1e4, 1e4) if r else 0
+        assert found == pytest.approx(crossing, rel=1e-9)
+        ends = [L for L in range(2, 400) if ahead(L) <= 0]
+        assert depth == max(ends, default=1) + 1
+    assert len(depths) > 2 or r == 0
 
 
 def test_the_lower_rank_wins_from_the_winning_depth():
@@ -151,6 +276,28 @@ def test_the_winning_depth_is_sharp():
     low = torch.tensor([[7.5, 0.0, 0.0]], dtype=torch.float64)
     deficient = torch.diag(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64))
     assert winning_depth(low, a, deficient, torch.ones(3, dtype=torch.float64)) == 8
+
+
+@pytest.mark.oracle("rankcheck.costs.sandwich", "scipy.optimize.minimize")
+def test_the_solved_sandwich_against_a_general_minimiser():
+    g = np.random.default_rng(1)
+    W, a = g.normal(size=(4, 3)), g.normal(size=4)
+    depths = [2, 3, 7]
+    curves = sandwich(torch.from_numpy(W), torch.from_numpy(a), depths)
+    assert curves.depths == tuple(depths)
+    assert curves.phi_lower is not None
+    assert curves.phi_upper is not None
+    for i, L in enumerate(depths):
+        q = 2 / (L - 1)
+
+        def objective(u, q=q):
+            scaled = a[:, None] * W / np.exp(u)[:, None]
+            return math.log(schatten_sum(scaled, q)) / q + math.log(np.exp(2 * u).sum()) / 2
+
+        value = math.exp(2 / L * minimize(objective, np.zeros(4)).fun)
+        assert curves.phi_lower[i].item() <= value * (1 + 1e-12)
+        assert curves.phi_lower[i].item() == pytest.approx(value, rel=1e-7)
+        assert curves.phi_upper[i].item() == pytest.approx(value, rel=1e-7)
 
 
 def test_sandwich_curves():

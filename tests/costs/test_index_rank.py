@@ -3,8 +3,10 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
+from scipy.optimize import brentq
 
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.costs import (
@@ -36,6 +38,43 @@ def gradients(W, b, a, x):
     return ((x @ W.mT + b > 0).to(W.dtype) * a) @ W
 
 
+@pytest.mark.parametrize("rank_", [0, 1, 3, 4])
+@pytest.mark.oracle("rankcheck.costs.egop", "sums of outer products in numpy")
+@pytest.mark.oracle("rankcheck.costs.egop_root", "sums of outer products in numpy")
+@pytest.mark.oracle("rankcheck.costs.index_rank", "numpy.linalg.matrix_rank")
+@pytest.mark.oracle("rankcheck.costs.effective_index_rank", "numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.costs.principal_directions", "numpy.linalg.svd")
+def test_gradients_at_points_against_numpy(rank_):
+    g = np.random.default_rng(rank_)
+    G = g.integers(-3, 4, (2, 6, rank_)) @ g.integers(-3, 4, (2, rank_, 4)) / 2
+    p = g.dirichlet(np.ones(6), 2)
+    G_, p_ = torch.from_numpy(G), torch.from_numpy(p)
+    for weights, shares in ((None, np.full((2, 6), 1 / 6)), (p_, p)):
+        C, A = egop(G_, weights), egop_root(G_, weights)
+        for i in range(2):
+            pairs = list(zip(G[i], shares[i], strict=True))
+            expected = sum(share * np.outer(row, row) for row, share in pairs)
+            np.testing.assert_allclose(C[i].numpy(), expected, rtol=1e-12, atol=1e-14)
+            root = A[i].numpy()
+            rows = [np.sqrt(share) * row for row, share in pairs]
+            np.testing.assert_allclose(root, rows, rtol=1e-12, atol=1e-14)
+            true_rank = np.linalg.matrix_rank(G[i])
+            assert int(index_rank(C)[i]) == true_rank
+            assert int(index_rank(egop(BallArray.exact(G_)))[i]) == true_rank
+
+            _, s, Vh = np.linalg.svd(np.array(rows), full_matrices=False)
+            sigma, directions = (x[i].numpy() for x in principal_directions(C))
+            np.testing.assert_allclose(sigma, s, rtol=0, atol=1e-6)
+            np.testing.assert_allclose(sigma[:true_rank], s[:true_rank], rtol=1e-8)
+            for k in range(true_rank):
+                assert abs(directions[:, k] @ Vh[k]) == pytest.approx(1, abs=1e-9)
+            np.testing.assert_allclose(directions.T @ directions, np.eye(4), atol=1e-12)
+            assert int(effective_index_rank(C, 0)[i]) == true_rank
+            levels = [1e-9, 0.1, 0.3, 1.0, 2.0]
+            counts = [int(effective_index_rank(C, level)[i]) for level in levels]
+            assert counts == [(s[:true_rank] > level).sum() for level in levels]
+
+
 @pytest.mark.oracle("rankcheck.costs.egop_box", "a grid of points")
 def test_box_egop_against_a_grid_and_exactly():
     W, b, a = normal(18, 5, 2), normal(19, 5), normal(20, 5)
@@ -43,7 +82,8 @@ def test_box_egop_against_a_grid_and_exactly():
     C = egop_box(net, -1, 1)
     middles = (torch.arange(1000, dtype=torch.float64) + 0.5) / 500 - 1
     x = torch.cartesian_prod(middles, middles)
-    torch.testing.assert_close(C, egop(gradients(W, b, a, x)), rtol=0, atol=2e-3)
+    G = gradients(W, b, a, x).numpy()
+    np.testing.assert_allclose(C.numpy(), G.T @ G / len(G), rtol=0, atol=2e-3)
     ball = egop_box(net, -1, 1, exact=True)
     assert ((ball - BallArray.exact(C)).abs() <= 1e-13).all()
 
@@ -128,6 +168,30 @@ def test_principal_directions():
         egop_gaussian(exact, exact[0], exact[0])
 
 
+@pytest.mark.oracle("rankcheck.costs.winning_threshold_by_gradients", "scipy.optimize.brentq")
+def test_the_threshold_by_gradients_is_a_crossing():
+    """For equal singular values of a factor of C_g the bounds cross at the threshold."""
+    g = np.random.default_rng(0)
+    for r, R, low in ((1, 2, 6.0), (2, 3, 20.0), (0, 2, 1.0)):
+        W = np.linalg.qr(g.normal(size=(4, 4)))[0][:, :r] @ g.normal(size=(r, 4)) * low
+        a = g.normal(size=4)
+        path = sum(abs(x) * np.linalg.norm(w) for x, w in zip(a, W, strict=True))
+        root = (
+            0.3 * np.linalg.qr(g.normal(size=(5, R)))[0] @ np.linalg.qr(g.normal(size=(4, R)))[0].T
+        )
+        found = winning_threshold_by_gradients(*(torch.from_numpy(x) for x in (W, a, root)))
+        if r == 0:
+            assert found.item() == 0
+            continue
+
+        def ahead(L, r=r, R=R, path=path):
+            return r ** (1 - 2 / L) * path ** (2 / L) - R * 0.3 ** (2 / L)
+
+        crossing = brentq(ahead, 1.5, 1e4, xtol=1e-10, rtol=1e-13)
+        assert crossing > 2
+        assert found.item() == pytest.approx(crossing, rel=1e-9)
+
+
 @pytest.mark.parametrize("L", [2, 3, 6, 15])
 def test_mixed_variation_is_below_the_cost_at_every_lambda(L):
     W, b, a = normal(41, 60, 5, 3), normal(42, 60, 5), normal(43, 60, 5)
@@ -191,6 +255,48 @@ def test_effective_rank_and_decay_bounds_hold_for_every_spectrum(L, s):
         assert (sharp <= singular_value_decay_bound(s, J / sigma[:, 0], k, L) * (1 + 1e-12)).all()
 
 
+@pytest.mark.parametrize(("L", "sharp"), [(2, False), (3, False), (9, False), (2, True), (9, True)])
+@pytest.mark.parametrize("r", [1, 3, 8])
+@pytest.mark.oracle("rankcheck.costs.effective_rank_bound", "scipy.optimize.brentq")
+@pytest.mark.oracle("rankcheck.costs.effective_rank_threshold", "scipy.optimize.brentq")
+@pytest.mark.oracle("rankcheck.costs.effective_rank_threshold_as_printed", "scipy.optimize.brentq")
+def test_bounds_of_ranks_are_where_equal_singular_values_use_up_the_budget(r, L, sharp):
+    """n values ε obey MV(f; p)^{2/L} ≤ r^{(L−2)/L} J^{2/L} up to a real n, and from a J on."""
+    p, epsilon = (2 / L if sharp else 2 / (L - 1)), 0.3
+    level = torch.tensor(epsilon, dtype=torch.float64)
+
+    def left(n, J):
+        """log of r^{(L−2)/L} J^{2/L} less log of (‖(ε, ..., ε)‖_{S^p})^{2/L}."""
+        budget = (L - 2) / L * math.log(r) + 2 / L * math.log(J)
+        return budget - 2 / L * (math.log(n) / p + math.log(epsilon))
+
+    for J in (0.05, 0.9, 4.0):
+        n = brentq(lambda n, J=J: left(n, J), 1e-12, 1e12, xtol=1e-13, rtol=1e-13)
+        size = torch.tensor(J, dtype=torch.float64)
+        bound = effective_rank_bound(r, size, level, L, sharp=sharp)
+        assert bound.item() == pytest.approx(n, rel=1e-10)
+    for n, found in (
+        (r + 1, effective_rank_threshold(r, level, L, sharp=sharp)),
+        (r + math.sqrt(r), None if sharp else effective_rank_threshold_as_printed(r, level, L)),
+    ):
+        if found is not None:
+            J = brentq(lambda J, n=n: left(n, J), 1e-6, 1e12, xtol=1e-13, rtol=1e-13)
+            assert found.item() == pytest.approx(J, rel=1e-10)
+
+
+@pytest.mark.parametrize(("L", "sharp"), [(2, False), (3, False), (9, False), (2, True), (9, True)])
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.oracle("rankcheck.costs.singular_value_decay_bound", "scipy.optimize.brentq")
+def test_the_decay_bound_uses_up_the_budget(k, L, sharp):
+    """σ_1 = 1 and k values x with 1 + k x^q = s^{1 − q/2} A^q, or s A^q unless sharp."""
+    q, s = 2 / (L - 1), 3
+    for A in (1.5, 4.0):
+        most = (s ** (1 - q / 2) if sharp else s) * A**q
+        x = brentq(lambda x, most=most: 1 + k * x**q - most, 0, 1e9, xtol=1e-14, rtol=1e-13)
+        bound = singular_value_decay_bound(s, torch.tensor(A).double(), k, L, sharp=sharp)
+        assert bound.item() == pytest.approx(x, rel=1e-9)
+
+
 @pytest.mark.parametrize("L", [3, 8, 20])
 def test_effective_rank_and_decay_bounds_are_tight(L):
     s, J = 4, torch.tensor(3.0, dtype=torch.float64)
@@ -221,6 +327,7 @@ def test_thresholds_are_where_the_bound_reaches_its_next_integer(L, r):
 
 @pytest.mark.parametrize("L", [2, 5, 14])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
+@pytest.mark.oracle("rankcheck.costs.gradient_volume_bound", "a maximum over a grid")
 def test_the_volume_bound_is_the_least_schatten_power_that_the_eigenvalues_allow(n, L):
     """By its proof: n equal s_i with Π s_i = Π σ_i/√β_i, for the largest Π β_i on a grid of y."""
     sigma = torch.linspace(0.5, 3.0, n, dtype=torch.float64)

@@ -1,5 +1,6 @@
 """The matching loss against autograd, its flow against an integrator, its symmetry."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -19,46 +20,95 @@ W = torch.nn.functional.normalize(
 )
 
 
+STEPS = torch.linspace(0.01, 0.06, 6, dtype=torch.float64)
+
+
+def slow_loss(v, w, noise=None):
+    """The squared norm of one matrix, entry by entry."""
+    n = len(v)
+    return sum(
+        (v[i] * v[j] - w[i] * w[j] - (0 if noise is None else noise[i, j])) ** 2
+        for i in range(n)
+        for j in range(n)
+    )
+
+
+def slow_losses(v, w, step, steps):
+    """The losses along the descent, with gradients that can be differentiated once more."""
+    losses = [slow_loss(v, w)]
+    for _ in range(steps):
+        with torch.enable_grad():
+            at = v if v.requires_grad else v.clone().requires_grad_()
+            (gradient,) = torch.autograd.grad(slow_loss(at, w), at, create_graph=True)
+        v = v - step * gradient
+        losses.append(slow_loss(v, w))
+    return torch.stack(losses)
+
+
 @pytest.mark.oracle("rankcheck.costs.matching_gradient", "torch.autograd")
 def test_gradient_against_autograd():
-    v = V.clone().requires_grad_()
-    matching_loss(v, W).sum().backward()
-    torch.testing.assert_close(matching_gradient(V, W), v.grad)
+    for i in range(6):
+        expected = torch.autograd.functional.jacobian(lambda v, i=i: slow_loss(v, W[i]), V[i])
+        torch.testing.assert_close(matching_gradient(V, W)[i], expected)
 
 
+@pytest.mark.oracle("rankcheck.costs.matching_gradient", "torch.autograd")
 def test_gradient_with_noise_against_autograd():
     noise = torch.randn(6, 3, 3, generator=GENERATOR, dtype=torch.float64)
-    v = V.clone().requires_grad_()
-    matching_loss(v, W, noise).sum().backward()
-    torch.testing.assert_close(matching_gradient(V, W, noise), v.grad)
-    expected = ((V[0].outer(V[0]) - W[0].outer(W[0]) - noise[0]) ** 2).sum()
-    torch.testing.assert_close(matching_loss(V, W, noise)[0], expected)
+    wide = 1.5 * W  # not a unit vector
+    for i in range(6):
+        expected = torch.autograd.functional.jacobian(
+            lambda v, i=i: slow_loss(v, wide[i], noise[i]), V[i]
+        )
+        torch.testing.assert_close(matching_gradient(V, wide, noise)[i], expected)
+
+
+@pytest.mark.oracle("rankcheck.costs.matching_loss", "numpy.linalg.norm")
+def test_loss_against_numpy():
+    noise = torch.randn(6, 3, 3, generator=GENERATOR, dtype=torch.float64)
+    for i, (v, w, E) in enumerate(zip(V.numpy(), W.numpy(), noise.numpy(), strict=True)):
+        for found, target in (
+            (matching_loss(V, W), np.outer(w, w)),
+            (matching_loss(V, W, noise), np.outer(w, w) + E),
+        ):
+            expected = np.linalg.norm(np.outer(v, v) - target) ** 2
+            assert found[i].item() == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.oracle("rankcheck.costs.descent_jacobian", "torch.autograd")
-def test_jacobian_of_the_losses_against_autograd():
-    step = torch.full((6,), 0.01, dtype=torch.float64)
-    J = descent_jacobian(V, W, step, 3)
+@pytest.mark.oracle("rankcheck.costs.descent_losses", "torch.autograd")
+def test_losses_and_their_jacobian_against_autograd():
+    J, losses = descent_jacobian(V, W, STEPS, 3), torch.stack(descent_losses(V, W, STEPS, 3), -1)
     assert J.shape == (6, 3, 3)
+    assert losses.shape == (6, 4)
     for i in range(6):
+        torch.testing.assert_close(losses[i], slow_losses(V[i], W[i], STEPS[i], 3))
         expected = torch.autograd.functional.jacobian(
-            lambda v, i=i: torch.stack(descent_losses(v, W[i], step[i], 3)[1:]), V[i]
+            lambda v, i=i: slow_losses(v, W[i], STEPS[i], 3)[1:], V[i]
         )
         torch.testing.assert_close(J[i], expected)
 
 
+@pytest.mark.oracle("rankcheck.costs.split_losses", "torch.autograd, and numpy's projections")
 def test_losses_from_the_two_numbers():
-    step = torch.full((6,), 0.01, dtype=torch.float64)
-    reduced = split_losses(*split_along(V, W), step, 5)
-    torch.testing.assert_close(
-        torch.stack(reduced), torch.stack(descent_losses(V, W, step, 5)), atol=1e-8, rtol=1e-8
-    )
+    for i, (v, w) in enumerate(zip(V.numpy(), W.numpy(), strict=True)):
+        P = np.outer(w, w)
+        along, beside = (np.linalg.norm(Q @ v) ** 2 for Q in (P, np.eye(3) - P))
+        numbers = (torch.tensor(x, dtype=torch.float64) for x in (along, beside))
+        reduced = torch.stack(split_losses(*numbers, STEPS[i], 5))
+        torch.testing.assert_close(
+            reduced, slow_losses(V[i], W[i], STEPS[i], 5), atol=1e-8, rtol=1e-8
+        )
 
 
+@pytest.mark.oracle("rankcheck.costs.split_along", "projection matrices in numpy")
 def test_split_against_projections():
     along, beside = split_along(V, W)
-    torch.testing.assert_close(along + beside, (V * V).sum(-1))
-    torch.testing.assert_close(along, ((W * V).sum(-1)) ** 2)
+    for i, (v, w) in enumerate(zip(V.numpy(), W.numpy(), strict=True)):
+        P = np.outer(w, w)
+        assert along[i].item() == pytest.approx(np.linalg.norm(P @ v) ** 2, rel=1e-12)
+        expected = np.linalg.norm((np.eye(3) - P) @ v) ** 2
+        assert beside[i].item() == pytest.approx(expected, rel=1e-10)
 
 
 def test_the_two_numbers_follow_their_own_equation():

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -30,6 +31,26 @@ def close(x, y, rtol=1e-12):
     torch.testing.assert_close(x, y, rtol=rtol, atol=0)
 
 
+@pytest.mark.oracle("rankcheck.costs.unit_rank", "numpy's rank of the rows with a_k ≠ 0")
+def test_the_rank_is_that_of_the_rows_that_count():
+    """Whatever the sizes of the a_k and of the rows are, and where they vanish."""
+    g = np.random.default_rng(0)
+    W = np.round(g.normal(size=(40, 5, 2)) @ g.normal(size=(40, 2, 4)) * 2) + (
+        g.random((40, 5, 1)) < 0.2
+    ) * g.integers(-2, 3, (40, 5, 4))
+    W[g.random((40, 5)) < 0.3] = 0
+    a = g.choice([0.0, 1.0, -3.0], (40, 5))
+    truth = [np.linalg.matrix_rank(w[c != 0]) if c.any() else 0 for w, c in zip(W, a, strict=True)]
+    assert set(truth) >= {1, 2, 3}
+    scales = 10.0 ** g.integers(-40, 40, (40, 5))
+    for units in (
+        (W, a),
+        (W * scales[..., None], a),
+        (W, a * scales),
+    ):
+        assert unit_rank(*(torch.from_numpy(x) for x in units)).tolist() == truth
+
+
 @pytest.mark.oracle("rankcheck.costs.unit_rank", "written out")
 def test_the_rank_does_not_overlook_a_short_row():
     W = torch.eye(3, dtype=torch.float64)
@@ -44,10 +65,14 @@ def test_the_rank_does_not_overlook_a_short_row():
 
 
 @pytest.mark.oracle("rankcheck.costs.path_norm", "a loop over the units")
+@pytest.mark.oracle("rankcheck.costs.path_norm_lambda", "a loop over the units")
 def test_path_norm_and_its_lambda():
     W, a = normal(8, 30, 5, 3), normal(9, 30, 5)
     slow = sum(a[:, k].abs() * (W[:, k] ** 2).sum(-1).sqrt() for k in range(5))
     close(path_norm(W, a), slow)
+    for k in range(5):
+        share = a[:, k].abs() * torch.linalg.vector_norm(W[:, k], dim=-1) / slow
+        close(path_norm_lambda(W, a)[:, k], share.sqrt())
     close(phi_at(W, a, 2, path_norm_lambda(W, a)), slow)
     for seed in range(3):
         assert (phi_at(W, a, 2, normal(seed, 30, 5).exp()) > slow).all()

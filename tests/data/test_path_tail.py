@@ -3,9 +3,11 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from rankcheck.data.path_tail import likely_length, limiting_constant, log_path_tail
 
@@ -18,6 +20,34 @@ def test_the_volume_of_two_steps_by_integration():
         volume, _ = quad(lambda r, k=k, t=t: r ** (k - 1) * (t - r) ** k / k, 0, t)
         expected = 3 * sphere**2 * volume * 1.5**2
         assert log_path_tail(3, k, t, 1.5) == pytest.approx(math.log(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize(("k", "sphere"), [(1, 2.0), (2, 2 * math.pi), (3, 4 * math.pi)])
+@pytest.mark.oracle("rankcheck.data.likely_length", "a root of an integral, by scipy")
+def test_the_length_as_a_root_of_an_integral(k, sphere):
+    """Two points: one ball. Three points: the volume of two steps, as above, and three orders."""
+
+    def tail(t):
+        return 3 * (1.5 * sphere) ** 2 * quad(lambda r: r ** (k - 1) * (t - r) ** k / k, 0, t)[0]
+
+    for level in (1e-3, 0.4):
+        root = brentq(lambda t, level=level: tail(t) - level, 1e-4, 2, xtol=1e-14, rtol=1e-13)
+        assert likely_length(3, k, level, 1.5) == pytest.approx(root, rel=1e-8)
+        one_ball = (level / (1.5 * sphere / k)) ** (1 / k)
+        assert likely_length(2, k, level, 1.5) == pytest.approx(one_ball, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7])
+@pytest.mark.oracle("rankcheck.data.limiting_constant", "mpmath at 10¹² points")
+def test_the_limit_against_many_points(k):
+    with mpmath.workdps(40):
+        n, level = mpmath.mpf(10) ** 12, mpmath.mpf("0.1")
+        ball = mpmath.pi ** (mpmath.mpf(k) / 2) / mpmath.gamma(mpmath.mpf(k) / 2 + 1)
+        orders = mpmath.loggamma(n + 1) - mpmath.log(2)
+        steps = (n - 1) * mpmath.log(2.5 * mpmath.factorial(k) * ball)
+        logs = mpmath.log(level) - orders - steps + mpmath.loggamma(k * (n - 1) + 1)
+        ratio = mpmath.exp(logs / (k * (n - 1))) / n ** (1 - mpmath.mpf(1) / k)
+    assert limiting_constant(k, 2.5) == pytest.approx(float(ratio), rel=1e-9)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import cdist
 
 from rankcheck.data.tours import distances, path_lower_bound, shortest_path
+
+
+@pytest.mark.parametrize(("n", "k"), [(0, 2), (1, 3), (7, 1), (9, 4)])
+@pytest.mark.oracle("rankcheck.data.distances", "scipy.spatial.distance.cdist")
+def test_distances_against_scipy(n, k):
+    points = np.random.default_rng(n).normal(size=(n, k)) * 10
+    np.testing.assert_allclose(distances(points), cdist(points, points), rtol=1e-14, atol=0)
 
 
 def path_length(D, order):
@@ -31,7 +40,6 @@ POINTS = st.integers(1, 6).flatmap(
 @settings(max_examples=150, deadline=None, database=None, derandomize=True)
 @given(POINTS)
 @pytest.mark.oracle("rankcheck.data.shortest_path", "all permutations")
-@pytest.mark.oracle("rankcheck.data.path_lower_bound", "all permutations")
 def test_exact_and_bound_against_all_permutations(points):
     """Few integer coordinates, so that points coincide and distances tie."""
     D = distances(points)
@@ -41,6 +49,21 @@ def test_exact_and_bound_against_all_permutations(points):
     assert path_length(D, order) == pytest.approx(length, rel=1e-12, abs=1e-12)
     for rounds in (0, 3, 60):
         assert path_lower_bound(D, rounds=rounds) <= length
+
+
+@pytest.mark.parametrize(("n", "k"), [(3, 1), (6, 2), (7, 3)])
+@pytest.mark.oracle(
+    "rankcheck.data.path_lower_bound",
+    "scipy.sparse.csgraph.minimum_spanning_tree and all permutations",
+)
+def test_the_bound_starts_at_the_spanning_tree_and_ends_near_the_path(n, k):
+    for seed in range(3):
+        points = np.random.default_rng(seed).normal(size=(n, k))
+        D = cdist(points, points)
+        D = np.maximum(D, D.T)
+        tree, best = minimum_spanning_tree(D).sum(), by_permutations(D)
+        assert path_lower_bound(D, rounds=0) == pytest.approx(tree, rel=1e-12)
+        assert max(tree * (1 - 1e-12), 0.95 * best) <= path_lower_bound(D) <= best
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -91,6 +91,38 @@ def test_odd_arguments(capsys, arguments, code, said):
     assert len(err) < 500
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["verify", "{}"],
+        ["hunt", "x", "--seed", "{}"],
+        ["{}"],
+        ["list", "--{}"],
+        ["verify", "--profile", "{}"],
+        ["hunt", "rank.sandwich", "--executor", "{}", "--workers", "2"],
+        ["replay", "{}"],
+        ["certify", "rank.sandwich", "--instance", "{}"],
+        ["show", "rank.sandwich", "--ledger", "{}"],
+        ["new", "{}"],
+    ],
+    ids=lambda arguments: " ".join(arguments),
+)
+def test_odd_letters_in_arguments(capsys, arguments):
+    """What an error quotes is escaped and shortened; the error ends with the rule."""
+    odd = "no\nsuch\t\x1b[31m\u2028" + "a" * 9999
+    try:
+        code = main([one.replace("{}", odd) for one in arguments])
+    except SystemExit as stop:  # argparse
+        code = int(stop.code or 0)
+    out, err = capsys.readouterr()
+    assert code in (2, 4)
+    assert out == ""
+    assert err.startswith("rankcheck: ")
+    assert err.endswith("\n")
+    assert err[:-1].isprintable()
+    assert len(err) < 1000
+
+
 def test_a_byte_order_mark_is_read(here, capsys):
     (here / "mine.py").write_text(CLAIM, encoding="utf-8-sig")
     assert main(["list", "mine.py"]) == 0

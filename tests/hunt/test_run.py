@@ -12,12 +12,16 @@ import torch
 from rankcheck.counterexamples import replay
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt, result, shard
+from rankcheck.hunt.executors import Inline
+from rankcheck.hunt.job import Job, Target
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.verification.agreement import Settled
 from rankcheck.verification.batching import BatchError
+
+from .test_journal import resummed
 
 pytestmark = pytest.mark.slow  # whole hunts
 
@@ -176,10 +180,44 @@ def test_the_seconds_of_a_journal_count_but_what_it_knows_is_taken_in(hunted, tm
     whole = hunt(claim, None, rounds=2, folder=tmp_path, strategies=QUICK, journal=path)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[-1]["seconds"] = 59.0
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_bytes(b"".join(resummed(line) for line in lines))
     again = hunt(claim, 58, folder=tmp_path, strategies=QUICK, journal=path)
     assert again.seconds >= 59
     assert told(again) == told(whole)
+
+
+class Loses(Inline):
+    """Loses the first shard of each round."""
+
+    def run(self, shards, until):
+        yield shards[0], shard.Lost("did not end within 3 s")
+        yield from super().run(shards[1:], until)
+
+
+def test_a_hunt_with_lost_shards_is_undecided_and_continued(hunted, tmp_path):
+    """What is finished is kept; a journal does not know the shards that were lost."""
+    claim, path = hunted("true"), tmp_path / "j.jsonl"
+    arguments = {"rounds": 2, "folder": tmp_path, "strategies": QUICK}
+    whole = hunt(claim, None, **arguments)
+    loses = Loses(claim, Job(Target.of(claim), tuple(QUICK)))
+    found = hunt(claim, None, **arguments, executor=loses, journal=path)
+    assert (found.verdict, found.lost) == ("undecided", 1)  # the first round is run here
+    assert found.message.startswith("hunted.true is undecided: 1 shard did not end within 3 s\n")
+    assert 0 < found.counts.evaluated < whole.counts.evaluated
+    again = hunt(claim, None, **arguments, journal=path)
+    assert told(again) == told(whole)
+
+
+def test_a_damaged_line_of_a_journal_is_named_and_its_shard_runs_again(hunted, tmp_path):
+    claim, path = hunted("true"), tmp_path / "j.jsonl"
+    arguments = {"rounds": 2, "folder": tmp_path, "strategies": QUICK, "journal": path}
+    whole = hunt(claim, None, **arguments)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b'"evaluated":', b'"evaluated":9', 1)
+    path.write_bytes(b"".join(lines))
+    again = hunt(claim, None, **arguments)
+    assert told(again) == told(whole)
+    assert f"damaged in the journal {path} and left out: line 3;" in again.message
 
 
 def test_a_side_that_is_no_number_is_undecided(hunted, tmp_path):

@@ -3,8 +3,10 @@
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
+from scipy.optimize import minimize
 
 from rankcheck.balls import BallArray, Undecided
 from rankcheck.networks import Network
@@ -50,6 +52,90 @@ def test_balancing(balance, widths, spread, biases):
         assert (balanced.cost() <= balance_layers(net).cost() * (1 + 1e-12)).all()
         for imbalance in neuron_imbalances(balanced):
             assert (imbalance.abs() <= 1e-12 * scale).all()
+
+
+def in_numpy(net):
+    """Weights and biases of a single network."""
+    return [w.numpy() for w in net.weights], [b.numpy() for b in net.biases]
+
+
+def rescaled(weights, biases, scales):
+    """Row i of hidden layer ℓ times scales[ℓ][i], and column i of the next layer over it."""
+    ones = [np.ones(len(b)) for b in biases]
+    after = [s * one for s, one in zip((*scales, 1.0), ones, strict=True)]
+    before = [np.ones(weights[0].shape[1]), *after[:-1]]
+    W = [s[:, None] * w / t for w, s, t in zip(weights, after, before, strict=True)]
+    return W, [s * b for b, s in zip(biases, after, strict=True)]
+
+
+@pytest.mark.parametrize("widths", [(3, 2), (2, 1, 1), (2, 3, 2), (2, 3, 2, 1, 2)])
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.oracle("rankcheck.networks.balance_neurons", "scipy.optimize.minimize")
+@pytest.mark.oracle("rankcheck.networks.balance_layers", "scipy.optimize.minimize")
+def test_balancing_against_a_general_minimiser(widths, single):
+    net = network(widths, batch=(), spread=1)
+    weights, biases = in_numpy(net)
+    sizes = list(widths[1:-1]) if single else [1] * (len(widths) - 2)
+
+    def scales(u):
+        return np.split(np.exp(u), np.cumsum(sizes)[:-1]) if sizes else []
+
+    def cost(u):
+        return sum((x * x).sum() for arrays in rescaled(weights, biases, scales(u)) for x in arrays)
+
+    u = np.zeros(sum(sizes))
+    if sizes:
+        u = minimize(cost, u, method="BFGS", options={"gtol": 1e-9}).x
+    balanced = balance_neurons(net) if single else balance_layers(net)
+    assert balanced.cost().item() == pytest.approx(cost(u), rel=1e-11)
+    W, b = rescaled(weights, biases, scales(u))
+    for mine, theirs in zip((*balanced.weights, *balanced.biases), (*W, *b), strict=True):
+        np.testing.assert_allclose(mine.numpy(), theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("widths", WIDTHS[:4])
+@pytest.mark.oracle("rankcheck.networks.layer_imbalances", "loops over layers and neurons in numpy")
+@pytest.mark.oracle(
+    "rankcheck.networks.neuron_imbalances", "loops over layers and neurons in numpy"
+)
+def test_imbalances_written_out(widths):
+    net = network(widths, batch=(3,))
+    layers, neurons = layer_imbalances(net), neuron_imbalances(net)
+    assert layers.shape == (3, len(widths) - 2)
+    assert len(neurons) == len(widths) - 2
+    for k in range(3):
+        weights, biases = in_numpy(net[k])
+        for i, size in enumerate(widths[1:-1]):
+            single = [
+                np.linalg.norm([*weights[i][j], biases[i][j]]) ** 2
+                - np.linalg.norm(weights[i + 1][:, j]) ** 2
+                for j in range(size)
+            ]
+            np.testing.assert_allclose(neurons[i][k].numpy(), single, rtol=1e-10, atol=1e-13)
+            assert layers[k, i].item() == pytest.approx(sum(single), rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("widths", WIDTHS[:4])
+@pytest.mark.oracle("rankcheck.networks.layer_rescaling", "the values of f, in numpy")
+def test_rescaling_layers_multiplies_the_function(widths):
+    """For every α: weights that are α_ℓ W_ℓ, and values Πα·f, which determine the biases."""
+    net = network(widths, batch=())
+    g = np.random.default_rng(0)
+    alphas = g.uniform(0.2, 3, len(widths) - 1)
+
+    def values(weights, biases, x):
+        for i, (w, b) in enumerate(zip(weights, biases, strict=True)):
+            x = w @ (x if i == 0 else np.where(x > 0, x, 0.25 * x)) + b
+        return x
+
+    tensors = [torch.tensor(alpha, dtype=torch.float64) for alpha in alphas]
+    for given in (alphas.tolist(), tensors):
+        W, b = in_numpy(layer_rescaling(net, given))
+        for scaled, weights, alpha in zip(W, net.weights, alphas, strict=True):
+            np.testing.assert_allclose(scaled, alpha * weights.numpy(), rtol=1e-14)
+        for x in g.standard_normal((5, widths[0])):
+            expected = alphas.prod() * values(*in_numpy(net), x)
+            np.testing.assert_allclose(values(W, b, x), expected, rtol=1e-10, atol=1e-12)
 
 
 def test_the_layerwise_minimum_is_one():
@@ -165,6 +251,7 @@ def test_the_balanced_network_on_balls(widths, balance):
     assert (exact.cost() <= on_balls(net).cost() + 1e-28).all()
 
 
+@pytest.mark.oracle("rankcheck.networks.balance_neurons", "a closed form, on balls")
 def test_the_scales_on_balls_against_a_closed_form():
     """For x ↦ v·relu(w x) the scale is (v/w)^½, so both weights become (vw)^½."""
     net = Network([BallArray.exact([[2]]), BallArray.exact([[3]])],

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -59,6 +60,23 @@ def test_above_with_operator_norms_is_smaller():
     net = Network.of([torch.eye(2), torch.eye(2)])
     assert lipschitz_square_above(net) == 4
     assert lipschitz_square_above(net, operator_norms=True) == 1
+
+
+@pytest.mark.parametrize(("operator_norms", "kind"), [(False, "fro"), (True, 2)])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.oracle("rankcheck.networks.lipschitz_square_above", "numpy.linalg.norm")
+def test_above_against_products_of_norms_by_numpy(seed, operator_norms, kind):
+    """Norms around 1, so that now a product of few layers is the largest and now one of many."""
+    g = np.random.default_rng(seed)
+    shapes = [(4, 2), (3, 4), (3, 3), (2, 3)]
+    weights = [g.standard_normal((2, *s)) * g.choice([0.2, 0.7]) for s in shapes]
+    net = Network(
+        [torch.from_numpy(W) for W in weights], [torch.zeros(2, s[0]).double() for s in shapes]
+    )
+    for i, bound in enumerate(lipschitz_square_above(net, operator_norms).tolist()):
+        norms = [np.linalg.norm(W[i], kind) for W in weights]
+        runs = [norms[:k] for k in range(1, 5)] + [norms[k:] for k in range(4)]
+        assert bound == pytest.approx(max(map(math.prod, runs)) ** 2, rel=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [(0.5, 8), (8, 0.5), (0.5, 2, 8, 0.25), (4, 0.125, 2)])

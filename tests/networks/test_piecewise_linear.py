@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.signal import sawtooth
 
 from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
 
@@ -64,6 +65,23 @@ def test_zigzag_has_its_teeth():
     assert f.values.tolist()[0] == [0, 0.5, 0, -0.5, 0, -0.5, 0, 0.5, 0]
     torch.testing.assert_close(f.slopes.abs(), lipschitz.unsqueeze(-1).expand(2, 8))
     assert zigzag(radius, lipschitz, 2).values.min() == 0
+
+
+@pytest.mark.parametrize("cells", [1, 2, 5])
+@pytest.mark.oracle("rankcheck.networks.zigzag", "scipy.signal.sawtooth")
+def test_zigzag_against_a_triangle_wave(cells):
+    """One period a cell h, from 0 to L·h/2 and back; with signs, each period times its own."""
+    radius, lipschitz = 1.5, 0.75
+    h = radius / cells
+    x = np.linspace(-radius, radius, 173)
+    wave = lipschitz * h / 2 * (1 + sawtooth(2 * np.pi * x / h, width=0.5)) / 2
+    ends = (torch.tensor(value, dtype=torch.float64) for value in (radius, lipschitz))
+    r, L = ends
+    np.testing.assert_allclose(zigzag(r, L, cells)(torch.from_numpy(x)), wave, atol=1e-13)
+    signs = np.random.default_rng(cells).choice([-1.0, 1.0], 2 * cells)
+    turned = wave * signs[np.clip(np.floor((x + radius) / h).astype(int), 0, 2 * cells - 1)]
+    f = zigzag(r, L, cells, torch.from_numpy(signs))
+    np.testing.assert_allclose(f(torch.from_numpy(x)), turned, atol=1e-13)
 
 
 def test_errors_state_the_rule():

@@ -15,7 +15,7 @@ from scipy.spatial import ConvexHull
 
 from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.networks import Network
-from rankcheck.regions import Regions, jacobian_rank, regions
+from rankcheck.regions import Regions, highest_rank, jacobian_rank, regions
 from rankcheck.regions.exact import rational, rational_matrix
 
 pytestmark = pytest.mark.slow  # regions against brute force over all activation patterns
@@ -412,12 +412,63 @@ def test_rank_is_a_maximum_over_all_regions():
     assert sorted(np.linalg.matrix_rank(J)) == [0, 0, 1, 1, 1, 2]
 
 
+def by_all_patterns(net, low, high):
+    """The largest rank over all patterns of a region, from products of masked weights."""
+    largest = 0
+    for bits in by_linear_programmes(net, low, high):
+        J, left = net.weights[0].numpy(), list(bits)
+        for W in net.weights[1:]:
+            mask, left = np.where(left[: len(J)], 1.0, float(net.slope)), left[len(J) :]
+            J = W.numpy() @ (mask[:, None] * J)
+        largest = max(largest, int(np.linalg.matrix_rank(J)))
+    return largest
+
+
+@pytest.mark.parametrize("slope", [0.0, -0.5])
+@pytest.mark.parametrize("widths", [(2, 2), (2, 4, 2), (2, 3, 3, 2), (3, 3, 2, 3)])
+@pytest.mark.oracle("rankcheck.regions.highest_rank", "numpy's ranks over all patterns")
+@pytest.mark.oracle("rankcheck.regions.jacobian_rank", "numpy's ranks over all patterns")
+def test_the_largest_rank_against_all_patterns(widths, slope):
+    """Few bits, so that rows vanish or coincide; a small box, so that some regions lie outside."""
+    ranks = set()
+    for seed in range(3, 6):
+        net = random_network(widths, seed, slope, bits=0)
+        low, high = -0.75, 0.5
+        truth = by_all_patterns(net, low, high)
+        cells = regions(net, low, high)
+        for exact in (False, True):
+            found = highest_rank(cells, exact=exact)
+            assert found.rank == jacobian_rank(net, low, high, exact=exact).rank == truth
+            x = torch.tensor([float(t) for t in found.point], dtype=torch.float64)
+            J = torch.autograd.functional.jacobian(net, x)
+            assert np.linalg.matrix_rank(J.numpy()) == truth
+            assert low < min(found.point) <= max(found.point) < high
+        ranks.add(truth)
+    assert len(ranks) > 1
+
+
 def test_exact_rank_sees_what_rounding_hides():
     """[[1, 1], [1, 1 + 2^-52]] has rank 2; its second singular value is 1e-16."""
     net = Network.of([[[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]])
     assert jacobian_rank(net, -1, 1).rank == 1
     assert jacobian_rank(net, -1, 1, exact=True).rank == 2
     assert jacobian_rank(net, -1, 1).gap < 100
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_exact_rank_sees_it_in_whichever_region_it_is(side):
+    """s = x + y twice, the second time plus 2^-52·relu(± y): rank 2 on half of the box."""
+    up, down = (2.0**-52, 0.0) if side == 1 else (0.0, 2.0**-52)
+    net = Network.of(
+        [
+            [[1.0, 1.0], [-1.0, -1.0], [0.0, 1.0], [0.0, -1.0]],
+            [[1.0, -1.0, 0.0, 0.0], [1.0, -1.0, up, down]],
+        ]
+    )
+    found = jacobian_rank(net, -1, 1, exact=True)
+    assert found.rank == 2
+    assert found.point[1] * side > 0
+    assert jacobian_rank(net, -1, 1).rank == 1
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.5])

@@ -1,5 +1,6 @@
 """The Legendre basis against scipy, mpmath, closed forms and its own quadrature."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -7,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
+from flint import arb
 from scipy.special import eval_chebyt, eval_gegenbauer, eval_legendre, gammaln
 
 from rankcheck.balls import BallArray
@@ -22,6 +24,7 @@ from rankcheck.separation.legendre import (
     stereographic,
 )
 
+from .independent import coefficients, measure, number, polynomial, weighted_orthonormal
 from .points import sphere
 
 GRID = torch.linspace(-1, 1, 101, dtype=torch.float64)
@@ -99,6 +102,33 @@ def test_table_rows_are_the_polynomials_on_leading_axes():
     assert legendre_table(6, 0, t).shape == (4, 5, 5, 1)
 
 
+@pytest.mark.parametrize("d", [2, 3, 4, 9, 30])
+@pytest.mark.oracle("rankcheck.separation.legendre_table", "scipy.special.eval_gegenbauer")
+@pytest.mark.oracle("rankcheck.separation.orthonormal_table", "numpy.linalg.qr of powers")
+def test_the_tables_against_scipy_and_numpy(d):
+    grid = GRID.numpy()
+    expected = np.stack([polynomial(d, n, grid) for n in range(13)], -1)
+    np.testing.assert_allclose(legendre_table(d, 12, GRID), expected, atol=1e-13)
+    t, weights = measure(d, 60)
+    table = np.sqrt(weights)[:, None] * orthonormal_table(d, 12, torch.from_numpy(t)).numpy()
+    np.testing.assert_allclose(table, weighted_orthonormal(t, weights, 12), atol=1e-10)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 7])
+@pytest.mark.oracle("rankcheck.separation.monomials", "the explicit sums in exact fractions")
+@pytest.mark.oracle("rankcheck.separation.legendre", "the explicit sums in exact fractions (balls)")
+def test_monomials_and_exact_values_against_explicit_sums(d):
+    t = Fraction(2, 7)
+    at = BallArray.exact([t])
+    table = legendre_table(d, 9, at)
+    for n in range(10):
+        expected = coefficients(d, n)
+        assert list(monomials(d, n)) == expected
+        value = BallArray.exact([sum(c * t**k for k, c in enumerate(expected))])
+        assert bool((legendre(d, n, at) == value).all())
+        assert bool((table[..., n] == value).all())
+
+
 def test_gradients_pass():
     t = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
     (slope,) = torch.autograd.grad(legendre(3, 2, t).sum(), t)
@@ -121,6 +151,20 @@ def test_plain_polynomials_are_not_orthonormal():
     torch.testing.assert_close(gram, torch.diag(expected), atol=1e-13, rtol=0)
 
 
+@pytest.mark.parametrize("d", [2, 3, 4, 9, 200])
+@pytest.mark.parametrize("m", [1, 2, 7, 16])
+@pytest.mark.oracle("rankcheck.separation.quadrature", "numpy.linalg.eigh of the Jacobi matrix")
+def test_quadrature_against_golub_and_welsch(d, m):
+    """b_k² = k(k + d - 3)/((2k + d - 2)(2k + d - 4)), and 1/2 for d = 2, k = 1."""
+    k = np.arange(2, m)
+    squares = k * (k + d - 3) / ((2 * k + d - 2) * (2 * k + d - 4))
+    off = np.sqrt(np.concatenate(([1 / d], squares)))[: m - 1]
+    expected, vectors = np.linalg.eigh(np.diag(off, 1) + np.diag(off, -1))
+    nodes, weights = quadrature(d, m)
+    np.testing.assert_allclose(nodes, expected, atol=1e-13)
+    np.testing.assert_allclose(weights, vectors[0] ** 2, atol=1e-13)
+
+
 @pytest.mark.parametrize("d", [2, 3, 4, 9, 60, 200])
 def test_quadrature_reproduces_the_exact_moments(d):
     nodes, weights = quadrature(d, 30)
@@ -138,6 +182,16 @@ def test_density_is_the_gamma_quotient(d):
     log_factor = gammaln(d / 2) - gammaln((d - 1) / 2) - math.log(math.pi) / 2
     expected = torch.exp(log_factor + (d - 3) / 2 * torch.log(1 - t**2))
     torch.testing.assert_close(density(d, t), expected, rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 8, 41])
+@pytest.mark.oracle("rankcheck.separation.density", "mpmath.beta (balls)")
+def test_density_on_balls_against_mpmath(d):
+    with mpmath.workdps(40):
+        third = mpmath.mpf(1) / 3
+        expected = (1 - third**2) ** (mpmath.mpf(d - 3) / 2) / mpmath.beta(0.5, (d - 1) / 2)
+        value = density(d, BallArray.exact(Fraction(1, 3))).elements.item()
+        assert abs(mpmath.mpf(arb(value).str(36, radius=False)) / expected - 1) < 1e-33
 
 
 @pytest.mark.parametrize("d", [3, 4, 7, 50])
@@ -159,11 +213,44 @@ def test_measure_is_the_law_of_a_coordinate():
         assert mean == pytest.approx(float(even_moment(5, k)), rel=0.03)
 
 
+@pytest.mark.oracle("rankcheck.separation.even_moment", "mpmath.beta")
+def test_even_moments_against_mpmath():
+    with mpmath.workdps(50):
+        for d in (2, 3, 4, 9, 200):
+            for k in (0, 1, 2, 7, 30):
+                half = mpmath.mpf(1) / 2
+                expected = mpmath.beta(k + half, (d - 1) * half) / mpmath.beta(half, (d - 1) * half)
+                moment = even_moment(d, k)
+                got = mpmath.mpf(moment.numerator) / moment.denominator
+                assert abs(got / expected - 1) < 1e-45
+
+
 def test_even_moments_are_exact():
     assert even_moment(3, 0) == 1
     assert even_moment(3, 2) == Fraction(1, 5)
     assert even_moment(2, 2) == Fraction(3, 8)
     assert even_moment(7, 1) == Fraction(1, 7)
+
+
+def harmonics(d: int, n: int) -> int:
+    """The dimension of the kernel of the Laplacian on homogeneous polynomials of degree n."""
+    powers = [p for p in itertools.product(range(n + 1), repeat=d) if sum(p) == n]
+    images = [p for p in itertools.product(range(n - 1), repeat=d) if sum(p) == n - 2]
+    rows = {p: i for i, p in enumerate(images)}
+    laplacian = np.zeros((len(images), len(powers)))
+    for column, p in enumerate(powers):
+        for i in range(d):
+            if p[i] >= 2:
+                image = (*p[:i], p[i] - 2, *p[i + 1 :])
+                laplacian[rows[image], column] = p[i] * (p[i] - 1)
+    return len(powers) - (int(np.linalg.matrix_rank(laplacian)) if images else 0)
+
+
+@pytest.mark.oracle("rankcheck.separation.multiplicity", "the kernel of the Laplacian by numpy")
+def test_multiplicities_count_harmonic_polynomials():
+    for d, top in ((2, 8), (3, 7), (4, 5), (5, 4)):
+        for n in range(top + 1):
+            assert multiplicity(d, n) == harmonics(d, n) == number(d, n)
 
 
 def test_multiplicities():
@@ -192,6 +279,9 @@ def test_monomials_are_the_polynomial():
             torch.testing.assert_close(value, legendre(d, n, GRID), atol=1e-11, rtol=0)
 
 
+@pytest.mark.oracle(
+    "rankcheck.separation.stereographic", "the sphere and the line from the pole, which meet once"
+)
 def test_stereographic_points_lie_on_the_sphere():
     generator = torch.Generator().manual_seed(2)
     for d in (2, 3, 6):

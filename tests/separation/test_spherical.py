@@ -1,33 +1,38 @@
 """Rules on the sphere against known moments; Laplace's integral against recurrence and scipy."""
 
+import itertools
 import math
+from fractions import Fraction
 
 import pytest
 import torch
-from scipy.special import eval_gegenbauer
 
 from rankcheck.balls import BallArray
-from rankcheck.separation.legendre import even_moment, legendre
+from rankcheck.separation.legendre import legendre
 from rankcheck.separation.spherical import laplace_integral, sphere_rule
+
+from .independent import coefficients, polynomial
 
 GRID = torch.linspace(-1, 1, 41, dtype=torch.float64)
 
 
 @pytest.mark.parametrize(("d", "degree"), [(2, 7), (3, 6), (4, 9), (5, 4)])
-@pytest.mark.oracle("rankcheck.separation.sphere_rule", "moments, written out")
+@pytest.mark.oracle("rankcheck.separation.sphere_rule", "all monomials, by Folland's formula")
 def test_rules_reproduce_the_moments_of_the_sphere(d, degree):
+    """E x^a = Γ(d/2) ∏ Γ((a_i + 1)/2) / (π^{d/2} Γ((d + |a|)/2)) for even a, else 0."""
     points, weights = sphere_rule(d, degree)
     assert points.shape == ((degree + 1) * (degree // 2 + 1) ** (d - 2), d)
     torch.testing.assert_close((points * points).sum(-1), torch.ones(len(points)).double())
     assert weights.sum().item() == pytest.approx(1, abs=1e-14)
-    # Every coordinate, the first two (on the circle) and those above it, and mixed powers.
-    for i in range(d):
-        for k in range(degree // 2 + 1):
-            moment = (weights * points[:, i] ** (2 * k)).sum().item()
-            assert moment == pytest.approx(float(even_moment(d, k)), abs=1e-13)
-        assert (weights * points[:, i] * points[:, i - 1]).sum().abs() < 1e-14
-    mixed = (weights * points[:, 0] ** 2 * points[:, -1] ** 2).sum().item()
-    assert mixed == pytest.approx(1 / (d * (d + 2)), abs=1e-14)
+    for powers in itertools.product(range(degree + 1), repeat=d):
+        if sum(powers) > degree:
+            continue
+        expected = 0.0
+        if all(a % 2 == 0 for a in powers):
+            halves = [math.gamma((a + 1) / 2) / math.sqrt(math.pi) for a in powers]
+            expected = math.prod(halves) * math.gamma(d / 2) / math.gamma((d + sum(powers)) / 2)
+        mean = weights.numpy() @ (points.numpy() ** powers).prod(-1)
+        assert mean == pytest.approx(expected, abs=1e-13)
 
 
 def test_a_rule_is_not_exact_beyond_its_degree():
@@ -43,12 +48,23 @@ def test_laplace_is_the_recurrence(d, n):
     )
 
 
-@pytest.mark.parametrize(("d", "n"), [(3, 9), (5, 20), (9, 12)])
+@pytest.mark.parametrize(("d", "n"), [(2, 7), (3, 9), (4, 6), (5, 20), (9, 12)])
 @pytest.mark.oracle("rankcheck.separation.laplace_integral", "scipy.special.eval_gegenbauer")
 def test_laplace_is_gegenbauer(d, n):
-    a = d / 2 - 1
-    oracle = torch.from_numpy(eval_gegenbauer(n, a, GRID.numpy()) / eval_gegenbauer(n, a, 1.0))
-    torch.testing.assert_close(laplace_integral(d, n, GRID), oracle, atol=1e-12, rtol=0)
+    expected = torch.from_numpy(polynomial(d, n, GRID.numpy()))
+    torch.testing.assert_close(laplace_integral(d, n, GRID), expected, atol=1e-12, rtol=0)
+
+
+@pytest.mark.oracle(
+    "rankcheck.separation.laplace_integral", "the explicit sums in exact fractions (balls)"
+)
+def test_laplace_on_balls_against_explicit_sums():
+    t = Fraction(2, 7)
+    for d in (2, 3, 4, 7):
+        for n in range(10):
+            expected = sum(c * t**k for k, c in enumerate(coefficients(d, n)))
+            got = laplace_integral(d, n, BallArray.exact([t]))
+            assert bool((got == BallArray.exact([expected])).all())
 
 
 def test_on_balls_both_are_the_same_rational():

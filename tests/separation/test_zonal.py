@@ -1,5 +1,8 @@
 """Zonal inner products: the formulas against moments, quadrature and sampling."""
 
+import itertools
+
+import numpy as np
 import pytest
 import torch
 
@@ -14,6 +17,7 @@ from rankcheck.separation.zonal import (
     zonal_inner_product,
 )
 
+from .independent import sphere_points, zonal
 from .points import sphere
 
 C = torch.tensor([-1.0, -0.75, -0.2, 0.0, 0.3, 0.9, 1.0], dtype=torch.float64)
@@ -38,6 +42,33 @@ def test_three_routes_to_the_cross_inner_product(d):
                 torch.testing.assert_close(moments, formula, atol=1e-10, rtol=0)
                 by_rule = cross_by_quadrature(d, i, j, k, C)
                 torch.testing.assert_close(by_rule, formula, atol=1e-11, rtol=0)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.oracle("rankcheck.separation.zonal_inner_product", "sums over the sphere by scipy")
+@pytest.mark.oracle("rankcheck.separation.zonal_by_moments", "sums over the sphere by scipy")
+@pytest.mark.oracle("rankcheck.separation.zonal_by_quadrature", "sums over the sphere by scipy")
+@pytest.mark.oracle("rankcheck.separation.cross_inner_product", "sums over the sphere by scipy")
+@pytest.mark.oracle("rankcheck.separation.cross_by_moments", "sums over the sphere by scipy")
+@pytest.mark.oracle("rankcheck.separation.cross_by_quadrature", "sums over the sphere by scipy")
+def test_sums_over_the_sphere(d):
+    """A rule that is exact for the degree of the products, at points x and pairs (x, x')."""
+    x, weights = sphere_points(d, 8)
+    frame, _ = np.linalg.qr(np.random.default_rng(d).standard_normal((d, 2)))
+    v = frame[:, 0]
+    across = frame[:, 1]
+    left = [weights * zonal(d, i, x @ v) for i in range(5)]
+    kernels = [zonal(d, i, x @ x.T) for i in range(5)]
+    c = C.numpy()
+    others = x @ (c * v[:, None] + np.sqrt(1 - c * c) * across[:, None])
+    right = [zonal(d, i, others) for i in range(5)]
+    for i, j in itertools.product(range(5), repeat=2):
+        for route in (zonal_inner_product, zonal_by_moments, zonal_by_quadrature):
+            np.testing.assert_allclose(route(d, i, j, C), left[i] @ right[j], atol=1e-12)
+    for i, j, k in itertools.product((0, 1, 2, 4), repeat=3):
+        expected = left[j] @ kernels[i] @ (weights[:, None] * right[k])
+        for cross in (cross_inner_product, cross_by_moments, cross_by_quadrature):
+            np.testing.assert_allclose(cross(d, i, j, k, C), expected, atol=1e-12)
 
 
 def test_quadrature_keeps_up_at_high_degree():

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
@@ -9,6 +10,8 @@ from rankcheck.balls import BallArray
 from rankcheck.networks import Network
 from rankcheck.regions import jacobian_rank
 from rankcheck.witnesses.bijections import conjugate, inverse
+
+from ._plain import plain
 
 
 def bijection(d, depth, slope, batch=(), seed=0):
@@ -79,3 +82,34 @@ def test_an_affine_map_needs_no_slope():
     A = bijection(3, 1, 0)
     x = torch.ones(3, dtype=torch.float64)
     torch.testing.assert_close(inverse(A)(A(x)), x)
+
+
+@pytest.mark.parametrize("slope", [Fraction(1, 2), 0.9])
+@pytest.mark.oracle("rankcheck.witnesses.inverse", "both compositions in numpy are the identity")
+def test_inverses_in_numpy(slope):
+    x = np.random.default_rng(1).normal(size=(3, 40, 3))
+    for depth in (1, 2, 4):
+        psi = bijection(3, depth, slope, batch=(3,))
+        there, back = plain(psi), plain(inverse(psi))
+        assert back.widths == there.widths
+        np.testing.assert_allclose(back(there(x)), x, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(there(back(x)), x, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.oracle(
+    "rankcheck.witnesses.conjugate", "ψ(Aφ(x) + b) in numpy, and numpy.linalg.matrix_rank"
+)
+def test_conjugated_maps_in_numpy():
+    g = np.random.default_rng(2)
+    phi, psi = bijection(2, 2, 0.5, (4,), 2), bijection(3, 3, 0.5, (4,), 3)
+    x = g.normal(size=(4, 30, 2))
+    for rank in (0, 1, 2):
+        A = g.normal(size=(4, 3, rank)) @ g.normal(size=(4, rank, 2))
+        for b in (g.normal(size=(4, 3)), None):
+            offset = None if b is None else torch.tensor(b)
+            net = plain(conjugate(psi, torch.tensor(A), phi, offset))
+            middle = plain(phi)(x) @ A.swapaxes(-1, -2) + (0 if b is None else b[:, None])
+            np.testing.assert_allclose(net(x), plain(psi)(middle), rtol=1e-10, atol=1e-10)
+        assert net.widths == (2, 2, 3, 3, 3)
+        for i in range(4):
+            assert np.linalg.matrix_rank(net.one(i).jacobian(x[i, 0]), rtol=1e-10) == rank

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +12,7 @@ from rankcheck.networks import Network
 from rankcheck.regions import jacobian_rank
 from rankcheck.witnesses.denoising import autoencoder
 
+from ._plain import plain
 from .test_bijections import bijection
 
 
@@ -74,3 +76,26 @@ def test_a_reader_that_is_no_left_inverse_is_caught():
 def test_shapes_are_checked():
     with pytest.raises(ValueError, match="the kernel has shape"):
         autoencoder(bijection(3, 2, 0.5), torch.zeros(1, 1).double())
+
+
+@pytest.mark.oracle(
+    "rankcheck.witnesses.autoencoder", "ψ(z + K v, 0) at the points ψ(z, v), in numpy"
+)
+def test_what_the_autoencoder_does_to_the_images_of_the_bijection():
+    rng = np.random.default_rng(0)
+    for d, k in ((1, 1), (3, 1), (4, 2), (3, 3)):
+        g = torch.Generator().manual_seed(d)
+        psi = bijection(d, 3, 0.5, (5,), d)
+        kernel = torch.randint(-2, 3, (5, k, d - k), generator=g).double()
+        both = autoencoder(psi, kernel)
+        z, v = rng.normal(size=(5, 20, k)), rng.normal(size=(5, 20, d - k))
+        moved = z + v @ kernel.numpy().swapaxes(-1, -2)
+        zeros = np.zeros((5, 20, d - k))
+        there = plain(psi)
+        x, fixed = there(np.concatenate((z, v), -1)), there(np.concatenate((moved, zeros), -1))
+        encoder, decoder, net = map(plain, (both.encoder, both.decoder, both.network()))
+        np.testing.assert_allclose(encoder(x), moved, atol=1e-8)
+        np.testing.assert_allclose(decoder(moved), fixed, atol=1e-8)
+        np.testing.assert_allclose(net(x), fixed, atol=1e-7)
+        assert encoder.widths == (*[d] * 3, k)
+        assert decoder.widths == (k, *[d] * 3)

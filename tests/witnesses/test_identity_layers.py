@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 
@@ -9,6 +10,8 @@ from rankcheck.balls import BallArray
 from rankcheck.networks import Network
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.witnesses.identity_layers import identity_layers, translate
+
+from ._plain import plain
 
 DIMENSION, K, OUTPUT = 3, 2, 4
 
@@ -140,3 +143,34 @@ def test_on_balls_the_function_and_the_cost_are_exact():
     assert bool((net(x) == h(g(x))).all())
     moved_h, moved_g = translate(h, g, lower)
     assert bool(net.cost() == moved_g.cost() + 2 * K + moved_h.cost())
+
+
+@pytest.mark.parametrize("slope", [0.0, -0.6])
+@pytest.mark.oracle("rankcheck.witnesses.identity_layers", "h(g(x)) and the cost, both in numpy")
+@pytest.mark.oracle("rankcheck.witnesses.translate", "h(g(x)) and the sign of g̃, both in numpy")
+def test_the_function_and_the_cost_in_numpy(slope):
+    far, near = 50 * points((3,), 30).numpy(), points((3,), 30).numpy()
+    for depths in ((1, 1), (2, 3), (3, 1)):
+        h, g = random_pair(1, slope, depths, (3,))
+        upper, inner = plain(h), plain(g)
+        bound = inner(near).min(1) - 0.125  # of the points at hand, not of the box
+        lower = np.where(bound < 0, bound, 0)
+        moved_h, moved_g = map(plain, translate(h, g, torch.tensor(bound)))
+        np.testing.assert_allclose(moved_h(moved_g(far)), upper(inner(far)), rtol=1e-9, atol=1e-8)
+        assert (moved_g(near) >= 0).all()
+        np.testing.assert_allclose(moved_g(far), inner(far) - lower[:, None], atol=1e-9)
+        for extra in (0, 1, 4):
+            net = plain(identity_layers(h, g, sum(depths) + extra, torch.tensor(bound)))
+            middle = (K,) * extra
+            assert net.widths == (*inner.widths, *middle, *upper.widths[1:])
+            np.testing.assert_allclose(net(near), upper(inner(near)), rtol=1e-9, atol=1e-10)
+            np.testing.assert_allclose(
+                net.cost, moved_h.cost + moved_g.cost + K * extra, rtol=1e-12
+            )
+            # The two parts cost what g and h do, but for the two biases at the seam.
+            last = inner.biases[-1][:, 0] - lower
+            first = upper.biases[0][:, 0] - np.einsum("bij,bj->bi", upper.weights[0], -lower)
+            seam = (last**2).sum(-1) + (first**2).sum(-1)
+            before = (inner.biases[-1] ** 2).sum((1, 2)) + (upper.biases[0] ** 2).sum((1, 2))
+            expected = inner.cost + upper.cost - before + seam + K * extra
+            np.testing.assert_allclose(net.cost, expected, rtol=1e-12)

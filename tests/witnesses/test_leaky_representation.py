@@ -2,12 +2,15 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.networks import Network
 from rankcheck.witnesses.leaky_representation import leaky_representation
+
+from ._plain import plain
 
 
 def network(widths, batch=(), seed=0):
@@ -60,3 +63,15 @@ def test_only_relu_networks_are_represented():
         leaky_representation(Network.of([[[1]]], slope=0.5), 0.25)
     with pytest.raises(ValueError, match="the slope is 1; it must lie in"):
         leaky_representation(Network.of([[[1]]]), 1)
+
+
+@pytest.mark.parametrize("slope", [Fraction(1, 2), -0.75, 0])
+@pytest.mark.oracle("rankcheck.witnesses.leaky_representation", "both networks in numpy")
+def test_both_networks_in_numpy(slope):
+    x = np.random.default_rng(0).normal(size=(4, 40, 3)) * 3
+    for widths in ((3, 2), (3, 4, 2), (3, 5, 4, 2)):
+        net = network(widths, batch=(4,))
+        leaky = plain(leaky_representation(net, slope))
+        assert leaky.slope == float(slope)
+        assert leaky.widths == (3, *(2 * n for n in widths[1:-1]), 2)
+        np.testing.assert_allclose(leaky(x), plain(net)(x), rtol=1e-10, atol=1e-10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
@@ -248,3 +249,53 @@ def test_networks_of_loops_from_the_generator():
 def test_a_loop_has_kinks_for_each_layer():
     with pytest.raises(ValueError, match="received 2 numbers of kinked units for 1 layers"):
         Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (0, 0))
+
+
+@pytest.mark.oracle("rankcheck.witnesses.close", "numpy.linalg.lstsq")
+def test_the_last_layer_by_least_squares():
+    g = np.random.default_rng(0)
+    for k in (1, 3, 5):  # fewer, as many and more units than rays
+        start, end = g.normal(size=(6, 2, 3)), g.normal(size=(6, k, 3))
+        end[0] = 0
+        end[1, -1] = 2 * end[1, 0]
+        found = close(torch.tensor(start), torch.tensor(end)).numpy()
+        for i in range(6):
+            expected = np.linalg.lstsq(end[i].T, start[i].T)[0].T
+            np.testing.assert_allclose(found[i], expected, atol=1e-10)
+
+
+@pytest.mark.oracle(
+    "rankcheck.witnesses.distinct_rays", "angles by numpy.arccos, and numpy.linalg.qr for the spine"
+)
+def test_rays_are_distinct_by_their_angles():
+    """Directions differ by more than arcsin 2^(-5); the directions are those beside the spine."""
+    g = np.random.default_rng(1)
+    least = np.arcsin(2.0**-5)
+    told = []
+    for case in range(300):
+        rays = g.integers(-3, 4, (3, 3)).astype(float)
+        if case % 3 == 0:
+            turn = least * g.uniform(0.5, 1.5)
+            other = np.cross(rays[:, 0], [1.0, 2.0, 3.0])
+            size = np.linalg.norm(rays[:, 0]) / max(np.linalg.norm(other), 1e-9)
+            rays[:, 1] = 2 * (np.cos(turn) * rays[:, 0] + np.sin(turn) * size * other)
+        spine = g.integers(-1, 2, (3, 1)).astype(float) if case % 2 else rays[:, :0]
+        sizes = np.linalg.norm(rays, axis=0)
+        good = (sizes > 0).all()
+        if spine.shape[1] and not spine.any():
+            good = False
+        elif good and spine.shape[1]:
+            Q = np.linalg.qr(spine, mode="complete")[0][:, 1:]  # across the spine
+            rays_across = Q.T @ rays
+            # The sine of the angle between a ray and the spine.
+            good = (np.linalg.norm(rays_across, axis=0) / sizes >= 2.0**-5).all()
+        else:
+            rays_across = rays
+        if good:
+            units = rays_across / np.linalg.norm(rays_across, axis=0)
+            angles = np.arccos(np.clip(units.T @ units, -1, 1))[np.triu_indices(3, 1)]
+            good = (angles > least).all()
+        args = [torch.tensor(rays)] + ([torch.tensor(spine)] if spine.shape[1] else [])
+        assert bool(distinct_rays(*args)) == good, (rays, spine)
+        told.append(good)
+    assert 50 < sum(told) < 250

@@ -2,8 +2,10 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
+import scipy.linalg
 import torch
 
 from rankcheck.balls import BallArray, NoBallForm
@@ -28,6 +30,8 @@ from rankcheck.witnesses.projections import (
     two_sided_log_determinant,
 )
 
+from ._plain import plain
+
 SEEDS = range(12)
 
 
@@ -43,9 +47,21 @@ def singles(seed, **options):
     for index in range(8):
         if at.rank[index] > 0 and at.error[index] < 1e-9:
             one, point = net[index], x[index]
-            masks = [np.diag(d.numpy()) for d in one.masks(point)]
-            weights = [w.numpy() for w in one.weights]
-            yield one, point, int(at.rank[index]), weights, masks
+            weights, masks = plain(one).weights, plain(one).masks(point.numpy())
+            k = np.linalg.matrix_rank(plain(one).jacobian(point.numpy()), rtol=1e-10)
+            yield one, point, int(k), weights, masks
+
+
+def test_ranks_in_numpy_and_enough_single_networks():
+    count = 0
+    for seed in SEEDS:
+        net, x, at = sample(seed)
+        for index in range(8):
+            if at.error[index] < 1e-9:
+                J = plain(net[index]).jacobian(x[index].numpy())
+                assert at.rank[index].item() == np.linalg.matrix_rank(J, rtol=1e-10)
+        count += len(list(singles(seed)))
+    assert count >= 60  # of 96
 
 
 def slow_spaces(weights, masks, k):
@@ -122,15 +138,20 @@ def test_no_other_frame_with_the_same_rows_is_nearer():
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.oracle("rankcheck.witnesses.log_determinant_of_rank", "numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.witnesses.surviving_jacobians", "products and svd in numpy")
 def test_surviving_jacobians_multiply_to_the_pseudo_determinant(seed):
     for net, x, k, weights, masks in singles(seed):
         maps = surviving_jacobians(net, x, torch.tensor(k))
-        last = log_determinant_of_rank(maps[-1], torch.tensor(k))
-        assert last.item() == pytest.approx(bottleneck(net, x).log_determinant.item(), abs=1e-7)
         basis = slow_spaces(weights, masks, k)[0]
-        volume = np.linalg.svd(weights[0] @ basis, compute_uv=False).prod()
-        first = log_determinant_of_rank(maps[0], torch.tensor(k))
-        assert first.item() == pytest.approx(math.log(volume), abs=1e-7)
+        image = basis
+        assert len(maps) == len(weights)
+        for M, w, d in zip(maps, weights, [*masks, None], strict=True):
+            image = w @ image
+            np.testing.assert_allclose(M.numpy(), image @ basis.T, rtol=1e-7, atol=1e-6)
+            volume = np.log(np.linalg.svd(image, compute_uv=False)).sum()
+            found = log_determinant_of_rank(M, torch.tensor(k)).item()
+            assert found == pytest.approx(volume, abs=1e-7)
+            image = image if d is None else d @ image
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -253,3 +274,103 @@ def test_gradients_are_finite_at_repeated_singular_values():
     k = bottleneck(moved, x).rank
     (one_sided_distances(moved, x, k).sum() + chained_distances(moved, x, k).sum()).backward()
     assert all(leaf.grad.isfinite().all() for leaf in leaves)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.one_sided_frames", "scipy.linalg.polar")
+@pytest.mark.oracle(
+    "rankcheck.witnesses.chained_frames", "numpy.linalg.svd and eigvalsh: bases, A_ℓᵀW_ℓA_{ℓ−1} ≥ 0"
+)
+def test_frames_by_polar_parts(seed):
+    for net, x, k, weights, masks in singles(seed):
+        bases, rank = slow_spaces(weights, masks, k), torch.tensor(k)
+        for (U, V), w, Q in zip(one_sided_frames(net, x, rank), weights, bases, strict=False):
+            polar = scipy.linalg.polar(w @ Q)[0] @ Q.T
+            np.testing.assert_allclose(U.numpy() @ V.numpy().T, polar, atol=1e-6)
+            assert not U[:, k:].any()
+            assert not V[:, k:].any()
+            np.testing.assert_allclose(V.numpy() @ V.numpy().T, Q @ Q.T, atol=1e-6)
+        frames = [A.numpy() for A in chained_frames(net, x, rank)]
+        for A, Q in zip(frames, bases, strict=True):
+            np.testing.assert_allclose(A @ A.T, Q @ Q.T, atol=1e-6)
+            assert not A[:, k:].any()
+        for w, after, before in zip(weights, frames[1:], frames[:-1], strict=True):
+            H = after.T @ w @ before
+            np.testing.assert_allclose(H, H.T, atol=1e-6)
+            assert np.linalg.eigvalsh((H + H.T) / 2).min() > -1e-6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle("rankcheck.witnesses.two_sided_distances", "numpy.linalg.svd")
+def test_two_sided_distances_by_singular_vectors(seed):
+    """W_ℓ to the k leading singular vectors of P W_ℓ P', with P from what follows the layer."""
+    for net, x, k, weights, masks in singles(seed):
+        found = two_sided_distances(net, x, torch.tensor(k))
+        ends = [*masks, np.eye(len(weights[-1]))]
+        for i, w in enumerate(weights):
+            inner, outer = np.eye(len(x)), np.eye(len(weights[-1]))
+            for d, v in zip(masks[:i], weights[:i], strict=True):
+                inner = d @ v @ inner
+            for d, v in zip(ends[i:-1][::-1], weights[i + 1 :][::-1], strict=True):
+                outer = outer @ v @ d
+            U, _, Vt = np.linalg.svd(slow_projection(outer)[0] @ w @ slow_projection(inner.T)[0])
+            distance = np.linalg.norm(w - U[:, :k] @ Vt[:k]) ** 2
+            assert found[i].item() == pytest.approx(distance, abs=1e-6, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.oracle(
+    "rankcheck.witnesses.bottleneck", "numpy.linalg.svd; for the error mpmath.svd_r to 40 digits"
+)
+def test_bottlenecks_by_singular_values(seed):
+    for net, x, k, weights, _ in singles(seed):
+        at = bottleneck(net, x)
+        s = np.linalg.svd(plain(net).jacobian(x.numpy()), compute_uv=False)[:k]
+        assert at.rank.item() == at.count.item() == k
+        assert at.log_determinant.item() == pytest.approx(np.log(s).sum(), abs=1e-7)
+        excess = plain(net).cost - k * len(weights)
+        assert at.excess.item() == pytest.approx(excess)
+        assert at.slack.item() == pytest.approx(excess - 2 * np.log(s).sum(), abs=1e-6)
+        assert turn_of_the_row_space(net, x, k) <= at.error.item() + 1e-15
+
+
+def turn_of_the_row_space(net, x, k):
+    """The sine of the angle between S_0 in floats and that of the product in 40 digits."""
+    weights, masks = plain(net).weights, plain(net).masks(x.numpy())
+    with mpmath.workdps(40):
+        J = mpmath.matrix(weights[0].tolist())
+        for d, w in zip(masks, weights[1:], strict=True):
+            J = mpmath.matrix(w.tolist()) * (mpmath.matrix(d.tolist()) * J)
+        rows = mpmath.svd_r(J)[2]
+    Q = np.array(rows.tolist(), dtype=float)[:k].T
+    return np.linalg.norm(subspaces(net, x, torch.tensor(k))[0].numpy() - Q @ Q.T, 2)
+
+
+def test_the_row_space_of_a_product_that_nearly_cancels():
+    """The last layer nearly kills the image of the first, so S_0 turns by 10⁻¹⁰ and more."""
+    rng = np.random.default_rng(0)
+    turns, bounds = [], []
+    for _ in range(8):
+        first, extra = rng.normal(size=(3, 2)), rng.normal(size=3)
+        kills = np.linalg.svd(first)[0][:, 2:].T
+        net = Network.of([first, kills + 1e-7 * extra])
+        # Both layers linear: the biases keep all units positive.
+        net = net.with_parameters(net.weights, (net.biases[0] + 20, net.biases[1]))
+        x = torch.tensor(rng.normal(size=2))
+        at = bottleneck(net, x)
+        assert at.rank.item() == 1
+        turns.append(turn_of_the_row_space(net, x, 1))
+        bounds.append(at.error.item())
+    assert max(turns) > 1e-11
+    assert (np.array(turns) <= bounds).all()
+
+
+def test_the_bottleneck_of_a_constant():
+    net = Network.of([[[0.0, 0.0]], [[3.0]]])
+    at = bottleneck(net, torch.ones(2, dtype=torch.float64))
+    assert (at.rank.item(), at.count.item(), at.log_determinant.item(), at.excess.item()) == (
+        0,
+        1,
+        0,
+        9,
+    )

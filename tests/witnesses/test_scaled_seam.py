@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -9,6 +10,8 @@ from rankcheck.balls import BallArray
 from rankcheck.costs.corrections import excess
 from rankcheck.networks import Network
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
+
+from ._plain import plain
 
 
 def tensor(values):
@@ -78,3 +81,63 @@ def test_errors_state_the_rule():
         scaled_seam(f, g, tensor([1.0, 1.0]), tensor(0.5))
     with pytest.raises(ValueError, match="n_0 of f is n_L of g"):
         scaled_seam(g, f.merged_after(g).parallel(f), tensor([1.0, 1.0]), tensor(0.5))
+
+
+def random_network(rng, widths, slope, batch, inner_biases=True):
+    pairs = list(zip(widths[1:], widths[:-1], strict=True))
+    return Network(
+        [torch.tensor(rng.normal(size=(batch, m, n))) for m, n in pairs],
+        [torch.tensor(inner_biases * rng.normal(size=(batch, m))) for m, _ in pairs],
+        slope,
+    )
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.5, -0.7])
+@pytest.mark.oracle("rankcheck.witnesses.scaled_seam", "f(g(x)) in numpy, where g + t ≥ 0")
+def test_the_composition_in_numpy(slope):
+    rng = np.random.default_rng(0)
+    for before, after in (((2, 3), (3, 1)), ((2, 4, 3), (3, 2)), ((2, 4, 3), (3, 4, 4, 2))):
+        g, f = (random_network(rng, widths, slope, 5) for widths in (before, after))
+        x = rng.normal(size=(5, 40, 2))
+        inner = plain(g)(x)
+        shift = np.maximum(-inner.min(1), 0)
+        scale = np.array([1.0, 0.7, 0.5, 0.1, 0.01])
+        net = plain(scaled_seam(f, g, torch.tensor(shift), torch.tensor(scale)))
+        assert net.widths == (*before, *after[1:])
+        np.testing.assert_allclose(net(x), plain(f)(inner), rtol=1e-9, atol=1e-9)
+        seam = net.layers(x)[len(before) - 1]
+        np.testing.assert_allclose(
+            seam, scale[:, None, None] * (inner + shift[:, None]), atol=1e-10
+        )
+
+
+@pytest.mark.parametrize("inner_biases", [True, False])
+@pytest.mark.oracle("rankcheck.witnesses.seam_cost_bound", "the terms in numpy; the cost in numpy")
+@pytest.mark.oracle("rankcheck.witnesses.seam_cost_estimate", "the terms in numpy; the bound")
+def test_the_bounds_of_the_cost_in_numpy(inner_biases):
+    """Attained where the first and the last biases at the seam are the only ones."""
+    rng = np.random.default_rng(1)
+    for before, after in (((2, 3), (3, 1)), ((2, 4, 3), (3, 2)), ((2, 4, 4, 3), (3, 4, 2))):
+        g, f = (random_network(rng, widths, 0.25, 6, inner_biases) for widths in (before, after))
+        s, t = np.array([0.5, 0.4, 0.3, 0.2, 0.1, 0.01]), rng.uniform(0, 2, (6, 3))
+        below, above = plain(g), plain(f)
+        p, q = 1 / (len(before) - 1), 1 / (len(after) - 1)
+        last, first = below.biases[-1][:, 0], above.biases[0][:, 0]
+        moved = first - np.einsum("bij,bj->bi", above.weights[0], t)
+
+        def square(v):
+            return np.linalg.norm(v, axis=-1) ** 2
+
+        bound = s ** (2 * p) * (below.cost - square(last)) + s**2 * square(last + t)
+        bound += s ** (-2 * q) * (above.cost - square(first)) + s ** (2 - 2 * q) * square(moved)
+        args = (f, g, torch.tensor(t), torch.tensor(s))
+        np.testing.assert_allclose(seam_cost_bound(*args).numpy(), bound, rtol=1e-12)
+        estimate = s ** (2 * p) * below.cost + 2 * s**2 * square(t)
+        estimate += s ** (-2 * q) * (1 + 2 * s**2 * square(t)) * above.cost
+        np.testing.assert_allclose(seam_cost_estimate(*args).numpy(), estimate, rtol=1e-12)
+        cost = plain(scaled_seam(*args)).cost
+        assert (cost <= bound * (1 + 1e-12)).all()
+        if not inner_biases:
+            np.testing.assert_allclose(cost, bound, rtol=1e-12)
+        if p < 1:  # then 2s² ≤ s^{2/L_g}
+            assert (bound <= estimate * (1 + 1e-12)).all()

@@ -152,7 +152,7 @@ class _Cropper:
         source = CropSource(edit)
         try:
             self.family(source)
-        except (Rejected, ArithmeticError, RuntimeError, ValueError):
+        except (Rejected, ArithmeticError, MemoryError, RuntimeError, ValueError):
             # A generator may fail on an edit; the counterexample at hand must not be lost then.
             return None
         return source

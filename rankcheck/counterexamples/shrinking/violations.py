@@ -57,7 +57,7 @@ def shrink_violation(claim: Claim, violation: Violation, budget: float = BUDGET)
     def seems_to(record: Record) -> bool:
         try:
             relations = evaluate(claim, family, ReplaySource(record), {})
-        except (Rejected, ArithmeticError, RuntimeError, ValueError):
+        except (Rejected, ArithmeticError, MemoryError, RuntimeError, ValueError):
             # A candidate that breaks a hypothesis or fails numerically is not a counterexample.
             return False
         return float(least) <= float(excess(relations, ())) < float("inf")

@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+import scipy.linalg
 import torch
 from scipy.optimize import minimize
 
@@ -92,6 +93,7 @@ def exact_minimum(B: list[list[float]], L: int, rank: int) -> mpmath.mpf:
         ("tall", 1e-12),
     ],
 )
+@pytest.mark.oracle("rankcheck.costs.phi", "a fixed point in 60 digits of mpmath")
 def test_the_bracket_holds_to_forty_digits(case, width, L):
     W, a = normal(1, 3, 3), torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     rank = 3
@@ -164,6 +166,39 @@ def test_every_certificate_is_below_every_value(K, D, L):
     assert near is not None
     assert near.max() < 1e-4
     assert near.median() > 1e-9
+
+
+@pytest.mark.parametrize(("K", "D", "L"), [(3, 3, 2), (4, 3, 3), (3, 5, 9), (5, 2, 6)])
+@pytest.mark.oracle("rankcheck.costs.phi_certificate", "scipy.linalg, and scipy.optimize.minimize")
+def test_the_certificate_of_one_lambda_by_scipy(K, D, L):
+    """Its upper end is the objective at λ, its lower end the tangent there: log Φ ≥ (2F − D)/L.
+
+    D = Σ (p − λ²)²/λ², and p is the diagonal of (MMᵀ)^{1/(L−1)} for M = D_λ^{-1} D_a W over its
+    trace. The path norm bounds Φ_L too.
+    """
+    W, a = random_units(67, 4, K, D)
+    lam = normal(68, 4, K).exp() * path_norm_lambda(W, a)
+    proof = phi_certificate(W, a, L, lam)
+    balls = phi_certificate(*(BallArray.exact(x) for x in (W, a)), L, BallArray.exact(lam))
+    for i in range(4):
+        B, t = (a[i].unsqueeze(-1) * W[i]).numpy(), lam[i].numpy()
+        t = t / np.linalg.norm(t)
+        M = B / t[:, None]
+        U, s, _ = np.linalg.svd(M, full_matrices=False)
+        P = scipy.linalg.fractional_matrix_power(M @ M.T, 1 / (L - 1)) if K <= D else (
+            U @ np.diag(s ** (2 / (L - 1))) @ U.T
+        )  # fmt: skip
+        p = np.diag(P) / np.trace(P)
+        value = np.trace(P) ** ((L - 1) / L)
+        tangent = value * math.exp(-((p - t**2) ** 2 / t**2).sum() / L)
+        path = np.linalg.norm(B, axis=1).sum() ** (2 / L)
+        assert proof.upper[i].item() == pytest.approx(value, rel=1e-9)
+        assert proof.lower[i].item() == pytest.approx(max(tangent, path), rel=1e-9)
+        assert balls.upper[i].midpoints().item() == pytest.approx(value, rel=1e-9)
+        assert balls.lower[i].midpoints().item() == pytest.approx(tangent, rel=1e-9)
+        least = by_lbfgs(W[i], a[i], L)
+        assert proof.lower[i].item() <= least * (1 + 1e-12)
+        assert least <= proof.upper[i].item() * (1 + 1e-12)
 
 
 def test_an_unfinished_run_says_so_and_still_brackets():
