@@ -206,7 +206,7 @@ def _accusation(part: ClaimPart) -> tuple[int, str, str]:
 
 
 def _render(template: str, **values: Any) -> str:
-    return _environment().get_template(template).render(**values)
+    return _environment().get_template(template).render(**values) + "\n"
 
 
 @cache

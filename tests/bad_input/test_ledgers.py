@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from rankcheck import files
 from rankcheck.errors import InputError
+from rankcheck.report import ledger_page
 from rankcheck.verification.ledger import LedgerError, Row, read_ledger
 
 from .cases import cases, refused, run
@@ -28,6 +29,7 @@ def read(path):
             assert Row.from_json(row.to_json()) == row or "nan" in repr(row)
             assert isinstance(row.id, str)
             assert row.counts.total == row.counts.evaluated + row.counts.rejected
+        assert ledger_page(ledger, drawn=[]).endswith("</html>\n")
     return bool(found)
 
 

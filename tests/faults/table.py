@@ -44,7 +44,7 @@ TABLE: dict[str, list[Fault]] = {
             "faults/test_processes.py",
             (
                 "a command or its workers get SIGKILL or SIGTERM",
-                "verify hunt certify",
+                "verify hunt certify report",
                 "no orphan, no half-written file, no wrong verdict, at most one line",
                 "a_blow",
             ),
@@ -426,6 +426,50 @@ TABLE: dict[str, list[Fault]] = {
                 "verify doctor",
                 "nothing is left",
                 "the_canaries_leave_nothing_in_the_working_directory",
+            ),
+        ),
+    ],
+    "Pages": [
+        *_in(
+            "commands/test_report.py",
+            (
+                "a foreign ledger or hunt, a full disk, a file that is no page, a folder, a bad number",
+                "report",
+                "one line; nothing is written, and no other file is touched",
+                "bad_input_is_one_line_and_loses_nothing",
+            ),
+            (
+                "a certificate that was changed, or does not exist",
+                "export",
+                "one line",
+                "export",
+            ),
+        ),
+        *_in(
+            "report/test_page.py",
+            (
+                "markup, images and scripts in every text of a ledger",
+                "report show",
+                "it is text; no tag, no event, no request",
+                "nothing_of_a_ledger_is_markup_or_a_request",
+            ),
+        ),
+        *_in(
+            "report/test_browser.py",
+            (
+                "the same, in a browser",
+                "report",
+                "no dialog, no error, no request",
+                "markup_in_a_ledger_is_text",
+            ),
+        ),
+        *_in(
+            "report/test_tex.py",
+            (
+                "commands of TeX in the statement of a certificate",
+                "export",
+                "they are text",
+                "text_of_a_stranger_stays_text",
             ),
         ),
     ],

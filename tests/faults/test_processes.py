@@ -71,6 +71,8 @@ TABLE = [
     Fault("verify mine.py --workers 2 --json x.json", "parent", "SIGTERM", ENDED),
     Fault("hunt mine.py::test_slow --workers 2 --budget 3", "parent", "SIGKILL", (-9,)),
     Fault("certify mine.py::test_slow", "parent", "SIGKILL", (-9,)),
+    Fault("report mine.py --workers 2 --out x.html", "parent", "SIGKILL", (-9,)),
+    Fault("report mine.py --workers 2 --out x.html", "worker", "SIGKILL", (0, 3)),
 ]
 if os.environ.get("RANKCHECK_PROFILE") != "deep":
     del TABLE[4:]
@@ -130,7 +132,9 @@ def test_a_blow(struck):
             [json.loads(line) for line in path.read_text().splitlines(keepends=True)
              if line.endswith("\n")]  # fmt: skip
     left = {path.name for path in folder.rglob("*") if path.is_file()} - {"begun", "struck"}
-    assert left <= {"mine.py", "x.json", "t.slow.hunt.jsonl"} | compiled(folder), left
+    assert left <= {"mine.py", "x.json", "x.html", "t.slow.hunt.jsonl"} | compiled(folder), left
+    if (folder / "x.html").exists():
+        assert (folder / "x.html").read_text(encoding="utf-8").endswith("</html>\n")
     if (folder / "x.json").exists():
         rows = verdicts(folder / "x.json")
         # All workers are struck at once; a claim that loses its worker for good is undecided.
