@@ -14,9 +14,12 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rankcheck import files
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
 from rankcheck.commands.completion import completes
@@ -24,7 +27,7 @@ from rankcheck.errors import InputError
 from rankcheck.terminal import table
 from rankcheck.terminal.live import Progress
 from rankcheck.verification.arithmetic import fix_arithmetic
-from rankcheck.verification.ledger import Ledger
+from rankcheck.verification.ledger import Ledger, Row
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 from rankcheck.verification.run import default_workers, verify_claims
 
@@ -38,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
         )
     )
+    add_run(parser)
+    parser.add_argument("--json", metavar="FILE", help="write the ledger; - for standard output")
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that `Run` reads."""
     add_settings(parser)
     parser.add_argument("--workers", metavar="N", type=int, help="processes (default: the cores)")
     limits.add_limit(
@@ -45,7 +54,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "for each claim; one that takes longer is undecided. 0: no limit; with --workers 1, claims "
         "then run in this process, as a debugger needs it (default by profile: 120, 600, 7200)",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the ledger; - for standard output")
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -94,33 +102,73 @@ def shrink_seconds(args: argparse.Namespace) -> float:
 
 def run(args: argparse.Namespace) -> int:
     """Verify the claims, show their rows, write the ledger; returns the exit code."""
-    fix_arithmetic()
-    chosen = settings(args)
-    entries = select(args.selectors)
-    workers = default_workers(len(entries)) if args.workers is None else args.workers
-    if workers < 1:
-        raise InputError(f"received --workers {workers}; a run has at least one worker")
-    limit = limits.limit(args, chosen.profile.name)
     path = None if args.json in (None, "-") else Path(args.json)
+    prepared = Run.of(args, select(args.selectors))
     if path is not None:
         files.check_writable(path, "a ledger", ("schema", "claims"))
-    shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(entries))
-    try:
-        with shown:
-            rows = verify_claims(entries, chosen, workers=workers, watcher=shown, limit=limit)
-    except KeyboardInterrupt:
-        _conclude(shown, chosen)
-        left = len(entries) - len(shown.rows)
-        shown.say(f"interrupted: {left} claim{'s' * (left != 1)} left")
-        raise
-    _conclude(shown, chosen)
-    ledger = Ledger.of(rows, profile=chosen.profile.name, seed=chosen.seed, seconds=shown.seconds)
+    shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(prepared.entries))
+    ledger = prepared.ledger(shown, path)
     if path is not None:
         ledger.write(path)
         shown.say(f"ledger: {path}")
     elif args.json == "-":
         print(json.dumps(ledger.to_json(), indent=2, ensure_ascii=False))
-    return exits.of_rows(rows)
+    return exits.of_rows(ledger.rows)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Claims that are to be verified, and how; all arguments are checked."""
+
+    entries: Sequence[Entry]
+    settings: Settings
+    workers: int
+    limit: float | None
+
+    @classmethod
+    def of(cls, args: argparse.Namespace, entries: Sequence[Entry]) -> Run:
+        """What the arguments of `add_run` say.
+
+        Raises:
+            InputError: if one of them is out of range.
+        """
+        chosen = settings(args)
+        workers = default_workers(len(entries)) if args.workers is None else args.workers
+        if workers < 1:
+            raise InputError(f"received --workers {workers}; a run has at least one worker")
+        return cls(entries, chosen, workers, limits.limit(args, chosen.profile.name))
+
+    def ledger(self, shown: Progress, path: Path | None = None) -> Ledger:
+        """Verify the claims and show their rows.
+
+        At an interruption, the rows that are done are shown, and written beside `path`, the file
+        that the whole ledger would have gone to.
+        """
+        fix_arithmetic()
+        try:
+            with shown:
+                rows = verify_claims(
+                    self.entries,
+                    self.settings,
+                    workers=self.workers,
+                    watcher=shown,
+                    limit=self.limit,
+                )
+        except KeyboardInterrupt:
+            _conclude(shown, self.settings)
+            left = len(self.entries) - len(shown.rows)
+            shown.say(f"interrupted: {left} claim{'s' * (left != 1)} left")
+            if path is not None and shown.rows:
+                part = path.with_name(f"{path.name}.part")
+                self._of(shown.rows, shown.seconds).write(part)
+                shown.say(f"the rows that are done: {part}")
+            raise
+        _conclude(shown, self.settings)
+        return self._of(rows, shown.seconds)
+
+    def _of(self, rows: Sequence[Row], seconds: float) -> Ledger:
+        name, seed = self.settings.profile.name, self.settings.seed
+        return Ledger.of(rows, profile=name, seed=seed, seconds=seconds)
 
 
 def _conclude(shown: Progress, chosen: Settings) -> None:
