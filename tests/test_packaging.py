@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from rankcheck import __version__
 from rankcheck.catalogue.collect import claim_files, project_folder
@@ -102,6 +103,45 @@ def test_tools_are_pinned_once():
         assert "==" in pins[0]
         hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
         assert tool == "mypy" or hooks.count(f'"{pins[0]}"') == 2
+
+
+def pins(name):
+    """The versions that a file of constraints pins, by package."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines if not line.startswith("#"))
+
+
+def test_the_oldest_versions_are_the_floors():
+    whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = whole["project"]
+    needs = [
+        *whole["build-system"]["requires"],
+        *project["dependencies"],
+        *(need for extra in project["optional-dependencies"].values() for need in extra),
+    ]
+    floors = {tuple(need.split(">=")) for need in needs if "==" not in need}
+    oldest = pins("constraints-oldest.txt")
+    assert len(floors) == len({name for name, _ in floors}), "a package has two floors"
+    assert {(name, Version(floor)) for name, floor in floors} == {
+        (name, Version(pin)) for name, pin in oldest.items()
+    }
+    newest = pins("constraints.txt")
+    assert oldest.keys() >= newest.keys()
+    assert all(Version(oldest[name]) <= Version(pin) for name, pin in newest.items())
+
+
+def test_ci_runs_the_oldest_and_the_newest_versions():
+    text = (ROOT / "CI.yml").read_text(encoding="utf-8")
+    _, jobs = text.split("  versions:\n")
+    job, comparison = jobs.split("  same-verdicts:\n")
+    for name in ("constraints.txt", "constraints-oldest.txt"):
+        assert f"-c {name}}}" in job
+        assert (ROOT / name).exists()
+    assert 'constraints: ""}' in job
+    assert "python benchmarks/versions.py" in comparison
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert sorted(named) == sorted(set(re.findall(r'python: "(3\.\d+)"', job)))
 
 
 def test_the_citation_names_this_version():

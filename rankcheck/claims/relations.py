@@ -125,11 +125,6 @@ class Relation:
         return replace(self, lhs=self.lhs.expand(batch), rhs=self.rhs.expand(batch))
 
 
-def relation_name(label: str, number: int) -> str:
-    """What a relation is called: its label, or `relation 1` for the first without one."""
-    return label or f"relation {number + 1}"
-
-
 def leq(
     lhs: Array | Number,
     rhs: Array | Number,

@@ -27,7 +27,7 @@ from rankcheck.errors import InputError
 from rankcheck.terminal import table
 from rankcheck.terminal.live import Progress
 from rankcheck.verification.arithmetic import fix_arithmetic
-from rankcheck.verification.ledger import Ledger
+from rankcheck.verification.ledger import Ledger, Row
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 from rankcheck.verification.run import default_workers, verify_claims
 
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     if path is not None:
         files.check_writable(path, "a ledger", ("schema", "claims"))
     shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(prepared.entries))
-    ledger = prepared.ledger(shown)
+    ledger = prepared.ledger(shown, path)
     if path is not None:
         ledger.write(path)
         shown.say(f"ledger: {path}")
@@ -138,8 +138,12 @@ class Run:
             raise InputError(f"received --workers {workers}; a run has at least one worker")
         return cls(entries, chosen, workers, limits.limit(args, chosen.profile.name))
 
-    def ledger(self, shown: Progress) -> Ledger:
-        """Verify the claims and show their rows; what is done at an interruption is shown, too."""
+    def ledger(self, shown: Progress, path: Path | None = None) -> Ledger:
+        """Verify the claims and show their rows.
+
+        At an interruption, the rows that are done are shown, and written beside `path`, the file
+        that the whole ledger would have gone to.
+        """
         fix_arithmetic()
         try:
             with shown:
@@ -154,10 +158,17 @@ class Run:
             _conclude(shown, self.settings)
             left = len(self.entries) - len(shown.rows)
             shown.say(f"interrupted: {left} claim{'s' * (left != 1)} left")
+            if path is not None and shown.rows:
+                part = path.with_name(f"{path.name}.part")
+                self._of(shown.rows, shown.seconds).write(part)
+                shown.say(f"the rows that are done: {part}")
             raise
         _conclude(shown, self.settings)
+        return self._of(rows, shown.seconds)
+
+    def _of(self, rows: Sequence[Row], seconds: float) -> Ledger:
         name, seed = self.settings.profile.name, self.settings.seed
-        return Ledger.of(rows, profile=name, seed=seed, seconds=shown.seconds)
+        return Ledger.of(rows, profile=name, seed=seed, seconds=seconds)
 
 
 def _conclude(shown: Progress, chosen: Settings) -> None:

@@ -22,7 +22,8 @@ from rankcheck import balls
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import Claim, ClaimError
-from rankcheck.claims.relations import Relation, relation_name
+from rankcheck.claims.labels import relation_name
+from rankcheck.claims.relations import Relation
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from rankcheck.claims.relations import relation_name
+from rankcheck.claims.labels import relation_name
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import RelationFacts, Row
 

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from rankcheck.claims.claim import Claim, ClaimError
-from rankcheck.claims.relations import relation_name
+from rankcheck.claims.labels import relation_name
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import (

@@ -10,7 +10,7 @@ from typing import Any
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
-from rankcheck.claims.relations import relation_name
+from rankcheck.claims.labels import relation_name
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
-from rankcheck.claims.relations import relation_name
+from rankcheck.claims.labels import relation_name
 from rankcheck.errors import InputError
 from rankcheck.notebook import InNotebooks
 from rankcheck.stored import StoredError, build, read_json, shown

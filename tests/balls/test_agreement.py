@@ -360,7 +360,12 @@ INDICES = [
     (0, [2, 1]),
     (torch.tensor(1), slice(None), PLACES),
     (0, MASK[0]),
-    (slice(None), MASK[0], None),
+    pytest.param(
+        (slice(None), MASK[0], None),
+        marks=pytest.mark.skipif(
+            torch.__version__.startswith("2.6."), reason="torch 2.6 refuses this index"
+        ),
+    ),
     torch.tensor([], dtype=torch.int64),
     (0, ..., PLACES),
 ]

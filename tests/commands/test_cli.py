@@ -378,6 +378,8 @@ def test_ctrl_c_says_what_was_finished(file, tmp_path):
     assert "interrupted: 1 claim left" in out
     assert err == "rankcheck: interrupted\n"
     assert not (tmp_path / "x.json").exists()
+    assert "the rows that are done: x.json.part" in out
+    assert len(read_ledger(tmp_path / "x.json.part").rows) == 3
 
 
 def test_the_ledger_is_written_whole(file, command, tmp_path):
