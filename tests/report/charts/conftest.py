@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -35,6 +36,18 @@ class Drawing:
             e for e in self.all("text") if e.text == text and e.get("text-anchor") == anchor
         ]
         return float(place.get("x")) if axis == "x" else float(place.get("y")) - TALL / 4
+
+    def scale(self, axis, one, other, *, log=False):
+        """A function from places to values, by two ticks, each a value with its text."""
+        (a, b), change = (one, other), math.log10 if log else float
+        start, end = self.tick(a[1], axis), self.tick(b[1], axis)
+
+        def value(place):
+            share = (place - start) / (end - start)
+            found = change(a[0]) + share * (change(b[0]) - change(a[0]))
+            return 10**found if log else found
+
+        return value
 
     def points(self, element):
         """The points of a path of straight lines, with absolute coordinates."""
