@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 from itertools import combinations
 
-import networkx
+import networkx  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 import torch
