@@ -10,18 +10,19 @@ with. Everything that is written into a chart is escaped.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Literal
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-__all__ = ["STYLE", "Axis", "Chart", "Point", "apart", "claim_link", "coordinate", "steps"]
+from rankcheck.report.axes import Axis
+
+__all__ = ["STYLE", "Axis", "Chart", "Point", "apart", "claim_link", "coordinate"]
 
 Point = tuple[float, float]
-Scale = Literal["linear", "log"]
 
 #: The height of a line of text on narrow screens, and the width of a letter, in units.
 TALL, WIDE = 22.0, 10.0
@@ -51,7 +52,17 @@ STYLE = """
 @media(max-width:560px){.plot:not(.small) text{font-size:20px}}
 """
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+_UNPRINTABLE = re.compile("[^\\t\\n\\r -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+def printable(text: str) -> str:
+    r"""The text with U+FFFD for what cannot stand in XML: control characters, halves of pairs.
+
+    >>> printable("a\x1b[2J") == "a\ufffd[2J"
+    True
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
 
 
 def claim_link(id_: str) -> str:
@@ -60,7 +71,7 @@ def claim_link(id_: str) -> str:
     >>> claim_link("rank.sandwich")
     '#claim-rank.sandwich'
     """
-    return "#claim-" + quote(id_, safe="")
+    return "#claim-" + quote(printable(id_), safe="")
 
 
 def coordinate(value: float) -> str:
@@ -75,86 +86,6 @@ def coordinate(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError(f"received the coordinate {value}; a chart shows finite numbers")
     return f"{round(value, 1) + 0.0:g}" if abs(value) < 1e5 else f"{value:.0f}"
-
-
-def steps(low: float, high: float, count: int = 6) -> list[float]:
-    """The multiples of 1, 2 or 5 times a power of ten in [low, high]: at most `count`, at least 1.
-
-    >>> steps(0, 1.3)
-    [0.0, 0.5, 1.0]
-    """
-    least = (high - low) / max(count - 1, 1)
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= least * (1 - 1e-9))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    digits = max(0, -math.floor(math.log10(step)))
-    return [round(i * step, digits) for i in range(first, last + 1)]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """An axis from low to high; a logarithmic one has 0 < low.
-
-    Attributes:
-        label: what is drawn, with its unit.
-        ticks: values with their texts, in place of steps of 1, 2 or 5, or powers of ten.
-        count: the largest number of ticks.
-
-    Raises:
-        ValueError: if low < high is false, or an end is not finite or has no logarithm.
-    """
-
-    low: float
-    high: float
-    label: str = ""
-    scale: Scale = "linear"
-    ticks: Mapping[float, str] | None = None
-    count: int = 6
-
-    def __post_init__(self) -> None:
-        finite = math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high
-        if not finite or (self.scale == "log" and self.low <= 0):
-            raise ValueError(
-                f"received a {self.scale} axis from {self.low} to {self.high}; an axis is finite "
-                "and increases, and a logarithmic one is positive"
-            )
-
-    def share(self, value: float) -> float:
-        """Where a value lies between the ends: 0 at the lower one, 1 at the upper one."""
-        if self.scale == "linear":
-            return (value - self.low) / (self.high - self.low)
-        if not value > 0:
-            raise ValueError(f"received {value} for a logarithmic axis, which shows numbers > 0")
-        return math.log10(value / self.low) / math.log10(self.high / self.low)
-
-    def marks(self) -> dict[float, str]:
-        """The ticks with their texts.
-
-        >>> Axis(1e-6, 1, scale="log", count=4).marks()
-        {1e-06: '10⁻⁶', 0.0001: '10⁻⁴', 0.01: '0.01', 1: '1'}
-        """
-        if self.ticks is not None:
-            return dict(self.ticks)
-        if self.scale == "linear":
-            return {value: f"{value:g}".replace("-", "−") for value in steps(*self._ends)}
-        low, high = math.log10(self.low), math.log10(self.high)
-        if high - low < 1:
-            return {value: f"{value:g}" for value in steps(*self._ends)}
-        step = max(1, math.ceil((high - low) / self.count))
-        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-        return {_power(n * step): _power_text(n * step) for n in range(first, last + 1)}
-
-    @property
-    def _ends(self) -> tuple[float, float, int]:
-        return self.low, self.high, self.count
-
-
-def _power(n: int) -> float:
-    return float(f"1e{n}") if n < 0 else 10**n
-
-
-def _power_text(n: int) -> str:
-    return f"{_power(n):g}" if -2 <= n <= 3 else "10" + str(n).translate(_RAISED)
 
 
 def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -258,7 +189,7 @@ class Chart:
     ) -> None:
         """Dots of several series, with a tooltip and a link for all of them."""
         name = "spot" if fine else "dots"
-        inner = Markup("<title>{}</title>").format(tip) if tip else Markup("")
+        inner = _tip(tip)
         for series, points in many:
             places = map(self.place, points)
             spots = "".join(f"M{coordinate(x)} {coordinate(y)}h0" for x, y in places)
@@ -284,9 +215,7 @@ class Chart:
         """Filled polygons with an outline, with one tooltip."""
         text = "".join(self._through(points) + "z" for points in many)
         inner = Markup('<path class="cell s{}" d="{}"/>').format(series, text)
-        if tip:
-            inner = Markup("<g><title>{}</title>{}</g>").format(tip, inner)
-        self._body.append(inner)
+        self._add(_tip(tip) + inner, "", bool(tip))
 
     def arc(self, start: Point, end: Point, bulge: float, series: int, *, tip: str = "") -> None:
         """An arc between two points that bends to the left by about 3/4 `bulge` units."""
@@ -296,7 +225,7 @@ class Chart:
         inner = Markup('<path class="line s{}" d="M{}C{}"/>').format(
             series, first, " ".join(others)
         )
-        self._add(Markup("<title>{}</title>").format(tip) + inner if tip else inner, "", bool(tip))
+        self._add(_tip(tip) + inner, "", bool(tip))
 
     def rule(self, *, x: float | None = None, y: float | None = None, series: int = 0) -> None:
         """A dashed line across the chart at one x, or one y."""
@@ -320,9 +249,7 @@ class Chart:
         """A text whose base line begins (or is centred, or ends) at a point, shifted by units."""
         x, y = self.place(point)
         inner = self._text(x + shift[0], y + shift[1], text, series, anchor, strong)
-        self._add(
-            Markup("<title>{}</title>").format(tip) + inner if tip else inner, link, bool(tip)
-        )
+        self._add(_tip(tip) + inner, link, bool(tip))
 
     def end_label(self, y: float, text: str, series: int) -> None:
         """A text on the right at the height y; the texts there are moved apart."""
@@ -346,8 +273,8 @@ class Chart:
             # The parts of an image cannot be reached by keyboard or heard; links have to be.
             "group" if self._links else "img",
             *(width, height, width, height),
-            self._title,
-            self._description,
+            printable(self._title),
+            printable(self._description),
             Markup("").join([*self._body, *labels]),
         )
 
@@ -386,7 +313,7 @@ class Chart:
         named = Markup(' class="{}"').format(" ".join(names)) if names else ""
         where = "" if anchor == "start" else Markup(' text-anchor="{}"').format(anchor)
         return Markup('<text x="{}" y="{}"{}{}>{}</text>').format(
-            coordinate(x), coordinate(y), where, named, text
+            coordinate(x), coordinate(y), where, named, printable(text)
         )
 
     def _through(self, points: Iterable[Point]) -> str:
@@ -403,3 +330,7 @@ class Chart:
         elif grouped:
             inner = Markup("<g>{}</g>").format(inner)
         self._body.append(inner)
+
+
+def _tip(text: str) -> Markup:
+    return Markup("<title>{}</title>").format(printable(text)) if text else Markup("")

@@ -11,6 +11,7 @@ from rankcheck.verification.ledger import Ledger, RelationFacts
 
 __all__ = ["bounds"]
 
+TITLE = "How close each bound comes to equality"
 #: A ratio that is this close to 1, or beyond it, is drawn as equality.
 CLOSEST = 1e-9
 #: The axis shows 1/(1 − r) for a ratio r.
@@ -33,7 +34,7 @@ def bounds(ledger: Ledger) -> Picture:
     found.sort(key=lambda one: one[:2])
     equal = sum(1 for *_, facts in found if not _text(facts))
     chart = Chart(
-        "How close each bound comes to equality",
+        TITLE,
         f"The largest ratios of {len(found)} bounds, sorted; {equal} were seen at equality.",
         Axis(0, len(found) + 1, f"{len(found)} bounds, sorted", ticks={}),
         Axis(0.8, 1 / CLOSEST, "largest lhs / rhs", "log", ticks=_TICKS),
@@ -62,22 +63,23 @@ def bounds(ledger: Ledger) -> Picture:
         rf"the tight family. The top line is equality up to $10^{{-9}}$; {equal} of the bounds "
         "were seen there. A dot leads to its claim."
     )
-    return Picture("bounds", "How close each bound comes to equality", caption, chart.svg)
+    return Picture("bounds", TITLE, caption, chart.svg)
 
 
 def _outside(facts: RelationFacts) -> float:
-    return _finite(facts.tight_ratio if facts.ratio is None else facts.ratio)
+    return _known(facts.tight_ratio if facts.ratio is None else facts.ratio)
 
 
 def _point(place: int, ratio: float) -> Point:
-    return place, 1 / min(max(1 - _finite(ratio), CLOSEST), 1.0)
+    return place, 1 / min(max(1 - _known(ratio), CLOSEST), 1.0)
 
 
 def _text(facts: RelationFacts) -> str:
     """The largest ratio of a bound that was not seen at equality."""
-    ratio = max(_finite(facts.ratio), _finite(facts.tight_ratio))
+    ratio = max(_known(facts.ratio), _known(facts.tight_ratio))
     return "" if ratio >= 1 - CLOSEST else f"{ratio:.4g} {facts.label}".strip()
 
 
-def _finite(ratio: float | None) -> float:
-    return ratio if ratio is not None and math.isfinite(ratio) else 0.0
+def _known(ratio: float | None) -> float:
+    """A ratio, at most 1; 0 where there is none."""
+    return 0.0 if ratio is None or math.isnan(ratio) else min(ratio, 1.0)

@@ -18,6 +18,7 @@ from rankcheck.witnesses import (
 
 __all__ = ["excess"]
 
+TITLE = "The excess cost of deep networks"
 DEPTHS = (4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128)
 #: The exponents γ of the stretch exp(L^−γ) of the shear.
 GAMMAS = (0.75, 0.9)
@@ -51,7 +52,7 @@ def excess() -> Picture:
         ]
     expansion = [(L, float(cost_expansion(A, L)) - 2 * L) for L in DEPTHS]
     chart = Chart(
-        "The excess cost of deep networks",
+        TITLE,
         f"The cost beyond the rank times the depth. For a linear map it falls to {limit:.3g}, for "
         "the shear to 0.",
         Axis(4, 128, "depth L", "log", ticks={n: str(n) for n in (4, 8, 16, 32, 64, 128)}),
@@ -69,4 +70,4 @@ def excess() -> Picture:
         "dashed curve is three terms of the expansion of the least cost. The excess of the shear, "
         r"stretched by $e^{L^{-\gamma}}$, falls to $0$, although the shear has two Jacobians."
     )
-    return Picture("excess", "The excess cost of deep networks", caption, chart.svg)
+    return Picture("excess", TITLE, caption, chart.svg)

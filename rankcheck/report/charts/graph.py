@@ -13,6 +13,7 @@ from rankcheck.report.svg import Axis, Chart, claim_link
 
 __all__ = ["Edge", "edges", "graph"]
 
+TITLE = "Claims that belong together"
 #: From an id to an id, and the name of the witness that they share; empty for a correction.
 Edge = tuple[str, str, str]
 
@@ -46,7 +47,7 @@ def graph(entries: Sequence[Entry]) -> Picture:
     count = sum(1 + len(ids) for ids in columns.values())
     rows = count + 2.0
     chart = Chart(
-        "Claims that belong together",
+        TITLE,
         f"{count - len(columns)} claims under their documents. An arc leads from a false statement "
         "to its correction, or joins claims with one witness.",
         Axis(0, WIDTH, ticks={}),
@@ -82,7 +83,7 @@ def graph(entries: Sequence[Entry]) -> Picture:
         "correction, the other joins claims that have one construction or function as their "
         "witness, which is the tooltip of the arc. A name leads to its claim."
     )
-    return Picture("graph", "Claims that belong together", caption, chart.svg)
+    return Picture("graph", TITLE, caption, chart.svg)
 
 
 def _ordered(found: Sequence[Edge]) -> list[str]:

@@ -21,6 +21,7 @@ from rankcheck.witnesses import (
 
 __all__ = ["layers"]
 
+TITLE = "The cost per layer tends to the rank"
 DEPTHS = (4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128)
 Witness = Callable[[int], Network]
 
@@ -31,7 +32,7 @@ def layers() -> Picture:
     The cost R(f; Ω, L)/L of the function lies between the two.
     """
     chart = Chart(
-        "The cost per layer tends to the rank",
+        TITLE,
         "For five functions of rank 0, 1, 1, 2 and 3, the cost per layer of a network and the "
         "lower bound from the Jacobian, at depths from 4 to 128. Both tend to the rank.",
         Axis(4, 128, "depth L", "log", ticks={n: str(n) for n in (4, 8, 16, 32, 64, 128)}),
@@ -54,7 +55,7 @@ def layers() -> Picture:
         r"$f$. The band below it ends at $\|Jf(x)\|_{S^{2/L}}^{2/L}$, and $R(f; \Omega, L)/L$ lies "
         "in the band. As the depth grows, both ends tend to the rank of $f$, a dashed line."
     )
-    return Picture("layers", "The cost per layer tends to the rank", caption, chart.svg)
+    return Picture("layers", TITLE, caption, chart.svg)
 
 
 def _least(net: Network, x: Array) -> float:

@@ -12,13 +12,14 @@ from rankcheck.report.svg import Axis, Chart
 
 __all__ = ["phi"]
 
+TITLE = "Low rank wins at large depth"
 DEPTHS = (2, 3, 4, 5, 6, 8, 11, 16, 23, 32)
 
 
 def phi() -> Picture:
     """Φ_L and its bounds for two functions; the one of lower rank is cheaper at large depth."""
     chart = Chart(
-        "The price of a function behind linear layers",
+        TITLE,
         "The cost of a function of rank three and of one of rank one, against the depth. The one "
         "of rank one is dearer at depth two, and cheaper at large depth.",
         Axis(2, 32, "depth L", "log", ticks={n: str(n) for n in (2, 4, 8, 16, 32)}),
@@ -50,7 +51,7 @@ def phi() -> Picture:
         "function of rank one is cheaper at large depth; the bounds prove it to the right of the "
         "vertical line."
     )
-    return Picture("phi", "Low rank wins at large depth", caption, chart.svg)
+    return Picture("phi", TITLE, caption, chart.svg)
 
 
 def _functions() -> tuple[tuple[Array, Array], tuple[Array, Array]]:

@@ -12,6 +12,7 @@ from rankcheck.report.svg import Axis, Chart, Point
 
 __all__ = ["regions"]
 
+TITLE = "The linear regions of a network"
 SIZE = 4
 #: The series of the polygons on which the Jacobian has rank 0, 1 and 2.
 _SERIES = (0, 3, 1)
@@ -24,7 +25,7 @@ def regions() -> Picture:
     area = cells.volume() / cells.volume().sum()
     ends = Axis(-SIZE, SIZE)
     chart = Chart(
-        "The linear regions of a network",
+        TITLE,
         f"The {len(cells)} linear regions of a network in a square of the plane; the rank of the "
         f"Jacobian is 0 on {ranks.count(0)} of them, 1 on {ranks.count(1)}, 2 on {ranks.count(2)}.",
         ends,
@@ -43,7 +44,7 @@ def regions() -> Picture:
         "square; the colour is the exact rank of its Jacobian there. The largest of these ranks is "
         r"$\mathrm{rank}_J(f; \Omega)$."
     )
-    return Picture("regions", "The linear regions of a network", caption, chart.svg)
+    return Picture("regions", TITLE, caption, chart.svg)
 
 
 def _polygon(cells: Regions, region: int) -> list[Point]:

@@ -15,6 +15,7 @@ from rankcheck.witnesses.projections import bottleneck, one_sided_distances
 
 __all__ = ["singular"]
 
+TITLE = "Almost all layers are near an isometry"
 DEPTH = 20
 
 
@@ -30,7 +31,7 @@ def singular() -> Picture:
     values = [singular_values(W).tolist() for W in net.weights]
     mean = math.sqrt(float(at.slack) / DEPTH)
     chart = Chart(
-        "Singular values of the layers of a deep network",
+        TITLE,
         f"A balanced network of depth {DEPTH} and rank {k}. Inside, each layer has {k} singular "
         "values near one, and no others.",
         Axis(0.5, DEPTH + 0.5, "layer", ticks={n: str(n) for n in (1, 5, 10, 15, 20)}),
@@ -53,7 +54,7 @@ def singular() -> Picture:
         r"$\|W_\ell - U_\ell V_\ell^\top\|_F$ from the nearest partial isometry. Its root mean "
         r"square is at most $((\|\theta\|^2 - kL - 2 \log |Jf(x)|_+)/L)^{1/2}$, the dashed line."
     )
-    return Picture("singular", "Almost all layers are near an isometry", caption, chart.svg)
+    return Picture("singular", TITLE, caption, chart.svg)
 
 
 def _network() -> tuple[Network, torch.Tensor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart
 from rankcheck.verification.ledger import RelationFacts
-from rankcheck.verification.spread import DECADES, PARTS
+from rankcheck.verification.spread import DECADES
 
 __all__ = ["spread"]
 
@@ -23,10 +23,10 @@ def spread(facts: RelationFacts) -> Picture:
     most = max(counts, default=0)
     if leq:
         title, x = "Ratios of a bound", Axis(0, 1.03, "lhs / rhs", ticks=_ratios())
-        edges = [part / PARTS for part in range(PARTS + 1)]
+        edges = [part / max(len(counts), 1) for part in range(len(counts) + 1)]
     else:
         title, x = "Deviations of an identity", Axis(-DECADES, 0, "deviation", ticks=_decades())
-        edges = [float(decade) for decade in range(-DECADES, 1)]
+        edges = [float(decade) for decade in range(-len(counts), 1)]
     if facts.label:
         title += f", {facts.label}"
     y = Axis(BELOW_ONE, max(10.0, 1.2 * most), "", "log", count=3)

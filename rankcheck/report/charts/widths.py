@@ -10,6 +10,7 @@ from rankcheck.separation.widths import depth_three_width, depth_two_width, shar
 
 __all__ = ["crossover", "widths"]
 
+TITLE = "The width at depth two and at depth three"
 DIMENSIONS = range(2, 61)
 
 
@@ -24,7 +25,7 @@ def widths() -> Picture:
     bounds = {"depth 2, slides": depth_two_width, "depth 2, sharper": sharper_width}
     crossings = [crossover(width) for width in bounds.values()]
     chart = Chart(
-        "The width at depth two and at depth three",
+        TITLE,
         "The width that a network of depth two needs grows faster than any exponential in the "
         f"dimension d; that of depth three like its fifth power. They cross at d = {crossings[0]}, "
         f"or by the sharper bound at d = {crossings[1]}.",
@@ -42,8 +43,10 @@ def widths() -> Picture:
         if d is not None:
             at = (d, width(d))
             chart.dots([at], series, tip=f"beyond depth three from d = {d} on")
-            anchor, shift = ("start", (12, 16)) if series == 1 else ("end", (-12, -8))
-            chart.label(at, f"d = {d}", series, anchor=anchor, shift=shift)
+            if series == 1:
+                chart.label(at, f"d = {d}", series, shift=(12, 16))
+            else:
+                chart.label(at, f"d = {d}", series, anchor="end", shift=(-12, -8))
     caption = (
         r"The example $\sin(\pi d^3 \langle x, x' \rangle)$: two lower bounds of the width at "
         r"depth two for $\|F - N\|^2 \le \varepsilon$ and weights up to $2^d$, and the width "
@@ -51,4 +54,4 @@ def widths() -> Picture:
         f"Depth two is wider from $d = {crossings[0]}$ on, and by the sharper bound from "
         f"$d = {crossings[1]}$ on."
     )
-    return Picture("widths", "The width at depth two and at depth three", caption, chart.svg)
+    return Picture("widths", TITLE, caption, chart.svg)

@@ -1,0 +1,69 @@
+"""`read(svg)`: what a chart shows, read back from its text."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import pytest
+
+from rankcheck.report.svg import TALL
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@dataclass
+class Drawing:
+    """A chart as an XML tree; `name` is without the namespace."""
+
+    root: ElementTree.Element
+
+    def all(self, name, *classes):
+        """The elements of a name that have these classes."""
+        found = [e for e in self.root.iter() if e.tag.rpartition("}")[2] == name]
+        return [e for e in found if set(classes) <= set(e.get("class", "").split())]
+
+    def texts(self):
+        """Every text with its place."""
+        return [(e.text, float(e.get("x")), float(e.get("y"))) for e in self.all("text")]
+
+    def tick(self, text, axis):
+        """Where a tick is drawn, along x or along y."""
+        anchor = {"x": "middle", "y": "end"}[axis]
+        (place,) = [
+            e for e in self.all("text") if e.text == text and e.get("text-anchor") == anchor
+        ]
+        return float(place.get("x")) if axis == "x" else float(place.get("y")) - TALL / 4
+
+    def scale(self, axis, one, other, *, log=False):
+        """A function from places to values, by two ticks, each a value with its text."""
+        (a, b), change = (one, other), math.log10 if log else float
+        start, end = self.tick(a[1], axis), self.tick(b[1], axis)
+
+        def value(place):
+            share = (place - start) / (end - start)
+            found = change(a[0]) + share * (change(b[0]) - change(a[0]))
+            return 10**found if log else found
+
+        return value
+
+    def points(self, element):
+        """The points of a path of straight lines, with absolute coordinates."""
+        numbers = [float(n) for n in _NUMBER.findall(element.get("d").replace("h0", ""))]
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+    def series(self, name, number):
+        """The points of the one path of this class and series."""
+        (path,) = [e for e in self.all("path", name, f"s{number}") if "dash" not in e.get("class")]
+        return self.points(path)
+
+
+def parse(svg) -> Drawing:
+    return Drawing(ElementTree.fromstring(str(svg)))
+
+
+@pytest.fixture
+def read():
+    return parse

@@ -1,0 +1,117 @@
+"""Every picture is well-formed, small and inside its frame, and data never becomes markup."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from rankcheck.catalogue.collect import project
+from rankcheck.report.charts import margin, pictures, spread
+from rankcheck.report.charts.bounds import bounds
+from rankcheck.report.charts.graph import graph
+from rankcheck.verification.ledger import Ledger, RelationFacts, Row
+
+EVIL = '<script>alert("1")</script>&\x1b'
+
+
+def ledger(*rows):
+    return Ledger(rows, "quick", 0, 1.0, {})
+
+
+def row(id_, *relations):
+    return Row(id_, "A title", "bound", "holds", relations=relations)
+
+
+@pytest.fixture(scope="module")
+def entries():
+    return project()
+
+
+@pytest.fixture(scope="module")
+def drawn(entries):
+    facts = [RelationFacts(f"part {n}", ratio=n / 300, tight_ratio=1.0) for n in range(300)]
+    rows = [row(f"rank.a-claim-with-a-name-{n}", *facts[2 * n : 2 * n + 2]) for n in range(150)]
+    hunted = {
+        "claim": "rank.a",
+        "counts": {"evaluated": 5000},
+        "history": [
+            {"strategy": "screen", "instances": 512, "margin": 0.25},
+            {"strategy": "screen", "instances": 1024, "margin": -0.5},
+        ],
+    }
+    counted = RelationFacts("part", spread=tuple(range(40)))
+    return [*pictures(ledger(*rows), entries), spread(counted), margin(hunted)]
+
+
+NAMES = ["bounds", "layers", "phi", "excess", "singular", "regions", "widths", "graph"]
+
+
+def test_the_order_of_the_pictures(drawn):
+    assert [one.name for one in drawn] == [*NAMES, "spread", "margin"]
+
+
+@pytest.mark.parametrize("place", range(len(NAMES) + 2), ids=[*NAMES, "spread", "margin"])
+def test_a_picture_is_well_formed_small_and_inside(drawn, read, place):
+    one = drawn[place]
+    assert len(one.svg.encode()) < 40_000
+    assert one.title
+    assert 40 < len(one.caption) < 500
+    assert one.caption.count("$") % 2 == 0
+    drawing = read(one.svg)
+    first, second = drawing.root[0], drawing.root[1]
+    assert first.tag.endswith("title")
+    assert first.text
+    assert second.tag.endswith("desc")
+    assert second.text
+    role = "group" if drawing.all("a") else "img"
+    assert drawing.root.get("role") == role
+    left, top, width, height = map(float, drawing.root.get("viewBox").split())
+    assert (left, top) == (0, 0)
+    for element in drawing.root.iter():
+        written = " ".join(element.get(name, "") for name in ("d", "x", "y"))
+        assert not re.search("nan|inf", written, re.IGNORECASE)
+        assert not re.search(r"\d\.\d\d", written)
+        assert not {"style", "fill", "stroke", "onclick", "onload"} & set(element.keys())
+    for _, x, y in drawing.texts():
+        assert -1 <= x <= width
+        assert 0 <= y <= height
+    for path in drawing.all("path", "line") + drawing.all("path", "dots"):
+        if "C" not in path.get("d"):
+            assert all(
+                -1 <= x <= width + 1 and -1 <= y <= height + 1 for x, y in drawing.points(path)
+            )
+
+
+@pytest.mark.parametrize("hidden", [EVIL, '"><svg onload=alert(1)>', "'", "\ud800"])
+def test_text_from_data_is_escaped(entries, read, hidden):
+    bad = RelationFacts(hidden, ratio=0.5, spread=(1, *[0] * 39))
+    hunted = {
+        "claim": hidden,
+        "history": [{"strategy": hidden, "instances": 5, "margin": 0.5}],
+    }
+    one, other = entries[0], entries[1]
+    named = [
+        replace(one, id=hidden, title=hidden, corrected_by=other.id, witness=hidden),
+        replace(other, title=hidden, witness=hidden),
+    ]
+    made = [spread(bad), margin(hunted), bounds(ledger(row(hidden, bad))), graph(named)]
+    for svg in [one.svg for one in made]:
+        svg.encode()
+        drawing = read(svg)
+        assert not drawing.all("script")
+        assert len(drawing.all("svg")) == 1
+        shown = "".join(drawing.root.itertext())
+        assert re.sub("[\x1b\ud800]", "\ufffd", hidden) in shown
+        assert all(link.get("href").startswith("#claim-") for link in drawing.all("a"))
+
+
+def test_nothing_to_draw(read):
+    for one in (bounds(ledger()), graph([]), margin({}), spread(RelationFacts())):
+        read(one.svg)
+    none = read(spread(RelationFacts(spread=(0,) * 40)).svg)
+    assert "no instance" in [text for text, _, _ in none.texts()]
+    assert not none.all("path", "bars")
+    assert "no margin was measured" in [text for text, _, _ in read(margin({}).svg).texts()]
+    assert not read(bounds(ledger(row("a.b", RelationFacts(kind="eq")))).svg).all("a")

@@ -1,0 +1,132 @@
+"""Charts: scales, ticks, what is written, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankcheck.report.axes import Axis, steps
+from rankcheck.report.svg import STYLE, Chart, apart, coordinate
+
+
+@given(st.floats(-1e3, 1e3), st.floats(1e-6, 1e6), st.integers(2, 12))
+def test_steps_are_multiples_of_a_round_number(shift, span, count):
+    low = shift * span
+    high = low + span
+    found = steps(low, high, count)
+    assert len(found) <= count
+    slack = 1e-9 * (abs(low) + span)
+    assert all(low - slack <= value <= high + slack for value in found)
+    if len(found) > 1:
+        step = (found[-1] - found[0]) / (len(found) - 1)
+        lead = step / 10 ** math.floor(math.log10(step) + 1e-6)
+        assert min(abs(lead - m) for m in (1, 2, 5)) < 1e-3
+        np.testing.assert_allclose(
+            np.array(found) / step, np.round(np.array(found) / step), atol=1e-3
+        )
+
+
+@given(st.floats(1e-12, 1e12), st.floats(1e-12, 1e12), st.floats(1e-12, 1e12))
+def test_scales_are_those_of_numpy(one, other, value):
+    low, high = sorted((one, other))
+    if high < 1.01 * low:
+        return
+    if low <= value <= high:
+        expected = np.interp(value, [low, high], [0, 1])
+        assert Axis(low, high).share(value) == pytest.approx(expected, abs=1e-9)
+        expected = np.interp(np.log(value), np.log([low, high]), [0, 1])
+        assert Axis(low, high, scale="log").share(value) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("axis", "texts"),
+    [
+        (Axis(-2, 3, count=6), ["−2", "−1", "0", "1", "2", "3"]),
+        (Axis(0.5, 2e4, scale="log"), ["1", "10", "100", "1000", "10⁴"]),
+        (Axis(2, 9, scale="log"), ["2", "4", "6", "8"]),
+        (Axis(1e-9, 1, scale="log", count=4), ["10⁻⁹", "10⁻⁶", "10⁻³", "1"]),
+        (Axis(0, 1, ticks={0.5: "half"}), ["half"]),
+    ],
+)
+def test_ticks(axis, texts):
+    assert list(axis.marks().values()) == texts
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "scale"),
+    [
+        (1, 1, "linear"),
+        (2, 1, "linear"),
+        (0, 1, "log"),
+        (0, math.inf, "linear"),
+        (math.nan, 1, "log"),
+    ],
+)
+def test_an_axis_that_is_none(low, high, scale):
+    with pytest.raises(ValueError, match=r"received a .* axis from .* is finite and increases"):
+        Axis(low, high, scale=scale)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_chart_shows_finite_numbers(value):
+    with pytest.raises(ValueError, match="a chart shows finite numbers"):
+        coordinate(value)
+    with pytest.raises(ValueError, match="shows"):
+        Chart("t", "d", Axis(0, 1), Axis(0, 1)).dots([(value, 0)])
+    with pytest.raises(ValueError, match="received 0 for a logarithmic axis"):
+        Axis(1, 2, scale="log").share(0)
+
+
+@given(st.floats(-1e7, 1e7))
+def test_a_coordinate_is_near_its_number(value):
+    text = coordinate(value)
+    assert re.fullmatch(r"-?\d+(\.\d)?", text)
+    assert float(text) == pytest.approx(value, abs=0.051 if abs(value) < 1e5 else 0.51)
+
+
+@given(st.lists(st.floats(0, 300), max_size=8))
+def test_labels_are_moved_apart(places):
+    moved = apart(places, 22, 0, 300)
+    order = sorted(range(len(places)), key=places.__getitem__)
+    gaps = np.diff([moved[i] for i in order])
+    assert (gaps >= 22 - 1e-9).all()
+    assert all(0 <= place <= 300 for place in moved)
+    if (np.diff(sorted(places)) >= 22).all():
+        assert moved == places
+
+
+def test_bars_have_the_heights_of_their_counts():
+    chart = Chart(
+        "t", "d", Axis(0, 4, ticks={}), Axis(0, 10, ticks={}), width=400, height=200, right=0
+    )
+    chart.bars([0, 1, 2, 3, 4], [5, 0, 10, 2.5])
+    (path,) = re.findall(r'class="bars s1" d="([^"]*)"', chart.svg)
+    (left, foot), (right, top) = chart.place((0, 0)), chart.place((4, 10))
+    x = [coordinate(left + i * (right - left) / 4) for i in range(5)]
+    y = [coordinate(foot + share * (top - foot)) for share in (0, 0.25, 0.5, 1)]
+    assert path == (
+        f"M{x[0]} {y[0]}V{y[2]}H{x[1]}V{y[0]}M{x[2]} {y[0]}V{y[3]}H{x[3]}V{y[1]}H{x[4]}V{y[0]}"
+    )
+
+
+def test_the_title_is_escaped():
+    chart = Chart("<script>x</script>", '"&', Axis(0, 1, "<b>"), Axis(0, 1, "</svg>"))
+    chart.label((0, 0), "<i>", link='#"onclick="x', tip="</title>")
+    root = ElementTree.fromstring(chart.svg)
+    names = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert names == {"svg", "title", "desc", "path", "text", "a"}
+    assert root[0].text == "<script>x</script>"
+
+
+def test_colours_are_those_of_the_page():
+    assert not re.search(r"#[0-9a-f]{3}|rgb|url|@import", STYLE)
+    assert set(re.findall(r"var\((--[a-z0-9-]+)\)", STYLE)) == {
+        *("--ink", "--faint", "--hue"),
+        *(f"--series-{n}" for n in range(1, 6)),
+    }
