@@ -1,7 +1,7 @@
 """The report: a ledger as one self-contained HTML page, with formulas, matrices and pictures.
 
-What lives here: how results look on a page. It may import everything below it but `terminal`; no
-command and no claim.
+What lives here: how results look on a page.
+May import: everything below, but not `terminal`.
 """
 
 from rankcheck.report.page import claim_page, ledger_page

@@ -17,7 +17,7 @@ __all__ = ["equation", "instance", "number", "parts", "shortened"]
 #: A longer text is shown as it is, and so is an array with more rows or columns.
 LONGEST, LARGEST = 4000, 9
 #: An instance with more numbers is shown as text, which is cut at so many characters.
-MOST, CUT = 24, 300
+MOST, CUT = 16, 200
 #: A number with more characters is rounded to so many digits.
 WIDEST, DIGITS = 9, 5
 _NAME = re.compile(r"[^\W\d]\w*")

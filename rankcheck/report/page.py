@@ -20,8 +20,8 @@ from markupsafe import Markup
 from rankcheck import files
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.claim import FALSE
+from rankcheck.claims.labels import relation_name
 from rankcheck.claims.reference import DOCUMENTS
-from rankcheck.claims.relations import relation_name
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, pictures, spread
 from rankcheck.report.instances import instance, number, shortened

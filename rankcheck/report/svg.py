@@ -198,13 +198,17 @@ class Chart:
         self._add(inner, link, bool(tip))
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
-        """A histogram with bars between successive edges, where they reach above the least y."""
-        outline, foot, above = "", coordinate(self.bottom), False
+        """A histogram with bars between successive edges, where they reach above the least y.
+
+        Small charts occur by the hundred on a page, so their bars have whole coordinates.
+        """
+        written = (lambda place: str(round(place))) if self._small else coordinate
+        outline, foot, above = "", written(self.bottom), False
         for (a, b), height in zip(pairwise(edges), heights, strict=True):
             x, y = self.place((a, max(height, self._y.low)))
             if height > self._y.low:
-                outline += "" if above else f"M{coordinate(x)} {foot}"
-                outline += f"V{coordinate(y)}H{coordinate(self.place((b, height))[0])}"
+                outline += "" if above else f"M{written(x)} {foot}"
+                outline += f"V{written(y)}H{written(self.place((b, height))[0])}"
             elif above:
                 outline += f"V{foot}"
             above = height > self._y.low

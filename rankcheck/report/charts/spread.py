@@ -22,7 +22,7 @@ def spread(facts: RelationFacts) -> Picture:
     total = sum(counts)
     most = max(counts, default=0)
     if leq:
-        title, x = "Ratios of a bound", Axis(0, 1.03, "lhs / rhs", ticks=_ratios())
+        title, x = "Ratios of a bound", Axis(0, 1.03, "", ticks=_ratios())
         edges = [part / max(len(counts), 1) for part in range(len(counts) + 1)]
     else:
         title, x = "Deviations of an identity", Axis(-DECADES, 0, "deviation", ticks=_decades())
@@ -47,7 +47,7 @@ def spread(facts: RelationFacts) -> Picture:
 
 
 def _ratios() -> dict[float, str]:
-    return {0.0: "0", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.0: "1"}
+    return {0.0: "0", 0.5: "½", 1.0: "1"}
 
 
 def _decades() -> dict[float, str]:
