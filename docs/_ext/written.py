@@ -1,0 +1,44 @@
+"""Generated Markdown: text that MyST reads as it is meant, and files that change only if they must."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+#: What Markdown leaves alone: fenced blocks, code spans, formulas.
+_KEPT = re.compile(
+    r"(^(`{3,})[^\n]*\n.*?^\2$|(`+)(?!`).+?(?<!`)\3(?!`)|\$\$.+?\$\$|\$(?=\S)[^$]+?(?<=\S)\$)",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def plain(text: str) -> str:
+    """A docstring as Markdown: tags, links and stray stars are escaped, a formula is on one line."""
+    out, end = [], 0
+    for kept in _KEPT.finditer(text):
+        formula = kept[0].startswith("$")
+        out += [_escaped(text[end : kept.start()]), " ".join(kept[0].split()) if formula else kept[0]]
+        end = kept.end()
+    return "".join([*out, _escaped(text[end:])])
+
+
+def _escaped(text: str) -> str:
+    for sign, written in (("<", "&lt;"), ("](", "]\\("), ("(*", "(\\*"), ("$", "\\$")):
+        text = text.replace(sign, written)
+    return text
+
+
+def write(folder: Path, pages: Mapping[str, str]) -> None:
+    """Make the Markdown files of a folder those of `pages`, by file name; others are removed.
+
+    A file with the right text is not touched, so that Sphinx need not read it again.
+    """
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.md"):
+        if path.name not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
