@@ -59,16 +59,22 @@ def room_page(name: str) -> str:
 
 
 def _front(module: ModuleType) -> Iterator[str]:
-    """The names of the front door, each with its home, where it is described."""
+    """The names of the front door, each with its room, where it is described, or else here."""
+    here: list[str] = []
     yield "| name | what it is | described in |\n| --- | --- | --- |"
     for name in _public(module):
         value = getattr(module, name)
         home = value.__module__
         room = ".".join(home.split(".")[:2])
-        page = home if home in ROOMS else room
+        if room not in ROOMS:
+            here.append(name)
+        page = room if room in ROOMS else FRONT
         full = f"{home}.{name}" if room == "rankcheck.claims" else f"{room}.{name}"
         first = " ".join(markdown(value.__doc__).split("\n\n")[0].split()).replace("|", "\\|")
         yield f"| {{py:obj}}`{name} <{full}>` | {first} | [{page}]({page}.md) |"
+    for name in here:
+        yield ""
+        yield from _described(f"{getattr(module, name).__module__}.{name}", getattr(module, name))
 
 
 def _exports(module: ModuleType) -> dict[str, list[str]]:

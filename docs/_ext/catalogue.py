@@ -29,6 +29,16 @@ KINDS = {
     "step": "a wrong step of a proof",
     "cited": "cannot be checked here",
 }
+_NO_LINK = (
+    addnodes.desc_signature,
+    addnodes.pending_xref,
+    nodes.FixedTextElement,
+    nodes.literal,
+    nodes.math,
+    nodes.raw,
+    nodes.reference,
+    nodes.title,
+)
 _PROOF = re.compile(r"`?docs/proofs/([\w-]+)\.md`?")
 
 
@@ -126,25 +136,55 @@ def _generate(app: Sphinx) -> None:
 
 
 def _link(app: Sphinx, doctree: nodes.document) -> None:
-    """Make a code span that is the id of a claim a link to its page."""
+    """Make the id of a claim a link to its page, in a code span or in the text."""
+    here = app.env.docname
+    ids = _ids(app)
     for literal in list(doctree.findall(nodes.literal)):
-        name = literal.astext()
-        here = app.env.docname
-        if name not in app.env.claim_ids or here == f"claims/{name}":  # type: ignore[attr-defined]
-            continue
-        if isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
-            continue
-        target = addnodes.pending_xref(
-            "",
-            literal.deepcopy(),
-            refdomain="std",
-            reftype="doc",
-            refdoc=here,
-            reftarget=f"/claims/{name}",
-            refexplicit=True,
-            refwarn=True,
-        )
-        literal.replace_self(target)
+        if literal.astext() in ids and _linkable(literal):
+            literal.replace_self(_reference(here, literal.astext(), literal.deepcopy()))
+    pattern = re.compile(rf"(?<![\w./-])({'|'.join(map(re.escape, ids))})(?![\w/-])")
+    for text in list(doctree.findall(nodes.Text)):
+        parts = pattern.split(text.astext())
+        if len(parts) > 1 and _linkable(text):
+            text.parent.replace(
+                text,
+                [
+                    _reference(here, part, nodes.Text(part)) if i % 2 else nodes.Text(part)
+                    for i, part in enumerate(parts)
+                ],
+            )
+
+
+def _ids(app: Sphinx) -> list[str]:
+    """The ids of all claims, each before its own beginnings."""
+    known: set[str] = app.env.claim_ids  # type: ignore[attr-defined]
+    return sorted(known, reverse=True)
+
+
+def _linkable(node: nodes.Node) -> bool:
+    """Whether a link may stand here: not in code, in a heading, in a formula or in a link."""
+    parent = node.parent
+    while parent is not None:
+        if isinstance(parent, _NO_LINK):
+            return False
+        parent = parent.parent
+    return True
+
+
+def _reference(here: str, name: str, shown: nodes.Node) -> nodes.Node:
+    """A link to the page of a claim; on this page itself, what is shown."""
+    if here == f"claims/{name}":
+        return shown
+    return addnodes.pending_xref(
+        "",
+        shown if isinstance(shown, nodes.Element) else nodes.inline("", "", shown),
+        refdomain="std",
+        reftype="doc",
+        refdoc=here,
+        reftarget=f"/claims/{name}",
+        refexplicit=True,
+        refwarn=True,
+    )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
