@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1])]
 
-from rankcheck import __version__
+from rankcheck import __version__  # noqa: E402
 
 project = "rankcheck"
 author = copyright = "The rankcheck developers"  # noqa: A001 -- Sphinx reads this name
@@ -18,6 +18,8 @@ extensions = ["myst_parser", "catalogue", "api", "mathml"]
 exclude_patterns = ["_build", "_ext"]
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
+
+highlight_language = "text"  # of a block that names no language
 
 html_theme = "furo"
 html_title = "rankcheck"

@@ -249,7 +249,8 @@ def pages() -> dict[str, str]:
     names = "\n".join(ROOMS)
     index = (
         "# The rooms\n\nThe names that each room exports. What lives where, and who imports whom, "
-        f"is in [Architecture](../architecture.md).\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
+        "is in [Architecture](../architecture.md).\n\n"
+        f"```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
     )
     return {"index.md": index} | {f"{room}.md": room_page(room) for room in ROOMS}
 

@@ -1,4 +1,4 @@
-"""Generated Markdown: text that MyST reads as it is meant, and files that change only if they must."""
+"""Generated Markdown: text that MyST reads as it is meant; files change only if they must."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ _KEPT = re.compile(
 
 
 def plain(text: str) -> str:
-    """A docstring as Markdown: tags, links and stray stars are escaped, a formula is on one line."""
+    """A docstring as Markdown: tags, links and stray stars escaped, a formula on one line."""
     out, end = [], 0
     for kept in _KEPT.finditer(text):
-        formula = kept[0].startswith("$")
-        out += [_escaped(text[end : kept.start()]), " ".join(kept[0].split()) if formula else kept[0]]
+        block = kept[0]
+        formula = block.startswith("$")
+        out.append(_escaped(text[end : kept.start()]))
+        out.append(" ".join(block.split()) if formula else block)
         end = kept.end()
     return "".join([*out, _escaped(text[end:])])
 
