@@ -17,6 +17,7 @@ release = version = __version__
 extensions = ["myst_parser", "catalogue", "api", "mathml"]
 exclude_patterns = ["_build", "_ext"]
 myst_enable_extensions = ["amsmath", "dollarmath"]
+myst_dmath_double_inline = True  # $$...$$ inside a paragraph
 myst_heading_anchors = 3
 
 highlight_language = "text"  # of a block that names no language

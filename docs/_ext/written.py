@@ -11,6 +11,8 @@ _KEPT = re.compile(
     r"(^(`{3,})[^\n]*\n.*?^\2$|(`+)(?!`).+?(?<!`)\3(?!`)|\$\$.+?\$\$|\$(?=\S)[^$]+?(?<=\S)\$)",
     re.DOTALL | re.MULTILINE,
 )
+#: Emphasis by single or double stars.
+_EMPHASIS = re.compile(r"((?<![\w*^(])\*{1,2}(?=\w)[^*]*\w[.:]?\*{1,2}(?![\w*]))")
 
 
 def plain(text: str) -> str:
@@ -26,9 +28,19 @@ def plain(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    for sign, written in (("<", "&lt;"), ("](", "]\\("), ("(*", "(\\*"), ("$", "\\$")):
+    for sign, written in (("<", "&lt;"), ("](", "]\\("), ("$", "\\$")):
         text = text.replace(sign, written)
-    return text
+    return marks(text)
+
+
+def marks(text: str) -> str:
+    """The text with its indices and stars escaped, but for *words* between stars.
+
+    An index behind a bar, as in ‖W‖_F, opens or closes emphasis in Markdown.
+    """
+    parts = _EMPHASIS.split(text.replace("_", "\\_"))
+    parts[::2] = [re.sub(r"\*(?=\S)", r"\\*", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def write(folder: Path, pages: Mapping[str, str]) -> None:

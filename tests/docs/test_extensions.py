@@ -1,5 +1,6 @@
 """What the build of the documentation generates; Sphinx is needed, which `.[docs]` installs."""
 
+import html
 import importlib
 import re
 import subprocess
@@ -100,6 +101,23 @@ def test_a_docstring_as_markdown(extension):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("‖W‖_F² ≤ c_1 − |Jf|_+ and *not* ‖V‖_F", "‖W‖_F² ≤ c_1 − |Jf|_+ and not ‖V‖_F"),
+        ("f^* ≤ g^* of x**2, (*B, n) and (*B)", "f^* ≤ g^* of x**2, (*B, n) and (*B)"),
+        ("a < b, see [0, 1](x) at 2 $", "a < b, see [0, 1](x) at 2 $"),
+        ("`a_b*c` and **both:** two", "a_b*c and both: two"),
+    ],
+)
+def test_text_is_shown_as_it_is_written(extension, text, shown):
+    """markdown-it, which MyST is built on, reads the escaped text."""
+    page = (
+        importlib.import_module("markdown_it").MarkdownIt().render(extension("written").plain(text))
+    )
+    assert html.unescape(re.sub(r"<[^>]+>", "", page)).strip() == shown
+
+
 def test_files_change_only_if_they_must(extension, tmp_path):
     write = extension("written").write
     write(tmp_path / "made", {"a.md": "1", "b.md": "2"})
@@ -127,12 +145,12 @@ def test_the_build_has_no_warnings_and_fetches_nothing(tmp_path):
         check=False,
     )
     assert (made.returncode, made.stderr) == (0, "")
-    html = tmp_path / "html"
+    site = tmp_path / "html"
     for entry in project():
-        assert (html / "claims" / f"{entry.id}.html").is_file()
+        assert (site / "claims" / f"{entry.id}.html").is_file()
     loaded = '<script src="http', '<link rel="stylesheet" href="http', '<img src="http', "@import"
-    for page in html.rglob("*.html"):
+    for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert not [sign for sign in loaded if sign in text], page
-    assert "<math" in (html / "claims" / "rank.sandwich.html").read_text(encoding="utf-8")
+    assert "<math" in (site / "claims" / "rank.sandwich.html").read_text(encoding="utf-8")
     assert all((DOCS / name).is_dir() for name in GENERATED if name != "_build")
