@@ -154,8 +154,9 @@ def _members(value: type) -> Iterator[tuple[str, _Member]]:
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether a callable is a type alias or the like, which has no signature to show."""
-    return not (inspect.isroutine(value) or hasattr(value, "__wrapped__") or value.__doc__)
+    """Whether a callable is an alias of a type, which has the signature of that type."""
+    ours = str(getattr(value, "__module__", "")).startswith("rankcheck")
+    return not (inspect.isroutine(value) or ours)
 
 
 class _Raw:

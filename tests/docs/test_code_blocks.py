@@ -50,7 +50,7 @@ def slopes_and_points(source):
 
 def around() -> dict:
     """What the excerpts take for granted: the names of rankcheck, a claim and an instance."""
-    known = {}
+    known: dict = {}
     for room in ("rankcheck", "rankcheck.instances", "rankcheck.linalg"):
         module = importlib.import_module(room)
         names = getattr(module, "__all__", [name for name in vars(module) if name[0] != "_"])
@@ -149,7 +149,7 @@ def test_what_verify_answers(name, recipe_file, capsys):
     section = recipes()[name]
     answer = re.search(r"^Answer: \*\*(\w+)\*\*", section, re.MULTILINE)[1]
     ((_, code), *_) = [pair for pair in blocks(section) if pair[0] == "python"]
-    space = {"__name__": "recipe", "__file__": str(recipe_file)}
+    space: dict = {"__name__": "recipe", "__file__": str(recipe_file)}
     exec(compile(code, str(recipe_file), "exec"), space)
     (claim,) = [value for value in space.values() if isinstance(value, Claim)]
     row = verify_claim(claim, Settings(shrink=0.0))
@@ -190,6 +190,24 @@ def test_the_five_minutes(quiet_world, capsys):
     (quiet_world / "corrected.py").write_text(corrected, encoding="utf-8")
     assert main(["verify", "corrected.py", *options]) == 0
     assert guarded.rsplit(", ", 1)[0].split("] ", 1)[1] in capsys.readouterr().out
+
+
+def test_the_rows_of_reading_results(quiet_world):
+    path = DOCS / "reading-results.md"
+    space = run(path, {})
+    claims = {claim.id: claim for claim in space.values() if isinstance(claim, Claim)}
+    text = path.read_text("utf-8")
+    rows, undecided = [block for language, block in blocks(text) if language == "text"]
+    for row in rows.splitlines():
+        _, verdict, name, facts = re.split(r"\] +| +", row, maxsplit=3)
+        found = verify_claim(claims.pop(name), Settings(shrink=0.0))
+        assert found.verdict == verdict
+        assert (f"mutants {found.mutants.killed}/{found.mutants.total}" in facts) == (
+            found.mutants.total > 0
+        )
+        if verdict == "undecided":
+            assert undecided in found.messages[0] + "\n"
+    assert claims == {}
 
 
 def test_the_message_of_the_readme(quiet_world, capsys):
