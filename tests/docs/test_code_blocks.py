@@ -1,0 +1,219 @@
+"""Every Python block of README and docs runs, in order, a page in one namespace.
+
+Sybil finds and compiles the blocks. A page is one test, so that its blocks stay in one process
+under pytest-xdist, which would deal out the items of sybil's own plugin one by one.
+"""
+
+import importlib
+import inspect
+import re
+import sys
+import types
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import torch
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+import rankcheck
+from rankcheck.balls.array import FUNCTIONS, BallArray
+from rankcheck.claims import registry
+from rankcheck.claims.claim import Claim
+from rankcheck.commands.cli import main
+from rankcheck.hunt import run as hunting
+from rankcheck.instances import instances, networks_at_points
+from rankcheck.instances.source import BatchSource
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.profiles import Settings
+
+from .pages import DOCS, ROOT, blocks, pages, shown
+
+SYBIL = Sybil(parsers=[PythonCodeBlockParser()], pattern="*.md")
+
+
+def python_blocks(path: Path) -> list[str]:
+    return [block for language, block in blocks(path.read_text("utf-8")) if language == "python"]
+
+
+PAGES = [path for path in pages() if python_blocks(path)]
+#: Pages whose blocks are excerpts; all other pages bring what they use.
+EXCERPTS = {"README.md", *(f"docs/{name}.md" for name in ("hunting", "architecture"))}
+EXCERPTS |= {f"docs/{name}.md" for name in ("writing-claims", "accusations")}
+
+
+@instances
+def slopes_and_points(source):
+    return source.tensor(low=-0.5, high=0.5), source.tensor(2)
+
+
+def around() -> dict:
+    """What the excerpts take for granted: the names of rankcheck, a claim and an instance."""
+    known: dict = {}
+    for room in ("rankcheck", "rankcheck.instances", "rankcheck.linalg"):
+        module = importlib.import_module(room)
+        names = getattr(module, "__all__", [name for name in vars(module) if name[0] != "_"])
+        known |= {name: getattr(module, name) for name in names}
+    net, x = networks_at_points()(BatchSource(seed=1, size=None))
+
+    @rankcheck.conjecture("excerpt.mine", instances=networks_at_points(depth=(2, 2)))
+    def test_mine(net, x):
+        """Costs are not negative."""
+        return rankcheck.leq(0, net.cost())
+
+    return known | {
+        "Fraction": Fraction,
+        "net": net,
+        "slopes_and_points": slopes_and_points,
+        "test_mine": test_mine,
+        "torch": torch,
+        "x": x,
+    }
+
+
+@pytest.fixture
+def quiet_world(monkeypatch, tmp_path):
+    """A working directory, a registry and a table of ball forms of its own; hunts of one round."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_claims", {})
+    for name, function in list(FUNCTIONS.items()):
+        monkeypatch.setitem(FUNCTIONS, name, function)
+    known, methods = set(FUNCTIONS), set(vars(BallArray))
+    real = hunting.hunt
+
+    def short(*arguments, **options):
+        asked = inspect.signature(real).bind(*arguments, **options).arguments
+        kept = {name: asked[name] for name in ("seed", "strategies") if name in asked}
+        return real(asked["claim"], None, rounds=1, **kept)
+
+    monkeypatch.setattr(hunting, "hunt", short)
+    cluster = types.SimpleNamespace(scale=lambda jobs: None)
+    for module, name in (("dask_jobqueue", "SLURMCluster"), ("distributed", "Client")):
+        made = types.ModuleType(module)
+        setattr(made, name, lambda *_, **__: cluster)
+        monkeypatch.setitem(sys.modules, module, made)
+    yield tmp_path
+    for name in set(FUNCTIONS) - known:
+        del FUNCTIONS[name]
+    for name in set(vars(BallArray)) - methods:
+        delattr(BallArray, name)
+
+
+def run(path: Path, namespace: dict) -> dict:
+    """The namespace of a page after all of its blocks."""
+    document = SYBIL.parse(path)
+    document.namespace.update({"__name__": "page"} | namespace)
+    ran = 0
+    for example in document.examples():
+        example.evaluate()
+        ran += 1
+    assert ran == len(python_blocks(path))
+    return document.namespace
+
+
+@pytest.mark.parametrize("path", PAGES, ids=shown)
+def test_blocks_run(path, quiet_world):
+    run(path, around() if shown(path) in EXCERPTS else {})
+
+
+def test_the_pages_with_blocks():
+    assert {"README.md", "docs/recipes.md", "docs/extending.md"} <= set(map(shown, PAGES))
+    assert set(map(shown, PAGES)) >= EXCERPTS
+
+
+def recipes() -> dict[str, str]:
+    """The sections of the recipes by their headings."""
+    parts = re.split(r"^## (.+)$", (DOCS / "recipes.md").read_text("utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_there_are_ten_recipes_of_twelve_lines():
+    assert len(recipes()) == 10
+    for name, section in recipes().items():
+        ((_, code), *_) = [pair for pair in blocks(section) if pair[0] == "python"]
+        assert len([line for line in code.splitlines() if line.strip()]) <= 12, name
+        assert max(map(len, code.splitlines())) <= 100, name
+
+
+@pytest.fixture
+def recipe_file(quiet_world):
+    """A file with all recipes, as a reader has it who copies the page."""
+    file = quiet_world / "recipes.py"
+    file.write_text("\n".join(python_blocks(DOCS / "recipes.md")), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("name", recipes())
+def test_what_verify_answers(name, recipe_file, capsys):
+    section = recipes()[name]
+    answer = re.search(r"^Answer: \*\*(\w+)\*\*", section, re.MULTILINE)[1]
+    ((_, code), *_) = [pair for pair in blocks(section) if pair[0] == "python"]
+    space: dict = {"__name__": "recipe", "__file__": str(recipe_file)}
+    exec(compile(code, str(recipe_file), "exec"), space)
+    (claim,) = [value for value in space.values() if isinstance(value, Claim)]
+    row = verify_claim(claim, Settings(shrink=0.0))
+    assert row.verdict == answer, row.messages
+    if answer == "refuted":
+        ((_, message),) = [pair for pair in blocks(section) if pair[0] == "text"]
+        head, instance, _ = message.splitlines()
+        typed = re.search(r"--instance '(.*)'", message)[1]
+        registry.forget(claim.id)  # the command imports it from the file
+        target = f"recipes.py::{claim.body.__name__}"
+        assert f"rankcheck certify {target} " in message
+        assert main(["certify", target, "--instance", typed, "--shrink", "0"]) == 0
+        said = capsys.readouterr().out
+        assert head.split(" (")[0] in said
+        assert instance in said
+    else:
+        assert (row.mutants.total > 0) == ("mutants 1/1" in section)
+
+
+@pytest.mark.slow
+def test_the_five_minutes(quiet_world, capsys):
+    """What the page prints is what the commands print, but for the seconds."""
+    text = (DOCS / "first-conjecture.md").read_text("utf-8")
+    first, second = python_blocks(DOCS / "first-conjecture.md")
+    refuted, replayed, guarded, _ = (
+        block for language, block in blocks(text) if language == "text"
+    )
+    options = ["--workers", "1", "--limit", "0"]
+
+    (quiet_world / "my_conjectures.py").write_text(first, encoding="utf-8")
+    assert main(["verify", "my_conjectures.py", *options]) == 1
+    assert refuted in capsys.readouterr().out
+    assert main(["replay", ".rankcheck/mine.rank-of-a-product.json"]) == 0
+    assert capsys.readouterr().out == replayed
+
+    # A file is imported once in a process, so the corrected one has another name.
+    corrected = first.split("@conjecture")[0] + second
+    (quiet_world / "corrected.py").write_text(corrected, encoding="utf-8")
+    assert main(["verify", "corrected.py", *options]) == 0
+    assert guarded.rsplit(", ", 1)[0].split("] ", 1)[1] in capsys.readouterr().out
+
+
+def test_the_rows_of_reading_results(quiet_world):
+    path = DOCS / "reading-results.md"
+    space = run(path, {})
+    claims = {claim.id: claim for claim in space.values() if isinstance(claim, Claim)}
+    text = path.read_text("utf-8")
+    rows, undecided = [block for language, block in blocks(text) if language == "text"]
+    for row in rows.splitlines():
+        _, verdict, name, facts = re.split(r"\] +| +", row, maxsplit=3)
+        found = verify_claim(claims.pop(name), Settings(shrink=0.0))
+        assert found.verdict == verdict
+        assert (f"mutants {found.mutants.killed}/{found.mutants.total}" in facts) == (
+            found.mutants.total > 0
+        )
+        if verdict == "undecided":
+            assert undecided in found.messages[0] + "\n"
+    assert claims == {}
+
+
+def test_the_message_of_the_readme(quiet_world, capsys):
+    """Its instance refutes the conjecture beside it."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    (quiet_world / "my_conjectures.py").write_text(python_blocks(ROOT / "README.md")[0], "utf-8")
+    command = re.search(r"rankcheck certify (\S+) --instance '(.*)'", text)
+    assert main(["certify", command[1], "--instance", command[2], "--shrink", "0"]) == 0
+    assert "lhs 1 > rhs 0.9" in capsys.readouterr().out

@@ -1,0 +1,156 @@
+"""What the build of the documentation generates; Sphinx is needed, which `.[docs]` installs."""
+
+import html
+import importlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from rankcheck.catalogue.collect import project
+
+from .pages import DOCS, GENERATED, ROOT
+
+pytest.importorskip(
+    "sphinx", reason="Sphinx is not installed; pip install -c constraints.txt -e '.[docs,test]'"
+)
+
+
+@pytest.fixture
+def extension(monkeypatch):
+    """`extension(name)`: a module of docs/_ext."""
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    return importlib.import_module
+
+
+def test_every_claim_has_a_page(extension):
+    pages = extension("catalogue").pages()
+    entries = {entry.id: entry for entry in project()}
+    assert set(pages) == {f"{name}.md" for name in entries}
+    for name, entry in entries.items():
+        text = pages[f"{name}.md"]
+        assert f"`{name}` · **{entry.kind}**" in text
+        assert f"def {entry.name}(" in text
+        assert text.count("- **Printed:**") == len(entry.errata)
+        assert text.count("- **Read as**") == len(entry.readings)
+
+
+def test_a_page_links_what_it_names(extension):
+    text = extension("catalogue").pages()["rank.relu-from-leaky-as-printed.md"]
+    assert "**Corrected by** `rank.relu-from-leaky`." in text
+    stored = "properties/rank/certificates/rank.relu-from-leaky-as-printed.json"
+    assert f"(../../{stored})" in text
+    assert (ROOT / stored).is_file()
+
+
+def test_every_exported_name_is_described(extension):
+    api = extension("api")
+    for room in api.ROOMS[1:]:
+        module = importlib.import_module(room)
+        text = api.room_page(room)
+        for name in getattr(module, "__all__", ()):
+            found = re.findall(rf"^``````\{{py:\w+\}} {name}(?=[(\n])", text, re.MULTILINE)
+            assert len(found) == 1, (room, name)
+
+
+def test_a_docstring_as_markdown(extension):
+    doc = r"""The rank, :func:`rankcheck.linalg.rank`, of shape ``(*B)``.
+
+    .. math:: \tau(A)
+        = 1
+
+    For a < b and (*B, n), $x
+    + y$ too.
+
+    Args:
+        A, B: matrices
+            of one shape.
+        noise: an error.
+
+    Raises:
+        ValueError: if it fails.
+
+    >>> 1 + 1
+    2
+    """
+    assert extension("api").markdown(doc) == "\n".join(
+        [
+            "The rank, `rankcheck.linalg.rank`, of shape ``(*B)``.",
+            "",
+            r"$$ \tau(A) = 1 $$",
+            "",
+            r"For a &lt; b and (\*B, n), $x + y$ too.",
+            "",
+            "**Args**",
+            "",
+            "- `A`, `B`: matrices",
+            "  of one shape.",
+            "- `noise`: an error.",
+            "",
+            "**Raises**",
+            "",
+            "- `ValueError`: if it fails.",
+            "",
+            "",
+            "```pycon",
+            ">>> 1 + 1",
+            "2",
+            "```",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("‖W‖_F² ≤ c_1 − |Jf|_+ and *not* ‖V‖_F", "‖W‖_F² ≤ c_1 − |Jf|_+ and not ‖V‖_F"),
+        ("f^* ≤ g^* of x**2, (*B, n) and (*B)", "f^* ≤ g^* of x**2, (*B, n) and (*B)"),
+        ("a < b, see [0, 1](x) at 2 $", "a < b, see [0, 1](x) at 2 $"),
+        ("`a_b*c` and **both:** two", "a_b*c and both: two"),
+    ],
+)
+def test_text_is_shown_as_it_is_written(extension, text, shown):
+    """markdown-it, which MyST is built on, reads the escaped text."""
+    page = (
+        importlib.import_module("markdown_it").MarkdownIt().render(extension("written").plain(text))
+    )
+    assert html.unescape(re.sub(r"<[^>]+>", "", page)).strip() == shown
+
+
+def test_files_change_only_if_they_must(extension, tmp_path):
+    write = extension("written").write
+    write(tmp_path / "made", {"a.md": "1", "b.md": "2"})
+    before = (tmp_path / "made" / "a.md").stat().st_mtime_ns
+    write(tmp_path / "made", {"a.md": "1", "c.md": "3"})
+    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["a.md", "c.md"]
+    assert (tmp_path / "made" / "a.md").stat().st_mtime_ns == before
+
+
+def test_formulas_are_mathml(extension):
+    mathml = extension("mathml").mathml
+    assert mathml(r"\frac12 \tag{4}", display=True).count("<mfrac>") == 1
+    assert "(" in mathml(r"x \tag{4}", display=True)
+    with pytest.raises(importlib.import_module("math_core").LatexError):
+        mathml(r"\nosuchcommand", display=False)
+
+
+@pytest.mark.slow
+def test_the_build_has_no_warnings_and_fetches_nothing(tmp_path):
+    options = ["-W", "--keep-going", "-q", "-b", "html", "-d", str(tmp_path / "doctrees")]
+    made = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, str(DOCS), str(tmp_path / "html")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (made.returncode, made.stderr) == (0, "")
+    site = tmp_path / "html"
+    for entry in project():
+        assert (site / "claims" / f"{entry.id}.html").is_file()
+    loaded = '<script src="http', '<link rel="stylesheet" href="http', '<img src="http', "@import"
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not [sign for sign in loaded if sign in text], page
+    assert "<math" in (site / "claims" / "rank.sandwich.html").read_text(encoding="utf-8")
+    assert all((DOCS / name).is_dir() for name in GENERATED if name != "_build")
