@@ -369,7 +369,9 @@ def test_the_result_is_plain_json(hunted, tmp_path):
 def test_the_history_is_how_the_margin_of_each_strategy_fell(hunted, tmp_path):
     path = tmp_path / "j.jsonl"
     found = hunt(hunted("true"), None, rounds=2, folder=tmp_path, strategies=QUICK, journal=path)
-    expected, least, evaluated = [], {}, 0
+    expected: list[tuple[str, int, float]] = []
+    least: dict[str, float] = {}
+    evaluated = 0
     for line in path.read_text().splitlines()[1:]:  # one process: in the order of the shards
         finished = json.loads(line)
         strategy, outcome = finished["shard"].split()[1], finished["outcome"]

@@ -38,6 +38,8 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
+        if tag in ("dt", "dd", "td", "p"):
+            self.text += " "
 
     def handle_data(self, data):
         self.text += data
@@ -69,7 +71,7 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
     said = words(Page(ledger_page(ledger(bound(), REFUTED), drawn=[])).text)
     part = said[said.rindex("Prop. 9/18 of bottleneck") :]
     for wanted in (
-        "In printwe have",
+        "In print we have",
         "left side 2, right side ≈ 1 ([1.00000000000000000 +/- 8.89e-30])",
         "ball arithmetic of 128 bits",
         "for large L only chains of unit weights have the derivative L",
