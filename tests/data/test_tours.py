@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.sparse.csgraph import minimum_spanning_tree
 
-from rankcheck.data.tours import distances, path_lower_bound, shortest_path
+from rankcheck.data.tours import (
+    _bound_and_slope,
+    _minimum_spanning_tree,
+    distances,
+    path_lower_bound,
+    shortest_path,
+)
 
 
 def path_length(D, order):
@@ -137,3 +144,30 @@ def test_errors_say_the_rule():
         path_lower_bound(np.zeros((3, 3)), rounds=-1)
     with pytest.raises(ValueError, match="rows of a matrix"):
         distances(np.zeros(3))
+
+
+def tree_by_scipy(weights):
+    rows, columns = minimum_spanning_tree(weights + 1000.0).nonzero()  # scipy takes 0 for no edge
+    ends = np.concatenate((rows, columns))
+    return weights[rows, columns].sum(), np.bincount(ends, minlength=len(weights)).tolist()
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 8])
+@pytest.mark.oracle("rankcheck.data.path_lower_bound", "scipy.sparse.csgraph.minimum_spanning_tree")
+def test_the_bound_for_any_weights_of_the_points(n):
+    """Also for weights whose sum is not 0, which the ascent does not reach: its steps sum to 0."""
+    g = np.random.default_rng(n)
+    for _ in range(20):
+        D, pi = distances(g.normal(size=(n, 2))), 2 * g.normal(size=n)
+        weights = D + pi[:, None] + pi
+        length, degrees = tree_by_scipy(weights - np.diag(np.diag(weights)))
+        found, ours = _minimum_spanning_tree(weights)
+        assert found == pytest.approx(length, rel=1e-12, abs=1e-12)
+        assert ours.tolist() == degrees
+        bound, slope = _bound_and_slope(D, pi)
+        least = sorted(range(n), key=pi.__getitem__)[:2]
+        assert bound == pytest.approx(length + sum(pi[least]) - 2 * sum(pi), rel=1e-12, abs=1e-12)
+        assert slope.tolist() == [degrees[i] + (i in least) - 2 for i in range(n)]
+        other = pi + g.normal(size=n)
+        # A supergradient of a concave function.
+        assert _bound_and_slope(D, other)[0] <= bound + slope @ (other - pi) + 1e-12
