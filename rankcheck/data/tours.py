@@ -101,10 +101,8 @@ def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
     previous = np.zeros(n)
     for _ in range(rounds + 1):
         bound, slope = _bound_and_slope(D, potential)
-        # The bound sums n - 1 edges of three terms each, two potentials, and n potentials twice.
-        error = (n + 8) * UNIT * n * (D.max() + 6 * np.abs(potential).max())
-        improved = bound - error > best
-        best = max(best, bound - error)
+        improved = bound > best
+        best = max(best, bound)
         if not slope.any():
             break
         if step == 0.0:
@@ -119,11 +117,15 @@ def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
 
 
 def _bound_and_slope(D: Floats, potential: Floats) -> tuple[float, Floats]:
-    """The right side of :func:`path_lower_bound` for these weights π, and a supergradient of it."""
+    """The right side of :func:`path_lower_bound` less its rounding error, and a supergradient."""
     tree, degrees = _minimum_spanning_tree(D + potential[:, None] + potential)
     ends = np.argsort(potential)[:2]
     degrees[ends] += 1
-    return tree + potential[ends].sum() - 2 * potential.sum(), degrees - 2.0
+    bound = tree + potential[ends].sum() - 2 * potential.sum()
+    # The bound sums n - 1 edges of three terms each, two potentials, and n potentials twice.
+    n = len(D)
+    error = (n + 8) * UNIT * n * (D.max() + 6 * np.abs(potential).max())
+    return bound - error, degrees - 2.0
 
 
 def _minimum_spanning_tree(weights: Floats) -> tuple[float, Floats]:
