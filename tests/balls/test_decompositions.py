@@ -221,6 +221,34 @@ def test_signs_and_orders_are_those_of_floats():
                 torch.testing.assert_close(b.midpoints(), a, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("triangle", ["L", "U", "l", "u"])
+def test_one_triangle_is_read(triangle):
+    """The other one may hold anything: eigenvalues and vectors are those of numpy for it."""
+    X = torch.randn(3, 4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
+    values, V = np.linalg.eigh(X.numpy(), triangle.upper())
+    found, vectors = torch.linalg.eigh(exact(X), triangle)
+    alone = torch.linalg.eigvalsh(exact(X), triangle)
+    for ascending in (found, alone):
+        np.testing.assert_allclose(ascending.midpoints().numpy(), values, atol=1e-12)
+    np.testing.assert_allclose(vectors.midpoints().abs().numpy(), abs(V), atol=1e-9)
+
+
+def test_signs_that_floats_do_not_give_are_undecided(monkeypatch):
+    """LAPACK may fail to converge. There is then no sign to follow."""
+    A = exact([[2, 1], [1, 3]])
+    U, _, Vh = torch.linalg.svd(A)
+    V = torch.linalg.eigh(A).eigenvectors
+
+    def fail(*_, **__):
+        raise torch.linalg.LinAlgError("the algorithm failed to converge")
+
+    monkeypatch.setattr(torch.linalg, "svd", fail)
+    monkeypatch.setattr(torch.linalg, "eigh", fail)
+    for vectors, kind in ((U, "singular vectors"), (Vh, "singular vectors"), (V, "eigenvectors")):
+        with pytest.raises(Undecided, match=f"no {kind} to take the signs from"):
+            _ = vectors + 0
+
+
 def test_repeated_eigenvalues_have_no_eigenvectors_but_eigenvalues():
     for A in (exact(torch.eye(3)), exact(torch.zeros(2, 2)), with_spectrum([1, 1, 4])[0] * pi(),
               with_spectrum([1, 1 + NEAR, 4])[0]):  # fmt: skip

@@ -246,6 +246,7 @@ def test_shapes_that_do_not_fit_raise():
         lambda: A[:0].amax(0),
         lambda: A.topk(4),
         lambda: torch.where(A, A, A),
+        lambda: A[None].t(),
         lambda: len(A[0, 0]),
         lambda: iter(A[0, 0]),
     ):
