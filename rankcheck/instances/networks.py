@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import torch
@@ -156,7 +157,7 @@ def _network(
     special = source.integer(0, len(widths) - 2) if alive or structure.startswith("a ") else -1
     gain = source.tensor(low=0.5, high=2.0)[..., None, None] if "near" in structure else 1.0
     weights, shifts = [], []
-    for index, (n, m) in enumerate(zip(widths[1:], widths[:-1], strict=True)):
+    for index, (m, n) in enumerate(pairwise(widths)):
         full = min(n, m)
         rank = full
         if index == special and low:

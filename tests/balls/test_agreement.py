@@ -460,6 +460,13 @@ def test_vector_norms_agree(order):
         assert_agrees(lambda x, dim=dim: torch.linalg.vector_norm(x, order, dim, True), POSITIVE)
 
 
+def test_a_sum_of_absolute_values_keeps_its_sign():
+    """The norm of order 1 of (x, 5) is at least 5 if x may be of any sign."""
+    x = torch.stack([balls(0).enlarged(Fraction(1)), balls(5)])
+    assert Fraction(5) <= torch.linalg.vector_norm(x, 1).lower()
+    assert torch.linalg.vector_norm(x, 1).upper() < 6 + Fraction(1, 10**6)
+
+
 def test_solving_agrees():
     A = M + 9 * torch.eye(4, dtype=torch.float64)
     assert_agrees(

@@ -21,11 +21,13 @@ from rankcheck.balls import (
     BallArray,
     NoBallForm,
     Undecided,
+    choices,
     complexes,
     conventions,
     numbers,
     pi,
     precision,
+    spectra,
     spectral_function,
     spectral_projection,
     spectral_radius,
@@ -491,6 +493,9 @@ def test_functions_raise_for_shapes_that_do_not_fit():
     A = exact(torch.ones(2, 3))
     for function in (torch.linalg.eigh, torch.linalg.eigvals, torch.linalg.eig, spectral_radius,
                      torch.linalg.matrix_exp, torch.linalg.inv_ex, torch.linalg.cholesky_ex,
+                     torch.linalg.eigvalsh, torch.linalg.det, torch.linalg.slogdet,
+                     torch.linalg.inv, torch.linalg.cholesky,
+                     lambda X: torch.linalg.solve(X, X),
                      lambda X: spectral_function(X, torch.exp)):  # fmt: skip
         with pytest.raises(ValueError, match="square"):
             function(A)
@@ -503,6 +508,36 @@ def test_empty_matrices():
     assert (spectral_radius(A) == 0).all()
     assert spectral_function(A, torch.exp).shape == (2, 0, 0)
     assert torch.linalg.svd(exact(torch.zeros(3, 0)), full_matrices=False).U.shape == (3, 0)
+
+
+def test_other_conventions_turn_all_signs_and_tell_any_two_columns_apart():
+    """The columns of any size up to 16: a sign each, and the orders that the module names."""
+
+    def under(pattern, question):
+        with conventions(pattern):
+            return question()
+
+    turned = [under(p, lambda: [choices.sign(k) for k in range(16)]) for p in OTHER_CONVENTIONS]
+    assert [-1] * 16 in turned
+    for k in range(16):
+        for j in range(k):
+            assert any(signs[k] != signs[j] for signs in turned)
+    assert under(0, lambda: [choices.sign(k) for k in range(17)]) == [1] * 17
+    orders = {p: under(p, lambda: choices.order(5)) for p in (0, *OTHER_CONVENTIONS)}
+    assert list(orders.values()) == [
+        [0, 1, 2, 3, 4],
+        [4, 3, 2, 1, 0],
+        [1, 0, 3, 2, 4],
+        [0, 2, 1, 4, 3],
+        [1, 2, 3, 4, 0],
+        [2, 3, 4, 0, 1],
+    ]
+    assert (choices.sign(3), choices.order(3)) == (1, [0, 1, 2])  # outside of any
+
+
+def test_the_width_of_boxes_is_that_of_the_widest_side():
+    boxes = [complexes.Complex(arb(0, 0.5), arb(1, 2)), complexes.Complex(arb(3), arb(0, 1))]
+    assert spectra._width(boxes) == pytest.approx(2)
 
 
 def test_other_conventions_turn_signs_and_orders_and_nothing_else():
@@ -523,7 +558,7 @@ def test_other_conventions_turn_signs_and_orders_and_nothing_else():
     orders = {repr(order)}
     for pattern in OTHER_CONVENTIONS:
         turned = torch.tensor([-1 if pattern >> k & 1 else 1 for k in range(3)])
-        with conventions(pattern) as choices:
+        with conventions(pattern) as noticed:
             for x, y in zip(arbitrary(), plain, strict=True):
                 assert_contains(x * turned - y, 0 * y)
             for x, y in zip(determined(), (A, B, B), strict=True):
@@ -531,14 +566,14 @@ def test_other_conventions_turn_signs_and_orders_and_nothing_else():
             found = torch.linalg.eigvals(B)
             assert sorted(map(repr, found)) == sorted(map(repr, order))
             orders.add(repr(found))
-        assert choices.used
+        assert noticed.used
     assert len(orders) == 6
-    with conventions() as choices:
+    with conventions() as noticed:
         torch.linalg.svdvals(B)
         torch.linalg.eigvalsh(A)
         spectral_function(A, torch.exp)
         spectral_radius(B)
-    assert not choices.used
-    with conventions() as choices:
+    assert not noticed.used
+    with conventions() as noticed:
         torch.linalg.eigvals(B)
-    assert choices.used
+    assert noticed.used

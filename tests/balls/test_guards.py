@@ -247,6 +247,8 @@ def test_shapes_that_do_not_fit_raise():
         lambda: A.topk(4),
         lambda: torch.where(A, A, A),
         lambda: A[None].t(),
+        lambda: A.expand(3),
+        lambda: functional.pad(A, (1, 1, 1, 1, 1, 1)),
         lambda: len(A[0, 0]),
         lambda: iter(A[0, 0]),
     ):
