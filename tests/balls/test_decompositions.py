@@ -14,7 +14,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpz_poly
 
 from rankcheck.balls import (
     OTHER_CONVENTIONS,
@@ -24,6 +24,7 @@ from rankcheck.balls import (
     choices,
     complexes,
     conventions,
+    matrices,
     numbers,
     pi,
     precision,
@@ -380,6 +381,33 @@ def test_eigenvalues_of_general_matrices(name):
                 assert_spectrum_inside(outer, torch.linalg.eigvals(inside).midpoints().tolist())
             assert float(spectral_radius(box).upper()) >= float(spectral_radius(inside).lower())
             assert float(spectral_radius(box).lower()) <= float(spectral_radius(inside).upper())
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_spectrum_moves_by_at_most_the_bound_of_elsner(n):
+    """A large Jordan block with δ in the corner has the eigenvalues (c^{n−1} δ)^{1/n}."""
+    size, small = 10**4, Fraction(1, 10**12)
+    J = np.full((n, n), fmpq(0), dtype=object)
+    for i in range(n - 1):
+        J[i, i + 1] = fmpq(size)
+    box = J.copy()
+    box[n - 1, 0] = arb(0, arb(numbers.exact(small)))
+    boxes = spectra._moved([fmpq(0)] * n, box, arb(numbers.exact(small)))
+    truth = (float(size) ** (n - 1) * float(small)) ** (1 / n)
+    for z in boxes:
+        assert float(z.real.abs_upper()) >= truth
+        assert float(z.imag.abs_upper()) >= truth * (n > 2)
+        assert float(z.real.abs_upper()) <= 16 * truth
+    outer = torch.linalg.eigvals(BallArray(box))
+    corner = J.copy()
+    corner[n - 1, 0] = numbers.exact(small)
+    inside = torch.linalg.eigvals(BallArray(corner))
+    assert_spectrum_inside(outer, inside.midpoints().tolist())
+
+
+def test_roots_that_are_not_real_are_noticed():
+    with pytest.raises(ArithmeticError, match=r"found 1 real roots of .*, which has 3"):
+        matrices.distinct_real_roots(fmpz_poly([-1, 0, 0, 1]))
 
 
 def assert_spectrum_inside(outer, values):

@@ -256,6 +256,20 @@ def test_shapes_that_do_not_fit_raise():
             call()
 
 
+@pytest.mark.parametrize("ndim", range(4))
+def test_axes_are_those_of_torch(ndim):
+    """Counted from both ends; one that does not exist is an IndexError in both."""
+    x = torch.ones((2,) * ndim)
+    for dim in range(-5, 6):
+        try:
+            expected = x.sum(dim).shape
+        except IndexError:
+            with pytest.raises(IndexError, match=f"dimension {dim} is out of range"):
+                exact(x).sum(dim)
+        else:
+            assert exact(x).sum(dim).shape == expected
+
+
 def test_reports():
     x: Any = torch.stack([exact(Fraction(3, 4)), exact(2).sqrt()])
     assert re.fullmatch(r"BallArray\(\[3/4, 1\.414213562… ± \de-39\]\)", repr(x))
