@@ -398,6 +398,9 @@ def test_the_spectrum_moves_by_at_most_the_bound_of_elsner(n):
         assert float(z.real.abs_upper()) >= truth
         assert float(z.imag.abs_upper()) >= truth * (n > 2)
         assert float(z.real.abs_upper()) <= 16 * truth
+    ones = np.full((n, n), arb(0, 1), dtype=object)  # the matrix of ones has the eigenvalue n
+    for z in spectra._moved([fmpq(0)] * n, ones, arb(n)):
+        assert z.real.abs_upper() >= n
     outer = torch.linalg.eigvals(BallArray(box))
     corner = J.copy()
     corner[n - 1, 0] = numbers.exact(small)
@@ -525,8 +528,9 @@ def test_functions_raise_for_shapes_that_do_not_fit():
                      torch.linalg.inv, torch.linalg.cholesky,
                      lambda X: torch.linalg.solve(X, X),
                      lambda X: spectral_function(X, torch.exp)):  # fmt: skip
-        with pytest.raises(ValueError, match="square"):
-            function(A)
+        for batch in (A, A[None][:0]):  # of no matrices as well
+            with pytest.raises(ValueError, match="square"):
+                function(batch)
 
 
 def test_empty_matrices():
@@ -547,6 +551,8 @@ def test_other_conventions_turn_all_signs_and_tell_any_two_columns_apart():
 
     turned = [under(p, lambda: [choices.sign(k) for k in range(16)]) for p in OTHER_CONVENTIONS]
     assert [-1] * 16 in turned
+    assert any(under(p, lambda: {choices.sign(k) for k in range(40)}) == {-1}
+               for p in OTHER_CONVENTIONS)  # fmt: skip
     for k in range(16):
         for j in range(k):
             assert any(signs[k] != signs[j] for signs in turned)
