@@ -331,6 +331,10 @@ DRAWS = {
             ((3,), (5 / 4, 4)),
         ],
     ),
+    "a balanced factor": (
+        lambda s: matrices.balanced_factors(s, layers=(1, 1), size=(3, 3)),
+        [((3,), (1 / 8, 2)), ((3, 3), 2), ((3, 3), 2)],
+    ),
     "a dense matrix": (matrices.matrices(rows=(2, 2), columns=(3, 3)), [((2, 3), 8)]),
     "a dense symmetric matrix": (classes.symmetric_matrices(size=(3, 3)), [((6,), 8)]),
     "a dense unitary matrix": (
