@@ -263,6 +263,8 @@ def test_repeated_eigenvalues_have_no_eigenvectors_but_eigenvalues():
             _ = vectors + 0
     with pytest.raises(Undecided, match=r"unknown entries|beyond"):
         _ = torch.linalg.eigh(exact([[1, 2], [2, 1]]) / 0).eigenvectors + 0
+    with pytest.raises(Undecided, match="beyond the range of floats"):
+        _ = torch.linalg.eigh(exact([[10**400, 1], [1, 2]])).eigenvectors + 0
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 2), (3, 3), (4, 2), (2, 4), (5, 3)])
