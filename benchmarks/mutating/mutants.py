@@ -2,7 +2,7 @@
 
 A mutant replaces one expression or statement; the text around it stays. What a test should not pin
 down or cannot see is left alone: messages (strings, the arguments of `raise`), annotations,
-`assert`, decorators, `__all__`, and what only the type checker reads.
+`assert`, `strict=` of zip, decorators, `__all__`, and what only the type checker reads.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ _PAIRS = (
     ("lower", "upper"),
 )
 _CALLS = {a: b for pair in _PAIRS for a, b in (pair, pair[::-1])}
+#: Arguments that only check what holds by construction, as `assert` does.
+_CHECKS = ("strict",)
 #: A constant below this is a tolerance: a test should notice it 1000 times too wide.
 _TOLERANCE = 1e-3
 
@@ -269,7 +271,7 @@ class _Finder:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 yield from self._expression(child)
-            elif isinstance(child, ast.keyword):
+            elif isinstance(child, ast.keyword) and child.arg not in _CHECKS:
                 yield from self._expression(child.value)
             elif isinstance(child, ast.comprehension):
                 yield from self._expression(child.iter)
@@ -294,7 +296,7 @@ class _Finder:
             setattr(other.func, "attr" if hasattr(function, "attr") else "id", _CALLS[name])
             yield self._mutant(node, "call replaced", other)
         for index, keyword in enumerate(node.keywords):
-            if keyword.arg is not None:
+            if keyword.arg is not None and keyword.arg not in _CHECKS:
                 fewer = [*node.keywords[:index], *node.keywords[index + 1 :]]
                 yield self._mutant(node, "argument removed", ast.Call(node.func, node.args, fewer))
         if len(node.args) > 1 and not isinstance(node.args[-1], ast.Starred):

@@ -33,12 +33,12 @@ def pi() -> BallArray:
 # Arithmetic.
 
 
-@implements("add", "__add__")
+@implements("add")
 def add(input: Any, other: Any, *, alpha: Any = 1) -> BallArray:
     return balls(input) + (other if alpha == 1 else balls(other) * alpha)
 
 
-@implements("sub", "subtract", "__sub__")
+@implements("sub", "subtract")
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> BallArray:
     return balls(input) - (other if alpha == 1 else balls(other) * alpha)
 
@@ -48,12 +48,12 @@ def rsub(input: Any, other: Any) -> BallArray:
     return balls(other) - input
 
 
-@implements("mul", "multiply", "__mul__")
+@implements("mul", "multiply")
 def mul(input: Any, other: Any) -> BallArray:
     return balls(input) * other
 
 
-@implements("div", "divide", "true_divide", "__truediv__")
+@implements("div", "divide", "true_divide")
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> BallArray:
     quotient = divide(input, other)
     if rounding_mode is None:
@@ -66,7 +66,7 @@ def floor_divide(input: Any, other: Any) -> BallArray:
     return floor(divide(input, other))
 
 
-@implements("remainder", "__mod__")
+@implements("remainder")
 def remainder(input: Any, other: Any) -> BallArray:
     return balls(input) - floor_divide(input, other) * other
 
@@ -82,7 +82,7 @@ def _power_of(base: Any, exponent: Any) -> Any:
 _power = elementwise(_power_of, 2)
 
 
-@implements("pow", "float_power", "__pow__")
+@implements("pow", "float_power")
 def power(input: Any, exponent: Any) -> BallArray:
     if type(exponent) is int and exponent > 0:
 
@@ -93,7 +93,7 @@ def power(input: Any, exponent: Any) -> BallArray:
     return wrap(_power(balls(input).elements, balls(exponent).elements))
 
 
-@implements("neg", "negative", "__neg__")
+@implements("neg", "negative")
 def neg(input: Any) -> BallArray:
     return -balls(input)
 
@@ -158,7 +158,7 @@ def _of_acb(name: str) -> Callable[[Complex], Complex]:
     return lambda z: from_acb(getattr(z.acb(), name)())
 
 
-absolute = _unary(numbers.absolute, "abs", "absolute", "__abs__", of_complex=Complex.absolute)
+absolute = _unary(numbers.absolute, "abs", "absolute", of_complex=Complex.absolute)
 sign = _unary(numbers.sign, "sign")
 sgn = _unary(numbers.sign, "sgn", of_complex=Complex.sgn)
 angle = _unary(lambda x: acb(arb(x)).arg(), "angle", of_complex=lambda z: z.acb().arg())
@@ -313,12 +313,12 @@ def _comparison(
     return implements(*names)(compare)
 
 
-lt = _comparison(np.less, np.greater_equal, "<", "lt", "less", "__lt__")
-le = _comparison(np.less_equal, np.greater, "<=", "le", "less_equal", "__le__")
-gt = _comparison(np.greater, np.less_equal, ">", "gt", "greater", "__gt__")
-ge = _comparison(np.greater_equal, np.less, ">=", "ge", "greater_equal", "__ge__")
-eq = _comparison(np.equal, np.not_equal, "==", "eq", "__eq__")
-ne = _comparison(np.not_equal, np.equal, "!=", "ne", "not_equal", "__ne__")
+lt = _comparison(np.less, np.greater_equal, "<", "lt", "less")
+le = _comparison(np.less_equal, np.greater, "<=", "le", "less_equal")
+gt = _comparison(np.greater, np.less_equal, ">", "gt", "greater")
+ge = _comparison(np.greater_equal, np.less, ">=", "ge", "greater_equal")
+eq = _comparison(np.equal, np.not_equal, "==", "eq")
+ne = _comparison(np.not_equal, np.equal, "!=", "ne", "not_equal")
 
 
 @implements("isfinite")

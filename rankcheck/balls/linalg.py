@@ -48,7 +48,7 @@ def vdot(input: Any, other: Any) -> BallArray:
     return matmul(conj(input), other)
 
 
-@implements("matmul", "__matmul__", "mm", "bmm", "mv", "dot", "linalg_matmul")
+@implements("matmul", "mm", "bmm", "mv", "dot", "linalg_matmul")
 def matmul(input: Any, other: Any) -> BallArray:
     x, y = balls(input).elements, balls(other).elements
     matrices_ = x.ndim == 2 == y.ndim and x.shape[1] == y.shape[0]

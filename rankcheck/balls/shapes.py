@@ -241,11 +241,8 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
     x = balls(input)
     widths = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     widths += [(0, 0)] * (x.ndim - len(widths))
-    shape = [n + before + after for n, (before, after) in zip(x.shape, widths[::-1], strict=True)]
-    result = full(shape, ZERO if value is None else numbers.exact(value)).elements
-    inside = tuple(slice(b, b + n) for n, (b, _) in zip(x.shape, widths[::-1], strict=True))
-    result[inside] = x.elements
-    return wrap(result)
+    filling = ZERO if value is None else numbers.exact(value)
+    return wrap(np.pad(x.elements, widths[::-1], constant_values=filling))
 
 
 # Diagonals and triangles.

@@ -370,8 +370,8 @@ def _isolated(A: acb_mat) -> list[Any] | None:
 def _moved(values: list[Any], A: np.ndarray, error: arb) -> list[Any]:
     """The eigenvalues of every matrix in A from those of its midpoint, by Elsner's bound."""
     n = len(A)
-    squares = sum((arb(numbers.absolute(x)).upper() ** 2 for x in A.ravel().tolist()), start=arb(0))
-    size = numbers.sqrt(squares.upper()) * 2
+    squares = sum(arb(numbers.absolute(x)).upper() ** 2 for x in A.ravel().tolist())
+    size = numbers.sqrt(arb(squares).upper()) * 2
     radius = arb(n * arb(size) ** (1 - arb(1) / n) * error.root(n)).upper() if n > 1 else error
     box = arb(0, radius)
     return [Complex(real(z) + box, imag(z) + box) for z in values]

@@ -50,7 +50,7 @@ def serpentine_path(points: Floats) -> Floats:
 
     All coordinates but the last are cut into m parts, m^k ≈ N/3. The path visits the resulting
     columns so that each is next to the one before; in the columns the last coordinate ascends and
-    descends in turn. In one dimension the path is the shortest one.
+    descends in turn, at first up. In one dimension the path is the shortest one.
 
     Raises:
         ValueError: a point lies outside the unit cube.

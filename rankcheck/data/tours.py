@@ -44,7 +44,7 @@ def shortest_path(D: Floats) -> tuple[float, list[int]]:
         ValueError: D is not a matrix of distances, or N > 16.
 
     >>> shortest_path(distances(np.array([[0.0], [5.0], [1.0]])))
-    (5.0, [1, 2, 0])
+    (5.0, [0, 2, 1])
     """
     D = _checked(D)
     n = len(D)
@@ -54,9 +54,9 @@ def shortest_path(D: Floats) -> tuple[float, list[int]]:
         )
     if n <= 1:
         return 0.0, list(range(n))
-    everything = (1 << n) - 1
     sets = np.arange(1 << n)
-    least = np.full((1 << n, n), np.inf)
+    everything = len(sets) - 1
+    least = np.full((len(sets), n), np.inf)
     least[1 << np.arange(n), np.arange(n)] = 0.0
     sizes = np.bitwise_count(sets)
     for size in range(1, n):
@@ -70,7 +70,7 @@ def shortest_path(D: Floats) -> tuple[float, list[int]]:
         last = path[-1]
         visited ^= 1 << last
         path.append(int((least[visited] + D[:, last]).argmin()))
-    return length, path[::-1]
+    return length, path
 
 
 def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
@@ -100,16 +100,9 @@ def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
     best, step, patience = -np.inf, 0.0, 0
     previous = np.zeros(n)
     for _ in range(rounds + 1):
-        weights = D + potential[:, None] + potential
-        tree, degrees = _minimum_spanning_tree(weights)
-        ends = np.argsort(potential)[:2]
-        bound = tree + potential[ends].sum() - 2 * potential.sum()
-        # The bound sums n - 1 edges of three terms each, two potentials, and n potentials twice.
-        error = (n + 8) * UNIT * n * (D.max() + 6 * np.abs(potential).max())
-        improved = bound - error > best
-        best = max(best, bound - error)
-        degrees[ends] += 1
-        slope = degrees - 2.0
+        bound, slope = _bound_and_slope(D, potential)
+        improved = bound > best
+        best = max(best, bound)
         if not slope.any():
             break
         if step == 0.0:
@@ -121,6 +114,18 @@ def path_lower_bound(D: Floats, *, rounds: int = 200) -> float:
         potential = potential + step * (0.7 * slope + 0.3 * previous)
         previous = slope
     return float(max(best, 0.0))
+
+
+def _bound_and_slope(D: Floats, potential: Floats) -> tuple[float, Floats]:
+    """The right side of :func:`path_lower_bound` less its rounding error, and a supergradient."""
+    tree, degrees = _minimum_spanning_tree(D + potential[:, None] + potential)
+    ends = np.argsort(potential)[:2]
+    degrees[ends] += 1
+    bound = tree + potential[ends].sum() - 2 * potential.sum()
+    # The bound sums n - 1 edges of three terms each, two potentials, and n potentials twice.
+    n = len(D)
+    error = (n + 8) * UNIT * n * (D.max() + 6 * np.abs(potential).max())
+    return bound - error, degrees - 2.0
 
 
 def _minimum_spanning_tree(weights: Floats) -> tuple[float, Floats]:

@@ -27,6 +27,7 @@ The balance of both is checked again: exactly on balls, up to `RESIDUAL` times t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import torch
@@ -100,7 +101,7 @@ def balanced_network(
     rho = source.tensor(widths[0], low=0.25, high=2.0)
     wide = steepness if isinstance(steepness, int | float) else steepness[..., None, None]
     alpha, weights, biases = rows, [], []
-    for index, (n, m) in enumerate(zip(widths[1:], widths[:-1], strict=True)):
+    for index, (m, n) in enumerate(pairwise(widths)):
         full = min(n, m)
         rank = full_mostly(source, full) if index == special else full
         if rank < full:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import torch
@@ -154,14 +155,15 @@ def _network(
     alive = structure in ALIVE
     low = alive or structure == "a layer of low rank"
     special = source.integer(0, len(widths) - 2) if alive or structure.startswith("a ") else -1
-    gain = source.tensor(low=0.5, high=2.0)[..., None, None] if "near" in structure else 1.0
+    near = "near" in structure
+    gain = source.tensor(low=0.5, high=2.0)[..., None, None] if near else None
     weights, shifts = [], []
-    for index, (n, m) in enumerate(zip(widths[1:], widths[:-1], strict=True)):
+    for index, (m, n) in enumerate(pairwise(widths)):
         full = min(n, m)
         rank = full
         if index == special and low:
             rank = full_mostly(source, full) if alive else source.integer(1, full)
-        if "near" in structure:
+        if near:
             w = near_isometry(source.tensor(n, rank if rank < full else m, low=-bound, high=bound))
             if rank < full:
                 w = w @ near_isometry(source.tensor(rank, m, low=-bound, high=bound))

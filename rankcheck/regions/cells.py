@@ -86,8 +86,7 @@ class Regions:
 
     def exact_interior(self, region: int) -> list[Fraction]:
         """The mean of the vertices of one region: strictly inside, whatever its size."""
-        rows = self.exact_vertices(region)
-        return [sum(column, Fraction(0)) / len(rows) for column in zip(*rows, strict=True)]
+        return np.mean(np.array(self.exact_vertices(region), dtype=object), axis=0).tolist()
 
     # Affine maps
 

@@ -41,7 +41,7 @@ def sphere_rule(d: int, degree: int) -> tuple[Tensor, Tensor]:
             "a rule on S^(d-1) needs d >= 2 and a degree of at least 0"
         )
     angles = 2 * math.pi * torch.arange(degree + 1, dtype=torch.float64) / (degree + 1)
-    points = torch.stack((torch.cos(angles), torch.sin(angles)), -1)
+    points = torch.column_stack((torch.cos(angles), torch.sin(angles)))
     weights = torch.full((degree + 1,), 1 / (degree + 1), dtype=torch.float64)
     for k in range(3, d + 1):
         t, w = quadrature(k, degree // 2 + 1)

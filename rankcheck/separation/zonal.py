@@ -146,9 +146,9 @@ def _rotated(d: int, degree: int, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         u_weight = torch.tensor([0.5, 0.5], dtype=torch.float64)
     else:
         u, u_weight = quadrature(d - 1, degree // 2 + 1)
-    t, c = t.to(c.device).unsqueeze(-1), c[..., None, None]
+    t, c = t.to(c.device)[:, None], c[..., None, None]
     across = torch.sqrt((1 - t * t) * (1 - c * c).clamp(min=0)) * u.to(c.device)
-    return t, c * t + across, (t_weight.unsqueeze(-1) * u_weight).to(c.device)
+    return t, c * t + across, (t_weight[:, None] * u_weight).to(c.device)
 
 
 def _orthonormal(d: int, n: int, t: Tensor) -> Tensor:

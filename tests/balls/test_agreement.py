@@ -234,7 +234,14 @@ REDUCTIONS = {
     ),
     "topk": lambda x: (x.topk(2).values, torch.topk(x, 2, dim=1, largest=False).values),
     "argmax": lambda x: (x.argmax(), x.argmax(-1), torch.argmin(x, 1, keepdim=True)),
-    "bools": lambda x: (torch.any(x), x.all(), torch.any(x, -1), x.all(1, keepdim=True)),
+    "bools": lambda x: (
+        torch.any(x),
+        x.all(),
+        torch.any(x, -1),
+        x.any(0, keepdim=True),
+        torch.all(x, -1),
+        x.all(1, keepdim=True),
+    ),
     "counts": lambda x: (torch.count_nonzero(x), x.count_nonzero(-1), torch.equal(x, x)),
 }
 
@@ -264,8 +271,11 @@ PRODUCTS = {
     "chains": lambda x: (
         torch.linalg.multi_dot([x[0], x[1].T, x[0]]),
         torch.linalg.matrix_power(x[:, :, :3], 3),
+        torch.linalg.matrix_power(torch.ones_like(x[:, :, :3]), 0),  # of a singular matrix
+        torch.linalg.matrix_power(x[0, :2, :2], -2),
         torch.linalg.vecdot(x, V),
-        torch.addmm(x[0], x[0, :, :3], x[1], beta=2),
+        torch.addmm(x[0], x[0, :, :3], x[1], beta=2, alpha=3),
+        torch.addmm(x[0], x[0, :, :3], x[1]),
     ),
     "distances": lambda x: (torch.cdist(x, x), torch.cdist(x, X[:1], p=1)),
     "trace": lambda x: x[0, :, :3].trace(),
@@ -455,6 +465,13 @@ def test_vector_norms_agree(order):
         assert_agrees(lambda x, dim=dim: torch.linalg.vector_norm(x, order, dim, True), POSITIVE)
 
 
+def test_a_sum_of_absolute_values_keeps_its_sign():
+    """The norm of order 1 of (x, 5) is at least 5 if x may be of any sign."""
+    x = torch.stack([balls(0).enlarged(Fraction(1)), balls(5)])
+    assert Fraction(5) <= torch.linalg.vector_norm(x, 1).lower()
+    assert torch.linalg.vector_norm(x, 1).upper() < 6 + Fraction(1, 10**6)
+
+
 def test_solving_agrees():
     A = M + 9 * torch.eye(4, dtype=torch.float64)
     assert_agrees(
@@ -491,6 +508,20 @@ def test_a_claim_body_runs_on_both():
     power = (torch.linalg.svdvals(BallArray.exact(W)) ** Fraction(2, 3)).sum(-1)
     expected = (torch.linalg.svdvals(W) ** (2 / 3)).sum(-1)
     torch.testing.assert_close(power.midpoints(), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_values_and_indices_are_a_pair():
+    """As torch's are: of length 2, by position from both ends, and to be taken apart."""
+    for x in (X, BallArray.exact(X)):
+        for pair in (x.max(dim=-1), x.min(1), x.sort(), torch.sort(x, descending=True), x.topk(2)):
+            assert len(pair) == 2
+            values, indices = pair
+            assert (pair[0] == pair.values).all()
+            assert (pair[-2] == values).all()
+            assert torch.equal(pair[1], pair.indices)
+            assert torch.equal(pair[-1], indices)
+            with pytest.raises(IndexError):
+                pair[2]
 
 
 def test_values_of_ties_need_no_decision_but_their_places_do():

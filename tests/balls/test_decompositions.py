@@ -14,18 +14,21 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpz_poly
 
 from rankcheck.balls import (
     OTHER_CONVENTIONS,
     BallArray,
     NoBallForm,
     Undecided,
+    choices,
     complexes,
     conventions,
+    matrices,
     numbers,
     pi,
     precision,
+    spectra,
     spectral_function,
     spectral_projection,
     spectral_radius,
@@ -222,6 +225,34 @@ def test_signs_and_orders_are_those_of_floats():
                 torch.testing.assert_close(b.midpoints(), a, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("triangle", ["L", "U", "l", "u"])
+def test_one_triangle_is_read(triangle):
+    """The other one may hold anything: eigenvalues and vectors are those of numpy for it."""
+    X = torch.randn(3, 4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
+    values, V = np.linalg.eigh(X.numpy(), triangle.upper())
+    found, vectors = torch.linalg.eigh(exact(X), triangle)
+    alone = torch.linalg.eigvalsh(exact(X), triangle)
+    for ascending in (found, alone):
+        np.testing.assert_allclose(ascending.midpoints().numpy(), values, atol=1e-12)
+    np.testing.assert_allclose(vectors.midpoints().abs().numpy(), abs(V), atol=1e-9)
+
+
+def test_signs_that_floats_do_not_give_are_undecided(monkeypatch):
+    """LAPACK may fail to converge. There is then no sign to follow."""
+    A = exact([[2, 1], [1, 3]])
+    U, _, Vh = torch.linalg.svd(A)
+    V = torch.linalg.eigh(A).eigenvectors
+
+    def fail(*_, **__):
+        raise torch.linalg.LinAlgError("the algorithm failed to converge")
+
+    monkeypatch.setattr(torch.linalg, "svd", fail)
+    monkeypatch.setattr(torch.linalg, "eigh", fail)
+    for vectors, kind in ((U, "singular vectors"), (Vh, "singular vectors"), (V, "eigenvectors")):
+        with pytest.raises(Undecided, match=f"no {kind} to take the signs from"):
+            _ = vectors + 0
+
+
 def test_repeated_eigenvalues_have_no_eigenvectors_but_eigenvalues():
     for A in (exact(torch.eye(3)), exact(torch.zeros(2, 2)), with_spectrum([1, 1, 4])[0] * pi(),
               with_spectrum([1, 1 + NEAR, 4])[0]):  # fmt: skip
@@ -233,6 +264,8 @@ def test_repeated_eigenvalues_have_no_eigenvectors_but_eigenvalues():
             _ = vectors + 0
     with pytest.raises(Undecided, match=r"unknown entries|beyond"):
         _ = torch.linalg.eigh(exact([[1, 2], [2, 1]]) / 0).eigenvectors + 0
+    with pytest.raises(Undecided, match="beyond the range of floats"):
+        _ = torch.linalg.eigh(exact([[10**400, 1], [1, 2]])).eigenvectors + 0
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 2), (3, 3), (4, 2), (2, 4), (5, 3)])
@@ -353,6 +386,36 @@ def test_eigenvalues_of_general_matrices(name):
             assert float(spectral_radius(box).lower()) <= float(spectral_radius(inside).upper())
 
 
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_spectrum_moves_by_at_most_the_bound_of_elsner(n):
+    """A large Jordan block with δ in the corner has the eigenvalues (c^{n−1} δ)^{1/n}."""
+    size, small = 10**4, Fraction(1, 10**12)
+    J = np.full((n, n), fmpq(0), dtype=object)
+    for i in range(n - 1):
+        J[i, i + 1] = fmpq(size)
+    box = J.copy()
+    box[n - 1, 0] = arb(0, arb(numbers.exact(small)))
+    boxes = spectra._moved([fmpq(0)] * n, box, arb(numbers.exact(small)))
+    truth = (float(size) ** (n - 1) * float(small)) ** (1 / n)
+    for z in boxes:
+        assert float(z.real.abs_upper()) >= truth
+        assert float(z.imag.abs_upper()) >= truth * (n > 2)
+        assert float(z.real.abs_upper()) <= 16 * truth
+    ones = np.full((n, n), arb(0, 1), dtype=object)  # the matrix of ones has the eigenvalue n
+    for z in spectra._moved([fmpq(0)] * n, ones, arb(n)):
+        assert z.real.abs_upper() >= n
+    outer = torch.linalg.eigvals(BallArray(box))
+    corner = J.copy()
+    corner[n - 1, 0] = numbers.exact(small)
+    inside = torch.linalg.eigvals(BallArray(corner))
+    assert_spectrum_inside(outer, inside.midpoints().tolist())
+
+
+def test_roots_that_are_not_real_are_noticed():
+    with pytest.raises(ArithmeticError, match=r"found 1 real roots of .*, which has 3"):
+        matrices.distinct_real_roots(fmpz_poly([-1, 0, 0, 1]))
+
+
 def assert_spectrum_inside(outer, values):
     """A bijection of the boxes and the values, each value inside its box, by exhaustion."""
     real, imag = outer.real, outer.imag
@@ -465,9 +528,13 @@ def test_functions_raise_for_shapes_that_do_not_fit():
     A = exact(torch.ones(2, 3))
     for function in (torch.linalg.eigh, torch.linalg.eigvals, torch.linalg.eig, spectral_radius,
                      torch.linalg.matrix_exp, torch.linalg.inv_ex, torch.linalg.cholesky_ex,
+                     torch.linalg.eigvalsh, torch.linalg.det, torch.linalg.slogdet,
+                     torch.linalg.inv, torch.linalg.cholesky,
+                     lambda X: torch.linalg.solve(X, X),
                      lambda X: spectral_function(X, torch.exp)):  # fmt: skip
-        with pytest.raises(ValueError, match="square"):
-            function(A)
+        for batch in (A, A[None][:0]):  # of no matrices as well
+            with pytest.raises(ValueError, match="square"):
+                function(batch)
 
 
 def test_empty_matrices():
@@ -477,6 +544,38 @@ def test_empty_matrices():
     assert (spectral_radius(A) == 0).all()
     assert spectral_function(A, torch.exp).shape == (2, 0, 0)
     assert torch.linalg.svd(exact(torch.zeros(3, 0)), full_matrices=False).U.shape == (3, 0)
+
+
+def test_other_conventions_turn_all_signs_and_tell_any_two_columns_apart():
+    """The columns of any size up to 16: a sign each, and the orders that the module names."""
+
+    def under(pattern, question):
+        with conventions(pattern):
+            return question()
+
+    turned = [under(p, lambda: [choices.sign(k) for k in range(16)]) for p in OTHER_CONVENTIONS]
+    assert [-1] * 16 in turned
+    assert any(under(p, lambda: {choices.sign(k) for k in range(40)}) == {-1}
+               for p in OTHER_CONVENTIONS)  # fmt: skip
+    for k in range(16):
+        for j in range(k):
+            assert any(signs[k] != signs[j] for signs in turned)
+    assert under(0, lambda: [choices.sign(k) for k in range(17)]) == [1] * 17
+    orders = {p: under(p, lambda: choices.order(5)) for p in (0, *OTHER_CONVENTIONS)}
+    assert list(orders.values()) == [
+        [0, 1, 2, 3, 4],
+        [4, 3, 2, 1, 0],
+        [1, 0, 3, 2, 4],
+        [0, 2, 1, 4, 3],
+        [1, 2, 3, 4, 0],
+        [2, 3, 4, 0, 1],
+    ]
+    assert (choices.sign(3), choices.order(3)) == (1, [0, 1, 2])  # outside of any
+
+
+def test_the_width_of_boxes_is_that_of_the_widest_side():
+    boxes = [complexes.Complex(arb(0, 0.5), arb(1, 2)), complexes.Complex(arb(3), arb(0, 1))]
+    assert spectra._width(boxes) == pytest.approx(2)
 
 
 def test_other_conventions_turn_signs_and_orders_and_nothing_else():
@@ -497,7 +596,7 @@ def test_other_conventions_turn_signs_and_orders_and_nothing_else():
     orders = {repr(order)}
     for pattern in OTHER_CONVENTIONS:
         turned = torch.tensor([-1 if pattern >> k & 1 else 1 for k in range(3)])
-        with conventions(pattern) as choices:
+        with conventions(pattern) as noticed:
             for x, y in zip(arbitrary(), plain, strict=True):
                 assert_contains(x * turned - y, 0 * y)
             for x, y in zip(determined(), (A, B, B), strict=True):
@@ -505,14 +604,14 @@ def test_other_conventions_turn_signs_and_orders_and_nothing_else():
             found = torch.linalg.eigvals(B)
             assert sorted(map(repr, found)) == sorted(map(repr, order))
             orders.add(repr(found))
-        assert choices.used
+        assert noticed.used
     assert len(orders) == 6
-    with conventions() as choices:
+    with conventions() as noticed:
         torch.linalg.svdvals(B)
         torch.linalg.eigvalsh(A)
         spectral_function(A, torch.exp)
         spectral_radius(B)
-    assert not choices.used
-    with conventions() as choices:
+    assert not noticed.used
+    with conventions() as noticed:
         torch.linalg.eigvals(B)
-    assert choices.used
+    assert noticed.used

@@ -249,11 +249,28 @@ def test_shapes_that_do_not_fit_raise():
         lambda: A[:0].amax(0),
         lambda: A.topk(4),
         lambda: torch.where(A, A, A),
+        lambda: A[None].t(),
+        lambda: A.expand(3),
+        lambda: functional.pad(A, (1, 1, 1, 1, 1, 1)),
         lambda: len(A[0, 0]),
         lambda: iter(A[0, 0]),
     ):
         with pytest.raises((ValueError, IndexError, TypeError)):
             call()
+
+
+@pytest.mark.parametrize("ndim", range(4))
+def test_axes_are_those_of_torch(ndim):
+    """Counted from both ends; one that does not exist is an IndexError in both."""
+    x = torch.ones((2,) * ndim)
+    for dim in range(-5, 6):
+        try:
+            expected = x.sum(dim).shape
+        except IndexError:
+            with pytest.raises(IndexError, match=f"dimension {dim} is out of range"):
+                exact(x).sum(dim)
+        else:
+            assert exact(x).sum(dim).shape == expected
 
 
 def test_reports():

@@ -175,6 +175,17 @@ def test_even_powers_and_roots_of_balls_around_zero_stay_nonnegative():
         assert numbers.bounds(cube)[0] <= low < high <= numbers.bounds(cube)[1]
 
 
+def test_up_to_contains_its_bound_at_less_precision():
+    """[0, u] for a u of more bits than balls have."""
+    for upper in (fmpq(1), fmpq(3), fmpq(2, 7)):
+        with precision(400):
+            bound = arb(upper) + arb(2) ** -300
+            bound = bound.upper()
+        low, high = numbers.bounds(numbers.up_to(bound))
+        assert low >= 0
+        assert Fraction(int(upper.p), int(upper.q)) + Fraction(1, 2**301) <= high
+
+
 @pytest.mark.parametrize("exponent", [Fraction(2, 3), 0.9, Fraction(-1, 2), -1, -2])
 def test_powers_outside_of_their_domain_know_nothing(exponent):
     bases = [arb(-1, 3), arb(0, 1), fmpq(0)] + [fmpq(-2), arb(-2, 1)] * (exponent not in (-1, -2))

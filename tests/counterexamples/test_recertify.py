@@ -17,6 +17,7 @@ from rankcheck.counterexamples import (
     write,
 )
 from rankcheck.counterexamples.certificate import digest
+from rankcheck.counterexamples.given import instances_of
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import ChoicesError
 from rankcheck.instances.source import instances
@@ -156,6 +157,25 @@ def test_a_certificate_that_was_changed_by_hand(refuted):
     path.write_text('{"schema": 1}')
     with pytest.raises(CertificateError, match="is malformed"):
         recertify(claim)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {},
+        "vectors()",
+        {"record": [{"integer": 5, "low": 1, "high": 3}], "family": "vectors()"},
+        {"record": None, "family": "vectors()"},
+        {"record": []},
+    ],
+)
+def test_a_certificate_of_schema_1_that_is_no_certificate(tmp_path, section):
+    """Its checksum is right, and its content is not: a clear error, and never nothing."""
+    path = tmp_path / "old.json"
+    data = {"schema": 1, "smallest": section, "worst": None}
+    path.write_text(json.dumps({**data, "sha256": digest(data)}))
+    with pytest.raises(CertificateError, match=r"old\.json is malformed: \w+Error"):
+        instances_of(path)
 
 
 def test_an_instance_as_text(refuted, tmp_path):

@@ -352,6 +352,21 @@ def test_entries_are_rounded_as_far_as_they_may_be():
     assert entries.fractional_bits(simple.tensors[0]).max() <= 4
 
 
+def test_small_savings_are_taken():
+    """3 and -1 become 2 and 1, which are less than one bit simpler."""
+    record = read_choices(vectors(size=2), [[3, -1]])
+
+    def large(candidate):
+        first, second = candidate.tensors[0].tolist()
+        return first >= 2 and abs(second) >= 1
+
+    simple = entries.simplify_entries(record, large, Clock(FOREVER))
+    assert simple.tensors[0].tolist() in ([2.0, 1.0], [3.0, 1.0])
+    alone = read_choices(vectors(size=1), [[-1]])
+    simple = entries.simplify_entries(alone, lambda r: bool(r.tensors[0].all()), Clock(FOREVER))
+    assert simple.tensors[0].tolist() == [1.0]
+
+
 def test_what_changes_nothing_returns_the_record_itself():
     record = read_choices(vectors(size=2), [[0, 0]])
     assert entries.simplify_entries(record, always, Clock(FOREVER)) is record
@@ -401,6 +416,23 @@ def test_a_screen_that_errs_is_corrected():
     assert found.record.tensors[0].tolist() == [4.0, 0.0, 0.0, 0.0]
     found = shrink_record(vectors(size=4), record, exact, screen=lambda r: False)
     assert found.record.tensors[0].tolist() == [4.0, 0.0, 0.0, 0.0]
+
+
+def test_the_first_descent_uses_the_screen_alone():
+    """A screen that never errs leaves little to the slow test, which sees no large record."""
+    record = read_choices(vectors(size=6), [[5.1, 6.3, 1.2, 0.7, -3.3, 2.9]])
+    seen = []
+
+    def first_is_large(candidate):
+        return bool(candidate.tensors[0][0] > 3)
+
+    def slow(candidate):
+        seen.append(int(candidate.tensors[0].count_nonzero()))
+        return first_is_large(candidate)
+
+    found = shrink_record(vectors(size=6), record, slow, screen=first_is_large)
+    assert found.record.tensors[0].tolist() == [4.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert max(seen) == 1
 
 
 def test_a_large_record_is_made_small_without_hypothesis():

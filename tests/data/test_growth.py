@@ -120,6 +120,14 @@ def test_fit_against_scipy():
     assert fit.freedom == 14
 
 
+def test_three_samples_of_two_sizes_can_be_fitted():
+    """Logarithms 0, 2, 3 (in log 2) at 0, 0, 2: the slope is (3 - 1)/2, the residuals are ±1."""
+    fit = fitted_exponent([1, 1, 4], [1, 4, 8])
+    assert fit.value == pytest.approx(1, rel=1e-12)
+    assert fit.error == pytest.approx(linregress([0, 0, 2], [0, 2, 3]).stderr, rel=1e-12)
+    assert fit.freedom == 1
+
+
 def test_a_power_law_without_noise():
     fit = fitted_exponent([2, 4, 8, 16], [3 * n**0.25 for n in (2, 4, 8, 16)])
     assert fit.value == pytest.approx(0.25, rel=1e-12)
@@ -131,9 +139,11 @@ def test_a_power_law_without_noise():
     [
         ([2, 4], [1, 1]),
         ([2, 4, 8], [1, 1]),
+        ([0, 4, 8], [1, 1, 1]),
         ([2, 2, 2], [1, 1, 1]),
         ([2, 4, 8], [1, 0, 1]),
-        ([0, 4, 8], [1, 1, 1]),
+        ([2, 4, 8], [1, -1, 1]),
+        ([2, 4, 8], [1, 1, 1, 1]),
     ],
 )
 def test_what_cannot_be_fitted(sizes, lengths):
@@ -148,3 +158,40 @@ def test_the_serpentine_is_a_path_through_all_distinct_points(k):
     distinct = np.unique(points, axis=0)
     assert len(path) == len(distinct)
     assert (np.unique(path, axis=0) == distinct).all()
+
+
+def boustrophedon(points, m):
+    """The points in the order of a walk: each pass along an axis goes the other way than the last.
+
+    The first pass ascends.
+    """
+    k = len(points[0])
+    ascends, order = [True] * k, []
+
+    def walk(some, axis):
+        up = ascends[axis]
+        ascends[axis] = not up
+        if axis == k - 1:
+            order.extend(sorted(some, key=lambda p: p[-1], reverse=not up))
+            return
+        for i in range(m) if up else range(m)[::-1]:
+            lower, upper = i / m, (i + 1) / m
+            walk([p for p in some if lower <= p[axis] < upper or p[axis] == upper == 1], axis + 1)
+
+    walk(points, 0)
+    return order
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "m"), [(7, 1, 2), (1, 2, 1), (12, 2, 2), (48, 2, 4), (81, 3, 3)]
+)
+@pytest.mark.oracle("rankcheck.data.serpentine_path", "a walk through the cells, one by one")
+@pytest.mark.oracle("rankcheck.data.serpentine", "a walk through the cells, one by one")
+def test_the_serpentine_by_walking(n, k, m):
+    """m^k = n/3; points on the far side of the cube belong to the last part."""
+    points = np.random.default_rng(n).random((n, k))
+    points[0, 0] = 1
+    order = boustrophedon([tuple(p) for p in points.tolist()], m)
+    assert serpentine_path(points).tolist() == [list(p) for p in order]
+    steps = [np.hypot.reduce(np.subtract(p, q)) for p, q in pairwise(order)]
+    assert serpentine(points) == pytest.approx(sum(steps), rel=1e-12)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from fractions import Fraction
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import linprog
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from rankcheck.data.tours import distances, path_lower_bound, shortest_path
+from rankcheck.data.tours import (
+    _bound_and_slope,
+    _minimum_spanning_tree,
+    distances,
+    path_lower_bound,
+    shortest_path,
+)
 
 
 @pytest.mark.parametrize(("n", "k"), [(0, 2), (1, 3), (7, 1), (9, 4)])
@@ -160,3 +168,86 @@ def test_errors_say_the_rule():
         path_lower_bound(np.zeros((3, 3)), rounds=-1)
     with pytest.raises(ValueError, match="rows of a matrix"):
         distances(np.zeros(3))
+
+
+def tree_by_scipy(weights):
+    rows, columns = minimum_spanning_tree(weights + 1000.0).nonzero()  # scipy takes 0 for no edge
+    ends = np.concatenate((rows, columns))
+    return weights[rows, columns].sum(), np.bincount(ends, minlength=len(weights)).tolist()
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 8])
+@pytest.mark.oracle("rankcheck.data.path_lower_bound", "scipy.sparse.csgraph.minimum_spanning_tree")
+def test_the_bound_for_any_weights_of_the_points(n):
+    """Also for weights whose sum is not 0, which the ascent does not reach: its steps sum to 0."""
+    g = np.random.default_rng(n)
+    for _ in range(20):
+        D, pi = distances(g.normal(size=(n, 2))), 2 * g.normal(size=n)
+        weights = D + pi[:, None] + pi
+        length, degrees = tree_by_scipy(weights - np.diag(np.diag(weights)))
+        found, ours = _minimum_spanning_tree(weights)
+        assert found == pytest.approx(length, rel=1e-12, abs=1e-12)
+        assert ours.tolist() == degrees
+        bound, slope = _bound_and_slope(D, pi)
+        least = sorted(range(n), key=pi.__getitem__)[:2]
+        assert bound == pytest.approx(length + sum(pi[least]) - 2 * sum(pi), rel=1e-12, abs=1e-12)
+        assert slope.tolist() == [degrees[i] + (i in least) - 2 for i in range(n)]
+        other = pi + g.normal(size=n)
+        # A supergradient of a concave function.
+        assert _bound_and_slope(D, other)[0] <= bound + slope @ (other - pi) + 1e-12
+        plain = tree_by_scipy(D)[0]
+        assert path_lower_bound(D, rounds=0) == pytest.approx(plain, rel=1e-12) or n == 2
+
+
+@pytest.mark.parametrize("n", [3, 6, 30])
+def test_the_allowance_for_rounding(n):
+    """Less than the exact value by no less than n + 3 roundings of all terms, and by little more.
+
+    A term is rounded n + 3 times at most: twice in the weight of an edge, n - 2 times in the sum
+    of the tree (or as often in the sum of the potentials), and three times in what is left.
+    """
+    g = np.random.default_rng(n)
+    for scale in (0.0, 0.01, 2.0):
+        D, pi = distances(g.normal(size=(n, 2))), scale * g.normal(size=n)
+        rows, columns = minimum_spanning_tree(
+            D + pi[:, None] + pi + 1000 * (1 - np.eye(n))
+        ).nonzero()
+        least = np.sort(pi)[:2]
+        edges = [D[rows, columns], pi[rows], pi[columns], least, -pi, -pi]
+        terms = [Fraction(x) for part in edges for x in part.tolist()]
+        gap = sum(terms) - Fraction(float(_bound_and_slope(D, pi)[0]))
+        assert gap >= (n + 3) * Fraction(2) ** -53 * sum(map(abs, terms))
+        most = (n + 8) * n * (D.max() + 6 * abs(pi).max())
+        assert gap <= (n + 8 + 0.5) / (n + 8) * 2.0**-53 * most
+
+
+def one_trees(n):
+    """The edges of each tree on n points, by Pruefer's sequences, and their degrees."""
+    for code in product(range(n), repeat=n - 2):
+        degrees = [1 + code.count(i) for i in range(n)]
+        left, edges = degrees.copy(), []
+        for i in code:
+            leaf = left.index(1)
+            edges.append((leaf, i))
+            left[leaf], left[i] = 0, left[i] - 1
+        edges.append(tuple(i for i in range(n) if left[i] == 1))
+        yield edges, degrees
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.oracle("rankcheck.data.path_lower_bound", "scipy.optimize.linprog over all trees")
+def test_the_ascent_comes_near_the_largest_bound(seed):
+    """max_π min_T (D(T) + Σ π_i (deg_i - 2)), over trees with two more edges of length 0."""
+    n = 5
+    g = np.random.default_rng(seed)
+    D = distances(g.normal(size=(n, 2)))
+    if seed % 2:  # without the triangle inequality
+        D = D**3
+    rows, lengths = [], []
+    for edges, degrees in one_trees(n):
+        for pair in combinations(range(n), 2):
+            rows.append([*(2 - k - (i in pair) for i, k in enumerate(degrees)), 1])
+            lengths.append(sum(D[e] for e in edges))
+    answer = linprog([0] * n + [-1], rows, lengths, bounds=[(None, None)] * (n + 1))
+    found = path_lower_bound(D)
+    assert (1 - 1e-9) * -answer.fun <= found <= -answer.fun * (1 + 1e-9)

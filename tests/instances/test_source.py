@@ -3,7 +3,9 @@
 import inspect
 import pydoc
 
+import numpy as np
 import pytest
+import scipy.stats
 import torch
 
 from rankcheck.balls import BallArray
@@ -166,6 +168,49 @@ def test_entries_of_a_batch_are_of_mixed_kinds(swept):
         assert 0.02 < kind.double().mean() < 0.9
     assert values.abs().max() <= 8
     assert bool(((values == 0) | (values.abs() >= SMALLEST)).all())
+
+
+def mixture_by_numpy(rng, n, m, low, high):
+    """n rows of m entries, each row of one kind; one row in sixteen is zero, one of signs, ..."""
+    rows = []
+    for _ in range(n):
+        kind = rng.choice(["zero", "signs"] + 2 * ["integers", "sparse", "even"] + 8 * ["normal"])
+        row = rng.normal(size=m) * 2 ** rng.uniform(-2.5, 1.5)
+        if kind == "even":
+            rows.append(rng.uniform(low, high, m))
+            continue
+        if kind == "integers":
+            row = np.round(row)
+        if kind == "signs":
+            row = rng.choice([-1.0, 1.0], m)
+        if kind == "sparse":
+            row = row * rng.integers(0, 2, m)
+        if kind == "zero":
+            row = 0 * row
+        if low >= 0:
+            row = low + abs(row)
+        if high <= 0:
+            row = high - abs(row)
+        rows.append(np.clip(row, low, high))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-8, 8), (0, 1), (0.5, 4), (-4, -0.5), (-1, 0), (-1, 3)])
+def test_the_mixture_against_numpy(low, high):
+    """The same distribution of an entry, and as many rows of each kind."""
+    found = BatchSource(5, 6000).tensor(5, low=low, high=high).numpy()
+    expected = mixture_by_numpy(np.random.default_rng(6), 6000, 5, low, high)
+    assert scipy.stats.ks_2samp(found[:, 0], expected[:, 0]).pvalue > 1e-3
+    assert scipy.stats.ks_2samp(found.mean(1), expected.mean(1)).pvalue > 1e-3
+    zero = min(max(low, 0), high)
+    for share in (
+        lambda x: (x == zero).all(1),
+        lambda x: (x == zero).any(1),
+        lambda x: (x == np.round(x)).all(1),
+        lambda x: (abs(x - zero) == 1).all(1),
+        lambda x: ((x == low) | (x == high)).any(1),
+    ):
+        assert abs(share(found).mean() - share(expected).mean()) < 0.025
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,8 @@ def test_aligned_units_have_one_gradient_of_the_length_of_the_path_norm(swept):
 
 def test_separate_units_have_equal_singular_values_and_are_deep(swept):
     depths = set()
-    for _, (W, b, a, x, p, L, _) in swept(separate_units_at_points(), 20):
+    for _, (W, b, a, x, p, L, lam) in swept(separate_units_at_points(), 20):
+        assert bool((lam == 1).all())
         net = two_layer_network(W, b, a)
         assert bool((net.pattern(x)[0].sum(-1) == 1).all())
         s = singular_values(egop(net.jacobian(x).squeeze(-2), p))[..., : W.shape[-2]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise, product
 from math import prod
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -213,6 +214,27 @@ def test_degenerate_vertices_are_proved_complete(seed):
     prove_complete(central, cells, -1, 1)
     exact = regions(central, -1, 1, exact=True)
     assert patterns(cells) == patterns(exact)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_numbers_that_underflow_are_proved_complete(seed):
+    """Layers of sizes 2^-700 to 2^300: products are below the least double, and are not 0."""
+    g = np.random.default_rng(seed)
+    n = 1 + seed % 2
+    sizes = 2.0 ** g.integers(-700, 300, 3)
+    weights = [s * g.integers(-2, 3, (3, k)) for s, k in zip(sizes, (n, 3, 3), strict=True)]
+    biases = [2.0 ** -g.integers(200, 1074, 3) * g.integers(-1, 2, 3) for _ in range(3)]
+    net = Network.of([*weights, np.ones((1, 3))], [*biases, [0]], 0.5)
+    high = 2.0 ** -int(g.integers(0, 500))
+    prove_complete(net, regions(net, -high, high), -high, high)
+
+
+def test_a_product_below_the_least_double_is_not_zero():
+    """2^-600 x >= 2^-1100 for x >= 2^-500: in floats it is 0, and the second layer sees it."""
+    net = Network.of([[[2.0**-600]], [[1.0]], [[1.0]]])
+    low = 2.0**-500
+    assert patterns(regions(net, low, 2 * low)) == {(True, True)}
+    assert patterns(regions(net, -low, 2 * low)) == {(False, False), (True, True)}
 
 
 def test_a_steep_slope_is_proved_complete():
@@ -494,6 +516,8 @@ def test_errors_say_the_rule():
         regions(net, 1, 1)
     with pytest.raises(ValueError, match="finite with low < high"):
         regions(net, -np.inf, 1)
+    with pytest.raises(ValueError, match=r"zip\(\) argument 2 is shorter"):
+        regions(SimpleNamespace(weights=net.weights, biases=net.biases[:1], slope=0), -1, 1)
     with pytest.raises(ValueError, match="without batch axes"):
         regions(Network.of([torch.ones(5, 3, 2)]), -1, 1)
     with pytest.raises(

@@ -310,5 +310,8 @@ def test_the_tail_is_odd_so_no_pointwise_bound_holds():
 def test_errors_state_the_rule():
     with pytest.raises(ValueError, match=r"received d = 1, q = 3, .*d >= 2, q > 0"):
         sine_tail(1, 3, 2, LIKE)
+    for function in (sine_energy, lambda d, q, _: plane_wave_degrees(d, q)):
+        with pytest.raises(ValueError, match=r"received d = 2, q = 0, degree 0; .*d >= 2, q > 0"):
+            function(2, 0, LIKE)
     with pytest.raises(ValueError, match="degree -1"):
         sine_coefficients(3, 3, -1, LIKE)

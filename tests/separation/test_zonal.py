@@ -9,6 +9,7 @@ import torch
 from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.separation.legendre import orthonormal_table, stereographic
 from rankcheck.separation.zonal import (
+    _rotated,
     cross_by_moments,
     cross_by_quadrature,
     cross_inner_product,
@@ -76,6 +77,17 @@ def test_quadrature_keeps_up_at_high_degree():
         formula = zonal_inner_product(d, n, n, C)
         torch.testing.assert_close(zonal_by_quadrature(d, n, n, C), formula, atol=1e-9, rtol=0)
         assert zonal_by_quadrature(d, n, n - 2, C).abs().max() < 1e-9
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_the_rule_has_as_few_points_as_its_degree_needs(d):
+    """Gauss' rule with m points is exact up to degree 2m - 1; on the circle u is ±1."""
+    for degree in range(8):
+        m = min(m for m in range(1, 9) if degree <= 2 * m - 1)
+        t, value, weight = _rotated(d, degree, C)
+        assert t.shape == (m, 1)
+        assert value.shape == (*C.shape, m, 2 if d == 2 else m)
+        assert weight.shape == value.shape[1:]
 
 
 def test_the_formulas_against_sampling():

@@ -76,6 +76,9 @@ def test_a_reader_that_is_no_left_inverse_is_caught():
 def test_shapes_are_checked():
     with pytest.raises(ValueError, match="the kernel has shape"):
         autoencoder(bijection(3, 2, 0.5), torch.zeros(1, 1).double())
+    wide = Network.of([np.ones((4, 3)), np.ones((3, 4))], slope=0.5)
+    with pytest.raises(ValueError, match="the layers of a bijection have one width"):
+        autoencoder(wide, torch.zeros(1, 2).double())
 
 
 @pytest.mark.oracle(

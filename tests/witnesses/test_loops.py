@@ -201,6 +201,38 @@ def test_stopped_loops_bend_at_their_stop():
     assert bends >= 20
 
 
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_with_biases_the_rays_begin_in_the_centre(shift):
+    """A batch of stars in R^3, seen by the two linear units; angles by numpy.arctan2."""
+    g = np.random.default_rng(5)
+    ends = g.integers(-2, 3, (200, 3, 4)).astype(float)
+    centre = shift * np.ones((200, 3, 1))
+    stop = centre + 0.25 * (ends[..., 1:2] - centre)
+    stop[::2, 0] += 1.0  # a bend that only the kinked unit sees
+    stop[::5, 2] += 0.5  # the linear units see the stop beside its ray
+    eye = torch.eye(3, dtype=torch.float64).expand(200, 3, 3)
+    loop = Loop(
+        torch.tensor(ends),
+        torch.tensor(ends[..., :0]),
+        (eye,),
+        (1,),
+        biases=(torch.zeros(200, 3, dtype=torch.float64),),
+        centre=torch.tensor(centre) if shift else None,
+        stops=torch.tensor(stop),
+        bent=((1, Fraction(1, 4)),),
+    )
+    x, y = (ends - centre)[:, 1:].swapaxes(0, 1)
+    angles = np.arctan2(y, x)
+    turns = np.abs(angles[:, :, None] - angles[:, None, :])
+    turns = np.minimum(turns, 2 * np.pi - turns)[:, *np.triu_indices(4, 1)]
+    expected = (np.hypot(x, y) > 0).all(1) & (turns > 2.0**-5).all(1)
+    assert 10 < expected.sum() < 190
+    straight = np.arange(200) % 5 != 0
+    assert loop.shows_its_stops().tolist() == straight.tolist()
+    assert loop.shows_a_star(4).tolist() == (expected & straight).tolist()
+    assert not loop.shows_a_star(5).any()
+
+
 def test_biases_and_a_spine_exclude_each_other():
     one = torch.eye(2, dtype=torch.float64)
     with pytest.raises(ValueError, match="biases and a spine"):

@@ -10,7 +10,7 @@ import scipy.linalg
 import torch
 from scipy.optimize import minimize
 
-from rankcheck.balls import BallArray, Undecided
+from rankcheck.balls import BallArray, Undecided, pi
 from rankcheck.costs import (
     path_norm,
     path_norm_lambda,
@@ -332,6 +332,13 @@ def test_the_bracket_on_balls_against_closed_forms():
             assert (bracket.lower - value <= Fraction(1, 10**30)).all()
             assert (value - bracket.upper <= Fraction(1, 10**30)).all()
             assert (bracket.upper - bracket.lower <= Fraction(1, 10**25)).all()
+    # Rank one with irrational entries: the zeros of the spectrum are balls that reach below zero.
+    flat, b = BallArray.exact([[1, 2], [2, 4], [3, 6]]), BallArray.exact([1, -1, 2])
+    bracket = phi(flat * pi(), b, 3)
+    value = (BallArray.exact(5).sqrt() * 9 * pi()) ** Fraction(2, 3)  # Σ |a_k| t_k ‖(1, 2)‖
+    assert (bracket.lower - value <= Fraction(1, 10**25)).all()
+    assert (value - bracket.upper <= Fraction(1, 10**25)).all()
+    assert (bracket.upper - bracket.lower <= Fraction(1, 10**25)).all()
     third = BallArray.exact([[Fraction(1, 3)]])
     root = phi(third.sqrt(), BallArray.exact([1]), 2)
     assert root.lower.lower() < Fraction(57735, 100000) + Fraction(1, 10**5)

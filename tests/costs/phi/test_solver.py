@@ -30,3 +30,23 @@ def test_the_newton_direction_solves_the_newton_system(K, D):
         torch.testing.assert_close((square - spectrum.p)[0], g, rtol=1e-9, atol=1e-12)
         x = spectrum.newton_direction(square, q / 2, 60)[0]
         torch.testing.assert_close(H @ x, -g, rtol=1e-6, atol=1e-9)
+
+
+def test_the_newton_direction_where_eigenvalues_are_equal():
+    """Orthonormal rows: MMᵀ = diag(e^{-2v}) for every v, so F is a closed form, without the SVD."""
+    Q, _ = torch.linalg.qr(normal(45, 4, 4))
+    rows = prepare(Q.expand(2, 4, 4), torch.ones(2, 4, dtype=torch.float64), None)
+    near = [[0.3, 0.3, 0.3 + 1e-9, -0.6], [0.2, 0.2, -0.1, -0.1]]
+    u = on_sphere(torch.tensor(near, dtype=torch.float64), rows.active)
+    for q in (1.0, 0.4):
+
+        def F(v: torch.Tensor, q: float = q) -> torch.Tensor:
+            return torch.logsumexp(-q * v, 0) / q + torch.logsumexp(2 * v, 0) / 2
+
+        for accurate in (False, True):
+            spectrum = Spectrum.at(rows, u, q / 2, accurate)
+            steps = spectrum.newton_direction(rows.square(u), q / 2, 60)
+            for at, x in zip(u, steps, strict=True):
+                H = torch.autograd.functional.hessian(F, at)
+                g = torch.autograd.functional.jacobian(F, at)
+                torch.testing.assert_close(H @ x, -g, rtol=1e-6, atol=1e-9)

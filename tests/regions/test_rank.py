@@ -1,0 +1,100 @@
+"""The largest rank over all regions: which exact ranks are computed, against all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankcheck.networks import Network
+from rankcheck.regions import regions
+from rankcheck.regions.cells import Regions
+from rankcheck.regions.rank import _proved, highest_rank
+
+
+def ranks_by_numpy(net, cells):
+    """The rank of W_L D_{L−1} ... D_1 W_1 on each region; the entries are small dyadic numbers."""
+    found = []
+    for pattern in cells.patterns:
+        J, left = net.weights[0].numpy(), pattern
+        for W in net.weights[1:]:
+            J = W.numpy() @ (np.where(left[: len(J)], 1, net.slope)[:, None] * J)
+            left = left[W.shape[1] :]
+        found.append(np.linalg.matrix_rank(J))
+    return np.array(found)
+
+
+NETWORKS = [
+    ((2, 3, 3, 2), 0.0, 1),
+    ((2, 2, 3, 2), 0.0, 2),
+    ((2, 3, 2, 3, 2), 0.0, 3),
+    ((2, 3, 3, 2), 0.5, 4),
+    ((3, 2, 2), 0.0, 5),
+]
+
+
+@pytest.fixture(params=NETWORKS, ids=str)
+def case(request):
+    widths, slope, seed = request.param
+    g = np.random.default_rng(seed)
+    shapes = zip(widths[1:], widths[:-1], strict=True)
+    net = Network.of(
+        [g.integers(-2, 3, shape).astype(float) for shape in shapes],
+        [g.integers(-2, 3, n) / 2 for n in widths[1:]],
+        slope,
+    )
+    cells = regions(net, -2, 2)
+    return cells, ranks_by_numpy(net, cells)
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The regions whose exact Jacobian is taken, in their order."""
+    seen: list[int] = []
+    plain = Regions.exact_jacobian
+
+    def noted(self, region):
+        seen.append(region)
+        return plain(self, region)
+
+    monkeypatch.setattr(Regions, "exact_jacobian", noted)
+    return seen
+
+
+def test_the_networks_have_regions_of_different_ranks(case):
+    cells, ranks = case
+    assert len(cells) > 3
+    assert cells.slope != 0 or ranks.min() < ranks.max()
+
+
+def test_guesses_decide_the_order_and_not_the_rank(case):
+    """With guesses that are wrong, no region that has the largest rank may be skipped."""
+    cells, ranks = case
+    g = np.random.default_rng(0)
+    for guesses in (ranks, -ranks, 0 * ranks, *(g.integers(0, 3, (5, len(ranks))))):
+        best, region = _proved(cells, guesses)
+        assert best == ranks.max() == ranks[region]
+    found = highest_rank(cells, exact=True)
+    assert found.rank == ranks.max() == ranks[found.region]
+
+
+def test_regions_that_cannot_have_a_larger_rank_are_skipped(case, computed):
+    """Those with too few active neurons in a layer; with right guesses one region comes first."""
+    cells, ranks = case
+    limits = np.full(len(cells), min(np.linalg.matrix_rank(W) for W in cells.weights))
+    if cells.slope == 0:
+        ends = np.cumsum([len(W) for W in cells.weights[:-1]])[:-1]
+        for signs in np.split(cells.patterns, ends, axis=1):
+            limits = np.minimum(limits, signs.sum(axis=1))
+    _proved(cells, ranks)
+    first, *others = computed
+    assert first == int(ranks.argmax())
+    above = np.flatnonzero(limits > ranks.max()).tolist()
+    assert sorted(others) == [region for region in above if region != first]
+    computed.clear()
+    _proved(cells, -ranks)  # in ascending order, each as soon as it can be better
+    best, expected = -1, []
+    for region in np.argsort(ranks, kind="stable").tolist():
+        if limits[region] > best:
+            expected.append(region)
+            best = max(best, int(ranks[region]))
+    assert computed == expected
