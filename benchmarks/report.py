@@ -1,9 +1,9 @@
-"""The page of a ledger: seconds to write it, its size, and seconds to show and filter it in Chromium.
+"""The page of a ledger: seconds to write it, its size, and how long Chromium takes to show it.
 
     python benchmarks/report.py [LEDGER]
 
-Beside it, the alternatives in the same run: the formulas by latex2mathml in place of math-core, if it
-is installed; and a page of a tenth of the claims, to see how it grows. Without LEDGER the claims of
+Beside it, in the same run: the formulas by latex2mathml in place of math-core, if that is installed,
+and a page of a tenth of the claims, to see how it grows. Without LEDGER the claims of
 the catalogue are shown unverified. Needs `.[browser]` and Chromium for the last columns.
 """
 
@@ -73,13 +73,10 @@ def row(name: str, ledger: Ledger, folder: Path) -> None:
     path = folder / f"{name}.html"
     took = seconds(lambda: path.write_text(ledger_page(ledger, entries), encoding="utf-8"))
     times = shown(path)
-    ends = (
-        "        -         -         -"
-        if times is None
-        else "".join(f"{ms:8.0f} ms"[:10] for ms in times)
-    )
+    ends = ["-"] * 3 if times is None else [f"{ms:.0f} ms" for ms in times]
+    size = path.stat().st_size / 1e6
     print(
-        f"{name:>6} {len(ledger.rows):7} {took:8.2f} s {path.stat().st_size / 1e6:8.2f} MB {ends}"
+        f"{name:>6} {len(ledger.rows):7} {took:8.2f} s {size:8.2f} MB", *(f"{e:>9}" for e in ends)
     )
 
 
