@@ -2,9 +2,9 @@
 
     python benchmarks/report.py [LEDGER]
 
-Beside it, in the same run: the formulas by latex2mathml in place of math-core, if that is installed,
-and a page of a tenth of the claims, to see how it grows. Without LEDGER the claims of
-the catalogue are shown unverified. Needs `.[browser]` and Chromium for the last columns.
+Beside it, in the same run: the formulas by latex2mathml in place of math-core, if it is there, and a
+page of a tenth of the claims, to see how it grows. Without LEDGER the claims of the catalogue are
+shown unverified. Needs `.[browser]` and Chromium for the last columns.
 """
 
 from __future__ import annotations
