@@ -65,6 +65,13 @@ def test_equality_within_the_tolerance_lies_not_beyond():
     assert found.beyond[1] == pytest.approx(1e-9)
 
 
+def test_a_violation_has_an_absolute_size_too():
+    lhs = torch.tensor([4e-3, 4e2, 1.0], dtype=torch.float64)
+    found = of(leq(lhs, torch.tensor([1e-3, 1e2, 2.0], dtype=torch.float64)))
+    assert found.beyond.tolist() == pytest.approx([0.75, 0.75, -math.inf])
+    assert found.absolute.tolist() == pytest.approx([3e-3, 3e2, -math.inf])
+
+
 def test_integers_have_margins_in_units_of_the_larger_one():
     lhs, rhs = torch.tensor([3, 0, 0]), torch.tensor([2, 0, 4])
     assert of(leq(lhs, rhs)).relative.tolist() == [[pytest.approx(-1 / 3), 0.0, 1.0]]

@@ -109,6 +109,22 @@ def by_depth_or_one(shape):
     return by_depth(shape) if shape.integers else 1.0
 
 
+def test_neighbours_of_the_best_shapes_are_one_larger_or_one_smaller(hunted):
+    plan = Plan(hunted("whole"), STANDARD, 0)
+    shards = plan.round(0)
+    for shard in shards:
+        plan.take(shard, Outcome(Counts(evaluated=1), (abs(shard.shape.integers[0] - 30) / 60,)))
+    known = {shard.shape.integers[0] for shard in shards}
+    best = sorted(known, key=lambda n: abs(n - 30))[:4]
+    steps = set()
+    for number in range(1, 6):
+        for shape in plan._neighbours(3, number):
+            near = {shape.integers[0] - n for n in best} & {-1, 1}
+            assert near
+            steps |= near
+    assert steps == {-1, 1}
+
+
 def test_shapes_that_tight_instances_fit_into_are_scouted(hunted):
     plan = Plan(hunted("deep"), STANDARD, 0)
     for shard in plan.round(0):

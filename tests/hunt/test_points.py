@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankcheck.hunt.points import ShapedSource, StructuredSource
+from rankcheck.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
+from rankcheck.instances.source import SMALLEST
 
 
 def structured(*shape, low=-8.0, high=8.0, seed=0, size=512):
@@ -79,6 +80,14 @@ def test_tensors_repeat_each_other_and_share_their_scale():
     eye = scale[:, None, None] * torch.eye(2, dtype=torch.float64)
     both = (first == eye).all(-1).all(-1) & (second == eye).all(-1).all(-1)
     assert bool((both & (scale != 0) & (scale != 1)).any())
+
+
+@pytest.mark.parametrize("make", [MagnitudeSource, StructuredSource])
+@pytest.mark.parametrize(("low", "high"), [(-0.01, 0.0), (0.0, 0.01), (-0.01, 0.01)])
+def test_what_is_nearly_zero_is_zero_also_at_the_end_of_a_range(make, low, high):
+    size = make((), 0, 512).tensor(3, low=low, high=high).abs()
+    assert bool((size == 0).any())
+    assert bool(((size == 0) | (size >= SMALLEST)).all())
 
 
 def test_scalars_reach_the_ends_of_their_range():

@@ -225,6 +225,18 @@ def test_a_tight_relation_does_not_hide_another():
     assert arena.offers
 
 
+def test_a_bound_by_zero_is_descended_on_by_its_numerator():
+    def body(x):
+        """False in a disc of radius 1/10; relatively, the margin is 1 everywhere else."""
+        d = x - torch.tensor([1.25, -0.75, 0.5], dtype=torch.float64)
+        return leq(0.01 - (d * d).sum(-1), 0 * d[..., 0])
+
+    arena = arena_of(body)
+    found = descend(arena, sample_of(arena, [[-2.0, 2.0, -2.0]] * 8), 0)
+    # Every other instance takes the numerator.
+    assert set((found.margins.beyond > 0).nonzero().reshape(-1).tolist()) & {1, 3, 5, 7}
+
+
 def test_a_relation_that_is_asserted_nowhere_is_not_aimed_at():
     def body(x):
         never = torch.zeros(x.shape[:-1], dtype=torch.bool)

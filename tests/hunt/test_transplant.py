@@ -66,6 +66,25 @@ def test_what_a_generator_computes_is_not_carried_over():
     assert transplanted(arena, 0, 3) is None
 
 
+@instances
+def points(source, *, longest=4):
+    return source.tensor(source.integer(1, longest))
+
+
+@instances
+def squared_points(source):
+    x = source.tensor(source.integer(1, 4))
+    return x * x
+
+
+def test_a_shape_fits_if_one_part_is_carried_over_and_does_not_if_none_is():
+    tight = Shape("tight", (3,))
+    claim = claim_of(lambda x: leq(0, (x * x).sum(-1)), points(), tight=points(longest=3))
+    assert fitted(claim, tight, 0) == Shape("instances", (3,))
+    claim = claim_of(lambda x: leq(0, x.sum(-1)), squared_points(), tight=points(longest=3))
+    assert fitted(claim, tight, 0) is None
+
+
 def test_perturbing_a_tight_instance_breaks_a_bound_that_is_false_beside_it():
     """A bound that is broken in a disc of radius 1/1000 around a tight point that is not simple."""
 
