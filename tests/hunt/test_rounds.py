@@ -7,10 +7,8 @@ import torch
 
 from rankcheck import leq
 from rankcheck.hunt import hunt
-from rankcheck.hunt.arena import Shape
-from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.points import ShapedSource
-from rankcheck.hunt.shard import Finding, Outcome, Shard, run_shard
+from rankcheck.hunt.shard import Outcome, Shard, run_shard
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.instances.source import instances
 from rankcheck.verification.counts import Counts
