@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from rankcheck import leq
 from rankcheck.hunt import HuntError
 from rankcheck.hunt import plan as plan_
-from rankcheck.hunt.plan import Plan
+from rankcheck.hunt.arena import Shape
+from rankcheck.hunt.plan import Arm, Plan
 from rankcheck.hunt.shard import Finding, Outcome
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.instances.networks import networks_at_points
@@ -154,12 +156,71 @@ def by_depth_or_one(shape):
     return by_depth(shape) if shape.integers else 1.0
 
 
-def test_neighbours_of_the_best_shapes_are_one_larger_or_one_smaller():
-    @instances
-    def many(source):
-        source.integer(0, 10**6)
-        return source.tensor()
+@instances
+def many(source):
+    source.integer(0, 10**6)
+    return source.tensor()
 
+
+def test_later_rounds_scout_neighbours_and_random_shapes_that_are_new(unfitted):
+    _, shards = played(claim_of(lambda x: leq(x, 9 + 0 * x), many()), 0, 3, lambda shape: 0.5)
+    known = {s.shape.integers[0] for s in shards if s.round == 0}
+    for number in (1, 2):
+        scouted = [s.shape.integers[0] for s in shards if s.round == number]
+        new = {n for n in scouted if n not in known}
+        near = {n for n in new if {n - 1, n + 1} & known}
+        assert (len(near), len(new - near)) == (plan_.NEW // 2, plan_.NEW - plan_.NEW // 2)
+        known |= new
+
+
+def test_known_shapes_are_not_scouted_while_others_are_new(hunted, unfitted):
+    for seed in range(4):
+        _, shards = played(hunted("whole"), seed, 5, lambda shape: 0.5)
+        scouted = [s.shape for s in shards if s.strategy == "screen"]
+        assert len(scouted) > 30
+        assert len(set(scouted)) == len(scouted)
+
+
+def test_what_a_generator_raises_at_a_shape_is_kept():
+    @instances
+    def picky(source):
+        n = source.integer(0, 9)
+        x = source.tensor()
+        if n:
+            raise ValueError(f"not {n}")
+        return x
+
+    claim = claim_of(lambda x: leq(x, 9 + 0 * x), picky())
+    plan = Plan(claim, STANDARD, 0)
+    plan.round(0)
+    first = plan.raised
+    assert "the generator of hunted.local raised ValueError at the shape (" in first
+    plan.round(1)
+    assert plan.raised == first
+
+
+def test_shapes_of_single_instances_are_drawn_without_a_batch():
+    @instances
+    def singles(source):
+        n = source.integer(1, 9)
+        x = source.tensor(n)
+        assert x.shape == (n,)
+        return x
+
+    claim = claim_of(lambda x: leq(x, 9 + 0 * x), singles(), no_batch="for the test")
+    plan = Plan(claim, STANDARD, 0)
+    assert len({shard.shape for shard in plan.round(0)}) == 9
+    assert plan.raised == ""
+
+
+def test_margins_are_cut_off_before_their_mean_is_taken():
+    shape = Shape("instances", ())
+    assert Arm(shape, [math.inf, -3.0]).promise == 0
+    assert Arm(shape, [2.0, 0.5]).promise == -0.75
+    assert Arm(shape, [0.5], violation=7.0).promise == 0.5
+
+
+def test_neighbours_of_the_best_shapes_are_one_larger_or_one_smaller():
     plan = Plan(claim_of(lambda x: leq(x, 9 + 0 * x), many()), STANDARD, 0)
     shards = plan.round(0)
     for shard in shards:
