@@ -41,10 +41,12 @@ class Looks:
     def __init__(self, *points: float, name: str = "looks", stage: Stage = "scout") -> None:
         self.name = name
         self.stage = stage
+        self.searches = 0
         self._points = torch.tensor(points, dtype=torch.float64)
 
     def search(self, arena, seed):
-        source = ShapedSource((), seed, len(self._points))
+        self.searches += 1
+        source = ShapedSource(arena.shape.integers, seed, len(self._points))
         arena.family(source)
         arena.offer(arena.at(source.record.with_tensors([self._points])))
 
@@ -150,3 +152,54 @@ def test_the_first_proof_in_the_order_of_the_shards_is_reported_in_whatever_orde
     assert told(found[None]) == told(found[last])
     assert [one.strategy for one in seen[last]] == ["looks", "none", "one"]
     assert len(last.ran) == 4
+    # In this process, nothing runs after the proof: three searches, and then five backwards.
+    assert [one.searches for one in strategies] == [1 + 2, 1 + 1, 1 + 1, 0 + 1]
+
+
+def test_of_findings_of_one_size_the_first_is_reported_and_progress_shows_the_worst(
+    declare, tmp_path
+):
+    claim = declare(
+        lambda x: leq(x, 0 * x + 3), numbers(), kind="conjecture", no_ball="for the test"
+    )
+    strategies = [
+        Looks(-1.5, name="a"), Looks(1.5, name="b"), Looks(3.25, name="c"), Looks(4.0, name="d"),
+        Looks(4.0, name="e"), Looks(3.5, name="f"),
+    ]  # fmt: skip
+    seen: list = []
+    found = hunt(
+        claim, 60, rounds=1, strategies=strategies, folder=tmp_path, scope=0,
+        on_progress=seen.append,
+    )  # fmt: skip
+    assert (found.verdict, found.strategy, found.margin) == ("undecided", "d", -0.25)
+    margins = [1.5, 0.5, -0.25 / 3.25, -0.25, -0.25, -0.25]
+    assert [one.margin for one in seen] == pytest.approx(margins)
+    assert [one.found for one in seen] == [None, None, *["undecided"] * 4]
+    assert [one.counts.evaluated for one in seen] == [1, 2, 3, 4, 5, 6]
+
+
+def test_nothing_that_was_measured_is_no_margin(at_most_three, tmp_path):
+    seen: list = []
+    hunt(
+        at_most_three, 60, rounds=1, strategies=[Looks(-3.5, name="a"), Looks(1.5, name="b")],
+        folder=tmp_path, scope=0, on_progress=seen.append,
+    )  # fmt: skip
+    assert [one.margin for one in seen] == [None, 0.5]
+
+
+def test_a_generator_that_raises_at_a_shape_leaves_a_hunt_undecided(declare, tmp_path):
+    """No strategy comes to that shape."""
+
+    @instances
+    def picky(source):
+        n = source.integer(0, 9)
+        x = source.tensor(low=-4.0, high=4.0)
+        if n == 3:
+            raise ValueError("not three")
+        return x
+
+    claim = declare(lambda x: leq(x, 0 * x + 5), picky(), kind="conjecture")
+    found = hunt(claim, 60, rounds=2, strategies=[Looks(1.0)], folder=tmp_path, scope=0)
+    assert found.verdict == "undecided"
+    assert "the generator of t.made-up raised ValueError at the shape (3" in found.message
+    assert found.shapes == 9
