@@ -7,6 +7,7 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.hunt.margins import Margins, margins, stack
+from rankcheck.hunt.sample import outside
 
 
 def of(*relations, batch=None, valid=None):
@@ -49,6 +50,15 @@ def test_what_is_not_asserted_or_not_valid_has_no_margin():
     assert found.valid.tolist() == [True, False, False]
     assert found.beyond.tolist() == [0.5, -math.inf, -math.inf]
     assert found.absolute.tolist() == [1.0, -math.inf, -math.inf]
+
+
+def test_instances_outside_have_neither_margins_nor_violations():
+    none = outside((3,), 2)
+    for name in ("relative", "distance", "steady"):
+        assert getattr(none, name).tolist() == [[math.inf] * 3] * 2
+    for name in ("beyond", "absolute"):
+        assert getattr(none, name).tolist() == [-math.inf] * 3
+    assert none.valid.tolist() == [False] * 3
 
 
 def test_an_instance_counts_if_one_of_its_entries_is_asserted():

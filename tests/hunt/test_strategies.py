@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ import torch
 from rankcheck import eq, leq
 from rankcheck.claims.claim import Claim
 from rankcheck.hunt.arena import NOT_ASSERTED, Arena, OutOfTime, Shape
-from rankcheck.hunt.margins import margins
+from rankcheck.hunt.margins import Margins, margins
 from rankcheck.hunt.sample import Sample, together
 from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Evolve, Perturb, Screen, Strategy
 from rankcheck.hunt.strategies.descend import descend
+from rankcheck.hunt.strategies.perturb import _Children
 from rankcheck.hunt.strategies.starts import entries, starts, tidy
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import instances
@@ -127,6 +129,61 @@ def test_every_rejected_instance_has_a_reason(hunted):
     )
     single.sample(0, 7)
     assert single.counts.reasons == {"x > 100": 7}
+
+
+def measured(*rows):
+    """A sample of numbered instances whose relations have given distances."""
+    distance = torch.tensor(rows, dtype=torch.float64)
+    count = distance.shape[1]
+    numbers = torch.arange(count, dtype=torch.float64)
+    record = Record((Entries(numbers, (), 0.0, float(count)),))
+    nowhere, valid = torch.full((count,), -math.inf), torch.ones(count, dtype=torch.bool)
+    return Sample(record, Margins(distance, distance, distance, nowhere, nowhere, valid))
+
+
+def test_the_best_of_a_sample_are_the_closest_and_at_most_half_of_them_at_equality():
+    sample = measured([3.0, 0.0, 0.0, 0.0, -1.0, math.inf, 2.0, 1.0])
+    for count, best in ((4, [4, 1, 2, 7]), (3, [4, 1, 2]), (1, [4]), (9, [4, 1, 2, 3, 7, 6, 0])):
+        chosen = sample.best(count)
+        assert sorted(chosen.record.tensors[0].tolist()) == sorted(best)
+        assert len(chosen) == len(best)
+    assert sample.first(2).record.tensors[0].tolist() == [0, 1]
+    assert len(sample.first(99)) == 8
+
+
+def test_every_relation_has_its_share_of_the_best():
+    sample = measured([1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0])
+    assert sample.best(3).record.tensors[0].tolist() == [0, 1, 3, 2]
+    assert sample.best(1).record.tensors[0].tolist() == [0, 3]
+
+
+# Scouts
+
+
+def test_a_screen_meets_entries_of_small_magnitude():
+    def body(x):
+        tiny = (x[..., 0] != 0) & (x[..., 0].abs() < 1e-4)
+        return leq(torch.where(tiny, 2.0, 0.0), 1 + 0 * x[..., 0])
+
+    arena = arena_of(body)
+    Screen().search(arena, 0)
+    assert arena.offers
+    assert arena.counts.evaluated == arena.sample_size + arena.sample_size // 4
+
+
+def test_a_corpus_meets_the_identity():
+    @instances
+    def matrices(source):
+        return source.tensor(3, 3)
+
+    def body(A):
+        equal = (torch.eye(3, dtype=A.dtype) == A).all(-1).all(-1)
+        return leq(torch.where(equal, 2.0, 0.0), 1 + 0 * A[..., 0, 0])
+
+    arena = arena_of(body, matrices())
+    Corpus().search(arena, 0)
+    assert arena.offers
+    assert arena.counts.evaluated == arena.sample_size
 
 
 # Where strategies start
@@ -291,6 +348,86 @@ def test_perturbations_climb_a_discrete_margin():
     assert bool((sample.margins.least > 0).all())
     Perturb().search(arena, 0)
     assert arena.offers
+
+
+@pytest.fixture
+def changed():
+    """`changed("zero", 1)`: the second tensor of 64 instances before and after a change, of numpy.
+
+    The instances are copies of parents that have no entry in common; each has two 3 by 3 matrices.
+    """
+
+    def changed(name, index=0):
+        generator = torch.Generator().manual_seed(0)
+        parents = [
+            torch.rand(8, 3, 3, dtype=torch.float64, generator=generator) * 3 + 0.5 for _ in "ab"
+        ]
+        entry = Entries(parents[0], (3, 3), -4.0, 5.0)
+        record = Record((entry, replace(entry, values=parents[1])))
+        children = _Children(record, 64, generator)
+        before = children._tensors[index].numpy().copy()
+        after = getattr(children, f"_{name}")(index, children._tensors[index], entry)
+        others = [tensor.numpy() for tensor in (*children._tensors, *parents)]
+        return before, after.numpy(), others
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "becomes"),
+    [
+        ("zero", 0, lambda x: 0 * x),
+        ("negate", 0, lambda x: -x),
+        ("end", 0, lambda x: 0 * x - 4.0),
+        ("end", 1, lambda x: 0 * x + 5.0),
+    ],
+)
+def test_a_child_has_one_entry_that_is_zero_negated_or_at_an_end(changed, name, index, becomes):
+    before, after, _ = changed(name, index)
+    moved = before != after
+    assert (moved.sum((1, 2)) == 1).all()
+    assert (after[moved] == becomes(before[moved])).all()
+    assert moved.any(0).all()  # any of them
+
+
+def test_a_child_has_an_integer_beside_an_entry(changed):
+    before, after, _ = changed("integer")
+    moved = before != after
+    assert (moved.sum((1, 2)) == 1).all()
+    steps = after[moved] - np.round(before[moved])
+    assert set(steps.tolist()) == {-1.0, 0.0, 1.0}
+
+
+def test_a_child_has_rows_that_are_rolled_or_equal(changed):
+    before, after, _ = changed("rolled")
+    assert (after == np.roll(before, 1, axis=1)).all()
+    before, after, _ = changed("equal_rows")
+    assert (after[:, 0] == before[:, 2]).all()
+    assert (after[:, 1:] == before[:, 1:]).all()
+
+
+def test_a_child_is_rounded_scaled_or_noisy(changed):
+    before, after, _ = changed("rounded")
+    assert (after == np.round(before)).all()
+    before, after, _ = changed("scaled")
+    ratio = after / before
+    assert np.allclose(ratio, ratio[:, :1, :1])
+    assert 0.25 <= ratio.min() < 0.5
+    assert 2 < ratio.max() <= 4
+    before, after, _ = changed("noise")
+    size = np.abs(after - before).max((1, 2))
+    assert (after != before).all()
+    assert size.min() < 1e-3 < 1e-1 < size.max()
+
+
+def test_a_child_repeats_its_other_tensor_or_has_one_of_another_parent(changed):
+    for index in (0, 1):
+        _, after, others = changed("repeated", index)
+        assert (after == others[1 - index]).all()
+    before, after, others = changed("crossed")
+    among = (after[:, None] == others[2][None]).all((2, 3))
+    assert (among.sum(1) == 1).all()
+    assert (after != before).any()
 
 
 def test_perturbations_keep_entries_in_their_range():
