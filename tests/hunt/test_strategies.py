@@ -14,7 +14,7 @@ from rankcheck.hunt.arena import NOT_ASSERTED, Arena, OutOfTime, Shape
 from rankcheck.hunt.margins import Margins, margins
 from rankcheck.hunt.sample import Sample, together
 from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Evolve, Perturb, Screen, Strategy
-from rankcheck.hunt.strategies.descend import descend
+from rankcheck.hunt.strategies.descend import _Walk, descend
 from rankcheck.hunt.strategies.perturb import _Children
 from rankcheck.hunt.strategies.starts import entries, starts, tidy
 from rankcheck.instances.record import Entries, Integer, Record
@@ -270,6 +270,35 @@ def test_a_descent_that_leaves_the_hypothesis_does_not_count():
     assert bool((found.record.tensors[0][:, 0] <= 1.5).all())
     assert found.record.tensors[0][:, 0].max() > 1.25
     assert arena.offer(found) == 0
+
+
+def test_a_walk_keeps_its_best_points_and_returns_to_them():
+    start = torch.tensor([[0.5, 0.5, 0.5]] * 2, dtype=torch.float64)
+    walk = _Walk(Record((Entries(start, (3,), -4.0, 4.0),)), 0)
+    slope, never = torch.ones_like(start), torch.tensor([False, False])
+
+    def step(margins, inside=(True, True)):
+        here = walk.now.clone()
+        margin = torch.tensor(margins, dtype=torch.float64)
+        walk.step(margin, torch.tensor(inside), slope, never, 1.0)
+        return here
+
+    def best():
+        return walk.best_record().tensors[0]
+
+    first = step([1.0, 1.0])
+    assert torch.equal(best(), first)
+    assert bool((walk.now < first).all())
+    second = step([2.0, 0.5])  # the first instance has gone up
+    assert torch.equal(best(), torch.stack((first[0], second[1])))
+    step([0.75, 0.75])
+    rate = walk._rate.clone()
+    kept = best().clone()
+    step([0.25, 0.25], inside=(True, False))  # the second has left the hypotheses
+    assert torch.equal(best()[1], kept[1])
+    assert not torch.equal(best()[0], kept[0])
+    assert torch.equal(walk.now[1], kept[1])
+    assert torch.equal(walk._rate, rate * torch.tensor([1.0, 0.5]))
 
 
 def test_a_tight_relation_does_not_hide_another():
