@@ -20,7 +20,7 @@ def stopped(monkeypatch):
     """The report of a hunt that tells its progress some times, and then is stopped at its limit."""
 
     def report(*told):
-        tasks = []
+        tasks: list = []
 
         def events(pool):
             task = tasks[-1]
@@ -34,7 +34,7 @@ def stopped(monkeypatch):
         monkeypatch.setattr(Pool, "submit", lambda pool, task, **options: tasks.append(task))
         monkeypatch.setattr(Pool, "events", events)
         monkeypatch.setattr(Pool, "close", lambda pool: None)
-        seen = []
+        seen: list = []
         apart = Apart(select([SELECTOR]), 1.0)
         apart.known(0)
         found = apart.hunt(0, seen.append, budget=5.0, shrink=1.0, seed=3, journal=None)

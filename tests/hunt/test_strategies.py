@@ -15,6 +15,7 @@ from rankcheck.hunt.margins import Margins, margins
 from rankcheck.hunt.sample import Sample, together
 from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Evolve, Perturb, Screen, Strategy
 from rankcheck.hunt.strategies.descend import _Walk, descend
+from rankcheck.hunt.strategies.evolve import GENERATIONS, POPULATION
 from rankcheck.hunt.strategies.perturb import _Children
 from rankcheck.hunt.strategies.starts import entries, starts, tidy
 from rankcheck.instances.record import Entries, Integer, Record
@@ -356,6 +357,24 @@ def test_evolution_finds_what_a_sample_does_not(hunted):
     arena = Arena(hunted("generic"), Shape("instances", ()))
     Evolve().search(arena, 1)
     assert arena.offers
+
+
+def test_evolution_aims_at_any_relation_and_ends_with_a_sure_violation():
+    def body(x):
+        """An identity, and a bound that is false in a ball of radius 1/1000."""
+        d = x - torch.tensor([1.1, -2.3, 0.7], dtype=torch.float64)
+        square = (d * d).sum(-1)
+        return eq(x[..., 0], x[..., 0]), leq(1e-6 + 0 * square, square)
+
+    spent = []
+    for seed in (4, 5, 6, 7):  # one of them draws the identity
+        arena, begin = arena_of(body), arena_of(body)
+        starts(begin, seed, 16)
+        Evolve().search(arena, seed)
+        if arena.offers:
+            spent.append(arena.counts.evaluated - begin.counts.evaluated)
+    assert 0 < len(spent) < 4
+    assert max(spent) < POPULATION * GENERATIONS
 
 
 def test_evolution_leaves_the_global_generator_alone(hunted):
