@@ -58,8 +58,8 @@ class Arm:
     @property
     def promise(self) -> float:
         """The mean of `-margin` over the relations, each cut off at ±1."""
-        if not self.least:
-            return min(1.0, self.violation) - 1.0
+        if not self.least:  # no instance inside the hypotheses, so no violation either
+            return -1.0
         mean = sum(min(1.0, max(-1.0, margin)) for margin in self.least) / len(self.least)
         return min(1.0, self.violation) - mean
 

@@ -70,8 +70,7 @@ class MagnitudeSource(ShapedSource):
             share = torch.where(kind == 3, (rows + columns) / 2, share)
         sign = 2.0 * (uniform(*shape) < 0.5) - 1
         if low > 0 or high < 0:
-            near, far = sorted((abs(low), abs(high)))
-            size = near * (far / near) ** share
+            size = abs(low) * (high / low) ** share
         else:
             size = max(abs(low), abs(high)) * 10 ** (-ORDERS * wide(uniform()) * share)
         sign = torch.full_like(sign, 1.0 if low >= 0 else -1.0) if low >= 0 or high <= 0 else sign
@@ -112,7 +111,7 @@ class StructuredSource(ShapedSource):
         if not entries:
             return torch.zeros((self._count, *shape), dtype=torch.float64)
         kinds = _SCALARS if entries == 1 else _MATRICES if len(shape) > 1 else _VECTORS
-        kind = (pick * len(kinds)).long().clamp(max=len(kinds) - 1)
+        kind = (pick * len(kinds)).long()
         values = torch.zeros((self._count, *shape), dtype=torch.float64)
         for number in kind.unique().tolist():
             self._rows = (kind == number).nonzero().reshape(-1)
@@ -132,6 +131,7 @@ class StructuredSource(ShapedSource):
     # What is drawn
 
     def _uniform(self, *shape: int) -> torch.Tensor:
+        """Multiples of 2⁻⁵³ below 1, so that their products with an integer n round below n."""
         return torch.rand(self._count, *shape, dtype=torch.float64, generator=self._generator)
 
     def _normal(self, *shape: int) -> torch.Tensor:
@@ -172,7 +172,7 @@ class StructuredSource(ShapedSource):
 
     def _one_entry(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
         entries = math.prod(shape)
-        at = (self._uniform() * entries).long().clamp(max=entries - 1)
+        at = (self._uniform() * entries).long()
         sign = 2 * torch.floor(2 * self._uniform()) - 1
         flat = torch.zeros(self._count, entries, dtype=torch.float64)
         return flat.scatter(1, at[:, None], sign[:, None]).reshape(self._count, *shape)

@@ -7,6 +7,7 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.hunt.margins import Margins, margins, stack
+from rankcheck.hunt.sample import outside
 
 
 def of(*relations, batch=None, valid=None):
@@ -27,9 +28,9 @@ def test_the_margin_is_what_it_is_defined_to_be():
     pairs = [(a, b) for a in values for b in values]
     lhs, rhs = (torch.tensor(side, dtype=torch.float64) for side in zip(*pairs, strict=True))
     for make in (leq, eq):
-        for scale in (None, 2.5):
+        for scale in (None, 2.5, -2.5):
             found = of(make(lhs, rhs, scale=None if scale is None else 0 * lhs + scale))
-            wanted = [slow(a, b, make.__name__, scale or 0.0) for a, b in pairs]
+            wanted = [slow(a, b, make.__name__, abs(scale or 0.0)) for a, b in pairs]
             assert found.relative[0].tolist() == pytest.approx(wanted)
             assert found.steady[0].tolist() == pytest.approx(wanted)
 
@@ -48,6 +49,23 @@ def test_what_is_not_asserted_or_not_valid_has_no_margin():
     assert found.relative.tolist() == [[-0.5, math.inf, math.inf]]
     assert found.valid.tolist() == [True, False, False]
     assert found.beyond.tolist() == [0.5, -math.inf, -math.inf]
+    assert found.absolute.tolist() == [1.0, -math.inf, -math.inf]
+
+
+def test_instances_outside_have_neither_margins_nor_violations():
+    none = outside((3,), 2)
+    for name in ("relative", "distance", "steady"):
+        assert getattr(none, name).tolist() == [[math.inf] * 3] * 2
+    for name in ("beyond", "absolute"):
+        assert getattr(none, name).tolist() == [-math.inf] * 3
+    assert none.valid.tolist() == [False] * 3
+
+
+def test_an_instance_counts_if_one_of_its_entries_is_asserted():
+    lhs = torch.tensor([[1.0, 5.0], [5.0, 5.0]], dtype=torch.float64)
+    found = of(leq(lhs, 0 * lhs + 4, where=lhs < 4))
+    assert found.relative.tolist() == [[0.75, math.inf]]
+    assert found.valid.tolist() == [True, False]
 
 
 def test_a_side_that_is_no_number_has_no_margin_but_lies_beyond():
@@ -65,9 +83,18 @@ def test_equality_within_the_tolerance_lies_not_beyond():
     assert found.beyond[1] == pytest.approx(1e-9)
 
 
+def test_a_violation_has_an_absolute_size_too():
+    lhs = torch.tensor([4e-3, 4e2, 1.0], dtype=torch.float64)
+    found = of(leq(lhs, torch.tensor([1e-3, 1e2, 2.0], dtype=torch.float64)))
+    assert found.beyond.tolist() == pytest.approx([0.75, 0.75, -math.inf])
+    assert found.absolute.tolist() == pytest.approx([3e-3, 3e2, -math.inf])
+
+
 def test_integers_have_margins_in_units_of_the_larger_one():
     lhs, rhs = torch.tensor([3, 0, 0]), torch.tensor([2, 0, 4])
-    assert of(leq(lhs, rhs)).relative.tolist() == [[pytest.approx(-1 / 3), 0.0, 1.0]]
+    found = of(leq(lhs, rhs))
+    assert found.relative.tolist() == [[pytest.approx(-1 / 3), 0.0, 1.0]]
+    assert torch.equal(found.distance, found.relative)  # no logarithm of them has a gradient
 
 
 def test_the_two_gradients_differ_where_the_unit_moves():

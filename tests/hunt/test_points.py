@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankcheck.hunt.points import ShapedSource, StructuredSource
+from rankcheck.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
+from rankcheck.instances.source import SMALLEST
 
 
 def structured(*shape, low=-8.0, high=8.0, seed=0, size=512):
@@ -66,19 +67,54 @@ def test_a_permutation_with_signs_is_reached():
     A = structured(3, 3)
     one = (A.count_nonzero(1) == 1).all(-1) & (A.count_nonzero(2) == 1).all(-1)
     moved = torch.diagonal(A, dim1=1, dim2=2).count_nonzero(1) < 3
-    assert bool((one & moved & (A.abs().amax((1, 2)) == 1)).any())
+    assert bool((one & moved & (A.amax((1, 2)) == 1) & (A.amin((1, 2)) == -1)).any())
 
 
 def test_tensors_repeat_each_other_and_share_their_scale():
     source = StructuredSource((), 0, 512)
     first, second = source.tensor(2, 2), source.tensor(2, 2)
-    dense = (first != 0).all(-1).all(-1)
+    dense = (64 * first != torch.round(64 * first)).all(-1).all(-1)
     assert bool((dense & (first == second).all(-1).all(-1)).any())
     assert bool((dense & (first == -second).all(-1).all(-1)).any())
     scale = first[:, 0, 0]
     eye = scale[:, None, None] * torch.eye(2, dtype=torch.float64)
     both = (first == eye).all(-1).all(-1) & (second == eye).all(-1).all(-1)
-    assert bool((both & (scale != 0) & (scale != 1)).any())
+    assert bool((both & (64 * scale != torch.round(64 * scale))).any())
+
+
+@pytest.mark.parametrize("make", [MagnitudeSource, StructuredSource])
+@pytest.mark.parametrize(
+    ("low", "high"), [(-0.01, 0.0), (0.0, 0.01), (-0.01, 0.01), (-(2.0**-25), 0.0)]
+)
+def test_what_is_nearly_zero_is_zero_also_at_the_end_of_a_range(make, low, high):
+    size = make((), 0, 512).tensor(3, low=low, high=high).abs()
+    assert bool((size == 0).any())
+    assert bool(((size == 0) | (size >= SMALLEST)).all())
+
+
+def test_the_largest_uniform_number_picks_the_last_of_any_number_of_things():
+    """Without rounding up: exactly, u n < n for u = 1 - 2⁻⁵³, and no float lies in between."""
+    largest = torch.tensor(1 - 2.0**-53, dtype=torch.float64)
+    drawn = torch.rand(4096, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    assert bool((drawn * 2**53 == (drawn * 2**53).round()).all())
+    for n in [*range(1, 300), 2**20 - 1, 2**20 + 1, 3 * 2**30]:
+        assert int((largest * n).long()) == n - 1
+
+
+@pytest.mark.parametrize(("low", "high"), [(-8.0, 8.0), (0.5, 4.0), (-4.0, -0.5)])
+def test_magnitudes_belong_to_entries_rows_columns_or_both(low, high):
+    size = MagnitudeSource((), 0, 512).tensor(3, 2, low=low, high=high).abs()
+    assert bool((size <= max(-low, high)).all())
+    by_rows = (size[..., :1] == size).flatten(1).all(1)
+    by_columns = (size[:, :1] == size).flatten(1).all(1)
+    minors = size[:, :1, :1] * size[:, 1:, 1:] - size[:, 1:, :1] * size[:, :1, 1:]
+    products = (minors.abs() <= 1e-9 * size[:, :1, :1] * size[:, 1:, 1:]).flatten(1).all(1)
+    for some in (by_rows, by_columns, products & ~by_rows & ~by_columns, ~products):
+        assert bool(some.any())
+    if low > 0 or high < 0:
+        ends = size.amin(), size.amax()
+        assert float(ends[0]) < 1.1 * min(abs(low), abs(high)) < 0.9 * float(ends[1])
+        assert 0.45 < float((size < (low * high) ** 0.5).double().mean()) < 0.55
 
 
 def test_scalars_reach_the_ends_of_their_range():

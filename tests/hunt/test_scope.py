@@ -19,6 +19,7 @@ def test_the_smallest_counterexample_is_found_first(hunted, tmp_path):
     found = hunt(hunted("easy"), 30, folder=tmp_path, scope=4)
     assert (found.verdict, found.strategy, found.rounds) == ("refuted", "scope", 0)
     assert found.smallest is found.violation
+    assert found.margin == -float(found.smallest.judgement.relative_excess) < 0
     assert "smallest: the first violation among all " in found.message
     assert Path(found.certificate).exists()
     assert found.scope.counts.evaluated <= found.scope.instances

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ import torch
 from rankcheck import eq, leq
 from rankcheck.claims.claim import Claim
 from rankcheck.hunt.arena import NOT_ASSERTED, Arena, OutOfTime, Shape
-from rankcheck.hunt.margins import margins
+from rankcheck.hunt.margins import Margins, margins
 from rankcheck.hunt.sample import Sample, together
 from rankcheck.hunt.strategies import STANDARD, Corpus, Descend, Evolve, Perturb, Screen, Strategy
-from rankcheck.hunt.strategies.descend import descend
+from rankcheck.hunt.strategies.descend import _Walk, descend
+from rankcheck.hunt.strategies.evolve import GENERATIONS, POPULATION
+from rankcheck.hunt.strategies.perturb import _Children
 from rankcheck.hunt.strategies.starts import entries, starts, tidy
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import instances
@@ -129,6 +132,61 @@ def test_every_rejected_instance_has_a_reason(hunted):
     assert single.counts.reasons == {"x > 100": 7}
 
 
+def measured(*rows):
+    """A sample of numbered instances whose relations have given distances."""
+    distance = torch.tensor(rows, dtype=torch.float64)
+    count = distance.shape[1]
+    numbers = torch.arange(count, dtype=torch.float64)
+    record = Record((Entries(numbers, (), 0.0, float(count)),))
+    nowhere, valid = torch.full((count,), -math.inf), torch.ones(count, dtype=torch.bool)
+    return Sample(record, Margins(distance, distance, distance, nowhere, nowhere, valid))
+
+
+def test_the_best_of_a_sample_are_the_closest_and_at_most_half_of_them_at_equality():
+    sample = measured([3.0, 0.0, 0.0, 0.0, -1.0, math.inf, 2.0, 1.0])
+    for count, best in ((4, [4, 1, 2, 7]), (3, [4, 1, 2]), (1, [4]), (9, [4, 1, 2, 3, 7, 6, 0])):
+        chosen = sample.best(count)
+        assert sorted(chosen.record.tensors[0].tolist()) == sorted(best)
+        assert len(chosen) == len(best)
+    assert sample.first(2).record.tensors[0].tolist() == [0, 1]
+    assert len(sample.first(99)) == 8
+
+
+def test_every_relation_has_its_share_of_the_best():
+    sample = measured([1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0])
+    assert sample.best(3).record.tensors[0].tolist() == [0, 1, 3, 2]
+    assert sample.best(1).record.tensors[0].tolist() == [0, 3]
+
+
+# Scouts
+
+
+def test_a_screen_meets_entries_of_small_magnitude():
+    def body(x):
+        tiny = (x[..., 0] != 0) & (x[..., 0].abs() < 1e-4)
+        return leq(torch.where(tiny, 2.0, 0.0), 1 + 0 * x[..., 0])
+
+    arena = arena_of(body)
+    Screen().search(arena, 0)
+    assert arena.offers
+    assert arena.counts.evaluated == arena.sample_size + arena.sample_size // 4
+
+
+def test_a_corpus_meets_the_identity():
+    @instances
+    def matrices(source):
+        return source.tensor(3, 3)
+
+    def body(A):
+        equal = (torch.eye(3, dtype=A.dtype) == A).all(-1).all(-1)
+        return leq(torch.where(equal, 2.0, 0.0), 1 + 0 * A[..., 0, 0])
+
+    arena = arena_of(body, matrices())
+    Corpus().search(arena, 0)
+    assert arena.offers
+    assert arena.counts.evaluated == arena.sample_size
+
+
 # Where strategies start
 
 
@@ -215,6 +273,35 @@ def test_a_descent_that_leaves_the_hypothesis_does_not_count():
     assert arena.offer(found) == 0
 
 
+def test_a_walk_keeps_its_best_points_and_returns_to_them():
+    start = torch.tensor([[0.5, 0.5, 0.5]] * 2, dtype=torch.float64)
+    walk = _Walk(Record((Entries(start, (3,), -4.0, 4.0),)), 0)
+    slope, never = torch.ones_like(start), torch.tensor([False, False])
+
+    def step(margins, inside=(True, True)):
+        here = walk.now.clone()
+        margin = torch.tensor(margins, dtype=torch.float64)
+        walk.step(margin, torch.tensor(inside), slope, never, 1.0)
+        return here
+
+    def best():
+        return walk.best_record().tensors[0]
+
+    first = step([1.0, 1.0])
+    assert torch.equal(best(), first)
+    assert bool((walk.now < first).all())
+    second = step([2.0, 0.5])  # the first instance has gone up
+    assert torch.equal(best(), torch.stack((first[0], second[1])))
+    step([0.75, 0.75])
+    rate = walk._rate.clone()
+    kept = best().clone()
+    step([0.25, 0.25], inside=(True, False))  # the second has left the hypotheses
+    assert torch.equal(best()[1], kept[1])
+    assert not torch.equal(best()[0], kept[0])
+    assert torch.equal(walk.now[1], kept[1])
+    assert torch.equal(walk._rate, rate * torch.tensor([1.0, 0.5]))
+
+
 def test_a_tight_relation_does_not_hide_another():
     def body(x):
         """The first relation is always an equality."""
@@ -223,6 +310,18 @@ def test_a_tight_relation_does_not_hide_another():
     arena = arena_of(body)
     Descend().search(arena, 0)
     assert arena.offers
+
+
+def test_a_bound_by_zero_is_descended_on_by_its_numerator():
+    def body(x):
+        """False in a disc of radius 1/10; relatively, the margin is 1 everywhere else."""
+        d = x - torch.tensor([1.25, -0.75, 0.5], dtype=torch.float64)
+        return leq(0.01 - (d * d).sum(-1), 0 * d[..., 0])
+
+    arena = arena_of(body)
+    found = descend(arena, sample_of(arena, [[-2.0, 2.0, -2.0]] * 8), 0)
+    # Every other instance takes the numerator.
+    assert set((found.margins.beyond > 0).nonzero().reshape(-1).tolist()) & {1, 3, 5, 7}
 
 
 def test_a_relation_that_is_asserted_nowhere_is_not_aimed_at():
@@ -260,6 +359,24 @@ def test_evolution_finds_what_a_sample_does_not(hunted):
     assert arena.offers
 
 
+def test_evolution_aims_at_any_relation_and_ends_with_a_sure_violation():
+    def body(x):
+        """An identity, and a bound that is false in a ball of radius 1/1000."""
+        d = x - torch.tensor([1.1, -2.3, 0.7], dtype=torch.float64)
+        square = (d * d).sum(-1)
+        return eq(x[..., 0], x[..., 0]), leq(1e-6 + 0 * square, square)
+
+    spent = []
+    for seed in (4, 5, 6, 7):  # one of them draws the identity
+        arena, begin = arena_of(body), arena_of(body)
+        starts(begin, seed, 16)
+        Evolve().search(arena, seed)
+        if arena.offers:
+            spent.append(arena.counts.evaluated - begin.counts.evaluated)
+    assert 0 < len(spent) < 4
+    assert max(spent) < POPULATION * GENERATIONS
+
+
 def test_evolution_leaves_the_global_generator_alone(hunted):
     np.random.seed(3)  # noqa: NPY002 -- the one that cma would seed
     before = np.random.get_state()[1].copy()  # noqa: NPY002
@@ -279,6 +396,86 @@ def test_perturbations_climb_a_discrete_margin():
     assert bool((sample.margins.least > 0).all())
     Perturb().search(arena, 0)
     assert arena.offers
+
+
+@pytest.fixture
+def changed():
+    """`changed("zero", 1)`: the second tensor of 64 instances before and after a change, of numpy.
+
+    The instances are copies of parents that have no entry in common; each has two 3 by 3 matrices.
+    """
+
+    def changed(name, index=0):
+        generator = torch.Generator().manual_seed(0)
+        parents = [
+            torch.rand(8, 3, 3, dtype=torch.float64, generator=generator) * 3 + 0.5 for _ in "ab"
+        ]
+        entry = Entries(parents[0], (3, 3), -4.0, 5.0)
+        record = Record((entry, replace(entry, values=parents[1])))
+        children = _Children(record, 64, generator)
+        before = children._tensors[index].numpy().copy()
+        after = getattr(children, f"_{name}")(index, children._tensors[index], entry)
+        others = [tensor.numpy() for tensor in (*children._tensors, *parents)]
+        return before, after.numpy(), others
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "becomes"),
+    [
+        ("zero", 0, lambda x: 0 * x),
+        ("negate", 0, lambda x: -x),
+        ("end", 0, lambda x: 0 * x - 4.0),
+        ("end", 1, lambda x: 0 * x + 5.0),
+    ],
+)
+def test_a_child_has_one_entry_that_is_zero_negated_or_at_an_end(changed, name, index, becomes):
+    before, after, _ = changed(name, index)
+    moved = before != after
+    assert (moved.sum((1, 2)) == 1).all()
+    assert (after[moved] == becomes(before[moved])).all()
+    assert moved.any(0).all()  # any of them
+
+
+def test_a_child_has_an_integer_beside_an_entry(changed):
+    before, after, _ = changed("integer")
+    moved = before != after
+    assert (moved.sum((1, 2)) == 1).all()
+    steps = after[moved] - np.round(before[moved])
+    assert set(steps.tolist()) == {-1.0, 0.0, 1.0}
+
+
+def test_a_child_has_rows_that_are_rolled_or_equal(changed):
+    before, after, _ = changed("rolled")
+    assert (after == np.roll(before, 1, axis=1)).all()
+    before, after, _ = changed("equal_rows")
+    assert (after[:, 0] == before[:, 2]).all()
+    assert (after[:, 1:] == before[:, 1:]).all()
+
+
+def test_a_child_is_rounded_scaled_or_noisy(changed):
+    before, after, _ = changed("rounded")
+    assert (after == np.round(before)).all()
+    before, after, _ = changed("scaled")
+    ratio = after / before
+    assert np.allclose(ratio, ratio[:, :1, :1])
+    assert 0.25 <= ratio.min() < 0.5
+    assert 2 < ratio.max() <= 4
+    before, after, _ = changed("noise")
+    size = np.abs(after - before).max((1, 2))
+    assert (after != before).all()
+    assert size.min() < 1e-3 < 1e-1 < size.max()
+
+
+def test_a_child_repeats_its_other_tensor_or_has_one_of_another_parent(changed):
+    for index in (0, 1):
+        _, after, others = changed("repeated", index)
+        assert (after == others[1 - index]).all()
+    before, after, others = changed("crossed")
+    among = (after[:, None] == others[2][None]).all((2, 3))
+    assert (among.sum(1) == 1).all()
+    assert (after != before).any()
 
 
 def test_perturbations_keep_entries_in_their_range():

@@ -66,6 +66,51 @@ def test_what_a_generator_computes_is_not_carried_over():
     assert transplanted(arena, 0, 3) is None
 
 
+@instances
+def points(source, *, longest=4):
+    return source.tensor(source.integer(1, longest))
+
+
+@instances
+def squared_points(source):
+    x = source.tensor(source.integer(1, 4))
+    return x * x
+
+
+def test_a_shape_fits_if_one_part_is_carried_over_and_does_not_if_none_is():
+    tight = Shape("tight", (3,))
+    claim = claim_of(lambda x: leq(0, (x * x).sum(-1)), points(), tight=points(longest=3))
+    assert fitted(claim, tight, 0) == Shape("instances", (3,))
+    claim = claim_of(lambda x: leq(0, x.sum(-1)), squared_points(), tight=points(longest=3))
+    assert fitted(claim, tight, 0) is None
+
+
+@instances
+def small_points(source):
+    return source.tensor(source.integer(1, 4), low=-1.0, high=1.0)
+
+
+def test_what_is_carried_over_stays_in_the_range_of_the_family():
+    claim = claim_of(lambda x: leq(0, (x * x).sum(-1)), small_points(), tight=points())
+    sample = transplanted(Arena(claim, Shape("instances", (3,))), 0, 64)
+    (values,) = sample.record.tensors
+    assert values.shape == (64, 3)
+    assert bool((values.abs() <= 1).all())
+    assert len({tuple(row) for row in values.tolist()}) > 10
+
+
+def test_nothing_is_carried_over_to_tight_shapes_or_single_instances_or_other_shapes():
+    def body(x):
+        return leq(0, (x * x).sum(-1))
+
+    claim = claim_of(body, points(), tight=points(longest=3))
+    assert transplanted(Arena(claim, Shape("tight", (3,))), 0, 4) is None
+    assert transplanted(Arena(claim, Shape("instances", (4,))), 0, 4) is None
+    single = claim_of(body, points(), tight=points(longest=3), no_batch="for the test")
+    assert transplanted(Arena(single, Shape("instances", (3,))), 0, 4) is None
+    assert transplanted(Arena(claim_of(body, points()), Shape("instances", (3,))), 0, 4) is None
+
+
 def test_perturbing_a_tight_instance_breaks_a_bound_that_is_false_beside_it():
     """A bound that is broken in a disc of radius 1/1000 around a tight point that is not simple."""
 

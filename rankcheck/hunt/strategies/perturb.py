@@ -123,7 +123,7 @@ class _Children:
 
     def _below(self, limit: int) -> torch.Tensor:
         made = torch.rand(self._count, dtype=torch.float64, generator=self._generator)
-        return (made * limit).long().clamp(max=limit - 1)
+        return (made * limit).long()  # below the limit: see `StructuredSource._uniform`
 
     def _one(self, values: torch.Tensor) -> torch.Tensor:
         """A mask of one entry of each instance."""
