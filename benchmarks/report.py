@@ -2,8 +2,8 @@
 
     python benchmarks/report.py [LEDGER]
 
-Beside it, in the same run: the formulas by latex2mathml in place of math-core, if it is there, and a
-page of a tenth of the claims, to see how it grows. Without LEDGER the claims of the catalogue are
+Beside it, in the same run: the formulas by latex2mathml in place of math-core, if it is there, and
+a page of a tenth of the claims, to see how it grows. Without LEDGER the claims of the catalogue are
 shown unverified. Needs `.[browser]` and Chromium for the last columns.
 """
 
