@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.reference import Reference
 from rankcheck.commands import limits
@@ -69,6 +70,14 @@ def record():
         )
 
     return make
+
+
+@pytest.fixture(autouse=True)
+def _no_claim_is_left():
+    """Claims that a test declares as `t.something` do not meet those of the next one."""
+    yield
+    for id_ in [id_ for id_ in registry.declared() if id_.startswith("t.")]:
+        registry.forget(id_)
 
 
 @pytest.fixture(autouse=True)

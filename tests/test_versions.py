@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.verification.ledger import Ledger, Row
+from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
 ROOT = Path(__file__).parent.parent
 
@@ -18,13 +18,26 @@ def versions(monkeypatch):
     return versions
 
 
+#: What a row computes from its relations, and where a relation has it.
+FACTS = {"best_ratio": "ratio", "deviation": "deviation"}
+
+
+def facts(values):
+    """A relation with the ratio or the deviation that a row is to have."""
+    return [RelationFacts(**{FACTS[name]: values[name]}) for name in FACTS if name in values]
+
+
 @pytest.fixture
 def write(tmp_path):
     """`write("old", {"rank.a": values, ...}, seed=…)`: the path of a ledger with these rows."""
 
     def ledger(name, rows, python="3.11.7", **changes):
         made = [
-            Row(**{"id": id_, "title": "A title", "kind": "bound", "verdict": "holds"} | values)
+            Row(
+                **{"id": id_, "title": "A title", "kind": "bound", "verdict": "holds"}
+                | {name: value for name, value in values.items() if name not in FACTS}
+                | {"relations": tuple(facts(values))}
+            )
             for id_, values in rows.items()
         ]
         whole = Ledger.of(made, profile="quick", seed=0, seconds=1.0)

@@ -93,8 +93,8 @@ def _part(text: str) -> Markup:
 def parts(text: str) -> list[tuple[str, str | None]]:
     """The parts of an instance, and as LaTeX, with all digits, those that are numbers or arrays.
 
-    >>> parts("depth 1, W_1 = [[1, 1/2]]")
-    [('depth 1', None), ('W_1 = [[1, 1/2]]', 'W_{1} = \\begin{pmatrix}1 & 1/2\\end{pmatrix}')]
+    >>> parts("depth 1, W_1 = 1/2")
+    [('depth 1', None), ('W_1 = 1/2', 'W_{1} = 1/2')]
     """
     return [(part, equation(part, exact=True)) for part in _split(text)]
 

@@ -266,7 +266,7 @@ REACHING = [
 
 @pytest.mark.parametrize("family", REACHING, ids=repr)
 def test_sweeps_reach_every_rank_at_every_depth(family, swept):
-    found = ranks_by_depth_and_width(batch for _, batch in swept(family, 4000, size=2))
+    found = ranks_by_depth_and_width(batch for _, batch in swept(family, 2000, size=2))
     total = sum(ranks.total() for ranks in found.values())
     wide = sum(ranks.total() for (_, least), ranks in found.items() if least >= 2)
     assert wide > total / 2
@@ -274,7 +274,8 @@ def test_sweeps_reach_every_rank_at_every_depth(family, swept):
     for (depth, least), ranks in found.items():
         count = ranks.total()
         assert count > 0.02 * total, (depth, least)
-        assert ranks[0] <= 0.125 * count, (depth, least)
+        noise = 3 * (0.11 * count) ** 0.5  # of a share of 12.5 %
+        assert ranks[0] <= 0.125 * count + noise, (depth, least)
         rare = [rank for rank in range(1, least + 1) if ranks[rank] < count / 10]
         assert not rare, (depth, least, ranks)
 
