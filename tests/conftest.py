@@ -75,9 +75,11 @@ def record():
 @pytest.fixture(autouse=True)
 def _no_claim_is_left():
     """Claims that a test declares as `t.something` do not meet those of the next one."""
+    before = set(registry.declared())  # those of fixtures that several tests share
     yield
-    for id_ in [id_ for id_ in registry.declared() if id_.startswith("t.")]:
-        registry.forget(id_)
+    for id_ in set(registry.declared()) - before:
+        if id_.startswith("t."):
+            registry.forget(id_)
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,7 @@ from rankcheck.commands.completion import completes
 from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
+from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import hunting
 from rankcheck.terminal.plain import one_line, say
 from rankcheck.versions import versions
@@ -180,10 +181,18 @@ def _hunt(
 
 
 def _has_shards(journal: Path) -> bool:
+    """Whether a journal has a shard that evaluated something, and so is worth keeping."""
     try:
-        return journal.read_bytes().count(b"\n") > 1
+        lines = journal.read_bytes().splitlines()[1:]
     except OSError:
         return False
+    for line in lines:
+        try:
+            if parse(line)["outcome"]["counts"]["evaluated"]:
+                return True
+        except (StoredError, KeyError, TypeError):
+            continue  # a damaged line
+    return False
 
 
 def _journal(entry: Entry, args: argparse.Namespace) -> Path:
