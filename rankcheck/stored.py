@@ -97,7 +97,7 @@ def build(kind: type[T], data: Any, *, foreign: bool = False) -> T:
         foreign: whether fields that the dataclass does not have are ignored.
 
     Raises:
-        StoredError: a field is missing, unknown or of another type.
+        StoredError: a field is missing, unknown or of another type, or the dataclass refuses it.
     """
     made: T = _build(kind, data, "", foreign)
     return made
@@ -198,13 +198,15 @@ def _fields(kind: Any, data: Any, place: str, foreign: bool) -> Any:
     for name, (_, optional) in known.items():
         if name not in data and not optional:
             raise StoredError(f"{_at(place, name)} is missing")
-    return kind(
-        **{
-            name: _build(known[name][0], item, _at(place, name), foreign)
-            for name, item in data.items()
-            if name in known
-        }
-    )
+    values = {
+        name: _build(known[name][0], item, _at(place, name), foreign)
+        for name, item in data.items()
+        if name in known
+    }
+    try:
+        return kind(**values)
+    except ValueError as error:  # the dataclass has a rule of its own
+        raise StoredError(f"{place or 'it'}: {error}") from error
 
 
 def _plain(kind: Any, data: Any, place: str) -> Any:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-__all__ = ["completes", "selectors"]
+__all__ = ["add_selectors", "completes", "selectors"]
 
 
 def selectors(prefix: str, **_: Any) -> list[str]:
@@ -17,6 +17,15 @@ def selectors(prefix: str, **_: Any) -> list[str]:
     if "." not in prefix:
         ids = list(dict.fromkeys(name.partition(".")[0] for name in ids))
     return ids + _files(prefix)
+
+
+def add_selectors(parser: argparse.ArgumentParser) -> None:
+    """Add the claims of a command that takes all of them by default."""
+    completes(
+        parser.add_argument(
+            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
+        )
+    )
 
 
 def completes(action: argparse.Action) -> None:

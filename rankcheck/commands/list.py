@@ -12,7 +12,7 @@ import sys
 
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.selection import select
-from rankcheck.commands.completion import completes
+from rankcheck.commands.completion import add_selectors
 from rankcheck.commands.exits import Exit
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import errata
@@ -23,11 +23,7 @@ HELP = "list claims with kind, source and title"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck list`."""
-    completes(
-        parser.add_argument(
-            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
-        )
-    )
+    add_selectors(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="all that is known, as JSON")
     form.add_argument("--errata", action="store_true", help="what is wrong in print, as Markdown")

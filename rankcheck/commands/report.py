@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankcheck import files
 from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits
-from rankcheck.commands.completion import completes
+from rankcheck.commands.completion import add_selectors
 from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import Run, add_run
 from rankcheck.errors import InputError
@@ -36,11 +38,7 @@ HELP = "write a ledger as an HTML page"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck report`."""
-    completes(
-        parser.add_argument(
-            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
-        )
-    )
+    add_selectors(parser)
     parser.add_argument(
         "--out",
         metavar="FILE",
@@ -63,14 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Verify the claims or read the ledger, and write the page."""
     files.check_writable(args.out, "a page of rankcheck")
+    if args.ledger is None:  # before numpy and torch are imported
+        prepared = Run.of(args, select(args.selectors))
     hunts = [picture for path in args.hunt for picture in _margins(path)]
     if args.ledger is not None:
         ledger, code = _chosen(read_ledger(args.ledger), args.selectors), Exit.EXPECTED
-        entries = project()
+        entries: Sequence[Entry] = project()
     else:
-        entries = select(args.selectors)
-        shown = Progress(sys.stdout, len(entries))
-        ledger = Run.of(args, entries).ledger(shown)
+        entries = prepared.entries
+        ledger = prepared.ledger(Progress(sys.stdout, len(entries)))
         code = exits.of_rows(ledger.rows)
     from rankcheck.report import ledger_page  # its libraries take a while to import
 

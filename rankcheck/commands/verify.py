@@ -22,7 +22,7 @@ from rankcheck import files
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
-from rankcheck.commands.completion import completes
+from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
 from rankcheck.terminal import table
 from rankcheck.terminal.live import Progress
@@ -36,11 +36,7 @@ HELP = "verify claims; the main job"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck verify`."""
-    completes(
-        parser.add_argument(
-            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
-        )
-    )
+    add_selectors(parser)
     add_run(parser)
     parser.add_argument("--json", metavar="FILE", help="write the ledger; - for standard output")
 
@@ -127,11 +123,12 @@ class Run:
 
     @classmethod
     def of(cls, args: argparse.Namespace, entries: Sequence[Entry]) -> Run:
-        """What the arguments of `add_run` say.
+        """What the arguments of `add_run` say; fixes the arithmetic of this process.
 
         Raises:
             InputError: if one of them is out of range.
         """
+        fix_arithmetic()
         chosen = settings(args)
         workers = default_workers(len(entries)) if args.workers is None else args.workers
         if workers < 1:
@@ -144,7 +141,6 @@ class Run:
         At an interruption, the rows that are done are shown, and written beside `path`, the file
         that the whole ledger would have gone to.
         """
-        fix_arithmetic()
         try:
             with shown:
                 rows = verify_claims(

@@ -46,12 +46,14 @@ class Replayed:
             the claim has changed.
         description: the smallest instance, as a person reads it, made from its numbers. Empty if
             they do not fit the generator.
+        smallest: what the file says of the smallest instance; proved unless the claim has changed.
     """
 
     claim: Claim
     judgement: Judgement
     changed: bool
     description: str
+    smallest: Mapping[str, Any]
 
     @property
     def refuted(self) -> bool:
@@ -88,12 +90,12 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
         if worst is not None:
             _prove(path, claim, worst, data["versions"])
         judgement, description = _prove(path, claim, smallest, data["versions"])
-        return Replayed(claim, judgement, False, description)
+        return Replayed(claim, judgement, False, description, smallest)
     try:
         violation = _violation(path, claim, smallest)
     except CertificateError as error:
-        return Replayed(claim, Judgement("outside", 0, str(error)), True, "")
-    return Replayed(claim, violation.judgement, True, _described(claim, violation))
+        return Replayed(claim, Judgement("outside", 0, str(error)), True, "", smallest)
+    return Replayed(claim, violation.judgement, True, _described(claim, violation), smallest)
 
 
 def _described(claim: Claim, violation: Violation) -> str:

@@ -84,19 +84,12 @@ class ClaimPart:
     @property
     def document(self) -> str:
         """The key of its document."""
-        return "" if self.row.reference is None else self.row.reference["key"]
+        return "" if self.row.reference is None else self.row.reference.key
 
     @property
     def where(self) -> str:
         """The place in the document."""
-        return "" if self.row.reference is None else self.row.reference["where"]
-
-    @property
-    def best(self) -> str:
-        """The best ratio of a bound, or the deviation of an identity."""
-        if self.row.best_ratio is not None:
-            return f"{self.row.best_ratio:.4f}"
-        return "" if self.row.deviation is None else f"{self.row.deviation:.1e}"
+        return "" if self.row.reference is None else self.row.reference.where
 
     @property
     def controls(self) -> list[tuple[str, str, str]]:
@@ -109,7 +102,7 @@ class ClaimPart:
     @property
     def weight(self) -> str:
         """How much a refutation weighs: that of its heaviest erratum."""
-        weights = [str(erratum["weight"]) for erratum in self.row.errata]
+        weights = [erratum.weight for erratum in self.row.errata]
         return min(weights, key=_WEIGHTS.index, default="")
 
     @property
@@ -235,6 +228,7 @@ def _environment() -> Environment:
         "line": markup.line,
         "instance": instance,
         "number": number,
+        "count": lambda whole: f"{whole:,}".replace(",", " "),
         "shortened": shortened,
         "fragment": lambda text: quote(text, safe=""),
     }

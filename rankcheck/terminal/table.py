@@ -11,7 +11,6 @@ from rankcheck.verification.ledger import RelationFacts, Row
 
 __all__ = [
     "HEADINGS",
-    "best",
     "cells",
     "count",
     "facts",
@@ -62,7 +61,7 @@ def cells(row: Row) -> tuple[str, ...]:
         row.verdict,
         scope(row),
         _instances(row.drawn + row.swept + row.tight_swept),
-        best(row),
+        row.best,
         f"{mutants.killed}/{mutants.total}" if mutants.total else "",
         f"{row.seconds:.1f}" if row.kind != "cited" else "",
     )
@@ -73,15 +72,6 @@ def scope(row: Row) -> str:
     if row.scope is None or not row.scope.instances:
         return ""
     return f"{count(row.scope.instances)}≤{row.scope.entries}"
-
-
-def best(row: Row) -> str:
-    """The largest lhs / rhs of a bound, or the largest deviation of an identity."""
-    if row.best_ratio is not None:
-        return f"{row.best_ratio:.4f}"
-    if row.deviation is None:
-        return ""
-    return "exact" if row.deviation == 0 else f"{row.deviation:.1e}"
 
 
 def _instances(counts: Counts) -> str:

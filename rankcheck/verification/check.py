@@ -72,7 +72,8 @@ def _replayed(claim: Claim) -> Row:
     path = certificates.stored_path(claim)
     message = ""
     try:
-        if replay(path, claim=claim).changed:
+        found = replay(path, claim=claim)
+        if found.changed:
             message = (
                 f"{claim.id}: the claim has changed since its counterexample was certified; "
                 f"`rankcheck certify {claim.id} --again` certifies it for the claim as it is now"
@@ -81,7 +82,7 @@ def _replayed(claim: Claim) -> Row:
         message = f"{claim.id}: {error}"
     if message:
         return Row.of(claim, "failed", certificate=shown_path(path), messages=(message,))
-    proved = Counterexample.of(certificates.read(path)["smallest"])
+    proved = Counterexample.of(found.smallest)
     return Row.of(claim, "refuted", certificate=shown_path(path), counterexample=proved)
 
 

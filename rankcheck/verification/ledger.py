@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.labels import relation_name
+from rankcheck.claims.reference import Reference
 from rankcheck.errors import InputError
 from rankcheck.notebook import InNotebooks
 from rankcheck.stored import StoredError, build, read_json, shown
@@ -30,6 +32,11 @@ __all__ = [
 ]
 
 SCHEMA = 3
+#: Ratios lhs / rhs are counted in so many equal parts of [0, 1].
+PARTS = 40
+#: Deviations are counted by their decimal exponent, from 10^-DECADES to 1; the first bin holds what
+#: is smaller, 0 included.
+DECADES = 20
 Verdict = Literal["holds", "guarded", "refuted", "failed", "undecided", "cited"]
 #: The verdict that a kind of claim expects, where it is not `holds`.
 _EXPECTED: Mapping[str, Verdict] = {
@@ -99,6 +106,9 @@ class RelationFacts:
         spread: the distribution over the instances outside the tight family: of lhs / rhs in equal
             parts of [0, 1], or of the deviation of an identity by decades (see `spread`).
         sharpest: the instance on which a bound came closest to equality, as a text.
+
+    Raises:
+        ValueError: if the distribution has another number of parts, or a negative one.
     """
 
     label: str = ""
@@ -109,6 +119,11 @@ class RelationFacts:
     deviation: float | None = None
     spread: tuple[int, ...] = ()
     sharpest: str | None = None
+
+    def __post_init__(self) -> None:
+        parts = PARTS if self.kind == "leq" else DECADES
+        if self.spread and (len(self.spread) != parts or min(self.spread) < 0):
+            raise ValueError(f"the spread of a relation of kind {self.kind} has {parts} counts")
 
 
 @dataclass(frozen=True)
@@ -150,7 +165,7 @@ class Row(InNotebooks):
             proved; `failed`, a control was not caught, nothing was asserted, the body mixes the
             instances of a batch, or the check raised; `undecided`, also where floats and balls
             disagree; `cited`, not checked here.
-        reference: key of the document and place in it, None for a conjecture without one.
+        reference: None for a conjecture without one.
         drawn: instances that Hypothesis drew.
         swept: instances that were swept in batches.
         tight_swept: instances of the tight family that were swept.
@@ -166,7 +181,7 @@ class Row(InNotebooks):
             the claim, as a text.
         unbroken: the hypotheses whose control did not.
         vacuous: the relations that were asserted on no instance, by label or number.
-        errata: what is wrong in print and what is right; the fields of each `Erratum`.
+        errata: what is wrong in print and what is right.
         readings: the readings of a refuted statement, and why each falls.
         result: what becomes of the result that a wrong step was to prove.
         certificate: the file of the counterexample.
@@ -178,7 +193,7 @@ class Row(InNotebooks):
     title: str
     kind: str
     verdict: Verdict
-    reference: Mapping[str, str] | None = None
+    reference: Reference | None = None
     statement: str = ""
     drawn: Counts = field(default_factory=Counts)
     swept: Counts = field(default_factory=Counts)
@@ -195,7 +210,7 @@ class Row(InNotebooks):
     vacuous: tuple[str, ...] = ()
     mutants: Mutants = field(default_factory=Mutants)
     corrected_by: str | None = None
-    errata: tuple[Mapping[str, str | None], ...] = ()
+    errata: tuple[Erratum, ...] = ()
     readings: Mapping[str, str] = field(default_factory=dict)
     result: str | None = None
     certificate: str | None = None
@@ -207,20 +222,17 @@ class Row(InNotebooks):
     @classmethod
     def of(cls, claim: Any, verdict: Verdict, **values: Any) -> Row:
         """The row of a `Claim` or of an `Entry` of the catalogue; `values` are what was found."""
-        reference = claim.reference
         return cls(
             id=claim.id,
             title=claim.title,
             statement=claim.statement,
             kind=claim.kind,
             verdict=verdict,
-            reference=None
-            if reference is None
-            else {"key": reference.key, "where": reference.where},
+            reference=claim.reference,
             loose=dict(claim.loose) if isinstance(claim.loose, Mapping) else claim.loose,
             reason=claim.reason,
             corrected_by=claim.corrected_by,
-            errata=tuple(asdict(erratum) for erratum in claim.errata),
+            errata=claim.errata,
             readings=dict(claim.readings),
             result=claim.result,
             file=shown_path(claim.file),
@@ -249,6 +261,15 @@ class Row(InNotebooks):
         """The largest deviation of an identity, None without an identity."""
         found = [facts.deviation for facts in self.relations if facts.deviation is not None]
         return max(found, default=None)
+
+    @property
+    def best(self) -> str:
+        """The largest lhs / rhs of a bound, or the largest deviation of an identity, as a text."""
+        if self.best_ratio is not None:
+            return f"{self.best_ratio:.4f}"
+        if self.deviation is None:
+            return ""
+        return "exact" if self.deviation == 0 else f"{self.deviation:.1e}"
 
     @property
     def asserted(self) -> float | None:
@@ -297,7 +318,10 @@ class Row(InNotebooks):
         for name in _WRITTEN:
             if isinstance(data, dict) and name not in data:
                 raise StoredError(f"{name} is missing")
-        return build(cls, data, foreign=True)
+        row = build(cls, data, foreign=True)
+        if any(count < 1 for counts in row.reached.values() for count in counts.values()):
+            raise StoredError("reached has a value that no instance had")
+        return row
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,9 @@ from dataclasses import dataclass, field
 
 import torch
 
-__all__ = ["DECADES", "PARTS", "Spread"]
+from rankcheck.verification.ledger import DECADES, PARTS
 
-#: Ratios lhs / rhs are counted in so many equal parts of [0, 1].
-PARTS = 40
-#: Deviations are counted by their decimal exponent, from 10^-DECADES to 1; the first bin holds what
-#: is smaller, 0 included.
-DECADES = 20
+__all__ = ["Spread"]
 
 
 @dataclass

@@ -14,6 +14,7 @@ from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.loader import load, module_name
 from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
+from rankcheck.claims.reference import Reference
 from rankcheck.commands import cli, exits
 from rankcheck.commands.exits import Exit
 from rankcheck.verification.ledger import read_ledger
@@ -390,7 +391,7 @@ def test_the_ledger_is_written_whole(file, command, tmp_path):
     assert (ledger.profile, ledger.seed) == ("quick", 7)
     assert [row.id for row in ledger.rows] == ["t.cited", "t.doubled", "t.square"]
     assert ledger.rows[0].reason == "too long"
-    assert ledger.rows[1].reference == {"key": "rank", "where": "p. 1"}
+    assert ledger.rows[1].reference == Reference("rank", "p. 1")
     assert ledger.rows[1].deviation == 0
     assert {row.file for row in ledger.rows} == {"mine.py"}
     assert [path.name for path in tmp_path.glob("*.json*")] == ["ledger.json"]

@@ -2,6 +2,8 @@
 
 import pytest
 
+from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.reference import Reference
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import Counterexample, Ledger, Mutants, RelationFacts, Row
 
@@ -15,7 +17,7 @@ def bound(number: int = 0, **values) -> Row:
         "title": "The cost bounds the Jacobian",
         "kind": "bound",
         "verdict": "holds",
-        "reference": {"key": "rank", "where": f"Prop. {number}"},
+        "reference": Reference("rank", f"Prop. {number}"),
         "statement": r"$\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ for every *x*.",
         "swept": Counts(5000, 20),
         "tight": "balanced()",
@@ -38,17 +40,9 @@ REFUTED = Row(
     title="The bound on the kernel, with a factor of two",
     kind="refuted",
     verdict="refuted",
-    reference={"key": "bottleneck", "where": "Prop. 9/18"},
+    reference=Reference("bottleneck", "Prop. 9/18"),
     statement=r"$\|\partial^2_{xy} \Theta(x, x)\| \ge 2L$.",
-    errata=(
-        {
-            "printed": r"we have $\ge 2L$",
-            "right": "without the two",
-            "survives": "the corollary",
-            "weight": "theorem",
-            "place": None,
-        },
-    ),
+    errata=(Erratum(r"we have $\ge 2L$", "without the two", "the corollary", "theorem"),),
     readings={"for large L only": "chains of unit weights have the derivative L"},
     corrected_by="rank.bound-000",
     certificate="properties/bottleneck/certificates/bottleneck.kernel-as-printed.json",
@@ -77,7 +71,7 @@ def rows():
         id=f"me.{MARKUP}",
         title=MARKUP,
         statement=f"{MARKUP} ![pixel](http://x.invalid/p.png) [link](javascript:alert(3)) $<b>$",
-        reference={"key": MARKUP, "where": MARKUP},
+        reference=Reference(MARKUP, MARKUP),
         tight=MARKUP,
         relations=(RelationFacts(MARKUP, "leq", 1.0, 0.5, sharpest=MARKUP, spread=(1,) * 40),),
         needs=(MARKUP,),

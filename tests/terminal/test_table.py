@@ -48,7 +48,7 @@ def test_a_verdict_that_a_kind_does_not_expect_is_in_capitals(row):
     ],
 )
 def test_the_best_ratio_or_the_deviation(row, relations, shown):
-    assert table.best(row(relations=tuple(relations))) == shown
+    assert row(relations=tuple(relations)).best == shown
 
 
 def test_a_row_in_a_line(row):

@@ -4,8 +4,12 @@ import json
 
 import pytest
 
+from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.reference import Reference
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
+    DECADES,
+    PARTS,
     SCHEMA,
     Ledger,
     LedgerError,
@@ -20,15 +24,17 @@ ROW = Row(
     title="A",
     kind="bound",
     verdict="holds",
-    reference={"key": "rank", "where": "p. 1"},
+    reference=Reference("rank", "p. 1"),
     drawn=Counts(60, 2, 0, {"x > 0": 2}),
     swept=Counts(512, 1, 3, {"x > 0": 1}),
     tight_swept=Counts(128),
     tight="ones()",
     relations=(
-        RelationFacts("near", "leq", 0.9, 0.8, 1.0),
-        RelationFacts("same", "eq", 1.0, deviation=5.6e-15),
+        RelationFacts("near", "leq", 0.9, 0.8, 1.0, spread=(1,) * PARTS),
+        RelationFacts("same", "eq", 1.0, deviation=5.6e-15, spread=(1,) * DECADES),
     ),
+    reached={"depth": {1: 3, 2: 4}},
+    errata=(Erratum("2 L", "L", "all", "misprint", "p. 2"), Erratum("L", "l", "all")),
     loose={"far": "a safety factor"},
     needs=("x >= 0",),
     mutants=Mutants(1, 2, ("weaker",)),
@@ -113,6 +119,17 @@ def flatten_counts(data):
     data["claims"][0]["swept"] = 512
 
 
+def of_the_row(**values):
+    return lambda data: data["claims"][1].update(values)
+
+
+def of_the_relation(**values):
+    return lambda data: data["claims"][1]["relations"][0].update(values)
+
+
+ERRATUM = {"printed": "2 L", "right": "L", "survives": "all", "weight": "misprint", "place": None}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -123,6 +140,18 @@ def flatten_counts(data):
             flatten_counts,
             "not a whole ledger of schema 3: claims\\[0\\]: swept is 512; it is an object",
         ),
+        (of_the_row(reference={"key": "rank"}), r"claims\[1\]: reference.where is missing"),
+        (of_the_row(reference={"key": "", "where": "p"}), r"claims\[1\]: reference: .* empty part"),
+        (of_the_row(errata=[{"weight": "step"}]), r"errata\[0\].printed is missing"),
+        (of_the_row(errata=[ERRATUM | {"weight": "grave"}]), r"errata\[0\].weight is 'grave'"),
+        (of_the_row(errata=[ERRATUM | {"right": ""}]), r"errata\[0\]: right= of an erratum is ''"),
+        (of_the_row(reached={"depth": {"1": 0}}), "reached has a value that no instance had"),
+        (
+            of_the_relation(spread=[1, 2]),
+            r"relations\[0\]: the spread .* leq has 40 counts",
+        ),
+        (of_the_relation(spread=[-1] * PARTS), r"relations\[0\]: the spread of a relation"),
+        (of_the_relation(kind="eq"), r"the spread of a relation of kind eq has 20 counts"),
         (lambda data: data.pop("versions"), "not a whole ledger of schema 3: versions is missing"),
         (lambda data: data.pop("claims"), "is JSON, but no ledger"),
     ],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart
-from rankcheck.verification.ledger import RelationFacts
-from rankcheck.verification.spread import DECADES
+from rankcheck.verification.ledger import DECADES, RelationFacts
 
 __all__ = ["spread"]
 
