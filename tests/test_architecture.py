@@ -31,6 +31,7 @@ FLOORS = (
     ("counterexamples",),
     ("verification",),
     ("hunt",),
+    ("audit",),
     ("terminal", "report"),
     ("commands", "pytest_plugin"),
     ("rankcheck", "__main__"),

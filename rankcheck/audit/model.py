@@ -1,0 +1,41 @@
+"""A trained network as the theory sees it: affine maps with one homogeneous activation between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankcheck.errors import InputError
+from rankcheck.networks import Network
+
+__all__ = ["Model", "ModelError"]
+
+
+class ModelError(InputError):
+    """A model or its data cannot be audited: what was found, where, and what is needed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A network, and how it was read.
+
+    Attributes:
+        net: the network in float64 on the CPU, without batch axes. Identity activations are those
+            of slope 1.
+        source: what it was read from: `safetensors`, `state dict`, `ONNX`, `torch module`,
+            `scikit-learn`.
+        names: of its L affine maps: those of the file, joined by `+` where several were folded.
+        parameters: of each affine map, the names of its weights and its bias (None without one) in
+            the file; None for a map that was folded, or if there are no names.
+        stored_cost: the sum of squares of the parameters as they are stored, before folding.
+        folded: what was folded into an affine map, a sentence each. Folding keeps the function and
+            changes the cost.
+        assumed: what the file does not say and was assumed, a sentence each.
+    """
+
+    net: Network
+    source: str
+    names: tuple[str, ...]
+    parameters: tuple[tuple[str, str | None] | None, ...]
+    stored_cost: float
+    folded: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()

@@ -1,0 +1,289 @@
+"""What an audit finds: plain numbers, which are shown and written as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from rankcheck.notebook import InNotebooks
+
+__all__ = [
+    "Audit",
+    "Balanced",
+    "BoundByRank",
+    "DataFacts",
+    "Hypothesis",
+    "LayerFacts",
+    "ModelFacts",
+    "Quantiles",
+    "RankFacts",
+    "Side",
+    "TheoremFacts",
+]
+
+#: The version of the JSON.
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """The distribution of a quantity over the data."""
+
+    least: float
+    quarter: float
+    median: float
+    three_quarters: float
+    most: float
+
+
+@dataclass(frozen=True)
+class RankFacts:
+    """The numerical rank of a matrix, and how clear it is.
+
+    Attributes:
+        rank: how many singular values exceed `tolerance`.
+        gap: s_rank / s_{rank + 1}; None where one of the two is missing or zero.
+        tolerance: the absolute threshold that was used.
+        separated: whether the gap is at least `GAP`; a rank that is not separated is undecided.
+    """
+
+    rank: int
+    gap: float | None
+    tolerance: float
+    separated: bool
+
+
+@dataclass(frozen=True)
+class LayerFacts:
+    """One affine map z ↦ Wz + b, the ℓ-th of L.
+
+    Attributes:
+        name: as in the model's file.
+        shape: (n_ℓ, n_{ℓ−1}), that of W.
+        weights: ‖W‖_F².
+        bias: ‖b‖².
+        singular_values: of W, the largest first.
+        near_one: how many of them are within `NEAR` of 1.
+        rank: the numerical rank of W.
+        stable_rank: ‖W‖_F² / ‖W‖_op². 0 for W = 0, as are the next two.
+        effective_rank: exp of the entropy of s_i / Σ s.
+        participation: (Σ s_i²)² / Σ s_i⁴.
+        distance: Σ_i (s_i − 1_{i ≤ k})², the squared distance of W to the partial isometries of
+            rank k, with the k of the audit; None without one.
+        imbalance: the largest |in − out| / (in + out) over the neurons behind this layer, where in
+            is the squared norm of the incoming weights and the bias, and out that of the outgoing
+            weights. None for the last layer, and 0 for a neuron without both.
+        dead: neurons behind this layer that are at most 0 at all points of the data; None for the
+            last layer, or without data. For slopes other than 0 these are neurons that are linear
+            on the data as well, with the slope a.
+        linear: neurons that are at least 0 at all points.
+        energy: the mean of ‖α_ℓ‖² over the data; None without.
+        representation: the singular values of the matrix of the α_ℓ(x_i), divided by √N, the
+            largest first; None without data.
+    """
+
+    name: str
+    shape: tuple[int, int]
+    weights: float
+    bias: float
+    singular_values: tuple[float, ...]
+    near_one: int
+    rank: RankFacts
+    stable_rank: float
+    effective_rank: float
+    participation: float
+    distance: float | None = None
+    imbalance: float | None = None
+    dead: int | None = None
+    linear: int | None = None
+    energy: float | None = None
+    representation: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class BoundByRank:
+    """‖θ‖² − kL ≥ 2 Σ_{i ≤ k} log s_i(Jf(x)), for one k: Theorem 3 of `bottleneck`, truncated.
+
+    Attributes:
+        rank: k.
+        points: at how many points Jf has this numerical rank.
+        excess: ‖θ‖² − kL.
+        logs: the largest 2 Σ_{i ≤ k} log s_i(Jf(x)) over the data; None if some s_k vanishes at
+            every point.
+    """
+
+    rank: int
+    points: int
+    excess: float
+    logs: float | None
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What was measured at the points of the data.
+
+    Attributes:
+        points: how many points there are.
+        ranks: how many points have which numerical rank of Jf.
+        undecided: at how many points the rank is not separated from the next singular value.
+        gaps: of s_k / s_{k+1} at the points where both exist and are positive; None without any.
+        tolerance: relative to the largest singular value of Jf(x), what counts as zero.
+        singular_values: of Jf(x), by i = 1, 2, ..., over the data.
+        schatten: of ‖Jf(x)‖_{S^{2/L}}^{2/L}, which is at most ‖θ‖²/L.
+        bounds: ‖θ‖² − kL against the Jacobians, by k.
+        kinks: at how many points a hidden pre-activation is exactly 0.
+        kernel_trace: of tr Θ(x, x), over all parameters.
+        kernel_top: the largest eigenvalue of Θ(X, X) / N on the first `kernel_points` points.
+        kernel_points: how many points that matrix has.
+        egop: the spectrum of the mean of Jf(x)ᵀ Jf(x) over the data, the largest first.
+        index_rank: its numerical rank.
+    """
+
+    points: int
+    ranks: Mapping[int, int]
+    undecided: int
+    gaps: Quantiles | None
+    tolerance: float
+    singular_values: tuple[Quantiles, ...]
+    schatten: Quantiles
+    bounds: tuple[BoundByRank, ...]
+    kinks: int
+    kernel_trace: Quantiles
+    kernel_top: float
+    kernel_points: int
+    egop: tuple[float, ...]
+    index_rank: RankFacts
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A condition of a theorem, and whether this network meets it.
+
+    Attributes:
+        text: in words, with formulas in LaTeX.
+        met: None if it is undecided.
+        figure: the number that says so, as a text.
+    """
+
+    text: str
+    met: bool | None
+    figure: str = ""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One relation of a theorem, at the point where it is closest to failing.
+
+    Attributes:
+        label: which relation of the claim.
+        kind: `leq` or `eq`.
+        lhs, rhs: both sides there.
+        slack: rhs − lhs, or −|rhs − lhs| for `eq`.
+        tolerance: what is rounding.
+        point: the number of that point in the data; None for a statement about all points.
+        asserted: at how many of the points that were checked the relation is asserted.
+        certified: both sides in ball arithmetic prove it there; None if that was not tried.
+    """
+
+    label: str
+    kind: Literal["leq", "eq"]
+    lhs: float
+    rhs: float
+    slack: float
+    tolerance: float
+    point: int | None
+    asserted: int
+    certified: bool | None = None
+
+
+@dataclass(frozen=True)
+class TheoremFacts:
+    """A claim, evaluated on this network.
+
+    Attributes:
+        claim: its id.
+        title, statement: as the claim has them.
+        reference: the document and the place, as a text.
+        hypotheses: its conditions.
+        finding: `holds`; `not applicable`, a hypothesis is not met; `undecided`, floats cannot tell
+            (`message` says why); `fails`, which means that a file was misread or that rankcheck has
+            a bug.
+        sides: its relations, in the order of the claim; empty if it is not applicable.
+        checked: at how many points of the data it was evaluated; None for statements about all.
+        message: for a person, if the finding needs words.
+    """
+
+    claim: str
+    title: str
+    statement: str
+    reference: str
+    hypotheses: tuple[Hypothesis, ...]
+    finding: Literal["holds", "not applicable", "undecided", "fails"]
+    sides: tuple[Side, ...] = ()
+    checked: int | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """The cheapest network with the same function that rescaling single neurons can reach.
+
+    Attributes:
+        cost: its ‖θ‖².
+        change: the largest |f(x) − g(x)| over the data, relative to the largest |f(x)|; None
+            without data.
+    """
+
+    cost: float
+    change: float | None
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """The network as a whole; `Model` says what the fields mean."""
+
+    source: str
+    depth: int
+    widths: tuple[int, ...]
+    slope: float
+    cost: float
+    stored_cost: float
+    folded: tuple[str, ...]
+    assumed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Audit(InNotebooks):
+    """What was found about a network.
+
+    Attributes:
+        name: of the file, or of the class.
+        rank: k, the numerical rank of Jf that most points have; without data, that which most
+            layers have.
+        data: None if there were no data.
+        words: what follows, in sentences.
+        seconds: how long it took.
+    """
+
+    name: str
+    model: ModelFacts
+    rank: int
+    layers: tuple[LayerFacts, ...]
+    balanced: Balanced
+    data: DataFacts | None = None
+    theorems: tuple[TheoremFacts, ...] = ()
+    words: tuple[str, ...] = ()
+    seconds: float = 0.0
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ceiling(self) -> float:
+        """‖θ‖² / L, at least the rank to the limit of infinite depth of what costs so little."""
+        return self.model.cost / self.model.depth
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as plain JSON."""
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return {"schema": SCHEMA} | data | {"ceiling": self.ceiling}
