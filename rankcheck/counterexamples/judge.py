@@ -24,6 +24,7 @@ from rankcheck.claims import tolerances
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
+from rankcheck.errors import short_of_memory
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource
 
@@ -51,6 +52,7 @@ class Judgement:
         reason: if no violation is proved, why.
         unprovable: whether the reason is that the claim has no ball form. The verdict then rests
             on floats.
+        short: whether the reason is that memory was short, which says nothing about the instance.
         relation, kind, label: index, kind and name of the relation that is violated.
         lhs, rhs: its two sides as balls, at the entry with the largest proved violation. If the
             instance is undecided, at an entry that the balls do not decide, or None.
@@ -70,6 +72,7 @@ class Judgement:
     excess: Fraction = Fraction(0)
     relative_excess: Fraction = Fraction(0)
     unprovable: bool = False
+    short: bool = False
     instance: tuple[Any, ...] | None = None
 
 
@@ -140,7 +143,8 @@ def judge(
                 # The body ran in floats. An error on balls alone does not prove a violation, and
                 # the violation in floats stays reported, as undecided.
                 why = f"it fails on balls, with {type(error).__name__}: {error}"
-                return Judgement("undecided", bits, why, instance=instance)
+                short = short_of_memory(error)
+                return Judgement("undecided", bits, why, short=short, instance=instance)
         decided = replace(decided, instance=instance)
         if decided.finding != "undecided":
             return decided

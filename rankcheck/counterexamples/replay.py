@@ -25,6 +25,7 @@ from rankcheck.counterexamples.certificate import LEFT, CertificateError, read, 
 from rankcheck.counterexamples.describe import describe_instance, selector
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.counterexamples.violation import Violation
+from rankcheck.errors import short_of_memory
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
 from rankcheck.stored import shown
@@ -74,6 +75,7 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
     Raises:
         CertificateError: if the file is not a certificate of this claim, or does not prove what it
             says.
+        MemoryError or what else says so: if memory was short; that says nothing about the file.
     """
     path = Path(path)
     if claim is not None and path == stored_path(claim) and not path.exists():
@@ -124,6 +126,8 @@ def _prove(
     """
     violation = _violation(path, claim, said)
     judgement = violation.judgement
+    if judgement.short:
+        raise MemoryError(judgement.reason)
     if not violation.proved:
         raise CertificateError(
             f"{path} does not refute {claim.id}: {judgement.finding} {judgement.reason}".rstrip()
@@ -167,6 +171,8 @@ def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
     try:
         record = read_choices(family, said["instance"], check_hypotheses=False)
     except Exception as error:  # a generator may raise anything on numbers that are not its own
+        if short_of_memory(error):
+            raise
         raise CertificateError(
             f"the numbers of {path} do not fit the generator of {claim.id}: {_short(str(error))}"
         ) from error

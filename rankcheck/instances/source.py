@@ -379,10 +379,13 @@ def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, I
     >>> vectors(width=2)
     Traceback (most recent call last):
     TypeError: vectors: got an unexpected keyword argument 'width'; vectors takes size=(1, 4)
+    >>> vectors(size=2)
+    Traceback (most recent call last):
+    TypeError: vectors: size=2; size is a tuple, such as (1, 4), and (2, 2) is the range of 2 alone
 
     Raises:
         TypeError: if this decorates anything but a function; by the factory, if an option is
-            unknown or missing, or passed by position.
+            unknown or missing, or passed by position, or if it is a number in place of a range.
     """
     if not inspect.isfunction(generator):
         raise TypeError(
@@ -396,6 +399,8 @@ def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, I
         except TypeError as error:
             name, known = generator.__name__, _shown(signature)
             raise TypeError(f"{name}: {error}; {name} takes {known}") from error
+        for option, value in options.items():
+            _check_pair(generator.__name__, option, value, signature.parameters.get(option))
         shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
         return Instances(
             name=f"{generator.__name__}({shown})",
@@ -437,6 +442,19 @@ def _signature(generator: Callable[..., Any]) -> inspect.Signature:
         for option in options
     ]
     return inspect.Signature(by_name, return_annotation=Instances)
+
+
+def _check_pair(name: str, option: str, value: object, known: inspect.Parameter | None) -> None:
+    """An option whose default is a tuple takes a tuple.
+
+    Raises:
+        TypeError: if the value is a number.
+    """
+    if known is not None and isinstance(known.default, tuple) and isinstance(value, int | float):
+        raise TypeError(
+            f"{name}: {option}={value!r}; {option} is a tuple, such as {known.default!r}, and "
+            f"{(value, value)!r} is the range of {value!r} alone"
+        )
 
 
 def _shown(signature: inspect.Signature) -> str:

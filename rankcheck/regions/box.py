@@ -49,11 +49,16 @@ def regions(net: Any, low: Corner, high: Corner, *, exact: bool = False) -> Regi
     Raises:
         NoBallForm: the network is one of balls, and some entry is not exactly a float64.
         TypeError: its arrays are no tensors, numpy arrays or lists.
-        ValueError: the network has batch axes, the box is empty or not finite, or pre-activations
-            exceed 1e150 on it.
+        ValueError: the network has batch axes or a bias too few, the box is empty or not finite,
+            or pre-activations exceed 1e150 on it.
     """
     weights = tuple(_floats(W, 2) for W in net.weights)
     biases = tuple(_floats(b, 1) for b in net.biases)
+    if len(weights) != len(biases):
+        raise ValueError(
+            f"regions received {len(weights)} weights and {len(biases)} biases; "
+            "a network has a bias for each weight"
+        )
     slope = net.slope
     slope = Fraction(slope if isinstance(slope, Number) else float(_floats(slope, 0)))
     low, high = (_corner(x, weights[0].shape[1]) for x in (low, high))

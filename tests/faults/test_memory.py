@@ -94,6 +94,27 @@ def test_a_false_claim_stays_false(mine, capsys):
     assert "t.false is false: lhs" in capsys.readouterr().out
 
 
+def test_a_certificate_is_not_wrong_because_memory_is_short(mine, capsys):
+    """The same claim, before and while its body finds no memory on balls; its text is the same."""
+    Path("memory.py").write_text("enough = True", encoding="utf-8")
+    mine(
+        false="import pathlib; on_balls = type(x).__name__ == 'BallArray'\n"
+        "    enough = 'True' in pathlib.Path('memory.py').read_text()\n"
+        "    on_balls and not enough and bytearray(1 << 50); x = x + 3"
+    )
+    certificate = ".rankcheck/t.false.json"
+    assert main(["verify", "mine.py", "--workers", "1", "--shrink", "0.5"]) == 1
+    assert main(["replay", certificate]) == 0
+    Path("memory.py").write_text("enough = False", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["replay", certificate]) in (3, 4)
+    out, err = capsys.readouterr()
+    assert "memory" in out + err
+    assert "does not refute" not in out + err
+    Path("memory.py").write_text("enough = True", encoding="utf-8")
+    assert main(["replay", certificate]) == 0
+
+
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [

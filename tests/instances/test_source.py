@@ -381,6 +381,10 @@ def test_factories_show_their_options():
             lambda: networks_at_points(dept=(1, 2)),
             r"'dept'; networks_at_points takes depth=\(1, 5\)",
         ),
+        (
+            lambda: networks_at_points(depth=2),
+            r"depth=2; depth is a tuple, such as \(1, 5\), and \(2, 2\) is the range of 2 alone",
+        ),
         (lambda: instances(lambda source: source.integer(0, 1))(size=2), "takes no options"),
     ],
 )
