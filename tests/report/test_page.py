@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
+from markupsafe import Markup
 
 from rankcheck.catalogue.selection import select
 from rankcheck.report import claim_page, ledger_page
-from rankcheck.verification.ledger import Row
+from rankcheck.report.charts import Picture
+from rankcheck.verification.ledger import Counterexample, RelationFacts, Row
 
 from .conftest import MARKUP, REFUTED, bound
 
@@ -72,7 +75,8 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
     part = said[said.rindex("Prop. 9/18 of bottleneck") :]
     for wanted in (
         "In print we have",
-        "left side 2, right side ≈ 1 ([1.00000000000000000 +/- 8.89e-30])",
+        "should be the smaller one is 2, and",
+        "should be the larger one is ≈ 1 ([1.00000000000000000 +/- 8.89e-30])",
         "ball arithmetic of 128 bits",
         "for large L only chains of unit weights have the derivative L",
         "Right without the two",
@@ -81,6 +85,48 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
         "rankcheck replay properties/bottleneck/certificates/bottleneck.kernel-as-printed.json",
     ):
         assert wanted in part, wanted
+
+
+def test_the_counterexample_of_an_equation_in_exact_numbers(ledger):
+    found = Counterexample("L = 1", "f()", "the sum", "eq", "1/2", "1/3", "1/6", 128)
+    row = replace(REFUTED, counterexample=found, corrected_by=None)
+    said = words(Page(ledger_page(ledger(row), drawn=[])).text)
+    assert (
+        "the sum: here the two sides, which should be equal, are 1/2 and 1/3. Both are exact"
+        in said
+    )
+    assert f"rankcheck replay {row.certificate} evaluates them again" in said
+    assert "ball arithmetic of" not in said
+    assert said.count("rankcheck replay properties") == 1
+
+
+def test_the_columns_of_the_relations(ledger):
+    """A column is there if a relation has something in it."""
+    equal = RelationFacts("", "eq", 1.0, deviation=1e-9, spread=(0,) * 5 + (7,) + (0,) * 14)
+    headings = {
+        "bound": [bound()],
+        "both": [replace(bound(), relations=(*bound().relations, equal))],
+        "identity": [replace(bound(), relations=(equal,))],
+    }
+    for name, rows in headings.items():
+        text = ledger_page(ledger(*rows), drawn=[])
+        [head] = re.findall(r'<table class="relations">\n<thead>(.*?)</thead>', text)
+        cells = re.findall("<th>(.*?)</th>", head)
+        assert ("largest left / right" in cells) == (name != "identity")
+        assert ("on the tight family" in cells) == (name != "identity")
+        assert ("largest deviation" in cells) == (name != "bound")
+        for line in re.findall(r"<tr><td>.*?</tr>", text, re.DOTALL):
+            assert line.count("<td>") == len(cells)
+
+
+def test_a_long_picture_is_shown_on_demand(ledger):
+    drawn = [
+        Picture("a", "A", "c", Markup("<svg></svg>"), folded=folded) for folded in (True, False)
+    ]
+    text = ledger_page(ledger(bound()), drawn=drawn)
+    section = text[text.index('<section id="pictures">') : text.index('<section id="claims">')]
+    assert section.count("<svg>") == 2
+    assert section.count("</summary><svg></svg></details>") == 1
 
 
 def test_links_lead_to_parts_of_the_page(ledger, rows):
