@@ -6,7 +6,7 @@ import re
 from html import unescape
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -54,6 +54,9 @@ def test_the_texts_of_the_list():
 
 @pytest.mark.parametrize("reader", ["commonmark", "github"])
 @given(st.text("_*`~<>[]()&;#!\\|{}^/ab1 ‖é+", max_size=12))
+@example("~~a~~")
+@example("[a](b)")
+@example("&amp; <a> <!--")
 def test_any_text_is_shown_as_it_is(reader, text):
     assert words(shown(plain(text), reader)) == words(text)
 
