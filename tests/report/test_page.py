@@ -13,7 +13,7 @@ from markupsafe import Markup
 from rankcheck.catalogue.selection import select
 from rankcheck.report import claim_page, ledger_page
 from rankcheck.report.charts import Picture
-from rankcheck.verification.ledger import Counterexample, RelationFacts, Row
+from rankcheck.verification.ledger import Counterexample, RelationFacts, Row, Scope
 
 from .conftest import MARKUP, REFUTED, bound
 
@@ -57,14 +57,15 @@ def words(text: str) -> str:
 
 
 def test_a_ledger_with_its_claims(ledger):
-    text = ledger_page(ledger(bound(), REFUTED), drawn=[])
+    scope = Scope(3, shapes=1, instances=0, complete=True, text="all")
+    text = ledger_page(ledger(bound(scope=scope), REFUTED), drawn=[])
     page = Page(text)
     assert page.open == []
     assert {"claim-rank.bound-000", "claim-bottleneck.kernel-as-printed"} <= set(page.all("id"))
     said = words(page.text)
     assert "The cost bounds the Jacobian" in said
     assert "without the hypothesis x > 0 it fails" in said
-    assert "2 of 2 mutants killed" in said
+    assert "5 000 instances. Enumerated: all. 2 of 2 mutants killed" in said
     assert "Prop. 9/18 of bottleneck" in said
     assert "rankcheck hunt rank.bound-000" in said
     assert len(page.all("id")) == len(set(page.all("id")))
@@ -129,6 +130,15 @@ def test_a_long_picture_is_shown_on_demand(ledger):
     [inside] = re.findall("<details>(.*?)</details>", section, re.DOTALL)
     assert re.findall("<svg>(.*?)</svg>", inside) == ["long"]
     assert re.findall("<svg>(.*?)</svg>", section) == ["long", "short"]
+
+
+def test_the_list_of_what_is_wrong_names_the_documents(ledger):
+    page = Page(ledger_page(ledger(bound(), REFUTED), drawn=[]))
+    said = words(page.text)
+    part = said[said.index("Each of these has a counterexample") : said.index("All claims Text")]
+    assert "bottleneck: A. Jacot, Bottleneck structure in learned features" in part
+    assert "Prop. 9/18 of bottleneck" in part
+    assert "rank:" not in part  # nothing of it is wrong here
 
 
 def test_links_lead_to_parts_of_the_page(ledger, rows):
