@@ -15,6 +15,8 @@ __all__ = ["convertible", "formula", "line", "prose", "words"]
 
 #: A longer formula is shown as it is written.
 LONGEST = 4000
+#: What browsers take for granted, and what has no width; matrices occur by the hundred on a page.
+_TABLE = '<mtable displaystyle="false" scriptlevel="0">', "<mtable>"
 _DOLLARS = re.compile(r"(\$\$?)(.+?)\1", re.DOTALL)
 
 
@@ -33,9 +35,8 @@ def formula(latex: str, *, display: bool = False) -> Markup:
     """
     if len(latex) <= LONGEST:
         try:
-            return Markup(
-                _converter().convert_with_local_state(latex.strip(), displaystyle=display)
-            )
+            made = _converter().convert_with_local_state(latex.strip(), displaystyle=display)
+            return Markup(made.replace(*_TABLE).replace("<mspace/>", ""))
         except LatexError:
             pass
     return Markup('<code class="tex">{}</code>').format(latex)

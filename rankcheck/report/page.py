@@ -23,7 +23,7 @@ from rankcheck.claims.claim import FALSE
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.report import markup, svg
-from rankcheck.report.charts import Picture, bounds, pictures, spread
+from rankcheck.report.charts import Picture, bounds, has_spread, pictures, spread
 from rankcheck.report.instances import instance, number, shortened
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
@@ -70,7 +70,7 @@ class ClaimPart:
             RelationPart(
                 relation_name(facts.label, place),
                 facts,
-                spread(facts) if facts.kind == "leq" and any(facts.spread) else None,
+                spread(facts) if has_spread(facts) else None,
             )
             for place, facts in enumerate(row.relations)
         ]

@@ -198,11 +198,8 @@ class Chart:
         self._add(inner, link, bool(tip))
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
-        """A histogram with bars between successive edges, where they reach above the least y.
-
-        Small charts occur by the hundred on a page, so their bars have whole coordinates.
-        """
-        written = (lambda place: str(round(place))) if self._small else coordinate
+        """A histogram with bars between successive edges, where they reach above the least y."""
+        written = self._written
         outline, foot, above = "", written(self.bottom), False
         for (a, b), height in zip(pairwise(edges), heights, strict=True):
             x, y = self.place((a, max(height, self._y.low)))
@@ -213,7 +210,7 @@ class Chart:
                 outline += f"V{foot}"
             above = height > self._y.low
         if outline:
-            self._path("bars", series, f"{outline}V{foot}")
+            self._path("bars", series, outline + (f"V{foot}" if above else ""))
 
     def polygons(self, many: Iterable[Iterable[Point]], series: int, *, tip: str = "") -> None:
         """Filled polygons with an outline, with one tooltip."""
@@ -225,7 +222,7 @@ class Chart:
         """An arc between two points that bends to the left by about 3/4 `bulge` units."""
         (x, y), (u, v) = self.place(start), self.place(end)
         ends = [(x, y), (x - bulge, y), (u - bulge, v), (u, v)]
-        first, *others = [f"{coordinate(a)} {coordinate(b)}" for a, b in ends]
+        first, *others = [f"{self._written(a)} {self._written(b)}" for a, b in ends]
         inner = Markup('<path class="line s{}" d="M{}C{}"/>').format(
             series, first, " ".join(others)
         )
@@ -270,8 +267,8 @@ class Chart:
         ]
         width, height = map(coordinate, self._size)
         return Markup(
-            '<svg class="plot{}" role="{}" viewBox="0 0 {} {}" width="{}" height="{}" '
-            'xmlns="http://www.w3.org/2000/svg"><title>{}</title><desc>{}</desc>{}</svg>'
+            '<svg class="plot{}" role="{}" viewBox="0 0 {} {}" width="{}" height="{}">'
+            "<title>{}</title><desc>{}</desc>{}</svg>"
         ).format(
             " small" if self._small else "",
             # The parts of an image cannot be reached by keyboard or heard; links have to be.
@@ -284,22 +281,29 @@ class Chart:
 
     # Parts
 
+    def _written(self, place: float) -> str:
+        """A coordinate; a whole one in a small chart, as these occur by the hundred on a page."""
+        return str(round(place)) if self._small else coordinate(place)
+
     def _axes(self) -> Markup:
-        left, right, top, bottom = map(coordinate, (self.left, self.right, self.top, self.bottom))
-        out, grid = Markup(""), ""
+        left, right, top, bottom = map(
+            self._written, (self.left, self.right, self.top, self.bottom)
+        )
+        below, beside, grid = Markup(""), Markup(""), ""
         for value, text in self._marks[0].items():
             x, _ = self.place((value, self._y.low))
-            grid += f"M{coordinate(x)} {bottom}v4"
-            out += self._text(x, self.bottom + self.tall, text, None, "middle")
+            grid += f"M{self._written(x)} {bottom}v4"
+            below += self._text(x, self.bottom + self.tall, text)
         for value, text in self._marks[1].items():
             _, y = self.place((self._x.low, value))
-            grid += f"M{left} {coordinate(y)}H{right}"
-            out += self._text(self.left - 6, y + self.tall / 4, text, None, "end")
+            grid += f"M{left} {self._written(y)}H{right}"
+            beside += self._text(self.left - 6, y + self.tall / 4, text)
+        out = _anchored("middle", below) + _anchored("end", beside)
         if self._x.label:
             foot = self._size[1] - self.tall / 4
             out += self._text((self.left + self.right) / 2, foot, self._x.label, None, "middle")
         if self._y.label:
-            out += self._text(0, self.tall * 0.8, self._y.label, None, "start")
+            out += self._text(0, self.tall * 0.8, self._y.label)
         lines = Markup('<path class="grid" d="{}"/>').format(grid) if grid else Markup("")
         frame = Markup('<path class="axis" d="M{} {}V{}H{}"/>').format(left, top, bottom, right)
         return lines + frame + out
@@ -309,19 +313,20 @@ class Chart:
         x: float,
         y: float,
         text: str,
-        series: int | None,
-        anchor: str,
+        series: int | None = None,
+        anchor: str = "start",
         strong: bool = False,
     ) -> Markup:
         names = ["strong"] * strong + ([] if series is None else ["tone", f"s{series}"])
         named = Markup(' class="{}"').format(" ".join(names)) if names else ""
         where = "" if anchor == "start" else Markup(' text-anchor="{}"').format(anchor)
         return Markup('<text x="{}" y="{}"{}{}>{}</text>').format(
-            coordinate(x), coordinate(y), where, named, printable(text)
+            self._written(x), self._written(y), where, named, printable(text)
         )
 
     def _through(self, points: Iterable[Point]) -> str:
-        pairs = [f"{coordinate(x)} {coordinate(y)}" for x, y in map(self.place, points)]
+        written = self._written
+        pairs = [f"{written(x)} {written(y)}" for x, y in map(self.place, points)]
         return "M" + "L".join(pairs) if pairs else ""
 
     def _path(self, name: str, series: int, text: str) -> None:
@@ -334,6 +339,11 @@ class Chart:
         elif grouped:
             inner = Markup("<g>{}</g>").format(inner)
         self._body.append(inner)
+
+
+def _anchored(anchor: str, texts: Markup) -> Markup:
+    """Texts that are all centred at their places, or all end there."""
+    return Markup('<g text-anchor="{}">{}</g>').format(anchor, texts) if texts else texts
 
 
 def _tip(text: str) -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +11,13 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import DOCUMENTS
 
-__all__ = ["markdown"]
+__all__ = ["markdown", "plain"]
+
+#: A formula, in which nothing is escaped.
+_FORMULA = re.compile(r"(\$\$?)(?:.+?)\1", re.DOTALL)
+#: What Markdown reads as a sign: an underscore that is not inside of a word, as in a norm with an
+#: index; stars, backticks, tildes, backslashes and dollars; a link, a tag, an entity.
+_SIGN = re.compile(r"(?<![^\W_])_|_(?![^\W_])|[\\`*~$]|\](?=\()|<(?=[A-Za-z/!?])|&(?=#?\w)")
 
 _HEAD = """\
 # Errata
@@ -74,6 +81,19 @@ def markdown(entries: Sequence[Entry]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def plain(text: str) -> str:
+    """A text that Markdown shows as it is, on one line; formulas between dollars stay formulas.
+
+    >>> print(plain("|Jf(x)|_+ ≤ ‖A‖_F with c_1, for *all* $x_k$"))
+    |Jf(x)|\\_+ ≤ ‖A‖\\_F with c_1, for \\*all\\* $x_k$
+    """
+    out, end = "", 0
+    for formula in _FORMULA.finditer(text):
+        out += (lambda x: x)(text[end : formula.start()]) + formula[0]
+        end = formula.end()
+    return " ".join((out + _SIGN.sub(r"\\\g<0>", text[end:])).split())
+
+
 def _document(entry: Entry, documents: Sequence[str]) -> int:
     key = "" if entry.reference is None else entry.reference.key
     return documents.index(key) if key in documents else len(documents)
@@ -89,16 +109,16 @@ def _section(entry: Entry, erratum: Erratum) -> str:
 def _item(entry: Entry, erratum: Erratum) -> Iterator[str]:
     place = erratum.place or ("" if entry.reference is None else entry.reference.where)
     key = "" if entry.reference is None else entry.reference.key
-    yield f"### `{key}`, {place}"
+    yield f"### `{key}`, {plain(place)}"
     yield ""
-    yield f"- **Printed:** {erratum.printed}"
-    yield f"- **Right:** {erratum.right}"
+    yield f"- **Printed:** {plain(erratum.printed)}"
+    yield f"- **Right:** {plain(erratum.right)}"
     yield f"- **How we know:** {_evidence(entry)}"
     for reading, why in entry.readings.items():
-        yield f"- **Read as** {reading}: {why}"
+        yield f"- **Read as** {plain(reading)}: {plain(why)}"
     if entry.result is not None:
-        yield f"- **The result:** {entry.result}"
-    yield f"- **What survives:** {erratum.survives}"
+        yield f"- **The result:** {plain(entry.result)}"
+    yield f"- **What survives:** {plain(erratum.survives)}"
 
 
 def _evidence(entry: Entry) -> str:

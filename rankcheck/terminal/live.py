@@ -16,7 +16,7 @@ from rankcheck.verification.watcher import Watcher
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "rows_table"]
 
 #: Styles of verdicts that are as expected.
 _STYLES = {"holds": "green", "guarded": "cyan", "refuted": "cyan", "cited": "dim"}
@@ -44,7 +44,7 @@ class Progress(Display, Watcher):
         if self.live:
             rows = sorted(self.rows, key=lambda row: row.id)
             found = [(table.cells(row), row) for row in rows]
-            self.console.print(_table(found, self.console.width, live=False))
+            self.console.print(rows_table(found, self.console.width, live=False))
 
     def started(self, entry: Entry) -> None:
         self._running[entry.id] = (entry, time.monotonic(), 0)
@@ -75,7 +75,7 @@ class Progress(Display, Watcher):
             seconds = f"{time.monotonic() - since:.1f}"
             cells = (entry.id, entry.kind, "running", "", table.count(seen), "", "", seconds)
             found.append((cells, None))
-        shown = _table(found, self.console.width, live=True)
+        shown = rows_table(found, self.console.width, live=True)
         fallen = sum(not row.expected for row in self.rows)
         shown.caption = f"{len(self.rows)} of {self.claims} claims, {self.seconds:.0f} s" + (
             f", {fallen} not as expected" if fallen else ""
@@ -85,7 +85,9 @@ class Progress(Display, Watcher):
         return shown
 
 
-def _table(rows: Sequence[tuple[tuple[str, ...], Row | None]], width: int, *, live: bool) -> Table:
+def rows_table(
+    rows: Sequence[tuple[tuple[str, ...], Row | None]], width: int, *, live: bool
+) -> Table:
     """Rows as a table of at most `width` characters, in fewer columns if they do not all fit.
 
     Args:

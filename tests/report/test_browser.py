@@ -117,7 +117,7 @@ def test_sorting(visit, many):
 def test_a_deep_link_leads_to_the_claim(visit, many):
     page, _ = visit(many, anchor="#claim-bottleneck.kernel-as-printed")
     target = page.locator("article:target")
-    assert target.get_attribute("data-id") == REFUTED.id
+    assert target.get_attribute("id") == f"claim-{REFUTED.id}"
     box = target.bounding_box()
     assert 0 <= box["y"] < 720
 

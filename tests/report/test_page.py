@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
+from markupsafe import Markup
 
 from rankcheck.catalogue.selection import select
 from rankcheck.report import claim_page, ledger_page
-from rankcheck.verification.ledger import Row
+from rankcheck.report.charts import Picture
+from rankcheck.verification.ledger import Counterexample, RelationFacts, Row, Scope
 
 from .conftest import MARKUP, REFUTED, bound
 
@@ -54,14 +57,15 @@ def words(text: str) -> str:
 
 
 def test_a_ledger_with_its_claims(ledger):
-    text = ledger_page(ledger(bound(), REFUTED), drawn=[])
+    scope = Scope(3, shapes=1, instances=0, complete=True, text="all")
+    text = ledger_page(ledger(bound(scope=scope), REFUTED), drawn=[])
     page = Page(text)
     assert page.open == []
     assert {"claim-rank.bound-000", "claim-bottleneck.kernel-as-printed"} <= set(page.all("id"))
     said = words(page.text)
     assert "The cost bounds the Jacobian" in said
     assert "without the hypothesis x > 0 it fails" in said
-    assert "2 of 2 mutants killed" in said
+    assert "5 000 instances. Enumerated: all. 2 of 2 mutants killed" in said
     assert "Prop. 9/18 of bottleneck" in said
     assert "rankcheck hunt rank.bound-000" in said
     assert len(page.all("id")) == len(set(page.all("id")))
@@ -72,7 +76,8 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
     part = said[said.rindex("Prop. 9/18 of bottleneck") :]
     for wanted in (
         "In print we have",
-        "left side 2, right side ≈ 1 ([1.00000000000000000 +/- 8.89e-30])",
+        "should be the smaller one is 2, and",
+        "should be the larger one is ≈ 1 ([1.00000000000000000 +/- 8.89e-30])",
         "ball arithmetic of 128 bits",
         "for large L only chains of unit weights have the derivative L",
         "Right without the two",
@@ -81,6 +86,59 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
         "rankcheck replay properties/bottleneck/certificates/bottleneck.kernel-as-printed.json",
     ):
         assert wanted in part, wanted
+
+
+def test_the_counterexample_of_an_equation_in_exact_numbers(ledger):
+    found = Counterexample("L = 1", "f()", "the sum", "eq", "1/2", "1/3", "1/6", 128)
+    row = replace(REFUTED, counterexample=found, corrected_by=None)
+    said = words(Page(ledger_page(ledger(row), drawn=[])).text)
+    assert (
+        "the sum: here the two sides, which should be equal, are 1/2 and 1/3. Both are exact"
+        in said
+    )
+    assert f"rankcheck replay {row.certificate} evaluates them again" in said
+    assert "ball arithmetic of" not in said
+    assert said.count("rankcheck replay properties") == 1
+
+
+def test_the_columns_of_the_relations(ledger):
+    """A column is there if a relation has something in it."""
+    equal = RelationFacts("", "eq", 1.0, deviation=1e-9, spread=(0,) * 5 + (7,) + (0,) * 14)
+    headings = {
+        "bound": [bound()],
+        "both": [replace(bound(), relations=(*bound().relations, equal))],
+        "identity": [replace(bound(), relations=(equal,))],
+    }
+    for name, rows in headings.items():
+        text = ledger_page(ledger(*rows), drawn=[])
+        [head] = re.findall(r'<table class="relations">\n<thead>(.*?)</thead>', text)
+        cells = re.findall("<th>(.*?)</th>", head)
+        assert ("largest left / right" in cells) == (name != "identity")
+        assert ("on the tight family" in cells) == (name != "identity")
+        assert ("largest deviation" in cells) == (name != "bound")
+        for line in re.findall(r"<tr><td>.*?</tr>", text, re.DOTALL):
+            assert line.count("<td>") == len(cells)
+
+
+def test_a_long_picture_is_shown_on_demand(ledger):
+    drawn = [
+        Picture("long", "A", "c", Markup("<svg>long</svg>"), folded=True),
+        Picture("short", "B", "c", Markup("<svg>short</svg>")),
+    ]
+    text = ledger_page(ledger(bound()), drawn=drawn)
+    section = text[text.index('<section id="pictures">') : text.index('<section id="claims">')]
+    [inside] = re.findall("<details>(.*?)</details>", section, re.DOTALL)
+    assert re.findall("<svg>(.*?)</svg>", inside) == ["long"]
+    assert re.findall("<svg>(.*?)</svg>", section) == ["long", "short"]
+
+
+def test_the_list_of_what_is_wrong_names_the_documents(ledger):
+    page = Page(ledger_page(ledger(bound(), REFUTED), drawn=[]))
+    said = words(page.text)
+    part = said[said.index("Each of these has a counterexample") : said.index("All claims Text")]
+    assert "bottleneck: A. Jacot, Bottleneck structure in learned features" in part
+    assert "Prop. 9/18 of bottleneck" in part
+    assert "rank:" not in part  # nothing of it is wrong here
 
 
 def test_links_lead_to_parts_of_the_page(ledger, rows):

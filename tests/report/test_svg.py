@@ -120,7 +120,7 @@ def test_the_title_is_escaped():
     chart.label((0, 0), "<i>", link='#"onclick="x', tip="</title>")
     root = ElementTree.fromstring(chart.svg)
     names = {element.tag.rpartition("}")[2] for element in root.iter()}
-    assert names == {"svg", "title", "desc", "path", "text", "a"}
+    assert names == {"svg", "title", "desc", "path", "text", "g", "a"}
     assert root[0].text == "<script>x</script>"
 
 

@@ -19,11 +19,11 @@ from rankcheck.report.charts.phi import phi
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.regions import regions
 from rankcheck.report.charts.singular import singular
-from rankcheck.report.charts.spread import spread
+from rankcheck.report.charts.spread import has_spread, spread
 from rankcheck.report.charts.widths import widths
 from rankcheck.verification.ledger import Ledger
 
-__all__ = ["Picture", "bounds", "margin", "pictures", "spread"]
+__all__ = ["Picture", "bounds", "has_spread", "margin", "pictures", "spread"]
 
 
 def pictures(ledger: Ledger, entries: Sequence[Entry]) -> list[Picture]:

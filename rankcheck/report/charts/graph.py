@@ -83,7 +83,7 @@ def graph(entries: Sequence[Entry]) -> Picture:
         "correction, the other joins claims that have one construction or function as their "
         "witness, which is the tooltip of the arc. A name leads to its claim."
     )
-    return Picture("graph", TITLE, caption, chart.svg)
+    return Picture("graph", TITLE, caption, chart.svg, folded=True)
 
 
 def _ordered(found: Sequence[Edge]) -> list[str]:

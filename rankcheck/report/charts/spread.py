@@ -6,10 +6,21 @@ from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart
 from rankcheck.verification.ledger import DECADES, RelationFacts
 
-__all__ = ["spread"]
+__all__ = ["has_spread", "spread"]
 
 #: A bar of one instance begins here, so that it has a height on the logarithmic axis.
 BELOW_ONE = 0.5
+
+
+def has_spread(facts: RelationFacts) -> bool:
+    """Whether there is something to draw: counts, of an identity not only of sides that agree.
+
+    The first count of an identity is that of deviations below 10^(1 - DECADES), 0 included.
+
+    >>> has_spread(RelationFacts(kind="eq", spread=(9, *[0] * 19)))
+    False
+    """
+    return any(facts.spread if facts.kind == "leq" else facts.spread[1:])
 
 
 def spread(facts: RelationFacts) -> Picture:
@@ -21,10 +32,10 @@ def spread(facts: RelationFacts) -> Picture:
     total = sum(counts)
     most = max(counts, default=0)
     if leq:
-        title, x = "Ratios of a bound", Axis(0, 1.03, "", ticks=_ratios())
+        title, x = "Ratios of a bound", Axis(0, 1.03, ticks=_ratios())
         edges = [part / max(len(counts), 1) for part in range(len(counts) + 1)]
     else:
-        title, x = "Deviations of an identity", Axis(-DECADES, 0, "deviation", ticks=_decades())
+        title, x = "Deviations of an identity", Axis(-DECADES, 0, ticks=_decades())
         edges = [float(decade) for decade in range(-len(counts), 1)]
     if facts.label:
         title += f", {facts.label}"
@@ -50,4 +61,4 @@ def _ratios() -> dict[float, str]:
 
 
 def _decades() -> dict[float, str]:
-    return {0.5 - DECADES: "0", -15.0: "10⁻¹⁵", -10.0: "10⁻¹⁰", -5.0: "10⁻⁵", 0.0: "1"}
+    return {0.5 - DECADES: "0", -10.0: "10⁻¹⁰", 0.0: "1"}

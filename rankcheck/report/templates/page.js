@@ -3,7 +3,7 @@
 (() => {
   const form = document.getElementById("filter"), table = document.getElementById("table");
   const rows = [...table.tBodies[0].rows], articles = new Map();
-  for (const article of document.querySelectorAll("article.claim")) articles.set(article.dataset.id, article);
+  for (const article of document.querySelectorAll("article.claim")) articles.set(article.id, article);
   const plain = (text) => text.normalize("NFKD").replace(/\s+/g, " ").toLowerCase();
   const texts = new Map(rows.map((row) => [row, plain(row.textContent)]));
   const field = (name) => document.getElementById("f-" + name);
@@ -16,7 +16,7 @@
       const fits = chosen.every((name) => !field(name).value || row.dataset[name] === field(name).value)
         && wanted.every((word) => texts.get(row).includes(word));
       row.hidden = !fits;
-      const article = articles.get(row.dataset.id);
+      const article = articles.get("claim-" + row.dataset.id);
       if (article) article.hidden = !fits;
       count += fits;
     }

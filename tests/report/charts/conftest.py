@@ -32,9 +32,8 @@ class Drawing:
     def tick(self, text, axis):
         """Where a tick is drawn, along x or along y."""
         anchor = {"x": "middle", "y": "end"}[axis]
-        (place,) = [
-            e for e in self.all("text") if e.text == text and e.get("text-anchor") == anchor
-        ]
+        ticks = [e for g in self.all("g") if g.get("text-anchor") == anchor for e in g]
+        (place,) = [e for e in ticks if e.text == text]
         return float(place.get("x")) if axis == "x" else float(place.get("y")) - TALL / 4
 
     def scale(self, axis, one, other, *, log=False):

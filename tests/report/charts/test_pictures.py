@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rankcheck.catalogue.collect import project
-from rankcheck.report.charts import margin, pictures, spread
+from rankcheck.report.charts import has_spread, margin, pictures, spread
 from rankcheck.report.charts.bounds import bounds
 from rankcheck.report.charts.graph import graph
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
@@ -105,6 +105,33 @@ def test_text_from_data_is_escaped(entries, read, hidden):
         shown = "".join(drawing.root.itertext())
         assert re.sub("[\x1b\ud800]", "\ufffd", hidden) in shown
         assert all(link.get("href").startswith("#claim-") for link in drawing.all("a"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "expected"),
+    [
+        ("leq", (7, *[0] * 39), True),
+        ("leq", (0,) * 40, False),
+        ("leq", (), False),
+        ("eq", (7, *[0] * 19), False),  # the sides agree
+        ("eq", (7, *[0] * 18, 1), True),
+        ("eq", (), False),
+    ],
+)
+def test_what_is_drawn_of_a_relation(kind, counts, expected):
+    assert has_spread(RelationFacts(kind=kind, spread=counts)) == expected
+
+
+def test_the_decades_of_deviations_are_where_the_ticks_say(read):
+    counts = [0] * 20
+    counts[10] = 5  # from 10^-10 to 10^-9
+    drawing = read(spread(RelationFacts(kind="eq", spread=tuple(counts))).svg)
+    (path,) = drawing.all("path", "bars")
+    start, end = re.match(r"M(\d+) .*H(\d+)", path.get("d")).groups()
+    tick = drawing.tick("10⁻¹⁰", "x")
+    decade = (drawing.tick("1", "x") - tick) / 10
+    assert float(start) == tick
+    assert float(end) == pytest.approx(tick + decade, abs=1)
 
 
 def test_nothing_to_draw(read):
