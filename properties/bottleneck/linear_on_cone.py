@@ -51,7 +51,7 @@ def one_kernel(depth):
     witness=cone_network,
 )
 def test_linear_on_cone(A, V, into, out, L, slope, x, *, shares=interpolated_shares, rate=1):
-    r"""A linear map on a completely positive cone costs kL + 2 log|A|_+ + O(1/L).
+    r"""A linear map on a completely positive cone costs $kL + 2 \log|A|_+ + O(1/L)$.
 
     Let $A$ have rank $k$, and let $P_{\operatorname{Im} A^T} \Omega$ and $A \Omega$ be completely
     positive. The network with the kernels $K_p = (1 - p) P_{\operatorname{Im} A^T} + p A^T A$ at
@@ -106,7 +106,7 @@ def printed_shares(depth):
     corrected_by="bottleneck.linear-on-cone",
 )
 def test_linear_on_cone_as_printed(A, V, into, out, L, slope, x):
-    r"""A linear map costs kL + 2 log|A|_+ + O(1/L) with the kernels of the printed proof.
+    r"""A linear map costs $kL + 2 \log|A|_+ + O(1/L)$ with the kernels of the printed proof.
 
     With the kernels $K_p = p P_{\operatorname{Im} A^T} + (1 - p) A^T A$ at $p = \ell / L$ the
     network has $\|\theta\|^2 = kL + 2 \log |A|_+ + O(1/L)$. Tested with the rate of the corrected

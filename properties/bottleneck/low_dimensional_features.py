@@ -240,7 +240,7 @@ def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2,
     corrected_by="bottleneck.low-dimensional-features",
 )
 def test_low_dimensional_features_as_printed(net, X):
-    r"""Most layers map the data to nearly k dimensions, with e^{c_1/k} for every c_1.
+    r"""Most layers map the data to nearly k dimensions, with $e^{c_1/k}$ for every $c_1$.
 
     For balanced parameters, points with $\operatorname{rank} Jf(x_i) = k$, $c_1 = \|\theta\|^2 - kL$ and
     $c = \frac1{NL} \operatorname{tr} \Theta(X, X)$, for every $p \in (0, 1)$ at least $(1-p)L$ layers have

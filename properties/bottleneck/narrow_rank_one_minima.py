@@ -106,7 +106,7 @@ def reach(fit):
     effort=0.05,
 )
 def test_narrow_rank_one_minima(samples, k, *, dimensions=0, weight=steepness):
-    r"""Functions through R^1 that fit N points of R^k have a large tangent kernel.
+    r"""Functions through $\mathbb R^1$ that fit N points of $\mathbb R^k$ have a large tangent kernel.
 
     For parameters of norm $\|\theta\|^2 = L + c_1$ of a function through $\mathbb R^1$ that fits $N$
     points of a task of dimension $k$, some $x$ has, with high probability and for large $L$,

@@ -88,7 +88,7 @@ def neighbour_constant(k):
     effort=0.2,
 )
 def test_rank_one_regularity(task, k, *, exponent=codimension):
-    r"""Functions through R^1 that fit N points of R^k are steep, like N^(1 - 1/k).
+    r"""Functions through $\mathbb R^1$ that fit N points of $\mathbb R^k$ are steep, like $N^{1 - 1/k}$.
 
     For every interpolant $f = h \circ g$ through $\mathbb R^1$ of $N$ inputs of diameter $D$ and $N$
     outputs of a law with a density in $\mathbb R^k$,

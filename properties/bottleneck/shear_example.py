@@ -99,7 +99,7 @@ def shears_along_a_power(source: Source):
     witness=shear_network,
 )
 def test_shear_excess(L, gamma, c, *, low=12, high=12, sheared=1):
-    r"""The excess of the shear decays like 12 L^(1 - 2γ).
+    r"""The excess of the shear decays like $12 L^{1 - 2\gamma}$.
 
     With $\epsilon = L^{-\gamma}$, $\frac12 < \gamma < 1$, the network of bottleneck.shear-example
     has $t = 2 e^{-(L-2)\epsilon} + c^2 e^{-2(L-2)\epsilon}$ and

@@ -46,7 +46,7 @@ def not_normalised(W, a):
     witness=path_norm_lambda,
 )
 def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
-    r"""Φ_2 is the path norm.
+    r"""$\Phi_2$ is the path norm.
 
     $\Phi_2(W, a) = \sum_k |a_k| \|w_k\|$: it is at most $\|D_\lambda^{-1} D_a W\|_F$ at every
     $\lambda > 0$ with $\|\lambda\| = 1$, and equal to it at the one with

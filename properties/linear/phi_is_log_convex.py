@@ -50,7 +50,7 @@ def geometric(mu, nu):
     },
 )
 def test_phi_is_log_convex(W, a, q, mu, nu, *, exponent=2, midpoint=geometric):
-    r"""The objective of Φ_L is convex in the logarithms of the scales.
+    r"""The objective of $\Phi_L$ is convex in the logarithms of the scales.
 
     $F(u) = \log \|D_{e^{-u}} D_a W\|_{S^q} + \frac12 \log \sum_k e^{2u_k}$ is convex for every
     $q > 0$. So every local minimum of $F$ is global, and a tangent bounds $\Phi_L$ from below.

@@ -41,7 +41,7 @@ def uniform_lambda(W, a):
     witness=path_norm_lambda,
 )
 def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, of_rank=1):
-    r"""Φ_L lies between a Schatten quasi-norm and a power of the path norm.
+    r"""$\Phi_L$ lies between a Schatten quasi-norm and a power of the path norm.
 
     $\|D_a W\|_{S^{2/L}}^{2/L} \le \Phi_L \le \operatorname{rank}(D_a W)^{(L-2)/L}
     \mathrm{path}^{2/L}$ with $\mathrm{path} = \sum_k |a_k| \|w_k\|$. Here $\Phi_L$ is the infimum
@@ -91,7 +91,7 @@ def lower_end_too_low(W, a, L):
     no_ball="the minimising λ is irrational: it comes from a float solver",
 )
 def test_phi_solved(W, a, L, lam, *, solve=phi):
-    r"""The computed bracket of Φ_L meets the sandwich, and its lower end is below every λ.
+    r"""The computed bracket of $\Phi_L$ meets the sandwich, and its lower end is below every $\lambda$.
 
     The bracket $[\underline\Phi, \overline\Phi]$ of the solver satisfies $\|D_a W\|_{S^{2/L}}^{2/L}
     \le \overline\Phi$, $\underline\Phi \le \operatorname{rank}(D_a W)^{(L-2)/L}

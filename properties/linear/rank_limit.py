@@ -63,7 +63,7 @@ def equal_orthogonal_units(source: Source):
     },
 )
 def test_rank_limit_of_weights(W, a, L, lam, *, exponent=2, order=1):
-    r"""Φ_L tends to the rank as the depth grows, at an explicit rate.
+    r"""$\Phi_L$ tends to the rank as the depth grows, at an explicit rate.
 
     With $B = D_aW$ of rank $r$ and $\mathrm{path} = \sum_k |a_k| \|w_k\|$,
     $r\,|B|_+^{2/(rL)} \le \Phi_L(W, a) \le r\,(\mathrm{path}/r)^{2/L}$ and

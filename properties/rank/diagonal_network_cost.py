@@ -40,7 +40,7 @@ def product(factors):
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
 )
 def test_diagonal_network_cost(factors, *, exponent=2):
-    r"""No entrywise factorisation into L factors is cheaper than L times the ℓ_p power.
+    r"""No entrywise factorisation into L factors is cheaper than L times the $\ell_p$ power.
 
     $L\,\|w\|_p^p \le \sum_\ell \|v_\ell\|^2$ with $p = 2/L$ for $w = v_1 \odot \cdots \odot v_L$: in
     each entry the arithmetic mean of the squares is at least their geometric mean.

@@ -52,7 +52,7 @@ def wrong_side(alpha, beta):
     witness=homogeneous_form,
 )
 def test_homogeneous_activation(alpha, beta, x, *, form=homogeneous_form):
-    r"""Every homogeneous activation with unequal slopes is a rescaled σ_a with |a| < 1.
+    r"""Every homogeneous activation with unequal slopes is a rescaled $\sigma_a$ with $|a| < 1$.
 
     $\sigma(x) = \alpha x$ for $x \ge 0$ and $\beta x$ for $x < 0$, with $|\alpha| \ne |\beta|$,
     equals $c\,\sigma_a(b x)$ for some $c = \pm 1$, $b \in \mathbb R$ and $a \in (-1, 1)$.

@@ -40,7 +40,7 @@ def one_layer_short(h, g, depth, lower):
     witness=identity_layers,
 )
 def test_identity_layers(h, g, lower, depth, x, *, witness=identity_layers):
-    r"""A function through R^k is a network of any depth, at cost k for each further layer.
+    r"""A function through $\mathbb R^k$ is a network of any depth, at cost k for each further layer.
 
     Let $f = h \circ g$ through $\mathbb R^k$ with $g \ge$ `lower` on $\Omega$, and let $\theta_g$ and
     $\theta_h$ belong to $g$ and $h$ translated so that $g \ge 0$. The layers of $g$, then

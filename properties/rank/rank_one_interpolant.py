@@ -48,7 +48,7 @@ def not_translated(x, y, a):
     witness=rank_one_interpolant,
 )
 def test_rank_one_interpolant(x, y, slope, ridge, depth, *, witness=rank_one_interpolant):
-    r"""Any N points are fitted through R^1, at cost 1 + C_N/L per layer.
+    r"""Any N points are fitted through $\mathbb R^1$, at cost $1 + C_N/L$ per layer.
 
     For $N$ points with distinct inputs there are $g: \mathbb R^n \to \mathbb R$ of depth 1 and
     $h: \mathbb R \to \mathbb R^m$ of depth 2 with $h(g(x_i)) = y_i$. With identity layers of width 1

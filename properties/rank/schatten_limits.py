@@ -49,7 +49,7 @@ def remainder(values, count, L, order, factor):
     },
 )
 def test_schatten_limits(A, L, *, order=2, factor=2):
-    r"""The Schatten and ℓ_p powers tend to the rank and the number of non-zero entries.
+    r"""The Schatten and $\ell_p$ powers tend to the rank and the number of non-zero entries.
 
     $0 \le \|A\|_{S^{2/L}}^{2/L} - \operatorname{rank} A - \frac{2}{L} \log |A|_+ \le
     \frac{2}{L^2} \sum_i \log^2 s_i \max(1, s_i^{2/L})$ over the non-zero singular values, from

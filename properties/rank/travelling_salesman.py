@@ -97,7 +97,7 @@ def closed(y):
     effort=0.6,
 )
 def test_travelling_salesman(h, g, x, box, net, *, path=shortest, exponent=2):
-    r"""A function through R^1 is as steep as the shortest path through its values is long.
+    r"""A function through $\mathbb R^1$ is as steep as the shortest path through its values is long.
 
     For $f = h \circ g$ through $\mathbb R^1$ with $f(x_i) = y_i$ on $\Omega \supset$ the hull of
     the $x_i$: $\max_\Omega \|Jf\|_{op} \ge \mathrm{TSP}(y)/\operatorname{diam}(x)$, with TSP the

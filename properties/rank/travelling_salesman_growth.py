@@ -94,7 +94,7 @@ def codimension(k):
     effort=0.1,
 )
 def test_travelling_salesman_growth(samples, k, *, exponent=codimension):
-    r"""The shortest path through N random points of R^k grows like N^(1 − 1/k).
+    r"""The shortest path through N random points of $\mathbb R^k$ grows like $N^{1 - 1/k}$.
 
     For $N$ points drawn from a law with a density on $[0, 1]^k$, $k = 1, 2, 3$, the length of the
     shortest open path grows like $N^{1 - 1/k}$.

@@ -143,7 +143,7 @@ def waves_at_pairs(source: Source):
 def test_inner_product_completeness(
     d, q, n, x, other, *, basis=orthonormal_table, tails=plane_wave_tails
 ):
-    r"""The functions h_n(x, x′) are complete in the functions of ⟨x, x′⟩: plane waves, with the tail.
+    r"""The functions $h_n(x, x')$ are complete in the functions of $\langle x, x' \rangle$.
 
     $|e^{i\omega\langle x, x' \rangle} - \sum_{k < n} i^k a_k h_k(x, x')| \le \sum_{k \ge n} N_{d,k}
     c_k$ in both parts at every pair of unit vectors, with the numbers of

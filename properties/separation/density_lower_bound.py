@@ -59,7 +59,7 @@ def points_too_far(source: Source):
     },
 )
 def test_density_lower_bound(d, u, *, exponent=1, above=Fraction(1, 2), constant=1, times=1):
-    r"""The density of μ_d is at least √d/(2eπ) on |t| ≤ 1/√d, in every dimension.
+    r"""The density of $\mu_d$ is at least $\sqrt d/(2e\pi)$ on $|t| \le 1/\sqrt d$, in every dimension.
 
     For $|t| \le 1/\sqrt d$ and every $d \ge 2$ (so $d_0 = 2$ on the slide):
     $1 - t^2 \ge e^{-2t^2}$,

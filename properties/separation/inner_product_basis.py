@@ -28,7 +28,7 @@ def without_multiplicities(d, n, t):
     witness=sphere_rule,
 )
 def test_inner_product_basis(d, alpha, gamma, *, basis=orthonormal_table):
-    r"""The functions h_n(x, x′) = √N P_n(⟨x, x′⟩) are orthonormal on S × S.
+    r"""The functions $h_n(x, x') = \sqrt N P_n(\langle x, x' \rangle)$ are orthonormal on $S \times S$.
 
     $\langle \sum_i \alpha_i h_i, \sum_i \gamma_i h_i \rangle_{L^2(S \times S)} =
     \sum_i \alpha_i \gamma_i$ with $h_n(x, x') = \sqrt{N_{d,n}}\,P_n(\langle x, x' \rangle)$:

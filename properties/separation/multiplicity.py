@@ -47,7 +47,7 @@ def quotient(d, n):
     no_batch="an instance is two integers: a batch would hold copies of it",
 )
 def test_multiplicity(d, n, *, number=multiplicity):
-    r"""The multiplicities N_{d,n}: closed forms, their sum over degrees, and their growth.
+    r"""The multiplicities $N_{d,n}$: closed forms, their sum over degrees, and their growth.
 
     $N_{d,n} = \binom{d+n-1}{d-1} - \binom{d+n-3}{d-1} = \frac{(2n+d-2)(n+d-3)!}{n!\,(d-2)!}$ ($1$
     for $n = 0$), $N_{2,n} = 2$ for $n \ge 1$, $\sum_{k \le n} N_{d,k} = N_{d+1,n}$, and $N_{d,n}$

@@ -47,7 +47,7 @@ def next_dimension(d, degree, like):
     witness=quadrature,
 )
 def test_orthonormal_basis(d, p, q, *, measure=against_dt):
-    r"""The normalised d-dimensional Legendre polynomials are orthonormal under μ_d.
+    r"""The normalised d-dimensional Legendre polynomials are orthonormal under $\mu_d$.
 
     $\langle \sum_n p_n \sqrt{N_{d,n}} P_n, \sum_n q_n \sqrt{N_{d,n}} P_n \rangle_{L^2(\mu_d)} =
     \sum_n p_n q_n$, with $d\mu_d = \frac{\Gamma(d/2)}{\sqrt\pi\,\Gamma((d-1)/2)} (1-x^2)^{(d-3)/2}

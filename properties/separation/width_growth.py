@@ -131,7 +131,7 @@ def test_sharper_crossover(d, *, norm=39, square=36, mixed=39):
     no_batch="an instance is one integer: a batch would hold copies of it",
 )
 def test_width_growth(d, *, below=Fraction(1, 4), above=Fraction(1, 2)):
-    r"""The width of depth two lies between two powers of d^d.
+    r"""The width of depth two lies between two powers of $d^d$.
 
     $d^{d/4} \le r \le d^{d/2}$ for the least width $r$ of depth two and $d \ge 73$, so
     $r = 2^{\Omega(d \log d)}$.
