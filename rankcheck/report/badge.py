@@ -66,7 +66,7 @@ class Badge:
         title = escape(f"{LABEL}: {self.message}")
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole:g}" height="{_HEIGHT}" '
-            f'role="img" aria-label="{title}">\n'
+            f'viewBox="0 0 {whole:g} {_HEIGHT}" role="img" aria-label="{title}">\n'
             f"<!-- {files.GENERATOR} -->\n"
             f"<title>{title}</title>\n"
             f'<clipPath id="r"><rect width="{whole:g}" height="{_HEIGHT}" rx="3"/></clipPath>\n'
