@@ -44,12 +44,11 @@ class Badge:
         and grey if there are none.
         """
         wrong = [row for row in rows if not row.expected]
-        bad = sum(row.verdict != "undecided" for row in wrong)
         claims = f"{len(rows)} claim{'s' * (len(rows) != 1)}"
         if not rows:
             return cls("no claims", "lightgrey")
-        if bad:
-            return cls(f"{bad} of {claims} not as expected", "red")
+        if any(row.verdict != "undecided" for row in wrong):
+            return cls(f"{len(wrong)} of {claims} not as expected", "red")
         if wrong:
             return cls(f"{len(wrong)} of {claims} undecided", "yellow")
         return cls(f"{claims} as expected", "brightgreen")

@@ -24,7 +24,7 @@ BADGES = [
     (("holds",), "1 claim as expected", "brightgreen"),
     (("holds",) * 252, "252 claims as expected", "brightgreen"),
     (("holds", "failed"), "1 of 2 claims not as expected", "red"),
-    (("holds", "failed", "refuted", "undecided"), "2 of 4 claims not as expected", "red"),
+    (("holds", "failed", "refuted", "undecided"), "3 of 4 claims not as expected", "red"),
     (("holds", "undecided"), "1 of 2 claims undecided", "yellow"),
     (("undecided",), "1 of 1 claim undecided", "yellow"),
 ]
