@@ -88,6 +88,13 @@ def _no_profile_of_the_run(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def _no_github(monkeypatch):
+    """What a test prints is not annotated in the run of the tests."""
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+
+
+@pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
     """Commands run claims here: a process that imports torch takes seconds (test_limits)."""
     monkeypatch.setattr(limits, "DEFAULTS", dict.fromkeys(limits.DEFAULTS, 0.0))

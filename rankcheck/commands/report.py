@@ -2,7 +2,8 @@
 
 The page needs no other file and no network. With --ledger, what `rankcheck verify --json FILE` or
 `pytest --rankcheck-ledger FILE` wrote is shown, and nothing is verified; otherwise the claims are
-verified first. A SELECTOR is one of `rankcheck verify`.
+verified first. A SELECTOR is one of `rankcheck verify`. A badge says how many of the claims are as
+expected.
 
 Exit code: with --ledger 0, else that of `rankcheck verify`.
 """
@@ -55,14 +56,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="draw how the margin fell in this hunt, the JSON of rankcheck hunt (repeatable)",
     )
+    parser.add_argument(
+        "--badge",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a badge, too: FILE.svg, or FILE.json for shields.io (repeatable)",
+    )
     add_run(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Verify the claims or read the ledger, and write the page."""
     files.check_writable(args.out, "a page of rankcheck")
+    outputs = [args.out, *args.badge]
+    if len({path.resolve() for path in outputs}) < len(outputs):
+        named = ", ".join(map(str, outputs))
+        raise InputError(f"received {named} to write to; the page and each badge have a file each")
     if args.ledger is None:  # before numpy and torch are imported
         prepared = Run.of(args, select(args.selectors))
+    from rankcheck.report.badge import Badge, check_badge, write_badge  # torch
+
+    for path in args.badge:
+        check_badge(path)
     hunts = [picture for path in args.hunt for picture in _margins(path)]
     if args.ledger is not None:
         ledger, code = _chosen(read_ledger(args.ledger), args.selectors), Exit.EXPECTED
@@ -76,6 +93,9 @@ def run(args: argparse.Namespace) -> int:
     page = ledger_page(ledger, entries, more=hunts)
     files.write_page(args.out, page)
     say(f"page: {args.out}")
+    for path in args.badge:
+        write_badge(path, Badge.of(ledger.rows))
+        say(f"badge: {path}")
     return code
 
 

@@ -6,6 +6,8 @@ folder or FILE::NAME with claims of your own. Without one, all of rankcheck's cl
 Exit code 0: every claim is as expected. 1: a counterexample is proved where none was expected, or a
 claim failed (a control was not caught, nothing was asserted, its body mixes the instances of a
 batch, the check raised, or the claim is malformed). 2: wrong input. 3: a claim is undecided.
+
+In GitHub Actions, what is not as expected is annotated at its claim, and in the summary of the job.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
-from rankcheck.terminal import table
+from rankcheck.terminal import github, table
 from rankcheck.terminal.live import Progress
 from rankcheck.verification.arithmetic import fix_arithmetic
 from rankcheck.verification.ledger import Ledger, Row
@@ -39,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_selectors(parser)
     add_run(parser)
     parser.add_argument("--json", metavar="FILE", help="write the ledger; - for standard output")
+    parser.add_argument(
+        "--github",
+        action=argparse.BooleanOptionalAction,
+        help="annotate the claims for GitHub (default: where GITHUB_ACTIONS is true)",
+    )
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +116,20 @@ def run(args: argparse.Namespace) -> int:
         shown.say(f"ledger: {path}")
     elif args.json == "-":
         print(json.dumps(ledger.to_json(), indent=2, ensure_ascii=False))
+    if github.in_actions() if args.github is None else args.github:
+        _annotate(shown, prepared, ledger)
     return exits.of_rows(ledger.rows)
+
+
+def _annotate(shown: Progress, prepared: Run, ledger: Ledger) -> None:
+    """Print annotations on the stream of the rows, and add to the summary of the job."""
+    places = {entry.id: (entry.file, entry.line) for entry in prepared.entries}
+    found = github.annotated(ledger.rows, places)
+    for one in found:
+        shown.say(str(one))
+    total = table.total(ledger.rows, ledger.seconds, ledger.profile, ledger.seed)
+    if problem := github.add_summary(github.summary(total, found)):
+        shown.say(f"rankcheck: {problem}")
 
 
 @dataclass(frozen=True)

@@ -258,7 +258,8 @@ def report_suspicion(claim: Claim, violation: Violation, folder: Path, budget: f
                 return False
             return one is not None and one.clear and one.relative >= least
 
-        record = shrink_record(family, violation.record, stands, budget=budget).record
+        name = f"{claim.id}, shrinking"
+        record = shrink_record(family, violation.record, stands, budget=budget, name=name).record
         settled = settle(claim, family, record, judge(claim, record, family=family))
         smallest = Violation(record, family, settled.judgement)
         if smallest.proved:

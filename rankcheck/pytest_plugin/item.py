@@ -11,6 +11,7 @@ from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.registry import Malformed
 from rankcheck.errors import ClaimFalse, InstallationError
 from rankcheck.pytest_plugin.options import Options
+from rankcheck.pytest_plugin.properties import CLAIM, VERDICT, put, said_of
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import single_thread, stopped_by
 
@@ -34,6 +35,7 @@ class ClaimItem(pytest.Item):
         super().__init__(**kwargs)
         self.claim = claim
         self.row: Row | None = None
+        put(self.user_properties, said_of(claim))
         for marked in (claim.body, claim):
             self.own_markers.extend(getattr(marked, "pytestmark", []))
         self.keywords.update({mark.name: mark for mark in self.own_markers})
@@ -105,6 +107,7 @@ class MalformedItem(pytest.Item):
     def __init__(self, *, claim: Malformed, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.claim = claim
+        put(self.user_properties, [(CLAIM, claim.id), (VERDICT, "failed")])
 
     def runtest(self) -> None:
         """Fail.

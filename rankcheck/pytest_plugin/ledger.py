@@ -11,14 +11,15 @@ import pytest
 
 from rankcheck.pytest_plugin.item import ClaimItem
 from rankcheck.pytest_plugin.options import Options
+from rankcheck.pytest_plugin.properties import put, said_of
 from rankcheck.terminal import table
 from rankcheck.verification.ledger import Ledger, LedgerError, Row
 from rankcheck.verification.one import stopped_by, unfinished
 
-__all__ = ["LedgerHooks"]
+__all__ = ["LedgerHooks", "row_of"]
 
-#: The user property of a report that carries a row.
-_PROPERTY = "rankcheck"
+#: The attribute of a report that carries a row, as JSON; pytest-xdist passes it on.
+_ROW = "rankcheck_row"
 
 
 class LedgerHooks:
@@ -35,16 +36,20 @@ class LedgerHooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        row = _row(item, call) if isinstance(item, ClaimItem) else None
+        if not isinstance(item, ClaimItem):
+            return (yield)
+        row = _row(item, call)
         if row is not None:
-            item.user_properties.append((_PROPERTY, json.dumps(row.to_json())))
-        return (yield)
+            put(item.user_properties, said_of(item.claim, row))
+        report = yield
+        if row is not None:
+            setattr(report, _ROW, json.dumps(row.to_json()))
+        return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        for name, value in report.user_properties:
-            if name == _PROPERTY:
-                row = Row.from_json(json.loads(str(value)))
-                self.rows[row.id] = row
+        row = row_of(report)
+        if row is not None:
+            self.rows[row.id] = row
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         path = self.options.ledger
@@ -80,6 +85,12 @@ class LedgerHooks:
         terminalreporter.write_line(
             table.total(rows, seconds, settings.profile.name, settings.seed)
         )
+
+
+def row_of(report: pytest.TestReport) -> Row | None:
+    """The row that a report carries, if it does."""
+    text = getattr(report, _ROW, None)
+    return None if text is None else Row.from_json(json.loads(text))
 
 
 def _row(item: ClaimItem, call: pytest.CallInfo[None]) -> Row | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from rankcheck import files
 from rankcheck.errors import InputError
+from rankcheck.terminal.github import in_actions
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 
 __all__ = ["Options", "add_options", "check_environment", "options_of"]
@@ -27,12 +29,14 @@ class Options:
         ledger: the file that the ledger is written to, or None.
         hunt: seconds of a hunt for each conjecture that passed, or None.
         least_asserted: the share of the instances on which each relation has to be asserted.
+        github: whether claims are annotated for GitHub.
     """
 
     settings: Settings
     ledger: Path | None = None
     hunt: float | None = None
     least_asserted: float = 0.0
+    github: bool = False
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -54,6 +58,11 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="SECONDS",
         type=float,
         help="after a conjecture was verified, hunt it for so long",
+    )
+    group.addoption(
+        "--rankcheck-github",
+        action=argparse.BooleanOptionalAction,
+        help="annotate the claims for GitHub (default: where GITHUB_ACTIONS is true)",
     )
     parser.addini(
         "rankcheck_claims",
@@ -92,7 +101,9 @@ def options_of(config: pytest.Config) -> Options:
     except InputError as error:
         raise pytest.UsageError(f"rankcheck: {error}") from error
     least = _share(config.getini("rankcheck_least_asserted"))
-    return Options(settings, None if path is None else Path(path), seconds, least)
+    asked = config.getoption("--rankcheck-github")
+    github = in_actions() if asked is None else asked
+    return Options(settings, None if path is None else Path(path), seconds, least, github)
 
 
 def check_environment(config: pytest.Config) -> None:

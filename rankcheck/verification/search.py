@@ -15,15 +15,19 @@ from functools import partial
 from typing import Any
 
 import torch
-from hypothesis import HealthCheck, Phase, Verbosity, find, reject, settings
+from hypothesis import HealthCheck, Phase, Verbosity, event, settings
 from hypothesis import strategies as st
-from hypothesis.errors import NoSuchExample, Unsatisfiable
+from hypothesis.errors import NoSuchExample, Unsatisfiable, UnsatisfiedAssumption
+from hypothesis.internal.observability import observability_enabled
 
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation, excess
+from rankcheck.instances.choices import write_choices
 from rankcheck.instances.constants import without_local_constants
+from rankcheck.instances.observed import find_named
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import (
     BatchSource,
@@ -35,7 +39,14 @@ from rankcheck.instances.source import (
 )
 from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.evaluation import CULPRITS, Part, Raised, evaluate_instances
+from rankcheck.verification.evaluation import (
+    CULPRITS,
+    Evaluation,
+    Part,
+    Raised,
+    evaluate_instances,
+    instance_text,
+)
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.reach import reached
 from rankcheck.verification.spread import Spread
@@ -284,12 +295,16 @@ def draw(
     """Let Hypothesis draw instances; returns the first violation that is not rounding, or None."""
     found: list[Violation] = []
 
-    def violates(part: Part) -> bool:
+    def violates(drawn: _Drawn) -> bool:
+        part = drawn.part
         if advance is not None:
             advance(1)
+        if observability_enabled():
+            _observe(drawn)
         if bool(excess(part.relations, ()) > -torch.inf):
             judgement = judge(claim, part.record, family=family, parameters=parameters)
             settled = settle(claim, family, part.record, judgement, parameters)
+            event("judged", settled.outcome)
             if settled.violation:
                 found.append(Violation(part.record, family, settled.judgement))
                 return True
@@ -299,15 +314,15 @@ def draw(
         return False
 
     @st.composite
-    def evaluated(draw_: Any) -> Part:
+    def evaluated(draw_: Any) -> _Drawn:
         source = DrawSource(draw_)
         evaluation = evaluate_instances(claim, family, lambda: source, parameters)
         tally.counts += evaluation.counts
         if not tally.lost:
             tally.raised += evaluation.raised
         if not evaluation.parts:
-            reject()
-        return evaluation.parts[0]
+            raise UnsatisfiedAssumption(_left_out(evaluation))
+        return _Drawn(claim, family, evaluation.parts[0])
 
     quietly = settings(
         max_examples=max(2, examples),
@@ -320,7 +335,50 @@ def draw(
     generator = random.Random(seed_of(seed, claim.id))
     try:
         with without_local_constants():
-            find(evaluated(), violates, settings=quietly, random=generator)
+            find_named(claim.id, evaluated(), violates, quietly, random=generator)
     except (NoSuchExample, Unsatisfiable):
         return None
     return found[0]
+
+
+class _Drawn:
+    """An instance that Hypothesis drew; its text is made where somebody asks for it.
+
+    No dataclass: Hypothesis would write all fields of one.
+    """
+
+    def __init__(self, claim: Claim, family: Instances, part: Part) -> None:
+        self.claim, self.family, self.part = claim, family, part
+
+    def __repr__(self) -> str:
+        text = instance_text(self.claim, self.family, self.part.record)
+        return f"({text or 'it has no description'})"
+
+    def to_json(self) -> dict[str, Any]:
+        """What an observation keeps as the arguments: what was drawn, and by which generator."""
+        return {"family": str(self.family), "choices": write_choices(self.part.record)}
+
+
+def _left_out(evaluation: Evaluation) -> str:
+    """Why there is nothing to evaluate: the hypothesis that is broken, or what was raised."""
+    raised = [f"the {one.by} raised {type(one.error).__name__}" for one in evaluation.raised]
+    return "; ".join([*raised, *evaluation.reasons])
+
+
+def _observe(drawn: _Drawn) -> None:
+    """Note for the observations of Hypothesis how close an instance comes, and what it reaches."""
+    seen = Tally()
+    try:
+        seen.add(drawn.part, drawn.family)
+        seen.reach(drawn.claim, drawn.part)
+    except Exception as error:  # the sweep and the verdict deal with it
+        event("not measured", f"{type(error).__name__}: {error}")
+    for number, (_, label) in seen.seen.items():
+        name = f" of {relation_name(label, number)}" if len(seen.seen) > 1 else ""
+        if number in seen.ratio:
+            event(f"lhs / rhs{name}", seen.ratio[number])
+        if number in seen.deviation:
+            event(f"deviation{name}", seen.deviation[number])
+    for name, counts in seen.reached.items():
+        for value in counts:
+            event(name, value)

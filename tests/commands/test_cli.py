@@ -164,6 +164,52 @@ def test_a_refuted_conjecture_exits_1_with_its_certificate(file, command, tmp_pa
     )
 
 
+def annotated(text):
+    """The annotations in what was printed: level, line, and title."""
+    found = re.findall(r"^::(\w+) file=mine\.py,line=(\d+),title=(\S+) (\w+)::", text, re.MULTILINE)
+    return {(level, int(line), f"{title} {word}") for level, line, title, word in found}
+
+
+def test_claims_are_annotated_in_github_actions(file, command, monkeypatch, tmp_path):
+    (tmp_path / ".git").mkdir()
+    path = file(FALSE, NAN, RAISES)
+    chosen = [f"mine.py::test_{name}" for name in (*NAMES, "cited")]
+    lines = path.read_text("utf-8").splitlines()
+    at = {name: 1 + lines.index(f'@conjecture("t.{name}", instances=numbers())') for name in NAMES}
+    expected = {
+        ("error", at["small"], "t.small%3A refuted"),
+        ("warning", at["nan"], "t.nan%3A undecided"),
+        ("error", at["raises"], "t.raises%3A failed"),
+    }
+    one = ("verify", "mine.py::test_raises")
+    assert annotated(command(*one)[1]) == set()
+    assert len(annotated(command(*one, "--github")[1])) == 1
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    code, out, err = command("verify", *chosen, "--workers", 1, "--json", "-")
+    assert code == 1
+    assert {row["id"] for row in json.loads(out)["claims"]} >= {"t.small", "t.nan"}
+    assert annotated(err) == expected
+    assert "%0A  claimed: $x \\le 3$%0A" in err
+    text = (tmp_path / "summary.md").read_text("utf-8")
+    assert f"| t.small | refuted | mine.py:{at['small']} | t.small is false: lhs " in text
+    assert "4 claims: 1 cited, 1 REFUTED, 1 FAILED, 1 UNDECIDED" in text
+    assert "t.cited" not in text
+    assert annotated(command(*one, "--no-github")[1]) == set()
+    assert (tmp_path / "summary.md").read_text("utf-8") == text
+
+
+NAMES = ("small", "nan", "raises")
+
+
+def test_a_summary_that_cannot_be_written_is_a_line(file, command, monkeypatch):
+    file()
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/no/summary.md")
+    code, out, err = command("verify", "mine.py::test_cited", "--github")
+    assert (code, err) == (0, "")
+    assert "\nrankcheck: the summary cannot be written to /no/summary.md (" in out
+
+
 def test_the_readme_is_true(file, command, tmp_path):
     file()
     readme = (project_folder().parent / "README.md").read_text(encoding="utf-8")

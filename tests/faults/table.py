@@ -267,6 +267,12 @@ TABLE: dict[str, list[Fault]] = {
             "a_false_claim_stays_false",
         ),
         (
+            "memory is short for the balls of a certificate",
+            "replay",
+            "an internal error; the certificate is not called wrong",
+            "a_certificate_is_not_wrong_because_memory_is_short",
+        ),
+        (
             "the kernel kills a process",
             "hunt certify doctor",
             "exit code 3, of doctor 4; nothing half-written",
@@ -290,7 +296,7 @@ TABLE: dict[str, list[Fault]] = {
             "faults/test_writing.py",
             (
                 "a disk is full, read-only, broken",
-                "verify hunt certify",
+                "verify hunt certify report",
                 "the error of the system; the old file is whole",
                 "a_disk_that_fails",
             ),
@@ -386,6 +392,21 @@ TABLE: dict[str, list[Fault]] = {
     ],
     "Places, streams, arguments": [
         *_in(
+            "terminal/test_github.py",
+            (
+                "line ends, colons, per cent signs and control characters in a message or a path",
+                "verify, pytest",
+                "an annotation is one line, and GitHub reads what was said",
+                "github_reads_what_was_said",
+            ),
+            (
+                "a summary that cannot be written",
+                "verify, pytest",
+                "a line; the verdicts and the exit code stay",
+                "a_summary_that_cannot_be_written",
+            ),
+        ),
+        *_in(
             "faults/test_places.py",
             (
                 "no working directory, closed streams, locale C",
@@ -437,6 +458,12 @@ TABLE: dict[str, list[Fault]] = {
                 "report",
                 "one line; nothing is written, and no other file is touched",
                 "bad_input_is_one_line_and_loses_nothing",
+            ),
+            (
+                "a file that is no badge, a name of another kind, one file for two outputs",
+                "report --badge",
+                "one line; nothing is written, and no other file is touched",
+                "a_badge_replaces_no_other_file",
             ),
             (
                 "a certificate that was changed, or does not exist",

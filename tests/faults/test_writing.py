@@ -14,9 +14,11 @@ import pytest
 
 from rankcheck import files, leq
 from rankcheck.counterexamples import from_choices, report_violation, write
+from rankcheck.errors import InputError
 from rankcheck.hunt import HuntError, hunt
 from rankcheck.hunt.journal import Journal, JournalError
 from rankcheck.hunt.shard import Outcome
+from rankcheck.report.badge import Badge, write_badge
 from rankcheck.verification.ledger import Ledger, LedgerError
 
 ERRORS = [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO, errno.EDQUOT, errno.EFBIG]
@@ -70,6 +72,12 @@ def write_ledger(folder, false):
     return str(caught.value)
 
 
+def badge(folder, false):
+    with pytest.raises(InputError, match="the badge cannot be written to") as caught:
+        write_badge(folder / "x.json", Badge("no claims", "lightgrey"))
+    return str(caught.value)
+
+
 def report(folder, false):
     claim, violation = false
     found = report_violation(claim, violation, folder, budget=0)
@@ -94,7 +102,7 @@ def hunts(folder, false):
 
 
 @pytest.mark.parametrize("when", ["begin", "middle"])
-@pytest.mark.parametrize("action", [write_ledger, report, certify, hunts])
+@pytest.mark.parametrize("action", [write_ledger, badge, report, certify, hunts])
 def test_a_disk_that_fails(tmp_path, broken, false, action, when):
     old = tmp_path / "x.json"
     old.write_text('{"old": 1}')

@@ -4,6 +4,7 @@ Runs with pytest-xdist take processes of their own; the others are pytest inside
 """
 
 import re
+import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import pytest
@@ -123,11 +124,25 @@ def test_no_torch_where_there_are_no_claims(pytester):
 
 
 @pytest.mark.slow
-def test_workers_merge_into_one_ledger(run, pytester):
+def test_workers_merge_into_one_ledger(run, pytester, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    (pytester.path / ".git").mkdir()
     many = "".join(TRUE.format(id=f"t.a{n}", name=f"a{n}") for n in range(2))
     files = {"test_one": many + CITED, "test_two": FALSE}
-    result, out = run("-n", "2", "--rankcheck-ledger", "ledger.json", **files)
-    result.assert_outcomes(passed=3, failed=1)
+    bad = TRUE.format(id="Bad", name="bad")
+    result, out = run(
+        *("-n", "2", "--rankcheck-ledger", "ledger.json", "--junitxml", "j.xml"),
+        **files | {"test_two": FALSE + bad},
+    )
+    result.assert_outcomes(passed=3, failed=2)
+    junit = properties_of(pytester.path / "j.xml")
+    assert junit["test_small"]["rankcheck.verdict"] == "refuted"
+    assert junit["test_a1"]["rankcheck.mutants"] == "1/1"
+    assert annotated(out) == [
+        ("error", "test_two.py", line_of(FALSE, "t.small"), "t.small%3A refuted"),
+        ("error", "test_two.py", line_of(FALSE + bad, '"Bad"'), "Bad%3A failed"),
+    ]
+    assert "::test_two.py:" in out  # the place of the claim, and not the worker
     together = rows_of(pytester.path / "ledger.json")
     assert set(together) == {"t.a0", "t.a1", "t.cited", "t.small"}
     assert "4 claims: 2 hold, 1 cited, 1 REFUTED" in out
@@ -368,3 +383,113 @@ def test_collecting_runs_nothing(run):
     result, out = run("--collect-only", test_it=TRUE.format(id="t.a", name="a") + CITED)
     assert result.ret == 0
     assert "rankcheck ledger" not in out
+
+
+def properties_of(path):
+    """By name of a test in a JUnit file, the properties of rankcheck and all others."""
+    cases = ElementTree.parse(path).iter("testcase")
+    return {
+        case.get("name"): {one.get("name"): one.get("value") for one in case.iter("property")}
+        for case in cases
+    }
+
+
+def test_a_junit_file_has_ids_and_verdicts(run, pytester):
+    large = FALSE.replace("0 * x + 3", "0 * x + 9").replace("small", "large")
+    other = "\ndef test_other(request):\n    request.node.user_properties.append(('k', 'v'))\n"
+    bad = TRUE.format(id="Bad", name="bad")
+    many = TRUE.format(id="t.a", name="a") + CITED + bad + large + other
+    result, _ = run("--junitxml", "j.xml", test_it=many)
+    result.assert_outcomes(passed=4, failed=1)
+    found = properties_of(pytester.path / "j.xml")
+    assert found["test_a"] == {
+        "rankcheck.claim": "t.a",
+        "rankcheck.kind": "identity",
+        "rankcheck.verdict": "holds",
+        "rankcheck.reference": "rank, p. 1",
+        "rankcheck.deviation": "0.0",
+        "rankcheck.mutants": "1/1",
+    }
+    assert found["test_cited"] == {
+        "rankcheck.claim": "t.cited",
+        "rankcheck.kind": "cited",
+        "rankcheck.verdict": "cited",
+        "rankcheck.reference": "rank, p. 2",
+    }
+    assert found["test_large"]["rankcheck.verdict"] == "guarded"
+    assert float(found["test_large"]["rankcheck.best_ratio"]) == pytest.approx(8 / 9)
+    assert found["test_bad"] == {"rankcheck.claim": "Bad", "rankcheck.verdict": "failed"}
+    assert found["test_other"] == {"k": "v"}
+
+
+def test_a_claim_that_runs_again_has_its_properties_once(run, pytester):
+    pytester.makeconftest(
+        """
+        import pytest
+        from _pytest.runner import runtestprotocol
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_protocol(item, nextitem):
+            runtestprotocol(item, nextitem=nextitem, log=False)
+        """
+    )
+    run("--junitxml", "j.xml", test_it=CITED)
+    text = (pytester.path / "j.xml").read_text()
+    assert text.count("rankcheck.verdict") == 1
+
+
+def annotated(out):
+    """The annotations in what was printed: level, file, line, title."""
+    form = r"^::(\w+) file=([^,]*),line=(\d+),title=(.*?)::"
+    return sorted(re.findall(form, out, re.MULTILINE))
+
+
+def line_of(text, mark):
+    """The number of the line of a file of claims with a mark."""
+    return str(1 + next(n for n, line in enumerate((HEAD + text).splitlines()) if mark in line))
+
+
+MIXED = {
+    "props__one": SELDOM + FALSE,
+    "props__two": TRUE.format(id="t.good", name="good") + TRUE.format(id="Bad", name="bad"),
+    "props__three": FALSE.replace("t.small", "t.nan").replace("0 * x + 3", "x / (x - x)"),
+}
+INI_SELDOM = "[pytest]\npython_files = *.py\nrankcheck_least_asserted = 0.5\n"
+SEEN = [
+    ("error", "props/one.py", line_of(MIXED["props__one"], "t.seldom"), "t.seldom%3A failed"),
+    ("error", "props/one.py", line_of(MIXED["props__one"], "t.small"), "t.small%3A refuted"),
+    ("error", "props/two.py", line_of(MIXED["props__two"], '"Bad"'), "Bad%3A failed"),
+    ("warning", "props/three.py", line_of(MIXED["props__three"], "t.nan"), "t.nan%3A undecided"),
+]
+
+
+def test_claims_are_annotated_in_github_actions(run, pytester, monkeypatch):
+    (pytester.path / ".git").mkdir()
+    pytester.makefile(".ini", pytest=INI_SELDOM)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
+    result, out = run("props", **MIXED)
+    result.assert_outcomes(passed=1, failed=4)
+    assert annotated(out) == SEEN
+    said = next(line for line in out.splitlines() if line.startswith("::") and "seldom" in line)
+    assert "::t.seldom: relation 1 is asserted on " in said
+    text = (pytester.path / "summary.md").read_text("utf-8")
+    assert text.count("### rankcheck") == 1
+    assert text.count("\n| ") == 2 + 4
+    assert f"| t.small | refuted | props/one.py:{SEEN[1][2]} | t.small is false: lhs " in text
+    assert "| Bad | failed | " in text
+    assert " | props/two.py:" in text.split("| Bad |")[1].split("\n")[0]
+    assert "4 claims: 2 hold, 1 REFUTED, 1 UNDECIDED" in text
+
+
+def test_annotations_are_made_where_they_are_asked_for(run, monkeypatch):
+    assert annotated(run(test_it=FALSE)[1]) == []
+    assert len(annotated(run("--rankcheck-github")[1])) == 1
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert len(annotated(run()[1])) == 1
+    assert annotated(run("--no-rankcheck-github")[1]) == []
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/no/summary.md")
+    result, out = run()
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "rankcheck: the summary cannot be written to /no/summary.md (" in out
+    assert "Traceback" not in out

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from hypothesis import HealthCheck, Phase, Verbosity, find, reject, settings
+from hypothesis import HealthCheck, Phase, Verbosity, reject, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
@@ -24,6 +24,7 @@ from hypothesis.internal.conjecture.engine import BUFFER_SIZE
 from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.counterexamples.shrinking.cropping import size
 from rankcheck.counterexamples.shrinking.entries import cost
+from rankcheck.instances.observed import find_named
 from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.source import SMALLEST, DrawSource, Instances, Rejected
 
@@ -50,9 +51,16 @@ class _Stop(BaseException):
 
 
 def shrink_with_hypothesis(
-    family: Instances, record: Record, interesting: Callable[[Record], bool], clock: Clock
+    family: Instances,
+    record: Record,
+    interesting: Callable[[Record], bool],
+    clock: Clock,
+    name: str = "shrinking",
 ) -> Shrunk:
     """The simplest interesting record that Hypothesis finds from an interesting one.
+
+    Args:
+        name: the property of what Hypothesis observes.
 
     Raises:
         HandoverError: if the first record that Hypothesis replays is a different one.
@@ -76,7 +84,7 @@ def shrink_with_hypothesis(
     )
     # However the search ends, the trial has the best record.
     with contextlib.suppress(HypothesisException, unittest.SkipTest, _Stop):
-        find(_drawn(family, trial), trial, settings=quietly, database_key=_KEY)
+        find_named(name, _drawn(family, trial), trial, quietly, key=_KEY)
     if not trial.replayed:
         raise HandoverError(
             f"Hypothesis saw {trial.first} first; it replays the record that it is handed first"

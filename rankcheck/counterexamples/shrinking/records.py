@@ -35,6 +35,7 @@ def shrink_record(
     *,
     screen: Test | None = None,
     budget: float = 5.0,
+    name: str = "shrinking",
 ) -> Shrunk:
     """A small interesting record, from an interesting one.
 
@@ -44,6 +45,7 @@ def shrink_record(
         screen: a quick test that almost every interesting record passes. The first descent uses it
             alone. If its result is not interesting, the descent is repeated with both tests.
         budget: seconds, after which the smallest record so far is returned.
+        name: the property of what Hypothesis observes.
 
     Raises:
         HandoverError: if Hypothesis does not replay the record that it was handed.
@@ -64,7 +66,7 @@ def shrink_record(
     if screen is None or small is record or quick.over():
         share = DOMAIN_SHARE if refusal(small) is None else 1.0
         small = descend(family, small, screened, clock.share(share))
-    return shrink_with_hypothesis(family, small, screened, clock)
+    return shrink_with_hypothesis(family, small, screened, clock, name)
 
 
 def descend(family: Instances, record: Record, interesting: Test, clock: Clock) -> Record:

@@ -62,7 +62,14 @@ def shrink_violation(claim: Claim, violation: Violation, budget: float = BUDGET)
             return False
         return float(least) <= float(excess(relations, ())) < float("inf")
 
-    shrunk = shrink_record(family, violation.record, violates, screen=seems_to, budget=budget)
+    shrunk = shrink_record(
+        family,
+        violation.record,
+        violates,
+        screen=seems_to,
+        budget=budget,
+        name=f"{claim.id}, shrinking",
+    )
     smallest = Violation(
         shrunk.record, family, judge(claim, shrunk.record, family=family, precisions=precisions)
     )

@@ -1,0 +1,128 @@
+"""The workflows are YAML that GitHub takes, and their commands are ones that rankcheck has."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rankcheck.commands.cli import main, parser
+
+from .pages import DOCS, ROOT, blocks
+from .test_commands import commands, subparsers, words
+
+PAGE = (DOCS / "ci.md").read_text("utf-8")
+BLOCKS = [block for language, block in blocks(PAGE) if language == "yaml"]
+WHOLE, PYTEST, JOB = BLOCKS
+CLAIM = '''
+from rankcheck import cited, paper
+
+@cited("t.workflow", paper("rank", "p. 1"), reason="too long")
+def test_workflow():
+    """A long computation."""
+'''
+
+
+def workflow(text):
+    """A workflow as GitHub reads it: YAML 1.2, where `on` is a text and no truth value."""
+    data = yaml.load(text, yaml.BaseLoader)
+    assert set(data) <= {"name", "on", "permissions", "concurrency", "jobs", "env"}
+    for job in data["jobs"].values():
+        assert {"runs-on", "steps"} <= set(job)
+        check_steps(job["steps"])
+    return data
+
+
+def check_steps(steps):
+    for step in steps:
+        assert ("run" in step) != ("uses" in step), step
+        assert set(step) <= {"name", "if", "id", "env", "run", "uses", "with", "continue-on-error"}
+        assert re.fullmatch(r"[\w-]+/[\w-]+@\S+", step.get("uses", "a/b@c"))
+
+
+def runs(steps):
+    """The lines of a shell that the steps run."""
+    return [line for step in steps for line in step.get("run", "").splitlines()]
+
+
+def test_the_workflow_of_the_page_runs(tmp_path, monkeypatch, capsys):
+    """Its commands, one after the other, write each file that its artifact has."""
+    monkeypatch.chdir(tmp_path)
+    Path("my_conjectures.py").write_text(CLAIM, "utf-8")
+    steps = workflow(WHOLE)["jobs"]["claims"]["steps"]
+    ran = [words(line) for line in commands(runs(steps))]
+    assert [arguments[0] for arguments in ran] == ["verify", "report"]
+    for arguments in ran:
+        assert main(arguments) == 0, capsys.readouterr().err
+    names = steps[-1]["with"]["path"].split()
+    assert {name for name in names if not Path(name).exists()} == {".rankcheck/"}
+    moved = [name for line in runs(page_job()["steps"]) for name in re.findall(r"mv (\S+)", line)]
+    assert moved
+    assert set(moved) <= set(names)
+
+
+def page_job():
+    """The job that publishes the page."""
+    return workflow(f"jobs:\n{JOB}")["jobs"]["page"]
+
+
+def test_the_job_of_the_page_follows_the_claims():
+    claims = workflow(WHOLE)["jobs"]
+    job = page_job()
+    assert job["needs"] in claims
+    uploads = [step["with"]["name"] for step in claims["claims"]["steps"] if "upload" in str(step)]
+    downloads = [step["with"]["name"] for step in job["steps"] if "download" in str(step)]
+    assert uploads == downloads
+
+
+def test_the_steps_with_pytest(request):
+    steps = yaml.load(PYTEST, yaml.BaseLoader)
+    check_steps(steps)
+    [line] = [line for line in runs(steps) if line.startswith("pytest ")]
+    known = request.config._parser.parse_known_args(shlex.split(line)[1:])
+    assert known.rankcheck_profile == "ci"
+    assert known.rankcheck_ledger == "ledger.json"
+    unknown = request.config._parser.parse_known_and_unknown_args(shlex.split(line)[1:])[1]
+    assert unknown == []
+
+
+def test_options_of_the_prose_exist(request):
+    """Those of pytest; `test_commands` reads those that follow `rankcheck`."""
+    known = [name for group in request.config._parser._groups for name in options(group)]
+    for name in re.findall(r"--(?:no-)?rankcheck-[\w-]+|--junitxml", PAGE):
+        assert name in known, name
+    for name in re.findall(r"`(--(?:no-)?github|--json)\b", PAGE):
+        assert name in subparsers()["verify"]._option_string_actions
+
+
+def options(group):
+    for option in group.options:
+        for name in option.names():
+            yield name
+            yield name.replace("--", "--no-", 1)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=str)
+def test_workflows_of_this_project(path):
+    """Their commands are read, too."""
+    data = workflow(path.read_text("utf-8"))
+    for job in data["jobs"].values():
+        for line in commands(runs(job["steps"])):
+            parser().parse_args(words(re.sub(r"\$\{\{.*?\}\}", "x", line)))
+
+
+def test_a_wrong_workflow_is_noticed():
+    for wrong in ("uses: actions/checkout@v4\n      run: ls", "use: actions/checkout@v4"):
+        with pytest.raises(AssertionError):
+            workflow(f"jobs:\n  a:\n    runs-on: x\n    steps:\n    - {wrong}\n")
+    with pytest.raises(yaml.YAMLError):
+        workflow("jobs:\n  a: [\n")
+
+
+def test_the_exit_codes_are_those_of_the_commands():
+    from rankcheck.commands.exits import Exit
+
+    table = PAGE.partition("| `rankcheck verify` | pytest |")[2].partition("\n\n")[0]
+    codes = {int(row.split("|")[1]) for row in table.splitlines()[2:]}
+    assert codes == {Exit.EXPECTED, Exit.REFUTED, Exit.USAGE, Exit.UNDECIDED, Exit.INTERNAL}
