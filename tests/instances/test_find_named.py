@@ -31,7 +31,8 @@ def noting(seen, condition):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("condition", [lambda v: v[0] > 900_000, lambda v: False])
 def test_the_same_draws_in_the_same_order(seed, condition):
-    seen, found = [[], []], []
+    seen: list[list[object]] = [[], []]
+    found: list[object] = []
     for number, search in enumerate(
         (
             lambda note: find(PAIRS, note, settings=QUIETLY, random=random.Random(seed)),
@@ -55,7 +56,7 @@ def test_the_key_of_the_database_is_used():
     database = InMemoryExampleDatabase()
     keeping = settings(QUIETLY, database=database, phases=(Phase.reuse, Phase.generate))
     found = find_named("t.a", PAIRS, lambda v: v[0] > 10, keeping, key=b"k")
-    seen = []
+    seen: list[object] = []
     find(PAIRS, noting(seen, lambda v: True), settings=keeping, database_key=b"k")
     assert seen[0] == found
 
