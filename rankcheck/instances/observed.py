@@ -2,7 +2,9 @@
 
 `hypothesis.find` runs a test that is called `test`, whatever is searched. Where observations are on
 (HYPOTHESIS_EXPERIMENTAL_OBSERVABILITY, see docs/ci.md), a viewer would show all claims as one
-property.
+property. Two details are undocumented: the name of a test is its property, and the attribute with
+the key of the database, which `find` sets as well. `tests/instances/test_find_named.py` and
+`tests/verification/test_observed.py` fail if they change.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Handing a record to Hypothesis, which shrinks it.
 
-This is the only module that relies on undocumented behaviour of Hypothesis: choices that are saved
+Beside `rankcheck.instances.constants` and `observed`, this is the only module that relies on
+undocumented behaviour of Hypothesis: choices that are saved
 under the secondary key of its example database are replayed first and then shrunk. Hypothesis drops
 choices that do not fit without a message, so the first record that it replays is compared with the
 one that it was handed. `tests/counterexamples/test_shrinking.py` has a canary for each detail.
