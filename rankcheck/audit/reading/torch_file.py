@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -13,13 +15,16 @@ from torch import Tensor
 
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.reading.opening import LARGEST_FILE, check_directory, label, parsing, where
+from rankcheck.audit.reading.pickles import written_out
 
 __all__ = ["read_state_dict"]
 
 #: Under which names a checkpoint may hold its state dict.
 NESTED = ("state_dict", "model_state_dict", "model")
 #: The longest pickle that is read, in bytes: the names and shapes, without the numbers.
-LARGEST_PICKLE = 1 << 24
+LARGEST_PICKLE = 1 << 22
+#: The largest object that a pickle may describe, with what is shared written out.
+LARGEST_OBJECT = 1 << 24
 
 
 def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
@@ -33,8 +38,14 @@ def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
         ModelError: it holds something else than tensors, or is damaged.
     """
     sizes = _records(path)
-    with parsing(path, "a state dict of torch (torch.save of module.state_dict())"):
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    with parsing(path, "a state dict of torch"):
+        try:
+            content = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        except UnpicklingError as error:  # torch advises to read it without weights_only
+            raise ModelError(
+                f"{where(path)} holds more than tensors and plain data{_named(error)}; save "
+                "module.state_dict() with torch.save"
+            ) from error
     assumed: tuple[str, ...] = ()
     if isinstance(content, Mapping):
         inner = [name for name in NESTED if isinstance(content.get(name), Mapping)]
@@ -54,6 +65,12 @@ def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
     found = dict(content)
     _check_storages(path, found, sizes)
     return found, assumed
+
+
+def _named(error: UnpicklingError) -> str:
+    """What it was that is not read, if torch names it."""
+    found = re.search(r"(?:GLOBAL|class|function) `?([\w.]{1,100})", str(error))
+    return f" ({found[1]})" if found else ""
 
 
 def _records(path: Path) -> Counter[int]:
@@ -82,6 +99,11 @@ def _records(path: Path) -> Counter[int]:
                     f"{where(path)} has a pickle of {entry.file_size} bytes; at most "
                     f"{LARGEST_PICKLE} are read"
                 )
+        size = written_out(archive.read(f"{folder}/data.pkl"))
+        if size > LARGEST_OBJECT:
+            raise ModelError(
+                f"{where(path)} describes an object of {size:g} parts; state dicts are small"
+            )
         damaged = archive.testzip()
         if damaged is not None:
             raise ModelError(f"{where(path)} is damaged: the checksum of {label(damaged)} is wrong")
