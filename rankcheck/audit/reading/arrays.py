@@ -90,7 +90,9 @@ def dense(name: str, tensor: Tensor, *, integers: bool = False) -> Tensor:
             rules of its own, of a type that `check_dtype` refuses, too large or empty.
     """
     if type(tensor) not in (Tensor, torch.nn.Parameter):
-        raise ModelError(f"{name} is a {type(tensor).__name__}; it must be a plain tensor")
+        raise ModelError(
+            f"{name} is of the type {type(tensor).__name__}; it must be a plain tensor"
+        )
     if tensor.is_meta:
         raise ModelError(f"{name} is a meta tensor, which has no numbers; load the weights first")
     if tensor.layout is not torch.strided:
@@ -115,6 +117,6 @@ def parameter(name: str, tensor: Any) -> Tensor:
     elif isinstance(tensor, Tensor):
         found = dense(name, tensor)
     else:
-        raise ModelError(f"{name} is a {type(tensor).__name__}; it must be a tensor")
+        raise ModelError(f"{name} is of the type {type(tensor).__name__}; it must be a tensor")
     check_finite(name, found)
     return found

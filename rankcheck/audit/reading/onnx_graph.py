@@ -12,6 +12,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -37,16 +38,16 @@ OLDEST_OPSET = 9
 #: The largest file that protobuf reads, in bytes.
 LARGEST_MESSAGE = (1 << 31) - 1
 
-#: Of each operator, the attributes with what they are if they are not given.
+#: Of each operator, the attributes with what they are if they are not given; in single precision.
 _OPERATORS: dict[str, dict[str, Any]] = {
     "Gemm": {"alpha": 1.0, "beta": 1.0, "transA": 0, "transB": 0},
     "MatMul": {},
     "Add": {},
     "Relu": {},
-    "LeakyRelu": {"alpha": 0.01},
+    "LeakyRelu": {"alpha": np.float32(0.01)},
     "Identity": {},
     "Dropout": {"ratio": 0.5, "seed": 0},
-    "BatchNormalization": {"epsilon": 1e-5, "momentum": 0.9, "training_mode": 0},
+    "BatchNormalization": {"epsilon": np.float32(1e-5), "momentum": 0.9, "training_mode": 0},
     "Flatten": {"axis": 1},
     "Reshape": {"allowzero": 0},
     "Transpose": {"perm": [1, 0]},

@@ -134,12 +134,12 @@ def kind_of(path: Path) -> str:
     with parsing(path, "a file"), path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(9)
+    length = int.from_bytes(head[:8], "little")
+    if len(head) == 9 and head[8:] == b"{" and length <= size - 8:
+        return "safetensors"  # its length may begin as another format does
     for beginning, kind in _BEGINNINGS:
         if head.startswith(beginning):
             return _kind_of_archive(path) if kind == "zip" else kind
-    length = int.from_bytes(head[:8], "little")
-    if len(head) == 9 and head[8:] == b"{" and length <= size - 8:
-        return "safetensors"
     return "other"
 
 

@@ -121,11 +121,14 @@ def _grouped(parameters: Mapping[str, Any]) -> list[_Group]:
     entries = 0
     for name, array in parameters.items():
         if not isinstance(name, str):
-            raise ModelError(f"a parameter has a {type(name).__name__} for a name; names are texts")
+            raise ModelError(
+                f"the name of a parameter is of the type {type(name).__name__}; it must be a text"
+            )
         shape = getattr(array, "shape", None)
         if shape is None:
             raise ModelError(
-                f"{label(name)} is a {type(array).__name__}; a state dict holds tensors by name"
+                f"{label(name)} is of the type {type(array).__name__}; a state dict holds tensors "
+                "by name"
             )
         prefix, _, part = name.rpartition(".")
         if part not in _PARTS:

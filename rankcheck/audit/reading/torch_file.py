@@ -59,8 +59,8 @@ def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
             assumed = (f"of the checkpoint, {label(inner[0])} is the network",)
     if not isinstance(content, Mapping):
         raise ModelError(
-            f"{where(path)} holds a {type(content).__name__}; it must hold a state dict: tensors "
-            "by name"
+            f"{where(path)} holds an object of the type {type(content).__name__}; it must hold a "
+            "state dict: tensors by name"
         )
     found = dict(content)
     _check_storages(path, found, sizes)
