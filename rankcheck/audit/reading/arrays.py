@@ -30,7 +30,7 @@ def check_dtype(name: str, dtype: object, *, integers: bool = False) -> None:
     Raises:
         ModelError: complex numbers, less than single precision, or no numbers.
     """
-    text = str(dtype).removeprefix("torch.").lower()
+    text = str(getattr(dtype, "name", dtype)).removeprefix("torch.").lower()
     if text.startswith(_COMPLEX):
         raise ModelError(f"{name} is complex ({text}); networks and data are real")
     if text.startswith(_NARROW):

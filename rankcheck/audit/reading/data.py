@@ -58,15 +58,11 @@ def read_data(path: str | Path) -> Tensor:
     named = _ENDINGS.get(path.suffix.lower())
     if kind == "other" and named in ("csv", None):
         kind = "csv"
-    if kind not in _ENDINGS.values():
-        raise ModelError(
-            f"{where(path)} is {IN_WORDS.get(kind, 'of another format')}; data are .npy, .npz, "
-            ".csv or .safetensors"
-        )
+    said = IN_WORDS.get(kind, "a table") if kind != "other" else f"no {named} file"
+    if kind not in _ENDINGS.values() and (named is None or kind != "other"):
+        raise ModelError(f"{where(path)} is {said}; data are .npy, .npz, .csv or .safetensors")
     if named is not None and kind != named:
-        raise ModelError(
-            f"{where(path)} is not what its name says: it is {IN_WORDS.get(kind, 'no ' + named)}"
-        )
+        raise ModelError(f"{where(path)} is not what its name says: it is {said}")
     if kind == "csv":
         return _checked(where(path), _table(path))
     if kind == "npy":
@@ -89,8 +85,10 @@ def data_of(data: Any, *, name: str = "the data") -> Tensor:
     if isinstance(data, str | os.PathLike):
         return read_data(Path(data))
     if isinstance(data, Tensor):
-        _check_exact(name, data)
-        return _checked(name, dense(name, data, integers=True))
+        points = dense(name, data, integers=True)
+        if not data.is_floating_point():
+            _check_exact(name, data.cpu().numpy())
+        return _checked(name, points)
     if isinstance(data, np.ndarray | np.generic):
         array: Any = data
     elif hasattr(data, "__array__") or isinstance(data, Iterable):
@@ -102,8 +100,7 @@ def data_of(data: Any, *, name: str = "the data") -> Tensor:
         raise ModelError(f"{name} are a {type(data).__name__}; they must be an array of numbers")
     check_dtype(name, array.dtype, integers=True)
     check_size(name, array.shape)
-    if array.dtype.kind in "iu":
-        _check_exact(name, array)
+    _check_exact(name, array)
     return _checked(name, torch.from_numpy(np.array(array, dtype=np.float64, order="C")))
 
 
@@ -119,8 +116,8 @@ def check_width(model: Model, data: Tensor) -> None:
 
 
 def _check_exact(name: str, array: Any) -> None:
-    """Check that integers keep their values as float64."""
-    if str(array.dtype).removeprefix("torch.") in ("int64", "uint64") and 0 not in array.shape:
+    """Check that integers, if these are any, keep their values as float64."""
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         low, high = int(array.min()), int(array.max())
         if max(abs(low), abs(high)) > EXACT:
             raise ModelError(
