@@ -66,26 +66,18 @@ def read_model(path: str | Path, *, slope: float | None = None) -> Model:
         rule = "models are safetensors, state dicts of torch, or ONNX"
         lie = "not what its name says: it is " if named is not None else ""
         raise ModelError(f"{where(path)} is {lie}{said}; {rule}")
-    if kind == "onnx":
-        return read_onnx(path, slope=slope)
-    if kind == "torch":
-        parameters, assumed = read_state_dict(path)
-        return _of_file(path, parameters, "state dict", slope, True, assumed)
-    return _of_file(path, read_tensors(path), "safetensors", slope, False, ())
-
-
-def _of_file(
-    path: Path,
-    parameters: dict[Any, Any],
-    source: str,
-    slope: float | None,
-    kept: bool,
-    assumed: tuple[str, ...],
-) -> Model:
-    """As `from_parameters`, with the path in the error."""
     try:
-        return from_parameters(parameters, source, slope=slope, kept=kept, assumed=assumed)
+        if kind == "onnx":
+            return read_onnx(path, slope=slope)
+        if kind == "torch":
+            parameters, assumed = read_state_dict(path)
+            return from_parameters(
+                parameters, "state dict", slope=slope, kept=True, assumed=assumed
+            )
+        return from_parameters(read_tensors(path), "safetensors", slope=slope, kept=False)
     except ModelError as error:
+        if where(path) in str(error):
+            raise
         raise ModelError(f"{where(path)}: {error}") from error
 
 
