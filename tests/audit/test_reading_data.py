@@ -217,6 +217,12 @@ def test_archives_that_lie(tmp_path, monkeypatch):
             archive.writestr("X.npy", raw.getvalue())
     with pytest.raises(ModelError, match=r"two entries 'X.npy'"):
         read_data(path)
+    np.savez(path, X)  # not compressed
+    damaged = bytearray(path.read_bytes())
+    damaged[damaged.index(X[3].tobytes())] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(ModelError, match="Bad CRC-32"):
+        read_data(path)
     damaged = bytearray(write(path, X).read_bytes())
     damaged[60] ^= 0xFF
     path.write_bytes(damaged)

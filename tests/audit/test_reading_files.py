@@ -29,8 +29,9 @@ def _seed():
 
 def trained(*layers):
     module = nn.Sequential(*layers).double()
+    fan_in = layers[0].in_features
     for _ in range(3):
-        module(torch.randn(20, module[0].in_features, dtype=torch.float64))
+        module(torch.randn(20, fan_in, dtype=torch.float64))
     return module.eval()
 
 

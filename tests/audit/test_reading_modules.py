@@ -168,7 +168,7 @@ def hooked():
 
 def patched():
     module = nn.Linear(2, 2)
-    module.forward = lambda x: x
+    vars(module)["forward"] = lambda x: x
     return module
 
 

@@ -19,7 +19,6 @@ from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.reading.arrays import check_dtype, check_finite, check_size, dense
 from rankcheck.audit.reading.opening import (
     IN_WORDS,
-    LARGEST_ENTRIES,
     check_directory,
     kind_of,
     label,
@@ -179,15 +178,10 @@ def _npz(path: Path) -> np.ndarray:
         entries = {entry.filename.removesuffix(".npy"): entry for entry in arrays}
         name = _chosen(where(path), list(entries))
         entry = entries[name]
-        if entry.file_size > 8 * LARGEST_ENTRIES + (1 << 16):
-            raise ModelError(
-                f"{where(path)} announces {entry.file_size} bytes for {label(name)}; at most "
-                f"{LARGEST_ENTRIES} entries are read"
-            )
         with archive.open(entry) as file:
-            content = file.read()
-    with parsing(path, "an archive of numpy arrays"):
-        return _npy(f"{label(name)} of {where(path)}", io.BytesIO(content), len(content))
+            array = _npy(f"{label(name)} of {where(path)}", file, entry.file_size)
+            file.read(1)  # at the end the checksum is compared
+    return array
 
 
 def _chosen(name: str, names: list[str]) -> str:

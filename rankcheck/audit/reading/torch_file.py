@@ -118,7 +118,8 @@ def _check_storages(path: Path, content: Mapping[Any, Any], sizes: Counter[int])
     """Check that each storage has the size of a record, before any of its numbers is touched."""
     seen = {}
     for name, tensor in content.items():
-        if isinstance(tensor, Tensor) and tensor.layout is torch.strided and not tensor.is_meta:
+        plain = type(tensor) in (Tensor, torch.nn.Parameter)  # others are refused later
+        if plain and tensor.layout is torch.strided and not tensor.is_meta:
             storage = tensor.untyped_storage()
             if storage.nbytes() > LARGEST_FILE:
                 raise ModelError(f"{label(name)} of {where(path)} has {storage.nbytes()} bytes")
