@@ -120,6 +120,8 @@ def parsing(path: str | Path, what: str) -> Iterator[None]:
         if short_of_memory(error):
             raise ModelError(f"there is not enough memory to read {where(path)}") from error
         text = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, LookupError | AttributeError | AssertionError):
+            text = "it is damaged"  # what the library says is about its own code
         text = text if text.isprintable() else shown(text, 160)
         said = text if len(text) <= 160 else f"{text[:157]}..."
         raise ModelError(f"{where(path)} cannot be read as {what}: {said}") from error

@@ -46,6 +46,8 @@ def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
                 f"{where(path)} holds more than tensors and plain data{_named(error)}; save "
                 "module.state_dict() with torch.save"
             ) from error
+        except (ValueError, TypeError, AttributeError, LookupError, AssertionError) as error:
+            raise ModelError(f"{where(path)} is damaged: its pickle builds no tensors") from error
     assumed: tuple[str, ...] = ()
     if isinstance(content, Mapping):
         inner = [name for name in NESTED if isinstance(content.get(name), Mapping)]
