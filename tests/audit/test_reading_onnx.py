@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.reading import read_model
@@ -166,6 +167,24 @@ def test_a_slope_in_single_precision_agrees_with_what_is_said(read):
     assert read(model(*nodes), slope=0.1).net.slope == float(np.float32(0.1))
     with pytest.raises(ModelError, match=r"slope is said to be 0.2"):
         read(model(*nodes), slope=0.2)
+
+
+@pytest.mark.filterwarnings("ignore")  # the exporter is called the old one
+@pytest.mark.parametrize("folding", [True, False])
+def test_what_torch_exports_is_read(tmp_path, folding):
+    torch.manual_seed(0)
+    module = nn.Sequential(
+        nn.Flatten(), nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.2),
+        nn.Linear(8, 4, bias=False), nn.ReLU(), nn.Linear(4, 2),
+    ).double()  # fmt: skip
+    x = torch.randn(9, 2, 3, dtype=torch.float64)
+    module(x)
+    module.eval()
+    path = tmp_path / "m.onnx"
+    torch.onnx.export(module, (x,), path, dynamo=False, do_constant_folding=folding)
+    found = read_model(path)
+    np.testing.assert_allclose(found.net(x.reshape(9, 6)), module(x).detach(), rtol=1e-10)
+    assert found.parameters[-1] == ("7.weight", "7.bias")
 
 
 def external(proto):

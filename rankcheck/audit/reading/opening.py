@@ -6,6 +6,7 @@ import os
 import stat
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -164,9 +165,8 @@ def check_directory(path: Path, archive: zipfile.ZipFile, *, stored: bool) -> No
             are larger together than what is read.
     """
     entries = archive.infolist()
-    names = [entry.filename for entry in entries]
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+    [(twice, times)] = Counter(entry.filename for entry in entries).most_common(1) or [("", 0)]
+    if times > 1:
         raise ModelError(f"{where(path)} has two entries {label(twice)}; a name occurs once")
     for entry in entries:
         if entry.flag_bits & 1:
