@@ -148,6 +148,20 @@ def test_images_are_flattened(read, monkeypatch, nodes):
     assert "flattened to vectors" in found.assumed[0]
 
 
+def test_a_name_says_nothing_if_it_has_no_known_ending(tmp_path):
+    path = tmp_path / "network"
+    path.write_bytes(model(*CHAINS["gemm"]).SerializeToString())
+    assert read_model(path).source == "ONNX"
+
+
+def test_the_mask_of_a_dropout_may_be_named_but_not_used(read):
+    dropout = helper.make_node("Dropout", ["a"], ["h", "mask"])
+    nodes = [node("Gemm", "x W b", "a", transB=1), dropout, RELU, LAST]
+    assert read(model(*nodes)).net.widths == (3, 5, 2)
+    with pytest.raises(ModelError, match="nodes beside the chain"):
+        read(model(*nodes, node("Identity", "mask", "other")))
+
+
 def test_names_of_parameters_are_those_stored_as_they_are(read):
     found = read(model(*CHAINS["gemm"]))
     assert found.parameters == (("W", "b"), ("V", "c"))

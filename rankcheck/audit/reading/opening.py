@@ -52,6 +52,7 @@ IN_WORDS = {
     "hdf5": "an HDF5 file",
     "gzip": "compressed with gzip",
     "pickle": "a pickle",
+    "onnx": "an ONNX model",
     "other": "of another format",
 }
 
@@ -143,7 +144,7 @@ def kind_of(path: Path) -> str:
     for beginning, kind in _BEGINNINGS:
         if head.startswith(beginning):
             return _kind_of_archive(path) if kind == "zip" else kind
-    return "other"
+    return "onnx" if head[:1] == b"\x08" else "other"  # the number of its version comes first
 
 
 def _kind_of_archive(path: Path) -> str:
