@@ -1,0 +1,44 @@
+"""The bound on the rounding of Jacobians, against exact rationals."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+
+from rankcheck.balls import BallArray
+from rankcheck.linalg import operator_norm
+from rankcheck.networks import Network
+from rankcheck.networks.rounding import product_noise
+
+from .test_network import SLOPES, WIDTHS, exactly, network, normal
+
+
+@pytest.mark.parametrize("slope", SLOPES)
+@pytest.mark.parametrize("widths", [*WIDTHS, (6, 9, 9, 9, 9, 9, 2)])
+@pytest.mark.parametrize("points", [(), (3,)])
+def test_it_bounds_the_rounding_error(widths, slope, points):
+    net = network(widths, (2,), slope)
+    x = normal(2, *points, widths[0], seed=3)
+    at = net.at(x)
+    W = net.weights[0] if not points else net.weights[0].unsqueeze(1)
+    J = at.outer_jacobians[0] @ W
+    exact = exactly(net).jacobian(BallArray.exact(x))
+    error = (BallArray.exact(J) - exact).midpoints()
+    noise = product_noise(at, [operator_norm(w) for w in net.weights])
+    assert noise.shape == (2, *points)
+    assert (torch.linalg.matrix_norm(error, 2) <= noise).all()
+    size = torch.stack([operator_norm(w) for w in net.weights]).prod(0)
+    scale = size if not points else size.unsqueeze(-1)
+    assert (noise <= 1e-11 * scale).all()
+
+
+def test_wide_networks_have_jacobians_above_the_bound():
+    """Absolute values multiply to more than the Jacobian itself, norms do not."""
+    widths = [128] * 20 + [4]
+    shapes = enumerate(pairwise(widths))
+    net = Network.linear([normal(n, m, seed=i) * (2 / m) ** 0.5 for i, (m, n) in shapes])
+    at = net.at(normal(2, 128, seed=9))
+    size = operator_norm(at.jacobian)
+    assert (at.jacobian_noise > size).all()
+    noise = product_noise(at, [operator_norm(w) for w in net.weights])
+    assert (noise < 1e-3 * size).all()
