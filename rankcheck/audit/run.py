@@ -119,7 +119,9 @@ def _audit(model: Any, data: Any, slope: float | None, how: _How, told: _Progres
         from rankcheck.audit.theorems import check_theorems
 
         told.stage("theorems", None)
-        evaluated = check_theorems(read, X, device=how.device, progress=told.advance)
+        evaluated = check_theorems(
+            read, X, device=how.device, progress=lambda claim: told.advance(1)
+        )
     return Audit(
         name=name,
         model=_model_facts(read),

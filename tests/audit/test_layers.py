@@ -145,6 +145,13 @@ def test_representations_and_neurons(points):
     assert facts[-1].dead is facts[-1].linear is facts[-1].bent is None
 
 
+def test_what_is_rounding_in_a_representation_is_zero():
+    net, X = Network.linear([normal(6, 1) @ normal(1, 3)]), normal(20, 3, seed=5)
+    [mine] = measure_layers(model_of(net), features=features_from(*features_of(net, X)))
+    assert mine.representation[0] > 0
+    assert mine.representation[1:] == (0.0,) * 5
+
+
 def test_a_neuron_that_is_always_zero_is_dead_and_linear():
     net = Network.of([[[1.0], [0.0]], [[1.0, 1.0]]])
     X = torch.tensor([[-1.0], [2.0]], dtype=torch.float64)

@@ -182,9 +182,13 @@ def test_batches_never_vanish_and_never_exceed_a_part():
 
 def test_batches_change_no_number_beyond_rounding(monkeypatch):
     model, X = random_model((3, 6, 6, 2)), normal(50, 3, seed=4)
-    whole, _ = measure_points(model, X)
+    whole, of_whole = measure_points(model, X)
     monkeypatch.setattr(part, "batch_size", lambda net: 7)
-    small, _ = measure_points(model, X)
+    small, of_small = measure_points(model, X)
+    for kind in ("above", "below"):
+        for here, there in zip(getattr(of_small, kind), getattr(of_whole, kind), strict=True):
+            assert here.any()
+            assert torch.equal(here, there)
     assert small.ranks == whole.ranks
     assert small.egop == pytest.approx(whole.egop)
     assert numbers(small.kernel_trace) == pytest.approx(numbers(whole.kernel_trace))

@@ -198,6 +198,24 @@ def test_a_trained_network_has_the_bottleneck_of_the_paper():
     assert said(found, "8 of 8 layers", "carry 1 direction on")
 
 
+def test_the_rank_is_that_of_most_points():
+    """(x_1)₊ and (x_3)₊: rank 1 at three points, 2 at one."""
+    first = torch.tensor([[1.0, 0, 0], [0, 0, 1.0]], dtype=torch.float64)
+    net = Network.linear([first, torch.eye(2, dtype=torch.float64)])
+    X = torch.tensor([[1.0, 1, -1], [1, 2, -1], [2, 1, -1], [1, 1, 1]], dtype=torch.float64)
+    found = audited(net, X)
+    assert found.data.ranks == {1: 3, 2: 1}
+    assert found.rank == 1
+    assert said(found, "numerical rank 1 at 3 of 4 points")
+
+
+def test_a_layer_farther_than_a_quarter_a_direction_is_not_near():
+    net = Network.linear([torch.diag(torch.tensor([1.4, 1.0]).double())] * 2)
+    found = audited(net, normal(3, 2).abs() + 0.1)
+    assert found.layers[0].distance == pytest.approx(0.16)  # more than 2/16
+    assert said(found, "No layer is near a partial isometry of rank 2", "0.16")
+
+
 # Every network has an audit
 
 
@@ -249,6 +267,15 @@ def test_balancing_that_does_not_converge_is_said(monkeypatch):
     assert not found.balanced.converged
     assert found.balanced.cost == found.model.cost
     assert said(found, "not known")
+
+
+def test_a_change_of_the_function_would_be_seen(monkeypatch):
+    monkeypatch.setattr(
+        balance_, "balance_neurons", lambda net: net.with_parameters(
+            (*net.weights[:-1], 1.5 * net.weights[-1]), net.biases
+        ),
+    )  # fmt: skip
+    assert balance(identity(), normal(4, 3).abs()).change == pytest.approx(0.5)
 
 
 def test_balancing_on_one_layer_changes_nothing():
@@ -315,7 +342,8 @@ def doubles(monkeypatch):
     def check_theorems(model, X, *, device="cpu", points=None, certify=True, progress=None):
         calls.append((model, X, device))
         if progress is not None:
-            progress(2)
+            progress("r.one")
+            progress("r.two")
         return (TheoremFacts("r.one", "One", "$x$", "Prop. 1", (), "holds"),)
 
     def read_model(path, *, slope=None):
@@ -380,13 +408,14 @@ def test_a_watcher_hears_of_every_stage(doubles):
     audit(model_of(identity()), normal(300, 3), watcher=Heard())
     assert events == [
         ("reading", None), ("weights", None), ("points", 300), 256, 44, ("layers", None),
-        ("balance", None), ("theorems", None), 2,
+        ("balance", None), ("theorems", None), 1, 1,
     ]  # fmt: skip
 
 
 def test_an_interrupt_says_what_was_done(monkeypatch):
     def stopped(*arguments, **named):
-        named["progress"](256)
+        named["progress"](56)
+        named["progress"](200)
         raise KeyboardInterrupt
 
     heard = []

@@ -42,3 +42,14 @@ def test_wide_networks_have_jacobians_above_the_bound():
     assert (at.jacobian_noise > size).all()
     noise = product_noise(at, [operator_norm(w) for w in net.weights])
     assert (noise < 1e-3 * size).all()
+
+
+def test_an_error_of_a_late_layer_grows_in_the_first_ones():
+    """G_2 = 0.1 + 0.2 − 0.3 should be 0, and is 5.6e-17; the first layer multiplies it by 10^8."""
+    layers = [[[1e8]], [[0.1], [0.2], [0.3]], [[1.0, 1.0, -1.0]]]
+    net = Network.linear([torch.tensor(w, dtype=torch.float64) for w in layers])
+    at = net.at(torch.ones(1, dtype=torch.float64))
+    error = float(at.outer_jacobians[0] @ net.weights[0])
+    assert error > 5e-9
+    noise = float(product_noise(at, [operator_norm(w) for w in net.weights]))
+    assert error <= noise < 1e-6
