@@ -103,8 +103,8 @@ def test_imbalance_neuron_by_neuron():
 
 def features_of(net, X):
     """By hand, one point at a time."""
-    alphas = [[] for _ in net.weights]
-    signs = [[] for _ in net.weights[:-1]]
+    alphas: list[list] = [[] for _ in net.weights]
+    signs: list[list] = [[] for _ in net.weights[:-1]]
     for x in X.numpy():
         for index, (w, b) in enumerate(zip(net.weights, net.biases, strict=True)):
             x = w.numpy() @ x + b.numpy()

@@ -200,7 +200,7 @@ def test_batches_change_no_number_beyond_rounding(monkeypatch):
 def test_three_parts_in_one_process_are_the_sum_of_three():
     model, X = random_model((3, 6, 5, 2)), normal(2 * part.PART + 9, 3, seed=4)
     job = Job(model.net, (1.0,) * 3)
-    seen = []
+    seen: list[int] = []
     mine, features = measure_points(model, X, progress=seen.append)
     assert seen == [part.PART, part.PART, 9]
     whole = join(job.measure(x.numpy()) for x in X.split(part.PART))
@@ -252,7 +252,7 @@ class Scripted:
 
 def processes(happens):
     runner = Processes.__new__(Processes)
-    runner._workers, runner._pool = 1, Scripted(happens)
+    runner._workers, runner._pool = 1, Scripted(happens)  # type: ignore[assignment]
     return runner
 
 

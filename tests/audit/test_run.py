@@ -418,7 +418,7 @@ def test_an_interrupt_says_what_was_done(monkeypatch):
         named["progress"](200)
         raise KeyboardInterrupt
 
-    heard = []
+    heard: list[str] = []
     watcher = Watcher()
     monkeypatch.setattr(watcher, "interrupted", heard.append)
     monkeypatch.setattr(run_, "measure_points", stopped)
@@ -428,11 +428,6 @@ def test_an_interrupt_says_what_was_done(monkeypatch):
         "The audit was stopped; done: reading, weights; in points, 256 of 300. An audit is "
         "reported as a whole."
     ]
-
-
-def test_the_default_watcher_ignores_all():
-    watcher = Watcher()
-    assert watcher.started("a", 1) is watcher.advanced(1) is watcher.interrupted("b") is None
 
 
 def test_matrices_of_known_singular_values_are_near_isometries_in_words():
