@@ -39,6 +39,8 @@ __all__ = ["KERNEL_ROWS", "measure_points", "quantiles"]
 
 #: The Gram matrix of the tangent kernel has at most so many rows, or those of one point.
 KERNEL_ROWS = 1000
+#: It is computed in tiles of so many rows, two for each layer at a time.
+KERNEL_TILE = 256
 
 
 def measure_points(
@@ -164,7 +166,8 @@ def _kernel_top(net: Network, X: Tensor, device: str) -> tuple[float, int]:
     number = min(len(X), max(1, KERNEL_ROWS // net.widths[-1]))
     places = torch.arange(number) * len(X) // number
     on_device = Job(net, (), device).on_device().net
-    K = gram(on_device, X[places].to(device), biases=True)
+    block = max(1, KERNEL_TILE // net.widths[-1])
+    K = gram(on_device, X[places].to(device), biases=True, block=block)
     return max(0.0, float(torch.linalg.eigvalsh(K)[-1])) / number, number
 
 
