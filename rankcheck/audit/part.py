@@ -20,7 +20,7 @@ __all__ = ["MEMORY", "PART", "Job", "Part", "batch_size", "is_narrow", "join"]
 #: Points in a part.
 PART = 256
 #: Bytes for what one batch of points needs at a time.
-MEMORY = 2**26
+MEMORY = 2**27
 
 
 @dataclass(frozen=True, eq=False)

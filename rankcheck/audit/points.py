@@ -127,6 +127,7 @@ def _facts(
     powers = torch.where(clear, power(s, Fraction(2, net.depth)), 0.0).sum(-1)
     occurring = sorted(set(ranks.tolist()))
     count = {rank: int((ranks == rank).sum()) for rank in occurring}
+    smooth = powers[~torch.from_numpy(merged.kinks)]
     top, points = _kernel_top(net, X, device)
     spectrum, of_index = _index_rank(net, torch.from_numpy(merged.gradients) / len(X), tolerance)
     least = range((-1 if max_rank is None else max_rank) + 1)
@@ -148,6 +149,7 @@ def _facts(
         kernel_points=points,
         egop=spectrum,
         index_rank=of_index,
+        least_cost=net.depth * float(smooth.max()) if len(smooth) else None,
     )
 
 

@@ -76,6 +76,7 @@ def test_against_automatic_differentiation(widths, count, slope, monkeypatch):
     powers = np.where(s > 1e-9 * s[:, :1], s, 0) ** (2 / L)
     assert numbers(mine.schatten) == pytest.approx(five(powers.sum(-1)))
     assert mine.schatten.most <= cost / L
+    assert mine.least_cost == pytest.approx(L * powers.sum(-1).max())
     for bound in mine.bounds:
         k = bound.rank
         assert bound.excess == pytest.approx(cost - k * L)
