@@ -36,7 +36,7 @@ __all__ = ["product_noise"]
 PROBES = 4
 
 
-def product_noise(at: AtPoints, norms: Sequence[Array]) -> Array:
+def product_noise(at: AtPoints, norms: Sequence[Array], probes: int = PROBES) -> Array:
     """A bound on the rounding error of G_1 W_1 = Jf(x) in operator norm, shape (*B, [N]).
 
     G_1 is the first of ``at.outer_jacobians``. Floats only. The bound is proved where the product
@@ -44,6 +44,7 @@ def product_noise(at: AtPoints, norms: Sequence[Array]) -> Array:
 
     Args:
         norms: ‖W_ℓ‖_op for ℓ = 1..L, each of shape (*B).
+        probes: the number of vectors for the estimate; with 0 the bound is proved at every point.
     """
     points = at.x.shape[:-1]
     wide = len(points) - norms[0].ndim  # the number of axes of points, 0 or 1
@@ -51,7 +52,7 @@ def product_noise(at: AtPoints, norms: Sequence[Array]) -> Array:
     steep = slope.abs().clamp_min(1.0)
     total, before = at.x.new_zeros(points), torch.ones_like(norms[0])
     reached = at.x.new_ones(points)  # the norm of the product of the layers before
-    seen = _probes(at)
+    seen = _probes(at, probes)
     layers = zip(at.weights[:-1], at.outer_jacobians[:-1], norms[:-1], at.masks, strict=True)
     for W, G, norm, mask in layers:
         absolute = W.abs()
@@ -60,17 +61,20 @@ def product_noise(at: AtPoints, norms: Sequence[Array]) -> Array:
         local = size * ((W.shape[-2] + 1) * torch.finfo(torch.float64).eps)
         total = total + frobenius_squared(G).sqrt() * reached * _widened(local, wide)
         before = before * norm * steep
+        if not probes:
+            reached = _widened(before, wide).expand(points)
+            continue
         seen = (times(seen, W.mT) if wide else seen @ W.mT) * mask.unsqueeze(-2)
         reached = torch.minimum(_widened(before, wide), frobenius_squared(seen).sqrt())
     return total
 
 
-def _probes(at: AtPoints) -> Array:
-    """Rows v/√PROBES with independent normal entries, (*B, [N,] PROBES, n_0), always the same."""
+def _probes(at: AtPoints, number: int) -> Array:
+    """Rows v/√number with independent normal entries, (*B, [N,] number, n_0), always the same."""
     n = at.x.shape[-1]
     draw = torch.Generator().manual_seed(0)
-    rows = torch.randn(PROBES, n, generator=draw, dtype=torch.float64) / PROBES**0.5
-    return rows.to(at.x.device).expand(*at.x.shape[:-1], PROBES, n)
+    rows = torch.randn(number, n, generator=draw, dtype=torch.float64) / max(1, number) ** 0.5
+    return rows.to(at.x.device).expand(*at.x.shape[:-1], number, n)
 
 
 def _widened(array: Array, axes: int) -> Array:
