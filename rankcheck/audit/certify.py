@@ -18,7 +18,7 @@ from rankcheck.networks.balancing import balance_neurons
 __all__ = ["Certifier", "exact_network"]
 
 #: Networks up to this many parameters, and this depth, are small enough.
-PARAMETERS = 800
+PARAMETERS = 400
 DEPTH = 6
 #: Points of a statement about data.
 POINTS = 128
@@ -27,7 +27,7 @@ ROWS = 40
 #: In bits, tried in this order.
 PRECISIONS = (128, 256, 512)
 #: Seconds for all theorems of an audit. One body is never interrupted.
-SECONDS = 10.0
+SECONDS = 6.0
 
 
 def exact_network(net: Network) -> Network:

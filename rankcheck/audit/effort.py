@@ -1,6 +1,6 @@
 r"""How many operations a claim takes at N points of a network, and how a budget is shared out.
 
-The counts are estimates from the widths alone: $abc$ for a product of an $a \times b$ and a
+The counts are estimates from the widths alone: $abc/2$ for a product of an $a \times b$ and a
 $b \times c$ matrix, and `DECOMPOSITION` $\cdot\, mn^2$ for the singular values of an $m \times n$
 matrix, $n \le m$, which run at a lower rate. One core does about $2 \cdot 10^{10}$ a second.
 """
@@ -39,20 +39,20 @@ def weights(widths: Widths) -> list[tuple[int, int]]:
 
 def forward(widths: Widths, number: int) -> float:
     """f at N points."""
-    return number * sum(1.0 * n * m for n, m in weights(widths)) + OVERHEAD * len(widths)
+    return number * sum(0.5 * n * m for n, m in weights(widths)) + OVERHEAD * len(widths)
 
 
 def jacobians(widths: Widths, number: int) -> float:
     """f, Jf, the bound of its error, and the singular values of Jf."""
     narrow = min(widths[0], widths[-1])
-    products = number * sum(2.0 * narrow * n * m for n, m in weights(widths))
-    return forward(widths, number) + products + number * decomposition(widths[-1], widths[0]) * 2
+    products = number * sum(1.0 * narrow * n * m for n, m in weights(widths))
+    return forward(widths, number) + products + number * decomposition(widths[-1], widths[0])
 
 
 def partial_jacobians(widths: Widths, number: int) -> float:
     """The Jacobians of all first and all last layers."""
     ends = widths[0] + widths[-1]
-    products = number * sum(2.0 * ends * n * m for n, m in weights(widths))
+    products = number * sum(0.5 * ends * n * m for n, m in weights(widths))
     return jacobians(widths, number) + products
 
 
