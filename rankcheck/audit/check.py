@@ -48,6 +48,7 @@ class _Evaluated:
         instances: for each of the n what the body takes beside the network.
         places: for each of the n the numbers of its points in the data.
         proved: of those that were judged in ball arithmetic, whether it holds there.
+        doubts: why ball arithmetic did not decide others.
     """
 
     net: Network
@@ -55,6 +56,7 @@ class _Evaluated:
     instances: list[tuple[Tensor, ...]]
     places: list[list[int]]
     proved: dict[int, bool] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
 
 
 class Check:
@@ -183,6 +185,8 @@ class Check:
             finding = "not applicable"
             words.append("The claim asserts nothing here.")
         sides = self._sides(done, certifier if finding == "holds" else None)
+        if finding == "holds" and done.doubts:
+            words.append(f"Ball arithmetic does not prove it: {done.doubts[0]}.")
         if finding == "holds" and not sides:
             words.append("The larger side is beyond the largest float.")
         return self._facts(finding, " ".join(words), tuple(sides), checked)
@@ -242,6 +246,8 @@ class Check:
             self.claim, *done.instances[index], balanced=self.theorem.balanced
         )
         done.proved[index] = judgement.finding == "satisfied"
+        if judgement.finding == "undecided":
+            done.doubts.append(judgement.reason)
         return judgement
 
     def _again(self, done: _Evaluated, certifier: Certifier | None) -> list[tuple[Finding, str]]:

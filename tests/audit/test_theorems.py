@@ -5,7 +5,7 @@ import functools
 import json
 import math
 from dataclasses import asdict, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -163,6 +163,8 @@ def test_unusual_networks(widths, slope, number):
     assert {each.finding for each in facts} <= {"holds", "not applicable"}, facts
     nonnegative = by_claim["bottleneck.chained-projections"].finding
     assert (nonnegative == "not applicable") == (slope < 0)
+    relu = by_claim["bottleneck.ntk-on-a-segment-sharp"].hypotheses[1]
+    assert (relu.met, relu.figure) == (slope == 0, f"a = {slope:g}")
     assert by_claim["bottleneck.constant-cost"].finding == "holds"
     assert by_claim["rank.jacobian-bounds-cost"].checked == number
     if number > 1:
@@ -187,6 +189,7 @@ def test_points_at_a_kink_are_left_out_and_counted():
     X = torch.tensor([[0.0, 1.0], [1.0, 1.0], [-1.0, 2.0]], dtype=torch.float64)
     facts = found(net, X)["rank.jacobian-bounds-cost"]
     assert facts.checked == 2
+    assert facts.sides[0].point == 1  # ‖Jf‖ is √2 there, and 1 at the last point
     assert facts.hypotheses[0].met is True
     assert facts.hypotheses[0].figure.endswith("= 1, 1 of 3 points left out")
     only = found(net, X[:1])["rank.jacobian-bounds-cost"]
@@ -320,9 +323,6 @@ def test_singular_values_near_one_against_numpy(numbers):
 
 def test_two_jacobians_against_autograd(numbers):
     net, X, s, facts = numbers
-    (side,) = facts["bottleneck.two-jacobians"].sides
-    said = facts["bottleneck.two-jacobians"].message
-    i, j = (int(word.rstrip(".")) for word in said.split() if word.rstrip(".").isdigit())
     J = autograd_jacobians(net, X)
     parts = [
         autograd_jacobians(Network(net.weights[a:b], net.biases[a:b]), Z)
@@ -331,11 +331,39 @@ def test_two_jacobians_against_autograd(numbers):
             *((layer, 3, net.activations(X)[layer]) for layer in (1, 2)),
         ]
     ]
-    C = max(1.0, *(np.linalg.norm(part[point], 2) for part in parts for point in (i, j)))
-    slopes = 3 * sum((s[point] ** (2 / 3)).sum() for point in (i, j)) / 2
-    lhs = slopes + np.linalg.norm(J[i] - J[j], "nuc") / C**2
-    assert side.lhs == pytest.approx(lhs, rel=1e-9)
+
+    def left(i, j):
+        C = max(1.0, *(np.linalg.norm(part[point], 2) for part in parts for point in (i, j)))
+        slopes = 3 * sum((s[point] ** (2 / 3)).sum() for point in (i, j)) / 2
+        return slopes + np.linalg.norm(J[i] - J[j], "nuc") / C**2
+
+    pairs = sorted(combinations(range(9), 2), key=lambda p: -np.linalg.norm(J[p[0]] - J[p[1]]))[:8]
+    i, j = max(pairs, key=lambda pair: left(*pair))
+    said = facts["bottleneck.two-jacobians"]
+    (side,) = said.sides
+    assert (said.checked, side.point, side.asserted) == (8, i, 8)
+    assert said.message == f"The sides are those at points {i} and {j}."
+    assert side.lhs == pytest.approx(left(i, j), rel=1e-9)
     assert side.rhs == pytest.approx(cost_by_hand(net), rel=1e-12)
+
+
+def test_offsets_in_all_directions_against_autograd(numbers):
+    net, X, s, facts = numbers
+    first = [Network(net.weights[:layer], net.biases[:layer]) for layer in (1, 2, 3)]
+    jacobians = [autograd_jacobians(part, X) for part in first]
+    lhs = []
+    for point, x in enumerate(X):
+        u = [0.0]  # all directions span the inputs
+        for layer, part in enumerate(first, 1):
+            z, M = part(x).numpy(), jacobians[layer - 1][point]
+            if layer < 3:
+                M, z = (z > 0)[:, None] * M, np.maximum(z, 0.0)
+            rest = z - M @ np.linalg.lstsq(M, z, rcond=1e-10)[0]
+            u.append(float(rest @ rest))
+        price = sum(u[layer] / (1 + u[layer - 1]) for layer in (1, 2, 3))
+        lhs.append(3 * (s[point] ** (2 / 3)).sum() + price)
+    (side,) = facts["bottleneck.offset-bound"].sides
+    assert_side(side, lhs, cost_by_hand(net))
 
 
 # Failures
@@ -427,6 +455,7 @@ def test_small_networks_are_certified_at_their_tightest_points():
         "bottleneck.constant-cost",
     } <= certified
     exact = exact_network(net)
+    assert float(exact.slope.midpoints()) == net.slope
     assert all(
         torch.equal(a.midpoints(), b) for a, b in zip(exact.weights, net.weights, strict=True)
     )
@@ -510,3 +539,12 @@ def test_a_trained_network_passes():
             "not applicable" if claim.startswith(("rank.constant", "rank.bounded")) else "holds"
         )
         assert each.finding == allowed, each
+
+
+def test_what_balls_do_not_decide_is_said_and_not_certified():
+    # The balanced network is irrational, and balls cannot prove a rank of it that is not full.
+    net = some_network((3, 2, 3))
+    facts = found(net, some_data(net, 4))["bottleneck.bounded-activations"]
+    assert facts.finding == "holds"
+    assert {side.certified for side in facts.sides} == {False}
+    assert "Ball arithmetic does not prove it: undecided at 512 bits" in facts.message
