@@ -1,6 +1,5 @@
 """Theorems on trained networks: true of any network, with the sides that others compute."""
 
-import dataclasses
 import functools
 import json
 import math
@@ -347,6 +346,30 @@ def test_two_jacobians_against_autograd(numbers):
     assert side.rhs == pytest.approx(cost_by_hand(net), rel=1e-12)
 
 
+def test_pairs_are_those_where_the_bounds_are_largest(numbers):
+    net, X, s, facts = numbers
+    f = net(X).numpy()
+    sizes = {
+        (i, j): min(s[i].max(), s[j].max()) * np.linalg.norm(f[i] - f[j])
+        for i, j in combinations(range(9), 2)
+        if len(s[i]) and len(s[j])
+    }
+    best = sorted(sizes, key=lambda pair: -sizes[pair])[:8]
+    words = facts["bottleneck.ntk-linear-in-depth"].message.rstrip(".").split()
+    assert (int(words[-3]), int(words[-1])) in best
+
+
+def test_segments_lie_in_one_region_and_the_longest_come_first(monkeypatch):
+    net = Network.of([[[1.0], [-1.0]], [[1.0, 1.0]]])
+    X = torch.tensor([[-1.0], *([[t / 8] for t in range(1, 13)])], dtype=torch.float64)
+    facts = one_of(net, X, "bottleneck.ntk-on-a-segment-sharp", monkeypatch)
+    assert facts.hypotheses[-1].figure == "12 of 13 points share theirs with another"
+    assert facts.checked == 8
+    i, j = (int(word) for word in facts.message.rstrip(".").split() if word.isdigit())
+    longest = sorted(combinations(range(1, 13), 2), key=lambda pair: pair[0] - pair[1])[:8]
+    assert (i, j) in longest
+
+
 def test_offsets_in_all_directions_against_autograd(numbers):
     net, X, s, facts = numbers
     first = [Network(net.weights[:layer], net.biases[:layer]) for layer in (1, 2, 3)]
@@ -419,21 +442,40 @@ def test_a_false_body_of_a_statement_about_data_fails(monkeypatch):
     assert "proved" in facts.message
 
 
-def test_what_floats_exceed_by_rounding_is_settled_in_balls(cheapest, monkeypatch):
-    net, X = cheapest
-    claim = "rank.jacobian-bounds-cost"
+def wrong_in_floats(monkeypatch, claim, by):
+    """The claim with a left side that is too large in floats alone."""
     true = claims()[claim]
 
     def shifted(net, x, *, exponent=2):
         relation = true.body(net, x, exponent=exponent)
-        by = 1e-6 if isinstance(relation.lhs, torch.Tensor) else 0  # wrong in floats alone
-        return dataclasses.replace(relation, lhs=relation.lhs * (1 + by))
+        factor = 1 + by if isinstance(relation.lhs, torch.Tensor) else 1
+        return replace(relation, lhs=relation.lhs * factor)
 
     monkeypatch.setattr(theorems, "claims", lambda: {claim: replace(true, body=shifted)})
+
+
+def test_what_floats_exceed_is_settled_in_balls(cheapest, monkeypatch):
+    net, X = cheapest
+    claim = "rank.jacobian-bounds-cost"
+    wrong_in_floats(monkeypatch, claim, 1e-6)
     facts = one_of(net, X, claim, monkeypatch)
     assert facts.finding == "holds"
     assert "ball arithmetic proves that it holds there" in facts.message
     assert facts.sides[0].certified is True
+    many = one_of(net, X.repeat(5, 1), claim, monkeypatch)
+    assert many.finding == "undecided"
+    assert many.message == "In floats it seems to fail at 2 more points."
+    unproved = one_of(net, X, claim, monkeypatch, certify=False)
+    assert unproved.finding == "fails"  # 10^7 times the rounding
+
+
+def test_a_little_more_than_rounding_is_no_failure(cheapest, monkeypatch):
+    net, X = cheapest
+    claim = "rank.jacobian-bounds-cost"
+    wrong_in_floats(monkeypatch, claim, 1e-11)
+    facts = one_of(net, X, claim, monkeypatch, certify=False)
+    assert facts.finding == "undecided"
+    assert "times the estimate of rounding" in facts.message
 
 
 # Certificates, choices, costs
