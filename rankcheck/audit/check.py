@@ -32,6 +32,10 @@ CLEAR = 4.0
 #: A violation that no point of a large network can prove counts from this many tolerances on.
 BEYOND = 1e4
 
+NO_DECOMPOSITION = (
+    "Not evaluated: a matrix on the way has no singular values in floats. Its entries overflow, or "
+    "are not numbers."
+)
 A_BUG = (
     "A theorem cannot fail on a network that meets its hypotheses: this is a bug of rankcheck, or "
     "the weights are not those of the model"
@@ -108,8 +112,10 @@ class Check:
             return self._facts("undecided", self._too_much)
         try:
             done = self._evaluate(number)
-        except (ArithmeticError, torch.linalg.LinAlgError) as error:
+        except ArithmeticError as error:
             return self._facts("undecided", f"Not evaluated: {_line(error)}.")
+        except torch.linalg.LinAlgError:
+            return self._facts("undecided", NO_DECOMPOSITION)
         except RuntimeError as error:
             if not short_of_memory(error):
                 raise
@@ -171,7 +177,8 @@ class Check:
         words = self._about(done)
         finding: Finding = "holds"
         again = self._again(done, certifier)
-        unknown = sum(int(outcome.unknown.any(-1).sum()) for outcome in done.outcomes)
+        places = torch.stack([outcome.unknown.any(-1) for outcome in done.outcomes])
+        unknown = int(places.any(0).sum())
         if again:
             findings = [finding for finding, _ in again]
             finding = next(one for one in ("fails", "undecided", "holds") if one in findings)

@@ -40,7 +40,7 @@ BUDGET = 1.8e11
 #: At most so many points for one theorem.
 POINTS = 128
 #: With fewer points a theorem says little.
-LEAST = {"points": 1, "pairs": 1, "data": 16, "network": 1}
+LEAST = {"points": 1, "pairs": 1, "data": 8, "network": 1}
 
 
 def check_theorems(
