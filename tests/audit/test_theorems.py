@@ -544,6 +544,8 @@ def test_a_budget_is_shared_out():
     # 10 and 101 first; of the 89 that are left 44.5 buy four more of the first, and 49 the second.
     assert shared_out(efforts, (), ask, {"one": 50, "two": 50}, 200.0) == {"one": 5, "two": 50}
     assert shared_out(efforts, (), ask, {"one": 50, "two": 50}, 100.0) == {"one": 10, "two": 0}
+    first = shared_out(efforts, (), ask, {"one": 50, "two": 50}, 105.0, ["two"])
+    assert first == {"one": 0, "two": 5}
 
 
 def test_the_points_that_say_most_come_first(monkeypatch):
