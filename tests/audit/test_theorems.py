@@ -448,7 +448,7 @@ def wrong_in_floats(monkeypatch, claim, by):
     true = claims()[claim]
 
     def shifted(net, x, *, exponent=2):
-        relation = true.body(net, x, exponent=exponent)
+        (relation,) = true.relations((net, x), exponent=exponent)
         factor = 1 + by if isinstance(relation.lhs, torch.Tensor) else 1
         return replace(relation, lhs=relation.lhs * factor)
 
@@ -559,7 +559,8 @@ def test_the_points_that_say_most_come_first(monkeypatch):
 
 
 def test_progress_is_told_once_for_each_theorem():
-    net, told = some_network((2, 3, 1)), []
+    net = some_network((2, 3, 1))
+    told: list[int] = []
     facts = check_theorems(model_of(net), some_data(net, 2), certify=False, progress=told.append)
     assert told == [1] * len(facts)
 
