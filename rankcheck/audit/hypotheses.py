@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.choice import Points
+from rankcheck.audit.layers import relative_imbalances
 from rankcheck.audit.result import Hypothesis
 from rankcheck.audit.sharp import sharp
 from rankcheck.data.moments import total_variance
 from rankcheck.networks import Network
-from rankcheck.networks.balancing import balance_neurons, neuron_imbalances
+from rankcheck.networks.balancing import balance_neurons
 
 __all__ = ["Condition", "Situation"]
 
@@ -44,19 +45,9 @@ class Situation:
 
     @cached_property
     def imbalance(self) -> float:
-        """The largest |in − out|/(in + out) over the hidden neurons; 0 without any.
-
-        in is the squared norm of the incoming weights and the bias, out that of the outgoing
-        weights; a neuron without both counts as balanced.
-        """
-        worst = 0.0
-        layers = zip(neuron_imbalances(self.net), self.net.weights[1:], strict=True)
-        for difference, after in layers:
-            out = (after * after).sum(-2)
-            both = difference + 2 * out
-            share = difference.abs() / torch.where(both > 0, both, torch.ones_like(both))
-            worst = max(worst, float(share.nan_to_num(nan=1.0).amax()))
-        return worst
+        """The largest of `relative_imbalances`; 0 without hidden neurons."""
+        shares = relative_imbalances(self.net)
+        return max((float(share.nan_to_num(nan=1.0).amax()) for share in shares), default=0.0)
 
     @cached_property
     def balanced(self) -> Network:

@@ -197,7 +197,8 @@ class Side:
         lhs, rhs: both sides there.
         slack: rhs − lhs, or −|rhs − lhs| for `eq`.
         tolerance: what is rounding.
-        point: the number of that point in the data; None for a statement about all points.
+        point: the number of that point in the data, from 0; of a pair, the number of the first one.
+            None for a statement about all points, or about none.
         asserted: at how many of the points that were checked the relation is asserted.
         certified: both sides in ball arithmetic prove it there; None if that was not tried.
     """
@@ -226,7 +227,8 @@ class TheoremFacts:
             (`message` says why); `fails`, which means that a file was misread or that rankcheck has
             a bug.
         sides: its relations, in the order of the claim; empty if it is not applicable.
-        checked: at how many points of the data it was evaluated; None for statements about all.
+        checked: at how many points or pairs of the data it was evaluated, or on how many points
+            together; None for a statement about the network alone.
         message: for a person, if the finding needs words.
     """
 

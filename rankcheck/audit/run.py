@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from rankcheck.audit.balance import balance
@@ -17,12 +16,13 @@ from rankcheck.audit.layers import measure_layers, spectra
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.points import measure_points
 from rankcheck.audit.ranks import TOLERANCE, most_common
+from rankcheck.audit.reading import check_width, data_of, model_of
 from rankcheck.audit.result import Audit, ModelFacts, TheoremFacts
+from rankcheck.audit.theorems import check_theorems
 from rankcheck.audit.watcher import Watcher
 from rankcheck.audit.words import in_words
 from rankcheck.errors import InputError
 from rankcheck.hunt.arguments import check_device
-from rankcheck.networks import Network
 from rankcheck.verification.run import single_thread
 from rankcheck.versions import versions
 
@@ -91,7 +91,7 @@ def _audit(model: Any, data: Any, slope: float | None, how: _How, told: _Progres
     told.stage("reading", None)
     read, name = _model(model, slope), _name(model)
     net = read.net
-    X = None if data is None else _data(data, net)
+    X = None if data is None else _data(data, read)
     told.stage("weights", None)
     values = spectra(net)
     facts, features, rank = None, None, None
@@ -116,8 +116,6 @@ def _audit(model: Any, data: Any, slope: float | None, how: _How, told: _Progres
     balanced = balance(net, X, device=how.device)
     evaluated: tuple[TheoremFacts, ...] = ()
     if how.theorems:
-        from rankcheck.audit.theorems import check_theorems
-
         told.stage("theorems", None)
         evaluated = check_theorems(
             read, X, device=how.device, progress=lambda claim: told.advance(1)
@@ -171,13 +169,7 @@ def _model(model: Any, slope: float | None) -> Model:
     Raises:
         ModelError: if it cannot be read, its slope is outside [-1, 1], or its cost overflows.
     """
-    if isinstance(model, Model) and slope is None:
-        read = model
-    else:
-        from rankcheck.audit.reading import model_of, read_model
-
-        named = isinstance(model, str | Path)
-        read = read_model(model, slope=slope) if named else model_of(model, slope=slope)
+    read = model_of(model, slope=slope)
     a, cost = float(read.net.slope), float(read.net.cost())
     if not abs(a) <= 1:
         raise ModelError(f"the slope of the activation is {a:g}; the theory needs one in [-1, 1]")
@@ -195,31 +187,15 @@ def _name(model: Any) -> str:
     return model.source if isinstance(model, Model) else type(model).__name__
 
 
-def _data(data: Any, net: Network) -> Tensor:
+def _data(data: Any, model: Model) -> Tensor:
     """The points (N, n_0).
 
     Raises:
         ModelError: if they cannot be read, or do not fit the network.
     """
-    if isinstance(data, Tensor) and data.dtype == torch.float64:
-        X = data.detach()
-    else:
-        from rankcheck.audit.reading import data_of, read_data
-
-        X = read_data(data) if isinstance(data, str | Path) else data_of(data)
-    inputs = net.widths[0]
-    if X.ndim != 2 or X.shape[-1] != inputs or len(X) == 0:
-        raise ModelError(
-            f"the data have shape {tuple(X.shape)}; this network takes (N, {inputs}), N points of "
-            f"{inputs} numbers with N >= 1"
-        )
-    fine = torch.isfinite(X).all(-1)
-    if not bool(fine.all()):
-        raise ModelError(
-            f"point {int((~fine).nonzero()[0])} of the data has an infinite or undefined "
-            "coordinate; all numbers have to be finite"
-        )
-    return X.cpu()
+    X = data_of(data)
+    check_width(model, X)
+    return X
 
 
 def _model_facts(model: Model) -> ModelFacts:

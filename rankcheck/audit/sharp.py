@@ -36,7 +36,7 @@ class SharpNetwork(Network):
                 plain  # the product starts with the first layer, and the other bound is not of it
             )
         norms = [norm.expand(self.batch) for norm in self.norms]
-        return torch.minimum(plain.nan_to_num(nan=torch.inf), product_noise(at, norms))
+        return torch.minimum(plain.nan_to_num(nan=torch.inf), product_noise(at, norms, probes=0))
 
     def copies(self, number: int) -> SharpNetwork:
         """The network with one batch axis of that length."""

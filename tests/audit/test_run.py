@@ -2,19 +2,15 @@
 
 import json
 import math
-import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from rankcheck.audit import Audit, ModelError, Watcher, audit
+from rankcheck.audit import ModelError, Watcher, audit
 from rankcheck.audit import balance as balance_
 from rankcheck.audit import run as run_
 from rankcheck.audit.balance import balance
-from rankcheck.audit.model import Model
-from rankcheck.audit.result import TheoremFacts
 from rankcheck.errors import InputError
 from rankcheck.networks import Network
 
@@ -324,10 +320,11 @@ def test_cuda_where_there_is_none():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (normal(4, 2), r"shape \(4, 2\); this network takes \(N, 3\)"),
-        (normal(3), r"shape \(3,\); this network takes"),
-        (normal(0, 3), r"shape \(0, 3\); .* N >= 1"),
-        (torch.tensor([[0.0, 1.0, 2.0], [0.0, math.nan, 1.0]]).double(), r"point 1 of the data"),
+        (normal(4, 2), "the data have 2 numbers a point; the network takes 3"),
+        (normal(3), "the data have 1 number a point; the network takes 3"),
+        (normal(0, 3), r"the shape \(0, 3\): it is empty"),
+        (torch.tensor([[0.0, 1.0, 2.0], [0.0, math.nan, 1.0]]).double(), r"nan at \[1, 1\]"),
+        (torch.ones(5, 3).double(), "5 points that are all equal"),
     ],
 )
 def test_data_that_do_not_fit(data, message):
@@ -346,68 +343,41 @@ def test_models_that_the_theory_does_not_cover():
 # Other rooms
 
 
-@pytest.fixture
-def doubles(monkeypatch):
-    """In place of reading and of the theorems: what they are called with."""
-    calls = []
-
-    def check_theorems(model, X, *, device="cpu", points=None, certify=True, progress=None):
-        calls.append((model, X, device))
-        if progress is not None:
-            progress("r.one")
-            progress("r.two")
-        return (TheoremFacts("r.one", "One", "$x$", "Prop. 1", (), "holds"),)
-
-    def read_model(path, *, slope=None):
-        calls.append(("read_model", path, slope))
-        return model_of(identity())
-
-    def model_of_(found, *, slope=None):
-        calls.append(("model_of", found, slope))
-        return model_of(identity())
-
-    def read_data(path):
-        calls.append(("read_data", path))
-        return normal(2, 3).abs()
-
-    def data_of(found):
-        calls.append(("data_of", found))
-        return torch.as_tensor(found, dtype=torch.float64)
-
-    reading = SimpleNamespace(
-        read_model=read_model, model_of=model_of_, read_data=read_data, data_of=data_of
+def test_files_and_theorems(tmp_path):
+    module = torch.nn.Sequential(
+        torch.nn.Linear(3, 4), torch.nn.LeakyReLU(0.25), torch.nn.Linear(4, 2)
     )
-    monkeypatch.setitem(sys.modules, "rankcheck.audit.reading", reading)
-    theorems = SimpleNamespace(check_theorems=check_theorems)
-    monkeypatch.setitem(sys.modules, "rankcheck.audit.theorems", theorems)
-    return calls
+    torch.save(module.state_dict(), tmp_path / "net.pt")
+    x = torch.linspace(-1, 1, 18).reshape(6, 3).sin()
+    np.save(tmp_path / "x.npy", x.numpy())
+    found = audit(tmp_path / "net.pt", str(tmp_path / "x.npy"), slope=0.25)
+    assert (found.name, found.model.source, found.model.slope) == ("net.pt", "state dict", 0.25)
+    assert {each.finding for each in found.theorems} <= {"holds", "not applicable"}
+    [cost] = [each for each in found.theorems if each.claim == "rank.jacobian-bounds-cost"]
+    assert (cost.finding, cost.checked) == ("holds", 6)
+    J = torch.stack([torch.func.jacrev(module)(point) for point in x]).double()
+    powers = torch.linalg.svdvals(J.detach()).sum(-1)  # the exponent 2/L is 1
+    assert cost.sides[0].lhs == pytest.approx(float(powers.max()), rel=1e-5)
+    theta = sum(float(p.detach().double().square().sum()) for p in module.parameters())
+    assert cost.sides[0].rhs == pytest.approx(theta / 2)
+    same = audit(module, x, theorems=False)
+    assert (same.name, same.theorems) == ("Sequential", ())
+    assert same.data == found.data
 
 
-def test_files_and_theorems(doubles, tmp_path):
-    found = audit(tmp_path / "net.onnx", tmp_path / "x.npy", slope=0.1)
-    assert found.name == "net.onnx"
-    assert [each.claim for each in found.theorems] == ["r.one"]
-    assert doubles[:2] == [
-        ("read_model", tmp_path / "net.onnx", 0.1),
-        ("read_data", tmp_path / "x.npy"),
-    ]
-    assert doubles[2][2] == "cpu"
-    assert doubles[2][1].shape == (2, 3)
+def test_objects():
+    assert audit(identity(), [[1.0, 2.0, 3.0]], theorems=False).name == "Network"
+    assert audit(model_of(identity()), theorems=False).name == "made up"
+    with pytest.raises(ModelError, match=r"slope is 0 in the model and 0\.5 as named"):
+        audit(model_of(identity()), slope=0.5)
 
 
-def test_objects(doubles):
-    net = identity()
-    found = audit(net, [[1.0, 2.0, 3.0]])
-    assert found.name == "Network"
-    assert doubles[0] == ("model_of", net, None)
-    assert doubles[1] == ("data_of", [[1.0, 2.0, 3.0]])
-    assert isinstance(found, Audit)
-    assert audit(model_of(net), theorems=False).name == "made up"
-    assert isinstance(audit(model_of(net)).model.depth, int)
-    assert isinstance(doubles[-1][0], Model)
+def test_a_watcher_hears_of_every_stage(monkeypatch):
+    def check_theorems(model, X, *, device, progress):
+        progress(1)
+        progress(1)
+        return ()
 
-
-def test_a_watcher_hears_of_every_stage(doubles):
     events = []
 
     class Heard(Watcher):
@@ -417,6 +387,7 @@ def test_a_watcher_hears_of_every_stage(doubles):
         def advanced(self, number):
             events.append(number)
 
+    monkeypatch.setattr(run_, "check_theorems", check_theorems)
     audit(model_of(identity()), normal(300, 3), watcher=Heard())
     assert events == [
         ("reading", None), ("weights", None), ("points", 300), 256, 44, ("layers", None),

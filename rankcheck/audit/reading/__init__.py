@@ -92,6 +92,12 @@ def model_of(model: Any, *, slope: float | None = None) -> Model:
         ModelError: it is anything else, or not such a network.
     """
     if isinstance(model, Model):
+        said = check_slope(slope)
+        if said is not None and said != float(model.net.slope):
+            raise ModelError(
+                f"the slope is {float(model.net.slope):g} in the model and {said:g} as named; the "
+                "two must agree"
+            )
         return model
     if isinstance(model, str | os.PathLike):
         return read_model(Path(model), slope=slope)

@@ -111,7 +111,8 @@ def check_width(model: Model, data: Tensor) -> None:
     """
     width, columns = model.net.widths[0], data.shape[-1]
     if columns != width:
-        raise ModelError(f"the data have {columns} numbers a point; the network takes {width}")
+        numbers = "1 number" if columns == 1 else f"{columns} numbers"
+        raise ModelError(f"the data have {numbers} a point; the network takes {width}")
 
 
 def _check_exact(name: str, array: Any) -> None:
