@@ -1,0 +1,63 @@
+"""How many points have which rank, and how clear the ranks are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankcheck.report.charts.picture import Picture
+from rankcheck.report.svg import Axis, Chart
+
+if TYPE_CHECKING:
+    from rankcheck.audit.result import Audit
+
+__all__ = ["ranks"]
+
+TITLE = "The rank of the Jacobian over the data"
+#: Half the width of a bar.
+HALF = 0.38
+
+
+def ranks(audit: Audit) -> Picture | None:
+    """The histogram of the numerical ranks of Jf; None without data."""
+    data = audit.data
+    if data is None or not data.ranks:
+        return None
+    least, most = min(data.ranks), max(data.ranks)
+    numbers = range(least, most + 1)
+    edges = [least - 0.5]
+    heights: list[float] = []
+    for k in numbers:
+        edges += [k - HALF, k + HALF]
+        heights += [0.0, float(data.ranks.get(k, 0))]
+    step = max(1, -(-len(numbers) // 12))
+    said = ", ".join(f"{data.ranks[k]} of rank {k}" for k in numbers if data.ranks.get(k))
+    high = 1.15 * max(data.ranks.values())
+    chart = Chart(
+        TITLE,
+        f"Of {data.points} points: {said}.",
+        Axis(
+            least - 0.5,
+            most + 0.5,
+            "numerical rank of Jf(x)",
+            ticks={float(k): str(k) for k in numbers if (k - least) % step == 0},
+        ),
+        Axis(0, max(high, 1.0), "points", count=5),
+        height=300,
+    )
+    chart.bars(edges, heights)
+    if step == 1:
+        for k in numbers:
+            if data.ranks.get(k):
+                chart.label((k, data.ranks[k]), str(data.ranks[k]), anchor="middle", shift=(0, -6))
+    gaps = (
+        ""
+        if data.gaps is None
+        else f" The gap $s_k/s_{{k+1}}$ has the median {data.gaps.median:.3g}, and is at least "
+        f"{data.gaps.least:.3g}."
+    )
+    undecided = f" At {data.undecided} points the rank is undecided." if data.undecided else ""
+    caption = (
+        "How many points have which numerical rank: how many singular values of $Jf(x)$ exceed "
+        f"{data.tolerance:g} times the largest one.{gaps}{undecided}"
+    )
+    return Picture("ranks", TITLE, caption, chart.svg)

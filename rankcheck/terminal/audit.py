@@ -1,0 +1,249 @@
+"""An audit as text: what follows, a table of the layers, the data, the excess, the theorems."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankcheck.audit.result import Audit, LayerFacts, Quantiles, Side, TheoremFacts
+
+__all__ = ["lines"]
+
+#: Lines have at most so many characters.
+WIDTH = 100
+#: The longest name of a layer in the table; a longer one loses its middle.
+NAME = 24
+#: The columns of the layers with their alignment, and those that a narrow terminal does without,
+#: the first one first.
+_COLUMNS = {
+    "": ">",
+    "layer": "<",
+    "shape": ">",
+    "cost": ">",
+    "near 1": ">",
+    "rank": ">",
+    "gap": ">",
+    "stable": ">",
+    "dist²": ">",
+    "imbal": ">",
+    "dead": ">",
+    "linear": ">",
+}
+_SPARED = ("linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
+#: How a finding begins its line.
+_MARKS = {
+    "holds": "holds",
+    "not applicable": "not appl.",
+    "undecided": "undecided",
+    "fails": "FAILS",
+}
+
+
+def lines(audit: Audit, width: int = WIDTH) -> list[str]:
+    """The lines of an audit, each of at most `width` characters where its words allow it.
+
+    Args:
+        width: at least 20; less is taken as 20.
+    """
+    width = min(max(width, 20), WIDTH)
+    found = _head(audit, width)
+    found += ["", *_layers(audit, width)]
+    if audit.data is not None:
+        found += ["", *_data(audit, width)]
+    if audit.theorems:
+        found += ["", *_theorems(audit.theorems, width)]
+    if audit.words:
+        found += [""]
+        for word in audit.words:
+            found += _wrapped(f"* {word}", width, "  ")
+    return found
+
+
+def _head(audit: Audit, width: int) -> list[str]:
+    """What was read, its rank and its cost."""
+    model = audit.model
+    found = _wrapped(
+        f"{audit.name}: {model.source}, depth {model.depth}, "
+        f"widths {' → '.join(map(str, model.widths))}, slope {model.slope:g}",
+        width,
+    )
+    cost = (
+        f"cost {_number(model.cost)}, {_number(audit.ceiling)} a layer; rank {audit.rank}; "
+        f"{_number(audit.balanced.cost)} after balancing"
+    )
+    if audit.balanced.change is not None:
+        cost += f" (the outputs change by {audit.balanced.change:.1e})"
+    found += _wrapped(cost, width)
+    if model.folded and model.stored_cost != model.cost:
+        found += _wrapped(f"cost as stored, before folding: {_number(model.stored_cost)}", width)
+    for said in model.folded:
+        found += _wrapped(f"folded: {said}", width)
+    for said in model.assumed:
+        found += _wrapped(f"assumed: {said}", width)
+    return found
+
+
+def _layers(audit: Audit, width: int) -> list[str]:
+    """The table of the layers."""
+    rows = [_cells(number, layer) for number, layer in enumerate(audit.layers, 1)]
+    names = list(_COLUMNS)
+    kept = [
+        place
+        for place, name in enumerate(names)
+        if name in ("", "layer") or any(row[place] for row in rows)
+    ]
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    for name in _SPARED:
+        if sum(widths[place] + 1 for place in kept) - 1 <= width:
+            break
+        if names.index(name) in kept:
+            kept.remove(names.index(name))
+    if sum(widths[place] + 1 for place in kept) - 1 > width:
+        excess = sum(widths[place] + 1 for place in kept) - 1 - width
+        widths[1] = max(6, widths[1] - excess)
+        rows = [(row[0], _shortened(row[1], widths[1]), *row[2:]) for row in rows]
+    found = []
+    for row in [tuple(names), *rows]:
+        cells = (f"{row[place]:{_COLUMNS[names[place]]}{widths[place]}}" for place in kept)
+        found.append(" ".join(cells).rstrip())
+    if any(not layer.rank.separated for layer in audit.layers):
+        found += _wrapped("? the next singular value is close: this rank is undecided", width)
+    return found
+
+
+def _cells(number: int, layer: LayerFacts) -> tuple[str, ...]:
+    """The cells of a layer, in the order of `_COLUMNS`; a cell without a value is empty."""
+    rows, columns = layer.shape
+    rank = f"{layer.rank.rank}{'' if layer.rank.separated else '?'}"
+    return (
+        str(number),
+        _shortened(_plain(layer.name), NAME),
+        f"{rows}×{columns}",
+        _number(layer.weights + layer.bias),
+        str(layer.near_one),
+        rank,
+        "" if layer.rank.gap is None else _number(layer.rank.gap, 2),
+        _number(layer.stable_rank, 3),
+        "" if layer.distance is None else _number(layer.distance, 2),
+        "" if layer.imbalance is None else _number(layer.imbalance, 2),
+        "" if layer.dead is None else str(layer.dead),
+        "" if layer.linear is None else str(layer.linear),
+    )
+
+
+def _data(audit: Audit, width: int) -> list[str]:
+    """What was measured at the points, and the excess by rank."""
+    data = audit.data
+    assert data is not None
+    ranks = ", ".join(
+        f"{rank} at {count}" for rank, count in sorted(data.ranks.items(), key=lambda pair: pair[0])
+    )
+    undecided = f"; {data.undecided} undecided" if data.undecided else ""
+    facts = {
+        "rank of Jf": f"{ranks}{undecided} (zero: below {data.tolerance:g} of the largest)",
+        "gap s_k / s_(k+1)": "" if data.gaps is None else _spread(data.gaps),
+        "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
+        "Schatten 2/L of Jf": f"{_spread(data.schatten)}; at most {_number(audit.ceiling)}",
+        "tr Θ(x, x)": _spread(data.kernel_trace),
+        "largest eigenvalue of Θ/N": f"{_number(data.kernel_top)} on {data.kernel_points} points",
+        "rank of mean JᵀJ": f"{data.index_rank.rank}"
+        + ("" if data.index_rank.separated else ", undecided"),
+        "points on a kink": str(data.kinks) if data.kinks else "",
+    }
+    found = _wrapped(f"{data.points} points; least, median and largest of each", width)
+    for name, said in facts.items():
+        if said:
+            found += _wrapped(f"  {name + ':':27}{said}", width, "    ")
+    if data.bounds:
+        found += ["", *_wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
+        for bound in data.bounds:
+            logs = "none" if bound.logs is None else _number(bound.logs)
+            slack = "" if bound.logs is None else f", slack {_number(bound.excess - bound.logs)}"
+            found += _wrapped(
+                f"  k = {bound.rank} ({bound.points} points): {_number(bound.excess)} against "
+                f"{logs}{slack}",
+                width,
+                "    ",
+            )
+    return found
+
+
+def _theorems(theorems: Sequence[TheoremFacts], width: int) -> list[str]:
+    """A line or more for each theorem: the finding, the sides, and what is not met."""
+    counts = {name: sum(one.finding == name for one in theorems) for name in _MARKS}
+    totals = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    found = _wrapped(f"theorems: {totals}", width)
+    for one in theorems:
+        found += _wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
+        for side in one.sides:
+            found += _wrapped(f"{'':13}{_side(side)}", width, " " * 15)
+        for condition in one.hypotheses:
+            if condition.met is not True:
+                state = "undecided" if condition.met is None else "not met"
+                figure = f" ({condition.figure})" if condition.figure else ""
+                found += _wrapped(f"{'':13}{state}: {condition.text}{figure}", width, " " * 15)
+        if one.message:
+            found += _wrapped(f"{'':13}{one.message}", width, " " * 15)
+    return found
+
+
+def _side(side: Side) -> str:
+    """One relation: both sides, the slack, where, and whether it is proved."""
+    sign = "≤" if side.kind == "leq" else "="
+    label = f"{side.label}: " if side.label else ""
+    at = "" if side.point is None else f", at point {side.point}"
+    proved = {True: ", proved in balls", False: ", disproved in balls", None: ""}[side.certified]
+    return (
+        f"{label}{_number(side.lhs, 6)} {sign} {_number(side.rhs, 6)}, "
+        f"slack {side.slack:.2g}{at}{proved}"
+    )
+
+
+def _spread(many: Quantiles) -> str:
+    return " · ".join(_number(one) for one in (many.least, many.median, many.most))
+
+
+def _number(value: float, digits: int = 4) -> str:
+    """A number with so many digits.
+
+    >>> _number(2.00012), _number(12345.6), _number(1.5e-7, 2), _number(0.0)
+    ('2', '12350', '1.5e-07', '0')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    rounded = float(f"{value:.{digits - 1}e}")
+    return f"{rounded:.0f}" if 1e3 <= abs(rounded) < 1e6 else f"{rounded:.{digits}g}"
+
+
+def _plain(name: str) -> str:
+    """A name on one line."""
+    return " ".join(name.split())
+
+
+def _shortened(text: str, most: int) -> str:
+    """A text without its middle, if it is longer than `most` characters.
+
+    >>> _shortened("encoder.0.weight", 10), _shortened("short", 10)
+    ('enco…eight', 'short')
+    """
+    if len(text) <= most:
+        return text
+    end = most // 2
+    return f"{text[: most - end - 1]}…{text[-end:]}"
+
+
+def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+    """A text in lines; long words stay whole unless they are longer than a line."""
+    begin = text[: len(text) - len(text.lstrip())]
+    return textwrap.wrap(
+        " ".join(text.split()) if begin == "" else text,
+        width,
+        initial_indent="",
+        subsequent_indent=indent,
+        drop_whitespace=True,
+        replace_whitespace=False,
+        break_on_hyphens=False,
+    )
