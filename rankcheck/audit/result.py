@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from typing import Any, Literal
 
 from rankcheck.notebook import InNotebooks
@@ -252,6 +253,15 @@ class ModelFacts:
     stored_cost: float
     folded: tuple[str, ...]
     assumed: tuple[str, ...]
+
+    @property
+    def chain(self) -> str:
+        """The widths as a text, a run of more than three as one: `10 → 20 (4 times) → 5`."""
+        runs = [(width, len(list(run))) for width, run in groupby(self.widths)]
+        return " → ".join(
+            f"{width} ({length} times)" if length > 3 else " → ".join([str(width)] * length)
+            for width, length in runs
+        )
 
 
 @dataclass(frozen=True)

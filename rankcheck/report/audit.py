@@ -51,7 +51,6 @@ def _values(audit: Audit) -> dict[str, Any]:
         "theorems": theorems,
         "counts": Counter(one.finding for one in audit.theorems),
         "findings": FINDINGS,
-        "widths": _widths(audit.model.widths),
         "figure": figure,
         "spread": _spread,
         "text": printable,
@@ -83,17 +82,3 @@ def _spread(many: Quantiles) -> list[str]:
     """The five numbers of a distribution."""
     five = (many.least, many.quarter, many.median, many.three_quarters, many.most)
     return [figure(one, 3) for one in five]
-
-
-def _widths(widths: tuple[int, ...]) -> str:
-    """Widths in their order, a run of more than three as one: `10 → 20 (7 times) → 5`."""
-    parts: list[str] = []
-    place = 0
-    while place < len(widths):
-        end = place
-        while end < len(widths) and widths[end] == widths[place]:
-            end += 1
-        run = end - place
-        parts += [f"{widths[place]} ({run} times)"] if run > 3 else [str(widths[place])] * run
-        place = end
-    return " → ".join(parts)

@@ -1,16 +1,29 @@
-"""An audit as text: what follows, a table of the layers, the data, the excess, the theorems."""
+"""An audit as text, and watching one: layers, data, excess, theorems, and what follows."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from rankcheck.terminal.display import Display
+from rankcheck.terminal.plain import printable
+from rankcheck.terminal.table import count
 
 if TYPE_CHECKING:
-    from rankcheck.audit.result import Audit, LayerFacts, Quantiles, Side, TheoremFacts
+    from rich.text import Text
 
-__all__ = ["lines"]
+    from rankcheck.audit.result import (
+        Audit,
+        DataFacts,
+        LayerFacts,
+        Quantiles,
+        Side,
+        TheoremFacts,
+    )
+
+__all__ = ["AuditDisplay", "lines"]
 
 #: Lines have at most so many characters.
 WIDTH = 100
@@ -42,23 +55,56 @@ _MARKS = {
 }
 
 
-def lines(audit: Audit, width: int = WIDTH) -> list[str]:
-    """The lines of an audit, each of at most `width` characters where its words allow it.
+class AuditDisplay(Display):
+    """Shows how far an audit is; a `rankcheck.audit.watcher.Watcher`."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._stage, self._done = "importing", 0
+        self._total: int | None = None
+
+    def started(self, stage: str, total: int | None) -> None:
+        self._stage, self._done, self._total = stage, 0, total
+        self.now_and_then(self._line)
+
+    def advanced(self, number: int) -> None:
+        self._done += number
+        self.now_and_then(self._line)
+
+    def interrupted(self, done: str) -> None:
+        self.say(f"interrupted: {done}")
+
+    def render(self) -> Text:
+        """The stage, how much of it is done, and the seconds."""
+        from rich.text import Text
+
+        return Text(printable(self._line()), style="bold")
+
+    def _line(self) -> str:
+        of = "" if self._total is None else f" {count(self._done)} of {count(self._total)}"
+        return f"{self._stage}{of}, {self.seconds:.0f} s"
+
+
+def lines(
+    audit: Audit, *, width: int = WIDTH, written: Callable[[str], str] = printable
+) -> list[str]:
+    """The lines of an audit.
 
     Args:
-        width: at least 20; less is taken as 20.
+        width: of a line, in characters; at least 40, and at most `WIDTH`.
+        written: how a text with formulas is written.
     """
-    width = min(max(width, 20), WIDTH)
+    width = min(max(width, 40), WIDTH)
     found = _head(audit, width)
     found += ["", *_layers(audit, width)]
     if audit.data is not None:
-        found += ["", *_data(audit, width)]
+        found += ["", *_data(audit, audit.data, width)]
     if audit.theorems:
-        found += ["", *_theorems(audit.theorems, width)]
+        found += ["", *_theorems(audit.theorems, width, written)]
     if audit.words:
         found += [""]
         for word in audit.words:
-            found += _wrapped(f"* {word}", width, "  ")
+            found += _wrapped(f"* {written(word)}", width)
     return found
 
 
@@ -67,7 +113,7 @@ def _head(audit: Audit, width: int) -> list[str]:
     model = audit.model
     found = _wrapped(
         f"{audit.name}: {model.source}, depth {model.depth}, "
-        f"widths {' → '.join(map(str, model.widths))}, slope {model.slope:g}",
+        f"widths {model.chain}, slope {model.slope:g}",
         width,
     )
     cost = (
@@ -134,10 +180,8 @@ def _cells(number: int, layer: LayerFacts) -> tuple[str, ...]:
     )
 
 
-def _data(audit: Audit, width: int) -> list[str]:
+def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
     """What was measured at the points, and the excess by rank."""
-    data = audit.data
-    assert data is not None
     ranks = ", ".join(
         f"{rank} at {count}" for rank, count in sorted(data.ranks.items(), key=lambda pair: pair[0])
     )
@@ -156,7 +200,7 @@ def _data(audit: Audit, width: int) -> list[str]:
     found = _wrapped(f"{data.points} points; least, median and largest of each", width)
     for name, said in facts.items():
         if said:
-            found += _wrapped(f"  {name + ':':27}{said}", width, "    ")
+            found += _wrapped(f"  {name + ':':27}{said}", width, " " * (29 if width > 70 else 4))
     if data.bounds:
         found += ["", *_wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
         for bound in data.bounds:
@@ -171,7 +215,9 @@ def _data(audit: Audit, width: int) -> list[str]:
     return found
 
 
-def _theorems(theorems: Sequence[TheoremFacts], width: int) -> list[str]:
+def _theorems(
+    theorems: Sequence[TheoremFacts], width: int, written: Callable[[str], str]
+) -> list[str]:
     """A line or more for each theorem: the finding, the sides, and what is not met."""
     counts = {name: sum(one.finding == name for one in theorems) for name in _MARKS}
     totals = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
@@ -179,21 +225,21 @@ def _theorems(theorems: Sequence[TheoremFacts], width: int) -> list[str]:
     for one in theorems:
         found += _wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
         for side in one.sides:
-            found += _wrapped(f"{'':13}{_side(side)}", width, " " * 15)
+            found += _wrapped(f"{'':13}{_side(side, written)}", width, " " * 15)
         for condition in one.hypotheses:
             if condition.met is not True:
                 state = "undecided" if condition.met is None else "not met"
-                figure = f" ({condition.figure})" if condition.figure else ""
-                found += _wrapped(f"{'':13}{state}: {condition.text}{figure}", width, " " * 15)
+                said = condition.text + (f" ({condition.figure})" if condition.figure else "")
+                found += _wrapped(f"{'':13}{state}: {written(said)}", width, " " * 15)
         if one.message:
-            found += _wrapped(f"{'':13}{one.message}", width, " " * 15)
+            found += _wrapped(f"{'':13}{written(one.message)}", width, " " * 15)
     return found
 
 
-def _side(side: Side) -> str:
+def _side(side: Side, written: Callable[[str], str]) -> str:
     """One relation: both sides, the slack, where, and whether it is proved."""
     sign = "≤" if side.kind == "leq" else "="
-    label = f"{side.label}: " if side.label else ""
+    label = f"{written(side.label)}: " if side.label else ""
     at = "" if side.point is None else f", at point {side.point}"
     proved = {True: ", proved in balls", False: ", disproved in balls", None: ""}[side.certified]
     return (
@@ -210,17 +256,16 @@ def _number(value: float, digits: int = 4) -> str:
     """A number with so many digits.
 
     >>> _number(2.00012), _number(12345.6), _number(1.5e-7, 2), _number(0.0)
-    ('2', '12350', '1.5e-07', '0')
+    ('2', '12346', '1.5e-07', '0')
     """
     if not math.isfinite(value):
         return str(value)
-    rounded = float(f"{value:.{digits - 1}e}")
-    return f"{rounded:.0f}" if 1e3 <= abs(rounded) < 1e6 else f"{rounded:.{digits}g}"
+    return f"{value:.0f}" if 10 ** (digits - 1) <= abs(value) < 1e6 else f"{value:.{digits}g}"
 
 
 def _plain(name: str) -> str:
-    """A name on one line."""
-    return " ".join(name.split())
+    """A name on one line, without control characters."""
+    return printable(" ".join(name.split()))
 
 
 def _shortened(text: str, most: int) -> str:
@@ -236,14 +281,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
-    """A text in lines; long words stay whole unless they are longer than a line."""
-    begin = text[: len(text) - len(text.lstrip())]
+    """A text in lines of at most so many characters; a word that is longer is cut."""
     return textwrap.wrap(
-        " ".join(text.split()) if begin == "" else text,
-        width,
-        initial_indent="",
-        subsequent_indent=indent,
-        drop_whitespace=True,
-        replace_whitespace=False,
-        break_on_hyphens=False,
+        printable(text), width, subsequent_indent=indent, break_on_hyphens=False, tabsize=1
     )

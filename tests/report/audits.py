@@ -58,8 +58,7 @@ def layer(number: int) -> LayerFacts:
         dead=number if inner else None,
         linear=2 if inner else None,
         energy=2.0 + number / 4,
-        representation=tuple(1.2 * math.exp(-i * (0.3 if i < 2 else 1.1)) for i in range(6))
-        + (0.0,),
+        representation=(*(1.2 * math.exp(-i * (0.3 if i < 2 else 1.1)) for i in range(6)), 0.0),
     )
 
 
@@ -89,7 +88,7 @@ def theorems() -> tuple[TheoremFacts, ...]:
         TheoremFacts(
             "bottleneck.distance-to-isometries",
             "Almost all layers are near a partial isometry",
-            r"$\sum_\ell \|W_\ell - U_\ell V_\ell^\top\|_F^2 \le \|\theta\|^2 - kL - 2 \log |Jf|_+$.",
+            r"$\sum_\ell \|W_\ell - U_\ell V_\ell^\top\|^2 \le \|\theta\|^2 - kL - 2 \log |Jf|_+$.",
             "bottleneck, Thm. 4",
             (Hypothesis("the rank is decided", None, "4 points"),),
             "undecided",
@@ -135,7 +134,10 @@ def made_up(**changes) -> Audit:
             undecided=4,
             gaps=Quantiles(12.0, 80.0, 150.0, 400.0, 2.5e4),
             tolerance=1e-2,
-            singular_values=(around(2.1), around(1.2, 0.4), around(0.01), Quantiles(0, 0, 0, 0, 1e-3)),
+            singular_values=(
+                *(around(2.1), around(1.2, 0.4), around(0.01)),
+                Quantiles(0, 0, 0, 0, 1e-3),
+            ),
             schatten=around(1.95, 0.05),
             bounds=(
                 BoundByRank(1, 16, cost - DEPTH, 1.2),

@@ -42,8 +42,8 @@ def costs(audit: Audit) -> Picture:
     chart.end_label(float(k), f"rank {k}", 0)
     caption = (
         r"The cost of a layer: $\|W_\ell\|_F^2$ in blue, and $\|b_\ell\|^2$ in orange on top of "
-        f"it. The dashed lines are the mean $\\|\\theta\\|^2/L$ and the rank $k = {k}$: of the networks "
-        "of one function the least mean tends to the rank as they get deeper."
+        f"it. The dashed lines are the mean $\\|\\theta\\|^2/L$ and the rank $k = {k}$: of the "
+        "networks of one function the least mean tends to the rank as they get deeper."
     )
     return Picture("costs", TITLE, caption, chart.svg)
 

@@ -16,6 +16,8 @@ __all__ = ["jacobians"]
 TITLE = "The singular values of the Jacobian over the data"
 #: So many singular values are drawn, at most.
 MOST = 40
+#: Half the width of a box.
+HALF = 0.25
 
 
 def jacobians(audit: Audit) -> Picture | None:
@@ -45,7 +47,8 @@ def jacobians(audit: Audit) -> Picture | None:
         )
         series = 1 if i <= audit.rank else 2
         chart.line([(i, least), (i, most)], series)
-        chart.band([(i - 0.25, upper), (i + 0.25, upper)], [(i - 0.25, quarter), (i + 0.25, quarter)], series)  # fmt: skip
+        left, right = i - HALF, i + HALF
+        chart.band([(left, upper), (right, upper)], [(left, quarter), (right, quarter)], series)
         chart.dots([(float(i), median)], series, tip=f"s_{i}: median {one.median:.3g}")
     caption = (
         "For each $i$ the singular value $s_i(Jf(x))$ over the data: the line from the least to "
