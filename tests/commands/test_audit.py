@@ -41,7 +41,17 @@ def asked(monkeypatch):
 
 
 def test_the_arguments_arrive(asked, capsys):
-    line = ["audit", "m.pt", "--data", "x.npy", "--max-rank", "3", "--slope", "0.1", "--no-theorems"]
+    line = [
+        "audit",
+        "m.pt",
+        "--data",
+        "x.npy",
+        "--max-rank",
+        "3",
+        "--slope",
+        "0.1",
+        "--no-theorems",
+    ]
     assert main([*line, "--tolerance", "0.01", "--workers", "2"]) == 0
     assert (asked.model, asked.data) == (Path("m.pt"), Path("x.npy"))
     del asked.options["watcher"]

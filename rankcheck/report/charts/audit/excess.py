@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankcheck.report.charts.audit.scales import whole_axis
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart
 
@@ -25,18 +26,11 @@ def excess(audit: Audit) -> Picture | None:
     values = [value for _, value in [*upper, *lower]]
     low, high = min([*values, 0.0]), max([*values, 0.0])
     room = 0.08 * (high - low) or 1.0
-    first, last = bounds[0].rank, bounds[-1].rank
-    step = max(1, -(-(last - first) // 12))
     chart = Chart(
         TITLE,
         "The excess cost for every rank, and the largest sum of logarithms over the data, which is "
         "at most as large.",
-        Axis(
-            first - 0.5,
-            last + 0.5,
-            "rank k",
-            ticks={float(n): str(n) for n in range(first, last + 1, step)},
-        ),
+        whole_axis(bounds[0].rank, bounds[-1].rank, "rank k"),
         Axis(low - room, high + room),
         right=130,
     )

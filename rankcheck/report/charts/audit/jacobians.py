@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankcheck.report.charts.audit.scales import floored, log_axis
+from rankcheck.report.charts.audit.scales import floored, log_axis, whole_axis
 from rankcheck.report.charts.picture import Picture
-from rankcheck.report.svg import Axis, Chart
+from rankcheck.report.svg import Chart
 
 if TYPE_CHECKING:
     from rankcheck.audit.result import Audit
@@ -28,17 +28,11 @@ def jacobians(audit: Audit) -> Picture | None:
     y = log_axis((s for one in many for s in (one.least, one.median, one.most)), "sᵢ(Jf(x))")
     if y is None:
         return None
-    step = max(1, -(-len(many) // 12))
     chart = Chart(
         TITLE,
         f"The least, the median and the largest of {len(many)} singular values over "
         f"{audit.data.points} points.",
-        Axis(
-            0.5,
-            len(many) + 0.5,
-            "i",
-            ticks={float(n): str(n) for n in range(1, len(many) + 1, step)},
-        ),
+        whole_axis(1, len(many), "i"),
         y,
     )
     for i, one in enumerate(many, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rankcheck.report.charts.audit.scales import TICKS, whole_axis
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart
 
@@ -29,23 +30,17 @@ def ranks(audit: Audit) -> Picture | None:
     for k in numbers:
         edges += [k - HALF, k + HALF]
         heights += [0.0, float(data.ranks.get(k, 0))]
-    step = max(1, -(-len(numbers) // 12))
     said = ", ".join(f"{data.ranks[k]} of rank {k}" for k in numbers if data.ranks.get(k))
     high = 1.15 * max(data.ranks.values())
     chart = Chart(
         TITLE,
         f"Of {data.points} points: {said}.",
-        Axis(
-            least - 0.5,
-            most + 0.5,
-            "numerical rank of Jf(x)",
-            ticks={float(k): str(k) for k in numbers if (k - least) % step == 0},
-        ),
+        whole_axis(least, most, "numerical rank of Jf(x)"),
         Axis(0, max(high, 1.0), "points", count=5),
         height=300,
     )
     chart.bars(edges, heights)
-    if step == 1:
+    if len(numbers) <= TICKS:
         for k in numbers:
             if data.ranks.get(k):
                 chart.label((k, data.ranks[k]), str(data.ranks[k]), anchor="middle", shift=(0, -6))

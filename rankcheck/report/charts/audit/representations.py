@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankcheck.report.charts.audit.scales import floored, layer_axis, log_axis
+from rankcheck.report.charts.audit.scales import MANY, floored, layer_axis, log_axis
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Chart
 
@@ -39,13 +39,12 @@ def representations(audit: Audit) -> Picture | None:
     for i in reversed(range(longest)):
         series = 1 if i < k else 2
         for run in _runs(values, i):
-            points = [(float(n), s) for n, s in run]
-            shown = list(
-                zip((n for n, _ in points), floored((s for _, s in points), y), strict=True)
-            )
+            heights = floored((s for _, s in run), y)
+            shown = [(float(n), s) for (n, _), s in zip(run, heights, strict=True)]
             if len(shown) > 1:
                 chart.line(shown, series)
-            chart.dots(shown, series, tip=f"singular value {i + 1}", fine=True)
+            if len(shown) == 1 or len(values) <= MANY:
+                chart.dots(shown, series, tip=f"singular value {i + 1}", fine=True)
     more = max(map(len, values)) > LINES
     caption = (
         r"The singular values of the matrix of all $\alpha_\ell(x_i)$, divided by $\sqrt N$: a "

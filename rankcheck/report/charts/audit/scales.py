@@ -5,31 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from rankcheck.report.axes import steps
 from rankcheck.report.svg import Axis, Point
 
-__all__ = ["floored", "layer_axis", "log_axis", "on_pixels"]
+__all__ = ["floored", "layer_axis", "log_axis", "on_pixels", "whole_axis"]
 
 #: A logarithmic axis shows so many decades below the largest value, at most.
 DECADES = 8
-#: Layers are numbered on the axis in steps, so that at most so many numbers stand there.
+#: At most so many whole numbers stand at an axis.
 TICKS = 12
+#: More layers than these have smaller dots, or none on lines.
+MANY = 60
 #: Dots that are nearer than this, as shares of an axis, are drawn once.
 PIXEL = 1 / 400
 
 
 def layer_axis(depth: int) -> Axis:
     """The layers 1..L, each in the middle of a unit."""
-    step = next(s for s in _steps() if depth <= s * TICKS)
-    shown = [1, *range(step, depth + 1, step)] if step > 1 else range(1, depth + 1)
-    return Axis(0.5, depth + 0.5, "layer", ticks={float(n): str(n) for n in shown})
+    return whole_axis(1, depth, "layer")
 
 
-def _steps() -> Iterable[int]:
-    """1, 2, 5, 10, 20, 50, ..."""
-    power = 1
-    while True:
-        yield from (power, 2 * power, 5 * power)
-        power *= 10
+def whole_axis(low: int, high: int, label: str) -> Axis:
+    """The whole numbers low..high, each in the middle of a unit; all are named if they are few."""
+    if high - low < TICKS:
+        shown = [float(n) for n in range(low, high + 1)]
+    else:
+        shown = [float(low), *(n for n in steps(low, high, TICKS) if n != low)]
+    return Axis(low - 0.5, high + 0.5, label, ticks={n: f"{n:g}" for n in shown})
 
 
 def log_axis(values: Iterable[float], label: str, *, decades: int = DECADES) -> Axis | None:

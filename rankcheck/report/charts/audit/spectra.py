@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankcheck.report.charts.audit.scales import floored, layer_axis, log_axis, on_pixels
+from rankcheck.report.charts.audit.scales import MANY, floored, layer_axis, log_axis, on_pixels
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart
 
@@ -16,8 +16,6 @@ __all__ = ["spectra"]
 TITLE = "The singular values of the layers"
 #: Up to this singular value the axis is linear, so that 0 and 1 are both seen.
 LINEAR = 4.0
-#: More layers have smaller dots.
-MANY = 60
 
 
 def spectra(audit: Audit) -> Picture:
