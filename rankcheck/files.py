@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rankcheck.errors import InputError
 
-__all__ = ["GENERATOR", "check_new", "check_writable", "write_json", "write_page", "write_text"]
+__all__ = ["GENERATOR", "check_writable", "write_json", "write_page", "write_text"]
 
 #: The longest list that is written on one line.
 WIDTH = 200
@@ -33,36 +33,6 @@ def check_writable(path: Path, kind: str, fields: Collection[str] | None = None)
     Raises:
         InputError: with the path and the reason.
     """
-    _check_place(path)
-    if path.suffix == ".py":
-        form = "HTML" if fields is None else "JSON"
-        raise InputError(f"cannot write to {path}: {kind} is {form}, and this is a Python file")
-    full = path.is_file() and path.stat().st_size > 0
-    if full and not (_is_page(path) if fields is None else _is_kind(path, fields)):
-        raise InputError(
-            f"cannot write to {path}: it exists and is not {kind}; name another file, or delete it"
-        )
-
-
-def check_new(path: Path, kind: str, suffix: str) -> None:
-    """Check that a file can be made, before the work whose result it takes; none is replaced.
-
-    Args:
-        kind: what is to be written, in words.
-        suffix: how its name must end.
-
-    Raises:
-        InputError: with the path and the reason.
-    """
-    _check_place(path)
-    if path.suffix != suffix:
-        raise InputError(f"cannot write to {path}: the name of {kind} ends in {suffix}")
-    if path.exists() or path.is_symlink():
-        raise InputError(f"cannot write to {path}: it exists; name another file, or delete it")
-
-
-def _check_place(path: Path) -> None:
-    """Check that a file can be at a path."""
     folder = path.parent
     if path.is_dir():
         raise InputError(f"cannot write to {path}: it is a folder")
@@ -71,6 +41,14 @@ def _check_place(path: Path) -> None:
     there = path.exists()
     if not os.access(path if there else folder, os.W_OK):
         raise InputError(f"cannot write to {path}: permission denied")
+    if path.suffix == ".py":
+        form = "HTML" if fields is None else "JSON"
+        raise InputError(f"cannot write to {path}: {kind} is {form}, and this is a Python file")
+    full = path.is_file() and path.stat().st_size > 0
+    if full and not (_is_page(path) if fields is None else _is_kind(path, fields)):
+        raise InputError(
+            f"cannot write to {path}: it exists and is not {kind}; name another file, or delete it"
+        )
 
 
 def _is_page(path: Path) -> bool:

@@ -138,7 +138,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
     if args.balanced is not None:
-        files.check_new(args.balanced, "a balanced network", ".safetensors")
+        _check_new(args.balanced)
     named = [args.model, args.data, args.html, args.balanced]
     named += [] if args.json in (None, "-") else [Path(args.json)]
     seen: set[Path] = set()
@@ -147,6 +147,19 @@ def _check(args: argparse.Namespace) -> None:
         if place in seen:
             raise InputError(f"{one} is named twice; what is read and written are different files")
         seen.add(place)
+
+
+def _check_new(path: Path) -> None:
+    """Check that the balanced network can be written; no file is replaced, the trained one least.
+
+    Raises:
+        InputError: with the path and the reason.
+    """
+    if path.suffix != ".safetensors":
+        raise InputError(f"cannot write to {path}: a balanced network is a .safetensors file")
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise InputError(f"cannot write to {path}: it exists; name another file, or delete it")
+    files.check_writable(path, "a balanced network")
 
 
 def _audit(args: argparse.Namespace, shown: AuditDisplay) -> Audit:

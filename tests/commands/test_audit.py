@@ -121,7 +121,7 @@ def test_an_interruption_says_what_was_done(asked, capsys):
         (["--html", "no/a.html"], "the folder no does not exist"),
         (["--json", "."], "it is a folder"),
         (["--balanced", "mine.safetensors"], "it exists; name another file"),
-        (["--balanced", "b.pt"], "the name of a balanced network ends in .safetensors"),
+        (["--balanced", "b.pt"], "a balanced network is a .safetensors file"),
         (["--json", "a.html", "--html", "a.html"], "a.html is named twice"),
         (["--data", "m.pt"], "m.pt is named twice"),
         (["--html", "/dev/full"], "No space left on device"),
