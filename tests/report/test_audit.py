@@ -11,6 +11,7 @@ import pytest
 from rankcheck.audit.result import BoundByRank, Quantiles
 from rankcheck.report import audit_page
 from rankcheck.report.charts.audit import pictures
+from rankcheck.report.figures import figure
 from rankcheck.report.notebook import html
 
 from .audits import DEPTH, made_up, odd, spectrum, without_data
@@ -212,6 +213,4 @@ def test_dots_that_lie_on_one_another_are_drawn_once():
     ],
 )
 def test_figures(value, digits, text):
-    from rankcheck.report.audit import figure
-
     assert figure(value, digits) == text

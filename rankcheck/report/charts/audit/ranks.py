@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rankcheck.report.charts.audit.scales import TICKS, whole_axis
 from rankcheck.report.charts.picture import Picture
+from rankcheck.report.figures import figure
 from rankcheck.report.svg import Axis, Chart
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ def ranks(audit: Audit) -> Picture | None:
     gaps = (
         ""
         if data.gaps is None
-        else f" The gap $s_k/s_{{k+1}}$ has the median {data.gaps.median:.3g}, and is at least "
-        f"{data.gaps.least:.3g}."
+        else f" The gap $s_k/s_{{k+1}}$ has the median {figure(data.gaps.median, 3)}, and is at least "
+        f"{figure(data.gaps.least, 3)}."
     )
     undecided = f" At {data.undecided} points the rank is undecided." if data.undecided else ""
     caption = (
         "How many points have which numerical rank: how many singular values of $Jf(x)$ exceed "
-        f"{data.tolerance:g} times the largest one.{gaps}{undecided}"
+        f"{figure(data.tolerance, 3)} times the largest one.{gaps}{undecided}"
     )
     return Picture("ranks", TITLE, caption, chart.svg)
