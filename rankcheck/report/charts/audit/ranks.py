@@ -48,8 +48,8 @@ def ranks(audit: Audit) -> Picture | None:
     gaps = (
         ""
         if data.gaps is None
-        else f" The gap $s_k/s_{{k+1}}$ has the median {figure(data.gaps.median, 3)}, and is at least "
-        f"{figure(data.gaps.least, 3)}."
+        else f" The gap $s_k/s_{{k+1}}$ has the median {figure(data.gaps.median, 3)}, and is at "
+        f"least {figure(data.gaps.least, 3)}."
     )
     undecided = f" At {data.undecided} points the rank is undecided." if data.undecided else ""
     caption = (
