@@ -72,7 +72,7 @@ class AuditDisplay(Display):
         self.now_and_then(self._line)
 
     def interrupted(self, done: str) -> None:
-        self.say(f"interrupted: {done}")
+        self.say(done)
 
     def render(self) -> Text:
         """The stage, how much of it is done, and the seconds."""

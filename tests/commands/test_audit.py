@@ -31,7 +31,7 @@ def asked(monkeypatch):
             options["watcher"].started("points", 7)
             options["watcher"].advanced(3)
             if isinstance(self.found, BaseException):
-                options["watcher"].interrupted("3 of 7 points were measured")
+                options["watcher"].interrupted("The audit was stopped; in points, 3 of 7.")
                 raise self.found
             return self.found
 
@@ -99,7 +99,7 @@ def test_an_interruption_says_what_was_done(asked, capsys):
     asked.found = KeyboardInterrupt()
     assert main(["audit", "m.pt", "--json", "a.json"]) == 130
     out, err = capsys.readouterr()
-    assert "interrupted: 3 of 7 points were measured" in out
+    assert "The audit was stopped; in points, 3 of 7." in out
     assert err == "rankcheck: interrupted\n"
     assert not Path("a.json").exists()
 

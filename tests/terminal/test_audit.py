@@ -71,9 +71,9 @@ def test_progress_on_a_pipe_is_a_line_now_and_then(monkeypatch):
         shown.started("points", 200_000)
         for _ in range(4):
             shown.advanced(50_000)
-        shown.interrupted("150000 of 200000 points were measured")
+        shown.interrupted("The audit was stopped; in points, 150000 of 200000.")
     said = stream.getvalue().splitlines()
     assert any(line.startswith("points 50000 of 200k, ") for line in said)
-    assert said[-1] == "interrupted: 150000 of 200000 points were measured"
+    assert said[-1] == "The audit was stopped; in points, 150000 of 200000."
     shown.started("layers", None)
     assert shown.render().plain.startswith("layers, ")
