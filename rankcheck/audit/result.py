@@ -226,6 +226,16 @@ class TheoremFacts:
     checked: int | None = None
     message: str = ""
 
+    @property
+    def closest(self) -> Side | None:
+        """The relation with the least slack, relative to its larger side; None without any."""
+
+        def relative(side: Side) -> float:
+            size = max(abs(side.lhs), abs(side.rhs))
+            return side.slack / size if size else 0.0
+
+        return min(self.sides, key=relative, default=None)
+
 
 @dataclass(frozen=True)
 class Balanced:

@@ -46,6 +46,8 @@ _COLUMNS = {
     "linear": ">",
 }
 _SPARED = ("linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
+#: In this order theorems are listed; the last ones stay on the screen.
+_ORDER = ("not applicable", "holds", "undecided", "fails")
 #: How a finding begins its line.
 _MARKS = {
     "holds": "holds",
@@ -222,10 +224,16 @@ def _theorems(
     counts = {name: sum(one.finding == name for one in theorems) for name in _MARKS}
     totals = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     found = _wrapped(f"theorems: {totals}", width)
-    for one in theorems:
+    for one in sorted(theorems, key=lambda one: _ORDER.index(one.finding)):
+        shown = one.sides
+        if one.finding == "holds":  # the relation that comes closest says enough
+            closest = one.closest
+            shown = () if closest is None else (closest,)
         found += _wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
-        for side in one.sides:
+        for side in shown:
             found += _wrapped(f"{'':13}{_side(side, written)}", width, " " * 15)
+        if one.finding == "holds":
+            continue
         for condition in one.hypotheses:
             if condition.met is not True:
                 state = "undecided" if condition.met is None else "not met"
