@@ -194,7 +194,7 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
         "Schatten 2/L of Jf": f"{_spread(data.schatten)}; at most {_number(audit.ceiling)}",
         "tr Θ(x, x)": _spread(data.kernel_trace),
-        "largest eigenvalue of Θ/N": f"{_number(data.kernel_top)} on {data.kernel_points} points",
+        "largest eigenvalue of Θ/K": f"{_number(data.kernel_top)} on K = {data.kernel_points} points",
         "rank of mean JᵀJ": f"{data.index_rank.rank}"
         + ("" if data.index_rank.separated else ", undecided"),
         "points on a kink": str(data.kinks) if data.kinks else "",
