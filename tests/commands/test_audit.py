@@ -105,6 +105,28 @@ def test_an_interruption_says_what_was_done(asked, capsys):
 
 
 @pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "rankcheck: out of memory (MemoryError)\n"),
+        (
+            RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+            "out of memory (RuntimeError)",
+        ),
+    ],
+)
+def test_memory_that_is_short_is_one_line(monkeypatch, capsys, error, said):
+    def audit(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(rankcheck.audit, "audit", audit, raising=False)
+    assert main(["audit", "m.pt", "--json", "a.json"]) == 4
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--max-rank", "0"], "--max-rank is 0"),

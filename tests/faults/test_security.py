@@ -9,7 +9,9 @@ import os
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 import rankcheck
 from rankcheck.claims.claim import is_id
@@ -81,6 +83,26 @@ def test_a_pickle_is_not_opened(here, capsys, protocol):
             assert main(line) == 2
         with pytest.raises(JournalError):
             Journal(Path(name), {"claim": "t.a"})
+    assert not Path("exploded").exists()
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 5])
+def test_a_model_that_would_run_code(here, capsys, protocol):
+    """As a pickle under any name, as torch packs it, and inside arrays of numpy."""
+    bomb = pickle.dumps(Bomb(), protocol=protocol)
+    for name in ("x.safetensors", "x.pt", "x.onnx", "x.npy", "x.csv", "x"):
+        Path(name).write_bytes(bomb)
+        assert main(["audit", name]) == 2
+    torch.save({"weight": Bomb()}, "x.pt", pickle_protocol=max(protocol, 2))
+    assert main(["audit", "x.pt"]) == 2
+    torch.save({"weight": torch.ones(1, 1)}, "good.pt")
+    np.save("x.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
+    np.savez("x.npz", X=np.array([Bomb()], dtype=object))
+    for name in ("x.npy", "x.npz", "x.csv", "x"):
+        assert main(["audit", "good.pt", "--data", name]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
     assert not Path("exploded").exists()
 
 
