@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from rankcheck.errors import InputError
 
-__all__ = ["GENERATOR", "check_writable", "write_json", "write_page", "write_text"]
+__all__ = [
+    "GENERATOR",
+    "check_writable",
+    "write_bytes",
+    "write_json",
+    "write_page",
+    "write_text",
+]
 
 #: The longest list that is written on one line.
 WIDTH = 200
@@ -20,7 +27,14 @@ WIDTH = 200
 GENERATOR = '<meta name="generator" content="rankcheck">'
 
 
-def check_writable(path: Path, kind: str, fields: Collection[str] | None = None) -> None:
+def check_writable(
+    path: Path,
+    kind: str,
+    fields: Collection[str] | None = None,
+    *,
+    form: str | None = None,
+    same: Callable[[Path], bool] | None = None,
+) -> None:
     """Check that a file can be written, before the work whose result it takes.
 
     A file that exists is replaced only if it is of the same kind, or empty: no file of claims, and
@@ -29,6 +43,8 @@ def check_writable(path: Path, kind: str, fields: Collection[str] | None = None)
     Args:
         kind: what is to be written, in words.
         fields: what the JSON of that kind has; None for a page of HTML.
+        form: the format in words, if it is neither.
+        same: whether a file that exists is of this kind, if it is neither.
 
     Raises:
         InputError: with the path and the reason.
@@ -42,10 +58,12 @@ def check_writable(path: Path, kind: str, fields: Collection[str] | None = None)
     if not os.access(path if there else folder, os.W_OK):
         raise InputError(f"cannot write to {path}: permission denied")
     if path.suffix == ".py":
-        form = "HTML" if fields is None else "JSON"
+        form = form or ("HTML" if fields is None else "JSON")
         raise InputError(f"cannot write to {path}: {kind} is {form}, and this is a Python file")
     full = path.is_file() and path.stat().st_size > 0
-    if full and not (_is_page(path) if fields is None else _is_kind(path, fields)):
+    if same is None:
+        same = _is_page if fields is None else lambda path: _is_kind(path, fields)
+    if full and not same(path):
         raise InputError(
             f"cannot write to {path}: it exists and is not {kind}; name another file, or delete it"
         )
@@ -84,7 +102,12 @@ def write_page(path: Path, page: str) -> None:
 
 
 def write_text(path: Path, text: str, *, follow: bool = True) -> None:
-    """Write a text, either the whole file or nothing.
+    """Write a text in UTF-8, either the whole file or nothing; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), follow=follow)
+
+
+def write_bytes(path: Path, content: bytes, *, follow: bool = True) -> None:
+    """Write a file, either the whole of it or nothing.
 
     A link is followed, or replaced where `follow` is False; a device or a pipe is written through.
     A new file has the permissions that the umask leaves, and an existing one keeps its own.
@@ -94,14 +117,14 @@ def write_text(path: Path, text: str, *, follow: bool = True) -> None:
     """
     target = path.resolve() if follow else path.parent.resolve() / path.name
     if follow and target.exists() and not target.is_file():
-        with target.open("w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+        with target.open("wb") as file:
+            file.write(content)
         return
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
     partial = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         kept = target.exists() and not target.is_symlink()
         partial.chmod(target.stat().st_mode & 0o777 if kept else 0o666 & ~_umask())
         partial.replace(target)

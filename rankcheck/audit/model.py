@@ -22,11 +22,12 @@ class Model:
         net: the network in float64 on the CPU, without batch axes. Identity activations are those
             of slope 1.
         source: what it was read from: `safetensors`, `state dict`, `ONNX`, `torch module`,
-            `scikit-learn`.
+            `scikit-learn`, `network`.
         names: of its L affine maps: those of the file, joined by `+` where several were folded.
         parameters: of each affine map, the names of its weights and its bias (None without one) in
-            the file; None for a map that was folded, or if there are no names.
-        stored_cost: the sum of squares of the parameters as they are stored, before folding.
+            the file; None for a map that was folded, is stored transposed, or has no names.
+        stored_cost: the sum of squares of the parameters as they are stored, before folding:
+            weights and biases, those of batch norms included. Running averages are no parameters.
         folded: what was folded into an affine map, a sentence each. Folding keeps the function and
             changes the cost.
         assumed: what the file does not say and was assumed, a sentence each.

@@ -23,6 +23,7 @@ from rankcheck.balls import BallArray
 from rankcheck.linalg import Array, Number, block_diagonal, frobenius_squared
 from rankcheck.networks.evaluation import AtPoints, Slope, leaky, leaky_derivative
 from rankcheck.networks.evaluation import check_array as _check_array
+from rankcheck.networks.modules import slope_of
 from rankcheck.text import array_text
 
 __all__ = ["AtPoints", "Network", "PartialJacobians", "leaky", "leaky_derivative"]
@@ -180,21 +181,22 @@ class Network:
             )
         layers = list(module)
         linear = [layer for layer in layers[::2] if isinstance(layer, nn.Linear)]
-        activations = [a for a in layers[1::2] if isinstance(a, nn.ReLU | nn.LeakyReLU)]
-        if len(layers) != 2 * len(linear) - 1 or len(activations) != len(linear) - 1:
+        slopes = [a for layer in layers[1::2] if (a := slope_of(layer)) is not None]
+        if len(layers) != 2 * len(linear) - 1 or len(slopes) != len(linear) - 1:
             raise TypeError(
                 f"received the layers [{', '.join(type(layer).__name__ for layer in layers)}]; "
                 "they must alternate: Linear, ReLU or LeakyReLU, ..., Linear"
             )
-        slopes = {getattr(layer, "negative_slope", 0.0) for layer in activations}
-        if len(slopes) > 1:
-            raise ValueError(f"the activations have slopes {sorted(slopes)}; all must be equal")
+        if len(set(slopes)) > 1:
+            raise ValueError(
+                f"the activations have slopes {sorted(set(slopes))}; all must be equal"
+            )
         weights = tuple(layer.weight.detach().double() for layer in linear)
         biases = tuple(
             w.new_zeros(w.shape[0]) if layer.bias is None else layer.bias.detach().double()
             for layer, w in zip(linear, weights, strict=True)
         )
-        return cls(weights, biases, *slopes)
+        return cls(weights, biases, *slopes[:1])
 
     # Shape
 

@@ -180,9 +180,9 @@ def nudged(value: Any) -> st.SearchStrategy[Any]:
 
 
 @st.composite
-def torn(draw: st.DrawFn, text: str) -> bytes:
-    """The text of a file that was cut off, or in which some bytes were changed."""
-    raw = bytearray(text.encode("utf-8", "surrogatepass"))
+def torn(draw: st.DrawFn, text: str | bytes) -> bytes:
+    """The content of a file that was cut off, or in which some bytes were changed."""
+    raw = bytearray(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     for _ in range(draw(st.integers(1, 4))):
         if not raw:
             break

@@ -1,0 +1,123 @@
+"""Trained networks and data from elsewhere: a file a format.
+
+What lives here: what turns a file or an object of another library into a `Model` or into points.
+Files are recognised by their content, nothing in them is executed, and what is not understood is a
+`ModelError` of one line.
+May import: `audit.model` and what is below `audit`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from rankcheck.audit.model import Model, ModelError
+from rankcheck.audit.reading.arrays import parameter
+from rankcheck.audit.reading.data import check_width, data_of, read_data
+from rankcheck.audit.reading.folding import Activation, Affine, Step, assemble, check_slope, squares
+from rankcheck.audit.reading.modules import from_module
+from rankcheck.audit.reading.onnx_graph import read_onnx
+from rankcheck.audit.reading.opening import IN_WORDS, kind_of, regular, where
+from rankcheck.audit.reading.scikit import from_estimator, is_estimator
+from rankcheck.audit.reading.state import from_parameters
+from rankcheck.audit.reading.tensors import read_tensors
+from rankcheck.audit.reading.torch_file import read_state_dict
+from rankcheck.audit.reading.writing import write_model
+from rankcheck.networks import Network
+
+__all__ = ["check_width", "data_of", "model_of", "read_data", "read_model", "write_model"]
+
+_ENDINGS = {
+    ".safetensors": "safetensors",
+    ".pt": "torch",
+    ".pth": "torch",
+    ".ckpt": "torch",
+    ".bin": "torch",
+    ".onnx": "onnx",
+}
+
+
+def read_model(path: str | Path, *, slope: float | None = None) -> Model:
+    """The network of a file: safetensors, a state dict of torch, or ONNX.
+
+    Args:
+        slope: of the activations, in (−1, 1), or 1 for the identity. Parameters alone do not tell
+            it, and ReLU is assumed; an ONNX file does, and the two must agree.
+
+    Raises:
+        ModelError: the file cannot be read, is not what its name says, or holds no such network.
+    """
+    slope = check_slope(slope)
+    path = regular(path)
+    kind, named = kind_of(path), _ENDINGS.get(path.suffix.lower())
+    if kind == "other" and named in (None, "onnx"):
+        kind = "onnx"
+    if kind == "pickle":
+        raise ModelError(
+            f"{where(path)} is a pickle, as torch wrote it before version 1.6; pickles run code "
+            "when they are read. Save module.state_dict() with torch.save, or as safetensors"
+        )
+    if kind not in _ENDINGS.values() or (named is not None and kind != named):
+        said = IN_WORDS[kind] if kind != "other" else f"no {named} file"
+        rule = "models are safetensors, state dicts of torch, or ONNX"
+        lie = "not what its name says: it is " if named is not None else ""
+        raise ModelError(f"{where(path)} is {lie}{said}; {rule}")
+    try:
+        if kind == "onnx":
+            return read_onnx(path, slope=slope)
+        if kind == "torch":
+            parameters, assumed = read_state_dict(path)
+            return from_parameters(
+                parameters, "state dict", slope=slope, kept=True, assumed=assumed
+            )
+        return from_parameters(read_tensors(path), "safetensors", slope=slope, kept=False)
+    except ModelError as error:
+        if where(path) in str(error):
+            raise
+        raise ModelError(f"{where(path)}: {error}") from error
+
+
+def model_of(model: Any, *, slope: float | None = None) -> Model:
+    """The network of an object: a `Network` without batch axes, a module of torch, a fitted MLP of
+    scikit-learn, or a path. A `Model` is returned as it is.
+
+    Args:
+        slope: as for `read_model`; these objects tell it, and the two must agree.
+
+    Raises:
+        ModelError: it is anything else, or not such a network.
+    """
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, str | os.PathLike):
+        return read_model(Path(model), slope=slope)
+    if isinstance(model, nn.Module):
+        return from_module(model, slope=slope)
+    if isinstance(model, Network):
+        return _of_network(model, slope)
+    if is_estimator(model):
+        return from_estimator(model, slope=slope)
+    raise ModelError(
+        f"the model is a {type(model).__name__}; it must be a path, a torch module, a Network, or "
+        "a fitted MLPRegressor or MLPClassifier"
+    )
+
+
+def _of_network(net: Network, slope: float | None) -> Model:
+    """The model of a network: its numbers, as float64 on the CPU."""
+    if net.batch:
+        raise ModelError(f"the network has batch axes {net.batch}; index one of the networks")
+    a = net.slope if isinstance(net.slope, int | float) else float(net.slope)
+    steps: list[Step] = []
+    for i, (w, b) in enumerate(zip(net.weights, net.biases, strict=True), 1):
+        if not isinstance(w, torch.Tensor):
+            raise ModelError(f"the network has weights of the kind {type(w).__name__}, not floats")
+        if steps:
+            steps.append(Activation(f"behind layer {i - 1}", a))
+        weight, bias = parameter(f"W_{i}", w), parameter(f"b_{i}", b)
+        steps.append(Affine(f"layer {i}", weight, bias, None, squares(weight, bias)))
+    return assemble(steps, "network", slope=check_slope(slope))

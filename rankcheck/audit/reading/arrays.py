@@ -1,0 +1,122 @@
+"""Numbers from elsewhere as float64 tensors: which types are taken, and what is no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rankcheck.audit.model import ModelError
+from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label
+
+__all__ = ["check_dtype", "check_finite", "check_size", "dense", "parameter"]
+
+#: Narrower than float32, as torch, numpy and safetensors call them: with the start of the name.
+_NARROW = ("float16", "bfloat16", "float8", "float4", "f16", "bf16", "f8_", "f6_", "f4")
+_COMPLEX = ("complex", "c64", "c128")
+_REAL = ("float32", "float64", "f32", "f64")
+_INTEGERS = ("int", "uint", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool")
+
+
+def check_dtype(name: str, dtype: object, *, integers: bool = False) -> None:
+    """Check a type of numbers, by its name in torch, numpy or safetensors.
+
+    Args:
+        name: of the array, as the error names it.
+        integers: whether integers and bools are taken, too.
+
+    Raises:
+        ModelError: complex numbers, less than single precision, or no numbers.
+    """
+    text = str(getattr(dtype, "name", dtype)).removeprefix("torch.").lower()
+    if text.startswith(_COMPLEX):
+        raise ModelError(f"{name} is complex ({text}); networks and data are real")
+    if text.startswith(_NARROW):
+        raise ModelError(
+            f"{name} has half precision or less ({text}); what is measured needs the numbers at "
+            "the precision of the training: convert them to float32 yourself if you mean these"
+        )
+    if text in _REAL or (integers and text.startswith(_INTEGERS)):
+        return
+    rule = "float32, float64 or integers" if integers else "float32 or float64"
+    raise ModelError(f"{name} has the type {label(text)}; it must be {rule}")
+
+
+def check_size(name: str, shape: tuple[int, ...]) -> int:
+    """The number of entries of an array of this shape.
+
+    Raises:
+        ModelError: it has none, or too many.
+    """
+    entries = 1
+    for size in shape:
+        if size < 0:
+            raise ModelError(f"{name} has the shape {_sizes(shape)}; no size is negative")
+        entries *= size
+    if entries == 0:
+        raise ModelError(f"{name} has the shape {_sizes(shape)}: it is empty")
+    if entries > LARGEST_ENTRIES:
+        raise ModelError(
+            f"{name} has the shape {_sizes(shape)}; at most {LARGEST_ENTRIES} entries are read"
+        )
+    return entries
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    return str(tuple(shape)) if len(shape) <= 8 else f"of {len(shape)} axes"
+
+
+def check_finite(name: str, array: Tensor) -> None:
+    """Check that all entries are finite.
+
+    Raises:
+        ModelError: with the index of the first one that is not.
+    """
+    wrong = ~torch.isfinite(array)
+    if bool(wrong.any()):
+        place = wrong.nonzero()[0].tolist()
+        raise ModelError(
+            f"{name} has the entry {float(array[tuple(place)])} at {place}; all must be finite"
+        )
+
+
+def dense(name: str, tensor: Tensor, *, integers: bool = False) -> Tensor:
+    """A tensor of somebody else's in float64 on the CPU, without gradient, and not shared.
+
+    Raises:
+        ModelError: it is sparse, quantised, without numbers (`meta`), a subclass of Tensor with
+            rules of its own, of a type that `check_dtype` refuses, too large or empty.
+    """
+    if type(tensor) not in (Tensor, torch.nn.Parameter):
+        raise ModelError(
+            f"{name} is of the type {type(tensor).__name__}; it must be a plain tensor"
+        )
+    if tensor.is_meta:
+        raise ModelError(f"{name} is a meta tensor, which has no numbers; load the weights first")
+    if tensor.layout is not torch.strided:
+        raise ModelError(f"{name} is a sparse tensor; it must be dense: call to_dense() first")
+    if tensor.is_quantized:
+        raise ModelError(f"{name} is quantised; it must be float32 or float64")
+    check_dtype(name, tensor.dtype, integers=integers)
+    check_size(name, tuple(tensor.shape))
+    return tensor.detach().to(device="cpu", dtype=torch.float64, copy=True).contiguous()
+
+
+def parameter(name: str, tensor: Any) -> Tensor:
+    """A parameter of a network: a tensor or a numpy array, as `dense`, with finite entries.
+
+    Raises:
+        ModelError: it is none.
+    """
+    if isinstance(tensor, np.ndarray):
+        check_dtype(name, tensor.dtype)
+        check_size(name, tensor.shape)
+        found = torch.from_numpy(np.array(tensor, dtype=np.float64, order="C"))
+    elif isinstance(tensor, Tensor):
+        found = dense(name, tensor)
+    else:
+        raise ModelError(f"{name} is of the type {type(tensor).__name__}; it must be a tensor")
+    check_finite(name, found)
+    return found

@@ -1,0 +1,170 @@
+"""Modules of torch in Python: Sequentials of layers whose formulas are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch import Tensor, nn
+from torch.nn.utils.parametrize import is_parametrized
+
+from rankcheck.audit.model import Model, ModelError
+from rankcheck.audit.reading.arrays import parameter
+from rankcheck.audit.reading.folding import (
+    Activation,
+    Affine,
+    Step,
+    assemble,
+    batch_norm,
+    check_slope,
+    squares,
+)
+from rankcheck.audit.reading.opening import label
+from rankcheck.networks.modules import slope_of
+
+__all__ = ["from_module"]
+
+#: What `label` cannot say of them: these take part in no computation that is read.
+_CUT = "audit the module without it, as module[:-1]"
+_OTHERS = (nn.Softmax, nn.LogSoftmax, nn.Sigmoid, nn.Tanh)
+
+
+def from_module(module: nn.Module, *, slope: float | None = None) -> Model:
+    """The network that a trained module computes in eval mode.
+
+    It is made of Linear, ReLU, LeakyReLU, Identity, Dropout, BatchNorm1d, Flatten in front, and
+    Sequentials of these. A module with a forward of its own is not read, since its order is not
+    known.
+
+    Raises:
+        ModelError: it has something else, hooks, or layers in training mode.
+    """
+    slope = check_slope(slope)
+    notes: list[str] = []
+    steps: list[Step] = []
+    homes: dict[int, str] = {}
+    for name, layer in _layers("", module):
+        at = f"{label(name)} ({type(layer).__name__})" if name else type(layer).__name__
+        if isinstance(layer, nn.Linear):
+            steps.append(_affine(name, layer, homes, notes))
+        elif isinstance(layer, nn.BatchNorm1d):
+            steps.append(_norm(name, layer, at, homes, notes))
+        elif (a := slope_of(layer)) is not None:
+            steps.append(Activation(name or type(layer).__name__, a))
+        elif isinstance(layer, nn.Flatten):
+            if layer.start_dim != 1 or layer.end_dim != -1:
+                raise ModelError(
+                    f"{at} flattens the axes {layer.start_dim} to {layer.end_dim}; it must flatten "
+                    "all but the first one"
+                )
+            if steps:
+                continue  # of (N, n) it is the identity
+            notes.append(f"points are flattened to vectors, as {label(name)} does")
+    return assemble(steps, "torch module", slope=slope, assumed=notes, cut=_CUT)
+
+
+def _layers(name: str, module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    """The layers that compute something, in their order, with their names.
+
+    Raises:
+        ModelError: one of them is not known, or does more than its class says.
+    """
+    at = f"{label(name)}: {type(module).__name__}" if name else type(module).__name__
+    known = _known(module)
+    if known is None:
+        rule = (
+            "leave it out: the theory is about what comes before it"
+            if isinstance(module, _OTHERS)
+            else "its forward cannot be read; put Linear, ReLU, LeakyReLU, Identity, Dropout, "
+            "BatchNorm1d, Flatten in a Sequential"
+        )
+        raise ModelError(f"the module has {at}; {rule}")
+    if module._forward_hooks or module._forward_pre_hooks:
+        raise ModelError(f"{at} has hooks, which may change what it computes; remove them first")
+    if is_parametrized(module):
+        raise ModelError(
+            f"{at} is parametrised; call torch.nn.utils.parametrize.remove_parametrizations first"
+        )
+    if known is nn.Sequential:
+        for inner, child in module._modules.items():
+            if child is not None:
+                yield from _layers(f"{name}.{inner}" if name else inner, child)
+        return
+    if module.training and known in (nn.Dropout, nn.BatchNorm1d):
+        raise ModelError(
+            f"{at} is in training mode; call module.eval() first, and the audit is of what the "
+            "network computes then"
+        )
+    if known not in (nn.Identity, nn.Dropout):
+        yield name, module
+
+
+_KINDS: tuple[type[nn.Module], ...] = (
+    nn.Sequential,
+    nn.Linear,
+    nn.ReLU,
+    nn.LeakyReLU,
+    nn.Identity,
+    nn.Dropout,
+    nn.BatchNorm1d,
+    nn.Flatten,
+)
+
+
+def _known(module: nn.Module) -> type[nn.Module] | None:
+    """The class of torch whose forward this module has; None if there is none that is known."""
+    for kind in _KINDS:
+        same = type(module).forward is kind.forward and "forward" not in vars(module)
+        if isinstance(module, kind) and same and type(module).__call__ is nn.Module.__call__:
+            return kind
+    return None
+
+
+def _shared(
+    name: str, tensors: list[Tensor | None], homes: dict[int, str], notes: list[str]
+) -> bool:
+    """Whether another layer has the first of these parameters, too; a note says so."""
+    first = next((tensor for tensor in tensors if tensor is not None), None)
+    if first is None:
+        return False
+    home = homes.setdefault(id(first), name)
+    if home != name:
+        notes.append(
+            f"{label(home)} and {label(name)} share their parameters: the stored cost counts them "
+            "once, the cost of the network twice"
+        )
+    return home != name
+
+
+def _affine(name: str, layer: nn.Linear, homes: dict[int, str], notes: list[str]) -> Affine:
+    prefix = f"{name}." if name else ""
+    names = (f"{prefix}weight", None if layer.bias is None else f"{prefix}bias")
+    weight = parameter(label(names[0]), layer.weight)
+    bias = None if layer.bias is None else parameter(label(f"{prefix}bias"), layer.bias)
+    shared = _shared(name, [layer.weight], homes, notes)
+    stored = 0.0 if shared else squares(weight, bias)
+    return Affine(name or "Linear", weight, bias, names, stored)
+
+
+def _norm(
+    name: str, layer: nn.BatchNorm1d, at: str, homes: dict[int, str], notes: list[str]
+) -> Step:
+    if layer.running_mean is None or layer.running_var is None:
+        raise ModelError(
+            f"{at} has no running averages, so what it computes depends on the batch; a batch norm "
+            "is read with them"
+        )
+    parts = ("running_mean", "running_var", "weight", "bias")
+    arrays: dict[str, Tensor | None] = {}
+    for part in parts:
+        tensor = getattr(layer, part)
+        title = label(f"{name}.{part}" if name else part)
+        arrays[part] = None if tensor is None else parameter(title, tensor)
+    mean, variance = arrays["running_mean"], arrays["running_var"]
+    assert mean is not None
+    assert variance is not None
+    step = batch_norm(
+        name or "BatchNorm1d", mean, variance, arrays["weight"], arrays["bias"], layer.eps
+    )
+    if layer.weight is not None and _shared(name, [layer.weight], homes, notes):
+        return type(step)(step.name, step.scale, step.shift, 0.0)
+    return step

@@ -1,0 +1,534 @@
+"""State dicts and safetensors files: they are read as trained, or refused."""
+
+import itertools
+import math
+import os
+import random
+import socket
+import struct
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from rankcheck.audit.model import ModelError
+from rankcheck.audit.reading import model_of, read_model, write_model
+from rankcheck.audit.reading.order import ordered
+from rankcheck.errors import InputError
+from rankcheck.networks import Network
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def trained(*layers):
+    module = nn.Sequential(*layers).double()
+    fan_in = layers[0].in_features
+    for _ in range(3):
+        module(torch.randn(20, fan_in, dtype=torch.float64))
+    return module.eval()
+
+
+def mlp(*widths):
+    layers = itertools.chain.from_iterable(
+        (nn.Linear(n, m), nn.ReLU()) for n, m in itertools.pairwise(widths)
+    )
+    return trained(*list(layers)[:-1])
+
+
+def close(model, module):
+    x = torch.randn(30, model.net.widths[0], dtype=torch.float64)
+    torch.testing.assert_close(model.net(x), module(x).detach(), rtol=1e-12, atol=1e-12)
+
+
+def saved(path, parameters):
+    """Write parameters in the format of the name."""
+    if path.suffix == ".safetensors":
+        save_file(parameters, path)
+    else:
+        torch.save(parameters, path)
+    return path
+
+
+FORMATS = pytest.mark.parametrize("name", ["model.pt", "model.safetensors", "pt", "anything.xyz"])
+
+
+@FORMATS
+def test_a_file_computes_what_the_module_computes(tmp_path, name):
+    module = mlp(3, 12, 7, 7, 2)
+    model = read_model(saved(tmp_path / name, module.state_dict()))
+    close(model, module)
+    assert model.parameters == tuple((f"{i}.weight", f"{i}.bias") for i in (0, 2, 4, 6))
+    assert model.names == ("0", "2", "4", "6")
+    total = math.fsum(float((p.detach() ** 2).sum()) for p in module.parameters())
+    assert model.stored_cost == pytest.approx(total, rel=1e-14)
+    assert model.assumed[0] == "ReLU between the affine maps, which parameters alone do not tell"
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
+def test_batch_norms_whose_place_the_numbers_say(tmp_path, name):
+    module = trained(
+        nn.Linear(3, 6), nn.BatchNorm1d(6), nn.ReLU(),
+        nn.Linear(6, 5), nn.Dropout(0.0), nn.ReLU(), nn.BatchNorm1d(5),
+        nn.Linear(5, 2), nn.BatchNorm1d(2),
+    )  # fmt: skip
+    nn.init.normal_(module[1].weight)
+    model = read_model(saved(tmp_path / name, module.state_dict()))
+    close(model, module)
+    assert model.names == ("0+1", "3", "6+7+8")
+    assert model.stored_cost == pytest.approx(model_of(module).stored_cost, rel=1e-14)
+    assert (
+        model.assumed[-1]
+        == "the eps of the batch norms ('1', '6', '8'): 1e-05, the default of torch"
+    )
+
+
+@pytest.mark.parametrize("slope", [-0.5, 0.25, 1, 1.0])
+def test_a_slope_that_is_said(tmp_path, slope):
+    module = trained(nn.Linear(3, 4), nn.LeakyReLU(slope), nn.Linear(4, 2))
+    path = saved(tmp_path / "m.pt", module.state_dict())
+    model = read_model(path, slope=slope)
+    close(model, module)
+    assert f"the slope {slope:g} between" in model.assumed[0]
+
+
+@pytest.mark.parametrize("name", ["state_dict", "model_state_dict", "model"])
+def test_checkpoints(tmp_path, name):
+    module = mlp(3, 4, 2)
+    optimizer = torch.optim.Adam(module.parameters())
+    checkpoint = {"epoch": 3, name: module.state_dict(), "optimizer": optimizer.state_dict()}
+    model = read_model(saved(tmp_path / "last.ckpt", checkpoint))
+    close(model, module)
+    assert model.assumed[0] == f"of the checkpoint, '{name}' is the network"
+
+
+def test_two_networks_in_a_checkpoint(tmp_path):
+    both = {"model": mlp(3, 2).state_dict(), "state_dict": mlp(3, 2).state_dict()}
+    with pytest.raises(ModelError, match="'state_dict' and 'model'; it must hold one"):
+        read_model(saved(tmp_path / "m.pt", both))
+
+
+# Order
+
+
+def sequence(names, widths):
+    shapes = [(m, n) for n, m in itertools.pairwise(widths)]
+    return dict(zip(names, shapes, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("names", "widths"),
+    [
+        (["fc1", "fc2", "fc10"], [4, 4, 4, 4]),
+        (["net.0", "net.2", "net.10"], [4, 4, 4, 4]),
+        (["layers.0.linear", "layers.1.linear", "layers.11.linear"], [4, 4, 4, 4]),
+        (["encoder", "decoder"], [5, 2, 3]),
+        (["inp", "hidden", "out"], [3, 8, 8, 1]),
+        (["fc1", "fc2", "fc3", "out"], [3, 8, 8, 8, 1]),
+    ],
+)
+def test_names_without_order_give_the_only_order_that_fits(names, widths):
+    shapes = sequence(names, widths)
+    for seed in range(6):
+        items = list(shapes.items())
+        random.Random(seed).shuffle(items)
+        assert ordered(dict(items), kept=False) == tuple(names)
+
+
+def brute(shapes):
+    """All orders that chain, written out."""
+    return [
+        order
+        for order in itertools.permutations(shapes)
+        if all(shapes[a][0] == shapes[b][1] for a, b in itertools.pairwise(order))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_orders_are_those_of_brute_force(seed):
+    """Names without numbers: one order that fits is found, several are an error, and so is none."""
+    draw = random.Random(seed)
+    shapes = {
+        name: (draw.randint(1, 3), draw.randint(1, 3)) for name in "edcba"[: draw.randint(2, 5)]
+    }
+    if seed % 2:
+        widths = [draw.randint(1, 9) for _ in range(5)]
+        names = draw.sample("vwxyz", 4)
+        shapes = dict(sorted(sequence(names, widths).items()))
+    fitting = brute(shapes)
+    if len(fitting) == 1:
+        assert ordered(shapes, kept=False) == fitting[0]
+    else:
+        said = "do not say whether" if fitting else "is followed by"
+        with pytest.raises(ModelError, match=said):
+            ordered(shapes, kept=False)
+
+
+def test_an_autoencoder_is_not_read_backwards():
+    """Alphabetical order would chain as well, and be another network."""
+    shapes = {"decoder.0": (784, 32), "encoder.0": (32, 784)}
+    with pytest.raises(ModelError, match=r"do not say whether 'decoder.0' or 'encoder.0'"):
+        ordered(shapes, kept=False)
+    kept = dict(reversed(shapes.items()))
+    assert ordered(kept, kept=True) == ("encoder.0", "decoder.0")
+
+
+def test_an_order_that_cannot_be_found_ends():
+    shapes = {f"{chr(97 + i // 26)}{chr(97 + i % 26)}": (3, 3) for i in range(26)}
+    shapes |= {"x": (5, 3), "y": (7, 5), "z": (9, 6)}
+    with pytest.raises(ModelError, match="order of the layers"):
+        ordered(shapes, kept=False)
+
+
+def test_many_layers_are_ordered():
+    names = [f"layers.{i}" for i in range(400)]
+    shapes = dict.fromkeys(sorted(names), (2, 2))
+    assert ordered(shapes, kept=False) == tuple(names)
+
+
+# What is refused
+
+
+def bn(n, **more):
+    return {
+        name: torch.ones(n) for name in ("weight", "bias", "running_mean", "running_var")
+    } | more
+
+
+def under(prefix, parts):
+    return {f"{prefix}.{name}": value for name, value in parts.items()}
+
+
+def linear(n, m):
+    return {"weight": torch.ones(m, n), "bias": torch.ones(m)}
+
+
+TWO = {**under("0", linear(3, 4)), **under("3", linear(4, 2))}
+NAMED = {**under("fc1", linear(3, 4)), **under("fc2", linear(4, 2))}
+REFUSED = [
+    ({}, "there are no parameters"),
+    (
+        {"a.weight": torch.ones(2, 2, 3, 3)},
+        r"'a.weight' has the shape \(2, 2, 3, 3\), .* convolution",
+    ),
+    ({"a.weight": torch.ones(2, 2, 3)}, "convolution"),
+    ({"a.weight": torch.ones(3), "a.bias": torch.ones(3)}, "a layer norm or a PReLU"),
+    ({"embedding.weight": torch.ones(9, 3)}, "an embedding by its name"),
+    ({"a.bias": torch.ones(3)}, "'a.bias' stands without a weight"),
+    ({"a.weight_ih_l0": torch.ones(3, 3)}, "'a.weight_ih_l0' of shape .* is not understood"),
+    ({"scale": torch.ones(3)}, "'scale' of shape"),
+    ({"a.num_batches_tracked": torch.tensor(3)}, "stands without running averages"),
+    ({**TWO, "4.num_batches_tracked": torch.tensor(3)}, "stands without running averages"),
+    (
+        {"a.weight": torch.ones(3, 2), "a.bias": torch.ones(2)},
+        r"and its bias \(2,\); it must be \(3,\)",
+    ),
+    (
+        {**under("0", linear(3, 4)), **under("2", linear(5, 2))},
+        r"'0' of shape \(4, 3\) is followed by '2' of shape \(2, 5\)",
+    ),
+    ({"a.weight": torch.ones(2, 2).half()}, "'a.weight' has half precision"),
+    ({"a.weight": torch.ones(2, 2).bfloat16()}, "'a.weight' has half precision"),
+    (
+        {"a.weight": torch.ones(2, 2).to(torch.float8_e4m3fn)},
+        "'a.weight' has half precision or less",
+    ),
+    ({"a.weight": torch.ones(2, 2).to(torch.complex64)}, "'a.weight' is complex"),
+    ({"a.weight": torch.ones(2, 2).int()}, "type '(int32|i32)'; it must be float32 or float64"),
+    ({"a.weight": torch.ones(0, 2)}, r"'a.weight' has the shape \(0, 2\): it is empty"),
+    (
+        {"a.weight": torch.tensor([[1, 2], [math.nan, 3]])},
+        r"'a.weight' has the entry nan at \[1, 0\]",
+    ),
+    ({"a.weight": torch.ones(1, 1) * 1e300 * 1e300}, "entry inf"),
+    (
+        {**TWO, **under("1", bn(4, running_var=-torch.ones(4)))},
+        "batch norm '1' has the variance -1.0",
+    ),
+    (
+        {**TWO, **under("1", bn(4, weight=torch.ones(3)))},
+        r"batch norm '1' .* weight of shape \(3,\)",
+    ),
+    ({**TWO, "1.running_mean": torch.ones(4)}, "'1.running_var' is missing"),
+    ({**TWO, **under("1", bn(5))}, r"'0' of shape \(4, 3\) is followed by '1' of shape \(5,\)"),
+    ({**NAMED, **under("bn1", bn(4))}, "not certain whether the batch norm 'bn1'"),
+    ({**TWO, **under("bns.0", bn(4))}, "not certain whether the batch norm 'bns.0'"),
+    ({**under("0", linear(3, 4)), **under("1", bn(4)), **under("2", linear(4, 2))}, "not certain"),
+    ({**under("0", linear(3, 4)), **under("2", bn(4)), **under("4", linear(4, 2))}, "not certain"),
+    ({**TWO, **under("1", bn(4)), **under("2", bn(4))}, "not certain"),
+    (under("0", bn(4)), "no linear layer"),
+]
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
+@pytest.mark.parametrize(("parameters", "match"), REFUSED)
+def test_what_is_not_understood_is_refused_by_name(tmp_path, name, parameters, match):
+    path = saved(tmp_path / name, parameters)
+    with pytest.raises(ModelError, match=match) as caught:
+        read_model(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ([1, 2], "of the type list"),
+        (torch.ones(2, 2), "of the type Tensor"),
+        ({1: torch.ones(2, 2)}, "name of a parameter is of the type int"),
+        ({"weight": 3}, "'weight' is of the type int"),
+        ({"weight": torch.eye(2).to_sparse()}, "'weight' is a sparse tensor"),
+        ({"weight": torch.ones(2, 2, device="meta")}, "'weight' is a meta tensor"),
+        ({"weight": torch.ones(1, 1).expand(90_000, 9_000)}, "810000000 parameters; at most"),
+        (nn.Linear(2, 2), r"holds more than tensors .*\(torch.nn.modules.linear.Linear\)"),
+        ({"weight": os.getcwd}, r"more than tensors and plain data \(\w+.getcwd\)"),
+    ],
+)
+def test_what_torch_files_hold_besides(tmp_path, content, match):
+    path = saved(tmp_path / "m.pt", content)
+    with pytest.raises(ModelError, match=match):
+        read_model(path)
+
+
+def test_views_of_a_tensor_are_read(tmp_path):
+    whole = torch.randn(6, 8)
+    path = saved(tmp_path / "m.pt", {"0.weight": whole[::2, 1:4], "2.weight": whole[:2, 4:7]})
+    model = read_model(path)
+    assert torch.equal(model.net.weights[0].float(), whole[::2, 1:4])
+    assert torch.equal(model.net.weights[1].float(), whole[:2, 4:7])
+
+
+def rewritten(path, change, compression=zipfile.ZIP_STORED):
+    """A zip archive with other entries: `change(name, content)`, None for none."""
+    with zipfile.ZipFile(path) as archive:
+        entries = [(name, archive.read(name)) for name in archive.namelist()]
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in entries:
+            changed = change(name, content)
+            if changed is not None:
+                archive.writestr(name, changed)
+    return path
+
+
+def part(name, change):
+    return lambda entry, content: change(content) if entry.endswith(name) else content
+
+
+NESTED = b"\x80\x02}K\x01\x85" + b"".join(
+    b"q" + bytes([i]) + b"h" + bytes([i]) + b"\x86" for i in range(1, 60)
+) + b"K\x01s."  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (part("data/0", lambda raw: raw[:100]), "claims 256 bytes, and no record"),
+        (part("data/0", lambda raw: None), "cannot be read"),
+        (part("data.pkl", lambda raw: raw.replace(b"K@", b"J\0\0\x10\0")), "and no record"),
+        (part("data.pkl", lambda raw: raw.replace(b"K@", b"K\x3f")), "cannot be read"),
+        (part("data.pkl", lambda raw: NESTED), "describes an object of 1.7\\S+ parts"),
+        (part("data.pkl", lambda raw: b"\x80\x02"), "cannot be read"),
+        (part("data.pkl", lambda raw: None), "a zip archive of something else"),
+        (part("data.pkl", lambda raw: raw + bytes(1 << 23)), "has a pickle of"),
+    ],
+)
+def test_archives_that_lie(tmp_path, change, match):
+    path = saved(tmp_path / "m.pt", {"weight": torch.arange(64.0).reshape(8, 8)})
+    with pytest.raises(ModelError, match=match):
+        read_model(rewritten(path, change))
+
+
+def test_compressed_and_damaged_archives(tmp_path):
+    good = {"weight": torch.arange(64.0).reshape(8, 8)}
+    path = saved(tmp_path / "m.pt", good)
+    path = rewritten(path, lambda name, raw: raw, zipfile.ZIP_DEFLATED)
+    with pytest.raises(ModelError, match="is compressed"):
+        read_model(path)
+    raw = bytearray(saved(path, good).read_bytes())
+    place = raw.index(struct.pack("<f", 37.0))
+    raw[place] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(ModelError, match="checksum of 'm/data/0' is wrong"):
+        read_model(path)
+
+
+def test_an_old_pickle_is_not_unpickled(tmp_path):
+    path = tmp_path / "m.pt"
+    torch.save({"weight": torch.ones(2, 2)}, path, _use_new_zipfile_serialization=False)
+    with pytest.raises(ModelError, match="is a pickle, as torch wrote it before"):
+        read_model(path)
+
+
+def test_torchscript_is_refused(tmp_path):
+    path = saved(tmp_path / "m.pt", {"weight": torch.ones(2, 2)})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("m/constants.pkl", b"\x80\x02N.")
+    with pytest.raises(ModelError, match="TorchScript"):
+        read_model(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "match"),
+    [
+        ("m.safetensors", "torch", "not what its name says: it is a torch file"),
+        ("m.pt", "safetensors", "not what its name says: it is a safetensors file"),
+        ("m.onnx", "safetensors", "not what its name says: it is a safetensors file"),
+        ("m.pt", "npy", "not what its name says: it is a numpy array"),
+        ("m.safetensors", "npz", "not what its name says: it is an archive of numpy arrays"),
+        ("m.bin", "text", "not what its name says: it is no torch file"),
+        ("m.npy", "npy", "is a numpy array; models are"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says(tmp_path, name, kind, match):
+    path = tmp_path / name
+    write = {
+        "torch": lambda file: torch.save({"weight": torch.ones(2, 2)}, file),
+        "safetensors": lambda file: save_file({"weight": torch.ones(2, 2)}, path),
+        "npy": lambda file: np.save(file, np.ones((2, 2))),
+        "npz": lambda file: np.savez(file, np.ones((2, 2))),
+        "text": lambda file: file.write(b"weights: 1, 2\n"),
+    }[kind]
+    with path.open("wb") as file:
+        write(file)
+    with pytest.raises(ModelError, match=match):
+        read_model(path)
+
+
+def announce(path, text, body=b""):
+    raw = text.encode() if isinstance(text, str) else text
+    path.write_bytes(struct.pack("<Q", len(raw)) + raw + body)
+    return path
+
+
+def entry(shape, dtype="F32", offsets=(0, 0)):
+    return f'{{"dtype": "{dtype}", "shape": {list(shape)}, "data_offsets": {list(offsets)}}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        (f'{{"weight": {entry([40_000, 25_000])}}}', "at most 134217728 entries"),
+        (f'{{"weight": {entry([3, 3], offsets=(0, 36))}}}', "cannot be read as a safetensors file"),
+        (f'{{"weight": {entry([-1, -9])}}}', "no size is negative"),
+        (f'{{"w": {entry([1, 1])}, "w": {entry([1, 1])}}}', "a field occurs twice"),
+        ('{"weight": 3}', "does not give a dtype and a shape for 'weight'"),
+        ('{"weight": {"dtype": "F32", "shape": [true]}}', "does not give a dtype and a shape"),
+        ('{"weight": ', "no JSON that is read"),
+        (b'{"\xff": 1}', "no JSON that is read"),
+        ('{"a":' * 200, "no JSON that is read"),
+        (f'{{"a\\nb<i>.weight": {entry([1, 1, 1, 1], offsets=(0, 4))}}}', r"'a\\nb<i>.weight'"),
+    ],
+)
+def test_headers_that_lie(tmp_path, text, match):
+    path = announce(tmp_path / "m.safetensors", text, bytes(4))
+    with pytest.raises(ModelError, match=match) as caught:
+        read_model(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_header_that_is_too_long(tmp_path):
+    path = tmp_path / "m.safetensors"
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", 1 << 25) + b"{")
+        file.truncate(1 << 26)  # sparse: it takes no space
+    with pytest.raises(ModelError, match="has a header of 33554432 bytes; at most 16777216"):
+        read_model(path)
+    with path.open("wb") as file:
+        file.truncate((1 << 32) + 1)
+    with pytest.raises(ModelError, match="it has 4294967297 bytes; at most 4294967296"):
+        read_model(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
+def test_what_is_no_regular_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # names of sockets are short
+    os.mkfifo("pipe.pt")
+    (tmp_path / "loop.pt").symlink_to("loop.pt")
+    (tmp_path / "empty.pt").touch()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket.pt")
+        for name, match in {
+            "pipe.pt": "it is no regular file",
+            "socket.pt": "it is no regular file",
+            "/dev/zero": "it is no regular file",
+            "loop.pt": "Too many levels",
+            "empty.pt": "it is empty",
+            ".": "it is a folder",
+            "missing.pt": "No such file",
+            "a\0b": "null byte",
+            "a\nb.pt": r"cannot read 'a\\nb.pt': No such file",
+            "x" * 5000: "File name too long",
+        }.items():
+            with pytest.raises(ModelError, match=match) as caught:
+                read_model(name)
+            assert "\n" not in str(caught.value)
+
+
+# Writing
+
+
+@pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
+def test_what_is_written_is_loaded_under_the_names_of_the_model(tmp_path, name):
+    module = trained(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2, bias=False))
+    model = read_model(saved(tmp_path / name, module.state_dict()))
+    path = tmp_path / "half.safetensors"
+    half = Network.of([w / 2 for w in model.net.weights], [b / 2 for b in model.net.biases])
+    write_model(path, model, half)
+    loaded = load_file(path)
+    assert loaded.keys() == {"0.weight", "0.bias", "2.weight"}
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.div_(2)
+    module.load_state_dict(loaded, strict=True)
+    x = torch.randn(9, 3, dtype=torch.float64)
+    torch.testing.assert_close(module(x).detach(), half(x), rtol=1e-12, atol=1e-12)
+    close(read_model(path), module)
+
+
+def test_what_has_no_names_is_numbered(tmp_path):
+    module = trained(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2))
+    model = model_of(module)
+    path = tmp_path / "m.safetensors"
+    write_model(path, model, model.net)
+    assert read_model(path).parameters == tuple(
+        (f"layers.{i}.weight", f"layers.{i}.bias") for i in (0, 1)
+    )
+    close(read_model(path), module)
+
+
+def test_nothing_else_is_overwritten(tmp_path):
+    model = model_of(mlp(3, 4, 2))
+    other = tmp_path / "notes.txt"
+    other.write_text("keep me")
+    with pytest.raises(InputError, match="it exists and is not a safetensors file"):
+        write_model(other, model, model.net)
+    assert other.read_text() == "keep me"
+    with pytest.raises(InputError, match="is safetensors, and this is a Python file"):
+        write_model(tmp_path / "m.py", model, model.net)
+    with pytest.raises(InputError, match="it is a folder"):
+        write_model(tmp_path, model, model.net)
+    with pytest.raises(ModelError, match=r"written in place of one of the widths \(3, 4, 2\)"):
+        write_model(tmp_path / "m", model, Network.of([[[1.0]]]))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["notes.txt"]
+    write_model(tmp_path / "m", model, model.net)
+    write_model(tmp_path / "m", model, model.net)  # of the same kind
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk")  # noqa: PTH110
+def test_a_full_disk_is_one_line():
+    model = model_of(mlp(3, 4, 2))
+    with pytest.raises(ModelError, match="cannot be written to /dev/full: No space left") as caught:
+        write_model("/dev/full", model, model.net)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bias_that_the_model_does_not_have(tmp_path):
+    module = trained(nn.Linear(3, 2, bias=False))
+    model = read_model(saved(tmp_path / "m.pt", module.state_dict()))
+    with pytest.raises(ModelError, match=r"no bias beside 0.weight"):
+        write_model(tmp_path / "o", model, Network.of(model.net.weights, [[1.0, 0.0]]))

@@ -1,0 +1,268 @@
+"""Modules of torch: what is read computes what the module computes, and the rest is refused."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils import parametrizations
+
+from rankcheck.audit.model import ModelError
+from rankcheck.audit.reading import model_of
+from rankcheck.networks import Network
+
+
+def trained(*layers):
+    """A Sequential in float64 and eval mode, with running averages and factors of batch norms."""
+    module = nn.Sequential(*layers)
+    for layer in module.modules():
+        if isinstance(layer, nn.BatchNorm1d):
+            nn.init.normal_(layer.running_mean)
+            nn.init.uniform_(layer.running_var, 0.3, 2)
+            if layer.affine:
+                nn.init.normal_(layer.weight)
+                nn.init.normal_(layer.bias)
+    return module.double().eval()
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def stored(module):
+    """The sum of squares of all that an optimiser would have changed."""
+    return math.fsum(float((p.detach() ** 2).sum()) for p in module.parameters())
+
+
+MODULES = {
+    "plain": lambda: [nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2)],
+    "slopes": lambda: [nn.Linear(3, 5, bias=False), nn.LeakyReLU(-0.3), nn.Linear(5, 2)],
+    "nested": lambda: [
+        nn.Flatten(),
+        nn.Sequential(nn.Linear(3, 5), nn.Sequential(nn.ReLU(), nn.Dropout(0.3))),
+        nn.Identity(),
+        nn.Linear(5, 2),
+    ],
+    "norm before": lambda: [
+        nn.Linear(3, 5),
+        nn.BatchNorm1d(5, eps=0.1),
+        nn.ReLU(),
+        nn.Linear(5, 2),
+        nn.BatchNorm1d(2),
+    ],
+    "norm behind": lambda: [
+        nn.BatchNorm1d(3),
+        nn.Linear(3, 5),
+        nn.ReLU(),
+        nn.BatchNorm1d(5, affine=False),
+        nn.Dropout(),
+        nn.Linear(5, 2, bias=False),
+    ],
+    "norm alone": lambda: [
+        nn.Linear(3, 5),
+        nn.ReLU(),
+        nn.BatchNorm1d(5),
+        nn.BatchNorm1d(5),
+        nn.ReLU(),
+        nn.Linear(5, 2),
+    ],
+    "linear": lambda: [nn.Linear(3, 5), nn.Linear(5, 4, bias=False), nn.ReLU(), nn.Linear(4, 2)],
+    "three": lambda: [
+        nn.Linear(3, 4, bias=False),
+        nn.Linear(4, 5),
+        nn.BatchNorm1d(5),
+        nn.Linear(5, 6),
+        nn.ReLU(),
+        nn.Linear(6, 2),
+    ],
+    "no activation": lambda: [nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 2)],
+    "one layer": lambda: [nn.Linear(3, 2)],
+}
+
+
+@pytest.mark.parametrize("make", MODULES.values(), ids=MODULES)
+def test_the_network_computes_what_the_module_computes(make):
+    module = trained(*make())
+    x = torch.randn(40, 3, dtype=torch.float64)
+    model = model_of(module)
+    torch.testing.assert_close(model.net(x), module(x).detach(), rtol=1e-12, atol=1e-12)
+    assert model.stored_cost == pytest.approx(stored(module), rel=1e-14)
+    assert len(model.names) == len(model.parameters) == model.net.depth
+
+
+def test_what_is_folded_is_said_and_costs_are_kept_apart():
+    model = model_of(trained(*MODULES["norm before"]()))
+    assert model.names == ("0+1", "3+4")
+    assert model.parameters == (None, None)
+    assert model.folded == (
+        "the batch norm '1' was folded into '0'",
+        "the batch norm '4' was folded into '3'",
+    )
+    assert model.stored_cost != pytest.approx(float(model.net.cost()))
+    model = model_of(trained(*MODULES["linear"]()))
+    assert model.folded == ("'0' and '1' have no activation between them: they are one affine map",)
+    assert model.parameters == (None, ("3.weight", "3.bias"))
+    model = model_of(trained(*MODULES["nested"]()))
+    assert model.parameters == (("1.0.weight", "1.0.bias"), ("3.weight", "3.bias"))
+    assert model.assumed == ("points are flattened to vectors, as '0' does",)
+
+
+def test_without_activation_the_depth_is_kept_with_slope_1():
+    model = model_of(trained(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 4), nn.Linear(4, 2)))
+    assert (model.net.depth, model.net.slope) == (3, 1.0)
+    assert model.names == ("0+1", "2", "3")
+    assert model_of(trained(nn.Linear(3, 2))).net.slope == 0
+    assert model_of(nn.Linear(3, 2)).parameters == (("weight", "bias"),)
+
+
+def test_from_module_is_the_same_network():
+    module = trained(nn.Linear(3, 5), nn.LeakyReLU(0.2), nn.Linear(5, 2))
+    ours, theirs = model_of(module).net, Network.from_module(module)
+    assert ours.slope == theirs.slope
+    pairs = zip(ours.weights + ours.biases, theirs.weights + theirs.biases, strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_shared_layers_are_stored_once():
+    linear = nn.Linear(3, 3)
+    module = trained(linear, nn.ReLU(), linear, nn.ReLU(), nn.Linear(3, 1))
+    model = model_of(module)
+    assert model.stored_cost == pytest.approx(stored(module), rel=1e-14)
+    assert "'0' and '2' share their parameters" in model.assumed[0]
+
+
+def test_single_precision_is_exact_and_the_module_stays():
+    module = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2))
+    model = model_of(module)
+    assert torch.equal(model.net.weights[0].float(), module[0].weight)
+    before = model.net.weights[0].clone()
+    with torch.no_grad():
+        module[0].weight.zero_()
+    assert torch.equal(model.net.weights[0], before)
+
+
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return -self.net(x)
+
+
+class Renamed(nn.Sequential):
+    pass
+
+
+class Negative(nn.Linear):
+    def forward(self, x):
+        return -super().forward(x)
+
+
+def hooked():
+    module = nn.Linear(2, 2)
+    module.register_forward_hook(lambda module, x, y: -y)
+    return module
+
+
+def patched():
+    module = nn.Linear(2, 2)
+    vars(module)["forward"] = lambda x: x
+    return module
+
+
+def holding(value):
+    module = nn.Linear(2, 2)
+    with torch.no_grad():
+        module.weight[1, 0] = value
+    return module
+
+
+def test_a_sequential_of_another_name_is_one():
+    assert model_of(Renamed(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))).net.depth == 2
+
+
+L = nn.Linear
+REFUSED = [
+    (lambda: [L(2, 2), nn.ReLU()], r"ends with the activation '1'.*audit .* module\[:-1\]"),
+    (lambda: [nn.ReLU(), L(2, 2)], "begins with the activation '0'"),
+    (lambda: [L(2, 2), nn.ReLU(), nn.ReLU(), L(2, 2)], "'2' follows another one"),
+    (lambda: [L(2, 2), nn.Tanh(), L(2, 2)], "'1': Tanh"),
+    (lambda: [L(2, 2), nn.Softmax(-1)], "'1': Softmax; leave it out"),
+    (lambda: [L(2, 2), nn.Sequential(nn.Sigmoid())], "'1.0': Sigmoid"),
+    (lambda: [L(2, 2), nn.LayerNorm(2)], "'1': LayerNorm; its forward cannot be read"),
+    (lambda: [nn.Conv2d(1, 1, 1)], "'0': Conv2d"),
+    (lambda: [nn.ReLU(), nn.Identity()], "no linear layer"),
+    (list, "no linear layer"),
+    (lambda: [nn.Sequential(Own())], "'0.0': Own; its forward cannot be read"),
+    (lambda: [Negative(2, 2)], "'0': Negative"),
+    (lambda: [hooked()], "'0': Linear has hooks"),
+    (lambda: [patched()], "'0': Linear; its forward cannot be read"),
+    (lambda: [parametrizations.weight_norm(L(2, 2))], "remove_parametrizations first"),
+    (
+        lambda: [L(2, 2), nn.ReLU(), L(2, 2), nn.LeakyReLU(0.1), L(2, 2)],
+        r"slopes 0.0 \('1'\) and 0.1 \('3'\); all must be equal",
+    ),
+    (lambda: [L(2, 2), nn.LeakyReLU(1.5), L(2, 2)], r"slope 1.5; it must lie in \(-1, 1\)"),
+    (
+        lambda: [L(2, 3), nn.ReLU(), L(2, 1)],
+        r"'0' of shape \(3, 2\) is followed by '2' of shape \(1, 2\)",
+    ),
+    (lambda: [nn.Flatten(0), L(2, 2)], "flattens the axes 0 to -1"),
+    (lambda: [L(2, 2).half()], "'0.weight' has half precision or less"),
+    (lambda: [L(2, 2).bfloat16()], "'0.weight' has half precision or less"),
+    (lambda: [L(2, 2, dtype=torch.complex64)], "'0.weight' is complex"),
+    (lambda: [L(2, 2, device="meta")], "'0.weight' is a meta tensor"),
+    (lambda: [holding(math.nan)], r"'0.weight' has the entry nan at \[1, 0\]"),
+    (lambda: [holding(math.inf)], r"'0.weight' has the entry inf at \[1, 0\]"),
+    (lambda: [L(2, 2), nn.BatchNorm1d(2, track_running_stats=False)], "no running"),
+]
+
+
+@pytest.mark.parametrize(("make", "match"), REFUSED)
+def test_what_is_no_such_network_is_refused_by_name_and_place(make, match):
+    with pytest.raises(ModelError, match=match) as caught:
+        model_of(nn.Sequential(*make()).eval())
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("layer", [nn.Dropout(0.5), nn.BatchNorm1d(2)])
+def test_training_mode_is_refused(layer):
+    module = nn.Sequential(L(2, 2), layer, nn.ReLU(), L(2, 1))
+    with pytest.raises(ModelError, match=r"'1': \w+ is in training mode; call module.eval\(\)"):
+        model_of(module)
+    assert model_of(module.eval()).net.depth == 2
+
+
+def test_overflow_is_an_error():
+    module = nn.Sequential(L(2, 2), nn.ReLU(), L(2, 2)).double()
+    with torch.no_grad():
+        module[0].weight.fill_(1e200)
+    with pytest.raises(ModelError, match="sum of squares of the parameters overflows"):
+        model_of(module)
+
+
+def test_the_slope_that_is_said_must_agree():
+    module = nn.Sequential(L(2, 2), nn.LeakyReLU(0.25), L(2, 2))
+    assert model_of(module, slope=0.25).net.slope == 0.25
+    with pytest.raises(ModelError, match=r"slope is said to be 0.5, and that of '1' is 0.25"):
+        model_of(module, slope=0.5)
+    for slope in (2, -1, math.nan, "0", True):
+        with pytest.raises(ModelError, match="the slope is"):
+            model_of(module, slope=slope)
+
+
+def test_networks_and_models_are_taken():
+    net = Network.of([[[1, 2], [3, 4]], [[1, 1]]], [[1, 0], [2]], slope=0.5)
+    model = model_of(net)
+    assert (model.source, model.stored_cost) == ("network", 37.0)
+    assert model.net.describe() == net.describe()
+    assert model_of(model) is model
+    identity = Network.unchecked_slope(net.weights, net.biases, 1)
+    assert model_of(identity).net.slope == 1
+    batch = Network.of([torch.ones(3, 2, 2), torch.ones(3, 1, 2)])
+    with pytest.raises(ModelError, match=r"batch axes \(3,\)"):
+        model_of(batch)
+    with pytest.raises(ModelError, match="the model is a dict"):
+        model_of({})

@@ -1,0 +1,291 @@
+"""ONNX: what is read computes what the reference evaluator of onnx computes, or is refused."""
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from rankcheck.audit.model import ModelError
+from rankcheck.audit.reading import read_model
+
+onnx = pytest.importorskip("onnx", reason="reading ONNX needs the extra `onnx`")
+
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+DRAW = np.random.default_rng(0)
+#: Constants by name; float64 unless a test wants less.
+CONSTANTS = {
+    "W": DRAW.normal(size=(5, 3)),
+    "Wt": DRAW.normal(size=(3, 5)),
+    "b": DRAW.normal(size=5),
+    "row": DRAW.normal(size=(1, 5)),
+    "V": DRAW.normal(size=(2, 5)),
+    "Vt": DRAW.normal(size=(5, 2)),
+    "U": DRAW.normal(size=(5, 5)),
+    "c": DRAW.normal(size=2),
+    "three": DRAW.normal(size=3),
+    "g": DRAW.normal(size=5),
+    "m": DRAW.normal(size=5),
+    "v": DRAW.uniform(0.5, 2, size=5),
+    "negative": -np.ones(5),
+    "scalar": np.array(1.5),
+    "rate": np.array(0.5),
+    "on": np.array(True),
+    "off": np.array(False),
+    "to_rows": np.array([0, -1]),
+    "to_three": np.array([-1, 3]),
+    "to_six": np.array([-1, 6]),
+    "half": np.ones((5, 3), dtype=np.float16),
+    "complex": np.ones((5, 3), dtype=np.complex64),
+    "whole": np.ones((5, 3), dtype=np.int64),
+    "nan": np.full((5, 3), np.nan),
+}
+
+
+def node(kind, inputs, output, **attributes):
+    return helper.make_node(kind, inputs.split(), [output], name=f"{kind}_{output}", **attributes)
+
+
+def model(*nodes, axes=("N", 3), opset=18, output="y", inputs=("x",)):
+    used = {name for one in nodes for name in one.input}
+    return helper.make_model(
+        helper.make_graph(
+            list(nodes),
+            "network",
+            [helper.make_tensor_value_info(name, TensorProto.DOUBLE, axes) for name in inputs],
+            [helper.make_tensor_value_info(output, TensorProto.DOUBLE, ["N", "M"])],
+            [numpy_helper.from_array(CONSTANTS[n], n) for n in sorted(used & CONSTANTS.keys())],
+        ),
+        opset_imports=[helper.make_opsetid("", opset)],
+    )
+
+
+@pytest.fixture
+def read(tmp_path):
+    def reading(proto, **more):
+        path = tmp_path / "m.onnx"
+        path.write_bytes(proto.SerializeToString())
+        return read_model(path, **more)
+
+    return reading
+
+
+FIRST = node("Gemm", "x W b", "h", transB=1)
+RELU = node("Relu", "h", "r")
+LAST = node("Gemm", "r V c", "y", transB=1)
+CHAINS = {
+    "gemm": [FIRST, RELU, LAST],
+    "untransposed": [node("Gemm", "x Wt", "h"), RELU, node("Gemm", "r Vt", "y")],
+    "factors": [node("Gemm", "x W b", "h", transB=1, alpha=0.5, beta=-2.0), RELU, LAST],
+    "matmul": [
+        node("MatMul", "x Wt", "p"), node("Add", "p b", "h"), RELU,
+        node("MatMul", "r Vt", "q"), node("Add", "c q", "y"),
+    ],
+    "a row for a bias": [node("Gemm", "x W row", "h", transB=1), RELU, LAST],
+    "leaky": [FIRST, node("LeakyRelu", "h", "r", alpha=0.25), LAST],
+    "leaky by default": [FIRST, node("LeakyRelu", "h", "r"), LAST],
+    "transposed constant": [
+        node("Transpose", "W", "T", perm=[1, 0]), node("MatMul", "x T", "h"), RELU, LAST,
+    ],
+    "identities": [
+        node("Identity", "W", "I"), node("Identity", "x", "z"),
+        node("Gemm", "z I b", "h", transB=1),
+        node("Dropout", "h", "d"), node("Relu", "d", "e"), node("Dropout", "e rate off", "r"), LAST,
+    ],
+    "norm before": [
+        node("Gemm", "x W b", "a", transB=1),
+        node("BatchNormalization", "a g b m v", "h", epsilon=0.1), RELU, LAST,
+    ],
+    "norm behind": [
+        FIRST, node("Relu", "h", "a"), node("BatchNormalization", "a g b m v", "r"), LAST,
+    ],
+    "shift behind": [FIRST, node("Relu", "h", "a"), node("Add", "a b", "r"), LAST],
+    "no activation": [FIRST, node("Gemm", "h V c", "y", transB=1)],
+    "consecutive": [node("Gemm", "x W b", "a", transB=1), node("Gemm", "a U", "h"), RELU, LAST],
+    "constant": [
+        helper.make_node("Constant", [], ["K"], value=numpy_helper.from_array(CONSTANTS["W"])),
+        node("Gemm", "x K b", "h", transB=1), RELU, LAST,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("nodes", CHAINS.values(), ids=CHAINS)
+def test_the_network_computes_what_the_reference_evaluator_computes(read, nodes):
+    proto = model(*nodes)
+    onnx.checker.check_model(proto)
+    found = read(proto)
+    x = DRAW.normal(size=(20, 3))
+    [expected] = ReferenceEvaluator(proto).run(None, {"x": x})
+    np.testing.assert_allclose(found.net(torch.from_numpy(x)), expected, rtol=1e-12, atol=1e-12)
+    parameters = {name for one in nodes for name in one.input} & CONSTANTS.keys()
+    parameters -= {"m", "v", "rate", "off"}
+    if any(one.op_type == "Constant" for one in nodes):
+        parameters |= {"W"}
+    counts = [name for one in nodes for name in one.input if name in parameters]
+    counts += ["W"] * any(one.op_type == "Constant" for one in nodes)
+    assert found.stored_cost == pytest.approx(sum((CONSTANTS[n] ** 2).sum() for n in counts))
+
+
+IMAGES = {
+    "flatten": [node("Flatten", "x", "f"), node("Gemm", "f M", "y")],
+    "flatten before": [node("Flatten", "x", "f", axis=1), node("Gemm", "f M", "y")],
+    "reshape to rows": [node("Reshape", "x to_rows", "f"), node("MatMul", "f M", "y")],
+    "reshape to six": [node("Reshape", "x to_six", "f"), node("MatMul", "f M", "y")],
+}
+
+
+@pytest.mark.parametrize("nodes", IMAGES.values(), ids=IMAGES)
+def test_images_are_flattened(read, monkeypatch, nodes):
+    monkeypatch.setitem(CONSTANTS, "M", DRAW.normal(size=(6, 2)))
+    proto = model(*nodes, axes=("N", 2, 3))
+    found = read(proto)
+    x = DRAW.normal(size=(7, 2, 3))
+    [expected] = ReferenceEvaluator(proto).run(None, {"x": x})
+    np.testing.assert_allclose(found.net(torch.from_numpy(x.reshape(7, 6))), expected, rtol=1e-12)
+    assert "flattened to vectors" in found.assumed[0]
+
+
+def test_names_of_parameters_are_those_stored_as_they_are(read):
+    found = read(model(*CHAINS["gemm"]))
+    assert found.parameters == (("W", "b"), ("V", "c"))
+    assert found.names == ("Gemm_h", "Gemm_y")
+    assert read(model(*CHAINS["matmul"])).parameters == (None, None)
+    assert read(model(*CHAINS["factors"])).parameters == (None, ("V", "c"))
+
+
+def test_single_precision_is_exact(read, monkeypatch):
+    monkeypatch.setitem(CONSTANTS, "W", CONSTANTS["W"].astype(np.float32))
+    found = read(model(*CHAINS["gemm"]))
+    assert np.array_equal(found.net.weights[0].numpy(), CONSTANTS["W"].astype(np.float64))
+
+
+def test_a_slope_in_single_precision_agrees_with_what_is_said(read):
+    nodes = [FIRST, node("LeakyRelu", "h", "r", alpha=0.1), LAST]
+    assert read(model(*nodes), slope=0.1).net.slope == float(np.float32(0.1))
+    with pytest.raises(ModelError, match=r"slope is said to be 0.2"):
+        read(model(*nodes), slope=0.2)
+
+
+def external(proto):
+    tensor = proto.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="/etc/passwd")
+    return proto
+
+
+def shorter(proto):
+    tensor = proto.graph.initializer[0]
+    tensor.raw_data = tensor.raw_data[:-8]
+    return proto
+
+
+def announcing(proto):
+    proto.graph.initializer[0].dims[:] = [1 << 20, 1 << 20]
+    return proto
+
+
+def twice(proto):
+    proto.graph.initializer.append(proto.graph.initializer[0])
+    return proto
+
+
+def with_function(proto):
+    proto.functions.add(name="Relu", domain="")
+    return proto
+
+
+def sparse(proto):
+    proto.graph.sparse_initializer.add()
+    return proto
+
+
+RESHAPED = [node("Reshape", "x to_three", "f"), node("MatMul", "f Wt", "y")]
+REFUSED = [
+    ([FIRST, RELU], {"output": "r"}, None, "ends with the activation 'Relu_r'.*export the network"),
+    ([node("Relu", "x", "h"), node("Gemm", "h W b", "y", transB=1)], {}, None, "begins with"),
+    ([FIRST, node("Sigmoid", "h", "r"), LAST], {}, None, r"'Sigmoid_r' \(Sigmoid\) is not known"),
+    ([FIRST, node("PRelu", "h g", "r"), LAST], {}, None, "PRelu"),
+    ([node("Conv", "x W", "y")], {}, None, r"\(Conv\) is not known"),
+    ([FIRST, node("Softmax", "h", "y")], {}, None, "Softmax"),
+    ([FIRST, node("Relu", "h", "r", domain="mine"), LAST], {}, None, r"mine.Relu\) is not known"),
+    ([FIRST, RELU, node("Add", "h r", "y")], {}, None, "'h' is used by 2 nodes"),
+    ([FIRST, RELU, node("Relu", "h", "other"), LAST], {}, None, "'h' is used by 2 nodes"),
+    ([FIRST, RELU, LAST, node("Relu", "z", "other")], {}, None, "nodes beside the chain"),
+    ([FIRST, RELU, LAST, node("Relu", "y", "other")], {}, None, "nodes beside the chain"),
+    ([FIRST, RELU, LAST], {"output": "lost"}, None, "'y' is used by 0 nodes"),
+    ([FIRST, RELU, LAST], {"inputs": ("x", "z")}, None, "2 inputs and 1 outputs"),
+    ([FIRST, RELU, LAST], {"opset": 7}, None, "version 7; 9 is the oldest"),
+    ([FIRST, RELU, LAST], {}, external, "'V' has its numbers in another file"),
+    ([FIRST, RELU, LAST], {}, shorter, r"'V' has 9 numbers; its shape \(2, 5\) takes 10"),
+    ([FIRST, RELU, LAST], {}, announcing, "'V' has the shape .* at most"),
+    ([FIRST, RELU, LAST], {}, twice, "two constants 'V'"),
+    ([FIRST, RELU, LAST], {}, with_function, "defines functions of its own"),
+    ([FIRST, RELU, LAST], {}, sparse, "sparse initializers"),
+    ([node("Gemm", "x half", "y", transB=1)], {}, None, "'half' has half precision"),
+    ([node("Gemm", "x complex", "y", transB=1)], {}, None, "'complex' is complex"),
+    ([node("Gemm", "x whole", "y", transB=1)], {}, None, "'whole' has the type 'int64'"),
+    ([node("Gemm", "x nan", "y", transB=1)], {}, None, r"'nan' has the entry nan at \[0, 0\]"),
+    ([node("Gemm", "x W b", "y", transA=1)], {}, None, "transposes the data"),
+    ([node("Gemm", "W x", "y")], {}, None, "as its first input"),
+    ([node("Gemm", "x x", "y")], {}, None, "has 0 inputs beside"),
+    ([node("Gemm", "x b", "y")], {}, None, "they must be a matrix"),
+    ([node("Gemm", "x W scalar", "y", transB=1)], {}, None, r"shape \(\); it must be one row"),
+    ([FIRST, RELU, node("Gemm", "r W", "y")], {}, None, None),
+    ([FIRST, RELU, node("Gemm", "r W", "y", transB=1)], {}, None, "'Gemm_y' of shape"),
+    ([FIRST, node("Add", "h three", "r"), LAST], {}, None, r"'Add_r' of shape \(3,\)"),
+    ([FIRST, node("BatchNormalization", "h g b m negative", "r"), LAST], {}, None, "variance -1"),
+    (
+        [FIRST, node("BatchNormalization", "h g b m v", "r", training_mode=1), LAST],
+        {},
+        None,
+        "training mode",
+    ),
+    ([FIRST, node("Dropout", "h rate on", "r"), LAST], {}, None, "is in training mode"),
+    ([node("Flatten", "x", "f", axis=0), node("Gemm", "f W", "y")], {}, None, "from axis 0"),
+    ([node("MatMul", "x Wt", "y")], {"axes": ("N", 2, 3)}, None, "it must be flattened first"),
+    (RESHAPED, {"axes": ("N", 6)}, None, "reshapes to"),
+    (RESHAPED, {"axes": ("N", "K")}, None, "reshapes to"),
+    ([node("Transpose", "x", "f"), node("MatMul", "f Wt", "y")], {}, None, "does not transpose"),
+    ([node("Relu", "x", "h", mode="fast")], {}, None, "attribute 'mode', which is not known"),
+    ([helper.make_node("Relu", ["x"], ["h", "k"]), node("Gemm", "h W", "y")], {}, None, "outputs"),
+    ([node("Relu", "h", "h")], {}, None, "used by 0 nodes"),
+    ([], {}, None, "has no nodes"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("nodes", "more", "change", "match"), REFUSED)
+def test_what_is_no_chain_of_affine_maps_is_refused(read, nodes, more, change, match):
+    proto = model(*nodes, **more)
+    if match is None:  # (5) meets a matrix (5, 3) untransposed: it fits
+        assert read(proto).net.widths == (3, 5, 3)
+        return
+    with pytest.raises(ModelError, match=match) as caught:
+        read(change(proto) if change else proto)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_circle_ends(read):
+    nodes = [node("Identity", "x", "a"), node("Identity", "a", "x")]
+    with pytest.raises(ModelError, match=r"circle|used by"):
+        read(model(*nodes))
+
+
+@pytest.mark.parametrize("raw", [b"\x08\x08\xff\xff", b"weights", b"\x08", bytes(100)])
+def test_what_is_no_onnx_file(tmp_path, raw):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(raw)
+    with pytest.raises(ModelError, match=r"cannot be read as an ONNX model|has no nodes"):
+        read_model(path)
+
+
+def test_without_the_package_the_error_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model(*CHAINS["gemm"]).SerializeToString())
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(
+        ModelError, match=r"needs the package onnx; pip install 'rankcheck\[onnx\]'"
+    ):
+        read_model(path)
