@@ -9,7 +9,7 @@ from rankcheck.instances.matrices import away_from_zero, matrix, orthogonal, sem
 from rankcheck.instances.networks import steep_networks
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, singular_values
-from rankcheck.witnesses.projections import bottleneck
+from rankcheck.witnesses.projections import bottleneck, isometry_distance
 
 from ._bottlenecks import (
     following_value,
@@ -22,9 +22,7 @@ from ._rounding import rounding, size, slack
 
 def distance_to_rank(A, k):
     """Σ_i (s_i(A) − 1_{i ≤ k})², shape (*B), for integers k (*B) up to the number of the s_i."""
-    s = singular_values(A)
-    one = (torch.arange(s.shape[-1], device=s.device) < k.unsqueeze(-1)).to(torch.float64)
-    return ((s - one) * (s - one)).sum(-1)
+    return isometry_distance(singular_values(A), k)
 
 
 @instances

@@ -45,9 +45,11 @@ class RankFacts:
 
     Attributes:
         rank: how many singular values exceed `tolerance`.
-        gap: s_rank / s_{rank + 1}; None where one of the two is missing or zero.
+        gap: s_rank / s_{rank + 1}; None where one of the two is missing or zero, or the quotient is
+            no float.
         tolerance: the absolute threshold that was used.
-        separated: whether the gap is at least `GAP`; a rank that is not separated is undecided.
+        separated: whether the gap is at least `GAP` of `rankcheck.audit.ranks`, or None; a rank
+            that is not separated is undecided.
     """
 
     rank: int
@@ -66,23 +68,25 @@ class LayerFacts:
         weights: ‖W‖_F².
         bias: ‖b‖².
         singular_values: of W, the largest first.
-        near_one: how many of them are within `NEAR` of 1.
+        near_one: how many of them are within `NEAR` of 1, that of `rankcheck.audit.ranks`.
         rank: the numerical rank of W.
         stable_rank: ‖W‖_F² / ‖W‖_op². 0 for W = 0, as are the next two.
         effective_rank: exp of the entropy of s_i / Σ s.
         participation: (Σ s_i²)² / Σ s_i⁴.
         distance: Σ_i (s_i − 1_{i ≤ k})², the squared distance of W to the partial isometries of
-            rank k, with the k of the audit; None without one.
+            rank k, with the k of the audit; None if W has no k singular values.
         imbalance: the largest |in − out| / (in + out) over the neurons behind this layer, where in
             is the squared norm of the incoming weights and the bias, and out that of the outgoing
             weights. None for the last layer, and 0 for a neuron without both.
         dead: neurons behind this layer that are at most 0 at all points of the data; None for the
             last layer, or without data. For slopes other than 0 these are neurons that are linear
             on the data as well, with the slope a.
-        linear: neurons that are at least 0 at all points.
-        energy: the mean of ‖α_ℓ‖² over the data; None without.
+        linear: neurons that are at least 0 at all points. One that is always 0 is dead as well.
+        bent: neurons that are both above and below 0 at points of the data.
+        energy: the mean of ‖α_ℓ‖² over the data, with α_L = f; None without.
         representation: the singular values of the matrix of the α_ℓ(x_i), divided by √N, the
-            largest first; None without data.
+            largest first, min(N, n_ℓ) of them; None without data. They are roots of eigenvalues, so
+            what is below some 10⁻⁷ of the largest is rounding, and given as 0.
     """
 
     name: str
@@ -99,6 +103,7 @@ class LayerFacts:
     imbalance: float | None = None
     dead: int | None = None
     linear: int | None = None
+    bent: int | None = None
     energy: float | None = None
     representation: tuple[float, ...] | None = None
 
@@ -128,7 +133,7 @@ class DataFacts:
     Attributes:
         points: how many points there are.
         ranks: how many points have which numerical rank of Jf.
-        undecided: at how many points the rank is not separated from the next singular value.
+        undecided: at how many points s_k / s_{k+1} is less than `GAP`, so that k is not clear.
         gaps: of s_k / s_{k+1} at the points where both exist and are positive; None without any.
         tolerance: relative to the largest singular value of Jf(x), what counts as zero.
         singular_values: of Jf(x), by i = 1, 2, ..., over the data.
@@ -136,10 +141,15 @@ class DataFacts:
         bounds: ‖θ‖² − kL against the Jacobians, by k.
         kinks: at how many points a hidden pre-activation is exactly 0.
         kernel_trace: of tr Θ(x, x), over all parameters.
-        kernel_top: the largest eigenvalue of Θ(X, X) / N on the first `kernel_points` points.
-        kernel_points: how many points that matrix has.
-        egop: the spectrum of the mean of Jf(x)ᵀ Jf(x) over the data, the largest first.
-        index_rank: its numerical rank.
+        kernel_top: the largest eigenvalue of Θ(X, X) / K on K of the points, at even distances in
+            the order of the data.
+        kernel_points: K.
+        egop: the spectrum of C, the mean of Jf(x)ᵀ Jf(x) over the data, the largest first; what is
+            rounding is 0.
+        index_rank: the numerical rank of C^{1/2}; gap and tolerance are of its singular values.
+        dead_cost: what the weights and biases of the dead neurons cost, the incoming and the
+            outgoing ones. Without these neurons the network has the same values at the points of
+            the data, and others elsewhere. None for slopes other than 0.
     """
 
     points: int
@@ -156,6 +166,7 @@ class DataFacts:
     kernel_points: int
     egop: tuple[float, ...]
     index_rank: RankFacts
+    dead_cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -245,10 +256,12 @@ class Balanced:
         cost: its ‖θ‖².
         change: the largest |f(x) − g(x)| over the data, relative to the largest |f(x)|; None
             without data.
+        converged: whether it was found; if not, the cost is that of the network as it is.
     """
 
     cost: float
     change: float | None
+    converged: bool = True
 
 
 @dataclass(frozen=True)
@@ -280,8 +293,8 @@ class Audit(InNotebooks):
 
     Attributes:
         name: of the file, or of the class.
-        rank: k, the numerical rank of Jf that most points have; without data, that which most
-            layers have.
+        rank: k, the numerical rank of Jf that most points have, the smallest of several; without
+            data, that which most layers have.
         data: None if there were no data.
         words: what follows, in sentences.
         seconds: how long it took.
@@ -304,6 +317,6 @@ class Audit(InNotebooks):
         return self.model.cost / self.model.depth
 
     def to_json(self) -> dict[str, Any]:
-        """The audit as plain JSON."""
-        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        """The audit as plain JSON, without NaN and Infinity."""
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
         return {"schema": SCHEMA} | data | {"ceiling": self.ceiling}

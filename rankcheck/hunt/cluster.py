@@ -23,6 +23,34 @@ IN_FLIGHT = 2
 COLD = 2.0
 
 
+def connect(cluster: Any, what: str, timeout: float = 10.0) -> tuple[Any, bool]:
+    """A `distributed.Client`, and whether it was made here and is closed by its user.
+
+    Args:
+        cluster: `dask://host:port` of a scheduler, or a `distributed.Client`.
+        what: what runs there, for messages.
+        timeout: seconds in which the scheduler has to answer.
+
+    Raises:
+        HuntError: if `distributed` is not installed, or no scheduler answers.
+    """
+    try:
+        import distributed
+    except ImportError as error:
+        raise HuntError(
+            f"Dask is not installed; {what} on a cluster needs pip install 'rankcheck[cluster]'"
+        ) from error
+    if not isinstance(cluster, str):
+        return cluster, False
+    address = cluster.replace("dask://", "tcp://", 1)
+    try:
+        return distributed.Client(address, timeout=timeout, set_as_default=False), True
+    except (OSError, ValueError) as error:
+        raise HuntError(
+            f"no scheduler answers at {cluster!r}; a Dask scheduler is dask://host:port"
+        ) from error
+
+
 class Dask:
     """Runs shards on a Dask cluster. The shards of a lost worker run again on another.
 
@@ -40,29 +68,11 @@ class Dask:
     def __init__(
         self, job: Job, cluster: Any, limit: float | None = None, timeout: float = 10.0
     ) -> None:
-        try:
-            import distributed
-        except ImportError as error:
-            raise HuntError(
-                "Dask is not installed; a hunt on a cluster needs pip install 'rankcheck[cluster]'"
-            ) from error
+        self._client, self._owned = connect(cluster, "a hunt", timeout)
         self._job = job
         self._limit = limit
         self._answered = 0.0  # when it did last, on `time.monotonic()`
         self._token = uuid.uuid4().hex[:12]
-        self._owned = isinstance(cluster, str)
-        self._distributed = distributed
-        if not isinstance(cluster, str):
-            self._client = cluster
-            return
-        try:
-            self._client = distributed.Client(
-                cluster.replace("dask://", "tcp://", 1), timeout=timeout, set_as_default=False
-            )
-        except (OSError, ValueError) as error:
-            raise HuntError(
-                f"no scheduler answers at {cluster!r}; a Dask scheduler is dask://host:port"
-            ) from error
 
     def run(
         self, shards: Sequence[Shard], until: float | None
@@ -127,9 +137,11 @@ class Dask:
         Raises:
             HuntError: if it holds a reason why the hunt cannot go on.
         """
+        from distributed import KilledWorker
+
         try:
             answer: Outcome | Lost | str = future.result()
-        except self._distributed.KilledWorker:
+        except KilledWorker:
             return Lost("ended its workers on the cluster again and again")
         except Exception as error:
             raise HuntError(

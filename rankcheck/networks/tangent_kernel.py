@@ -21,6 +21,7 @@ from torch import Tensor
 
 from rankcheck.balls import is_ball
 from rankcheck.linalg import Array, frobenius_squared
+from rankcheck.networks.evaluation import AtPoints
 from rankcheck.networks.network import Network
 
 
@@ -48,7 +49,11 @@ def ntk(net: Network, x: Array, y: Array, biases: bool = False) -> Array:
 
 def ntk_trace(net: Network, x: Array, biases: bool = False) -> Array:
     """tr Θ(x, x) = Σ (‖α_{ℓ−1}‖² + β) ‖G_ℓ‖_F², shape (*B, [N])."""
-    at = net.at(x)
+    return ntk_trace_at(net.at(x), biases)
+
+
+def ntk_trace_at(at: AtPoints, biases: bool = False) -> Array:
+    """:func:`ntk_trace` of a network that is evaluated at the points already."""
     terms = [
         ((a * a).sum(-1) + int(biases)) * frobenius_squared(g)
         for a, g in zip(at.activations, at.outer_jacobians, strict=True)

@@ -47,6 +47,7 @@ __all__ = [
     "chain_turns",
     "chained_distances",
     "chained_frames",
+    "isometry_distance",
     "log_determinant_of_rank",
     "mask_losses",
     "offsets",
@@ -155,6 +156,16 @@ def log_determinant_of_rank(M: Array, k: Tensor) -> Array:
 
 
 # Distances
+
+
+def isometry_distance(s: Array, k: Tensor) -> Array:
+    """Σ_i (s_i − 1_{i ≤ k})², shape (*B), for singular values s (*B, r) and integers k (*B).
+
+    The squared distance of a matrix with these singular values to the nearest partial isometry of
+    rank k ≤ r, by Mirsky's theorem; attained at that of its k leading singular vectors.
+    """
+    one = (torch.arange(s.shape[-1], device=s.device) < k.unsqueeze(-1)).to(torch.float64)
+    return ((s - one) * (s - one)).sum(-1)
 
 
 def one_sided_distances(net: Network, x: Array, k: Tensor) -> Array:

@@ -1,0 +1,142 @@
+"""A part of the data: what is measured at some consecutive points, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rankcheck.costs import egop
+from rankcheck.linalg import singular_values
+from rankcheck.networks import Network
+from rankcheck.networks.rounding import product_noise
+from rankcheck.networks.tangent_kernel import ntk_trace_at
+
+__all__ = ["MEMORY", "PART", "Job", "Part", "batch_size", "is_narrow", "join"]
+
+#: Points in a part.
+PART = 256
+#: Bytes for what one batch of points needs at a time.
+MEMORY = 2**26
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What was measured at n consecutive points; numpy arrays, because they are sent.
+
+    Attributes:
+        singular_values: of Jf(x), (n, min(n_0, n_L)).
+        noise: a bound of their rounding, (n).
+        traces: tr Θ(x, x), (n); NaN or infinite where the network overflows.
+        kinks: whether a hidden pre-activation is 0, (n).
+        gradients: Σ JᵀJ, of the Jacobian of the first layer → f if that has fewer columns than f.
+        second, above, below: as in `Features`.
+    """
+
+    singular_values: np.ndarray
+    noise: np.ndarray
+    traces: np.ndarray
+    kinks: np.ndarray
+    gradients: np.ndarray
+    second: tuple[np.ndarray, ...]
+    above: tuple[np.ndarray, ...]
+    below: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A network whose parts are to be measured.
+
+    Attributes:
+        norms: ‖W_ℓ‖_op, the rounding of Jacobians is bounded by them.
+        device: where it is measured.
+    """
+
+    net: Network
+    norms: tuple[float, ...]
+    device: str = "cpu"
+
+    def on_device(self) -> Job:
+        """The job with its network where it is measured."""
+        net = self.net
+        arrays = [[a.to(self.device) for a in side] for side in (net.weights, net.biases)]
+        return Job(net.with_parameters(*arrays), self.norms, self.device)
+
+    def measure(self, points: np.ndarray) -> Part:
+        """Measure a part, (n, n_0); the network is `on_device`."""
+        X = torch.from_numpy(points).to(self.device)
+        return join(self._batch(x) for x in X.split(batch_size(self.net)))
+
+    def _batch(self, x: Tensor) -> Part:
+        net, at = self.net, self.net.at(x)
+        features = (*at.activations[1:], at.value)
+        G = at.outer_jacobians[0]
+        J = G @ net.weights[0]  # the kernel needs G: this is nearly free
+        fine = torch.isfinite(J).all(-1).all(-1)  # LAPACK refuses others
+        traces = torch.where(fine, ntk_trace_at(at, biases=True), torch.nan)
+        finite = torch.where(fine[:, None, None], J, 0.0)
+        noise = product_noise(at, [x.new_tensor(norm) for norm in self.norms])
+        rows = (G if is_narrow(net) else J).flatten(0, 1)
+        return Part(
+            singular_values=_numpy(singular_values(finite)),
+            noise=_numpy(noise),
+            traces=_numpy(traces),
+            kinks=_numpy(~at.is_differentiable),
+            gradients=_numpy(egop(rows, rows.new_ones(len(rows)))),
+            second=tuple(_numpy(a.mT @ a) for a in features),
+            above=tuple(_numpy((z > 0).any(0)) for z in at.preactivations[:-1]),
+            below=tuple(_numpy((z < 0).any(0)) for z in at.preactivations[:-1]),
+        )
+
+
+def join(parts: Iterable[Part]) -> Part:
+    """One part from consecutive ones; the sums are added in their order, one part at a time."""
+    values, noise, traces, kinks = [], [], [], []
+    total: Part | None = None
+    for part in parts:
+        values.append(part.singular_values)
+        noise.append(part.noise)
+        traces.append(part.traces)
+        kinks.append(part.kinks)
+        if total is None:
+            total = part
+            continue
+        sums = zip((total.gradients, *total.second), (part.gradients, *part.second), strict=True)
+        for mine, more in sums:
+            mine += more
+        seen = zip((*total.above, *total.below), (*part.above, *part.below), strict=True)
+        for mine, more in seen:
+            mine |= more
+    if total is None:
+        raise ValueError("received no parts; the sum of none has no shape")
+    return replace(
+        total,
+        singular_values=np.concatenate(values),
+        noise=np.concatenate(noise),
+        traces=np.concatenate(traces),
+        kinks=np.concatenate(kinks),
+    )
+
+
+def is_narrow(net: Network) -> bool:
+    """Whether α̃_1 → f has fewer inputs than f: then Σ JᵀJ = W_1ᵀ (Σ GᵀG) W_1 with the smaller."""
+    return net.widths[1] < net.widths[0]
+
+
+def batch_size(net: Network, memory: int = MEMORY) -> int:
+    """How many points are measured at a time: those whose arrays fit into `memory` bytes, or one.
+
+    A point needs n_L Σ n_ℓ numbers for the Jacobians of the layers, two products, the Jacobian and
+    its singular values beside them, and a few numbers for each neuron.
+    """
+    inputs, outputs = net.widths[0], net.widths[-1]
+    neurons = sum(net.widths)
+    numbers = outputs * (neurons + 2 * max(net.widths) + 2 * inputs) + 6 * neurons
+    return max(1, min(PART, memory // (8 * numbers)))
+
+
+def _numpy(array: Tensor) -> np.ndarray:
+    return array.cpu().numpy()

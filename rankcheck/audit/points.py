@@ -1,0 +1,193 @@
+r"""What is measured at the points of the data: Jacobians, their ranks, the tangent kernel.
+
+The points are measured in *parts* of `PART` consecutive ones, and each part in batches that fit
+into `MEMORY`. Both depend on the network and the number of points alone, and sums are added in the
+order of the parts, so that the result does not depend on where the parts are measured (`shards`).
+
+For |a| ≤ 1 and every x and k,
+
+.. math::
+    \|\theta\|^2 \ge L \sum_i s_i(Jf(x))^{2/L} \ge kL + 2 \sum_{i \le k} \log s_i(Jf(x)):
+
+the first by rank.jacobian-bounds-cost, the second because :math:`e^t \ge 1 + t` for
+t = (2/L) log s_i, and the terms that are left out are not negative. On a kink it holds for the
+product of masked weights that stands for the Jacobian there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rankcheck.audit.layers import Features, dead_cost, spectra
+from rankcheck.audit.model import Model, ModelError
+from rankcheck.audit.part import PART, Job, Part, is_narrow, join
+from rankcheck.audit.ranks import TOLERANCE, rank_facts, ranks_and_gaps
+from rankcheck.audit.result import BoundByRank, DataFacts, Quantiles, RankFacts
+from rankcheck.audit.shards import Runner, runner_for
+from rankcheck.costs import effective_index_rank, excess
+from rankcheck.linalg import power, rank_threshold, singular_values, symmetric_sqrt
+from rankcheck.networks import Network, gram
+
+__all__ = ["KERNEL_ROWS", "measure_points", "quantiles"]
+
+#: The Gram matrix of the tangent kernel has at most so many rows, or those of one point.
+KERNEL_ROWS = 1000
+
+
+def measure_points(
+    model: Model,
+    X: Tensor,
+    *,
+    device: str = "cpu",
+    progress: Callable[[int], None] | None = None,
+    max_rank: int | None = None,
+    tolerance: float = TOLERANCE,
+    values: Sequence[Tensor] | None = None,
+    executor: object = None,
+) -> tuple[DataFacts, Features]:
+    """What holds at the points X (N, n_0), and what the layers compute there.
+
+    Args:
+        progress: called with a number of points that are measured.
+        max_rank: the bounds by rank go up to this one, and to each that occurs.
+        tolerance: the share of s_1 up to which a singular value of Jf(x) counts as zero.
+        values: the `spectra` of the network, if they are known.
+        executor: where the parts are measured, as for `audit`.
+
+    Raises:
+        ModelError: if the network overflows at a point.
+        InputError: if there is no such executor, or its workers are lost.
+    """
+    net = model.net
+    values = spectra(net) if values is None else values
+    job = Job(net, tuple(float(s.amax()) if len(s) else 0.0 for s in values), device)
+    runner = runner_for(job, executor)
+    try:
+        merged = join(_measured(runner, X, progress))
+    finally:
+        runner.close()
+    _check_finite(merged)
+    features = _features(merged, len(X))
+    facts = _facts(net, X, merged, device, max_rank, tolerance)
+    return replace(facts, dead_cost=dead_cost(net, features) if net.slope == 0 else None), features
+
+
+def _measured(runner: Runner, X: Tensor, progress: Callable[[int], None] | None) -> Iterable[Part]:
+    parts = [part.numpy() for part in X.detach().cpu().contiguous().split(PART)]
+    for part in runner.run(parts):
+        if progress is not None:
+            progress(len(part.noise))
+        yield part
+
+
+def _features(merged: Part, points: int) -> Features:
+    def tensors(arrays: Sequence[np.ndarray]) -> list[Tensor]:
+        return [torch.from_numpy(array) for array in arrays]
+
+    second, above, below = map(tensors, (merged.second, merged.above, merged.below))
+    return Features(points, second, above, below)
+
+
+def _check_finite(merged: Part) -> None:
+    """Refuse a network that is not finite somewhere on the data, or whose squares are not."""
+    fine = np.isfinite(merged.traces)
+    sums = (merged.gradients, *merged.second)
+    if fine.all() and all(np.isfinite(total).all() for total in sums):
+        return
+    where = "in a sum over the data" if fine.all() else f"at point {int(fine.argmin())}"
+    raise ModelError(
+        f"the network overflows {where}; its values, its derivatives and their squares are finite "
+        "in double precision"
+    )
+
+
+def _facts(
+    net: Network,
+    X: Tensor,
+    merged: Part,
+    device: str,
+    max_rank: int | None,
+    tolerance: float,
+) -> DataFacts:
+    s = torch.from_numpy(merged.singular_values)
+    noise = torch.from_numpy(merged.noise)
+    shaped = net.weights[0].new_empty(0, net.widths[-1], net.widths[0])  # as rank_threshold reads
+    ranks, gaps, _ = ranks_and_gaps(shaped, s, tolerance, noise)
+    facts = [rank_facts(int(r), float(g), 0.0) for r, g in zip(ranks, gaps, strict=True)]
+    clear = s > rank_threshold(shaped, s, noise)
+    powers = torch.where(clear, power(s, Fraction(2, net.depth)), 0.0).sum(-1)
+    occurring = sorted(set(ranks.tolist()))
+    count = {rank: int((ranks == rank).sum()) for rank in occurring}
+    top, points = _kernel_top(net, X, device)
+    spectrum, of_index = _index_rank(net, torch.from_numpy(merged.gradients) / len(X), tolerance)
+    least = range((-1 if max_rank is None else max_rank) + 1)
+    found = [each.gap for each in facts if each.gap is not None]
+    return DataFacts(
+        points=len(X),
+        ranks=count,
+        undecided=sum(not each.separated for each in facts),
+        gaps=quantiles(torch.tensor(found)) if found else None,
+        tolerance=tolerance,
+        singular_values=tuple(map(quantiles, s.unbind(-1))),
+        schatten=quantiles(powers),
+        bounds=tuple(
+            _bound(net, k, count.get(k, 0), s, clear) for k in sorted({*occurring, *least})
+        ),
+        kinks=int(merged.kinks.sum()),
+        kernel_trace=quantiles(torch.from_numpy(merged.traces)),
+        kernel_top=top,
+        kernel_points=points,
+        egop=spectrum,
+        index_rank=of_index,
+    )
+
+
+def _bound(net: Network, k: int, points: int, s: Tensor, clear: Tensor) -> BoundByRank:
+    """The excess over rank k against the largest 2 Σ_{i ≤ k} log s_i among the clear s_k."""
+    logs: float | None = 0.0
+    if k > 0:
+        some = clear[:, k - 1] if k <= s.shape[-1] else clear[:, :0].any(-1)
+        sums = 2 * s[some, :k].log().sum(-1)
+        logs = float(sums.max()) if len(sums) else None
+    return BoundByRank(k, points, float(excess(net, k)), logs)
+
+
+def _kernel_top(net: Network, X: Tensor, device: str) -> tuple[float, int]:
+    """The largest eigenvalue of Θ(X, X)/K on K points at even distances, and K."""
+    number = min(len(X), max(1, KERNEL_ROWS // net.widths[-1]))
+    places = torch.arange(number) * len(X) // number
+    on_device = Job(net, (), device).on_device().net
+    K = gram(on_device, X[places].to(device), biases=True)
+    return max(0.0, float(torch.linalg.eigvalsh(K)[-1])) / number, number
+
+
+def _index_rank(net: Network, C: Tensor, tolerance: float) -> tuple[tuple[float, ...], RankFacts]:
+    """The spectrum of the EGOP and its rank, from the mean of JᵀJ or of GᵀG (see `is_narrow`)."""
+    if is_narrow(net):
+        root = singular_values(symmetric_sqrt(C) @ net.weights[0])
+        small = torch.diag(root * root)  # the rest of the spectrum of C_f is 0
+        missing = net.widths[0] - len(root)
+    else:
+        small, missing = C, 0
+    values = torch.linalg.eigvalsh(small).flip(-1)
+    values = torch.where(values > rank_threshold(small, values.abs()), values, 0.0)
+    root = values.sqrt()
+    epsilon = tolerance * float(root[0])
+    rank = int(effective_index_rank(small, epsilon))
+    before = float(root[rank - 1]) if rank else math.inf
+    after = float(root[rank]) if rank < len(root) else 0.0
+    gap = before / after if after else math.inf
+    return (*values.tolist(), *[0.0] * missing), rank_facts(rank, gap, epsilon)
+
+
+def quantiles(values: Tensor) -> Quantiles:
+    """Least, quartiles and most of a vector."""
+    found = np.quantile(values.detach().cpu().numpy(), [0, 0.25, 0.5, 0.75, 1])
+    return Quantiles(*map(float, found))

@@ -1,0 +1,59 @@
+r"""Numerical ranks of trained networks.
+
+A trained matrix nearly always has full rank up to rounding: regularisation makes singular values
+small, never zero. What counts as zero here is a share `TOLERANCE` of the largest singular value,
+besides rounding, and a rank is *separated* if the singular values fall there by the factor `GAP`.
+
+Both were chosen on ReLU networks of depth 6 to 10 and width 10 to 20, trained on functions of one
+and two linear combinations of eight inputs. For two, at ridge 10⁻³ and after 4 000 steps of
+Adam, s_2/s_1 of Jf(x) was at least 0.12 at 200 points, and s_3/s_1 at most 0.006; after 20 000
+steps s_3/s_1 was below 10⁻⁸, and the weights had two or three singular values above 0.05 s_1 and
+the next one smaller by a factor 5 to 100. At ridge 10⁻⁴ and after 4 000 steps s_3/s_1 ran up to
+0.2: such a network has no clear rank, and its points are undecided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from rankcheck.audit.result import RankFacts
+from rankcheck.linalg import rank_threshold
+
+__all__ = ["GAP", "NEAR", "TOLERANCE", "most_common", "rank_facts", "ranks_and_gaps"]
+
+#: Singular values up to this share of the largest one count as zero.
+TOLERANCE = 0.05
+#: A rank k is separated if s_k / s_{k+1} is at least this.
+GAP = 10.0
+#: A singular value is near 1 if it differs by no more: in print by the order L^{−1/2}.
+NEAR = 0.25
+
+
+def ranks_and_gaps(
+    A: Tensor, s: Tensor, tolerance: float, noise: float | Tensor = 0.0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Of matrices A (*B, m, n) with singular values s: ranks, gaps and thresholds, all (*B).
+
+    The threshold is τ(A) of :mod:`rankcheck.linalg` with tolerance · s_1 + noise for its noise. The
+    gap s_k / s_{k+1} is infinite if one of the two is missing or zero.
+    """
+    threshold = rank_threshold(A, s, tolerance * s[..., 0] + noise)
+    rank = (s > threshold).sum(-1)
+    ends = torch.cat((torch.full_like(s[..., :1], math.inf), s, 0 * s[..., :1]), -1)
+    place = rank.unsqueeze(-1)
+    gap = (ends.gather(-1, place) / ends.gather(-1, place + 1)).squeeze(-1)
+    return rank, gap, threshold.squeeze(-1)
+
+
+def rank_facts(rank: int, gap: float, threshold: float) -> RankFacts:
+    """As numbers; an infinite gap is None."""
+    return RankFacts(rank, gap if math.isfinite(gap) else None, threshold, gap >= GAP)
+
+
+def most_common(counts: Mapping[int, int]) -> int:
+    """The rank with the largest count, the smallest if there are several; 0 without any."""
+    return min(counts, key=lambda rank: (-counts[rank], rank), default=0)

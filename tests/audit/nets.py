@@ -1,0 +1,45 @@
+"""Networks of the tests of audits."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from rankcheck.audit.model import Model
+from rankcheck.networks import Network
+
+
+def model_of(net):
+    names = tuple(f"layers.{index}" for index in range(net.depth))
+    return Model(net, "made up", names, (None,) * net.depth, float(net.cost()))
+
+
+def normal(*shape, seed=0):
+    draw = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, dtype=torch.float64, generator=draw)
+
+
+def random_model(widths, slope=0.0, seed=0):
+    weights = [normal(n, m, seed=seed + i) for i, (m, n) in enumerate(pairwise(widths))]
+    biases = [normal(n, seed=seed + 50 + i) for i, n in enumerate(widths[1:])]
+    return model_of(Network.unchecked_slope(weights, biases, slope))
+
+
+def diagonal(values, shape):
+    """An m × n matrix with these singular values."""
+    matrix = torch.zeros(shape, dtype=torch.float64)
+    matrix[range(len(values)), range(len(values))] = torch.tensor(values, dtype=torch.float64)
+    left = torch.linalg.qr(normal(shape[0], shape[0], seed=7))[0]
+    right = torch.linalg.qr(normal(shape[1], shape[1], seed=8))[0]
+    return left @ matrix @ right
+
+
+def trained():
+    """The network that train.py has trained, and its points."""
+    with np.load(Path(__file__).with_name("bottleneck.npz")) as stored:
+        arrays = {name: torch.from_numpy(stored[name]) for name in stored.files}
+    depth = sum(name.startswith("W_") for name in arrays)
+    weights = [arrays[f"W_{i}"] for i in range(1, depth + 1)]
+    biases = [arrays[f"b_{i}"] for i in range(1, depth + 1)]
+    return model_of(Network(weights, biases)), arrays["X"]

@@ -1,0 +1,318 @@
+"""What is measured at points, against torch.func and numpy; shards; bounded memory."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.func import jacrev, vmap
+
+from rankcheck.audit import part, points, shards
+from rankcheck.audit.model import ModelError
+from rankcheck.audit.part import Job, batch_size, join
+from rankcheck.audit.points import measure_points
+from rankcheck.audit.shards import Inline, Processes, runner_for
+from rankcheck.errors import InputError
+from rankcheck.networks import Network
+from rankcheck.verification.pool import Died, Done, Started
+
+from .nets import diagonal, model_of, normal, random_model
+
+WIDTHS = [(3, 2), (1, 1, 1), (3, 4, 2), (2, 5, 3, 4), (6, 3, 5, 3), (4, 6, 6, 1)]
+
+
+def function(slope):
+    """The network of torch operations, as a function of its parameters and a point."""
+
+    def value(weights, biases, x):
+        for w, b in zip(weights[:-1], biases[:-1], strict=True):
+            z = w @ x + b
+            x = torch.where(z >= 0, z, slope * z)
+        return weights[-1] @ x + biases[-1]
+
+    return value
+
+
+def five(values):
+    return [np.percentile(values, q) for q in (0, 25, 50, 75, 100)]
+
+
+def numbers(quantiles):
+    return [
+        quantiles.least,
+        quantiles.quarter,
+        quantiles.median,
+        quantiles.three_quarters,
+        quantiles.most,
+    ]
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0, -0.5])
+@pytest.mark.parametrize("count", [1, 7])
+@pytest.mark.parametrize("widths", WIDTHS)
+def test_against_automatic_differentiation(widths, count, slope, monkeypatch):
+    monkeypatch.setattr(points, "KERNEL_ROWS", 4 * widths[-1])
+    model, X = random_model(widths, slope), normal(count, widths[0], seed=9)
+    net, f = model.net, function(slope)
+    J = vmap(jacrev(f, argnums=2), (None, None, 0))(net.weights, net.biases, X).numpy()
+    mine, features = measure_points(model, X, tolerance=0.2)
+    s = np.linalg.svd(J, compute_uv=False)
+    L, cost = net.depth, float(net.cost())
+    assert mine.points == count
+    assert len(mine.singular_values) == s.shape[-1]
+    for i, found in enumerate(mine.singular_values):
+        assert numbers(found) == pytest.approx(five(s[:, i]), rel=1e-9, abs=1e-12)
+    ranks = (s > 0.2 * s[:, :1]).sum(-1)
+    assert mine.ranks == {k: (ranks == k).sum() for k in set(ranks.tolist())}
+    powers = np.where(s > 1e-9 * s[:, :1], s, 0) ** (2 / L)
+    assert numbers(mine.schatten) == pytest.approx(five(powers.sum(-1)))
+    assert mine.schatten.most <= cost / L
+    for bound in mine.bounds:
+        k = bound.rank
+        assert bound.excess == pytest.approx(cost - k * L)
+        assert bound.points == (ranks == k).sum()
+        logs = 2 * np.log(s[s[:, k - 1] > 1e-9 * s[:, 0], :k]).sum(-1) if k else np.zeros(1)
+        assert bound.logs == (pytest.approx(max(logs)) if len(logs) else None)
+        assert bound.logs is None or bound.excess >= bound.logs - 1e-9
+    sides = vmap(jacrev(f, argnums=(0, 1)), (None, None, 0))(net.weights, net.biases, X)
+    gradients = torch.cat([g.flatten(2) for side in sides for g in side], -1)
+    assert numbers(mine.kernel_trace) == pytest.approx(five((gradients**2).sum((1, 2)).numpy()))
+    some = min(count, 4)
+    places = [i * count // some for i in range(some)]
+    rows = gradients[places].flatten(0, 1).numpy()
+    assert mine.kernel_points == some
+    assert mine.kernel_top == pytest.approx(np.linalg.norm(rows, 2) ** 2 / some)
+    C = np.einsum("nij,nik->jk", J, J) / count
+    spectrum = np.linalg.eigvalsh(C)[::-1]
+    assert mine.egop == pytest.approx(spectrum, abs=1e-9 * spectrum[0])
+    root = np.sqrt(spectrum.clip(0))
+    assert mine.index_rank.rank == (root > 0.2 * root[0]).sum()
+    assert len(features.second) == L
+
+
+def test_the_points_of_the_kernel_are_at_even_distances(monkeypatch):
+    """Among the first points nothing happens; one that is far out has the largest kernel."""
+    monkeypatch.setattr(points, "KERNEL_ROWS", 3)
+    X = torch.zeros(9, 1, dtype=torch.float64)
+    X[6] = 10.0
+    mine, _ = measure_points(model_of(Network.of([[[1.0]]])), X)
+    rows = np.array([[0, 1], [0, 1], [10, 1]])  # ∂f/∂w, ∂f/∂b at points 0, 3, 6
+    assert mine.kernel_top == pytest.approx(np.linalg.eigvalsh(rows @ rows.T)[-1] / 3)
+    assert mine.kernel_points == 3
+
+
+def test_ranks_gaps_and_what_is_undecided():
+    """x in one half space is mapped with rank 2, in the other with rank 3 that is not clear."""
+    W = torch.diag(torch.tensor([1.0, 0.5, 0.0], dtype=torch.float64))
+    first = torch.cat((torch.eye(3), -torch.eye(3)), 0).double()
+    second = torch.cat((W, -W), 1)
+    second[2, 2] += 0.06  # passes x_3 where it is positive
+    model = model_of(Network.linear([first, second]))
+    X = torch.tensor([[1.0, 1.0, -1.0]] * 3 + [[1.0, 1.0, 2.0]], dtype=torch.float64)
+    mine, _ = measure_points(model, X)
+    assert mine.ranks == {2: 3, 3: 1}
+    assert mine.undecided == 0  # nothing follows the third singular value
+    assert mine.gaps is None
+    less, _ = measure_points(model, X, tolerance=0.1)
+    assert less.ranks == {2: 4}
+    assert less.undecided == 1
+    assert numbers(less.gaps) == pytest.approx([0.5 / 0.06] * 5)
+    more, _ = measure_points(model, X, max_rank=5)
+    assert [b.rank for b in more.bounds] == [0, 1, 2, 3, 4, 5]
+    assert [b.logs for b in more.bounds][4:] == [None, None]
+    assert [b.points for b in more.bounds] == [0, 0, 3, 1, 0, 0]
+
+
+def test_a_zero_jacobian_has_rank_zero_also_up_to_rounding():
+    """0.1 + 0.2 − 0.3 is 5.6e-17 in floats, and 0 within the bound of rounding."""
+    first = torch.tensor([[0.1], [0.2], [0.3]], dtype=torch.float64)
+    net = Network.linear([first, torch.tensor([[1.0, 1.0, -1.0]], dtype=torch.float64)])
+    mine, _ = measure_points(model_of(net), torch.ones(2, 1, dtype=torch.float64))
+    assert mine.ranks == {0: 2}
+    assert mine.schatten.most == 0
+    assert [(b.rank, b.logs) for b in mine.bounds] == [(0, 0.0)]
+    zero = model_of(Network.linear([0 * w for w in net.weights]))
+    mine, _ = measure_points(zero, torch.ones(2, 1, dtype=torch.float64), max_rank=1)
+    assert (mine.ranks, mine.kernel_trace.most, mine.index_rank.rank) == ({0: 2}, 1.0, 0)
+    assert mine.bounds[1].logs is None
+
+
+def test_kinks_and_dead_neurons():
+    net = Network.of([[[1.0], [-1.0], [1.0]], [[1.0, 1.0, 1.0]]], [[0.0, -1.0, 1.0], [0.0]])
+    X = torch.tensor([[0.0], [2.0], [3.0], [-0.5]], dtype=torch.float64)
+    mine, features = measure_points(model_of(net), X)
+    assert mine.kinks == 1
+    assert features.above[0].tolist() == [True, False, True]
+    assert features.below[0].tolist() == [True, True, False]
+    assert mine.dead_cost == 1 + 1 + 1
+    other, _ = measure_points(model_of(Network(net.weights, net.biases, 0.5)), X)
+    assert other.dead_cost is None
+
+
+def test_a_network_that_overflows_is_refused():
+    net = Network.linear([torch.full((1, 1), 1e150, dtype=torch.float64)] * 3)
+    X = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    with pytest.raises(ModelError, match=r"overflows at point 0; .* finite"):
+        measure_points(model_of(net), X)
+    big = torch.tensor([[0.0], [1e200]], dtype=torch.float64)
+    with pytest.raises(ModelError, match=r"overflows at point 1; .* finite"):
+        measure_points(model_of(Network.of([[[1.0]]])), big)
+
+
+# Memory
+
+
+@pytest.mark.parametrize("widths", [(20, 30, 30, 10), (5, 200, 200, 40), (300, 8, 8, 8, 1)])
+def test_a_batch_fits_into_the_memory(widths):
+    """All arrays that a batch leaves behind, counted; a batch of twice the size would not fit."""
+    net, memory = random_model(widths).net, 2**20
+    size = batch_size(net, memory)
+    assert 1 < size < part.PART
+    at = net.at(normal(size, widths[0]))
+    J = at.outer_jacobians[0] @ net.weights[0]
+    arrays = [*at.outer_jacobians[:-1], *at.activations, *at.preactivations, *at.masks, J]
+    used = sum(array.numel() for array in arrays) * 8
+    assert memory / 6 < used <= memory
+
+
+def test_batches_never_vanish_and_never_exceed_a_part():
+    assert batch_size(random_model((2, 3, 2)).net) == part.PART
+    assert batch_size(random_model((50, 50, 50)).net, memory=8) == 1
+
+
+def test_batches_change_no_number_beyond_rounding(monkeypatch):
+    model, X = random_model((3, 6, 6, 2)), normal(50, 3, seed=4)
+    whole, of_whole = measure_points(model, X)
+    monkeypatch.setattr(part, "batch_size", lambda net: 7)
+    small, of_small = measure_points(model, X)
+    for kind in ("above", "below"):
+        for here, there in zip(getattr(of_small, kind), getattr(of_whole, kind), strict=True):
+            assert here.any()
+            assert torch.equal(here, there)
+    assert small.ranks == whole.ranks
+    assert small.egop == pytest.approx(whole.egop)
+    assert numbers(small.kernel_trace) == pytest.approx(numbers(whole.kernel_trace))
+
+
+# Shards
+
+
+def test_three_parts_in_one_process_are_the_sum_of_three():
+    model, X = random_model((3, 6, 5, 2)), normal(2 * part.PART + 9, 3, seed=4)
+    job = Job(model.net, (1.0,) * 3)
+    seen: list[int] = []
+    mine, features = measure_points(model, X, progress=seen.append)
+    assert seen == [part.PART, part.PART, 9]
+    whole = join(job.measure(x.numpy()) for x in X.split(part.PART))
+    for here, there in zip(features.second, whole.second, strict=True):
+        assert np.array_equal(here.numpy(), there)
+    alpha = torch.relu(X @ model.net.weights[0].mT + model.net.biases[0])
+    torch.testing.assert_close(features.second[0], alpha.mT @ alpha)
+    assert sum(mine.ranks.values()) == len(X)
+
+
+@pytest.mark.slow
+def test_two_processes_find_the_same_bits():
+    model, X = random_model((3, 6, 5, 2)), normal(2 * part.PART + 9, 3, seed=4)
+    one, of_one = measure_points(model, X, max_rank=2)
+    two, of_two = measure_points(model, X, max_rank=2, executor=2)
+    assert one == two
+    for here, there in zip(of_one.second, of_two.second, strict=True):
+        assert torch.equal(here, there)
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_the_same_bits():
+    distributed = pytest.importorskip("distributed")
+    model, X = random_model((3, 6, 5, 2)), normal(2 * part.PART + 9, 3, seed=4)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        ) as local,
+        distributed.Client(local, set_as_default=False) as client,
+    ):
+        assert measure_points(model, X, executor=client)[0] == measure_points(model, X)[0]
+        address = client.scheduler.address.replace("inproc://", "dask://")
+        assert address.startswith("dask://")
+
+
+class Scripted:
+    """A pool in which things happen as they are written."""
+
+    def __init__(self, happens):
+        self.happens = happens
+        self.submitted = []
+
+    def submit(self, task, *, first=False):
+        self.submitted.append((task[0], first))
+
+    def events(self):
+        yield from self.happens
+
+
+def processes(happens):
+    runner = Processes.__new__(Processes)
+    runner._workers, runner._pool = 1, Scripted(happens)  # type: ignore[assignment]
+    return runner
+
+
+def test_parts_come_in_order_and_few_are_under_way():
+    tasks = [(index, np.zeros(1)) for index in range(4)]
+    runner = processes(
+        [Started(tasks[0]), Done(tasks[1], "b"), Died(tasks[0], "SIGKILL"), Done(tasks[0], "a"),
+         Done(tasks[3], "d"), Done(tasks[2], "c")]
+    )  # fmt: skip
+    assert list(runner.run([points for _, points in tasks])) == ["a", "b", "c", "d"]
+    assert runner._pool.submitted == [(0, False), (1, False), (0, True), (2, False), (3, False)]
+
+
+def test_a_part_that_ends_its_workers_ends_the_audit():
+    task = (0, np.zeros(1))
+    runner = processes([Died(task, "SIGKILL")] * shards.DEATHS)
+    with pytest.raises(InputError, match=r"part 1 of 1 .* ended its worker 3 times \(SIGKILL\)"):
+        list(runner.run([task[1]]))
+
+
+def test_a_lost_part_on_a_cluster_is_an_error():
+    class Client:
+        cancelled = ()
+
+        def scatter(self, job, **how):
+            return job
+
+        def nthreads(self):
+            return {"one": 1}
+
+        def submit(self, *task, **how):
+            return self
+
+        def result(self):
+            raise OSError("the worker is gone")
+
+        def cancel(self, futures):
+            self.cancelled = futures
+
+    runner = runner_for(Job(random_model((1, 1)).net, (1.0,)), Client())
+    with pytest.raises(InputError, match=r"part 1 of 2 .* lost on the cluster: OSError: the wor"):
+        list(runner.run([np.zeros((1, 1))] * 2))
+
+
+@pytest.mark.parametrize("executor", [0, -1, True, 1.5, "tcp://here:1", object()])
+def test_what_is_no_executor(executor):
+    with pytest.raises(InputError, match=r"at least one|an executor is a number of workers"):
+        runner_for(Job(random_model((1, 1)).net, (1.0,)), executor)
+
+
+def test_one_worker_is_this_process():
+    assert isinstance(runner_for(Job(random_model((1, 1)).net, (1.0,)), 1), Inline)
+
+
+def test_a_narrow_first_layer_gives_the_same_spectrum():
+    """Σ JᵀJ is W_1ᵀ (Σ GᵀG) W_1: compared with numpy, for a rank that the data decide."""
+    net = Network.linear([diagonal([3.0, 1.0, 0.5], (3, 9)), diagonal([2.0, 1.0], (4, 3))])
+    X = normal(30, 9, seed=2)
+    mine, _ = measure_points(model_of(net), X)
+    J = vmap(jacrev(lambda x: net.weights[1] @ torch.relu(net.weights[0] @ x)))(X).numpy()
+    values = np.linalg.svd(J.reshape(-1, 9) / math.sqrt(30), compute_uv=False)
+    assert mine.egop == pytest.approx(np.append(values, [0] * (9 - len(values))) ** 2, abs=1e-12)
+    assert mine.index_rank.rank == (values > 0.05 * values[0]).sum()

@@ -1,0 +1,442 @@
+"""`audit`: arguments, progress, words on networks of which everything is known, and JSON."""
+
+import json
+import math
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from rankcheck.audit import Audit, ModelError, Watcher, audit
+from rankcheck.audit import balance as balance_
+from rankcheck.audit import run as run_
+from rankcheck.audit.balance import balance
+from rankcheck.audit.model import Model
+from rankcheck.audit.result import TheoremFacts
+from rankcheck.errors import InputError
+from rankcheck.networks import Network
+
+from .nets import model_of, normal, random_model, trained
+
+
+def audited(net, X=None, **arguments):
+    return audit(model_of(net), X, theorems=False, **arguments)
+
+
+def said(found, *parts):
+    """The one sentence that has all parts."""
+    [sentence] = [words for words in found.words if all(part in words for part in parts)]
+    return sentence
+
+
+def identity(depth=5, width=3):
+    return Network.linear([torch.eye(width, dtype=torch.float64)] * depth)
+
+
+def cheapest(values, depth):
+    """Q diag(s)^{1/L} ... diag(s)^{1/L} Pᵀ on directions where all units are active.
+
+    A linear network of least cost for a map with these singular values, as a ReLU network on
+    nonnegative signals.
+    """
+    s = torch.tensor(values, dtype=torch.float64)
+    return Network.linear([torch.diag(s ** (1 / depth))] * depth)
+
+
+# Networks of which everything is known
+
+
+def test_identity_layers_do_nothing_but_keep_the_signal():
+    X = normal(20, 3).abs() + 0.1
+    found = audited(identity(), X)
+    assert (found.rank, found.model.cost, found.ceiling) == (3, 15.0, 3.0)
+    assert [layer.distance for layer in found.layers] == [0.0] * 5
+    assert [layer.near_one for layer in found.layers] == [3] * 5
+    [bound] = found.data.bounds
+    assert (bound.excess, bound.logs) == (0.0, pytest.approx(0.0, abs=1e-12))
+    assert found.data.schatten.most == pytest.approx(3.0)
+    assert said(found, "5 of 5 layers", "do little but carry 3 directions on", "0 to 0")
+    assert said(found, "bottleneck structure is there in 5 of 5 layers")
+    assert said(found, "costs at least 15", "no more than", "above")
+    assert said(found, "neurons are balanced")
+    assert said(found, "No hidden neuron has both signs", "affine map")
+    assert said(found, "kL = 15", "The rest is 0")
+    assert not any("not clear" in words for words in found.words)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 6])
+def test_a_network_of_least_cost_attains_the_bound(depth):
+    net = cheapest([4.0, 0.5], depth)
+    found = audited(net, normal(10, 2).abs() + 0.1)
+    least = depth * (4.0 ** (2 / depth) + 0.5 ** (2 / depth))  # rank Prop. 3: L ‖A‖^{2/L}
+    assert found.model.cost == pytest.approx(least)
+    assert found.data.schatten.most == pytest.approx(found.ceiling)
+    [bound] = found.data.bounds
+    assert bound.logs == pytest.approx(2 * math.log(2.0))
+    assert bound.excess == pytest.approx(least - 2 * depth)
+    assert bound.excess >= bound.logs
+    assert said(found, "costs at least", "no more than", "above")
+    assert found.balanced.cost == pytest.approx(least)
+
+
+def test_layers_of_norm_one_have_no_excess():
+    """Isometries of rank 2 one after the other: ‖θ‖² − kL = 2 log|Jf| = 0."""
+    W = torch.zeros(5, 5, dtype=torch.float64)
+    W[0, 0] = W[1, 1] = 1
+    found = audited(Network.linear([W] * 4), normal(9, 5).abs() + 0.1)
+    [bound] = found.data.bounds
+    assert (bound.rank, bound.excess, bound.logs) == (2, 0.0, pytest.approx(0.0, abs=1e-12))
+
+
+def test_an_unbalanced_copy_is_balanced_again():
+    net = cheapest([4.0, 0.5], 3)
+    scale = torch.tensor([3.0, 0.1], dtype=torch.float64)
+    weights = [net.weights[0] * scale.unsqueeze(-1), net.weights[1] / scale, net.weights[2]]
+    X = normal(10, 2).abs() + 0.1
+    found = audited(Network.linear(weights), X)
+    assert found.balanced.cost == pytest.approx(float(net.cost()))
+    assert found.balanced.change < 1e-14
+    saved = 100 * (1 - float(net.cost()) / found.model.cost)
+    assert said(found, "Rescaling single neurons lowers the cost", f"{saved:.3g} %")
+    assert said(found, "times as much", "not decided")
+    assert found.layers[0].imbalance > 0.9
+
+
+def test_dead_neurons_are_counted_and_what_they_cost():
+    net = identity(3, 2)
+    weights = [
+        torch.cat((net.weights[0], torch.tensor([[-1.0, -1.0]], dtype=torch.float64))),
+        torch.cat((net.weights[1], torch.tensor([[2.0], [0.0]], dtype=torch.float64)), 1),
+        net.weights[2],
+    ]
+    biases = [torch.tensor([0, 0, -1.0]).double(), net.biases[1], net.biases[2]]
+    X = normal(10, 2).abs() + 0.1
+    found = audited(Network(weights, biases), X)
+    assert found.data.dead_cost == 3 + 4
+    assert [layer.dead for layer in found.layers] == [1, 0, None]
+    assert said(found, "1 of 5 hidden neurons", "7 less", "53.8 %", "elsewhere")
+    assert not any("never above 0" in words for words in audited(net, X).words)
+
+
+def test_ranks_that_are_not_clear_are_said_to_be_so():
+    net = Network.linear([torch.diag(torch.tensor([1.0, 0.06, 0.03]).double())])
+    X = normal(4, 3)
+    found = audited(net, X)
+    assert found.data.undecided == 4
+    assert said(found, "At 4 of 4 points", "not clear", "10 times")
+    assert said(found, "rank of the weights of 1 of 1 layer (layers.0)", "not clear")
+    assert not any("not clear" in words for words in audited(net, X, tolerance=0.001).words)
+
+
+def test_the_bottleneck_structure_is_there_in_no_layer_or_in_some():
+    X = normal(6, 2).abs() + 0.1
+    assert said(audited(cheapest([9.0, 9.0], 2), X), "bottleneck structure is not there")
+    mixed = [torch.eye(2).double(), 3 * torch.eye(2).double(), 3 * torch.eye(2).double()]
+    assert said(audited(Network.linear(mixed), X), "in 1 of 3 layers only")
+
+
+def test_the_cost_per_layer_bounds_the_next_singular_value():
+    """rank.small-second-singular-value, at every point: here of a matrix of norm just below 2."""
+    net = cheapest([1.8, 0.1], 4)
+    found = audited(net, normal(5, 2).abs() + 0.1)
+    c = float(net.cost()) / 4
+    assert said(found, "a singular value number 2 above", f"{(c / 2) ** 2:.4g}")
+    assert found.data.singular_values[1].most <= (c / 2) ** 2
+    assert said(audited(Network.of([[[3.0]]])), "no rank here exceeds 1", "bounds none")
+
+
+def test_kinks_and_identity_activations():
+    X = torch.tensor([[0.0, 1.0], [1.0, 1.0]], dtype=torch.float64)
+    assert said(audited(identity(2, 2), X), "At 1 point a hidden neuron is exactly at its kink")
+    straight = Network.unchecked_slope([normal(2, 2)] * 3, [normal(2)] * 3, 1.0)
+    found = audited(straight, normal(5, 2))
+    assert said(found, "identity", "affine map")
+    assert found.data.dead_cost is None
+
+
+def test_without_data_nothing_is_said_of_jacobians():
+    found = audited(identity())
+    assert found.data is None
+    assert found.rank == 3  # that of the weights
+    assert said(found, "There are no data", "k = 3")
+    assert found.balanced.change is None
+    assert not any("Jf" in words or "on the data it" in words for words in found.words)
+
+
+def test_a_network_that_is_zero():
+    found = audited(Network.linear([torch.zeros(2, 3).double(), torch.zeros(1, 2).double()]))
+    assert found.words[0] == "All parameters are 0, so the network is 0 everywhere."
+    assert found.rank == 0
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_a_trained_network_has_the_bottleneck_of_the_paper():
+    """Ridge 10⁻³, depth 8, a target of rank 1 (train.py): one singular value near 1 a layer."""
+    model, X = trained()
+    found = audit(model, X, theorems=False)
+    assert found.data.ranks == {1: 64}
+    assert found.data.undecided == 0
+    assert found.data.index_rank.rank == 1
+    for layer, w in zip(found.layers, model.net.weights, strict=True):
+        s = np.linalg.svd(w.numpy(), compute_uv=False)
+        assert 0.75 <= s[0] <= 1.25
+        assert s[1] < 0.01
+        assert (layer.near_one, layer.rank.rank, layer.rank.separated) == (1, 1, True)
+        assert layer.distance < 0.0625
+        assert layer.stable_rank == pytest.approx(1, abs=1e-3)
+        # the two rays of |⟨a, x⟩|, at most
+        assert max(layer.representation[2:], default=0) < 0.01 * layer.representation[0]
+    assert 1 <= found.ceiling < 1.5
+    J = torch.func.vmap(torch.func.jacrev(model.net))(X).numpy()
+    logs = 2 * np.log(np.linalg.svd(J, compute_uv=False)[:, 0]).max()
+    [bound] = found.data.bounds
+    assert bound.logs == pytest.approx(logs)
+    assert logs <= bound.excess <= 3 * logs
+    assert said(found, "bottleneck structure is there in 8 of 8 layers")
+    assert said(found, "8 of 8 layers", "carry 1 direction on")
+
+
+def test_the_rank_is_that_of_most_points():
+    """(x_1)₊ and (x_3)₊: rank 1 at three points, 2 at one."""
+    first = torch.tensor([[1.0, 0, 0], [0, 0, 1.0]], dtype=torch.float64)
+    net = Network.linear([first, torch.eye(2, dtype=torch.float64)])
+    X = torch.tensor([[1.0, 1, -1], [1, 2, -1], [2, 1, -1], [1, 1, 1]], dtype=torch.float64)
+    found = audited(net, X)
+    assert found.data.ranks == {1: 3, 2: 1}
+    assert found.rank == 1
+    assert said(found, "numerical rank 1 at 3 of 4 points")
+
+
+def test_a_layer_farther_than_a_quarter_a_direction_is_not_near():
+    net = Network.linear([torch.diag(torch.tensor([1.4, 1.0]).double())] * 2)
+    found = audited(net, normal(3, 2).abs() + 0.1)
+    assert found.layers[0].distance == pytest.approx(0.16)  # more than 2/16
+    assert said(found, "No layer is near a partial isometry of rank 2", "0.16")
+
+
+# Every network has an audit
+
+
+@pytest.mark.parametrize("slope", [0.0, 1.0, -0.5])
+@pytest.mark.parametrize("count", [0, 1, 4])
+@pytest.mark.parametrize("widths", [(1, 1), (3, 1, 3), (2, 4, 1, 5), (5, 2)])
+def test_all_numbers_are_finite_and_the_json_is_strict(widths, count, slope):
+    model = random_model(widths, slope, seed=count)
+    model.net.weights[-1][0] = 0  # a zero row, and for one output a zero Jacobian
+    X = normal(count, widths[0]) if count else None
+    found = audit(model, X, max_rank=3, theorems=False)
+    assert found.words
+    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert data["schema"] == 1
+    assert data["ceiling"] == pytest.approx(found.model.cost / (len(widths) - 1))
+    assert (data["data"] is None) == (count == 0)
+    typed(found)
+
+
+def typed(found):
+    """Plain numbers, not those of numpy and torch."""
+    if isinstance(found, tuple | list):
+        for each in found:
+            typed(each)
+    elif isinstance(found, dict):
+        typed([*found, *found.values()])
+    elif hasattr(found, "__dataclass_fields__"):
+        typed([getattr(found, name) for name in found.__dataclass_fields__])
+    else:
+        assert found is None or type(found) in (bool, int, float, str), type(found)
+
+
+def test_weights_that_nearly_vanish():
+    """Ridge leaves weights of 1e-160 in trained networks; their squares are 0."""
+    model = random_model((3, 4, 4, 2))
+    model.net.weights[1][:, 2] *= 1e-160
+    model.net.weights[1][1] *= 1e-200
+    found = audit(model, normal(5, 3), theorems=False)
+    assert found.balanced.converged
+    assert found.balanced.change < 1e-12
+
+
+def test_balancing_that_does_not_converge_is_said(monkeypatch):
+    def fails(net):
+        raise ArithmeticError("balancing did not converge")
+
+    monkeypatch.setattr(balance_, "balance_neurons", fails)
+    found = audited(identity(), normal(3, 3))
+    assert not found.balanced.converged
+    assert found.balanced.cost == found.model.cost
+    assert said(found, "not known")
+
+
+def test_a_change_of_the_function_would_be_seen(monkeypatch):
+    monkeypatch.setattr(
+        balance_, "balance_neurons", lambda net: net.with_parameters(
+            (*net.weights[:-1], 1.5 * net.weights[-1]), net.biases
+        ),
+    )  # fmt: skip
+    assert balance(identity(), normal(4, 3).abs()).change == pytest.approx(0.5)
+
+
+def test_balancing_on_one_layer_changes_nothing():
+    assert balance(Network.of([[[2.0]]]), normal(3, 1)).change == 0.0
+    assert balance(Network.of([[[0.0]]]), normal(3, 1)).change == 0.0
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_rank": -1}, r"max_rank is -1; it is a whole number"),
+        ({"max_rank": 1.5}, r"max_rank is 1\.5; it is"),
+        ({"tolerance": 1.0}, r"the tolerance is 1\.0; it is a share"),
+        ({"tolerance": math.nan}, r"the tolerance is nan; it is a share"),
+        ({"tolerance": "1"}, r"the tolerance is '1'; it is a share"),
+        ({"device": "tpu9"}, r"cannot use the device 'tpu9' .* cpu or cuda"),
+        ({"executor": "here"}, r"the executor is 'here'; an executor is"),
+    ],
+)
+def test_arguments_out_of_range(arguments, message):
+    with pytest.raises(InputError, match=message):
+        audited(identity(), normal(2, 3), **arguments)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_cuda_where_there_is_none():
+    with pytest.raises(InputError, match=r"cannot use the device 'cuda'"):
+        audited(identity(), normal(2, 3), device="cuda")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (normal(4, 2), r"shape \(4, 2\); this network takes \(N, 3\)"),
+        (normal(3), r"shape \(3,\); this network takes"),
+        (normal(0, 3), r"shape \(0, 3\); .* N >= 1"),
+        (torch.tensor([[0.0, 1.0, 2.0], [0.0, math.nan, 1.0]]).double(), r"point 1 of the data"),
+    ],
+)
+def test_data_that_do_not_fit(data, message):
+    with pytest.raises(ModelError, match=message):
+        audited(identity(), data)
+
+
+def test_models_that_the_theory_does_not_cover():
+    steep = Network.unchecked_slope([normal(1, 1)], [normal(1)], 2.0)
+    with pytest.raises(ModelError, match=r"the slope of the activation is 2; .* in \[-1, 1\]"):
+        audited(steep)
+    with pytest.raises(ModelError, match=r"sum of squares of the parameters overflows"):
+        audited(Network.of([[[1e200]]]))
+
+
+# Other rooms
+
+
+@pytest.fixture
+def doubles(monkeypatch):
+    """In place of reading and of the theorems: what they are called with."""
+    calls = []
+
+    def check_theorems(model, X, *, device="cpu", points=None, certify=True, progress=None):
+        calls.append((model, X, device))
+        if progress is not None:
+            progress("r.one")
+            progress("r.two")
+        return (TheoremFacts("r.one", "One", "$x$", "Prop. 1", (), "holds"),)
+
+    def read_model(path, *, slope=None):
+        calls.append(("read_model", path, slope))
+        return model_of(identity())
+
+    def model_of_(found, *, slope=None):
+        calls.append(("model_of", found, slope))
+        return model_of(identity())
+
+    def read_data(path):
+        calls.append(("read_data", path))
+        return normal(2, 3).abs()
+
+    def data_of(found):
+        calls.append(("data_of", found))
+        return torch.as_tensor(found, dtype=torch.float64)
+
+    reading = SimpleNamespace(
+        read_model=read_model, model_of=model_of_, read_data=read_data, data_of=data_of
+    )
+    monkeypatch.setitem(sys.modules, "rankcheck.audit.reading", reading)
+    theorems = SimpleNamespace(check_theorems=check_theorems)
+    monkeypatch.setitem(sys.modules, "rankcheck.audit.theorems", theorems)
+    return calls
+
+
+def test_files_and_theorems(doubles, tmp_path):
+    found = audit(tmp_path / "net.onnx", tmp_path / "x.npy", slope=0.1)
+    assert found.name == "net.onnx"
+    assert [each.claim for each in found.theorems] == ["r.one"]
+    assert doubles[:2] == [
+        ("read_model", tmp_path / "net.onnx", 0.1),
+        ("read_data", tmp_path / "x.npy"),
+    ]
+    assert doubles[2][2] == "cpu"
+    assert doubles[2][1].shape == (2, 3)
+
+
+def test_objects(doubles):
+    net = identity()
+    found = audit(net, [[1.0, 2.0, 3.0]])
+    assert found.name == "Network"
+    assert doubles[0] == ("model_of", net, None)
+    assert doubles[1] == ("data_of", [[1.0, 2.0, 3.0]])
+    assert isinstance(found, Audit)
+    assert audit(model_of(net), theorems=False).name == "made up"
+    assert isinstance(audit(model_of(net)).model.depth, int)
+    assert isinstance(doubles[-1][0], Model)
+
+
+def test_a_watcher_hears_of_every_stage(doubles):
+    events = []
+
+    class Heard(Watcher):
+        def started(self, stage, total):
+            events.append((stage, total))
+
+        def advanced(self, number):
+            events.append(number)
+
+    audit(model_of(identity()), normal(300, 3), watcher=Heard())
+    assert events == [
+        ("reading", None), ("weights", None), ("points", 300), 256, 44, ("layers", None),
+        ("balance", None), ("theorems", None), 1, 1,
+    ]  # fmt: skip
+
+
+def test_an_interrupt_says_what_was_done(monkeypatch):
+    def stopped(*arguments, **named):
+        named["progress"](56)
+        named["progress"](200)
+        raise KeyboardInterrupt
+
+    heard: list[str] = []
+    watcher = Watcher()
+    monkeypatch.setattr(watcher, "interrupted", heard.append)
+    monkeypatch.setattr(run_, "measure_points", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        audit(model_of(identity()), normal(300, 3), watcher=watcher)
+    assert heard == [
+        "The audit was stopped; done: reading, weights; in points, 256 of 300. An audit is "
+        "reported as a whole."
+    ]
+
+
+def test_matrices_of_known_singular_values_are_near_isometries_in_words():
+    Q = torch.linalg.qr(normal(4, 4))[0]
+    W = Q @ torch.diag(torch.tensor([1.1, 0.95, 0.01, 0.0]).double()) @ Q.mT
+    wide = Q @ torch.diag(torch.tensor([2.0, 1.0, 0.0, 0.0]).double()) @ Q.mT
+    found = audited(Network.unchecked_slope([W, W, wide], [torch.zeros(4).double()] * 3, 1.0),
+                    normal(5, 4))  # fmt: skip
+    assert found.rank == 2
+    d = 0.1**2 + 0.05**2 + 0.01**2
+    assert found.layers[0].distance == pytest.approx(d)
+    assert said(found, "2 of 3 layers (layers.0, layers.1)", f"{d:.4g}", "Farthest", "layers.2")
