@@ -11,7 +11,7 @@ body leaves ball arithmetic, the instance is undecided and not a counterexample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -106,9 +106,34 @@ def judge(
         ClaimError: if the body returns anything but relations.
         TypeError: if the claim has no instances.
     """
-    family = family or claim.instances
-    if family is None:
+    chosen = family or claim.instances
+    if chosen is None:
         raise TypeError(f"{claim.id} is cited and has no instances; a claim is judged on one")
+    return judge_instance(
+        claim,
+        lambda: exact_instance(chosen, record),
+        parameters=parameters,
+        precisions=precisions,
+    )
+
+
+def judge_instance(
+    claim: Claim,
+    build: Callable[[], tuple[Any, ...]],
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    precisions: Iterable[int] = PRECISIONS,
+) -> Judgement:
+    """Decide an instance that `build` makes in exact numbers, at the precision in force.
+
+    Args:
+        build: called once for each precision. It may raise `Rejected`, `Undecided` or `NoBallForm`.
+        parameters, precisions: as for `judge`.
+
+    Raises:
+        ReplayError: if `build` does.
+        ClaimError: if the body returns anything but relations.
+    """
     if claim.no_ball is not None:
         return Judgement("undecided", 0, f"no ball form: {claim.no_ball}", unprovable=True)
     undecided = Judgement("undecided", 0, "no precision was tried")
@@ -116,7 +141,7 @@ def judge(
         instance = None
         with balls.precision(bits):
             try:
-                instance = exact_instance(family, record)
+                instance = build()
                 with balls.conventions() as choices:
                     decided = _decide(claim.relations(instance, **(parameters or {})), bits)
                 if decided.finding == "refuted" and choices.used:

@@ -1,0 +1,335 @@
+"""One theorem on one network: its hypotheses, both sides, and the finding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+import torch
+from torch import Tensor
+
+from rankcheck.audit.certify import Certifier
+from rankcheck.audit.evaluate import Outcome, at_pairs, at_points, on_data
+from rankcheck.audit.hypotheses import Situation, balance
+from rankcheck.audit.result import Hypothesis, Side, TheoremFacts
+from rankcheck.audit.table import Theorem
+from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.judge import Judgement
+from rankcheck.errors import short_of_memory
+from rankcheck.linalg import eye, rank_gap
+from rankcheck.networks import Network
+
+__all__ = ["Check"]
+
+Finding: TypeAlias = Literal["holds", "not applicable", "undecided", "fails"]
+
+#: At most so many pairs of points.
+PAIRS = 8
+#: At most so many points where a theorem seems to fail are looked at again.
+AGAIN = 3
+#: A rank whose threshold could not move by this factor without changing it is not clear.
+CLEAR = 4.0
+#: A violation that no point of a large network can prove counts from this many tolerances on.
+BEYOND = 1e4
+
+A_BUG = (
+    "A theorem cannot fail on a network that meets its hypotheses: this is a bug of rankcheck, or "
+    "the weights are not those of the model"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Evaluated:
+    """The relations of a claim, and at what they were evaluated.
+
+    Attributes:
+        net: the network, or the balanced one.
+        outcomes: the relations at n points or pairs, or once.
+        instances: for each of the n what the body takes beside the network.
+        places: for each of the n the numbers of its points in the data.
+        proved: of those that were judged in ball arithmetic, whether it holds there.
+    """
+
+    net: Network
+    outcomes: tuple[Outcome, ...]
+    instances: list[tuple[Tensor, ...]]
+    places: list[list[int]]
+    proved: dict[int, bool] = field(default_factory=dict)
+
+
+class Check:
+    """One theorem on one network."""
+
+    def __init__(self, claim: Claim, theorem: Theorem, at: Situation) -> None:
+        self.claim, self.theorem, self._at = claim, theorem, at
+        # Later hypotheses may rest on earlier ones.
+        self._hypotheses: list[Hypothesis] = []
+        self.obstacle: Hypothesis | None = None
+        for condition in theorem.conditions:
+            with torch.no_grad():
+                hypothesis = condition(at)
+            self._hypotheses.append(hypothesis)
+            if hypothesis.met is not True and condition is not balance and self.obstacle is None:
+                self.obstacle = hypothesis
+
+    def available(self, most: int) -> int:
+        """At how many points or pairs it can be evaluated."""
+        theorem, points = self.theorem, self._at.points
+        if theorem.on == "network" or points is None:
+            return 1
+        if theorem.on == "pairs":
+            return min(PAIRS, most)
+        number = min(len(points), most)
+        if theorem.on == "data":
+            allowed = self._among
+            number = min(number, theorem.most(self._at.net.widths))
+            number = number if allowed is None else min(number, int(allowed.sum()))
+        return number
+
+    @property
+    def _among(self) -> Tensor | None:
+        """The candidates that a theorem about data takes; None for all."""
+        points = self._at.points
+        if points is None or self.theorem.rank == "any":
+            return None
+        if self.theorem.rank == "same":
+            return points.ranks.eq(self._at.common_rank or 0)
+        return points.ranks > 0
+
+    def facts(self, number: int, certifier: Certifier | None) -> TheoremFacts:
+        """What the theorem says, evaluated at so many points."""
+        if self.obstacle is not None:
+            if self.obstacle.met is False:
+                return self._facts("not applicable")
+            return self._facts("undecided", f"Not evaluated: {self.obstacle.figure}.")
+        if number == 0:
+            return self._facts("undecided", self._too_much)
+        try:
+            done = self._evaluate(number)
+        except (ArithmeticError, torch.linalg.LinAlgError) as error:
+            return self._facts("undecided", f"Not evaluated: {_line(error)}.")
+        except RuntimeError as error:
+            if not short_of_memory(error):
+                raise
+            return self._facts("undecided", f"Not evaluated for want of memory: {_line(error)}.")
+        return self._judged(done, certifier)
+
+    @property
+    def _too_much(self) -> str:
+        if self.available(1) == 0:
+            return "Not evaluated: there are no points for it."
+        operations = self.theorem.effort(self._at.net.widths, 1)
+        return (
+            f"Not evaluated: it takes about {operations:.1g} operations at one point, more than "
+            "what the others leave of the budget."
+        )
+
+    # Evaluation
+
+    def _evaluate(self, number: int) -> _Evaluated:
+        theorem, points = self.theorem, self._at.points
+        net = self._at.balanced if theorem.balanced else self._at.net
+        if theorem.on == "network":
+            origin = net.weights[0].new_zeros(net.widths[0])
+            data = (origin,) if len(self.claim.arguments) > 1 else ()
+            return _Evaluated(net, on_data(self.claim, net, *data), [data], [[]])
+        assert points is not None
+        device = points.x.device
+        if theorem.on == "pairs":
+            pairs = theorem.pairs(self._at, number)
+            ends = points.x[pairs.to(device)]
+            places = points.places[pairs].tolist()
+            outcomes = at_pairs(self.claim, net, ends)
+            return _Evaluated(net, outcomes, [(pair,) for pair in ends], places)
+        if theorem.on == "data":
+            chosen = points.chosen(number, self._among)
+            X = points.x[chosen.to(device)]
+            places = [points.places[chosen].tolist()]
+            return _Evaluated(net, on_data(self.claim, net, X), [(X,)], places)
+        chosen = points.chosen(number)
+        x = points.x[chosen.to(device)]
+        more = (eye(net.widths[0], x),) if theorem.directions else ()
+        outcomes = at_points(
+            self.claim,
+            net,
+            x,
+            *more,
+            shared=theorem.shared,
+            numbers=theorem.numbers(net.widths),
+        )
+        places = points.places[chosen].unsqueeze(-1).tolist()
+        return _Evaluated(net, outcomes, [(point, *more) for point in x], places)
+
+    # The finding
+
+    def _judged(self, done: _Evaluated, certifier: Certifier | None) -> TheoremFacts:
+        checked = {"network": None, "data": len(done.places[0])}.get(
+            self.theorem.on, len(done.places)
+        )
+        words = self._about(done)
+        finding: Finding = "holds"
+        again = self._again(done, certifier)
+        unknown = sum(int(outcome.unknown.any(-1).sum()) for outcome in done.outcomes)
+        if again:
+            findings = [finding for finding, _ in again]
+            finding = next(one for one in ("fails", "undecided", "holds") if one in findings)
+            words += list(dict.fromkeys(said for one, said in again if one == finding))
+            if finding == "fails":
+                words.append(f"{A_BUG}.")
+        if unknown and finding != "fails":
+            finding = "undecided"
+            words.append(f"A side overflows or is not a number {self._where(unknown)}.")
+        if not any(bool(outcome.asserted.any()) for outcome in done.outcomes):
+            finding = "not applicable"
+            words.append("The claim asserts nothing here.")
+        sides = self._sides(done, certifier if finding == "holds" else None)
+        if finding == "holds" and not sides:
+            words.append("The larger side is beyond the largest float.")
+        return self._facts(finding, " ".join(words), tuple(sides), checked)
+
+    def _where(self, number: int) -> str:
+        if self.theorem.on in ("network", "data"):
+            return "here"
+        noun = "point" if self.theorem.on == "points" else "pair"
+        return f"at {number} {noun}{'s' * (number > 1)}"
+
+    def _about(self, done: _Evaluated) -> list[str]:
+        """On what the theorem was evaluated, if that is not the network at points."""
+        words = []
+        if self.theorem.balanced and done.net is not self._at.net:
+            before, after = float(self._at.net.cost()), float(done.net.cost())
+            words.append(
+                "The parameters are not balanced. Evaluated on the balanced network with the same "
+                f"function, which costs {after:.6g} in place of {before:.6g}."
+            )
+        if self.theorem.on == "data" and len(done.places[0]) < self._at.total:
+            words.append(f"The data are {len(done.places[0])} of the {self._at.total} points.")
+        if self.theorem.on == "pairs":
+            worst = next((outcome.worst for outcome in done.outcomes), None)
+            if worst is not None:
+                first, second = done.places[worst[0]]
+                words.append(f"The sides are those at points {first} and {second}.")
+        return words
+
+    def _sides(self, done: _Evaluated, certifier: Certifier | None) -> list[Side]:
+        """The relations at their worst points, certified if there is a certifier with time."""
+        sides: list[Side] = []
+        for outcome in done.outcomes:
+            worst = outcome.worst
+            if worst is None:
+                continue
+            index = worst[0]
+            place = None
+            if self.theorem.on in ("points", "pairs"):
+                place = done.places[index][0]
+            side = outcome.side(place)
+            assert side is not None
+            if index not in done.proved and self._provable(done, certifier):
+                assert certifier is not None
+                self._judge(done, index, certifier)
+            sides.append(replace(side, certified=done.proved.get(index)))
+        return sides
+
+    def _provable(self, done: _Evaluated, certifier: Certifier | None) -> bool:
+        """Whether ball arithmetic is to be tried."""
+        if certifier is None or not certifier.small or certifier.late:
+            return False
+        number = len(done.places[0]) if self.theorem.on == "data" else 1
+        return self.theorem.provable(done.net.widths, number)
+
+    def _judge(self, done: _Evaluated, index: int, certifier: Certifier) -> Judgement:
+        judgement = certifier.judge(
+            self.claim, *done.instances[index], balanced=self.theorem.balanced
+        )
+        done.proved[index] = judgement.finding == "satisfied"
+        return judgement
+
+    def _again(self, done: _Evaluated, certifier: Certifier | None) -> list[tuple[Finding, str]]:
+        """What a second look at the points where the theorem seems to fail gives, with words."""
+        failing: dict[int, tuple[float, float]] = {}
+        for outcome in done.outcomes:
+            ratios = -outcome.slack / outcome.tolerance.clamp(min=1e-300)
+            for index in outcome.failing.any(-1).nonzero().reshape(-1).tolist():
+                where = outcome.failing[index]
+                close = float(outcome.closeness[index][where].min())
+                ratio = float(ratios[index][where].max())
+                before = failing.get(index, (0.0, 0.0))
+                failing[index] = min(before[0], close), max(before[1], ratio)
+        order = sorted(failing, key=lambda index: failing[index])
+        found = [
+            self._second_look(done, index, failing[index][1], certifier) for index in order[:AGAIN]
+        ]
+        if len(order) > AGAIN and all(finding == "holds" for finding, _ in found):
+            found.append(
+                ("undecided", f"In floats it seems to fail at {len(order) - AGAIN} more points.")
+            )
+        return found
+
+    def _second_look(
+        self, done: _Evaluated, index: int, ratio: float, certifier: Certifier | None
+    ) -> tuple[Finding, str]:
+        where = self._named(done.places[index])
+        seems = f"In floats it seems to fail{where}"
+        gap = self._gap(done, index)
+        if gap < CLEAR:
+            return "undecided", (
+                f"{seems}, but the numerical rank of Jf there is not clear: it changes if the "
+                f"threshold moves by a factor of {gap:.3g}."
+            )
+        if self._provable(done, certifier):
+            assert certifier is not None
+            judgement = self._judge(done, index, certifier)
+            if judgement.finding == "refuted":
+                excess = float(judgement.excess)
+                return "fails", (
+                    f"It fails{where}, by at least {excess:.6g}: proved in ball arithmetic with "
+                    f"{judgement.bits} bits."
+                )
+            if judgement.finding == "satisfied":
+                return "holds", f"{seems}; ball arithmetic proves that it holds there."
+            return "undecided", f"{seems}, and ball arithmetic does not decide it."
+        why = "it was not looked at in ball arithmetic"
+        if ratio > BEYOND:
+            return "fails", f"{seems}, by {ratio:.2g} times what rounding explains; {why}."
+        return "undecided", f"{seems}, by {ratio:.2g} times the estimate of rounding; {why}."
+
+    def _gap(self, done: _Evaluated, index: int) -> float:
+        """How clear the ranks of Jf at its points are, see `rank_gap`; infinite if none matters."""
+        if not self.theorem.ranked:
+            return float("inf")
+        x = done.instances[index][0].reshape(-1, done.net.widths[0])
+        with torch.no_grad():
+            gaps = rank_gap(done.net.jacobian(x), done.net.jacobian_noise(x))
+            return float(gaps.min())
+
+    def _named(self, places: list[int]) -> str:
+        if self.theorem.on in ("network", "data"):
+            return ""
+        if len(places) == 1:
+            return f" at point {places[0]}"
+        return f" at points {places[0]} and {places[1]}"
+
+    def _facts(
+        self,
+        finding: Finding,
+        message: str = "",
+        sides: tuple[Side, ...] = (),
+        checked: int | None = None,
+    ) -> TheoremFacts:
+        claim = self.claim
+        return TheoremFacts(
+            claim.id,
+            claim.title,
+            claim.statement,
+            str(claim.reference),
+            tuple(self._hypotheses),
+            finding,
+            sides,
+            checked,
+            message,
+        )
+
+
+def _line(error: Exception) -> str:
+    """The message of an error on one line, without a full stop."""
+    return " ".join(str(error).split()).rstrip(".")

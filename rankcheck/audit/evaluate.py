@@ -1,0 +1,179 @@
+"""A claim evaluated on one network and some of its data, and where it is closest to failing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from rankcheck.audit.result import Side
+from rankcheck.audit.sharp import SharpNetwork
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.labels import relation_name
+from rankcheck.claims.relations import Relation
+from rankcheck.networks import Network
+
+__all__ = ["Outcome", "at_pairs", "at_points", "on_data"]
+
+#: Numbers in the arrays of one batch of points.
+BATCH = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One relation of a claim, at n points or pairs, or once: then n = 1.
+
+    Attributes:
+        label: of the relation; empty if the claim has one relation without a name.
+        kind: `leq` or `eq`.
+        lhs, rhs, tolerance: its sides, and what is rounding, (n, E) for E entries each.
+        asserted: where the hypothesis of the relation holds.
+        violated: where it fails by more than the tolerance, or a side is not a number.
+    """
+
+    label: str
+    kind: Literal["leq", "eq"]
+    lhs: Tensor
+    rhs: Tensor
+    tolerance: Tensor
+    asserted: Tensor
+    violated: Tensor
+
+    @property
+    def finite(self) -> Tensor:
+        """Where the relation is asserted between two finite sides."""
+        sides = self.lhs.isfinite() & self.rhs.isfinite() & self.tolerance.isfinite()
+        return self.asserted & sides
+
+    @property
+    def unknown(self) -> Tensor:
+        """Where it is asserted and sides that are not finite do not satisfy it."""
+        return self.violated & ~self.finite
+
+    @property
+    def failing(self) -> Tensor:
+        """Where it is violated between finite sides."""
+        return self.violated & self.finite
+
+    @property
+    def slack(self) -> Tensor:
+        """rhs − lhs, or −|rhs − lhs| for `eq`."""
+        difference = self.rhs - self.lhs
+        return difference if self.kind == "leq" else -difference.abs()
+
+    @property
+    def closeness(self) -> Tensor:
+        """The slack relative to the larger side, (n, E); infinite where it is not asserted.
+
+        Sides that are rounding count as far apart as two sides can be, 2.
+        """
+        size = torch.maximum(self.lhs.abs(), self.rhs.abs())
+        told = (size > self.tolerance) | self.violated
+        relative = torch.where(told, self.slack / torch.where(told, size, 1.0), 2.0)
+        return torch.where(self.finite, relative, torch.inf)
+
+    @property
+    def worst(self) -> tuple[int, int] | None:
+        """The point and the entry at which it is closest to failing; None if there is none."""
+        if not bool(self.finite.any()):
+            return None
+        place = int(self.closeness.reshape(-1).argmin())
+        return place // self.lhs.shape[1], place % self.lhs.shape[1]
+
+    def side(self, place: int | None) -> Side | None:
+        """The sides at the worst point, whose number in the data is `place`."""
+        worst = self.worst
+        if worst is None:
+            return None
+        lhs, rhs, slack, tolerance = (
+            float(array[worst]) for array in (self.lhs, self.rhs, self.slack, self.tolerance)
+        )
+        asserted = int(self.asserted.any(-1).sum())
+        return Side(self.label, self.kind, lhs, rhs, slack, tolerance, place, asserted)
+
+
+@torch.no_grad()
+def at_points(
+    claim: Claim, net: Network, x: Tensor, *more: Tensor, shared: bool, numbers: int
+) -> tuple[Outcome, ...]:
+    """A claim about a network and a point, at each of the points x (n, n_0).
+
+    Args:
+        more: what else the body takes, the same at all points.
+        shared: the body takes the network without batch axes beside n points. Otherwise the
+            network is expanded to n copies, without copying.
+        numbers: how many numbers the arrays of the body have for each point.
+    """
+    batches = []
+    for some in x.split(max(1, BATCH // numbers)):
+        parts = [part.expand(len(some), *part.shape) for part in more]
+        instance = (net if shared else copies(net, len(some)), some, *parts)
+        relations = claim.relations(instance)
+        batches.append(_outcomes(relations, len(some)))
+    return _joined(batches)
+
+
+@torch.no_grad()
+def at_pairs(claim: Claim, net: Network, ends: Tensor) -> tuple[Outcome, ...]:
+    """A claim about a network and two points, at each of the pairs (n, 2, n_0)."""
+    return _joined(_outcomes(claim.relations((copies(net, 1), pair)), 1) for pair in ends.split(1))
+
+
+@torch.no_grad()
+def on_data(claim: Claim, net: Network, *data: Tensor) -> tuple[Outcome, ...]:
+    """A claim about a network and data (N, n_0), or about a network alone."""
+    return _outcomes(claim.relations((net, *data)), None)
+
+
+def copies(net: Network, number: int) -> Network:
+    """The network with one batch axis of that length."""
+    if isinstance(net, SharpNetwork):
+        return net.copies(number)
+    return net.map_arrays(lambda array: array.expand(number, *array.shape))
+
+
+def _outcomes(relations: Sequence[Relation], number: int | None) -> tuple[Outcome, ...]:
+    """The relations for that many points, or for none; all arrays on the CPU."""
+    outcomes = []
+    for index, relation in enumerate(relations):
+        shape = tuple(relation.lhs.shape)
+        if number is not None and shape[:1] != (number,):
+            raise ValueError(
+                f"{relation_name(relation.label, index)} has the shape {shape} at {number} points; "
+                "the first axis of a relation is that of the points"
+            )
+
+        def flat(array: Tensor, shape: tuple[int, ...] = shape) -> Tensor:
+            wide = array.detach().cpu().expand(shape).reshape(1 if number is None else number, -1)
+            return wide if wide.dtype == torch.bool else wide.double()
+
+        label = relation.label
+        if not label and len(relations) > 1:
+            label = relation_name(label, index)
+        outcomes.append(
+            Outcome(
+                label,
+                relation.kind,
+                flat(relation.lhs),
+                flat(relation.rhs),
+                flat(relation.tolerance),
+                flat(relation.asserted),
+                flat(relation.violated()),
+            )
+        )
+    return tuple(outcomes)
+
+
+def _joined(batches: Iterable[tuple[Outcome, ...]]) -> tuple[Outcome, ...]:
+    """The outcomes of several batches of points as one."""
+    joined = []
+    for parts in zip(*batches, strict=True):
+        arrays = [
+            torch.cat([getattr(part, name) for part in parts])
+            for name in ("lhs", "rhs", "tolerance", "asserted", "violated")
+        ]
+        joined.append(Outcome(parts[0].label, parts[0].kind, *arrays))
+    return tuple(joined)

@@ -1,0 +1,205 @@
+"""The hypotheses of the theorems, and whether a network and its data meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from rankcheck.audit.choice import Points
+from rankcheck.audit.result import Hypothesis
+from rankcheck.audit.sharp import sharp
+from rankcheck.data.moments import total_variance
+from rankcheck.networks import Network
+from rankcheck.networks.balancing import balance_neurons, neuron_imbalances
+
+__all__ = ["Condition", "Situation"]
+
+#: The largest relative imbalance of a neuron that counts as balanced.
+BALANCED = 2.0**-40
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """A network, and the points at which theorems about it are evaluated.
+
+    Attributes:
+        net: the network, without batch axes.
+        points: the candidates among the data; None without data.
+        total: how many points the data have.
+    """
+
+    net: Network
+    points: Points | None
+    total: int
+
+    @cached_property
+    def slope(self) -> float:
+        """The slope a."""
+        return float(self.net.slope)
+
+    @cached_property
+    def imbalance(self) -> float:
+        """The largest |in − out|/(in + out) over the hidden neurons; 0 without any.
+
+        in is the squared norm of the incoming weights and the bias, out that of the outgoing
+        weights; a neuron without both counts as balanced.
+        """
+        worst = 0.0
+        layers = zip(neuron_imbalances(self.net), self.net.weights[1:], strict=True)
+        for difference, after in layers:
+            out = (after * after).sum(-2)
+            both = difference + 2 * out
+            share = difference.abs() / torch.where(both > 0, both, torch.ones_like(both))
+            worst = max(worst, float(share.nan_to_num(nan=1.0).amax()))
+        return worst
+
+    @cached_property
+    def balanced(self) -> Network:
+        """The network itself if it is balanced; otherwise the balanced one with the same function.
+
+        Raises:
+            ArithmeticError: if balancing does not converge, or overflows.
+        """
+        if self.imbalance <= BALANCED:
+            return self.net
+        if not all(bool((w * w).isfinite().all()) for w in (*self.net.weights, *self.net.biases)):
+            raise ArithmeticError("the squares of the weights overflow")
+        net = sharp(balance_neurons(self.net))
+        if not all(bool(w.isfinite().all()) for w in (*net.weights, *net.biases)):
+            raise ArithmeticError("the weights of the balanced network overflow")
+        return net
+
+    @cached_property
+    def common_rank(self) -> int | None:
+        """The rank k ≥ 1 of Jf that most candidates have; None if there is none."""
+        if self.points is None:
+            return None
+        return next((k for k in self.points.counted if k > 0), None)
+
+    @cached_property
+    def patterns(self) -> dict[bytes, list[int]]:
+        """The candidates by the activation pattern, those alone in theirs left out."""
+        groups: dict[bytes, list[int]] = {}
+        if self.points is None or not len(self.points):
+            return groups
+        hidden = self.net.pattern(self.points.x)
+        rows: Tensor = torch.cat(hidden, -1).cpu() if hidden else torch.ones(len(self.points), 1)
+        for index, row in enumerate(rows.to(torch.uint8).numpy()):
+            groups.setdefault(row.tobytes(), []).append(index)
+        return {pattern: members for pattern, members in groups.items() if len(members) > 1}
+
+
+Condition: TypeAlias = Callable[[Situation], Hypothesis]
+
+
+def no_kinks(at: Situation) -> Hypothesis:
+    """No hidden pre-activation vanishes at x."""
+    points = at.points
+    assert points is not None
+    usable = len(points) > 0
+    figure = f"{points.kinks} of {points.seen} points left out" if points.kinks else ""
+    if points.overflows:
+        figure += f"{', ' if figure else ''}f or Jf overflows at {points.overflows}"
+    if usable and at.net.depth > 1:
+        least = f"least $|\\tilde\\alpha|$ = {float(points.clearance.amin()):.2g}"
+        figure = f"{least}, {figure}" if figure else least
+    met: bool | None = usable
+    if not usable and points.overflows:
+        met = None
+    return Hypothesis("no hidden unit is at its kink at $x$", met, figure)
+
+
+def bounded_slope(at: Situation) -> Hypothesis:
+    """|a| ≤ 1."""
+    return Hypothesis(r"$|a| \le 1$", abs(at.slope) <= 1, f"a = {at.slope:g}")
+
+
+def nonnegative_slope(at: Situation) -> Hypothesis:
+    """0 ≤ a ≤ 1."""
+    return Hypothesis(r"$0 \le a \le 1$", 0 <= at.slope <= 1, f"a = {at.slope:g}")
+
+
+def relu(at: Situation) -> Hypothesis:
+    """a = 0."""
+    return Hypothesis("the activation is ReLU", at.slope == 0, f"a = {at.slope:g}")
+
+
+def hidden_layer(at: Situation) -> Hypothesis:
+    """L ≥ 2."""
+    return Hypothesis(r"$L \ge 2$", at.net.depth >= 2, f"L = {at.net.depth}")
+
+
+def depth_two(at: Situation) -> Hypothesis:
+    """L = 2."""
+    return Hypothesis("$L = 2$", at.net.depth == 2, f"L = {at.net.depth}")
+
+
+def one_output(at: Situation) -> Hypothesis:
+    """n_L = 1."""
+    outputs = at.net.widths[-1]
+    return Hypothesis("there is one output", outputs == 1, f"{outputs} output{'s' * (outputs > 1)}")
+
+
+def one_input(at: Situation) -> Hypothesis:
+    """n_0 = 1."""
+    inputs = at.net.widths[0]
+    return Hypothesis("there is one input", inputs == 1, f"{inputs} input{'s' * (inputs > 1)}")
+
+
+def balance(at: Situation) -> Hypothesis:
+    """The parameters are balanced neuron by neuron."""
+    met = at.imbalance <= BALANCED
+    figure = f"largest |in − out|/(in + out) = {at.imbalance:.2g}"
+    if at.net.depth == 1:
+        figure = "there is no hidden neuron"
+    return Hypothesis("the parameters are balanced", met, figure)
+
+
+def positive_rank(at: Situation) -> Hypothesis:
+    """Jf(x) ≠ 0 at some point."""
+    assert at.points is not None
+    some = int((at.points.ranks > 0).sum())
+    figure = f"at {some} of {len(at.points)} points"
+    return Hypothesis(r"$\operatorname{rank} Jf(x) \ge 1$", some > 0, figure)
+
+
+def same_rank(at: Situation) -> Hypothesis:
+    """One rank k ≥ 1 at all points; the points that have it are taken."""
+    assert at.points is not None
+    counted = [f"rank {k} at {number}" for k, number in at.points.counted.items()]
+    figure = f"{', '.join(counted)} of {len(at.points)} points"
+    if len(counted) > 1 and at.common_rank is not None:
+        figure += f"; evaluated on those of rank {at.common_rank}"
+    text = r"$\operatorname{rank} Jf(x_i) = k \ge 1$ at all points"
+    return Hypothesis(text, at.common_rank is not None, figure)
+
+
+def varying_outputs(at: Situation) -> Hypothesis:
+    """The outputs are not constant: V(f(X)) > 0."""
+    points = at.points
+    assert points is not None
+    few = points.x[points.chosen(64).to(points.x.device)]
+    variance = float(total_variance(at.net(few))) if len(few) else 0.0
+    text = "the outputs on the data are not constant"
+    return Hypothesis(text, variance > 0, f"total variance {variance:.3g}")
+
+
+def two_points(at: Situation) -> Hypothesis:
+    """There are two different points."""
+    assert at.points is not None
+    text = "there are two points without a hidden unit at its kink"
+    return Hypothesis(text, len(at.points) > 1, f"{len(at.points)} of them")
+
+
+def shared_pattern(at: Situation) -> Hypothesis:
+    """Two points have one activation pattern, and then so does the segment between them."""
+    assert at.points is not None
+    number = sum(len(members) for members in at.patterns.values())
+    figure = f"{number} of {len(at.points)} points share theirs with another"
+    text = "the activation pattern is constant on the segment"
+    return Hypothesis(text, number > 0, figure)

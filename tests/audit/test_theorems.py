@@ -1,0 +1,512 @@
+"""Theorems on trained networks: true of any network, with the sides that others compute."""
+
+import dataclasses
+import functools
+import json
+import math
+from dataclasses import asdict, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from rankcheck.audit import check, theorems
+from rankcheck.audit.certify import exact_network
+from rankcheck.audit.effort import shared_out
+from rankcheck.audit.evaluate import at_points
+from rankcheck.audit.model import Model
+from rankcheck.audit.sharp import SharpNetwork, sharp
+from rankcheck.audit.table import LEFT_OUT, TABLE
+from rankcheck.audit.theorems import check_theorems, claims
+from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.loader import load
+from rankcheck.claims.claim import FALSE
+from rankcheck.instances.balanced import balanced_networks_with_inputs
+from rankcheck.instances.networks import balanced_linear_networks, networks_with_inputs
+from rankcheck.instances.source import BatchSource
+from rankcheck.networks import Network
+from rankcheck.networks.balancing import balance_neurons
+
+THEOREMS = {theorem.claim: theorem for theorem in TABLE}
+
+
+def model_of(net):
+    names = tuple(str(layer) for layer in range(net.depth))
+    return Model(net, "torch module", names, (None,) * net.depth, float(net.cost()))
+
+
+def some_network(widths, slope=0.0, seed=0, gain=1.4, single=False):
+    draw = torch.Generator().manual_seed(seed)
+
+    def entries(*shape):
+        drawn = torch.randn(*shape, generator=draw, dtype=torch.float64)
+        return drawn.float().double() if single else drawn
+
+    pairs = list(pairwise(widths))
+    weights = [gain / math.sqrt(m) * entries(n, m) for m, n in pairs]
+    biases = [0.1 * entries(n) for _, n in pairs]
+    return Network.unchecked_slope(weights, biases, slope)
+
+
+def some_data(net, number, seed=1):
+    draw = torch.Generator().manual_seed(seed)
+    return torch.randn(number, net.widths[0], generator=draw, dtype=torch.float64)
+
+
+def found(net, X, **options):
+    return {facts.claim: facts for facts in check_theorems(model_of(net), X, **options)}
+
+
+def one_of(net, X, claim, monkeypatch, **options):
+    """What one theorem says."""
+    monkeypatch.setattr(theorems, "TABLE", (THEOREMS[claim],))
+    (facts,) = check_theorems(model_of(net), X, **options)
+    return facts
+
+
+def with_parameters(monkeypatch, claim, **parameters):
+    """The claim with other parameters of its body, as a mutant has them."""
+    true = claims()[claim]
+    false = replace(true, body=functools.partial(true.body, **parameters))
+    monkeypatch.setattr(theorems, "claims", lambda: {claim: false})
+
+
+def strict(facts):
+    """The facts as JSON without NaN and Infinity."""
+    return json.dumps([asdict(each) for each in facts], allow_nan=False)
+
+
+# The table
+
+
+def test_every_claim_about_a_network_is_evaluated_or_left_out_with_a_reason():
+    about = set()
+    for claim in load(project()):
+        true = claim.kind not in (*FALSE, "cited", "conjecture")
+        if true and claim.arguments[:1] == ("net",):
+            about.add(claim.id)
+    assert set(THEOREMS) | set(LEFT_OUT) == about
+    assert set(THEOREMS) & set(LEFT_OUT) == set()
+    assert len(THEOREMS) == len(TABLE)
+    assert all(len(reason) > 10 for reason in LEFT_OUT.values())
+
+
+def test_the_table_gives_each_body_what_it_takes():
+    beside = {"points": 1, "pairs": 1, "data": 1}
+    for theorem in TABLE:
+        wanted = claims()[theorem.claim].arguments
+        if theorem.on == "network":
+            assert len(wanted) <= 2, theorem.claim
+        else:
+            assert len(wanted) == 1 + beside[theorem.on] + theorem.directions, theorem.claim
+        names = {condition.__name__ for condition in theorem.conditions}
+        assert ("balance" in names) == theorem.balanced, theorem.claim
+
+
+@pytest.mark.parametrize("claim", [each.claim for each in TABLE if each.on == "points"])
+@pytest.mark.parametrize("widths", [(3, 4, 4, 2), (2, 20, 18, 3)])
+def test_many_points_at_once_give_what_each_point_gives(claim, widths):
+    theorem, body = THEOREMS[claim], claims()[claim]
+    net = sharp(balance_neurons(some_network(widths, seed=3)))
+    x = some_data(net, 7)
+    more = (torch.eye(widths[0], dtype=torch.float64),) if theorem.directions else ()
+    together = at_points(body, net, x, *more, shared=theorem.shared, numbers=2**21)  # two a batch
+    for index, point in enumerate(x):
+        alone = body.relations((net, point, *more))
+        for outcome, relation in zip(together, alone, strict=True):
+            lhs, rhs = relation.lhs.reshape(-1), relation.rhs.reshape(-1)
+            torch.testing.assert_close(outcome.lhs[index], lhs, rtol=1e-9, atol=1e-9)
+            torch.testing.assert_close(outcome.rhs[index], rhs, rtol=1e-9, atol=1e-9)
+            asserted = relation.asserted.reshape(-1)
+            assert torch.equal(outcome.asserted[index], asserted)
+
+
+# Truth
+
+
+@pytest.mark.parametrize("family", [networks_with_inputs, balanced_networks_with_inputs])
+def test_every_theorem_holds_on_the_networks_of_the_generators(family):
+    nets, X = family(depth=(1, 4), points=(3, 3))(BatchSource(11, 12))
+    seen = set()
+    for index in range(12):
+        net = nets[index]
+        slope = float(net.slope)
+        net = Network.unchecked_slope(net.weights, net.biases, slope)
+        for facts in check_theorems(model_of(net), X[index], certify=index < 2):
+            assert facts.finding in ("holds", "not applicable"), (index, facts)
+            seen.add((facts.claim, facts.finding))
+            for side in facts.sides:
+                assert side.slack >= -side.tolerance
+    held = {claim for claim, finding in seen if finding == "holds"}
+    assert len(held) >= len(TABLE) - 3
+
+
+@pytest.mark.parametrize(
+    ("widths", "slope", "number"),
+    [
+        ((3, 2), 0.0, 4),
+        ((1, 1, 1), 0.0, 1),
+        ((2, 5, 5, 2), 1.0, 6),
+        ((2, 5, 5, 2), -0.9, 6),
+        ((4, 24, 18, 3), 0.0, 30),
+    ],
+    ids=["depth 1", "width 1, one point", "identity", "slope -0.9", "wide"],
+)
+def test_unusual_networks(widths, slope, number):
+    net = some_network(widths, slope, single=True)
+    X = some_data(net, number)
+    facts = check_theorems(model_of(net), X)
+    strict(facts)
+    by_claim = {each.claim: each for each in facts}
+    assert {each.finding for each in facts} <= {"holds", "not applicable"}, facts
+    nonnegative = by_claim["bottleneck.chained-projections"].finding
+    assert (nonnegative == "not applicable") == (slope < 0)
+    assert by_claim["bottleneck.constant-cost"].finding == "holds"
+    assert by_claim["rank.jacobian-bounds-cost"].checked == number
+    if number > 1:
+        assert by_claim["rank.one-dimensional-layers"].finding == "holds"
+
+
+def test_a_dead_network_has_rank_zero_and_no_theorem_fails():
+    net = some_network((3, 4, 2))
+    net = net.with_parameters(net.weights, (net.biases[0] - 100, net.biases[1]))
+    facts = found(net, some_data(net, 5))
+    strict(facts.values())
+    assert {each.finding for each in facts.values()} == {"holds", "not applicable"}
+    near = facts["bottleneck.singular-values-near-one"]
+    assert near.finding == "not applicable"
+    assert near.hypotheses[-1].met is False
+    assert near.hypotheses[-1].figure == "at 0 of 5 points"
+    assert facts["rank.one-dimensional-layers"].finding == "not applicable"
+
+
+def test_points_at_a_kink_are_left_out_and_counted():
+    net = Network.of([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 1.0]]])
+    X = torch.tensor([[0.0, 1.0], [1.0, 1.0], [-1.0, 2.0]], dtype=torch.float64)
+    facts = found(net, X)["rank.jacobian-bounds-cost"]
+    assert facts.checked == 2
+    assert facts.hypotheses[0].met is True
+    assert facts.hypotheses[0].figure.endswith("= 1, 1 of 3 points left out")
+    only = found(net, X[:1])["rank.jacobian-bounds-cost"]
+    assert (only.finding, only.hypotheses[0].met) == ("not applicable", False)
+
+
+@pytest.mark.parametrize("size", [1e60, 1e120, 1e200])
+def test_sides_that_overflow_are_undecided_and_never_fail(size):
+    net = some_network((3, 4, 4, 2))
+    net = net.with_parameters([size * w for w in net.weights], net.biases)
+    facts = check_theorems(model_of(net), some_data(net, 4))
+    strict(facts)
+    assert "fails" not in {each.finding for each in facts}
+    if size > 1e110:
+        undecided = [each for each in facts if each.finding == "undecided"]
+        assert undecided
+        assert all(each.message for each in undecided)
+
+
+def test_without_data_only_the_network_itself_is_judged():
+    net = some_network((3, 4, 1))
+    facts = found(net, None)
+    assert set(facts) == {each.claim for each in TABLE if each.on == "network"}
+    assert facts["rank.constant-cost"].finding == "holds"
+    assert facts["rank.constant-cost"].checked is None
+    assert facts["rank.bounded-domain"].finding == "not applicable"
+
+
+def test_an_unbalanced_network_is_judged_by_its_balanced_form(monkeypatch):
+    net = some_network((2, 3, 2))
+    facts = one_of(net, None, "rank.balanced-layer-norms", monkeypatch)
+    hypothesis = facts.hypotheses[0]
+    inner = (net.weights[0] ** 2).sum(1) + net.biases[0] ** 2
+    outer = (net.weights[1] ** 2).sum(0)
+    worst = float(((inner - outer).abs() / (inner + outer)).max())
+    assert (facts.finding, hypothesis.met) == ("holds", False)
+    assert f"= {worst:.2g}" in hypothesis.figure
+    # With c = Σ 2 √(in·out) over the neurons, and the last bias: the cheapest of depth two.
+    cheapest = float((2 * (inner * outer).sqrt()).sum() + (net.biases[1] ** 2).sum())
+    assert f"costs {cheapest:.6g} in place of {float(net.cost()):.6g}" in facts.message
+    balanced = one_of(balance_neurons(net), None, "rank.balanced-layer-norms", monkeypatch)
+    assert (balanced.hypotheses[0].met, balanced.message) == (True, "")
+
+
+def test_points_of_the_most_frequent_rank_are_the_data(monkeypatch):
+    net = Network.of([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 2.0]]])
+    X = torch.tensor([[1.0, 1.0], [2.0, 1.0], [1.0, -1.0], [-1.0, -1.0]], dtype=torch.float64)
+    facts = one_of(net, X, "bottleneck.bounded-activations-of-data", monkeypatch)
+    assert (facts.finding, facts.checked) == ("holds", 2)
+    counted = facts.hypotheses[-1].figure
+    assert (
+        counted == "rank 2 at 2, rank 1 at 1, rank 0 at 1 of 4 points; evaluated on those of rank 2"
+    )
+
+
+# Numbers
+
+
+def autograd_jacobians(net, X):
+    layers = []
+    for w, b in zip(net.weights, net.biases, strict=True):
+        linear = nn.Linear(w.shape[1], w.shape[0]).double()
+        linear.weight.data, linear.bias.data = w.clone(), b.clone()
+        layers += [linear, nn.ReLU()]
+    f = nn.Sequential(*layers[:-1])
+    return [torch.autograd.functional.jacobian(f, x).numpy() for x in X]
+
+
+def cost_by_hand(net):
+    return sum(float((np.asarray(a) ** 2).sum()) for a in (*net.weights, *net.biases))
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    net = some_network((4, 6, 6, 3), seed=5)
+    X = some_data(net, 9)
+    J = autograd_jacobians(net, X)
+    s = [np.linalg.svd(each, compute_uv=False) for each in J]
+    # A ReLU Jacobian may lose rank exactly.
+    return net, X, [each[each > 1e-10] for each in s], found(net, X, certify=False)
+
+
+def worst_of(lhs, rhs):
+    """The point with the least slack relative to the larger side."""
+    lhs, rhs = np.asarray(lhs), np.broadcast_to(np.asarray(rhs), np.shape(lhs))
+    return int(np.argmin((rhs - lhs) / np.maximum(abs(lhs), abs(rhs))))
+
+
+def assert_side(side, lhs, rhs):
+    """A side is that of the worst point."""
+    index = worst_of(lhs, rhs)
+    assert side.point == index
+    assert side.lhs == pytest.approx(float(np.asarray(lhs)[index]), rel=1e-9)
+    right = float(np.broadcast_to(rhs, np.shape(lhs))[index])
+    assert side.rhs == pytest.approx(right, rel=1e-9)
+    assert side.slack == pytest.approx(side.rhs - side.lhs, rel=1e-9)
+
+
+def test_the_cost_against_the_schatten_power_of_autograd(numbers):
+    net, _, s, facts = numbers
+    lhs = [(each ** (2 / 3)).sum() for each in s]
+    (side,) = facts["rank.jacobian-bounds-cost"].sides
+    assert_side(side, lhs, cost_by_hand(net) / 3)
+    assert (side.asserted, side.kind, side.label, side.certified) == (9, "leq", "", None)
+
+
+def test_the_regularity_bound_against_autograd(numbers):
+    net, _, s, facts = numbers
+    middle = np.array([3 * (each ** (2 / 3) - 1).sum() for each in s])
+    excess = np.array([cost_by_hand(net) - 3 * len(each) for each in s])
+    logs = np.array([2 * np.log(each).sum() for each in s])
+    first, second = facts["bottleneck.regularity-bound"].sides
+    assert_side(first, middle, excess)
+    assert_side(second, logs, middle)
+    assert (first.label, second.label) == ("the excess cost", "the log-determinant")
+
+
+def test_singular_values_near_one_against_numpy(numbers):
+    net, _, s, facts = numbers
+    left, right = [], []
+    for each in s:
+        k, total = len(each), 0.0
+        for w, b in zip(net.weights, net.biases, strict=True):
+            values = np.linalg.svd(w.numpy(), compute_uv=False)
+            total += ((values - (np.arange(len(values)) < k)) ** 2).sum() + float((b**2).sum())
+        left.append(total)
+        right.append(cost_by_hand(net) - 3 * k - 2 * np.log(each).sum())
+    side = facts["bottleneck.singular-values-near-one"].sides[0]
+    assert_side(side, left, right)
+
+
+def test_two_jacobians_against_autograd(numbers):
+    net, X, s, facts = numbers
+    (side,) = facts["bottleneck.two-jacobians"].sides
+    said = facts["bottleneck.two-jacobians"].message
+    i, j = (int(word.rstrip(".")) for word in said.split() if word.rstrip(".").isdigit())
+    J = autograd_jacobians(net, X)
+    parts = [
+        autograd_jacobians(Network(net.weights[a:b], net.biases[a:b]), Z)
+        for a, b, Z in [
+            *((0, layer, X) for layer in (1, 2, 3)),
+            *((layer, 3, net.activations(X)[layer]) for layer in (1, 2)),
+        ]
+    ]
+    C = max(1.0, *(np.linalg.norm(part[point], 2) for part in parts for point in (i, j)))
+    slopes = 3 * sum((s[point] ** (2 / 3)).sum() for point in (i, j)) / 2
+    lhs = slopes + np.linalg.norm(J[i] - J[j], "nuc") / C**2
+    assert side.lhs == pytest.approx(lhs, rel=1e-9)
+    assert side.rhs == pytest.approx(cost_by_hand(net), rel=1e-12)
+
+
+# Failures
+
+
+@pytest.fixture
+def cheapest():
+    """A network of least cost for a linear map, where the bounds are nearly sharp."""
+    nets, x = balanced_linear_networks(depth=(2, 3), width=(2, 2), slopes="relu")(BatchSource(2, 1))
+    return Network(nets[0].weights, nets[0].biases, 0.0), x[0].unsqueeze(0)
+
+
+def test_a_false_body_fails_with_a_proof(cheapest, monkeypatch):
+    net, X = cheapest
+    claim = "rank.jacobian-bounds-cost"
+    assert one_of(net, X, claim, monkeypatch).finding == "holds"
+    with_parameters(monkeypatch, claim, exponent=dial_beyond(net, X))
+    facts = one_of(net, X, claim, monkeypatch)
+    assert facts.finding == "fails"
+    assert facts.message.startswith("It fails at point 0, by at least ")
+    assert "proved in ball arithmetic with 128 bits" in facts.message
+    assert check.A_BUG in facts.message
+    (side,) = facts.sides
+    assert (side.slack < 0, side.certified) == (True, False)
+    unproved = one_of(net, X, claim, monkeypatch, certify=False)
+    assert unproved.finding == "fails"
+    assert "it was not looked at in ball arithmetic" in unproved.message
+    assert unproved.sides[0].certified is None
+
+
+def dial_beyond(net, X):
+    """An exponent for which the bound is false: larger for singular values above one."""
+    s = torch.linalg.svdvals(net.jacobian(X)[0])
+    return 3 if float((s ** (3 / net.depth)).sum()) > float(net.cost()) / net.depth else 1
+
+
+def test_a_false_body_at_a_point_without_a_clear_rank_is_undecided(cheapest, monkeypatch):
+    net, X = cheapest
+    claim = "rank.jacobian-bounds-cost"
+    with_parameters(monkeypatch, claim, exponent=dial_beyond(net, X))
+    monkeypatch.setattr(check, "rank_gap", lambda J, noise: torch.tensor([2.5]))
+    facts = one_of(net, X, claim, monkeypatch)
+    assert facts.finding == "undecided"
+    assert "not clear: it changes if the threshold moves by a factor of 2.5" in facts.message
+
+
+def test_a_false_body_of_a_statement_about_data_fails(monkeypatch):
+    net = some_network((2, 3, 2))
+    claim = "bottleneck.ntk-operator-norm"
+    with_parameters(monkeypatch, claim, right=-9)
+    facts = one_of(net, some_data(net, 3), claim, monkeypatch)
+    assert (facts.finding, facts.checked) == ("fails", 3)
+    assert "proved" in facts.message
+
+
+def test_what_floats_exceed_by_rounding_is_settled_in_balls(cheapest, monkeypatch):
+    net, X = cheapest
+    claim = "rank.jacobian-bounds-cost"
+    true = claims()[claim]
+
+    def shifted(net, x, *, exponent=2):
+        relation = true.body(net, x, exponent=exponent)
+        by = 1e-6 if isinstance(relation.lhs, torch.Tensor) else 0  # wrong in floats alone
+        return dataclasses.replace(relation, lhs=relation.lhs * (1 + by))
+
+    monkeypatch.setattr(theorems, "claims", lambda: {claim: replace(true, body=shifted)})
+    facts = one_of(net, X, claim, monkeypatch)
+    assert facts.finding == "holds"
+    assert "ball arithmetic proves that it holds there" in facts.message
+    assert facts.sides[0].certified is True
+
+
+# Certificates, choices, costs
+
+
+def test_small_networks_are_certified_at_their_tightest_points():
+    net = some_network((2, 5, 5, 1), slope=0.01, single=True)
+    facts = found(net, some_data(net, 12))
+    certified = {claim for claim, each in facts.items() for side in each.sides if side.certified}
+    assert {
+        "rank.jacobian-bounds-cost",
+        "bottleneck.regularity-bound",
+        "bottleneck.weights-near-projections",
+        "bottleneck.chained-projections",
+        "bottleneck.two-jacobians",
+        "bottleneck.bounded-activations",
+        "bottleneck.low-dimensional-features",
+        "rank.one-dimensional-layers",
+        "bottleneck.constant-cost",
+    } <= certified
+    exact = exact_network(net)
+    assert all(
+        torch.equal(a.midpoints(), b) for a, b in zip(exact.weights, net.weights, strict=True)
+    )
+    assert all(
+        side.certified is None
+        for each in check_theorems(model_of(net), some_data(net, 12), certify=False)
+        for side in each.sides
+    )
+
+
+def test_wide_networks_have_a_rank_although_absolute_values_hide_it():
+    net = some_network((8, *([96] * 19), 4), seed=2)
+    X = some_data(net, 3)
+    wide = sharp(net)
+    assert isinstance(wide, SharpNetwork)
+    s = torch.linalg.svdvals(net.jacobian(X))
+    assert (net.jacobian_noise(X) > s[:, -1]).all()  # the four singular values count as zero
+    assert (wide.jacobian_noise(X) < 1e-2 * s[:, -1]).all()
+    for norm, w in zip(wide.norms, net.weights, strict=True):
+        true = np.linalg.norm(w.numpy(), 2)
+        assert true <= float(norm) <= 1.25 * true
+    claim = "bottleneck.singular-values-near-one"
+    facts = {each.claim: each for each in check_theorems(model_of(net), X)}[claim]
+    assert (facts.finding, facts.checked) == ("holds", 3)
+
+
+def test_the_budget_decides_how_many_points_are_taken():
+    net, few = some_network((3, 12, 12, 2)), 4
+    X = some_data(net, 40)
+    facts = found(net, X, points=few, certify=False)
+    assert facts["rank.jacobian-bounds-cost"].checked == few
+    assert facts["bottleneck.preactivation-singular-values"].checked == few
+    assert "4 of the 40 points" in facts["bottleneck.preactivation-singular-values"].message
+    poor = found(net, X, budget=1.0, certify=False)
+    assert {each.finding for each in poor.values()} <= {"undecided", "not applicable"}
+    assert "more than what the others leave" in poor["rank.masked-weights"].message
+
+
+def test_a_budget_is_shared_out():
+    efforts = {"one": lambda widths, n: 10.0 * n, "two": lambda widths, n: 100.0 + n}
+    ask = {"one": 1, "two": 1}
+    assert shared_out(efforts, (), ask, {"one": 5, "two": 50}, 1000.0) == {"one": 5, "two": 50}
+    # 10 and 101 first; of the 89 that are left 44.5 buy four more of the first, and 49 the second.
+    assert shared_out(efforts, (), ask, {"one": 50, "two": 50}, 200.0) == {"one": 5, "two": 50}
+    assert shared_out(efforts, (), ask, {"one": 50, "two": 50}, 100.0) == {"one": 10, "two": 0}
+
+
+def test_the_points_that_say_most_come_first(monkeypatch):
+    steep = torch.tensor([[0.5, 0.5], [3.0, 1.0], [-1.0, 2.0], [-1.0, -1.0]], dtype=torch.float64)
+    net = Network.of([[[1.0, 0.0], [0.0, 1.0]], [[5.0, 0.0], [0.0, 1.0]]])
+    X = steep.repeat(6, 1)
+    facts = one_of(net, X, "rank.jacobian-bounds-cost", monkeypatch, points=3)
+    assert facts.checked == 3
+    assert facts.sides[0].point == 0  # rank two, and the largest determinant
+    assert facts.sides[0].lhs == pytest.approx(5.0 + 1.0, rel=1e-12)
+
+
+def test_progress_is_told_once_for_each_theorem():
+    net, told = some_network((2, 3, 1)), []
+    facts = check_theorems(model_of(net), some_data(net, 2), certify=False, progress=told.append)
+    assert told == [1] * len(facts)
+
+
+def test_a_trained_network_passes():
+    torch.manual_seed(0)
+    X = torch.randn(60, 4)
+    y = torch.relu(X[:, :1] + X[:, 1:2]) - 0.5 * X[:, 2:3]
+    module = nn.Sequential(
+        nn.Linear(4, 12), nn.ReLU(), nn.Linear(12, 12), nn.ReLU(), nn.Linear(12, 1)
+    )
+    optimizer = torch.optim.Adam(module.parameters(), lr=1e-2)
+    for _ in range(400):
+        optimizer.zero_grad()
+        ridge = sum((p * p).sum() for p in module.parameters())
+        (((module(X) - y) ** 2).mean() + 1e-3 * ridge).backward()
+        optimizer.step()
+    facts = found(Network.from_module(module), X.double())
+    strict(facts.values())
+    for claim, each in facts.items():
+        allowed = (
+            "not applicable" if claim.startswith(("rank.constant", "rank.bounded")) else "holds"
+        )
+        assert each.finding == allowed, each
