@@ -198,7 +198,11 @@ def _write_balanced(args: argparse.Namespace) -> None:
 
     model = read_model(args.model, slope=args.slope)
     try:
-        write_model(args.balanced, model, balance_neurons(model.net))
+        balanced = balance_neurons(model.net)
+    except ArithmeticError as error:
+        raise InputError(f"no balanced network was written: {error}") from error
+    try:
+        write_model(args.balanced, model, balanced)
     except OSError as error:
         raise InputError(
             f"the balanced network cannot be written to {args.balanced}: {error.strerror}"

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from rankcheck.audit.watcher import Watcher
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.plain import printable
 from rankcheck.terminal.table import count
@@ -44,8 +45,9 @@ _COLUMNS = {
     "imbal": ">",
     "dead": ">",
     "linear": ">",
+    "bent": ">",
 }
-_SPARED = ("linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
+_SPARED = ("bent", "linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
 #: In this order theorems are listed; the last ones stay on the screen.
 _ORDER = ("not applicable", "holds", "undecided", "fails")
 #: How a finding begins its line.
@@ -57,8 +59,8 @@ _MARKS = {
 }
 
 
-class AuditDisplay(Display):
-    """Shows how far an audit is; a `rankcheck.audit.watcher.Watcher`."""
+class AuditDisplay(Display, Watcher):
+    """Shows how far an audit is."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
@@ -118,11 +120,12 @@ def _head(audit: Audit, width: int) -> list[str]:
         f"widths {model.chain}, slope {model.slope:g}",
         width,
     )
-    cost = (
-        f"cost {_number(model.cost)}, {_number(audit.ceiling)} a layer; rank {audit.rank}; "
-        f"{_number(audit.balanced.cost)} after balancing"
-    )
-    if audit.balanced.change is not None:
+    cost = f"cost {_number(model.cost)}, {_number(audit.ceiling)} a layer; rank {audit.rank}; "
+    if audit.balanced.converged:
+        cost += f"{_number(audit.balanced.cost)} after balancing"
+    else:
+        cost += "balancing did not converge"
+    if audit.balanced.converged and audit.balanced.change is not None:
         cost += f" (the outputs change by {audit.balanced.change:.1e})"
     found += _wrapped(cost, width)
     if model.folded and model.stored_cost != model.cost:
@@ -179,6 +182,7 @@ def _cells(number: int, layer: LayerFacts) -> tuple[str, ...]:
         "" if layer.imbalance is None else _number(layer.imbalance, 2),
         "" if layer.dead is None else str(layer.dead),
         "" if layer.linear is None else str(layer.linear),
+        "" if layer.bent is None else str(layer.bent),
     )
 
 
@@ -194,7 +198,7 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         "s_1 of Jf": _spread(data.singular_values[0]) if data.singular_values else "",
         "Schatten 2/L of Jf": f"{_spread(data.schatten)}; at most {_number(audit.ceiling)}",
         "tr Θ(x, x)": _spread(data.kernel_trace),
-        "largest eigenvalue of Θ/K": f"{_number(data.kernel_top)} on K = {data.kernel_points} points",
+        "largest eigenvalue of Θ/K": f"{_number(data.kernel_top)}, K = {data.kernel_points}",
         "rank of mean JᵀJ": f"{data.index_rank.rank}"
         + ("" if data.index_rank.separated else ", undecided"),
         "points on a kink": str(data.kinks) if data.kinks else "",

@@ -4,7 +4,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
+from torch import nn
 
 import rankcheck.audit
 from rankcheck import files
@@ -165,3 +169,122 @@ def test_bad_arguments_are_one_line_and_lose_nothing(asked, capsys, arguments, s
     assert error.count("\n") == 1
     assert {path.name: path.read_text() for path in Path().iterdir()} == kept
     assert hasattr(asked, "options") == ("/dev/full" in arguments)  # before any work
+
+
+def layered(*names, widths=(3, 4, 4, 2)):
+    """A state dict of linear layers with these names."""
+    torch.manual_seed(0)
+    state = {}
+    for name, fan_in, fan_out in zip(names, widths, widths[1:], strict=False):
+        state |= {
+            f"{name}.{part}": one for part, one in nn.Linear(fan_in, fan_out).state_dict().items()
+        }
+    return state
+
+
+@pytest.fixture
+def trained():
+    """A network of three layers in trained.pt, and ten points in x.npy."""
+    torch.save(layered("0", "2", "4"), "trained.pt")
+    np.save("x.npy", np.random.default_rng(0).normal(size=(10, 3)))
+    return Path("trained.pt")
+
+
+def test_a_network_from_its_file_to_its_page(trained, capsys):
+    line = ["audit", "trained.pt", "--data", "x.npy", "--html", "a.html", "--json", "a.json"]
+    assert main(line) == 0
+    found = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    weights = [one for name, one in torch.load(trained).items() if name.endswith("weight")]
+    for layer, W in zip(found["layers"], weights, strict=True):
+        assert layer["singular_values"] == pytest.approx(np.linalg.svd(W.numpy())[1], rel=1e-5)
+    assert found["model"]["cost"] == pytest.approx(
+        sum(float((one.double() ** 2).sum()) for one in torch.load(trained).values())
+    )
+    assert {one["finding"] for one in found["theorems"]} <= {"holds", "not applicable"}
+    out = capsys.readouterr().out
+    assert "trained.pt: state dict, depth 3, widths 3 → 4 → 4 → 2, slope 0" in out
+    assert "theorems: " in out
+
+
+def test_the_balanced_network_is_the_same_function(trained, capsys):
+    state = torch.load(trained)
+    state["0.weight"] *= 8
+    state["0.bias"] *= 8
+    torch.save(state, trained)
+    assert main(["audit", "trained.pt", "--no-theorems", "--balanced", "b.safetensors"]) == 0
+    assert "balanced network: b.safetensors" in capsys.readouterr().out
+    x = torch.randn(20, 3, dtype=torch.float64)
+    values = []
+    costs = []
+    for one in (state, load_file("b.safetensors")):
+        net = nn.Sequential(
+            nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)
+        ).double()
+        net.load_state_dict(one)
+        values.append(net(x))
+        costs.append(sum(float((p.detach() ** 2).sum()) for p in net.parameters()))
+    assert torch.allclose(*values, rtol=1e-9, atol=1e-9)
+    assert costs[1] < costs[0] / 2
+    assert main(["audit", "trained.pt", "--no-theorems", "--balanced", "b.safetensors"]) == 2
+
+
+def bad(name):
+    """Write a model that cannot be audited, and other bad files."""
+    state = layered("0", "2", "4")
+    if name == "convolution":
+        state["2.weight"] = torch.ones(4, 4, 3, 3)
+    elif name == "chain":
+        state["2.weight"] = torch.ones(4, 5)
+    elif name == "nan":
+        state["2.weight"][1, 2] = torch.nan
+    elif name == "pickled module":
+        torch.save(nn.Linear(3, 2), "m.pt")
+        return
+    torch.save(state, "m.pt")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("convolution", [], "2.weight"),
+        ("chain", [], "'0' of shape (4, 3) is followed by '2' of shape (4, 5)"),
+        ("nan", [], "nan"),
+        ("pickled module", [], "save module.state_dict() with torch.save"),
+        ("good", ["--data", "none.npy"], "none.npy: No such file"),
+        ("good", ["--data", "wide.npy"], "the data have shape (4, 4); this network takes (N, 3)"),
+        ("good", ["--data", "."], "it is a folder"),
+        ("good", ["--data", "nan.csv"], "nan.csv, line 2"),
+        ("good", ["--device", "cuda:99"], "torch cannot use the device 'cuda:99' here"),
+        ("good", ["--executor", "dask:me", "--data", "x.npy"], "the executor is 'dask:me'"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_line(capsys, name, arguments, said):
+    bad(name)
+    np.save("x.npy", np.eye(3))
+    np.save("wide.npy", np.eye(4))
+    Path("nan.csv").write_text("1,2,3\n1,nan,3\n")
+    before = {path.name for path in Path().iterdir()}
+    assert main(["audit", "m.pt", *arguments, "--json", "a.json", "--html", "a.html"]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert {path.name for path in Path().iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["none.pt", ".", "empty.pt"])
+def test_a_model_that_is_no_file(capsys, name):
+    Path("empty.pt").touch()
+    assert main(["audit", name]) == 2
+    assert f"cannot read {name}: " in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_number_of_workers_changes_no_digit(trained, capsys):
+    np.save("x.npy", np.random.default_rng(0).normal(size=(600, 3)))
+    found = []
+    for workers in ("1", "2"):
+        line = ["audit", "trained.pt", "--data", "x.npy", "--no-theorems", "--workers", workers]
+        assert main([*line, "--json", "-"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+        del found[-1]["seconds"]
+    assert found[0] == found[1]

@@ -533,6 +533,12 @@ TABLE: dict[str, list[Fault]] = {
             "a_pickle_is_not_opened",
         ),
         (
+            "a state dict that is more than weights",
+            "audit",
+            "torch reads it with weights_only",
+            "torch_reads_weights_only",
+        ),
+        (
             "a pickle that calls something, as a model",
             "audit",
             "not opened",

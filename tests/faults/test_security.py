@@ -28,6 +28,7 @@ MAKES_CODE = {
 }
 #: Where it is allowed, and on what.
 ALLOWED = {
+    ("audit/reading/torch_file.py", "torch.load"): "with weights_only, which calls nothing",
     ("commands/cli.py", "importlib.import_module"): "sub-commands, by a fixed list of names",
     ("instances/page.py", "importlib.import_module"): "a room of rankcheck",
     ("notebook.py", "importlib.import_module"): "rankcheck.report.notebook",
@@ -55,6 +56,17 @@ def test_no_data_becomes_code():
     lazy = {one for one in found if one == ("__init__.py", "importlib.import_module")}
     lazy |= {one for one in found if one[0].endswith("/__init__.py") and "import_module" in one[1]}
     assert found - lazy == set()
+
+
+def test_torch_reads_weights_only():
+    text = (PACKAGE / "audit" / "reading" / "torch_file.py").read_text(encoding="utf-8")
+    loads = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.load"
+    ]
+    options = [{one.arg: ast.unparse(one.value) for one in node.keywords} for node in loads]
+    assert [one["weights_only"] for one in options] == ["True"]
 
 
 class Bomb:

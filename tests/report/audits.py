@@ -57,6 +57,7 @@ def layer(number: int) -> LayerFacts:
         imbalance=0.01 * number if inner else None,
         dead=number if inner else None,
         linear=2 if inner else None,
+        bent=WIDTHS[number] - 2 - number if inner else None,
         energy=2.0 + number / 4,
         representation=(*(1.2 * math.exp(-i * (0.3 if i < 2 else 1.1)) for i in range(6)), 0.0),
     )
@@ -151,6 +152,7 @@ def made_up(**changes) -> Audit:
             kernel_points=240,
             egop=(4.1, 1.3, 2e-4, 1e-9, 0.0),
             index_rank=RankFacts(2, 6500.0, 0.041, True),
+            dead_cost=0.125,
         ),
         theorems=theorems(),
         words=(
@@ -167,7 +169,7 @@ def without_data() -> Audit:
     """The same network without data, and so without what data say."""
     whole = made_up()
     bare = tuple(
-        replace(one, dead=None, linear=None, energy=None, representation=None)
+        replace(one, dead=None, linear=None, bent=None, energy=None, representation=None)
         for one in whole.layers
     )
     return replace(whole, layers=bare, data=None, balanced=Balanced(16.0, None), theorems=())

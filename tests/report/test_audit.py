@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from rankcheck.audit.result import BoundByRank, Quantiles
+from rankcheck.audit.result import Balanced, BoundByRank, Quantiles
 from rankcheck.report import audit_page
 from rankcheck.report.charts.audit import pictures
 from rankcheck.report.figures import figure
@@ -37,6 +37,7 @@ def test_what_a_page_says():
         "not met the network is balanced largest imbalance 0.07",
         "1 at 16 points, 2 at 220 points, 3 at 4 points; undecided at 4.",
         "some singular value vanishes everywhere",
+        "The dead neurons cost 0.125.",
         "the outputs change by 3·10⁻¹⁵ of the largest one",
     ):
         assert wanted in said, wanted
@@ -52,6 +53,12 @@ def test_statements_are_typeset():
     assert "<math" in text
     assert "$" not in Page(text).text
     assert 'class="tex"' not in text
+
+
+def test_a_network_that_could_not_be_balanced():
+    said = words(Page(audit_page(made_up(balanced=Balanced(17.75, 0.0, converged=False)))).text)
+    assert "balancing did not converge" in said
+    assert "Rescaling single" not in said
 
 
 def test_without_data_there_is_nothing_of_data():

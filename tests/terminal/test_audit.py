@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from rankcheck.audit.result import Balanced
 from rankcheck.terminal import display
 from rankcheck.terminal.audit import AuditDisplay, lines
 from rankcheck.terminal.formulas import unicode
@@ -28,6 +29,12 @@ def test_what_the_lines_say():
         "* Inside, every layer has 2 singular values near $1$ and no others.",
     ):
         assert wanted in said, wanted
+
+
+def test_balancing_that_did_not_converge():
+    said = "\n".join(lines(made_up(balanced=Balanced(17.75, 0.0, converged=False))))
+    assert "rank 2; balancing did not converge" in said
+    assert "outputs change" not in said
 
 
 def test_without_data():
