@@ -174,7 +174,7 @@ def test_bad_arguments_are_one_line_and_lose_nothing(asked, capsys, arguments, s
 def layered(*names, widths=(3, 4, 4, 2)):
     """A state dict of linear layers with these names."""
     torch.manual_seed(0)
-    state = {}
+    state: dict[str, torch.Tensor] = {}
     for name, fan_in, fan_out in zip(names, widths, widths[1:], strict=False):
         state |= {
             f"{name}.{part}": one for part, one in nn.Linear(fan_in, fan_out).state_dict().items()
