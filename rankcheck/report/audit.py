@@ -20,14 +20,14 @@ __all__ = ["audit_fragment", "audit_page"]
 FINDINGS: Mapping[str, str] = {
     "fails": "the relation is violated beyond rounding: a file was misread, or this is a bug in "
     "rankcheck, as the theorem is proved",
-    "undecided": "floating point numbers cannot tell",
+    "undecided": "floating point numbers cannot tell, or it would take too long",
     "holds": "the relation is satisfied at every point that was checked",
     "not applicable": "a hypothesis is not met by this network",
 }
 #: So many singular values of the Jacobian are written, and eigenvalues of its mean square.
 SHOWN = 6
-#: Of a layer, so many more than the rank are written, but at most `SHOWN`.
-MORE = 2
+#: Of a layer, so many are written.
+FIRST = 4
 
 
 def audit_page(audit: Audit) -> str:
@@ -55,7 +55,7 @@ def _values(audit: Audit) -> dict[str, Any]:
         "spread": _spread,
         "text": printable,
         "most_values": SHOWN,
-        "first_values": min(audit.rank + MORE, SHOWN),
+        "first_values": FIRST,
     }
 
 

@@ -24,7 +24,7 @@ def representations(audit: Audit) -> Picture | None:
     None without data, or if all representations vanish.
     """
     values = [one.representation or () for one in audit.layers]
-    y = log_axis((s for many in values for s in many), "singular values of the data")
+    y = log_axis((s for many in values for s in many[:LINES]), "singular values of the data")
     if y is None:
         return None
     k = audit.rank
@@ -48,7 +48,7 @@ def representations(audit: Audit) -> Picture | None:
     more = max(map(len, values)) > LINES
     caption = (
         r"The singular values of the matrix of all $\alpha_\ell(x_i)$, divided by $\sqrt N$: a "
-        f"line for each of them, the {k} largest ones in blue. They count the dimensions in which "
+        f"line for each of them, the first $k = {k}$ in blue. They count the dimensions in which "
         "the data lie after a layer, the mean among them, so that data on a plane beside the "
         "origin have one more than the plane."
         + (f" The {LINES} largest ones are drawn." if more else "")
