@@ -45,7 +45,7 @@ def spectra(audit: Audit) -> Picture:
     floor = "" if axis is None else " What is smaller than the axis shows lies on its lower end."
     caption = (
         f"Every singular value of every $W_\\ell$; the $k = {k}$ largest ones of a layer in blue, "
-        "the others in orange. In a deep network whose cost per layer is near $k$, almost every layer "
-        f"has $k$ singular values near $1$, the dashed line, and no others.{floor}"
+        "the others in orange. In a deep network whose cost per layer is near $k$, almost every "
+        f"layer has $k$ singular values near $1$, the dashed line, and no others.{floor}"
     )
     return Picture("spectra", TITLE, caption, chart.svg)
