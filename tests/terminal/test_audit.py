@@ -84,3 +84,23 @@ def test_progress_on_a_pipe_is_a_line_now_and_then(monkeypatch):
     assert said[-1] == "The audit was stopped; in points, 150000 of 200000."
     shown.started("layers", None)
     assert shown.render().plain.startswith("layers, ")
+
+
+def test_names_are_cut_where_numbers_are_wide():
+    layers = [replace(one, weights=1.2345e12, name="n" * 24) for one in made_up().layers] * 20
+    found = lines(made_up(layers=tuple(layers), theorems=()), width=40)
+    assert max(map(len, found)) == 40
+    assert any(line.startswith("160 nnn") and "…" in line for line in found)
+
+
+def test_of_a_theorem_that_holds_the_closest_relation_is_shown():
+    usual = made_up().theorems[0]
+    side = usual.sides[0]
+    sides = tuple(
+        replace(side, label=name, lhs=lhs, rhs=rhs, slack=rhs - lhs)
+        for name, lhs, rhs in (("far", 1e-3, 1.0), ("near", 999.0, 1001.0), ("zero", -1.0, 0.0))
+    )
+    said = "\n".join(lines(made_up(theorems=(replace(usual, sides=sides),))))
+    assert "near: 999 ≤ 1001, slack 2" in said
+    assert "far" not in said
+    assert "zero" not in said
