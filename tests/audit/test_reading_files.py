@@ -364,10 +364,10 @@ def test_an_old_pickle_is_not_unpickled(tmp_path):
         read_model(path)
 
 
+@pytest.mark.filterwarnings("ignore")  # it is called old
 def test_torchscript_is_refused(tmp_path):
-    path = saved(tmp_path / "m.pt", {"weight": torch.ones(2, 2)})
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("m/constants.pkl", b"\x80\x02N.")
+    path = tmp_path / "m.pt"
+    torch.jit.script(nn.Linear(2, 2)).save(str(path))
     with pytest.raises(ModelError, match="TorchScript"):
         read_model(path)
 
@@ -382,6 +382,7 @@ def test_torchscript_is_refused(tmp_path):
         ("m.safetensors", "npz", "not what its name says: it is an archive of numpy arrays"),
         ("m.bin", "text", "not what its name says: it is no torch file"),
         ("m.npy", "npy", "is a numpy array; models are"),
+        ("m.txt", "text", "m.txt is of another format; models are"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says(tmp_path, name, kind, match):

@@ -191,14 +191,14 @@ REFUSED = [
     (lambda: [L(2, 2), nn.Tanh(), L(2, 2)], "'1': Tanh"),
     (lambda: [L(2, 2), nn.Softmax(-1)], "'1': Softmax; leave it out"),
     (lambda: [L(2, 2), nn.Sequential(nn.Sigmoid())], "'1.0': Sigmoid"),
-    (lambda: [L(2, 2), nn.LayerNorm(2)], "'1': LayerNorm; its forward cannot be read"),
+    (lambda: [L(2, 2), nn.LayerNorm(2)], "'1': LayerNorm; its forward, of torch.nn"),
     (lambda: [nn.Conv2d(1, 1, 1)], "'0': Conv2d"),
     (lambda: [nn.ReLU(), nn.Identity()], "no linear layer"),
     (list, "no linear layer"),
-    (lambda: [nn.Sequential(Own())], "'0.0': Own; its forward cannot be read"),
+    (lambda: [nn.Sequential(Own())], "'0.0': Own; its forward, of .*, cannot be read"),
     (lambda: [Negative(2, 2)], "'0': Negative"),
     (lambda: [hooked()], "'0': Linear has hooks"),
-    (lambda: [patched()], "'0': Linear; its forward cannot be read"),
+    (lambda: [patched()], "'0': Linear; its forward, of .*, cannot be read"),
     (lambda: [parametrizations.weight_norm(L(2, 2))], "remove_parametrizations first"),
     (
         lambda: [L(2, 2), nn.ReLU(), L(2, 2), nn.LeakyReLU(0.1), L(2, 2)],
@@ -225,6 +225,25 @@ def test_what_is_no_such_network_is_refused_by_name_and_place(make, match):
     with pytest.raises(ModelError, match=match) as caught:
         model_of(nn.Sequential(*make()).eval())
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore")  # TorchScript is called old
+@pytest.mark.parametrize(
+    ("wrap", "match"),
+    [
+        (torch.jit.script, "has RecursiveScriptModule; its forward, of torch.jit"),
+        (lambda module: torch.jit.trace(module, torch.ones(1, 2)), "has TopLevelTracedModule;"),
+        (
+            torch.fx.symbolic_trace,
+            r"has Sequential; its forward, of torch.fx.graph_module\S*, cannot",
+        ),
+        (nn.DataParallel, "has DataParallel; its forward, of torch"),
+    ],
+)
+def test_wrapped_modules_are_refused(wrap, match):
+    module = nn.Sequential(L(2, 2), nn.ReLU(), L(2, 1)).eval()
+    with pytest.raises(ModelError, match=match):
+        model_of(wrap(module))
 
 
 @pytest.mark.parametrize("layer", [nn.Dropout(0.5), nn.BatchNorm1d(2)])

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.reading import read_model
@@ -147,6 +148,20 @@ def test_images_are_flattened(read, monkeypatch, nodes):
     assert "flattened to vectors" in found.assumed[0]
 
 
+def test_a_name_says_nothing_if_it_has_no_known_ending(tmp_path):
+    path = tmp_path / "network"
+    path.write_bytes(model(*CHAINS["gemm"]).SerializeToString())
+    assert read_model(path).source == "ONNX"
+
+
+def test_the_mask_of_a_dropout_may_be_named_but_not_used(read):
+    dropout = helper.make_node("Dropout", ["a"], ["h", "mask"])
+    nodes = [node("Gemm", "x W b", "a", transB=1), dropout, RELU, LAST]
+    assert read(model(*nodes)).net.widths == (3, 5, 2)
+    with pytest.raises(ModelError, match="nodes beside the chain"):
+        read(model(*nodes, node("Identity", "mask", "other")))
+
+
 def test_names_of_parameters_are_those_stored_as_they_are(read):
     found = read(model(*CHAINS["gemm"]))
     assert found.parameters == (("W", "b"), ("V", "c"))
@@ -166,6 +181,24 @@ def test_a_slope_in_single_precision_agrees_with_what_is_said(read):
     assert read(model(*nodes), slope=0.1).net.slope == float(np.float32(0.1))
     with pytest.raises(ModelError, match=r"slope is said to be 0.2"):
         read(model(*nodes), slope=0.2)
+
+
+@pytest.mark.filterwarnings("ignore")  # the exporter is called the old one
+@pytest.mark.parametrize("folding", [True, False])
+def test_what_torch_exports_is_read(tmp_path, folding):
+    torch.manual_seed(0)
+    module = nn.Sequential(
+        nn.Flatten(), nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.2),
+        nn.Linear(8, 4, bias=False), nn.ReLU(), nn.Linear(4, 2),
+    ).double()  # fmt: skip
+    x = torch.randn(9, 2, 3, dtype=torch.float64)
+    module(x)
+    module.eval()
+    path = tmp_path / "m.onnx"
+    torch.onnx.export(module, (x,), path, dynamo=False, do_constant_folding=folding)
+    found = read_model(path)
+    np.testing.assert_allclose(found.net(x.reshape(9, 6)), module(x).detach(), rtol=1e-10)
+    assert found.parameters[-1] == ("7.weight", "7.bias")
 
 
 def external(proto):

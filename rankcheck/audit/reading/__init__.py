@@ -54,15 +54,15 @@ def read_model(path: str | Path, *, slope: float | None = None) -> Model:
     slope = check_slope(slope)
     path = regular(path)
     kind, named = kind_of(path), _ENDINGS.get(path.suffix.lower())
-    if kind == "other" and named in (None, "onnx"):
-        kind = "onnx"
+    if kind == "other" and named == "onnx":
+        kind = "onnx"  # the fields may come in another order
     if kind == "pickle":
         raise ModelError(
             f"{where(path)} is a pickle, as torch wrote it before version 1.6; pickles run code "
             "when they are read. Save module.state_dict() with torch.save, or as safetensors"
         )
     if kind not in _ENDINGS.values() or (named is not None and kind != named):
-        said = IN_WORDS[kind] if kind != "other" else f"no {named} file"
+        said = IN_WORDS[kind] if kind != "other" or named is None else f"no {named} file"
         rule = "models are safetensors, state dicts of torch, or ONNX"
         lie = "not what its name says: it is " if named is not None else ""
         raise ModelError(f"{where(path)} is {lie}{said}; {rule}")

@@ -23,7 +23,7 @@ from rankcheck.networks.modules import slope_of
 
 __all__ = ["from_module"]
 
-#: What `label` cannot say of them: these take part in no computation that is read.
+#: What to do about an activation at the end.
 _CUT = "audit the module without it, as module[:-1]"
 _OTHERS = (nn.Softmax, nn.LogSoftmax, nn.Sigmoid, nn.Tanh)
 
@@ -74,8 +74,8 @@ def _layers(name: str, module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
         rule = (
             "leave it out: the theory is about what comes before it"
             if isinstance(module, _OTHERS)
-            else "its forward cannot be read; put Linear, ReLU, LeakyReLU, Identity, Dropout, "
-            "BatchNorm1d, Flatten in a Sequential"
+            else f"its forward, of {type(module).__module__}, cannot be read; put Linear, ReLU, "
+            "LeakyReLU, Identity, Dropout, BatchNorm1d, Flatten in a Sequential"
         )
         raise ModelError(f"the module has {at}; {rule}")
     if module._forward_hooks or module._forward_pre_hooks:
@@ -113,8 +113,9 @@ _KINDS: tuple[type[nn.Module], ...] = (
 def _known(module: nn.Module) -> type[nn.Module] | None:
     """The class of torch whose forward this module has; None if there is none that is known."""
     for kind in _KINDS:
-        same = type(module).forward is kind.forward and "forward" not in vars(module)
-        if isinstance(module, kind) and same and type(module).__call__ is nn.Module.__call__:
+        if not isinstance(module, kind) or "forward" in vars(module):
+            continue
+        if type(module).forward is kind.forward and type(module).__call__ is nn.Module.__call__:
             return kind
     return None
 

@@ -234,7 +234,8 @@ class _Graph:
             if used > len(self.nodes):
                 raise ModelError(f"{where(self.path)} has a circle; a network has none")
             self._step(node, attributes, value, steps)
-            if len([name for name in node.output if name]) != 1:
+            # The mask of a Dropout may be named; who uses it is a node beside the chain.
+            if node.op_type != "Dropout" and len([name for name in node.output if name]) != 1:
                 raise ModelError(f"{_at(node)} has several outputs; only the first can be read")
             value = node.output[0]
         if users.get(value) or used < len(self.nodes):

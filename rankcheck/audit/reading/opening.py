@@ -6,6 +6,7 @@ import os
 import stat
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,7 @@ IN_WORDS = {
     "hdf5": "an HDF5 file",
     "gzip": "compressed with gzip",
     "pickle": "a pickle",
+    "onnx": "an ONNX model",
     "other": "of another format",
 }
 
@@ -142,7 +144,7 @@ def kind_of(path: Path) -> str:
     for beginning, kind in _BEGINNINGS:
         if head.startswith(beginning):
             return _kind_of_archive(path) if kind == "zip" else kind
-    return "other"
+    return "onnx" if head[:1] == b"\x08" else "other"  # the number of its version comes first
 
 
 def _kind_of_archive(path: Path) -> str:
@@ -164,9 +166,8 @@ def check_directory(path: Path, archive: zipfile.ZipFile, *, stored: bool) -> No
             are larger together than what is read.
     """
     entries = archive.infolist()
-    names = [entry.filename for entry in entries]
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+    [(twice, times)] = Counter(entry.filename for entry in entries).most_common(1) or [("", 0)]
+    if times > 1:
         raise ModelError(f"{where(path)} has two entries {label(twice)}; a name occurs once")
     for entry in entries:
         if entry.flag_bits & 1:

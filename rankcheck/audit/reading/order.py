@@ -11,7 +11,7 @@ from rankcheck.audit.reading.opening import label
 __all__ = ["ordered"]
 
 #: How many beginnings of orders are tried before the search gives up.
-MOST_TRIED = 20_000
+MOST_TRIED = 5_000
 
 Shapes = Mapping[str, tuple[int, ...]]
 

@@ -82,7 +82,6 @@ def _records(path: Path) -> Counter[int]:
         ModelError: the archive is damaged, or no state dict.
     """
     with parsing(path, "a state dict of torch"), zipfile.ZipFile(path) as archive:
-        check_directory(path, archive, stored=True)
         names = archive.namelist()
         folders = [name.rpartition("/")[0] for name in names if name.endswith("/data.pkl")]
         if len(folders) != 1:
@@ -91,10 +90,13 @@ def _records(path: Path) -> Counter[int]:
                 "one"
             )
         [folder] = folders
-        if f"{folder}/constants.pkl" in names or f"{folder}/code" in names:
+        if f"{folder}/constants.pkl" in names or any(
+            name.startswith(f"{folder}/code/") for name in names
+        ):
             raise ModelError(
                 f"{where(path)} is a TorchScript archive; save module.state_dict() with torch.save"
             )
+        check_directory(path, archive, stored=True)
         for entry in archive.infolist():
             if entry.filename.endswith("/data.pkl") and entry.file_size > LARGEST_PICKLE:
                 raise ModelError(
