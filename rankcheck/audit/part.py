@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from rankcheck.costs import egop
-from rankcheck.linalg import singular_values
-from rankcheck.networks import Network
+from rankcheck.linalg import frobenius_squared, singular_values
+from rankcheck.networks import AtPoints, Network
 from rankcheck.networks.rounding import product_noise
 from rankcheck.networks.tangent_kernel import ntk_trace_at
 
@@ -20,7 +20,7 @@ __all__ = ["MEMORY", "PART", "Job", "Part", "batch_size", "is_narrow", "join"]
 #: Points in a part.
 PART = 256
 #: Bytes for what one batch of points needs at a time.
-MEMORY = 2**26
+MEMORY = 2**27
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +73,18 @@ class Job:
     def _batch(self, x: Tensor) -> Part:
         net, at = self.net, self.net.at(x)
         features = (*at.activations[1:], at.value)
-        G = at.outer_jacobians[0]
+        G = _compressed(net, at)
         J = G @ net.weights[0]  # the kernel needs G: this is nearly free
         fine = torch.isfinite(J).all(-1).all(-1)  # LAPACK refuses others
         traces = torch.where(fine, ntk_trace_at(at, biases=True), torch.nan)
         finite = torch.where(fine[:, None, None], J, 0.0)
         noise = product_noise(at, [x.new_tensor(norm) for norm in self.norms])
+        if len(G[0]) < net.widths[-1]:
+            size = frobenius_squared(at.outer_jacobians[0]).sqrt() * self.norms[0]
+            noise = noise + size * (2 * (net.widths[-1] + 1) * torch.finfo(torch.float64).eps)
         rows = (G if is_narrow(net) else J).flatten(0, 1)
         return Part(
-            singular_values=_numpy(singular_values(finite)),
+            singular_values=_numpy(_padded(singular_values(finite), net)),
             noise=_numpy(noise),
             traces=_numpy(traces),
             kinks=_numpy(~at.is_differentiable),
@@ -119,6 +122,26 @@ def join(parts: Iterable[Part]) -> Part:
         traces=np.concatenate(traces),
         kinks=np.concatenate(kinks),
     )
+
+
+def _compressed(net: Network, at: AtPoints) -> Tensor:
+    """G_1, or Uᵀ G_1 with fewer rows that has the same singular values, (N, r, n_1).
+
+    Through a hidden layer of width r < n_L, f has rank at most r: with U an orthonormal basis of
+    the image of its Jacobian to f, UUᵀG_1 = G_1. Multiplications by U and decompositions are
+    stable, so their rounding is that of a product.
+    """
+    G = at.outer_jacobians
+    place = min(range(net.depth), key=lambda layer: net.widths[layer + 1])
+    if net.widths[place + 1] == net.widths[-1]:
+        return G[0]
+    return torch.linalg.qr(G[place]).Q.mT @ G[0]
+
+
+def _padded(s: Tensor, net: Network) -> Tensor:
+    """All min(n_0, n_L) singular values; those that a narrow layer leaves out are 0."""
+    missing = min(net.widths[0], net.widths[-1]) - s.shape[-1]
+    return torch.nn.functional.pad(s, (0, missing))
 
 
 def is_narrow(net: Network) -> bool:

@@ -39,6 +39,8 @@ __all__ = ["KERNEL_ROWS", "measure_points", "quantiles"]
 
 #: The Gram matrix of the tangent kernel has at most so many rows, or those of one point.
 KERNEL_ROWS = 1000
+#: It is computed in tiles of so many rows, two for each layer at a time.
+KERNEL_TILE = 256
 
 
 def measure_points(
@@ -125,6 +127,7 @@ def _facts(
     powers = torch.where(clear, power(s, Fraction(2, net.depth)), 0.0).sum(-1)
     occurring = sorted(set(ranks.tolist()))
     count = {rank: int((ranks == rank).sum()) for rank in occurring}
+    smooth = powers[~torch.from_numpy(merged.kinks)]
     top, points = _kernel_top(net, X, device)
     spectrum, of_index = _index_rank(net, torch.from_numpy(merged.gradients) / len(X), tolerance)
     least = range((-1 if max_rank is None else max_rank) + 1)
@@ -146,6 +149,7 @@ def _facts(
         kernel_points=points,
         egop=spectrum,
         index_rank=of_index,
+        least_cost=net.depth * float(smooth.max()) if len(smooth) else None,
     )
 
 
@@ -164,7 +168,8 @@ def _kernel_top(net: Network, X: Tensor, device: str) -> tuple[float, int]:
     number = min(len(X), max(1, KERNEL_ROWS // net.widths[-1]))
     places = torch.arange(number) * len(X) // number
     on_device = Job(net, (), device).on_device().net
-    K = gram(on_device, X[places].to(device), biases=True)
+    block = max(1, KERNEL_TILE // net.widths[-1])
+    K = gram(on_device, X[places].to(device), biases=True, block=block)
     return max(0.0, float(torch.linalg.eigvalsh(K)[-1])) / number, number
 
 

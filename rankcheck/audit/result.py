@@ -147,6 +147,9 @@ class DataFacts:
         egop: the spectrum of C, the mean of Jf(x)ᵀ Jf(x) over the data, the largest first; what is
             rounding is 0.
         index_rank: the numerical rank of C^{1/2}; gap and tolerance are of its singular values.
+        least_cost: L max ‖Jf(x)‖_{S^{2/L}}^{2/L} over the points that are on no kink, where Jf is
+            the derivative of f: no network of this depth with the same function costs less. None
+            if all points are on kinks.
         dead_cost: what the weights and biases of the dead neurons cost, the incoming and the
             outgoing ones. Without these neurons the network has the same values at the points of
             the data, and others elsewhere. None for slopes other than 0.
@@ -166,6 +169,7 @@ class DataFacts:
     kernel_points: int
     egop: tuple[float, ...]
     index_rank: RankFacts
+    least_cost: float | None = None
     dead_cost: float | None = None
 
 

@@ -104,9 +104,9 @@ def _ceiling(audit: Audit) -> list[str]:
 
 def _least(audit: Audit) -> list[str]:
     """How far from the least cost it is."""
-    if audit.data is None or audit.data.schatten.most <= 0:
+    cost, least = audit.model.cost, None if audit.data is None else audit.data.least_cost
+    if not least:
         return []
-    cost, least = audit.model.cost, audit.model.depth * audit.data.schatten.most
     said = (
         f"Every network of this depth with the same function costs at least {_n(least)}, because "
         "of its largest Jacobian on the data."

@@ -203,11 +203,11 @@ class AtPoints:
         if weights[-1].shape[-2] <= weights[0].shape[-1]:
             J = _spread(weights[-1], self._points)
             for w, d in zip(weights[-2::-1], masks[::-1], strict=True):
-                J = _times(J * d.unsqueeze(-2), w)
+                J = times(J * d.unsqueeze(-2), w)
             return J
         T = _spread(weights[0].mT, self._points)
         for w, d in zip(weights[1:], masks, strict=True):
-            T = _times(T * d.unsqueeze(-2), w.mT)
+            T = times(T * d.unsqueeze(-2), w.mT)
         return T.mT
 
     @cached_property
@@ -216,7 +216,7 @@ class AtPoints:
         n = self.weights[0].shape[-1]
         inner = [eye(n, self.x).expand(*self._points, n, n)]
         for w, d in zip(self.weights[:-1], self._masks, strict=True):
-            inner.append(_times(inner[-1], w.mT) * d.unsqueeze(-2))
+            inner.append(times(inner[-1], w.mT) * d.unsqueeze(-2))
         return tuple(self._out(t.mT, 2) for t in inner)
 
     @cached_property
@@ -227,11 +227,11 @@ class AtPoints:
         if self._masks:
             outer.append(self.weights[-1].unsqueeze(-3) * self._masks[-1].unsqueeze(-2))
         for w, d in zip(self.weights[-2:0:-1], self._masks[-2::-1], strict=True):
-            outer.append(_times(outer[-1], w) * d.unsqueeze(-2))
+            outer.append(times(outer[-1], w) * d.unsqueeze(-2))
         return tuple(self._out(j, 2) for j in outer[::-1])
 
 
-def _times(T: Array, W: Array) -> Array:
+def times(T: Array, W: Array) -> Array:
     """T W for T (*B, N, k, n) and W (*B, n, m): one product for all N·k rows of a network.
 
     torch.matmul is the fastest for small matrices in large batches as well: 10^5 products of

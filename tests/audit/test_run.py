@@ -156,6 +156,18 @@ def test_kinks_and_identity_activations():
     assert found.data.dead_cost is None
 
 
+def test_at_a_kink_the_product_of_masks_bounds_no_other_network():
+    """(x)₊ − (−x)₊ = x: with derivative 1 at the kink the product of masked weights is 2 at 0."""
+    net = Network.of([[[1.0], [-1.0]], [[1.0, -1.0]]])
+    X = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    found = audited(net, X)
+    assert (found.data.schatten.most, found.data.least_cost) == (2.0, 2.0)
+    assert found.data.singular_values[0].most == 2.0
+    assert said(found, "costs at least 2,", "2 times as much")
+    assert audited(net, X[:1]).data.least_cost is None
+    assert not any("costs at least" in words for words in audited(net, X[:1]).words)
+
+
 def test_without_data_nothing_is_said_of_jacobians():
     found = audited(identity())
     assert found.data is None

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 
@@ -27,21 +28,31 @@ def test_it_bounds_the_rounding_error(widths, slope, points):
     noise = product_noise(at, [operator_norm(w) for w in net.weights])
     assert noise.shape == (2, *points)
     assert (torch.linalg.matrix_norm(error, 2) <= noise).all()
+    proved = product_noise(at, [operator_norm(w) for w in net.weights], probes=0)
+    assert proved.shape == noise.shape
+    assert (noise <= proved).all()
     size = torch.stack([operator_norm(w) for w in net.weights]).prod(0)
     scale = size if not points else size.unsqueeze(-1)
-    assert (noise <= 1e-11 * scale).all()
+    assert (proved <= 1e-11 * scale).all()
 
 
-def test_wide_networks_have_jacobians_above_the_bound():
-    """Absolute values multiply to more than the Jacobian itself, norms do not."""
-    widths = [128] * 20 + [4]
+@pytest.mark.parametrize("widths", [[128] * 20 + [4], [40] * 60 + [4]])
+def test_dense_networks_have_jacobians_far_above_the_bound(widths):
+    """Absolute values multiply to more than the Jacobian itself, and norms do at depth 60."""
     shapes = enumerate(pairwise(widths))
     net = Network.linear([normal(n, m, seed=i) * (2 / m) ** 0.5 for i, (m, n) in shapes])
-    at = net.at(normal(2, 128, seed=9))
-    size = operator_norm(at.jacobian)
-    assert (at.jacobian_noise > size).all()
+    x = normal(2, widths[0], seed=9)
+    at = net.at(x)
+    J = at.outer_jacobians[0] @ net.weights[0]
+    assert (at.jacobian_noise > operator_norm(J)).all()
     noise = product_noise(at, [operator_norm(w) for w in net.weights])
-    assert (noise < 1e-3 * size).all()
+    assert (noise < 1e-7 * operator_norm(J)).all()
+    for index in range(2):  # in longer floats, with the same masks
+        product = net.weights[0].numpy().astype(np.longdouble)
+        for w, d in zip(net.weights[1:], at.masks, strict=True):
+            product = w.numpy().astype(np.longdouble) @ (d[index].numpy()[:, None] * product)
+        error = np.linalg.norm((product - J[index].numpy()).astype(float), 2)
+        assert 0 < error <= noise[index]
 
 
 def test_an_error_of_a_late_layer_grows_in_the_first_ones():
