@@ -32,6 +32,10 @@ CLEAR = 4.0
 #: A violation that no point of a large network can prove counts from this many tolerances on.
 BEYOND = 1e4
 
+NO_DECOMPOSITION = (
+    "Not evaluated: a matrix on the way has no singular values in floats. Its entries overflow, or "
+    "are not numbers."
+)
 A_BUG = (
     "A theorem cannot fail on a network that meets its hypotheses: this is a bug of rankcheck, or "
     "the weights are not those of the model"
@@ -48,6 +52,7 @@ class _Evaluated:
         instances: for each of the n what the body takes beside the network.
         places: for each of the n the numbers of its points in the data.
         proved: of those that were judged in ball arithmetic, whether it holds there.
+        doubts: why ball arithmetic did not decide others.
     """
 
     net: Network
@@ -55,6 +60,7 @@ class _Evaluated:
     instances: list[tuple[Tensor, ...]]
     places: list[list[int]]
     proved: dict[int, bool] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
 
 
 class Check:
@@ -106,8 +112,10 @@ class Check:
             return self._facts("undecided", self._too_much)
         try:
             done = self._evaluate(number)
-        except (ArithmeticError, torch.linalg.LinAlgError) as error:
+        except ArithmeticError as error:
             return self._facts("undecided", f"Not evaluated: {_line(error)}.")
+        except torch.linalg.LinAlgError:
+            return self._facts("undecided", NO_DECOMPOSITION)
         except RuntimeError as error:
             if not short_of_memory(error):
                 raise
@@ -169,7 +177,8 @@ class Check:
         words = self._about(done)
         finding: Finding = "holds"
         again = self._again(done, certifier)
-        unknown = sum(int(outcome.unknown.any(-1).sum()) for outcome in done.outcomes)
+        places = torch.stack([outcome.unknown.any(-1) for outcome in done.outcomes])
+        unknown = int(places.any(0).sum())
         if again:
             findings = [finding for finding, _ in again]
             finding = next(one for one in ("fails", "undecided", "holds") if one in findings)
@@ -183,6 +192,8 @@ class Check:
             finding = "not applicable"
             words.append("The claim asserts nothing here.")
         sides = self._sides(done, certifier if finding == "holds" else None)
+        if finding == "holds" and done.doubts:
+            words.append(f"Ball arithmetic does not prove it: {done.doubts[0]}.")
         if finding == "holds" and not sides:
             words.append("The larger side is beyond the largest float.")
         return self._facts(finding, " ".join(words), tuple(sides), checked)
@@ -242,6 +253,8 @@ class Check:
             self.claim, *done.instances[index], balanced=self.theorem.balanced
         )
         done.proved[index] = judgement.finding == "satisfied"
+        if judgement.finding == "undecided":
+            done.doubts.append(judgement.reason)
         return judgement
 
     def _again(self, done: _Evaluated, certifier: Certifier | None) -> list[tuple[Finding, str]]:

@@ -7,7 +7,7 @@ matrix, $n \le m$, which run at a lower rate. One core does about $2 \cdot 10^{1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -166,13 +166,15 @@ def shared_out(
     least: Mapping[str, int],
     most: Mapping[str, int],
     budget: float,
+    first: Collection[str] = (),
 ) -> dict[str, int]:
     """At how many points each claim is evaluated, at most `most`; 0 if it is not affordable.
 
     First each claim gets the points without which it says little (`least`), the cheapest claims
-    before the others. What is left goes to all in equal shares, the cheapest first again.
+    before the others, and those of `first` before all. What is left goes to all in equal shares,
+    in the same order.
     """
-    order = sorted(efforts, key=lambda name: efforts[name](widths, 1))
+    order = sorted(efforts, key=lambda name: (name not in first, efforts[name](widths, 1)))
     numbers: dict[str, int] = {}
     left = budget
     for name in order:
