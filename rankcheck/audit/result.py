@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from typing import Any, Literal
 
 from rankcheck.notebook import InNotebooks
@@ -242,6 +243,16 @@ class TheoremFacts:
     checked: int | None = None
     message: str = ""
 
+    @property
+    def closest(self) -> Side | None:
+        """The relation with the least slack, relative to its larger side; None without any."""
+
+        def relative(side: Side) -> float:
+            size = max(abs(side.lhs), abs(side.rhs))
+            return side.slack / size if size else 0.0
+
+        return min(self.sides, key=relative, default=None)
+
 
 @dataclass(frozen=True)
 class Balanced:
@@ -271,6 +282,15 @@ class ModelFacts:
     stored_cost: float
     folded: tuple[str, ...]
     assumed: tuple[str, ...]
+
+    @property
+    def chain(self) -> str:
+        """The widths as a text, a run of more than three as one: `10 → 20 (4 times) → 5`."""
+        runs = [(width, len(list(run))) for width, run in groupby(self.widths)]
+        return " → ".join(
+            f"{width} ({length} times)" if length > 3 else " → ".join([str(width)] * length)
+            for width, length in runs
+        )
 
 
 @dataclass(frozen=True)

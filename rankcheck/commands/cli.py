@@ -23,6 +23,7 @@ __all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
 COMMANDS = (
     "verify",
     "hunt",
+    "audit",
     "report",
     "list",
     "show",

@@ -1,12 +1,14 @@
-"""HTML for notebooks, of claims, rows, ledgers and hunts."""
+"""HTML for notebooks, of claims, rows, ledgers, hunts and audits."""
 
 from __future__ import annotations
 
 from functools import singledispatch
 
+from rankcheck.audit.result import Audit
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.hunt.result import Hunt
+from rankcheck.report.audit import audit_fragment
 from rankcheck.report.page import fragment
 from rankcheck.verification.ledger import Counterexample, Ledger, Row
 
@@ -15,7 +17,7 @@ __all__ = ["html"]
 
 @singledispatch
 def html(shown: object) -> str:
-    """What a notebook shows of an object: a claim, a row, a ledger or a hunt.
+    """What a notebook shows of an object: a claim, a row, a ledger, a hunt or an audit.
 
     Raises:
         TypeError: for any other object.
@@ -52,3 +54,8 @@ def _(shown: Hunt) -> str:
         messages=(shown.message,),
     )
     return fragment([row], verified=False)
+
+
+@html.register
+def _(shown: Audit) -> str:
+    return audit_fragment(shown)

@@ -27,7 +27,7 @@ from rankcheck.report.charts import Picture, bounds, has_spread, pictures, sprea
 from rankcheck.report.instances import instance, number, shortened
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
-__all__ = ["claim_page", "fragment", "ledger_page"]
+__all__ = ["claim_page", "fragment", "ledger_page", "render"]
 
 #: A ledger of so many claims is shown with the pictures of the theory.
 WHOLE = 100
@@ -147,7 +147,7 @@ def ledger_page(
         whole = len(parts) >= WHOLE
         drawn = pictures(ledger, list(known.values())) if whole else _bounds(ledger)
     drawn = [*drawn, *more]
-    return _render("ledger.html", ledger=ledger, pictures=drawn, **_shared(parts))
+    return render("ledger.html", ledger=ledger, pictures=drawn, **_shared(parts))
 
 
 def _bounds(ledger: Ledger) -> list[Picture]:
@@ -164,7 +164,7 @@ def claim_page(found: Sequence[tuple[Row, Entry | None]], *, verified: bool = Tr
         verified: whether the rows come from a ledger; else no verdict is shown.
     """
     parts = [ClaimPart.of(row, entry, verified=verified) for row, entry in found]
-    return _render("claim.html", **_shared(parts))
+    return render("claim.html", **_shared(parts))
 
 
 def fragment(rows: Sequence[Row], *, verified: bool = True, table: bool = False) -> str:
@@ -174,7 +174,7 @@ def fragment(rows: Sequence[Row], *, verified: bool = True, table: bool = False)
         table: only the table, without the parts of the claims.
     """
     parts = [ClaimPart.of(row, None, verified=verified) for row in rows]
-    return _render("fragment.html", table=table, **_shared(parts))
+    return render("fragment.html", table=table, **_shared(parts))
 
 
 def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
@@ -198,7 +198,8 @@ def _accusation(part: ClaimPart) -> tuple[int, str, str]:
     return _WEIGHTS.index(part.weight or "step"), part.document, part.where
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """A template with these values, filters and globals of all pages among them."""
     return _environment().get_template(template).render(**values) + "\n"
 
 

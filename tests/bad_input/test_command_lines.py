@@ -5,7 +5,9 @@ The one claim that is selected is cited, so that nothing runs for long.
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,23 +30,29 @@ OPTIONS = {
     "list": ["--json", "--markdown", "--errata", "--nothing"],
     "show": ["--ledger", "--json"],
     "new": ["--kind", "--nothing"],
+    "audit": ["--data", "--json", "--html", "--balanced", "--max-rank", "--slope", "--tolerance",
+              "--device", "--executor", "--nothing"],
     "replay": ["--claims", "--again"],
 }  # fmt: skip
 SELECTORS = st.sampled_from(["mine.py::test_cited"] * 3 + ["mine.py::t.cited"]) | TEXTS.filter(
     lambda text: text not in ("mine.py", "..", "good") and not text.startswith("-")
 )
+MODELS = st.sampled_from(["trained.pt"] * 3) | SELECTORS
 
 
 @st.composite
 def command_lines(draw):
     command = draw(st.sampled_from(sorted(OPTIONS)))
+    model = command == "audit"
     known = OPTIONS[command]
     given_ = [
         f"{draw(st.sampled_from(known))}={draw(TEXTS)}" for _ in range(draw(st.integers(0, 3)))
     ]
     flags = draw(st.sampled_from([[], [], ["--resume"], ["--no"], ["-x"], ["--help"]]))
     workers = ["--workers=1"] if command == "verify" else []
-    return [command, draw(SELECTORS), *given_, *flags, *workers]
+    if model:  # theorems take a second
+        workers = ["--no-theorems", *draw(st.sampled_from([[], ["--data=points.npy"]]))]
+    return [command, draw(MODELS if model else SELECTORS), *given_, *flags, *workers]
 
 
 @pytest.fixture
@@ -61,6 +69,9 @@ def test_an_answer_in_one_line(place, line):
     inside = place / "place" / "x"
     inside.mkdir(parents=True, exist_ok=True)
     (inside / "mine.py").write_bytes((place.parent / "mine.py").read_bytes())
+    shape = {"0.weight": (3, 2), "0.bias": (3,), "2.weight": (1, 3)}
+    torch.save({name: torch.ones(size) for name, size in shape.items()}, inside / "trained.pt")
+    np.save(inside / "points.npy", np.eye(2))
     before = around(place)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(inside)

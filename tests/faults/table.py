@@ -92,6 +92,15 @@ TABLE: dict[str, list[Fault]] = {
             ),
         ),
         *_in(
+            "commands/test_audit.py",
+            (
+                "Ctrl-C",
+                "audit",
+                "what was done is said, nothing is written; exit code 130",
+                "an_interruption_says_what_was_done",
+            ),
+        ),
+        *_in(
             "hunt/test_command.py",
             (
                 "Ctrl-C or SIGKILL",
@@ -246,57 +255,68 @@ TABLE: dict[str, list[Fault]] = {
             ),
         ),
     ],
-    "Memory that is short": _in(
-        "faults/test_memory.py",
-        (
-            "a body asks for too much",
-            "verify hunt certify",
-            "undecided with its line; the others have their rows",
-            "a_body_that_asks_for_too_much",
+    "Memory that is short": [
+        *_in(
+            "commands/test_audit.py",
+            (
+                "a network or its data take too much",
+                "audit",
+                "one line, nothing is written",
+                "memory_that_is_short_is_one_line",
+            ),
         ),
-        (
-            "a RuntimeError of another kind",
-            "verify",
-            "the claim has failed",
-            "a_body_that_raises_something_else_has_failed",
+        *_in(
+            "faults/test_memory.py",
+            (
+                "a body asks for too much",
+                "verify hunt certify",
+                "undecided with its line; the others have their rows",
+                "a_body_that_asks_for_too_much",
+            ),
+            (
+                "a RuntimeError of another kind",
+                "verify",
+                "the claim has failed",
+                "a_body_that_raises_something_else_has_failed",
+            ),
+            (
+                "memory is short for some instances of a false claim",
+                "verify",
+                "it is refuted",
+                "a_false_claim_stays_false",
+            ),
+            (
+                "memory is short for the balls of a certificate",
+                "replay",
+                "an internal error; the certificate is not called wrong",
+                "a_certificate_is_not_wrong_because_memory_is_short",
+            ),
+            (
+                "the kernel kills a process",
+                "hunt certify doctor",
+                "exit code 3, of doctor 4; nothing half-written",
+                "a_process_that_the_kernel_kills",
+            ),
+            (
+                "an address space is full",
+                "verify hunt certify",
+                "undecided; memory is there for the next claim",
+                "an_address_space_that_is_full",
+            ),
+            (
+                "a worker cannot be prepared",
+                ALL,
+                "one line",
+                "a_worker_that_cannot_be_prepared_says_why",
+            ),
         ),
-        (
-            "memory is short for some instances of a false claim",
-            "verify",
-            "it is refuted",
-            "a_false_claim_stays_false",
-        ),
-        (
-            "memory is short for the balls of a certificate",
-            "replay",
-            "an internal error; the certificate is not called wrong",
-            "a_certificate_is_not_wrong_because_memory_is_short",
-        ),
-        (
-            "the kernel kills a process",
-            "hunt certify doctor",
-            "exit code 3, of doctor 4; nothing half-written",
-            "a_process_that_the_kernel_kills",
-        ),
-        (
-            "an address space is full",
-            "verify hunt certify",
-            "undecided; memory is there for the next claim",
-            "an_address_space_that_is_full",
-        ),
-        (
-            "a worker cannot be prepared",
-            ALL,
-            "one line",
-            "a_worker_that_cannot_be_prepared_says_why",
-        ),
-    ),
+    ],
     "Disks and files": [
         *_in(
             "faults/test_writing.py",
             (
                 "a disk is full, read-only, broken",
-                "verify hunt certify report",
+                "verify hunt certify report audit",
                 "the error of the system; the old file is whole",
                 "a_disk_that_fails",
             ),
@@ -473,6 +493,30 @@ TABLE: dict[str, list[Fault]] = {
             ),
         ),
         *_in(
+            "commands/test_audit.py",
+            (
+                "a file that is no page or no audit, a full disk, a folder, a bad number, a model for output",
+                "audit",
+                "one line; nothing is written, and no other file is touched",
+                "bad_arguments_are_one_line_and_lose_nothing",
+            ),
+        ),
+        *_in(
+            "report/test_audit.py",
+            (
+                "markup in the names of layers and in every other text of an audit",
+                "audit",
+                "it is text; no tag, no event, no request",
+                "nothing_of_an_audit_is_markup_or_a_request",
+            ),
+            (
+                "control characters there",
+                "audit",
+                "not written",
+                "control_characters_are_not_written",
+            ),
+        ),
+        *_in(
             "report/test_page.py",
             (
                 "markup, images and scripts in every text of a ledger",
@@ -488,6 +532,12 @@ TABLE: dict[str, list[Fault]] = {
                 "report",
                 "no dialog, no error, no request",
                 "markup_in_a_ledger_is_text",
+            ),
+            (
+                "the same in an audit, in a browser",
+                "audit",
+                "no dialog, no error, no request; no wider than the screen",
+                "the_page_of_an_audit_fits_and_asks_for_nothing",
             ),
         ),
         *_in(
@@ -508,6 +558,18 @@ TABLE: dict[str, list[Fault]] = {
             "replay show list certify",
             "not opened",
             "a_pickle_is_not_opened",
+        ),
+        (
+            "a state dict that is more than weights",
+            "audit",
+            "torch reads it with weights_only",
+            "torch_reads_weights_only",
+        ),
+        (
+            "a pickle that calls something, as a model",
+            "audit",
+            "not opened",
+            "a_model_that_would_run_code",
         ),
         ("an id that is a path", "all", "refused", "an_id_is_no_path"),
         (

@@ -9,7 +9,9 @@ import os
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 import rankcheck
 from rankcheck.claims.claim import is_id
@@ -26,6 +28,7 @@ MAKES_CODE = {
 }
 #: Where it is allowed, and on what.
 ALLOWED = {
+    ("audit/reading/torch_file.py", "torch.load"): "with weights_only, which calls nothing",
     ("commands/cli.py", "importlib.import_module"): "sub-commands, by a fixed list of names",
     ("instances/page.py", "importlib.import_module"): "a room of rankcheck",
     ("notebook.py", "importlib.import_module"): "rankcheck.report.notebook",
@@ -55,6 +58,17 @@ def test_no_data_becomes_code():
     assert found - lazy == set()
 
 
+def test_torch_reads_weights_only():
+    text = (PACKAGE / "audit" / "reading" / "torch_file.py").read_text(encoding="utf-8")
+    loads = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.load"
+    ]
+    options = [{one.arg: ast.unparse(one.value) for one in node.keywords} for node in loads]
+    assert [one["weights_only"] for one in options] == ["True"]
+
+
 class Bomb:
     """Writes a file when it is unpickled."""
 
@@ -81,6 +95,26 @@ def test_a_pickle_is_not_opened(here, capsys, protocol):
             assert main(line) == 2
         with pytest.raises(JournalError):
             Journal(Path(name), {"claim": "t.a"})
+    assert not Path("exploded").exists()
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 5])
+def test_a_model_that_would_run_code(here, capsys, protocol):
+    """As a pickle under any name, as torch packs it, and inside arrays of numpy."""
+    bomb = pickle.dumps(Bomb(), protocol=protocol)
+    for name in ("x.safetensors", "x.pt", "x.onnx", "x.npy", "x.csv", "x"):
+        Path(name).write_bytes(bomb)
+        assert main(["audit", name]) == 2
+    torch.save({"weight": Bomb()}, "x.pt", pickle_protocol=max(protocol, 2))
+    assert main(["audit", "x.pt"]) == 2
+    torch.save({"weight": torch.ones(1, 1)}, "good.pt")
+    np.save("x.npy", np.array([Bomb()], dtype=object), allow_pickle=True)
+    np.savez("x.npz", X=np.array([Bomb()], dtype=object))
+    for name in ("x.npy", "x.npz", "x.csv", "x"):
+        assert main(["audit", "good.pt", "--data", name]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
     assert not Path("exploded").exists()
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+import rankcheck.audit
 from rankcheck import files, leq
+from rankcheck.commands.cli import parser
 from rankcheck.counterexamples import from_choices, report_violation, write
 from rankcheck.errors import InputError
 from rankcheck.hunt import HuntError, hunt
@@ -20,6 +22,7 @@ from rankcheck.hunt.journal import Journal, JournalError
 from rankcheck.hunt.shard import Outcome
 from rankcheck.report.badge import Badge, write_badge
 from rankcheck.verification.ledger import Ledger, LedgerError
+from tests.report.audits import made_up
 
 ERRORS = [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO, errno.EDQUOT, errno.EFBIG]
 
@@ -101,8 +104,22 @@ def hunts(folder, false):
     return found.message
 
 
+def audits(folder, false):
+    """The page and the JSON of an audit; the text has been shown before."""
+    said = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rankcheck.audit, "audit", lambda *_, **__: made_up(), raising=False)
+        for option, name in (("--html", "y.html"), ("--json", "y.json")):
+            args = parser().parse_args(["audit", "m.pt", option, str(folder / name)])
+            with pytest.raises(InputError, match=rf"cannot be written to .*{name}") as caught:
+                args.run(args)
+            said.append(str(caught.value).rpartition(": ")[2])
+    assert said[0] == said[1]
+    return said[0]
+
+
 @pytest.mark.parametrize("when", ["begin", "middle"])
-@pytest.mark.parametrize("action", [write_ledger, badge, report, certify, hunts])
+@pytest.mark.parametrize("action", [write_ledger, badge, report, certify, hunts, audits])
 def test_a_disk_that_fails(tmp_path, broken, false, action, when):
     old = tmp_path / "x.json"
     old.write_text('{"old": 1}')

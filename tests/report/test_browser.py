@@ -6,8 +6,10 @@ import shutil
 
 import pytest
 
-from rankcheck.report import ledger_page
+from rankcheck.audit.result import Audit
+from rankcheck.report import audit_page, ledger_page
 
+from .audits import made_up, odd
 from .conftest import MARKUP, REFUTED, bound
 
 CHROMIUM = next(
@@ -36,12 +38,14 @@ def browser():
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """`visit(ledger, **context)`: the opened page, and what went wrong or was asked for."""
+    """`visit(shown, **context)`: the opened page, and what went wrong or was asked for."""
     contexts = []
 
-    def open_(ledger, anchor="", **context):
+    def open_(shown, anchor="", **context):
         path = tmp_path / "page.html"
-        path.write_text(ledger_page(ledger, drawn=[]), encoding="utf-8")
+        audited = isinstance(shown, Audit)
+        text = audit_page(shown) if audited else ledger_page(shown, drawn=[])
+        path.write_text(text, encoding="utf-8")
         contexts.append(browser.new_context(**context))
         page, noted = contexts[-1].new_page(), []
         page.on("console", lambda message: noted.append(message.text))
@@ -160,3 +164,25 @@ def test_it_works_without_scripts(visit, many):
     page, _ = visit(many, java_script_enabled=False)
     assert page.locator("#filter").is_hidden()
     assert page.locator("article.claim").count() == 200
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("make", [made_up, lambda: odd(MARKUP), lambda: odd("a" * 300)])
+def test_the_page_of_an_audit_fits_and_asks_for_nothing(visit, make, width):
+    page, noted = visit(make(), viewport={"width": width, "height": 800}, color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("img").count() == 0
+    for chart in page.locator("svg.plot").all():
+        box = chart.bounding_box()
+        assert 300 < box["width"] <= width
+        assert box["height"] > 100
+    assert noted == []
+
+
+def test_the_page_of_an_audit_is_printed_whole(visit):
+    """On paper no table has a part that would have to be scrolled to."""
+    page, noted = visit(made_up(), viewport={"width": 720, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
+    assert page.pdf().startswith(b"%PDF")
+    assert noted == []

@@ -1,0 +1,209 @@
+"""Audit a trained network: what the theory of representation cost and rank says about it.
+
+MODEL is a chain of affine maps with one homogeneous activation between them (ReLU, leaky ReLU,
+identity): a state dict in a .safetensors or .pt file, or a graph in an .onnx file; batch
+normalisation after an affine map is folded into it. The data are the points at which Jacobians and
+kernels are taken: a row for each, in an .npy, .npz, .csv or .safetensors file. Without data, only
+what the weights alone say is measured.
+
+Theorems whose hypotheses the network meets are evaluated on it. They are proved, so one that fails
+shows a file that was misread, or a bug of rankcheck.
+
+Exit codes: 0 done, also where a theorem is undecided, which is a matter of rounding; 1 a theorem
+fails; 2 wrong input, such as a layer that is not supported; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from rankcheck import files
+from rankcheck.commands.exits import Exit
+from rankcheck.errors import InputError
+from rankcheck.terminal.plain import readable
+from rankcheck.verification.arithmetic import fix_arithmetic
+
+if TYPE_CHECKING:
+    from rankcheck.audit.result import Audit
+    from rankcheck.terminal.audit import AuditDisplay
+
+HELP = "what the theory says about a trained network"
+#: What the JSON of an audit has.
+FIELDS = ("schema", "model", "layers", "theorems")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rankcheck audit`."""
+    parser.add_argument("model", metavar="MODEL", type=Path)
+    parser.add_argument(
+        "--data", metavar="FILE", type=Path, help="points: .npy, .npz, .csv or .safetensors"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the audit; - for standard output")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write the audit as a page")
+    parser.add_argument(
+        "--balanced",
+        metavar="FILE",
+        type=Path,
+        help="write the network after balancing, which has the same function and the least cost "
+        "that rescaling neurons can reach, as a new .safetensors file",
+    )
+    parser.add_argument(
+        "--max-rank",
+        metavar="K",
+        type=int,
+        help="show the bounds by rank up to this rank (default: the ranks that occur)",
+    )
+    parser.add_argument(
+        "--slope",
+        metavar="A",
+        type=float,
+        help="of the activations for negative numbers, where MODEL does not say it; 0 is ReLU, 1 "
+        "the identity (default: ReLU)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        metavar="T",
+        type=float,
+        help="singular values up to this share of the largest one count as zero (default 0.05)",
+    )
+    parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
+    parser.add_argument(
+        "--workers", metavar="N", type=int, default=1, help="processes for the points (default 1)"
+    )
+    parser.add_argument("--executor", metavar="dask://HOST:PORT", help="a Dask scheduler")
+    parser.add_argument(
+        "--no-theorems", action="store_true", help="measure, and evaluate no theorem"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Audit the network, show and write what was found; returns the exit code."""
+    _check(args)
+    fix_arithmetic()  # so that the number of workers changes no digit
+    path = None if args.json in (None, "-") else Path(args.json)
+    stream = sys.stderr if args.json == "-" else sys.stdout
+    from rankcheck.terminal.audit import AuditDisplay  # numpy and torch take a while to import
+
+    shown = AuditDisplay(stream)
+    with shown:
+        found = _audit(args, shown)
+    for line in _lines(found, stream):
+        shown.say(line)
+    if path is not None:
+        try:
+            files.write_json(path, found.to_json())
+        except OSError as error:
+            raise InputError(f"the audit cannot be written to {path}: {error.strerror}") from error
+        shown.say(f"audit: {path}")
+    elif args.json == "-":
+        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+    if args.html is not None:
+        from rankcheck.report.audit import audit_page
+
+        files.write_page(args.html, audit_page(found))
+        shown.say(f"page: {args.html}")
+    if args.balanced is not None:
+        _write_balanced(args)
+        shown.say(f"balanced network: {args.balanced}")
+    fails = any(one.finding == "fails" for one in found.theorems)
+    return Exit.REFUTED if fails else Exit.EXPECTED
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Check the numbers and the files that are to be written, before anything is imported.
+
+    Raises:
+        InputError: one is out of range, or a file cannot be written.
+    """
+    if args.max_rank is not None and args.max_rank < 1:
+        raise InputError(f"--max-rank is {args.max_rank}; a rank is at least 1 here")
+    if args.tolerance is not None and not 0 <= args.tolerance < 1:
+        raise InputError(
+            f"--tolerance is {args.tolerance:g}; it is a share, at least 0 and below 1"
+        )
+    if args.slope is not None and not -1 < args.slope <= 1:
+        raise InputError(f"--slope is {args.slope:g}; it lies in (-1, 1), or is 1: the identity")
+    if args.workers < 1:
+        raise InputError(f"--workers is {args.workers}; an audit has at least one worker")
+    if args.workers > 1 and args.executor is not None:
+        raise InputError("--workers and --executor are both given; an audit takes one of them")
+    if args.json not in (None, "-"):
+        files.check_writable(Path(args.json), "an audit", FIELDS)
+    if args.html is not None:
+        files.check_writable(args.html, "a page of rankcheck")
+    if args.balanced is not None:
+        _check_new(args.balanced)
+    named = [args.model, args.data, args.html, args.balanced]
+    named += [] if args.json in (None, "-") else [Path(args.json)]
+    seen: set[Path] = set()
+    for one in filter(None, named):
+        place = one.absolute()
+        if place in seen:
+            raise InputError(f"{one} is named twice; what is read and written are different files")
+        seen.add(place)
+
+
+def _check_new(path: Path) -> None:
+    """Check that the balanced network can be written; no file is replaced, the trained one least.
+
+    Raises:
+        InputError: with the path and the reason.
+    """
+    if path.suffix != ".safetensors":
+        raise InputError(f"cannot write to {path}: a balanced network is a .safetensors file")
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise InputError(f"cannot write to {path}: it exists; name another file, or delete it")
+    files.check_writable(path, "a balanced network")
+
+
+def _audit(args: argparse.Namespace, shown: AuditDisplay) -> Audit:
+    """The audit that the arguments ask for."""
+    from rankcheck.audit import audit
+
+    return audit(
+        args.model,
+        args.data,
+        max_rank=args.max_rank,
+        tolerance=args.tolerance,
+        device=args.device,
+        slope=args.slope,
+        theorems=not args.no_theorems,
+        executor=args.workers if args.executor is None else args.executor,
+        watcher=shown,
+    )
+
+
+def _lines(found: Audit, stream: TextIO) -> list[str]:
+    """The audit as lines that fit the stream."""
+    from rankcheck.terminal.audit import WIDTH, lines
+
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
+    return lines(found, width=width, written=partial(readable, stream=stream))
+
+
+def _write_balanced(args: argparse.Namespace) -> None:
+    """Write the balanced network.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    from rankcheck.audit.reading import read_model, write_model
+    from rankcheck.networks import balance_neurons
+
+    model = read_model(args.model, slope=args.slope)
+    try:
+        balanced = balance_neurons(model.net)
+    except ArithmeticError as error:
+        raise InputError(f"no balanced network was written: {error}") from error
+    try:
+        write_model(args.balanced, model, balanced)
+    except OSError as error:
+        raise InputError(
+            f"the balanced network cannot be written to {args.balanced}: {error.strerror}"
+        ) from error

@@ -1,0 +1,290 @@
+"""rankcheck audit, on good and bad input."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+import rankcheck.audit
+from rankcheck import files
+from rankcheck.commands.cli import main
+from tests.report.audits import made_up, without_data
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What `audit` was asked; it answers with `asked.found`, or raises it."""
+
+    class Asked:
+        found = replace(made_up(), theorems=())
+
+        def __call__(self, model, data=None, **options):
+            self.model, self.data, self.options = model, data, options
+            options["watcher"].started("points", 7)
+            options["watcher"].advanced(3)
+            if isinstance(self.found, BaseException):
+                options["watcher"].interrupted("The audit was stopped; in points, 3 of 7.")
+                raise self.found
+            return self.found
+
+    one = Asked()
+    monkeypatch.setattr(rankcheck.audit, "audit", one, raising=False)
+    return one
+
+
+def test_the_arguments_arrive(asked, capsys):
+    line = [
+        "audit",
+        "m.pt",
+        "--data",
+        "x.npy",
+        "--max-rank",
+        "3",
+        "--slope",
+        "0.1",
+        "--no-theorems",
+    ]
+    assert main([*line, "--tolerance", "0.01", "--workers", "2"]) == 0
+    assert (asked.model, asked.data) == (Path("m.pt"), Path("x.npy"))
+    del asked.options["watcher"]
+    assert asked.options == {
+        "max_rank": 3,
+        "tolerance": 0.01,
+        "device": "cpu",
+        "slope": 0.1,
+        "theorems": False,
+        "executor": 2,
+    }
+    assert main(["audit", "m.pt", "--executor", "dask://a:1"]) == 0
+    assert asked.options["executor"] == "dask://a:1"
+    assert "trained.safetensors" in capsys.readouterr().out
+
+
+def test_json_and_page(asked, capsys):
+    assert main(["audit", "m.pt", "--json", "a.json", "--html", "a.html"]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith("audit: a.json\npage: a.html\n")
+    assert json.loads(Path("a.json").read_text(encoding="utf-8")) == asked.found.to_json()
+    page = Path("a.html").read_text(encoding="utf-8")
+    assert files.GENERATOR in page
+    asked.found = without_data()
+    assert main(["audit", "m.pt", "--json", "a.json", "--html", "a.html"]) == 0  # replaced
+    assert json.loads(Path("a.json").read_text(encoding="utf-8"))["data"] is None
+
+
+def test_json_on_standard_output(asked, capsys):
+    assert main(["audit", "m.pt", "--json", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) == asked.found.to_json()
+    assert "depth 8" in err
+
+
+def test_a_theorem_that_fails_is_an_exit_code(asked):
+    codes = {}
+    for one in made_up().theorems:
+        asked.found = made_up(theorems=(one,))
+        codes[one.finding] = main(["audit", "m.pt"])
+    assert codes == {"holds": 0, "not applicable": 0, "undecided": 0, "fails": 1}
+
+
+def test_an_interruption_says_what_was_done(asked, capsys):
+    asked.found = KeyboardInterrupt()
+    assert main(["audit", "m.pt", "--json", "a.json"]) == 130
+    out, err = capsys.readouterr()
+    assert "The audit was stopped; in points, 3 of 7." in out
+    assert err == "rankcheck: interrupted\n"
+    assert not Path("a.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "rankcheck: out of memory (MemoryError)\n"),
+        (
+            RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+            "out of memory (RuntimeError)",
+        ),
+    ],
+)
+def test_memory_that_is_short_is_one_line(monkeypatch, capsys, error, said):
+    def audit(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(rankcheck.audit, "audit", audit, raising=False)
+    assert main(["audit", "m.pt", "--json", "a.json"]) == 4
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--max-rank", "0"], "--max-rank is 0"),
+        (["--tolerance", "1"], "--tolerance is 1;"),
+        (["--tolerance", "nan"], "--tolerance is nan;"),
+        (["--slope", "-1"], "--slope is -1;"),
+        (["--slope", "inf"], "--slope is inf;"),
+        (["--workers", "0"], "at least one worker"),
+        (["--workers", "2", "--executor", "dask://a:1"], "takes one of them"),
+        (["--json", "mine.html"], "mine.html: it exists and is not an audit"),
+        (["--json", "ledger.json"], "ledger.json: it exists and is not an audit"),
+        (["--html", "mine.html"], "it exists and is not a page of rankcheck"),
+        (["--html", "a.py"], "a page of rankcheck is HTML, and this is a"),
+        (["--html", "no/a.html"], "the folder no does not exist"),
+        (["--json", "."], "it is a folder"),
+        (["--balanced", "mine.safetensors"], "it exists; name another file"),
+        (["--balanced", "b.pt"], "a balanced network is a .safetensors file"),
+        (["--json", "a.html", "--html", "a.html"], "a.html is named twice"),
+        (["--data", "m.pt"], "m.pt is named twice"),
+        (["--html", "/dev/full"], "No space left on device"),
+        (["--json", "/dev/full"], "No space left on device"),
+    ],
+)
+def test_bad_arguments_are_one_line_and_lose_nothing(asked, capsys, arguments, said):
+    kept = {
+        "mine.html": "<p>mine</p>",
+        "mine.safetensors": "mine",
+        "ledger.json": '{"schema": 3, "claims": []}',
+        "m.pt": "weights",
+    }
+    for name, text in kept.items():
+        Path(name).write_text(text)
+    assert main(["audit", "m.pt", *arguments]) in (2, 4)
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert {path.name: path.read_text() for path in Path().iterdir()} == kept
+    assert hasattr(asked, "options") == ("/dev/full" in arguments)  # before any work
+
+
+def layered(*names, widths=(3, 4, 4, 2)):
+    """A state dict of linear layers with these names."""
+    torch.manual_seed(0)
+    state: dict[str, torch.Tensor] = {}
+    for name, fan_in, fan_out in zip(names, widths, widths[1:], strict=False):
+        state |= {
+            f"{name}.{part}": one for part, one in nn.Linear(fan_in, fan_out).state_dict().items()
+        }
+    return state
+
+
+@pytest.fixture
+def trained():
+    """A network of three layers in trained.pt, and ten points in x.npy."""
+    torch.save(layered("0", "2", "4"), "trained.pt")
+    np.save("x.npy", np.random.default_rng(0).normal(size=(10, 3)))
+    return Path("trained.pt")
+
+
+def test_a_network_from_its_file_to_its_page(trained, capsys):
+    line = ["audit", "trained.pt", "--data", "x.npy", "--html", "a.html", "--json", "a.json"]
+    assert main(line) == 0
+    found = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    weights = [one for name, one in torch.load(trained).items() if name.endswith("weight")]
+    for layer, W in zip(found["layers"], weights, strict=True):
+        assert layer["singular_values"] == pytest.approx(np.linalg.svd(W.numpy())[1], rel=1e-5)
+    assert found["model"]["cost"] == pytest.approx(
+        sum(float((one.double() ** 2).sum()) for one in torch.load(trained).values())
+    )
+    assert {one["finding"] for one in found["theorems"]} <= {"holds", "not applicable"}
+    out = capsys.readouterr().out
+    assert "trained.pt: state dict, depth 3, widths 3 → 4 → 4 → 2, slope 0" in out
+    assert "theorems: " in out
+
+
+def test_the_balanced_network_is_the_same_function(trained, capsys):
+    state = torch.load(trained)
+    state["0.weight"] *= 8
+    state["0.bias"] *= 8
+    torch.save(state, trained)
+    assert main(["audit", "trained.pt", "--no-theorems", "--balanced", "b.safetensors"]) == 0
+    assert "balanced network: b.safetensors" in capsys.readouterr().out
+    x = torch.randn(20, 3, dtype=torch.float64)
+    values = []
+    costs = []
+    for one in (state, load_file("b.safetensors")):
+        net = nn.Sequential(
+            nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)
+        ).double()
+        net.load_state_dict(one)
+        values.append(net(x))
+        costs.append(sum(float((p.detach() ** 2).sum()) for p in net.parameters()))
+    assert torch.allclose(*values, rtol=1e-9, atol=1e-9)
+    assert costs[1] < costs[0] / 2
+    assert main(["audit", "trained.pt", "--no-theorems", "--balanced", "b.safetensors"]) == 2
+
+
+def bad(name):
+    """Write a model that cannot be audited, and other bad files."""
+    state = layered("0", "2", "4")
+    if name == "convolution":
+        state["2.weight"] = torch.ones(4, 4, 3, 3)
+    elif name == "chain":
+        state["2.weight"] = torch.ones(4, 5)
+    elif name == "nan":
+        state["2.weight"][1, 2] = torch.nan
+    elif name == "pickled module":
+        torch.save(nn.Linear(3, 2), "m.pt")
+        return
+    torch.save(state, "m.pt")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("convolution", [], "2.weight"),
+        ("chain", [], "'0' of shape (4, 3) is followed by '2' of shape (4, 5)"),
+        ("nan", [], "nan"),
+        ("pickled module", [], "save module.state_dict() with torch.save"),
+        ("good", ["--data", "none.npy"], "none.npy: No such file"),
+        ("good", ["--data", "wide.npy"], "the data have shape (4, 4); this network takes (N, 3)"),
+        ("good", ["--data", "."], "it is a folder"),
+        ("good", ["--data", "nan.csv"], "nan.csv, line 2"),
+        ("good", ["--device", "cuda:99"], "torch cannot use the device 'cuda:99' here"),
+        ("good", ["--executor", "dask:me", "--data", "x.npy"], "the executor is 'dask:me'"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_line(capsys, name, arguments, said):
+    bad(name)
+    np.save("x.npy", np.eye(3))
+    np.save("wide.npy", np.eye(4))
+    Path("nan.csv").write_text("1,2,3\n1,nan,3\n")
+    before = {path.name for path in Path().iterdir()}
+    assert main(["audit", "m.pt", *arguments, "--json", "a.json", "--html", "a.html"]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert {path.name for path in Path().iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["none.pt", ".", "empty.pt"])
+def test_a_model_that_is_no_file(capsys, name):
+    Path("empty.pt").touch()
+    assert main(["audit", name]) == 2
+    assert f"cannot read {name}: " in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_number_of_workers_changes_no_digit(trained, capsys):
+    np.save("x.npy", np.random.default_rng(0).normal(size=(600, 3)))
+    found = []
+    for workers in ("1", "2"):
+        line = ["audit", "trained.pt", "--data", "x.npy", "--no-theorems", "--workers", workers]
+        assert main([*line, "--json", "-"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+        del found[-1]["seconds"]
+    assert found[0] == found[1]

@@ -1,0 +1,55 @@
+"""The examples run, with a few steps."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from rankcheck import files
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """`run(name, *arguments)`: run an example in an empty working directory."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(name, *arguments):
+        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        module.main()
+        return module
+
+    return call
+
+
+@pytest.mark.slow
+def test_train_and_audit(run, capsys):
+    module = run("train_and_audit", "--steps", "3", "--folder", "left")
+    assert {path.name for path in Path("left").iterdir()} == {
+        "trained.pt",
+        "data.npy",
+        "audit.html",
+        "audit.json",
+    }
+    assert files.GENERATOR in Path("left/audit.html").read_text(encoding="utf-8")
+    found = json.loads(Path("left/audit.json").read_text(encoding="utf-8"))
+    assert found["model"]["depth"] == module.DEPTH
+    assert np.load("left/data.npy").shape == (module.POINTS, module.IN)
+    assert len(torch.load("left/trained.pt", weights_only=True)) == 2 * module.DEPTH
+    out = capsys.readouterr().out
+    assert out.count("step") == 2
+    assert "rankcheck audit left/trained.pt --data left/data.npy" in out.replace("\\", "/")
+
+
+def test_every_example_is_run_here():
+    text = Path(__file__).read_text(encoding="utf-8")
+    for path in EXAMPLES.glob("*.py"):
+        assert f'run("{path.stem}"' in text
