@@ -21,7 +21,7 @@ from rankcheck.networks import Network
 
 __all__ = ["Check"]
 
-Finding: TypeAlias = Literal["holds", "not applicable", "undecided", "fails"]
+Finding: TypeAlias = Literal["holds", "not applicable", "not evaluated", "undecided", "fails"]
 
 #: At most so many pairs of points.
 PAIRS = 8
@@ -109,7 +109,7 @@ class Check:
                 return self._facts("not applicable")
             return self._facts("undecided", f"Not evaluated: {self.obstacle.figure}.")
         if number == 0:
-            return self._facts("undecided", self._too_much)
+            return self._facts("not evaluated", self._too_much)
         try:
             done = self._evaluate(number)
         except ArithmeticError as error:
@@ -125,11 +125,11 @@ class Check:
     @property
     def _too_much(self) -> str:
         if self.available(1) == 0:
-            return "Not evaluated: there are no points for it."
+            return "There are no points for it."
         operations = self.theorem.effort(self._at.net.widths, 1)
         return (
-            f"Not evaluated: it takes about {operations:.1g} operations at one point, more than "
-            "what the others leave of the budget."
+            f"It takes about {operations:.1g} operations at one point, more than what the others "
+            "leave of the budget."
         )
 
     # Evaluation

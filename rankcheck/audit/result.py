@@ -201,7 +201,8 @@ class Side:
         point: the number of that point in the data, from 0; of a pair, the number of the first one.
             None for a statement about all points, or about none.
         asserted: at how many of the points that were checked the relation is asserted.
-        certified: both sides in ball arithmetic prove it there; None if that was not tried.
+        certified: both sides in ball arithmetic prove it there. False if they were tried and do not
+            prove it, which does not mean that they disprove it; None if they were not tried.
     """
 
     label: str
@@ -224,7 +225,8 @@ class TheoremFacts:
         title, statement: as the claim has them.
         reference: the document and the place, as a text.
         hypotheses: its conditions.
-        finding: `holds`; `not applicable`, a hypothesis is not met; `undecided`, floats cannot tell
+        finding: `holds`; `not applicable`, a hypothesis is not met; `not evaluated`, it would take
+            too many operations; `undecided`, floats cannot tell
             (`message` says why); `fails`, which means that a file was misread or that rankcheck has
             a bug.
         sides: its relations, in the order of the claim; empty if it is not applicable.
@@ -238,7 +240,7 @@ class TheoremFacts:
     statement: str
     reference: str
     hypotheses: tuple[Hypothesis, ...]
-    finding: Literal["holds", "not applicable", "undecided", "fails"]
+    finding: Literal["holds", "not applicable", "not evaluated", "undecided", "fails"]
     sides: tuple[Side, ...] = ()
     checked: int | None = None
     message: str = ""

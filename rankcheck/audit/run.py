@@ -18,7 +18,7 @@ from rankcheck.audit.points import measure_points
 from rankcheck.audit.ranks import TOLERANCE, most_common
 from rankcheck.audit.reading import check_width, data_of, model_of
 from rankcheck.audit.result import Audit, ModelFacts, TheoremFacts
-from rankcheck.audit.theorems import check_theorems
+from rankcheck.audit.theorems import check_theorems, number_of_theorems
 from rankcheck.audit.watcher import Watcher
 from rankcheck.audit.words import in_words
 from rankcheck.errors import InputError
@@ -116,7 +116,7 @@ def _audit(model: Any, data: Any, slope: float | None, how: _How, told: _Progres
     balanced = balance(net, X, device=how.device)
     evaluated: tuple[TheoremFacts, ...] = ()
     if how.theorems:
-        told.stage("theorems", None)
+        told.stage("theorems", number_of_theorems(X is not None))
         evaluated = check_theorems(
             read, X, device=how.device, progress=lambda claim: told.advance(1)
         )

@@ -28,12 +28,12 @@ from rankcheck.audit.hypotheses import Situation
 from rankcheck.audit.model import Model
 from rankcheck.audit.result import TheoremFacts
 from rankcheck.audit.sharp import sharp
-from rankcheck.audit.table import TABLE
+from rankcheck.audit.table import TABLE, Theorem
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import Claim
 
-__all__ = ["check_theorems"]
+__all__ = ["check_theorems", "number_of_theorems"]
 
 #: Operations for all theorems of an audit: at most eight seconds on one core.
 BUDGET = 1.8e11
@@ -75,11 +75,7 @@ def check_theorems(
         with torch.no_grad():
             candidates = choose_points(net, X.to(device), affordable)
     at = Situation(net, candidates, 0 if X is None else len(X))
-    checks = [
-        Check(claims()[theorem.claim], theorem, at)
-        for theorem in TABLE
-        if X is not None or theorem.on == "network"
-    ]
+    checks = [Check(claims()[each.claim], each, at) for each in _about(X is not None)]
     applicable = {check.claim.id: check for check in checks if check.obstacle is None}
     numbers = shared_out(
         {name: check.theorem.effort for name, check in applicable.items()},
@@ -96,6 +92,15 @@ def check_theorems(
         if progress is not None:
             progress(1)
     return tuple(found)
+
+
+def number_of_theorems(data: bool) -> int:
+    """How many theorems are looked at, with data or without."""
+    return len(_about(data))
+
+
+def _about(data: bool) -> list[Theorem]:
+    return [theorem for theorem in TABLE if data or theorem.on == "network"]
 
 
 @cache

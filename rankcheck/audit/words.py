@@ -58,8 +58,9 @@ def _spending(audit: Audit) -> list[str]:
             )
         else:
             said.append(
-                f"Layer {dear.name} costs most, {_n(_cost(dear))} "
-                f"({_percent(_cost(dear) / cost)}), and {cheap.name} least, {_n(_cost(cheap))}."
+                f"Layer {_quoted(dear)} costs most, {_n(_cost(dear))} "
+                f"({_percent(_cost(dear) / cost)}), and {_quoted(cheap)} least, "
+                f"{_n(_cost(cheap))}."
             )
     return said
 
@@ -96,7 +97,7 @@ def _ceiling(audit: Audit) -> list[str]:
     most = _n((ceiling / k) ** (depth / 2))
     return [
         f"{said}. So no Jacobian of the network, on the data or elsewhere, has a singular value "
-        f"number {k} above ({_n(ceiling)}/{k})^{{L/2}} = {most}. It bounds ranks in the limit of "
+        f"number {k} above ({_n(ceiling)}/{k})^(L/2) = {most}. It bounds ranks in the limit of "
         f"infinite depth only: a function that networks of all depths compute at no more than this "
         f"cost per layer has Jacobians of rank no more than {math.floor(ceiling)}."
     ]
@@ -132,8 +133,8 @@ def _keeping(audit: Audit) -> list[str]:
     if not near:
         d, layer = min(known, key=lambda pair: pair[0])
         return [
-            f"No layer is near a partial isometry of rank {k}: the nearest is {layer.name}, at a "
-            f"squared distance of {_n(d)}."
+            f"No layer is near a partial isometry of rank {k}: the nearest is {_quoted(layer)}, "
+            f"at a squared distance of {_n(d)}."
         ]
     distances = [d for d, _ in near]
     names = _names([layer for _, layer in near])
@@ -145,7 +146,7 @@ def _keeping(audit: Audit) -> list[str]:
     far = [(d, layer) for d, layer in known if d > k * NEAR**2]
     if far:
         d, layer = max(far, key=lambda pair: pair[0])
-        said += f" Farthest from one is {layer.name}, at {_n(d)}."
+        said += f" Farthest from one is {_quoted(layer)}, at {_n(d)}."
     return [said]
 
 
@@ -186,10 +187,7 @@ def _balance(audit: Audit) -> list[str]:
         return ["How much rescaling neurons would save is not known: the iteration did not end."]
     saved = 1 - balanced.cost / cost
     if saved < WORTH:
-        return [
-            f"The neurons are balanced: rescaling them would save less than {_percent(WORTH)} of "
-            "the cost."
-        ]
+        return [f"Rescaling single neurons would save less than {_percent(WORTH)} of the cost."]
     change = balanced.change
     seen = "" if change is None else f" (on the data it changes by {change:.0e}, relatively)"
     return [
@@ -239,7 +237,8 @@ def _unsaid(audit: Audit) -> list[str]:
     elif data.undecided:
         said.append(
             f"At {data.undecided} of {_many(data.points, 'point')} the rank of Jf(x) is not clear: "
-            f"s_k is less than {GAP:g} times s_{{k+1}}, and another tolerance may give another k."
+            f"s_k is less than {GAP:g} times the next one, and another tolerance may give another "
+            "k."
         )
     unclear = [layer for layer in audit.layers if not layer.rank.separated]
     if unclear:
@@ -249,7 +248,7 @@ def _unsaid(audit: Audit) -> list[str]:
             if data is not None and data.undecided
             else f"The rank of the weights of {len(unclear)} of "
             f"{_many(len(audit.layers), 'layer')} ({_names(unclear)}) is not clear: s_k is less "
-            f"than {GAP:g} times s_{{k+1}}."
+            f"than {GAP:g} times the next one."
         )
     if data is not None and data.kinks:
         said.append(
@@ -278,7 +277,11 @@ def _many(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def _quoted(layer: LayerFacts) -> str:
+    return f"“{layer.name}”"
+
+
 def _names(layers: list[LayerFacts]) -> str:
-    names = [layer.name for layer in layers]
+    names = [_quoted(layer) for layer in layers]
     more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
     return ", ".join(names[:NAMES]) + more

@@ -20,8 +20,9 @@ __all__ = ["audit_fragment", "audit_page"]
 FINDINGS: Mapping[str, str] = {
     "fails": "the relation is violated beyond rounding: a file was misread, or this is a bug in "
     "rankcheck, as the theorem is proved",
-    "undecided": "floating point numbers cannot tell, or it would take too long",
+    "undecided": "floating point numbers cannot tell",
     "holds": "the relation is satisfied at every point that was checked",
+    "not evaluated": "the network is so large that it would take too long",
     "not applicable": "a hypothesis is not met by this network",
 }
 #: So many singular values of the Jacobian are written, and eigenvalues of its mean square.

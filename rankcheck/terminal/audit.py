@@ -49,11 +49,12 @@ _COLUMNS = {
 }
 _SPARED = ("bent", "linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
 #: In this order theorems are listed; the last ones stay on the screen.
-_ORDER = ("not applicable", "holds", "undecided", "fails")
+_ORDER = ("not applicable", "not evaluated", "holds", "undecided", "fails")
 #: How a finding begins its line.
 _MARKS = {
     "holds": "holds",
     "not applicable": "not appl.",
+    "not evaluated": "not eval.",
     "undecided": "undecided",
     "fails": "FAILS",
 }
@@ -253,7 +254,7 @@ def _side(side: Side, written: Callable[[str], str]) -> str:
     sign = "≤" if side.kind == "leq" else "="
     label = f"{written(side.label)}: " if side.label else ""
     at = "" if side.point is None else f", at point {side.point}"
-    proved = {True: ", proved in balls", False: ", disproved in balls", None: ""}[side.certified]
+    proved = {True: ", proved in balls", False: ", not proved in balls", None: ""}[side.certified]
     return (
         f"{label}{_number(side.lhs, 6)} {sign} {_number(side.rhs, 6)}, "
         f"slack {side.slack:.2g}{at}{proved}"

@@ -96,7 +96,8 @@ def test_a_theorem_that_fails_is_an_exit_code(asked):
     for one in made_up().theorems:
         asked.found = made_up(theorems=(one,))
         codes[one.finding] = main(["audit", "m.pt"])
-    assert codes == {"holds": 0, "not applicable": 0, "undecided": 0, "fails": 1}
+    assert codes.pop("fails") == 1
+    assert set(codes.values()) == {0}
 
 
 def test_an_interruption_says_what_was_done(asked, capsys):
@@ -251,7 +252,7 @@ def bad(name):
         ("nan", [], "nan"),
         ("pickled module", [], "save module.state_dict() with torch.save"),
         ("good", ["--data", "none.npy"], "none.npy: No such file"),
-        ("good", ["--data", "wide.npy"], "the data have shape (4, 4); this network takes (N, 3)"),
+        ("good", ["--data", "wide.npy"], "the data have 4 numbers a point; the network takes 3"),
         ("good", ["--data", "."], "it is a folder"),
         ("good", ["--data", "nan.csv"], "nan.csv, line 2"),
         ("good", ["--device", "cuda:99"], "torch cannot use the device 'cuda:99' here"),

@@ -64,7 +64,7 @@ def layer(number: int) -> LayerFacts:
 
 
 def theorems() -> tuple[TheoremFacts, ...]:
-    """One of each finding."""
+    """One of each finding, and sides of each kind."""
     statement = r"$\|Jf(x)\|_{S^{2/L}}^{2/L} \le \|\theta\|^2 / L$ for every *x*."
     met = Hypothesis(r"no hidden pre-activation of $x$ vanishes", True, "0 of 240 points")
     return (
@@ -93,8 +93,17 @@ def theorems() -> tuple[TheoremFacts, ...]:
             "bottleneck, Thm. 4",
             (Hypothesis("the rank is decided", None, "4 points"),),
             "undecided",
-            (Side("layers", "leq", 1.25, 1.25, -1e-17, 1e-12, None, 1, None),),
+            (Side("layers", "leq", 1.25, 1.25, -1e-17, 1e-12, None, 1, False),),
             message="both sides agree to rounding, and balls of 512 bits overlap",
+        ),
+        TheoremFacts(
+            "bottleneck.chained-distances",
+            "The distances add up",
+            r"$\sum_\ell d_\ell \le c$.",
+            "bottleneck, Thm. 6",
+            (met,),
+            "not evaluated",
+            message="It takes about 9e+12 operations at one point.",
         ),
         TheoremFacts(
             "rank.regions-share-balance",
