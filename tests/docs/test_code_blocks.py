@@ -19,6 +19,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 
 import rankcheck
 from rankcheck.balls.array import FUNCTIONS, BallArray
+from rankcheck.catalogue.loader import PROJECT_PACKAGE
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
 from rankcheck.commands.cli import main
@@ -72,11 +73,21 @@ def around() -> dict:
     }
 
 
+def files_of_claims() -> list[str]:
+    """The modules of rankcheck's own claims that are imported."""
+    return [name for name in sys.modules if name.startswith(f"{PROJECT_PACKAGE}.")]
+
+
 @pytest.fixture
 def quiet_world(monkeypatch, tmp_path):
-    """A working directory, a registry and a table of ball forms of its own; hunts of one round."""
+    """A working directory, a registry and a table of ball forms of its own; hunts of one round.
+
+    The files of claims that are imported belong to the registry, so they are set aside with it.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_claims", {})
+    for name in files_of_claims():
+        monkeypatch.delitem(sys.modules, name)
     for name, function in list(FUNCTIONS.items()):
         monkeypatch.setitem(FUNCTIONS, name, function)
     known, methods = set(FUNCTIONS), set(vars(BallArray))
@@ -94,6 +105,8 @@ def quiet_world(monkeypatch, tmp_path):
         setattr(made, name, lambda *_, **__: cluster)
         monkeypatch.setitem(sys.modules, module, made)
     yield tmp_path
+    for name in files_of_claims():
+        del sys.modules[name]
     for name in set(FUNCTIONS) - known:
         del FUNCTIONS[name]
     for name in set(vars(BallArray)) - methods:
