@@ -89,7 +89,7 @@ def plain(text: str) -> str:
     """
     out, end = "", 0
     for formula in _FORMULA.finditer(text):
-        out += (lambda x: x)(text[end : formula.start()]) + formula[0]
+        out += _SIGN.sub(r"\\\g<0>", text[end : formula.start()]) + formula[0]
         end = formula.end()
     return " ".join((out + _SIGN.sub(r"\\\g<0>", text[end:])).split())
 

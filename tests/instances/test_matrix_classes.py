@@ -202,7 +202,6 @@ def test_the_door_and_the_signature(factory):
     [
         (symmetric_matrices, {"size": (0, 3)}, "1 <= low <= high"),
         (symmetric_matrices, {"size": (3, 2)}, "1 <= low <= high"),
-        (symmetric_matrices, {"size": 3}, "1 <= low <= high"),
         (symmetric_matrices, {"count": 0}, "a positive integer"),
         (symmetric_matrices, {"count": True}, "a positive integer"),
         (projections, {"rank": 5}, "the largest size, 4"),
@@ -223,6 +222,8 @@ def test_options_are_checked_where_they_are_written(factory, options, rule):
 def test_unknown_options():
     with pytest.raises(TypeError, match="symmetric_matrices takes size="):
         symmetric_matrices(sizes=(1, 2))
+    with pytest.raises(TypeError, match="symmetric_matrices: size=3; size is a tuple"):
+        symmetric_matrices(size=3)
 
 
 # What is reached
