@@ -73,6 +73,7 @@ ROOMS = (
     "hunt",
     "balls",
     "instances",
+    "audit",
 )
 
 
