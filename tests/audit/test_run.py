@@ -11,7 +11,7 @@ from rankcheck.audit import ModelError, Watcher, audit
 from rankcheck.audit import balance as balance_
 from rankcheck.audit import run as run_
 from rankcheck.audit.balance import balance
-from rankcheck.audit.table import TABLE
+from rankcheck.audit.theorems.table import TABLE
 from rankcheck.errors import InputError
 from rankcheck.networks import Network
 

@@ -11,14 +11,14 @@ import pytest
 import torch
 from torch import nn
 
-from rankcheck.audit import check, theorems
-from rankcheck.audit.certify import exact_network
-from rankcheck.audit.effort import shared_out
-from rankcheck.audit.evaluate import at_points
 from rankcheck.audit.model import Model
-from rankcheck.audit.sharp import SharpNetwork, sharp
-from rankcheck.audit.table import LEFT_OUT, TABLE
-from rankcheck.audit.theorems import check_theorems, claims
+from rankcheck.audit.theorems import check, check_theorems, claims
+from rankcheck.audit.theorems import run as theorems
+from rankcheck.audit.theorems.certify import exact_network
+from rankcheck.audit.theorems.effort import shared_out
+from rankcheck.audit.theorems.evaluate import at_points
+from rankcheck.audit.theorems.sharp import SharpNetwork, sharp
+from rankcheck.audit.theorems.table import LEFT_OUT, TABLE
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import FALSE

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.result import Side
-from rankcheck.audit.sharp import SharpNetwork
+from rankcheck.audit.theorems.sharp import SharpNetwork
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation

@@ -14,10 +14,10 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from rankcheck.audit import effort, hypotheses
-from rankcheck.audit.certify import POINTS, ROWS
-from rankcheck.audit.effort import Effort, Widths
-from rankcheck.audit.hypotheses import Condition, Situation
+from rankcheck.audit.theorems import effort, hypotheses
+from rankcheck.audit.theorems.certify import POINTS, ROWS
+from rankcheck.audit.theorems.effort import Effort, Widths
+from rankcheck.audit.theorems.hypotheses import Condition, Situation
 
 __all__ = ["LEFT_OUT", "TABLE", "Theorem"]
 

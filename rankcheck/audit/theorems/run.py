@@ -1,11 +1,10 @@
 """What the theorems say about a network and its data: each one, with its hypotheses and both sides.
 
 A theorem is a claim of the catalogue; its body is evaluated on the network itself, and the
-mathematics is that of the claim. `rankcheck.audit.table` says which claims are taken, how, and why
-the others are not. Points at which a hidden unit is at its kink are left out. How many points are
-taken is decided by a budget of operations (`rankcheck.audit.effort`), and which ones by
-`rankcheck.audit.choice`. For a small network both sides are computed in ball arithmetic as well, at
-the point where the floats are closest to failing.
+mathematics is that of the claim. `table` says which claims are taken, how, and why the others are
+not. Points at which a hidden unit is at its kink are left out. How many points are taken is decided
+by a budget of operations (`effort`), and which ones by `choice`. For a small network both sides are
+computed in ball arithmetic as well, at the point where the floats are closest to failing.
 
 A theorem cannot fail on a network that meets its hypotheses. Where floats seem to say so, that
 point is looked at again: a numerical rank that is not clear leaves it undecided, and so do sides
@@ -20,20 +19,20 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from rankcheck.audit.certify import Certifier
-from rankcheck.audit.check import Check
-from rankcheck.audit.choice import CANDIDATES, choose_points
-from rankcheck.audit.effort import jacobians, shared_out
-from rankcheck.audit.hypotheses import Situation
 from rankcheck.audit.model import Model
 from rankcheck.audit.result import TheoremFacts
-from rankcheck.audit.sharp import sharp
-from rankcheck.audit.table import TABLE, Theorem
+from rankcheck.audit.theorems.certify import Certifier
+from rankcheck.audit.theorems.check import Check
+from rankcheck.audit.theorems.choice import CANDIDATES, choose_points
+from rankcheck.audit.theorems.effort import jacobians, shared_out
+from rankcheck.audit.theorems.hypotheses import Situation
+from rankcheck.audit.theorems.sharp import sharp
+from rankcheck.audit.theorems.table import TABLE, Theorem
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import Claim
 
-__all__ = ["check_theorems", "number_of_theorems"]
+__all__ = ["check_theorems", "claims", "number_of_theorems"]
 
 #: Operations for all theorems of an audit: at most eight seconds on one core.
 BUDGET = 1.8e11
@@ -64,7 +63,7 @@ def check_theorems(
             to `POINTS`.
         certify: prove both sides in ball arithmetic, if the network is small enough.
         progress: called with 1 after each theorem.
-        budget: operations for all theorems together (`rankcheck.audit.effort`).
+        budget: operations for all theorems together (`rankcheck.audit.theorems.effort`).
     """
     net = sharp(model.net.detach().to(device))
     most = POINTS if points is None else max(points, 0)

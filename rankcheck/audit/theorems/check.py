@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from rankcheck.audit.certify import Certifier
-from rankcheck.audit.evaluate import Outcome, at_pairs, at_points, on_data
-from rankcheck.audit.hypotheses import Situation, balance
 from rankcheck.audit.result import Hypothesis, Side, TheoremFacts
-from rankcheck.audit.table import Theorem
+from rankcheck.audit.theorems.certify import Certifier
+from rankcheck.audit.theorems.evaluate import Outcome, at_pairs, at_points, on_data
+from rankcheck.audit.theorems.hypotheses import Situation, balance
+from rankcheck.audit.theorems.table import Theorem
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.errors import short_of_memory

@@ -10,10 +10,10 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from rankcheck.audit.choice import Points
 from rankcheck.audit.layers import relative_imbalances
 from rankcheck.audit.result import Hypothesis
-from rankcheck.audit.sharp import sharp
+from rankcheck.audit.theorems.choice import Points
+from rankcheck.audit.theorems.sharp import sharp
 from rankcheck.data.moments import total_variance
 from rankcheck.networks import Network
 from rankcheck.networks.balancing import balance_neurons
