@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankcheck.report.charts.audit.scales import layer_axis
+from rankcheck.report.charts.audit.scales import apart, layer_axis
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["costs"]
 
 TITLE = "What each layer costs"
-#: Half the width of a bar.
-HALF = 0.38
 
 
 def costs(audit: Audit) -> Picture:
@@ -31,11 +29,8 @@ def costs(audit: Audit) -> Picture:
         Axis(0, high, "‖W‖² + ‖b‖²"),
         right=110,
     )
-    edges = [0.5]
-    for n in range(1, len(layers) + 1):
-        edges += [n - HALF, n + HALF]
-    chart.bars(edges, _apart(whole), 2)
-    chart.bars(edges, _apart([one.weights for one in layers]), 1)
+    chart.bars(*apart(1, whole), 2)
+    chart.bars(*apart(1, (one.weights for one in layers)), 1)
     chart.rule(y=ceiling, series=3)
     chart.rule(y=float(k))
     chart.end_label(ceiling, f"mean {ceiling:.3g}", 3)
@@ -46,8 +41,3 @@ def costs(audit: Audit) -> Picture:
         "networks of one function the least mean tends to the rank as they get deeper."
     )
     return Picture("costs", TITLE, caption, chart.svg)
-
-
-def _apart(heights: list[float]) -> list[float]:
-    """The heights of bars with a gap before each."""
-    return [height for one in heights for height in (0.0, one)]

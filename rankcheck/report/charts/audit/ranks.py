@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankcheck.report.charts.audit.scales import TICKS, whole_axis
+from rankcheck.report.charts.audit.scales import TICKS, apart, whole_axis
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.figures import figure
 from rankcheck.report.svg import Axis, Chart
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["ranks"]
 
 TITLE = "The rank of the Jacobian over the data"
-#: Half the width of a bar.
-HALF = 0.38
 
 
 def ranks(audit: Audit) -> Picture | None:
@@ -26,11 +24,6 @@ def ranks(audit: Audit) -> Picture | None:
         return None
     least, most = min(data.ranks), max(data.ranks)
     numbers = range(least, most + 1)
-    edges = [least - 0.5]
-    heights: list[float] = []
-    for k in numbers:
-        edges += [k - HALF, k + HALF]
-        heights += [0.0, float(data.ranks.get(k, 0))]
     said = ", ".join(f"{data.ranks[k]} of rank {k}" for k in numbers if data.ranks.get(k))
     high = 1.15 * max(data.ranks.values())
     chart = Chart(
@@ -40,7 +33,7 @@ def ranks(audit: Audit) -> Picture | None:
         Axis(0, max(high, 1.0), "points", count=5),
         height=300,
     )
-    chart.bars(edges, heights)
+    chart.bars(*apart(least, (float(data.ranks.get(k, 0)) for k in numbers)))
     if len(numbers) <= TICKS:
         for k in numbers:
             if data.ranks.get(k):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from rankcheck.report.axes import steps
 from rankcheck.report.svg import Axis, Point
 
-__all__ = ["floored", "layer_axis", "log_axis", "on_pixels", "whole_axis"]
+__all__ = ["apart", "floored", "layer_axis", "log_axis", "on_pixels", "whole_axis"]
 
 #: A logarithmic axis shows so many decades below the largest value, at most.
 DECADES = 8
@@ -18,6 +18,8 @@ TICKS = 12
 MANY = 60
 #: Dots that are nearer than this, as shares of an axis, are drawn once.
 PIXEL = 1 / 400
+#: Half the width of a bar that stands alone.
+HALF = 0.38
 
 
 def layer_axis(depth: int) -> Axis:
@@ -32,6 +34,19 @@ def whole_axis(low: int, high: int, label: str) -> Axis:
     else:
         shown = [float(low), *(n for n in steps(low, high, TICKS) if n != low)]
     return Axis(low - 0.5, high + 0.5, label, ticks={n: f"{n:g}" for n in shown})
+
+
+def apart(first: int, heights: Iterable[float]) -> tuple[list[float], list[float]]:
+    """Bars around the whole numbers from `first` on, with gaps: edges and heights for a chart.
+
+    >>> apart(2, [5.0])
+    ([1.5, 1.62, 2.38], [0.0, 5.0])
+    """
+    edges, shown = [first - 0.5], []
+    for n, height in enumerate(heights, first):
+        edges += [n - HALF, n + HALF]
+        shown += [0.0, height]
+    return edges, shown
 
 
 def log_axis(values: Iterable[float], label: str, *, decades: int = DECADES) -> Axis | None:
