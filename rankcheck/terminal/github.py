@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from rankcheck.terminal import table
 from rankcheck.terminal.plain import printable
 from rankcheck.verification.ledger import Row
 
@@ -39,8 +40,7 @@ class Annotation:
     def of(cls, row: Row, file: Path, line: int) -> Annotation:
         """For a row that is not as expected."""
         level: Level = "warning" if row.verdict == "undecided" else "error"
-        message = "\n".join(row.messages) or f"{row.id}: {row.verdict}"
-        return cls(level, row.id, row.verdict, message, file, line)
+        return cls(level, row.id, row.verdict, table.message(row), file, line)
 
     @property
     def place(self) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "facts",
     "fitting",
     "lines",
+    "message",
     "messages",
     "sentence",
     "total",
@@ -205,6 +206,9 @@ def _order(said: str) -> int:
 
 def messages(rows: Iterable[Row]) -> list[str]:
     """For each row that is not as expected, why; a paragraph a row."""
-    return [
-        "\n".join(row.messages) or f"{row.id}: {row.verdict}" for row in rows if not row.expected
-    ]
+    return [message(row) for row in rows if not row.expected]
+
+
+def message(row: Row) -> str:
+    """Why a row is not as expected, or what it is where nothing says why."""
+    return "\n".join(row.messages) or f"{row.id}: {row.verdict}"
