@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from rankcheck.audit.model import Model
 from rankcheck.audit.part import Job, batch_size
 from rankcheck.audit.result import Balanced
-from rankcheck.networks import Network, balance_neurons
+from rankcheck.networks import Network
 
 __all__ = ["balance"]
 
 
-def balance(net: Network, X: Tensor | None = None, *, device: str = "cpu") -> Balanced:
+def balance(model: Model, X: Tensor | None = None, *, device: str = "cpu") -> Balanced:
     """Balance the neurons, and compare the values at the points X (N, n_0)."""
+    net = model.net
     try:
-        other = balance_neurons(net)
+        other = model.balanced
     except ArithmeticError:
         return Balanced(float(net.cost()), None if X is None else 0.0, converged=False)
     change = None if X is None else _change(net, other, X, device)

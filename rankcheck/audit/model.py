@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from rankcheck.errors import InputError
-from rankcheck.networks import Network
+from rankcheck.networks import Network, balance_neurons
 
 __all__ = ["Model", "ModelError"]
 
@@ -40,3 +41,12 @@ class Model:
     stored_cost: float
     folded: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+
+    @cached_property
+    def balanced(self) -> Network:
+        """The cheapest network with the same function that rescaling single neurons reaches.
+
+        Raises:
+            ArithmeticError: if the iteration does not end.
+        """
+        return balance_neurons(self.net)

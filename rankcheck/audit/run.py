@@ -113,7 +113,7 @@ def _audit(model: Any, data: Any, slope: float | None, how: _How, told: _Progres
         read, rank=rank, tolerance=how.tolerance, values=values, features=features
     )
     told.stage("balance", None)
-    balanced = balance(net, X, device=how.device)
+    balanced = balance(read, X, device=how.device)
     evaluated: tuple[TheoremFacts, ...] = ()
     if how.theorems:
         told.stage("theorems", number_of_theorems(X is not None))

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from rankcheck.audit import ModelError, Watcher, audit
-from rankcheck.audit import balance as balance_
+from rankcheck.audit import model as model_
 from rankcheck.audit import run as run_
 from rankcheck.audit.balance import balance
 from rankcheck.audit.theorems.table import TABLE
@@ -271,7 +271,7 @@ def test_balancing_that_does_not_converge_is_said(monkeypatch):
     def fails(net):
         raise ArithmeticError("balancing did not converge")
 
-    monkeypatch.setattr(balance_, "balance_neurons", fails)
+    monkeypatch.setattr(model_, "balance_neurons", fails)
     found = audited(identity(), normal(3, 3))
     assert not found.balanced.converged
     assert found.balanced.cost == found.model.cost
@@ -280,16 +280,16 @@ def test_balancing_that_does_not_converge_is_said(monkeypatch):
 
 def test_a_change_of_the_function_would_be_seen(monkeypatch):
     monkeypatch.setattr(
-        balance_, "balance_neurons", lambda net: net.with_parameters(
+        model_, "balance_neurons", lambda net: net.with_parameters(
             (*net.weights[:-1], 1.5 * net.weights[-1]), net.biases
         ),
     )  # fmt: skip
-    assert balance(identity(), normal(4, 3).abs()).change == pytest.approx(0.5)
+    assert balance(model_of(identity()), normal(4, 3).abs()).change == pytest.approx(0.5)
 
 
 def test_balancing_on_one_layer_changes_nothing():
-    assert balance(Network.of([[[2.0]]]), normal(3, 1)).change == 0.0
-    assert balance(Network.of([[[0.0]]]), normal(3, 1)).change == 0.0
+    assert balance(model_of(Network.of([[[2.0]]])), normal(3, 1)).change == 0.0
+    assert balance(model_of(Network.of([[[0.0]]])), normal(3, 1)).change == 0.0
 
 
 # Arguments

@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.layers import relative_imbalances
+from rankcheck.audit.model import Model
 from rankcheck.audit.result import Hypothesis
 from rankcheck.audit.theorems.choice import Points
 from rankcheck.audit.theorems.sharp import sharp
 from rankcheck.data.moments import total_variance
 from rankcheck.networks import Network
-from rankcheck.networks.balancing import balance_neurons
 
 __all__ = ["Condition", "Situation"]
 
@@ -29,11 +29,13 @@ class Situation:
     """A network, and the points at which theorems about it are evaluated.
 
     Attributes:
-        net: the network, without batch axes.
+        model: the model, on the CPU.
+        net: its network, without batch axes, where the theorems are evaluated.
         points: the candidates among the data; None without data.
         total: how many points the data have.
     """
 
+    model: Model
     net: Network
     points: Points | None
     total: int
@@ -60,7 +62,7 @@ class Situation:
             return self.net
         if not all(bool((w * w).isfinite().all()) for w in (*self.net.weights, *self.net.biases)):
             raise ArithmeticError("the squares of the weights overflow")
-        net = sharp(balance_neurons(self.net))
+        net = sharp(self.model.balanced.detach().to(self.net.weights[0].device))
         if not all(bool(w.isfinite().all()) for w in (*net.weights, *net.biases)):
             raise ArithmeticError("the weights of the balanced network overflow")
         return net

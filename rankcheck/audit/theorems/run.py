@@ -73,7 +73,7 @@ def check_theorems(
         affordable = max(min(len(X), CANDIDATES, int(budget / 32 / each)), 1)
         with torch.no_grad():
             candidates = choose_points(net, X.to(device), affordable)
-    at = Situation(net, candidates, 0 if X is None else len(X))
+    at = Situation(model, net, candidates, 0 if X is None else len(X))
     checks = [Check(claims()[each.claim], each, at) for each in _about(X is not None)]
     applicable = {check.claim.id: check for check in checks if check.obstacle is None}
     numbers = shared_out(
