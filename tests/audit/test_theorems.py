@@ -455,6 +455,21 @@ def wrong_in_floats(monkeypatch, claim, by):
     monkeypatch.setattr(theorems, "claims", lambda: {claim: replace(true, body=shifted)})
 
 
+def test_a_relation_that_is_never_asserted_is_named(cheapest, monkeypatch):
+    net, X = cheapest
+    claim = "bottleneck.regularity-bound"
+    true = claims()[claim]
+
+    def silent(net, x, *, logs=2, exponent=2):
+        first, second = true.body(net, x, logs=logs, exponent=exponent)
+        return first, replace(second, where=torch.zeros(len(x), dtype=torch.bool))
+
+    monkeypatch.setattr(theorems, "claims", lambda: {claim: replace(true, body=silent)})
+    facts = one_of(net, X, claim, monkeypatch, certify=False)
+    assert [side.label for side in facts.sides] == ["the excess cost"]
+    assert facts.message.endswith("nothing is asserted here by: the log-determinant.")
+
+
 def test_what_floats_exceed_is_settled_in_balls(cheapest, monkeypatch):
     net, X = cheapest
     claim = "rank.jacobian-bounds-cost"

@@ -188,9 +188,12 @@ class Check:
         if unknown and finding != "fails":
             finding = "undecided"
             words.append(f"A side overflows or is not a number {self._where(unknown)}.")
-        if not any(bool(outcome.asserted.any()) for outcome in done.outcomes):
+        silent = [outcome.label for outcome in done.outcomes if not bool(outcome.asserted.any())]
+        if len(silent) == len(done.outcomes):
             finding = "not applicable"
             words.append("The claim asserts nothing here.")
+        elif silent:
+            words.append(f"Of its relations, nothing is asserted here by: {', '.join(silent)}.")
         sides = self._sides(done, certifier if finding == "holds" else None)
         if finding == "holds" and done.doubts:
             words.append(f"Ball arithmetic does not prove it: {done.doubts[0]}.")
