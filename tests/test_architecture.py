@@ -32,6 +32,7 @@ FLOORS = (
     ("verification",),
     ("hunt",),
     ("audit",),
+    ("experiments",),
     ("terminal", "report"),
     ("commands", "pytest_plugin"),
     ("rankcheck", "__main__"),

@@ -1,0 +1,47 @@
+"""Experiments: the training runs behind the figures of the documents, remade and recorded.
+
+What lives here: an experiment a file (what is trained, what is measured, what the document shows),
+what they share (`stack`, `training`, `tasks`, `statistics`), how they are run (`run`), and the
+results of scale `small` (`recorded/`), which the claims about them evaluate.
+How a result is shown is `terminal` and `report`.
+May import: everything below it, `audit` among them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rankcheck.experiments.experiment import Experiment, Finding, Part
+    from rankcheck.experiments.known import NAMES, experiment
+    from rankcheck.experiments.records import recorded
+    from rankcheck.experiments.result import Result, Run
+    from rankcheck.experiments.run import run_experiment
+
+_HOMES = {
+    "rankcheck.experiments.experiment": ("Experiment", "Finding", "Part"),
+    "rankcheck.experiments.known": ("NAMES", "experiment"),
+    "rankcheck.experiments.records": ("recorded",),
+    "rankcheck.experiments.result": ("Result", "Run"),
+    "rankcheck.experiments.run": ("run_experiment",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "NAMES",
+    "Experiment",
+    "Finding",
+    "Part",
+    "Result",
+    "Run",
+    "experiment",
+    "recorded",
+    "run_experiment",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'rankcheck.experiments' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)

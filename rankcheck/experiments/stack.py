@@ -1,0 +1,116 @@
+"""`Stack`: networks of one shape that are trained side by side, along a batch axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from rankcheck.networks.evaluation import leaky
+from rankcheck.networks.network import Network
+
+__all__ = ["Stack", "generators"]
+
+
+def generators(seeds: Sequence[int]) -> list[torch.Generator]:
+    """A generator of random numbers for each seed, on the CPU.
+
+    What a run draws from its generator depends neither on the runs beside it nor on the device.
+    """
+    return [torch.Generator().manual_seed(seed) for seed in seeds]
+
+
+class Stack:
+    """R networks f(x) = W_L σ(··· σ(W_1 x + b_1) ···) + b_L of one shape, as parameters of torch.
+
+    Args:
+        weights: L tensors (R, n_l, n_{l−1}).
+        biases: of each layer, a tensor (R, n_l), or None for a layer without biases.
+        linear: so many of the first hidden layers have no activation.
+
+    The arithmetic is in the type of the weights: float32 in training, which `network` turns into
+    float64. The runs do not influence one another.
+    """
+
+    def __init__(
+        self, weights: Sequence[Tensor], biases: Sequence[Tensor | None], *, linear: int = 0
+    ) -> None:
+        self.weights, self.biases = list(weights), list(biases)
+        self.linear = linear
+
+    @classmethod
+    def random(
+        cls,
+        widths: Sequence[int],
+        draws: Sequence[torch.Generator],
+        *,
+        gain: float = math.sqrt(2),
+        device: str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> Stack:
+        """Independent normal weights of standard deviation gain/√n_{l−1}, and biases 0.
+
+        Run r draws from `draws[r]` alone. The gain √2 is that of He.
+        """
+
+        def normal(rows: int, columns: int) -> Tensor:
+            drawn = [torch.randn(rows, columns, generator=each) for each in draws]
+            return torch.stack(drawn).to(device, dtype) * (gain / math.sqrt(columns))
+
+        weights = [normal(rows, columns) for columns, rows in pairwise(widths)]
+        return cls(weights, [torch.zeros_like(W[..., 0]) for W in weights])
+
+    @property
+    def depth(self) -> int:
+        """L."""
+        return len(self.weights)
+
+    @property
+    def runs(self) -> int:
+        """R."""
+        return len(self.weights[0])
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """The weights, then the biases that there are."""
+        return [*self.weights, *(b for b in self.biases if b is not None)]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """f(x), shape (R, N, n_L), for points (R, N, n_0), or (N, n_0) for all runs."""
+        x = x.expand(self.runs, *x.shape[-2:])
+        for number, (W, b) in enumerate(zip(self.weights, self.biases, strict=True), 1):
+            x = x @ W.mT if b is None else torch.baddbmm(b.unsqueeze(-2), x, W.mT)
+            if self.linear < number < self.depth:
+                x = leaky(x, 0.0)
+        return x
+
+    def costs(self) -> Tensor:
+        """‖θ‖² of each run, (R)."""
+        return torch.stack([p.flatten(1).square().sum(-1) for p in self.parameters]).sum(0)
+
+    def network(self, run: int) -> Network:
+        """One of the networks in float64 on the CPU; its linear layers are multiplied out."""
+
+        def plain(array: Tensor) -> Tensor:
+            return array[run].detach().to("cpu", torch.float64)
+
+        pairs = list(zip(self.weights, self.biases, strict=True))
+        W, b = plain(pairs[0][0]), _zeros(pairs[0])[run]
+        weights, biases = [], []
+        for number, pair in enumerate(pairs[1:], 1):
+            if number <= self.linear:
+                W, b = plain(pair[0]) @ W, plain(pair[0]) @ b + _zeros(pair)[run]
+            else:
+                weights.append(W)
+                biases.append(b)
+                W, b = plain(pair[0]), _zeros(pair)[run]
+        return Network((*weights, W), (*biases, b))
+
+
+def _zeros(pair: tuple[Tensor, Tensor | None]) -> Tensor:
+    """The biases of a layer in float64 on the CPU, zeros where there are none."""
+    W, b = pair
+    return (W[..., 0] * 0 if b is None else b).detach().to("cpu", torch.float64)
