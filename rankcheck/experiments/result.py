@@ -74,7 +74,7 @@ class Result:
         command: the command line that remakes it.
         device: on which it was trained.
         versions: of Python and the packages.
-        seconds: of computing, over all parts.
+        seconds: of processor time, over all parts.
         made: the date, as a text YYYY-MM-DD.
     """
 

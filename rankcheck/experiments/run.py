@@ -74,18 +74,18 @@ def run_part(
     folder: Path | None,
     told: Callable[[str, float, str], None],
 ) -> tuple[list[Run], float]:
-    """The runs of a part and the seconds that they took, from the folder if they are there."""
+    """The runs of a part and the seconds of computing, from the folder if they are there."""
     path = None if folder is None else folder / f"{part.name}.json"
     if path is not None and path.exists():
         return _finished(path, part)
-    since = time.perf_counter()
+    since = time.process_time()
 
     def part_told(share: float, words: str) -> None:
         told(part.name, share, words)
 
     place = Place(device, folder, part_told)
     runs = list(experiment(name).run(part, place))
-    seconds = time.perf_counter() - since
+    seconds = time.process_time() - since
     written: Any = rounded([asdict(run) for run in runs])
     if path is not None:
         files.write_json(path, {"identity": part.identity, "seconds": seconds, "runs": written})
