@@ -17,7 +17,7 @@ def test_against_binomial_coefficients(runs):
 
 
 def test_fair_coins_rarely_pass():
-    """The level is kept: of experiments where exactly half of all runs succeed, at most 5 % pass."""
+    """The level is kept: if half of all runs succeed, at most 5 % of experiments pass."""
     throws = np.random.default_rng(0).binomial(8, 0.5, size=20_000)
     passed = sum(sign_test(int(successes), 8) <= LEVEL for successes in throws) / len(throws)
     assert 0.025 < passed < LEVEL

@@ -1,4 +1,4 @@
-"""The data of a low-rank function: its moments, its latent dimensions, and what it is drawn from."""
+"""The data of a low-rank function: its moments, and the variables that it depends on."""
 
 import numpy as np
 import torch
