@@ -9,7 +9,8 @@ An experiment that was interrupted, in whatever way, goes on with the same comma
 result. The number of workers changes no digit. A result that is there is shown again.
 
 Exit codes: 0 done; 1 a theorem fails on a trained network, which shows a bug of rankcheck; 2 wrong
-input; 4 a part cannot be finished: its training diverged, or its worker died twice; 130 interrupted.
+input; 4 a part cannot be finished: its training diverged, or its worker died twice; 130
+interrupted.
 """
 
 from __future__ import annotations

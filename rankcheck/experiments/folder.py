@@ -1,6 +1,6 @@
 """The folder of an experiment: what was finished, what goes on, and what it is of.
 
-    run.json            what the numbers depend on: experiment, scale, seed, device, versions, sources
+    run.json            what the numbers depend on: name, scale, seed, device, versions, sources
     parts/NAME.json     the runs of a finished part
     parts/*.safetensors checkpoints of the parts that are not finished
     networks/           the trained networks
@@ -18,7 +18,6 @@ import json
 import math
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field

@@ -23,7 +23,7 @@ from rankcheck.experiments.training import Schedule, train
 
 NAME = "toy.line"
 #: Steps of a training by scale.
-STEPS = {"tiny": 30, "small": 400, "paper": 100_000}
+STEPS = {"tiny": 8, "small": 400, "paper": 100_000}
 
 
 class Toy(Experiment):
@@ -71,7 +71,7 @@ class Toy(Experiment):
             if checkpoint is not None:
                 checkpoint = replace(checkpoint, every=self.every)
             told = place.steps(steps, begin, end)
-            schedule = Schedule(steps, rate, warm=5)
+            schedule = Schedule(steps, rate, warm=3)
             return train(stack, error, x, 1e-3, schedule, checkpoint=checkpoint, told=told)
 
         first = go("first", 0.0, 0.4)
