@@ -14,7 +14,7 @@ from rankcheck.terminal.display import Display
 from rankcheck.terminal.plain import printable
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
 __all__ = ["WIDTH", "ExperimentDisplay", "index", "lines"]
 
@@ -22,6 +22,8 @@ __all__ = ["WIDTH", "ExperimentDisplay", "index", "lines"]
 WIDTH = 100
 #: Below so many, a finding has a line for each of its texts.
 _NARROW = 72
+#: The longest name of a part in the live table, and the least room for its words.
+_NAME, _WORDS = 30, 10
 #: Parts that a line of progress names.
 _NAMED = 3
 _HEADINGS = ("quantity", "printed", "here", "agrees")
@@ -56,31 +58,35 @@ class ExperimentDisplay(Display):
         """Print what went wrong and was mended."""
         self.say(text)
 
-    def render(self) -> Table:
+    def render(self) -> Group:
         """The parts that run, as many finished ones as fit, and the totals."""
+        from rich.console import Group
         from rich.table import Table
+        from rich.text import Text
 
         room = max(2, self.console.height - 4)
         running = self._running[:room]
         before = [] if len(running) == room else self.done[len(running) - room :]
-        shown = Table(
-            box=None, pad_edge=False, padding=(0, 2, 0, 0), caption_justify="left",
-            header_style="bold",
-        )  # fmt: skip
-        shown.add_column("part", no_wrap=True, overflow="ellipsis", max_width=36)
-        shown.add_column("done", justify="right", no_wrap=True)
-        wide = self.console.width >= _NARROW // 2
-        if wide:
-            shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
+        shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        seconds = {name: self._took(name) for name in (*before, *running)}
+        fixed = 2 + 4 + 2 + max(3, *map(len, seconds.values()), 3)
+        longest = max(4, *map(len, seconds), 4)
+        size = max(4, min(longest, _NAME, self.console.width - fixed))
+        left = self.console.width - fixed - size - 2
+        shown.add_column("part", no_wrap=True, overflow="ellipsis", width=size)
+        shown.add_column("done", justify="right", no_wrap=True, width=4)
+        if left >= _WORDS:
+            shown.add_column("", no_wrap=True, overflow="ellipsis", max_width=left)
         shown.add_column("sec", justify="right", no_wrap=True)
         for name in (*before, *running):
             share, words = self._parts[name]
-            cells = [name, f"{share:.0%}", printable(words), self._took(name)]
-            if not wide:
+            cells = [name, f"{share:.0%}", printable(words), seconds[name]]
+            if left < _WORDS:
                 del cells[2]
             shown.add_row(*cells, style="" if share < 1 else "green")
-        shown.caption = f"{self._totals()}, {self.seconds:.0f} s"
-        return shown
+        totals = f"{self._totals()}, {self.seconds:.0f} s" + ("" if seconds else ": importing")
+        line = Text(totals, style="bold", no_wrap=True, overflow="ellipsis")
+        return Group(shown, line) if seconds else Group(line)
 
     @property
     def _running(self) -> list[str]:
@@ -134,7 +140,7 @@ def lines(
     if findings:
         found += ["", *_findings(findings, width, written)]
     if made.differences:
-        found += ["", "differences from the document's experiment:"]
+        found += ["", *_wrapped("differences from the document's experiment:", width)]
         for one in made.differences:
             found += _wrapped(f"* {written(one)}", width)
     audits = _audits(result.runs)
@@ -196,7 +202,7 @@ def _findings(findings: Sequence[Finding], width: int, written: Callable[[str], 
     found = []
     if width < _NARROW:
         for row, each in zip(rows, findings, strict=True):
-            found += _wrapped(row[0], width)
+            found += [""] * bool(found) + _wrapped(row[0], width)
             for heading, cell in zip(_HEADINGS[1:], row[1:], strict=True):
                 found += _wrapped(f"  {heading}: {cell}", width, "    ")
             if each.note:

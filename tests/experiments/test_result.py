@@ -146,14 +146,14 @@ def test_a_record_is_that_of_its_name(record):
     assert records.recorded("toy.line") == made()
     record(json.dumps(made(experiment="toy.other").to_json()))
     records.recorded.cache_clear()
-    with pytest.raises(InstallationError, match="is of 'toy.other'; a record is named after its"):
+    with pytest.raises(InstallationError, match=r"is of 'toy.other'; a record is named after its"):
         records.recorded("toy.line")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1", '{"schema": 1}', "\x00"])
 def test_a_record_that_cannot_be_read_is_a_fault_of_the_installation(record, text):
     record(text)
-    with pytest.raises(InstallationError, match="the recorded result .* cannot be read"):
+    with pytest.raises(InstallationError, match=r"the recorded result .* cannot be read"):
         records.recorded("toy.line")
     with pytest.raises(InstallationError, match="No such file"):
         records.recorded("toy.nothing")

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -219,7 +220,7 @@ def test_the_sources_are_those_that_numbers_depend_on(tmp_path, monkeypatch):
     for file in files:
         file.write_text("2")
         found.append(folder_._sources())
-    assert [a == b for a, b in zip(found, found[1:], strict=False)] == [False, True, False]
+    assert [a == b for a, b in pairwise(found)] == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -292,9 +293,7 @@ def test_the_number_of_workers_changes_no_digit(tmp_path, toy, plain):
 @pytest.mark.slow
 def test_a_part_whose_worker_dies_twice_is_named_and_the_others_are_kept(tmp_path, toy, plain):
     toy(fault="die")
-    said = (
-        r"^part b: its worker ended 2 times \(SIGKILL, out of memory\?\); fewer --workers need less"
-    )
+    said = r"^part b: its worker ended 2 times \(SIGKILL, out of memory\?\); fewer --workers"
     with pytest.raises(PartError, match=said):
         go(tmp_path, workers=1)
     assert [path.name for path in (tmp_path / "parts").glob("*.json")] == ["a.json"]
@@ -458,7 +457,7 @@ def test_what_can_be_no_folder(tmp_path, kind):
     file.write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     paths = {"file": file, "below a file": file / "x", "nul": Path("\0")}
-    with pytest.raises(InputError, match="cannot be used: .*--out names another one"):
+    with pytest.raises(InputError, match=r"cannot be used: .*--out names another one"):
         go(paths.get(kind, tmp_path / "link"))
     assert file.read_text() == "mine"
 
@@ -508,6 +507,7 @@ def test_what_an_interrupted_write_left_is_removed(tmp_path):
 HOLDER = """
 import sys
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from rankcheck.experiments.folder import Head, opened
 with opened(Path(sys.argv[1]), Head("toy.line", "tiny", 0, "cpu")):

@@ -212,7 +212,8 @@ def test_seconds_add_up_over_interruptions(tmp_path, monkeypatch):
 
 def test_no_steps_and_no_checkpoint():
     stack, history = trained(schedule=Schedule(0, 0.1))
-    assert all(torch.equal(*two) for two in zip(stack.parameters, problem()[0].parameters))
+    pairs = zip(stack.parameters, problem()[0].parameters, strict=True)
+    assert all(torch.equal(*two) for two in pairs)
     assert history.steps.tolist() == []
     assert history.errors.shape == (0, 3)
 
@@ -262,9 +263,10 @@ def kept(tmp_path):
         if done > 1:
             raise Stop
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Stop):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "_STEPS", 30)
-        trained(path, told)
+        with pytest.raises(Stop):
+            trained(path, told)
     with safe_open(path.path, framework="pt") as file:
         return path, load_file(path.path), dict(file.metadata())
 
