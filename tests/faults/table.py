@@ -54,15 +54,15 @@ TABLE: dict[str, list[Fault]] = {
                 "exit code 130; every worker writes a checkpoint, a sentence says what is done",
                 "ctrl_c_keeps_checkpoints",
             ),
-            (
-                "two commands in one folder",
-                "experiment",
-                "the second is refused",
-                "a_second_command_in_the_folder_is_refused",
-            ),
         ),
         *_in(
             "experiments/test_run.py",
+            (
+                "two processes in one folder",
+                "experiment",
+                "the second is refused",
+                "two_processes_cannot_work_in_one_folder",
+            ),
             (
                 "a worker dies",
                 "experiment --workers",
