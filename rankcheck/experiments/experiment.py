@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,11 +31,22 @@ class Part:
         name: unique in the experiment, letters, digits and hyphens: files are named after it.
         settings: what is trained (depth, width, ridge, steps, ...), plain JSON. A run has them too.
         seeds: one for each run.
+
+    Raises:
+        ValueError: if the name has other characters, or there are no seeds.
     """
 
     name: str
     settings: Mapping[str, Any]
     seeds: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9-]{1,100}", self.name):
+            raise ValueError(
+                f"received a part named {self.name!r}; a name has letters, digits and hyphens"
+            )
+        if not self.seeds:
+            raise ValueError(f"received no seeds for {self.name}; a part has at least one run")
 
     @property
     def identity(self) -> str:
@@ -49,13 +61,16 @@ class Place:
 
     Attributes:
         device: `cpu` or `cuda`.
-        folder: of the checkpoints and the trained networks; None keeps neither.
+        folder: of the checkpoints (`parts/`) and the trained networks (`networks/`); None keeps
+            neither.
         told: called with the share that is done, in [0, 1], and a few words.
+        head: a hash of what else the numbers depend on: device, versions, sources.
     """
 
     device: str = "cpu"
     folder: Path | None = None
     told: Callable[[float, str], None] = field(default=lambda share, words: None)
+    head: str = ""
 
     def checkpoint(self, part: Part, stage: str = "") -> Checkpoint | None:
         """Where a training of this part is kept; a part of several trainings names them."""
@@ -63,8 +78,10 @@ class Place:
 
         if self.folder is None:
             return None
-        name = f"{part.name}-{stage}" if stage else part.name
-        return Checkpoint(self.folder / f"{name}.safetensors", f"{part.identity} {stage}".strip())
+        name = f"{part.name}.{stage}" if stage else part.name  # names of parts have no dot
+        path = self.folder / "parts" / f"{name}.safetensors"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return Checkpoint(path, " ".join(filter(None, (part.identity, self.head, stage))))
 
     def steps(self, total: int, begin: float = 0.0, end: float = 1.0) -> Callable[[int, str], None]:
         """What `train` is told with, for a training that is this stretch of the part."""
@@ -140,4 +157,7 @@ def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     names = tuple(f"layers.{number}" for number in range(net.depth))
     model = Model(net, "network", names, (None,) * net.depth, float(net.cost()))
-    write_model(folder / f"{part.name}-{seed}.safetensors", model, net)
+    path = folder / f"{part.name}-{seed}.safetensors"
+    if path.is_symlink():
+        path.unlink()  # of a stranger: it would be followed
+    write_model(path, model, net)
