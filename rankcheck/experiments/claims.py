@@ -59,7 +59,8 @@ __all__ = ["RecordedExperiment", "Runs", "faults", "mostly", "recorded_runs"]
 _PACKAGE = Path(__file__).parent.parent
 #: The file that says with which code and versions an experiment is made again.
 _BEGUN = "begun.json"
-_RESULT = "result.json"
+#: The files of its parts, and its result.
+_PARTS, _RESULT = "parts", "result.json"
 
 
 class Runs(tuple[Run, ...]):
@@ -68,6 +69,8 @@ class Runs(tuple[Run, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
+        if not self:
+            return "no runs"
         parts = Counter(run.part for run in self)
         named = ", ".join(f"{part} ({count})" for part, count in sorted(parts.items()))
         return f"{len(self)} runs: {named}" if len(self) != 1 else f"1 run: {self[0].part}"
@@ -120,7 +123,7 @@ class RecordedExperiment:
         told(0.0)
         try:
             made = run_experiment(
-                self.name, "small", seed=seed, folder=place / "parts", told=part_told
+                self.name, "small", seed=seed, folder=place / _PARTS, told=part_told
             )
         finally:
             torch.set_flush_denormal(False)  # training sets it, and claims are evaluated without
@@ -171,10 +174,10 @@ def faults(result: Result) -> list[str]:
         for part in known(result.experiment).parts("small", result.seed)
         for seed in part.seeds
     }
-    there = [(run.part, run.seed) for run in result.runs]
-    if sorted(there) != sorted(expected):
-        missing, more = Counter(expected) - Counter(there), Counter(there) - Counter(expected)
-        part, seed = min(missing or more)
+    all_, there = Counter(list(expected)), Counter((run.part, run.seed) for run in result.runs)
+    if all_ != there:
+        missing = all_ - there
+        part, seed = min(missing or there - all_)
         which = "has no run" if missing else "has a run too many"
         said.append(f"it {which} of {part} with seed {seed}")
     for run in result.runs:
@@ -202,19 +205,23 @@ def _begin(place: Path) -> None:
         InputError: if the folder is not one of these.
     """
     begun = {"code": _code(), "versions": versions()}
-    if place.exists():
+    if place.exists() and any(place.iterdir()):
         try:
-            known_ = read_json(place / _BEGUN)
+            before = read_json(place / _BEGUN)
         except (OSError, StoredError) as error:
             raise InputError(
                 f"{place} is not a folder in which an experiment was begun ({error}); "
                 "move it elsewhere"
             ) from error
-        if known_ == begun and not (place / _RESULT).exists():
+        if before == begun and not (place / _RESULT).exists():
+            (place / _PARTS).mkdir(exist_ok=True)
             return
-        shutil.rmtree(place)
-    (place / "parts").mkdir(parents=True)
+        if (place / _PARTS).exists():
+            shutil.rmtree(place / _PARTS)
+        (place / _RESULT).unlink(missing_ok=True)
+    place.mkdir(parents=True, exist_ok=True)
     files.write_json(place / _BEGUN, begun)
+    (place / _PARTS).mkdir()
 
 
 def _code() -> str:
