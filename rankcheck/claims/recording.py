@@ -74,7 +74,7 @@ class Recording(Protocol):
 
         Raises:
             InputError, OSError: if it cannot be made.
-            FloatingPointError: if a training diverges.
+            ArithmeticError, RuntimeError: if a training diverges.
         """
 
 

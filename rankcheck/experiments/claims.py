@@ -41,6 +41,7 @@ from typing import Any
 import torch
 
 from rankcheck import files
+from rankcheck.catalogue.collect import project_folder
 from rankcheck.claims.recording import Provenance
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.errors import InputError
@@ -111,14 +112,15 @@ class RecordedExperiment:
         Raises:
             InputError: if the folder has files of something else.
             OSError: if it cannot be written to.
-            FloatingPointError: if a training diverges.
+            ArithmeticError, RuntimeError: if a training diverges.
         """
         place = folder / f"{self.name}-seed-{seed}"
         _begin(place)
-        names = [part.name for part in known(self.name).parts("small", seed)]
+        shares = {part.name: 0.0 for part in known(self.name).parts("small", seed)}
 
         def part_told(part: str, share: float, words: str) -> None:
-            told((names.index(part) + share) / len(names))
+            shares[part] = share
+            told(sum(shares.values()) / len(shares))
 
         told(0.0)
         try:
@@ -225,10 +227,11 @@ def _begin(place: Path) -> None:
 
 
 def _code() -> str:
-    """A digest of the code of rankcheck."""
+    """A digest of the code of rankcheck, and of its claims, which audits evaluate."""
     digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode() + path.read_bytes())
+    for folder in (_PACKAGE, project_folder()):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 
 

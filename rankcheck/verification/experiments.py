@@ -9,6 +9,7 @@ the record alone has failed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 
 from rankcheck.claims.claim import Claim
@@ -16,7 +17,7 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.recording import Provenance, recording_of
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.describe import describe_instance
-from rankcheck.errors import InputError
+from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.scope import ScopeSource, shapes
 from rankcheck.verification.ledger import ExperimentFacts, RelationFacts, Row
 from rankcheck.verification.profiles import Settings
@@ -58,17 +59,20 @@ def on_experiments(
         return replace(row, messages=("\n".join([said, *_lines(record)]),))
     if not row.expected or not settings.profile.remakes:
         return row
-    try:
-        with recording.again(
-            settings.seed, settings.folder / FOLDER, told or (lambda share: None)
-        ) as made:
-            return _compared(claim, row, record, made, tuple(recording.faults()), search)
-    except (InputError, OSError) as error:
-        said = f"{claim.id} is undecided: its experiment cannot be made again: {error}"
-        return replace(row, verdict="undecided", messages=(said,))
-    except FloatingPointError as error:
-        said = f"{claim.id} failed: its experiment cannot be made again: {error}"
-        return replace(row, verdict="failed", messages=(said,))
+    told = told or (lambda share: None)
+    with ExitStack() as stack:
+        try:
+            again = recording.again(settings.seed, settings.folder / FOLDER, told)
+            made = stack.enter_context(again)
+        except (InputError, OSError) as error:
+            said = f"{claim.id} is undecided: its experiment cannot be made again: {error}"
+            return replace(row, verdict="undecided", messages=(said,))
+        except (ArithmeticError, RuntimeError) as error:
+            if short_of_memory(error):
+                raise
+            said = f"{claim.id} failed: its experiment cannot be made again: {error}"
+            return replace(row, verdict="failed", messages=(said,))
+        return _compared(claim, row, record, made, tuple(recording.faults()), search)
 
 
 def _compared(

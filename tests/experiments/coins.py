@@ -10,7 +10,7 @@ from rankcheck.experiments.result import AuditFacts, Run
 from rankcheck.experiments.run import run_experiment
 
 NAME = "t.coins"
-_MODULE = "t_coins"
+_MODULE = "rankcheck.experiments.t_coins"
 
 
 class Coins(Experiment):
@@ -66,9 +66,9 @@ def install(folder, patch):
     Args:
         patch: `patch(thing, name, value)` sets an attribute.
     """
-    module = types.ModuleType(f"rankcheck.experiments.{_MODULE}")
+    module = types.ModuleType(_MODULE)
     module.EXPERIMENT = Coins()
-    sys.modules[module.__name__] = module
+    sys.modules[_MODULE] = module
     patch(known, "_MODULES", {**known._MODULES, NAME: _MODULE})
     for room in (records, claims):
         patch(room, "RECORDED", folder)

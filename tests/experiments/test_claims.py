@@ -11,7 +11,7 @@ import torch
 
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Need
-from rankcheck.claims.relations import leq
+from rankcheck.claims.relations import eq, leq
 from rankcheck.errors import InstallationError
 from rankcheck.experiments import claims as shared
 from rankcheck.experiments.claims import Runs, faults, mostly, recorded_runs
@@ -27,7 +27,7 @@ from rankcheck.verification.profiles import PROFILES, Settings
 from rankcheck.verification.run import verify_claims
 from rankcheck.verification.watcher import Watcher
 
-from .coins import NAME, write_record
+from .coins import NAME, install, write_record
 
 FAIR, BENT = ((("fair", True),),), ((("fair", False),),)
 RECORDED = "t.made-up failed: it does not hold on the recorded result"
@@ -36,6 +36,24 @@ AGAIN = "t.made-up failed: it holds on the recorded result, and not on the one m
 
 def heads(runs, *, heads=1):
     return mostly([run.measured["heads"] == heads for run in runs], "heads")
+
+
+@pytest.fixture
+def coins(monkeypatch, tmp_path):
+    """The experiment of `coins.py`, with its record in `tmp_path / "recorded"`."""
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    made = install(folder, monkeypatch.setattr)
+    write_record(folder)
+    made.made.clear()
+    yield made
+    recorded.cache_clear()
+
+
+@pytest.fixture
+def record(coins, tmp_path):
+    """`record()` makes the record anew, and returns its path."""
+    return lambda: write_record(tmp_path / "recorded")
 
 
 @pytest.fixture
@@ -178,7 +196,9 @@ def test_the_controls_are_checked_on_the_new_runs(claim, verify, coins):
     assert "the control without the hypothesis 'fair' does not break the claim" in row.messages[0]
 
 
-def test_an_interrupted_experiment_goes_on(claim, verify, coins):
+@pytest.fixture
+def stopped(claim, verify, coins):
+    """The first part is made again, and the second one is interrupted."""
     run = coins.run
 
     def interrupted(part, place):
@@ -189,24 +209,21 @@ def test_an_interrupted_experiment_goes_on(claim, verify, coins):
     coins.run = interrupted
     with pytest.raises(KeyboardInterrupt):
         verify(claim(), "deep", 1)
-    assert current(NAME) is recorded(NAME)
     coins.run = run
-    assert verify(claim(), "deep", 1).verdict == "holds"
+    assert coins.made == ["fair"]
+    assert current(NAME) is recorded(NAME)
+
+
+def test_an_interrupted_experiment_goes_on(stopped, claim, verify, coins):
+    shares = []
+    assert verify(claim(), "deep", 1, told=shares.append).verdict == "holds"
     assert coins.made == ["fair", "bent"]
+    assert shares == sorted(shares)
     assert verify(claim(), "deep", 1).verdict == "holds"
     assert coins.made == ["fair", "bent"] * 2  # it had ended, and is made anew
 
 
-def test_the_work_of_other_code_is_not_taken_over(claim, verify, coins, monkeypatch):
-    test_an_interrupted_experiment_goes_on(claim, verify, coins)
-    coins.made.clear()
-    run, coins.run = (
-        coins.run,
-        lambda part, place: 1 / 0 if part.name == "bent" else run(part, place),
-    )
-    with pytest.raises(ZeroDivisionError):
-        verify(claim(), "deep", 1)
-    coins.run = run
+def test_the_work_of_other_code_is_not_taken_over(stopped, claim, verify, coins, monkeypatch):
     monkeypatch.setattr(shared, "_code", lambda: "of tomorrow")
     assert verify(claim(), "deep", 1).verdict == "holds"
     assert coins.made == ["fair", "fair", "bent"]
@@ -233,14 +250,25 @@ def test_a_folder_that_cannot_be_written_leaves_the_claim_undecided(claim, verif
     assert row.recorded is not None
 
 
-def test_a_training_that_diverges_fails(claim, verify, coins):
+@pytest.mark.parametrize("kind", [FloatingPointError, RuntimeError])
+def test_a_training_that_diverges_fails(claim, verify, coins, kind):
     def diverges(part, place):
-        raise FloatingPointError("the training diverged at step 50")
+        raise kind("the training diverged at step 50")
 
     coins.run = diverges
     row = verify(claim(), "deep", 1)
     assert row.verdict == "failed"
-    assert "cannot be made again: the training diverged at step 50" in row.messages[0]
+    assert "cannot be made again: " in row.messages[0]
+    assert "the training diverged at step 50" in row.messages[0]
+
+
+def test_memory_that_is_short_says_nothing_of_the_claim(claim, verify, coins):
+    def allocates(part, place):
+        raise torch.OutOfMemoryError("no memory")
+
+    coins.run = allocates
+    with pytest.raises(torch.OutOfMemoryError):  # the run makes an undecided row of it
+        verify(claim(), "deep", 1)
 
 
 def test_training_leaves_the_arithmetic_as_it_was(claim, verify, coins):
@@ -252,7 +280,8 @@ def test_training_leaves_the_arithmetic_as_it_was(claim, verify, coins):
 
     coins.run = flushes
     assert verify(claim(), "deep", 1).verdict == "holds"
-    assert float(torch.tensor(2.0**-1060, dtype=torch.float64) / 2) == 2.0**-1061
+    halved = torch.tensor(2.0**-1060, dtype=torch.float64) / 2
+    assert int(halved.view(torch.int64)) == 2**13  # the bits of 2^-1061; a comparison flushes, too
 
 
 CLAIMS = """
@@ -315,6 +344,37 @@ def test_each_alternative_is_an_instance(claim, verify):
     row = verify(claim(body, (*FAIR, *BENT), needs={}, mutants={"4": {"count": 4}}))
     assert (row.verdict, row.swept.evaluated) == ("holds", 2)
     assert row.recorded.outcomes[0] == "5 runs: fair (5): relation 1: 5 ≤ 5"
+
+
+def test_what_is_asserted_of_no_run_is_said(claim, verify):
+    def body(runs, *, heads=1):
+        return replace(mostly([True] * 5, "never"), where=torch.tensor(False)), heads_(runs, heads)
+
+    def heads_(runs, heads):
+        return mostly([run.measured["heads"] == heads for run in runs], "heads")
+
+    row = verify(claim(body))
+    assert row.vacuous == ("never",)
+    assert row.messages == ("t.made-up: never is asserted on no instance",)
+    assert row.recorded.outcomes[0] == "never: not asserted"
+
+
+def test_a_relation_without_words_shows_its_sides(claim, verify):
+    """Of several entries, the one that is closest to a violation."""
+    sides = torch.tensor([1.0, 3.0, 2.5]), torch.tensor([9.0, 4.0, 2.5])
+
+    def body(runs, *, heads=1):
+        return (
+            leq(*sides, label="a", where=torch.tensor([True, True, False])),
+            leq(sides[1], sides[0] - 1, label="b"),
+            eq(*sides, label="c", where=torch.tensor([False, False, True])),
+        )
+
+    assert verify(claim(body)).recorded.outcomes == (
+        "a: 3 ≤ 4",
+        "b: 9 > 0",
+        "c: 2.5 = 2.5",
+    )
 
 
 def test_a_control_that_is_not_caught_is_a_failure(claim, verify):

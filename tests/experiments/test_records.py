@@ -12,9 +12,7 @@ from rankcheck.stored import read_json
 
 RECORDS = [path.stem for path in sorted(RECORDED.glob("*.json"))]
 #: The experiments that are written; all of them have a module once it is.
-WRITTEN = [
-    name for name in NAMES if find_spec(f"rankcheck.experiments.{_MODULES[name]}") is not None
-]
+WRITTEN = [name for name in NAMES if find_spec(_MODULES[name]) is not None]
 
 
 def test_every_experiment_has_a_record_and_every_record_an_experiment():
