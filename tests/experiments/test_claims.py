@@ -264,10 +264,12 @@ def test_a_training_that_diverges_fails(claim, verify, coins, kind):
 
 def test_memory_that_is_short_says_nothing_of_the_claim(claim, verify, coins):
     def allocates(part, place):
-        raise torch.OutOfMemoryError("no memory")
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9")
 
     coins.run = allocates
-    with pytest.raises(torch.OutOfMemoryError):  # the run makes an undecided row of it
+    with pytest.raises(
+        RuntimeError, match="allocate memory"
+    ):  # the run makes an undecided row of it
         verify(claim(), "deep", 1)
 
 
