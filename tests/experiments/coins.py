@@ -4,7 +4,7 @@ import sys
 import types
 
 from rankcheck import files
-from rankcheck.experiments import claims, known, records
+from rankcheck.experiments import known, recording, records
 from rankcheck.experiments.experiment import Experiment, Part
 from rankcheck.experiments.result import AuditFacts, Run
 from rankcheck.experiments.run import run_experiment
@@ -70,7 +70,7 @@ def install(folder, patch):
     module.EXPERIMENT = Coins()
     sys.modules[_MODULE] = module
     patch(known, "_MODULES", {**known._MODULES, NAME: _MODULE})
-    for room in (records, claims):
+    for room in (records, recording):
         patch(room, "RECORDED", folder)
     return module.EXPERIMENT
 

@@ -13,8 +13,9 @@ from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Need
 from rankcheck.claims.relations import eq, leq
 from rankcheck.errors import InstallationError
-from rankcheck.experiments import claims as shared
-from rankcheck.experiments.claims import Runs, faults, mostly, recorded_runs
+from rankcheck.experiments import recording
+from rankcheck.experiments.claims import Runs, mostly, recorded_runs
+from rankcheck.experiments.recording import faults
 from rankcheck.experiments.records import current, recorded, using
 from rankcheck.experiments.result import Run
 from rankcheck.experiments.run import run_experiment
@@ -224,7 +225,7 @@ def test_an_interrupted_experiment_goes_on(stopped, claim, verify, coins):
 
 
 def test_the_work_of_other_code_is_not_taken_over(stopped, claim, verify, coins, monkeypatch):
-    monkeypatch.setattr(shared, "_code", lambda: "of tomorrow")
+    monkeypatch.setattr(recording, "_code", lambda: "of tomorrow")
     assert verify(claim(), "deep", 1).verdict == "holds"
     assert coins.made == ["fair", "fair", "bent"]
 
@@ -442,10 +443,13 @@ def test_a_theorem_that_fails_on_a_trained_network_is_said(claim, verify, coins)
         assert "rank.sandwich" in verify(claim()).messages[0]
 
 
-def test_what_is_evaluated_in_place_of_the_record_is_named_so(claim, verify):
+def test_what_is_evaluated_in_place_of_the_record_is_named_so(claim, verify, record):
     with using(run_experiment(NAME, "small", seed=4)):
         row = verify(claim())
-    assert (row.recorded.seed, row.recorded.file) == (4, "")
+        assert (row.recorded.seed, row.recorded.file) == (4, "")
+        record().unlink()
+        recorded.cache_clear()
+        assert verify(claim(), "deep", 4).remade.same == 10
 
 
 def test_a_hunt_says_what_to_do_instead(claim):

@@ -4,8 +4,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from rankcheck.experiments.claims import RecordedExperiment, faults
 from rankcheck.experiments.known import _MODULES, NAMES
+from rankcheck.experiments.recording import RecordedExperiment, faults
 from rankcheck.experiments.records import RECORDED, recorded
 from rankcheck.experiments.run import command_line
 from rankcheck.stored import read_json
