@@ -1,0 +1,190 @@
+"""A recorded experiment as the engine knows it: its provenance, and how to make it again."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from rankcheck import files
+from rankcheck.catalogue.collect import project_folder
+from rankcheck.claims.recording import Provenance
+from rankcheck.errors import InputError, InstallationError
+from rankcheck.experiments.known import experiment
+from rankcheck.experiments.records import RECORDED, current, recorded, using
+from rankcheck.experiments.result import Result, rounded
+from rankcheck.experiments.run import run_experiment
+from rankcheck.stored import StoredError, read_json
+from rankcheck.versions import versions
+
+__all__ = ["RecordedExperiment", "faults"]
+
+#: The folder of the package.
+_PACKAGE = Path(__file__).parent.parent
+#: The file that says with which code and versions an experiment is made again.
+_BEGUN = "begun.json"
+#: The files of its parts, and its result.
+_PARTS, _RESULT = "parts", "result.json"
+
+
+@dataclass(frozen=True)
+class RecordedExperiment:
+    """An experiment of which claims evaluate the recorded result, a `Recording` of the engine."""
+
+    name: str
+
+    def provenance(self) -> Provenance:
+        """Of the result that claims evaluate now; the file is that of the record, or none.
+
+        Raises:
+            InstallationError: if the record cannot be read.
+        """
+        result = current(self.name)
+        try:
+            kept = result is recorded(self.name)
+        except InstallationError:  # inside of `using`, there may be no record
+            kept = False
+        return _provenance(result, RECORDED / f"{self.name}.json" if kept else None)
+
+    def faults(self) -> Sequence[str]:
+        """Why the result that claims evaluate now is none of the experiment as it is now."""
+        return faults(current(self.name))
+
+    @contextmanager
+    def again(self, seed: int, folder: Path, told: Callable[[float], None]) -> Iterator[Provenance]:
+        """Make the experiment again, scale small; inside, claims evaluate the new result.
+
+        The folder keeps the parts, the networks and the result under the name of the experiment. An
+        interrupted experiment goes on there, if the code and the versions are still the same; one
+        that had ended is made anew.
+
+        Raises:
+            InputError: if the folder has files of something else.
+            OSError: if it cannot be written to.
+            ArithmeticError, RuntimeError: if a training diverges.
+        """
+        record = current(self.name)
+        place = folder / f"{self.name}-seed-{seed}"
+        _begin(place)
+        shares = {part.name: 0.0 for part in experiment(self.name).parts("small", seed)}
+
+        def part_told(part: str, share: float, words: str) -> None:
+            shares[part] = share
+            told(sum(shares.values()) / len(shares))
+
+        told(0.0)
+        try:
+            made = run_experiment(
+                self.name, "small", seed=seed, folder=place / _PARTS, told=part_told
+            )
+        finally:
+            torch.set_flush_denormal(False)  # training sets it, and claims are evaluated without
+        files.write_json(place / _RESULT, made.to_json())
+        found = _provenance(made, place / _RESULT)
+        if (record.seed, record.device) == (made.seed, made.device):
+            found = replace(found, same=_same(record, made))
+        with using(made):
+            yield found
+
+
+def _provenance(result: Result, file: Path | None) -> Provenance:
+    return Provenance(
+        command=result.command,
+        seed=result.seed,
+        device=result.device,
+        versions=dict(result.versions),
+        made=result.made,
+        seconds=result.seconds,
+        runs=len(result.runs),
+        file="" if file is None else _shown(file),
+    )
+
+
+def _shown(path: Path) -> str:
+    """The name of a file; that of a record is the same on every machine."""
+    inside = path.is_relative_to(_PACKAGE)
+    return (path.relative_to(_PACKAGE.parent) if inside else path).as_posix()
+
+
+def _same(record: Result, made: Result) -> int:
+    """How many runs have the measurements of the record."""
+    before = {(run.part, run.seed): run.measured for run in record.runs}
+    return sum(rounded(run.measured) == before.get((run.part, run.seed)) for run in made.runs)
+
+
+def faults(result: Result) -> list[str]:
+    """Why a result is none that its experiment, as it is now, would have made: sentences.
+
+    The runs have the parts, settings and seeds of `Experiment.parts`, and their audits found no
+    theorem that fails.
+    """
+    again = f"`{result.command}` makes it anew"
+    said = [] if result.scale == "small" else [f"it is of the scale {result.scale}, not small"]
+    expected = {
+        (part.name, seed): rounded(dict(part.settings))
+        for part in experiment(result.experiment).parts("small", result.seed)
+        for seed in part.seeds
+    }
+    all_, there = Counter(list(expected)), Counter((run.part, run.seed) for run in result.runs)
+    if all_ != there:
+        missing = all_ - there
+        part, seed = min(missing or there - all_)
+        which = "has no run" if missing else "has a run too many"
+        said.append(f"it {which} of {part} with seed {seed}")
+    for run in result.runs:
+        wanted = expected.get((run.part, run.seed), run.settings)
+        names = wanted.keys() | run.settings.keys()
+        other = sorted(name for name in names if wanted.get(name) != run.settings.get(name))
+        if other:
+            values = f"{run.settings.get(other[0])!r} and is now {wanted.get(other[0])!r}"
+            said.append(f"the setting {other[0]} of {run.part} was {values}")
+            break
+    found = [f"{text}; {again}" for text in said]
+    for run in result.runs:
+        if run.audit is not None and run.audit.failing:
+            found.append(
+                f"the audit of {run.part} with seed {run.seed} says that {run.audit.failing[0]} "
+                "fails, which is a theorem: one of the two is computed wrongly"
+            )
+    return [f"the result of {result.experiment} does not fit: {text}" for text in found]
+
+
+def _begin(place: Path) -> None:
+    """Prepare a folder: what is there is kept if it is the unfinished work of the same code.
+
+    Raises:
+        InputError: if the folder is not one of these.
+    """
+    begun = {"code": _code(), "versions": versions()}
+    if place.exists() and any(place.iterdir()):
+        try:
+            before = read_json(place / _BEGUN)
+        except (OSError, StoredError) as error:
+            raise InputError(
+                f"{place} is not a folder in which an experiment was begun ({error}); "
+                "move it elsewhere"
+            ) from error
+        if before == begun and not (place / _RESULT).exists():
+            (place / _PARTS).mkdir(exist_ok=True)
+            return
+        if (place / _PARTS).exists():
+            shutil.rmtree(place / _PARTS)
+        (place / _RESULT).unlink(missing_ok=True)
+    place.mkdir(parents=True, exist_ok=True)
+    files.write_json(place / _BEGUN, begun)
+    (place / _PARTS).mkdir()
+
+
+def _code() -> str:
+    """A digest of the code of rankcheck, and of its claims, which audits evaluate."""
+    digest = hashlib.sha256()
+    for folder in (_PACKAGE, project_folder()):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
