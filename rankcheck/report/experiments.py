@@ -27,7 +27,9 @@ class ExperimentPart:
         place: document and figure, in words.
         question, differences: as the experiment has them.
         findings: the quantities of the figure beside the document's.
-        pictures: the figures of the recorded result; on the page of a whole ledger the first.
+        pictures: the figures of the recorded result.
+        whole: whether everything is shown, or, on the page of a whole ledger, the first figure and
+            the findings without their notes.
         more: how many figures are left out.
     """
 
@@ -36,11 +38,12 @@ class ExperimentPart:
     differences: Sequence[str]
     findings: Sequence[Finding]
     pictures: Sequence[Picture]
+    whole: bool = True
     more: int = 0
 
-    def words(self, agrees: bool | None) -> str:
-        """Whether a quantity is as printed."""
-        return AGREES[agrees]
+    def agrees(self, found: Finding) -> str:
+        """Whether a quantity is as printed, in words."""
+        return AGREES[found.agrees]
 
 
 def experiment_part(row: Row, *, whole: bool = True) -> ExperimentPart | None:
@@ -50,7 +53,7 @@ def experiment_part(row: Row, *, whole: bool = True) -> ExperimentPart | None:
     installation.
 
     Args:
-        whole: whether all figures are shown.
+        whole: whether everything is shown, or what is short.
     """
     if row.kind != "statistical" or row.id not in NAMES:
         return None
@@ -67,5 +70,6 @@ def experiment_part(row: Row, *, whole: bool = True) -> ExperimentPart | None:
         made.differences,
         made.findings(result),
         shown,
+        whole,
         len(pictures) - len(shown),
     )

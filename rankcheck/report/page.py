@@ -30,8 +30,7 @@ from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
 __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 
-#: A ledger of so many claims is shown with the pictures of the theory, and with the first figure of
-#: each experiment.
+#: A ledger of so many claims is shown with the pictures of the theory, and experiments in short.
 WHOLE = 100
 #: In this order are accusations listed.
 _WEIGHTS = ("theorem", "formula", "step", "misprint")
@@ -73,7 +72,7 @@ class ClaimPart:
         """Collect what belongs to a row.
 
         Args:
-            whole: whether all figures of an experiment are shown, or the first.
+            whole: whether all of an experiment is shown, or its first figure and its findings.
         """
         relations = [
             RelationPart(

@@ -62,15 +62,19 @@ def test_a_claim_shows_its_experiment():
         "The second one, x2.",
     ):
         assert wanted in said
-    assert "more with" not in said
+    assert "rankcheck report" not in said
 
 
 @pytest.mark.usefixtures("made_up")
-def test_the_page_of_many_claims_shows_the_first_figure(ledger):
+def test_the_page_of_many_claims_is_short_of_an_experiment(ledger):
     many = [bound(number) for number in range(WHOLE)]
     text = ledger_page(ledger(row(), *many), drawn=[])
     assert text.count("<figure>") == 1
-    assert "1 more with rankcheck report rank.figure-1" in words(Page(text).text)
+    said = words(Page(text).text)
+    assert "and one more figure: rankcheck report rank.figure-1" in said
+    assert rows_of(text, "findings")[1] == ["the cost ‖θ‖2", "about 2", "4", "yes"]
+    for left in ("it were large", "differ | a lot", "Nothing is trained"):
+        assert left not in said
     assert ledger_page(ledger(row(), *many[:3]), drawn=[]).count("<figure>") == 2
 
 
