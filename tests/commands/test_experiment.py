@@ -140,7 +140,7 @@ def test_figures_that_cannot_be_drawn_lose_nothing(monkeypatch, capsys):
 
 
 def test_the_arguments_arrive(monkeypatch, finished):
-    asked = {}
+    asked: dict[str, object] = {}
 
     def run_experiment(name, scale, **options):
         asked.update(options, name=name, scale=scale)
@@ -231,10 +231,10 @@ def test_bad_input_is_one_line_and_loses_nothing(monkeypatch, capsys, line, said
     Path("mine.txt").write_text("mine")
     arguments = ["experiment", *line.split()]
     try:
-        code = main([*arguments, *["--scale=tiny"] * ("--scale" not in line)])
+        ended = main([*arguments, *["--scale=tiny"] * ("--scale" not in line)])
     except SystemExit as stop:
-        code = stop.code
-    assert code == 2
+        ended = int(str(stop.code))
+    assert ended == 2
     out, err = capsys.readouterr()
     assert out.count("\n") <= 1
     assert err.startswith("rankcheck: ")

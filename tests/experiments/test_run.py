@@ -92,9 +92,12 @@ def test_finished_parts_are_taken_over(tmp_path, monkeypatch, plain, kept):
     for name in PARTS[kept:]:
         (tmp_path / "parts" / f"{name}.json").unlink()
     run, trained, told = Toy.run, [], []
-    monkeypatch.setattr(
-        Toy, "run", lambda toy, part, place: trained.append(part.name) or run(toy, part, place)
-    )
+
+    def noted(toy, part, place):
+        trained.append(part.name)
+        return run(toy, part, place)
+
+    monkeypatch.setattr(Toy, "run", noted)
     again = go(tmp_path, told=lambda *each: told.append(each))
     assert again.runs == plain
     assert tuple(trained) == PARTS[kept:]
@@ -128,7 +131,7 @@ def test_it_goes_on_to_the_same_result_wherever_it_was_interrupted(
     monkeypatch.setattr(training, "_STEPS", 3)
     toy(every=0.0)
     draw = random.Random(1)
-    tries = []
+    tries: list[int] = []
 
     def told(part, share, words):
         if words != "done before" and draw.random() < 0.25:
@@ -145,6 +148,17 @@ def test_it_goes_on_to_the_same_result_wherever_it_was_interrupted(
     assert found.seconds > 0
     left = sorted(path.name for path in (tmp_path / "parts").iterdir())
     assert left == [f"{name}.json" for name in PARTS]
+
+
+def test_seconds_before_an_interruption_count(tmp_path, monkeypatch):
+    def told(part, share, words):
+        if part == "b" and share > 0.4:
+            raise Killed
+
+    with pytest.raises(Killed):
+        go(tmp_path, told=told)
+    monkeypatch.setattr(training, "spent", lambda path: 1000.0 * (path.suffix == ".safetensors"))
+    assert 2000 < go(tmp_path).seconds < 2900  # both trainings of part b were begun
 
 
 def test_a_checkpoint_is_of_its_part_its_stage_and_its_folder(tmp_path):
@@ -189,7 +203,7 @@ def test_the_folder_of_another_run_is_refused(tmp_path, monkeypatch, name):
     monkeypatch.setattr(Toy, "run", never)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
     with pytest.raises(InputError, match="or name another folder with --out") as caught:
-        run_experiment(NAME, **{"scale": "tiny", "folder": tmp_path, **options})
+        run_experiment(NAME, **({"scale": "tiny", "folder": tmp_path} | options))
     assert said in str(caught.value)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
 
@@ -198,7 +212,7 @@ def test_the_folder_of_other_code_is_refused(tmp_path, monkeypatch):
     """Checkpoints of old code would mix with the numbers of the new one."""
     go(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(folder_, "_SHOWING", ())
+        patch.setattr(folder_, "_sources", lambda: "others")
         with pytest.raises(InputError, match="another version of rankcheck's sources; delete"):
             go(tmp_path)
     head = json.loads((tmp_path / "run.json").read_text())
@@ -216,10 +230,10 @@ def test_the_sources_are_those_that_numbers_depend_on(tmp_path, monkeypatch):
         file.write_text("1")
     monkeypatch.setattr(folder_, "_PACKAGE", package)
     monkeypatch.setattr(folder_, "project_folder", lambda: claims)
-    found = [folder_._sources()]
+    found = [folder_._sources.__wrapped__()]
     for file in files:
         file.write_text("2")
-        found.append(folder_._sources())
+        found.append(folder_._sources.__wrapped__())
     assert [a == b for a, b in pairwise(found)] == [False, True, False]
 
 
@@ -279,7 +293,8 @@ def test_the_data_of_a_part_do_not_depend_on_the_threads(plain):
 def test_the_number_of_workers_changes_no_digit(tmp_path, toy, plain):
     """A worker that is killed loses nothing either."""
     toy(fault="die later", every=0.0, flag=str(tmp_path / "flag"))
-    told, noticed = [], []
+    told: list[tuple[str, float, str]] = []
+    noticed: list[str] = []
     found = go(tmp_path / "out", workers=2, told=lambda *e: told.append(e), noticed=noticed.append)
     assert found.runs == plain
     assert noticed == [
