@@ -106,6 +106,27 @@ def test_finished_parts_are_taken_over(tmp_path, monkeypatch, plain, kept):
     ]
 
 
+def test_checkpoints_of_a_finished_part_are_deleted(tmp_path, plain):
+    """Also where the process was killed before it did."""
+    go(tmp_path)
+    (tmp_path / "result.json").unlink()
+    for name in ("a.safetensors", "b.first.safetensors"):
+        (tmp_path / "parts" / name).touch()
+    assert go(tmp_path).runs == plain
+    assert {path.suffix for path in (tmp_path / "parts").iterdir()} == {".json"}
+
+
+def test_a_part_is_of_a_device_of_versions_and_of_sources():
+    part = planned(Toy(), "tiny", 0)[0]
+    heads = [
+        folder_.Head(NAME, "tiny", 0, "cpu"),
+        folder_.Head(NAME, "tiny", 0, "cuda"),
+        folder_.Head(NAME, "tiny", 0, "cpu", versions={}),
+        folder_.Head(NAME, "tiny", 0, "cpu", sources=""),
+    ]
+    assert len({folder_.Folder(Path(), head).identity(part) for head in heads}) == 4
+
+
 def test_what_is_told(tmp_path):
     told = []
     go(tmp_path, told=lambda *each: told.append(each))
@@ -318,16 +339,14 @@ def test_a_part_whose_worker_dies_twice_is_named_and_the_others_are_kept(tmp_pat
 
 @pytest.fixture
 def worker(tmp_path):
-    """What a worker does with part b, in this process: `worker(toy, tell)`."""
+    """`worker(toy)` is what a worker does with a part, in this process."""
     before = signal.getsignal(signal.SIGTERM)
-
-    def run(made, tell=lambda value: None):
-        part = planned(made, "tiny", 0)[1]
-        with folder_.opened(tmp_path, folder_.Head(NAME, "tiny", 0, "cpu")) as folder:
-            return workers._prepare(workers.Job(made, folder, "cpu"))(part, tell)
-
-    yield run
+    with folder_.opened(tmp_path, folder_.Head(NAME, "tiny", 0, "cpu")) as folder:
+        yield lambda made: workers._prepare(workers.Job(made, folder, "cpu"))
     signal.signal(signal.SIGTERM, before)
+
+
+B = planned(Toy(), "tiny", 0)[1]
 
 
 @pytest.mark.parametrize(
@@ -345,7 +364,7 @@ def worker(tmp_path):
 )
 def test_a_worker_says_why_it_failed(worker, fault, kind, said):
     """It is sent to the parent, so it can be pickled."""
-    found = pickle.loads(pickle.dumps(worker(Toy(fault=fault))))
+    found = pickle.loads(pickle.dumps(worker(Toy(fault=fault))(B, lambda value: None)))
     if kind is None:
         assert (found.error, found.said) == (None, said)
     else:
@@ -361,10 +380,11 @@ def test_a_worker_that_is_told_to_end_keeps_a_checkpoint(worker, tmp_path, plain
         if len(told) == 3:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    assert worker(Toy(), tell) == "SIGTERM"
+    run = worker(Toy())
+    assert run(B, tell) == "SIGTERM"
     left = sorted(path.name for path in (tmp_path / "parts").iterdir())
     assert left == ["b.first.safetensors", "b.safetensors"]
-    assert worker(Toy()).runs == plain[2:4]  # the next task is not ended
+    assert run(B, told.append).runs == plain[2:4]  # the next task is not ended
     assert [path.name for path in (tmp_path / "parts").iterdir()] == ["b.json"]
 
 

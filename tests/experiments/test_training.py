@@ -330,6 +330,16 @@ def test_a_checkpoint_that_is_not_of_this_training_is_refused(kept, name):
     assert path.path.read_bytes() == before
 
 
+def test_a_finished_checkpoint_of_a_longer_training_is_refused(kept):
+    path, *_ = kept
+    trained(path)
+    with safe_open(path.path, framework="pt") as file:
+        said = dict(file.metadata())
+    save_file(load_file(path.path), path.path, metadata=said | {"step": "61"})
+    with pytest.raises(CheckpointError, match="it is of step 61 of 60"):
+        trained(path)
+
+
 def test_what_was_not_changed_is_taken(kept):
     """The cases above are refused for their fault alone."""
     path, tensors, said = kept
