@@ -206,7 +206,7 @@ def _costs(name: str) -> dict[str, str]:
     from rankcheck.experiments.run import planned
     from rankcheck.terminal.experiment import duration
 
-    found = {}
+    found: dict[str, str] = {}
     for scale in SCALES:
         parts = planned(experiment(name), scale, 0)
         networks = sum(len(part.seeds) for part in parts)

@@ -1,8 +1,8 @@
 """Experiments: the training runs behind the figures of the documents, remade and recorded.
 
 What lives here: an experiment a file (what is trained, what is measured, what the document shows),
-what they share (`stack`, `training`, `tasks`, `statistics`), how they are run (`run`), and the
-results of scale `small` (`recorded/`), which the claims about them evaluate.
+what they share (`stack`, `training`, `tasks`, `statistics`), how they are run (`run`, `workers`) and
+kept (`folder`), and the results of scale `small` (`recorded/`), which the claims about them evaluate.
 How a result is shown is `terminal` and `report`.
 May import: everything below it, `audit` among them.
 """
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankcheck.experiments.records import recorded
     from rankcheck.experiments.result import Result, Run
     from rankcheck.experiments.run import run_experiment
+    from rankcheck.experiments.workers import PartError
 
 _HOMES = {
     "rankcheck.experiments.experiment": ("Experiment", "Finding", "Part"),
@@ -25,6 +26,7 @@ _HOMES = {
     "rankcheck.experiments.records": ("recorded",),
     "rankcheck.experiments.result": ("Result", "Run"),
     "rankcheck.experiments.run": ("run_experiment",),
+    "rankcheck.experiments.workers": ("PartError",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -33,6 +35,7 @@ __all__ = [
     "Experiment",
     "Finding",
     "Part",
+    "PartError",
     "Result",
     "Run",
     "experiment",

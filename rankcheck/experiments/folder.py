@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,12 @@ _SHOWING = ("commands", "terminal", "report", "pytest_plugin", "_properties")
 _PARTIAL = re.compile(r"\..{1,40}\.[a-z0-9_]{8}")
 
 
+@cache
+def _versions() -> Mapping[str, str]:
+    return versions()
+
+
+@cache
 def _sources() -> str:
     """A hash of the sources of rankcheck, and of the claims that audits evaluate."""
     found = hashlib.sha256()
@@ -61,8 +68,8 @@ class Head:
     scale: str
     seed: int
     device: str
-    versions: Mapping[str, str] = field(default_factory=versions)
-    sources: str = field(default_factory=_sources)
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(_versions()))
+    sources: str = field(default_factory=lambda: _sources())
     schema: int = SCHEMA
 
     @property

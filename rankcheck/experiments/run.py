@@ -15,7 +15,6 @@ from rankcheck.experiments.known import experiment
 from rankcheck.experiments.result import Result
 from rankcheck.experiments.workers import Job, here, in_processes
 from rankcheck.hunt.arguments import check_device
-from rankcheck.versions import versions
 
 __all__ = ["SEEDS", "command_line", "planned", "run_experiment"]
 
@@ -23,7 +22,7 @@ __all__ = ["SEEDS", "command_line", "planned", "run_experiment"]
 SEEDS = 1 << 31
 
 
-def command_line(name: str, scale: Scale, seed: int) -> str:
+def command_line(name: str, scale: str, seed: int) -> str:
     """The command that remakes a result."""
     return f"rankcheck experiment {name} --scale {scale} --seed {seed}"
 
@@ -90,8 +89,8 @@ def run_experiment(
         if found is not None:
             return found
         done: dict[str, Finished] = {}
-        for part in parts if place is not None else ():
-            finished = place.finished(part)
+        for part in parts:
+            finished = None if place is None else place.finished(part)
             if finished is not None:
                 done[part.name] = finished
                 told(part.name, 1.0, "done before")
@@ -115,7 +114,7 @@ def _result(head: Head, parts: Sequence[Part], done: dict[str, Finished]) -> Res
         seed=head.seed,
         command=command_line(head.experiment, head.scale, head.seed),
         device=head.device,
-        versions=versions(),
+        versions=head.versions,
         seconds=sum(done[part.name].seconds for part in parts),
         made=datetime.datetime.now(datetime.UTC).date().isoformat(),
         runs=tuple(run for part in parts for run in done[part.name].runs),

@@ -199,7 +199,7 @@ def _findings(findings: Sequence[Finding], width: int, written: Callable[[str], 
         (written(each.quantity), written(each.printed), written(each.ours), _AGREES[each.agrees])
         for each in findings
     ]
-    found = []
+    found: list[str] = []
     if width < _NARROW:
         for row, each in zip(rows, findings, strict=True):
             found += [""] * bool(found) + _wrapped(row[0], width)

@@ -92,15 +92,39 @@ def test_finished_parts_are_taken_over(tmp_path, monkeypatch, plain, kept):
     for name in PARTS[kept:]:
         (tmp_path / "parts" / f"{name}.json").unlink()
     run, trained, told = Toy.run, [], []
-    monkeypatch.setattr(
-        Toy, "run", lambda toy, part, place: trained.append(part.name) or run(toy, part, place)
-    )
+
+    def noted(toy, part, place):
+        trained.append(part.name)
+        return run(toy, part, place)
+
+    monkeypatch.setattr(Toy, "run", noted)
     again = go(tmp_path, told=lambda *each: told.append(each))
     assert again.runs == plain
     assert tuple(trained) == PARTS[kept:]
     assert [each for each in told if each[2] == "done before"] == [
         (name, 1.0, "done before") for name in PARTS[:kept]
     ]
+
+
+def test_checkpoints_of_a_finished_part_are_deleted(tmp_path, plain):
+    """Also where the process was killed before it did."""
+    go(tmp_path)
+    (tmp_path / "result.json").unlink()
+    for name in ("a.safetensors", "b.first.safetensors"):
+        (tmp_path / "parts" / name).touch()
+    assert go(tmp_path).runs == plain
+    assert {path.suffix for path in (tmp_path / "parts").iterdir()} == {".json"}
+
+
+def test_a_part_is_of_a_device_of_versions_and_of_sources():
+    part = planned(Toy(), "tiny", 0)[0]
+    heads = [
+        folder_.Head(NAME, "tiny", 0, "cpu"),
+        folder_.Head(NAME, "tiny", 0, "cuda"),
+        folder_.Head(NAME, "tiny", 0, "cpu", versions={}),
+        folder_.Head(NAME, "tiny", 0, "cpu", sources=""),
+    ]
+    assert len({folder_.Folder(Path(), head).identity(part) for head in heads}) == 4
 
 
 def test_what_is_told(tmp_path):
@@ -128,7 +152,7 @@ def test_it_goes_on_to_the_same_result_wherever_it_was_interrupted(
     monkeypatch.setattr(training, "_STEPS", 3)
     toy(every=0.0)
     draw = random.Random(1)
-    tries = []
+    tries: list[int] = []
 
     def told(part, share, words):
         if words != "done before" and draw.random() < 0.25:
@@ -145,6 +169,17 @@ def test_it_goes_on_to_the_same_result_wherever_it_was_interrupted(
     assert found.seconds > 0
     left = sorted(path.name for path in (tmp_path / "parts").iterdir())
     assert left == [f"{name}.json" for name in PARTS]
+
+
+def test_seconds_before_an_interruption_count(tmp_path, monkeypatch):
+    def told(part, share, words):
+        if part == "b" and share > 0.4:
+            raise Killed
+
+    with pytest.raises(Killed):
+        go(tmp_path, told=told)
+    monkeypatch.setattr(training, "spent", lambda path: 1000.0 * (path.suffix == ".safetensors"))
+    assert 2000 < go(tmp_path).seconds < 2900  # both trainings of part b were begun
 
 
 def test_a_checkpoint_is_of_its_part_its_stage_and_its_folder(tmp_path):
@@ -189,7 +224,7 @@ def test_the_folder_of_another_run_is_refused(tmp_path, monkeypatch, name):
     monkeypatch.setattr(Toy, "run", never)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
     with pytest.raises(InputError, match="or name another folder with --out") as caught:
-        run_experiment(NAME, **{"scale": "tiny", "folder": tmp_path, **options})
+        run_experiment(NAME, **({"scale": "tiny", "folder": tmp_path} | options))
     assert said in str(caught.value)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
 
@@ -198,7 +233,7 @@ def test_the_folder_of_other_code_is_refused(tmp_path, monkeypatch):
     """Checkpoints of old code would mix with the numbers of the new one."""
     go(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(folder_, "_SHOWING", ())
+        patch.setattr(folder_, "_sources", lambda: "others")
         with pytest.raises(InputError, match="another version of rankcheck's sources; delete"):
             go(tmp_path)
     head = json.loads((tmp_path / "run.json").read_text())
@@ -216,10 +251,10 @@ def test_the_sources_are_those_that_numbers_depend_on(tmp_path, monkeypatch):
         file.write_text("1")
     monkeypatch.setattr(folder_, "_PACKAGE", package)
     monkeypatch.setattr(folder_, "project_folder", lambda: claims)
-    found = [folder_._sources()]
+    found = [folder_._sources.__wrapped__()]
     for file in files:
         file.write_text("2")
-        found.append(folder_._sources())
+        found.append(folder_._sources.__wrapped__())
     assert [a == b for a, b in pairwise(found)] == [False, True, False]
 
 
@@ -279,7 +314,8 @@ def test_the_data_of_a_part_do_not_depend_on_the_threads(plain):
 def test_the_number_of_workers_changes_no_digit(tmp_path, toy, plain):
     """A worker that is killed loses nothing either."""
     toy(fault="die later", every=0.0, flag=str(tmp_path / "flag"))
-    told, noticed = [], []
+    told: list[tuple[str, float, str]] = []
+    noticed: list[str] = []
     found = go(tmp_path / "out", workers=2, told=lambda *e: told.append(e), noticed=noticed.append)
     assert found.runs == plain
     assert noticed == [
@@ -303,16 +339,14 @@ def test_a_part_whose_worker_dies_twice_is_named_and_the_others_are_kept(tmp_pat
 
 @pytest.fixture
 def worker(tmp_path):
-    """What a worker does with part b, in this process: `worker(toy, tell)`."""
+    """`worker(toy)` is what a worker does with a part, in this process."""
     before = signal.getsignal(signal.SIGTERM)
-
-    def run(made, tell=lambda value: None):
-        part = planned(made, "tiny", 0)[1]
-        with folder_.opened(tmp_path, folder_.Head(NAME, "tiny", 0, "cpu")) as folder:
-            return workers._prepare(workers.Job(made, folder, "cpu"))(part, tell)
-
-    yield run
+    with folder_.opened(tmp_path, folder_.Head(NAME, "tiny", 0, "cpu")) as folder:
+        yield lambda made: workers._prepare(workers.Job(made, folder, "cpu"))
     signal.signal(signal.SIGTERM, before)
+
+
+B = planned(Toy(), "tiny", 0)[1]
 
 
 @pytest.mark.parametrize(
@@ -330,7 +364,7 @@ def worker(tmp_path):
 )
 def test_a_worker_says_why_it_failed(worker, fault, kind, said):
     """It is sent to the parent, so it can be pickled."""
-    found = pickle.loads(pickle.dumps(worker(Toy(fault=fault))))
+    found = pickle.loads(pickle.dumps(worker(Toy(fault=fault))(B, lambda value: None)))
     if kind is None:
         assert (found.error, found.said) == (None, said)
     else:
@@ -346,10 +380,11 @@ def test_a_worker_that_is_told_to_end_keeps_a_checkpoint(worker, tmp_path, plain
         if len(told) == 3:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    assert worker(Toy(), tell) == "SIGTERM"
+    run = worker(Toy())
+    assert run(B, tell) == "SIGTERM"
     left = sorted(path.name for path in (tmp_path / "parts").iterdir())
     assert left == ["b.first.safetensors", "b.safetensors"]
-    assert worker(Toy()).runs == plain[2:4]  # the next task is not ended
+    assert run(B, told.append).runs == plain[2:4]  # the next task is not ended
     assert [path.name for path in (tmp_path / "parts").iterdir()] == ["b.json"]
 
 

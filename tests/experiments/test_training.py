@@ -67,12 +67,12 @@ def test_each_run_is_what_torch_trains_alone():
             loss = nn.functional.mse_loss(net(x[run]), y[run])
             (loss + 1e-2 * sum((p**2).sum() for p in net.parameters())).backward()
             adam.step()
-        alone.append((net, float(loss.detach())))
+        alone.append((net, loss.item()))
     history = train(stack, error, x, 1e-2, SCHEDULE)
-    for run, (net, loss) in enumerate(alone):
+    for run, (net, last) in enumerate(alone):
         with torch.no_grad():
             assert torch.allclose(stack(x)[run], net(x[run]), rtol=1e-9, atol=1e-11)
-        assert float(history.errors[-1, run]) == pytest.approx(loss, rel=1e-9)
+        assert float(history.errors[-1, run]) == pytest.approx(last, rel=1e-9)
     assert history.steps[-1] == SCHEDULE.steps - 1
 
 
@@ -328,6 +328,16 @@ def test_a_checkpoint_that_is_not_of_this_training_is_refused(kept, name):
     assert str(path.path) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert path.path.read_bytes() == before
+
+
+def test_a_finished_checkpoint_of_a_longer_training_is_refused(kept):
+    path, *_ = kept
+    trained(path)
+    with safe_open(path.path, framework="pt") as file:
+        said = dict(file.metadata())
+    save_file(load_file(path.path), path.path, metadata=said | {"step": "61"})
+    with pytest.raises(CheckpointError, match="it is of step 61 of 60"):
+        trained(path)
 
 
 def test_what_was_not_changed_is_taken(kept):

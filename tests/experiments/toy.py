@@ -78,7 +78,7 @@ class Toy(Experiment):
         if fault == "die later" and not Path(self.flag).exists():
             Path(self.flag).touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        second = go("", 0.4, 0.9)
+        second = go("", 0.4, 1.0)
         runs = []
         for number, seed in enumerate(part.seeds):
             net = stack.network(number)

@@ -732,7 +732,12 @@ TABLE: dict[str, list[Fault]] = {
 }
 #: Files of which every test is a row.
 WHOLE = (
-    *("faults/test_experiments.py", "faults/test_memory.py", "faults/test_places.py", "faults/test_processes.py"),
+    *(
+        "faults/test_experiments.py",
+        "faults/test_memory.py",
+        "faults/test_places.py",
+        "faults/test_processes.py",
+    ),
     *("faults/test_security.py", "faults/test_writing.py"),
     *("commands/test_limits.py", "commands/test_interrupts.py"),
 )
