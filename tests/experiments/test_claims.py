@@ -97,7 +97,7 @@ def test_the_record_is_evaluated_once(claim, verify, coins, profile):
     assert (row.verdict, row.messages, coins.made) == ("holds", (), [])
     assert (row.swept.evaluated, row.drawn.evaluated, row.scope) == (1, 0, None)
     assert row.needs == ("fair",)
-    assert row.broken_by == {"fair": "5 runs: bent (5)", "tails": "5 runs: fair (5)"}
+    assert row.broken_by == {"fair": "5 runs with fair = False", "tails": "5 runs with fair = True"}
     assert (row.mutants.killed, row.mutants.total) == (1, 1)
     assert len(evaluated) < 12
     assert row.recorded.outcomes == ("heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",)
@@ -340,13 +340,13 @@ def test_each_alternative_is_an_instance(claim, verify):
     row = verify(claim(where=(*FAIR, *BENT), needs={}))
     assert row.verdict == "failed"
     assert row.recorded.outcomes == (
-        "5 runs: fair (5): heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",
-        "5 runs: bent (5): heads: 0 of 5 runs, p = 1 > 0.05",
+        "5 runs with fair = True: heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",
+        "5 runs with fair = False: heads: 0 of 5 runs, p = 1 > 0.05",
     )
     body = lambda runs, *, count=5: leq(torch.tensor(len(runs)), count)  # noqa: E731
     row = verify(claim(body, (*FAIR, *BENT), needs={}, mutants={"4": {"count": 4}}))
     assert (row.verdict, row.swept.evaluated) == ("holds", 2)
-    assert row.recorded.outcomes[0] == "5 runs: fair (5): relation 1: 5 ≤ 5"
+    assert row.recorded.outcomes[0] == "5 runs with fair = True: relation 1: 5 ≤ 5"
 
 
 def test_what_is_asserted_of_no_run_is_said(claim, verify):
@@ -389,7 +389,7 @@ def test_a_control_that_is_not_caught_is_a_failure(claim, verify):
 
 
 def test_runs_that_are_not_there(claim, verify):
-    with pytest.raises(Exception, match=r"no run of the experiment t.coins has fair = 3"):
+    with pytest.raises(Exception, match=r"the experiment t.coins has no runs with fair = 3"):
         verify(claim(where=((("fair", 3),),)))
 
 
@@ -475,5 +475,9 @@ def test_runs_are_shown_in_a_few_words():
         return Run(part, seed, {}, {})
 
     assert repr(Runs([run("b", 0), run("a", 0), run("b", 1)])) == "3 runs: a (1), b (2)"
-    assert repr(Runs([run("a", 0)])) == "1 run: a"
+    assert repr(Runs([run("a", 0)])) == "1 run: a (1)"
     assert repr(Runs()) == "no runs"
+    assert repr(Runs([run("a", 0)], [("depth", 3), ("data", "x")])) == (
+        "1 run with depth = 3, data = x"
+    )
+    assert mostly([True] * 5, "so", of="pairs").note == "5 of 5 pairs, p = 0.0312 ≤ 0.05"
