@@ -241,6 +241,31 @@ def test_a_folder_of_somebody_else_is_left_alone(claim, verify, tmp_path, file):
     assert (place / file).read_text() == "mine"
 
 
+@pytest.mark.parametrize("name", ["", "parts"])
+def test_a_folder_that_is_a_link_is_not_used(stopped, claim, verify, tmp_path, name):
+    place = tmp_path / "left" / "remade" / "t.coins-seed-1" / name
+    place.rename(tmp_path / "mine")
+    place.symlink_to(tmp_path / "mine")
+    before = sorted((tmp_path / "mine").rglob("*"))
+    row = verify(claim(), "deep", 1)
+    assert row.verdict == "undecided"
+    assert f"{place} is a link" in row.messages[0]
+    assert sorted((tmp_path / "mine").rglob("*")) == before
+
+
+def test_files_that_are_links_are_replaced(stopped, claim, verify, tmp_path):
+    """A folder comes with a checkout, say; what its links point to stays as it is."""
+    place = tmp_path / "left" / "remade" / "t.coins-seed-1"
+    outside = tmp_path / "settings.json"
+    outside.write_text("{}")
+    (place / "begun.json").unlink()
+    (place / "begun.json").symlink_to(outside)
+    (place / "result.json").symlink_to(outside)
+    assert verify(claim(), "deep", 1).verdict == "holds"
+    assert outside.read_text() == "{}"
+    assert not (place / "result.json").is_symlink()
+
+
 def test_a_folder_that_cannot_be_written_leaves_the_claim_undecided(claim, verify, tmp_path):
     (tmp_path / "left").write_text("a file")
     row = verify(claim(), "deep", 1)
