@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -48,16 +48,31 @@ __all__ = ["Runs", "mostly", "recorded_runs"]
 
 
 class Runs(tuple[Run, ...]):
-    """Runs of an experiment; in messages they are shown in a few words."""
+    """Runs of an experiment; in messages they are shown in a few words.
 
-    __slots__ = ()
+    Args:
+        chosen: the settings that they were chosen by, with their values.
+    """
+
+    chosen: tuple[tuple[str, Any], ...]
+
+    def __new__(cls, runs: Iterable[Run] = (), chosen: Sequence[tuple[str, Any]] = ()) -> Self:
+        made = super().__new__(cls, tuple(runs))
+        made.chosen = tuple(chosen)
+        return made
 
     def __repr__(self) -> str:
-        if not self:
-            return "no runs"
+        """How many runs, and those of which settings, or of which parts.
+
+        >>> Runs([Run("a", 0, {"depth": 3}, {})], [("depth", 3)])
+        1 run with depth = 3
+        """
+        count = f"{len(self) or 'no'} run{'s' * (len(self) != 1)}"
+        if self.chosen:
+            return f"{count} with " + ", ".join(f"{name} = {value}" for name, value in self.chosen)
         parts = Counter(run.part for run in self)
         named = ", ".join(f"{part} ({count})" for part, count in sorted(parts.items()))
-        return f"{len(self)} runs: {named}" if len(self) != 1 else f"1 run: {self[0].part}"
+        return f"{count}: {named}" if named else count
 
     def describe(self) -> str:
         """The runs in a message."""
@@ -95,23 +110,27 @@ def recorded_runs(
         InputError: if no run has these settings.
     """
     chosen = source.choice(where) if len(where) > 1 else where[0]
-    found = Runs(current(experiment).where(**dict(chosen)))
+    found = Runs(current(experiment).where(**dict(chosen)), chosen)
     if not found:
-        said = ", ".join(f"{name} = {value!r}" for name, value in chosen) or "anything"
-        raise InputError(f"no run of the experiment {experiment} has {said}")
+        raise InputError(f"the experiment {experiment} has {found!r}")
     return (found,)
 
 
-def mostly(outcomes: Iterable[bool], label: str, *, level: float = LEVEL) -> Relation:
+def mostly(
+    outcomes: Iterable[bool], label: str, *, level: float = LEVEL, of: str = "runs"
+) -> Relation:
     """More than half of all runs end like this, at the level, by `sign_test` on those at hand.
 
     The left side is the p-value, the right side the level: five of five runs give 0.031, seven of
     eight 0.035.
+
+    Args:
+        outcomes: of independent runs, whether they end like this.
+        of: what the outcomes are of, for messages, where it is not single runs.
     """
     found = [bool(each) for each in outcomes]
     p = sign_test(sum(found), len(found))
     relation = leq(torch.tensor(p, dtype=torch.float64), level, label=label)
     sign = "≤" if p <= level else ">"
-    return replace(
-        relation, note=f"{sum(found)} of {len(found)} runs, p = {p:.3g} {sign} {level:g}"
-    )
+    said = f"{sum(found)} of {len(found)} {of}, p = {p:.3g} {sign} {level:g}"
+    return replace(relation, note=said)

@@ -85,7 +85,7 @@ class RecordedExperiment:
             )
         finally:
             torch.set_flush_denormal(False)  # training sets it, and claims are evaluated without
-        files.write_json(place / _RESULT, made.to_json())
+        files.write_json(place / _RESULT, made.to_json(), follow=False)
         found = _provenance(made, place / _RESULT)
         if (record.seed, record.device) == (made.seed, made.device):
             found = replace(found, same=_same(record, made))
@@ -161,6 +161,9 @@ def _begin(place: Path) -> None:
     Raises:
         InputError: if the folder is not one of these.
     """
+    for inside in (place, place / _PARTS):
+        if inside.is_symlink():
+            raise InputError(f"{inside} is a link; an experiment is made in a folder of its own")
     begun = {"code": _code(), "versions": versions()}
     if place.exists() and any(place.iterdir()):
         try:
@@ -177,7 +180,7 @@ def _begin(place: Path) -> None:
             shutil.rmtree(place / _PARTS)
         (place / _RESULT).unlink(missing_ok=True)
     place.mkdir(parents=True, exist_ok=True)
-    files.write_json(place / _BEGUN, begun)
+    files.write_json(place / _BEGUN, begun, follow=False)
     (place / _PARTS).mkdir()
 
 

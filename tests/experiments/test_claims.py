@@ -97,7 +97,7 @@ def test_the_record_is_evaluated_once(claim, verify, coins, profile):
     assert (row.verdict, row.messages, coins.made) == ("holds", (), [])
     assert (row.swept.evaluated, row.drawn.evaluated, row.scope) == (1, 0, None)
     assert row.needs == ("fair",)
-    assert row.broken_by == {"fair": "5 runs: bent (5)", "tails": "5 runs: fair (5)"}
+    assert row.broken_by == {"fair": "5 runs with fair = False", "tails": "5 runs with fair = True"}
     assert (row.mutants.killed, row.mutants.total) == (1, 1)
     assert len(evaluated) < 12
     assert row.recorded.outcomes == ("heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",)
@@ -241,6 +241,31 @@ def test_a_folder_of_somebody_else_is_left_alone(claim, verify, tmp_path, file):
     assert (place / file).read_text() == "mine"
 
 
+@pytest.mark.parametrize("name", ["", "parts"])
+def test_a_folder_that_is_a_link_is_not_used(stopped, claim, verify, tmp_path, name):
+    place = tmp_path / "left" / "remade" / "t.coins-seed-1" / name
+    place.rename(tmp_path / "mine")
+    place.symlink_to(tmp_path / "mine")
+    before = sorted((tmp_path / "mine").rglob("*"))
+    row = verify(claim(), "deep", 1)
+    assert row.verdict == "undecided"
+    assert f"{place} is a link" in row.messages[0]
+    assert sorted((tmp_path / "mine").rglob("*")) == before
+
+
+def test_files_that_are_links_are_replaced(stopped, claim, verify, tmp_path):
+    """A folder comes with a checkout, say; what its links point to stays as it is."""
+    place = tmp_path / "left" / "remade" / "t.coins-seed-1"
+    outside = tmp_path / "settings.json"
+    outside.write_text("{}")
+    (place / "begun.json").unlink()
+    (place / "begun.json").symlink_to(outside)
+    (place / "result.json").symlink_to(outside)
+    assert verify(claim(), "deep", 1).verdict == "holds"
+    assert outside.read_text() == "{}"
+    assert not (place / "result.json").is_symlink()
+
+
 def test_a_folder_that_cannot_be_written_leaves_the_claim_undecided(claim, verify, tmp_path):
     (tmp_path / "left").write_text("a file")
     row = verify(claim(), "deep", 1)
@@ -340,13 +365,13 @@ def test_each_alternative_is_an_instance(claim, verify):
     row = verify(claim(where=(*FAIR, *BENT), needs={}))
     assert row.verdict == "failed"
     assert row.recorded.outcomes == (
-        "5 runs: fair (5): heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",
-        "5 runs: bent (5): heads: 0 of 5 runs, p = 1 > 0.05",
+        "5 runs with fair = True: heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",
+        "5 runs with fair = False: heads: 0 of 5 runs, p = 1 > 0.05",
     )
     body = lambda runs, *, count=5: leq(torch.tensor(len(runs)), count)  # noqa: E731
     row = verify(claim(body, (*FAIR, *BENT), needs={}, mutants={"4": {"count": 4}}))
     assert (row.verdict, row.swept.evaluated) == ("holds", 2)
-    assert row.recorded.outcomes[0] == "5 runs: fair (5): relation 1: 5 ≤ 5"
+    assert row.recorded.outcomes[0] == "5 runs with fair = True: relation 1: 5 ≤ 5"
 
 
 def test_what_is_asserted_of_no_run_is_said(claim, verify):
@@ -389,7 +414,7 @@ def test_a_control_that_is_not_caught_is_a_failure(claim, verify):
 
 
 def test_runs_that_are_not_there(claim, verify):
-    with pytest.raises(Exception, match=r"no run of the experiment t.coins has fair = 3"):
+    with pytest.raises(Exception, match=r"the experiment t.coins has no runs with fair = 3"):
         verify(claim(where=((("fair", 3),),)))
 
 
@@ -475,5 +500,9 @@ def test_runs_are_shown_in_a_few_words():
         return Run(part, seed, {}, {})
 
     assert repr(Runs([run("b", 0), run("a", 0), run("b", 1)])) == "3 runs: a (1), b (2)"
-    assert repr(Runs([run("a", 0)])) == "1 run: a"
+    assert repr(Runs([run("a", 0)])) == "1 run: a (1)"
     assert repr(Runs()) == "no runs"
+    assert repr(Runs([run("a", 0)], [("depth", 3), ("data", "x")])) == (
+        "1 run with depth = 3, data = x"
+    )
+    assert mostly([True] * 5, "so", of="pairs").note == "5 of 5 pairs, p = 0.0312 ≤ 0.05"
