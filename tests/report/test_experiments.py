@@ -104,7 +104,7 @@ def test_what_is_recorded_is_shown(name):
     assert part.pictures
     names = [picture.name for picture in part.pictures]
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[a-z0-9-]+", each) for each in names)
+    assert all(re.fullmatch(r"[a-z0-9_-]+", each) for each in names)
     assert recorded(name).experiment == name
     first = room.experiment_part(bound(id=name, kind="statistical"), whole=False)
     assert len(first.pictures) == 1
