@@ -16,7 +16,9 @@ from rankcheck.report.svg import Axis, Chart
 
 from .test_standalone import pixels
 
-PLACES = st.lists(st.tuples(*[st.floats(-500, 700).map(lambda v: round(v, 1))] * 2), min_size=1)
+PLACES = st.lists(
+    st.tuples(*[st.floats(-500, 700).map(lambda v: round(v, 1))] * 2), min_size=1, max_size=9
+)
 
 
 def walked(path):
