@@ -23,7 +23,8 @@ PLACES = st.lists(
 
 def walked(path):
     """The subpaths of a path as lists of places, each with whether it is closed."""
-    out, x, y = [], 0.0, 0.0
+    out: list[list] = []
+    x = y = 0.0
     for letter, numbers in re.findall(r"([a-zA-Z])([-\d. ]*)", path):
         values = [float(number) for number in re.findall(r"-?[\d.]+", numbers)]
         if letter == "z":
