@@ -50,10 +50,10 @@ def test_a_claim_shows_its_experiment():
     assert page.open == []
     assert text.count("<figure>") == 2
     assert rows_of(text, "findings") == [
-        ["quantity", "Figure 1 of Nowhere", "here", "agrees", "note"],
+        ["quantity", "Figure 1 of Nowhere", "here", "as printed", "note"],
         ["the cost ‖θ‖2", "about 2", "4", "yes", ""],
-        ["the rank_0", "3", "4 <b>", "no", "The widths differ | a lot."],
-        ["the time", "", "1", "no number in print", ""],
+        ["the rank_0", "3 | 4", "4 <b>", "no", "The widths differ | a lot."],
+        ["the time", "–", "1", "–", ""],
     ]
     said = words(page.text)
     for wanted in (
