@@ -99,11 +99,15 @@ def _lines(made: Experiment, result: Result, drawn: Sequence[Picture]) -> Iterat
     yield "## What came out\n"
     for picture in drawn[:1]:
         yield from _figure(made, picture)
-    yield _row(("quantity", "in print", "here", "agrees", "note"))
-    yield _row(["---"] * 5)
-    for found in made.findings(result):
-        yield _row(_finding(found))
+    found = made.findings(result)
+    yield _row(("quantity", "in print", "here", "as printed"))
+    yield _row(["---"] * 4)
+    yield from (_row(_finding(one)) for one in found)
     yield ""
+    if any(one.note for one in found):
+        yield "Notes:\n"
+        yield from (f"- {plain(one.quantity)}: {plain(one.note)}" for one in found if one.note)
+        yield ""
     for picture in drawn[1:]:
         yield from _figure(made, picture)
     if made.differences:
@@ -121,8 +125,8 @@ def _figure(made: Experiment, picture: Picture) -> Iterator[str]:
 
 
 def _finding(found: Finding) -> tuple[str, ...]:
-    texts = [_cell(text) for text in (found.quantity, found.printed, found.ours)]
-    return (*texts, AGREES[found.agrees], _cell(found.note))
+    texts = (found.quantity, found.printed or "–", found.ours)
+    return (*map(_cell, texts), AGREES[found.agrees])
 
 
 def _provenance(result: Result) -> Iterator[str]:

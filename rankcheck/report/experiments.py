@@ -15,8 +15,8 @@ from rankcheck.verification.ledger import Row
 
 __all__ = ["AGREES", "ExperimentPart", "experiment_part"]
 
-#: How the page says whether a quantity is as printed.
-AGREES = {True: "yes", False: "no", None: "no number in print"}
+#: How the page says whether a quantity is as printed; a dash where nothing is printed.
+AGREES = {True: "yes", False: "no", None: "–"}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, pictures, spread
+from rankcheck.report.compact import compact
 from rankcheck.report.experiments import ExperimentPart, experiment_part
 from rankcheck.report.instances import instance, number, shortened
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
@@ -240,6 +241,7 @@ def _environment() -> Environment:
         "number": number,
         "count": lambda whole: f"{whole:,}".replace(",", " "),
         "shortened": shortened,
+        "compact": compact,
         "fragment": lambda text: quote(text, safe=""),
     }
     return environment

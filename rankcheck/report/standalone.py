@@ -46,7 +46,7 @@ def standalone(picture: Picture, *, dark: bool = False) -> str:
         link.tag = "g"
         link.attrib.clear()
     style = ElementTree.Element("style")
-    style.text = _style(dark, {int(n) for n in re.findall(r"\bs(\d+)\b", picture.svg)})
+    style.text = _style(dark, {int(n) for n in re.findall(r"\bs(\d{1,2})\b", picture.svg)})
     paper = {"x": f"{-_MARGIN:g}", "y": f"{-_MARGIN:g}", "width": f"{across:g}"}
     paper |= {"height": f"{down:g}", "fill": _colours(dark)["--paper"]}
     # The title and the description stay first: programs that read a picture aloud look there.

@@ -50,10 +50,10 @@ def test_a_claim_shows_its_experiment():
     assert page.open == []
     assert text.count("<figure>") == 2
     assert rows_of(text, "findings") == [
-        ["quantity", "Figure 1 of Nowhere", "here", "agrees", "note"],
+        ["quantity", "Figure 1 of Nowhere", "here", "as printed", "note"],
         ["the cost ‖θ‖2", "about 2", "4", "yes", ""],
-        ["the rank_0", "3", "4 <b>", "no", "The widths differ | a lot."],
-        ["the time", "", "1", "no number in print", ""],
+        ["the rank_0", "3 | 4", "4 <b>", "no", "The widths differ | a lot."],
+        ["the time", "–", "1", "–", ""],
     ]
     said = words(page.text)
     for wanted in (
@@ -104,7 +104,7 @@ def test_what_is_recorded_is_shown(name):
     assert part.pictures
     names = [picture.name for picture in part.pictures]
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[a-z0-9-]+", each) for each in names)
+    assert all(re.fullmatch(r"[a-z0-9_-]+", each) for each in names)
     assert recorded(name).experiment == name
     first = room.experiment_part(bound(id=name, kind="statistical"), whole=False)
     assert len(first.pictures) == 1

@@ -131,6 +131,18 @@ def test_the_description_is_kept_and_the_picture_has_a_margin():
     assert [e.text for e in root.iter(f"{SVG}text")] == ["text & more"]
 
 
+def test_text_that_looks_like_style_is_text():
+    chart, _ = square(1)
+    bad = "s" + "9" * 5000 + ' class="s7" var(--ink) <style>*{fill:red}</style>'
+    chart.label((0, 0), bad, tip=bad)
+    text = standalone(Picture("n", "t", "c", chart.svg))
+    root = ElementTree.fromstring(text)
+    assert bad in [e.text for e in root.iter(f"{SVG}text")]
+    [style] = root.iter(f"{SVG}style")
+    assert "red" not in style.text
+    assert png(text, 1).startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("series", [1, 2, 5, INK, tone(0), tone(0.25), tone(1)])
 def test_what_is_drawn_where(series, dark):

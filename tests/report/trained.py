@@ -32,7 +32,7 @@ class MadeUp(Experiment):
         costs = [run.measured["cost"] for run in result.runs]
         return [
             Finding("the cost $\\|\\theta\\|^2$", "about 2", f"{max(costs):g}", True),
-            Finding("the rank_0", "3", "4 <b>", False, "The widths differ | a lot."),
+            Finding("the rank_0", "3 | 4", "4 <b>", False, "The widths differ | a lot."),
             Finding("the time", "", "1", None),
         ]
 
