@@ -46,8 +46,8 @@ def test_trained_singular_values(runs, *, layers=4, gain=1):
     they belong to wrong directions.
 
     Not covered: other targets and laws, other widths (`rankcheck experiment` has the scale
-    `paper`), minimisers, as training stops at a local minimum or before it, and the least number
-    of points. With 128 points for $r = 2$ no relation but the first is claimed.
+    `paper`), and minimisers, as training stops at a local minimum or before it. With 128 points for
+    $r = 2$ the recorded pairs go both ways, and nothing is claimed.
     """
     both = pairs(runs, layers)
     return (
