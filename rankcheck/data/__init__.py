@@ -1,4 +1,4 @@
-"""Quantities of data sets: shortest paths, crossings, growing point clouds, kernel ridge regression.
+"""Quantities of data sets: paths, growing point clouds, kernel ridge regression.
 
 What lives here: quantities of points, not of networks.
 May import: `linalg`, `scalars`, `errors`, `balls`.

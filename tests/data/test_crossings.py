@@ -55,9 +55,10 @@ def test_signs_that_floats_get_wrong_are_decided_exactly():
     a, b = np.array([0.1, 0.1]), np.array([0.3, 0.3])
     below = np.array([0.2, np.nextafter(0.2, 0)])
     for c in (below, below[::-1]):
-        stroke = np.array([c, c + [1.0, -1.0] if c[0] < c[1] else c + [-1.0, 1.0]])
+        away = np.array([1.0, -1.0]) if c[0] < c[1] else np.array([-1.0, 1.0])
+        stroke = np.array([c, c + away])
         assert set(crossing_angles(np.array([[a, b], stroke]))) == {(0, 1)}
-        other = np.array([c, 2 * c - stroke[1]])
+        other = np.array([c, c - away])
         assert not crossing_angles(np.array([[a, b], other]))
 
 
