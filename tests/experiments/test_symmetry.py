@@ -1,6 +1,7 @@
 """bottleneck.figure-2: its task, its measurements by hand, the tiny scale, and the record."""
 
 import dataclasses
+import itertools
 import json
 import math
 
@@ -143,35 +144,75 @@ def test_a_network_that_sees_only_w_collapses_the_orbits():
     assert min(shares_within(images_of(blind, task, rotated(task, generator())))[1:]) > 0.3
 
 
-def shifted_identity(n, depth):
-    """A network whose α_ℓ are all x + 100."""
-    eye = torch.eye(n, dtype=torch.float64)
-    first = torch.full((n,), 100.0, dtype=torch.float64)
-    return Network([eye] * depth, [first, *[0 * first] * (depth - 1)])
+STRETCH = torch.tensor([1.0, 1.0, 1.0, 2.0, 4.0], dtype=torch.float64)
 
 
-def test_distances_of_the_identity_are_those_of_the_plane():
+def stretches(depth):
+    """α_1 = x + 100, α_2 = 3 α_1, and in α_3 the entries of α_2 are stretched differently."""
+    eye = torch.eye(5, dtype=torch.float64)
+    zeros = torch.zeros(5, dtype=torch.float64)
+    weights = [eye, 3 * eye, torch.diag(STRETCH), *[eye] * (depth - 3)]
+    return Network(weights, [zeros + 100, *[zeros] * (depth - 1)])
+
+
+def test_distances_of_a_multiple_are_those_of_the_plane():
     task, _, _ = drawn()
-    measured, shown = measured_distances(shifted_identity(5, 4), task, generator())
+    measured, shown = measured_distances(stretches(4), task, generator())
     half, spot = shown["half"], shown["spot"]
     cells = len(shown["distances"])
     ticks = (np.arange(cells) + 0.5) * 2 * half / cells - half
-    expected = np.hypot(ticks[None] - spot, ticks[:, None]) / task.size
+    expected = 3 * np.hypot(ticks[None] - spot, ticks[:, None]) / task.size
     np.testing.assert_allclose(shown["distances"], expected, rtol=6e-3)  # three digits
-    assert measured["circle_share"] > 0.5
+    radii, angles = np.linspace(0, REACH, 14)[1:, None], np.arange(48) * 2 * np.pi / 48
+    around = np.hypot(radii * np.cos(angles) - spot, radii * np.sin(angles))
+    assert measured["circle_share"] == pytest.approx(around.var(1).mean() / around.var())
     _, shown = measured_distances(networks_of_one_number(task, task.w), task, generator())
     assert np.max(shown["distances"]) < 1e-12
 
 
-def test_paths_in_the_layer_of_the_identity_are_those_in_the_inputs():
+def angles_by_complex_numbers(paths):
+    """By pair of paths (P, K, 2) that cross, the largest angle, from solutions s, t in (0, 1)."""
+    z = paths[..., 0] + 1j * paths[..., 1]
+    largest = []
+    for p, q in itertools.combinations(z, 2):
+        u, v = np.diff(p)[:, None], np.diff(q)[None]
+        away = q[None, :-1] - p[:-1, None]
+        size = (u.conj() * v).imag
+        s, t = (away.conj() * v).imag / size, (away.conj() * u).imag / size
+        inside = (s > 0) & (s < 1) & (t > 0) & (t < 1)
+        if inside.any():
+            largest.append(np.abs(np.degrees(np.angle(v / u)))[inside].max())
+    return np.array(largest)
+
+
+def test_paths_are_projected_to_the_principal_plane_of_their_layer():
     task, x, _ = drawn()
-    net = shifted_identity(5, 4)
-    measured, shown = measured_paths(net, net, task, x, 12, generator())
+    # At depth 3 the layer is α_2, which is like the inputs; at depth 4 it is α_3.
+    measured, shown = measured_paths(stretches(4), stretches(3), task, x, 40, generator())
     pairs = measured["crossing_at_all"]
+    assert measured["crossing_layer"] == 2
     assert pairs["layer"] == pairs["before"] == pairs["inputs"]
     assert measured["plane_shares"] == pytest.approx(measured["plane_shares_inputs"])
     assert all(measured["crossing"][name] <= pairs[name] for name in pairs)
-    assert np.shape(shown["paths"]) == np.shape(shown["paths_others"]) == (12, 7, 2)
+    assert np.shape(shown["paths"]) == np.shape(shown["paths_others"]) == (24, 7, 2)
+    lengths = np.linalg.norm(np.diff(shown["paths"], axis=1), axis=-1)
+    path = task.path(task.points(40, generator())).numpy() / task.size
+    axes = np.linalg.svd(x.numpy() - x.numpy().mean(0))[2][:2]
+    angles = angles_by_complex_numbers(path @ axes.T)
+    assert pairs["inputs"] == len(angles) > measured["crossing"]["inputs"] == sum(angles > 30)
+    expected = 3 * np.linalg.norm(np.diff(path[:24] @ axes.T, axis=1), axis=-1)
+    np.testing.assert_allclose(lengths, expected, atol=2e-3)
+
+    silent = Network.linear([0 * W for W in stretches(3).weights])
+    measured, _ = measured_paths(stretches(3), silent, task, x, 40, generator())
+    assert measured["crossing_at_all"]["before"] == pairs["inputs"] > 0
+    assert measured["crossing_at_all"]["layer"] == 0
+    assert measured["plane_shares"] == [0, 0, 0]
+
+    measured, _ = measured_paths(stretches(4), stretches(4), task, x, 40, generator())
+    s = np.linalg.svd((x - x.mean(0)).numpy() * STRETCH.numpy())[1] ** 2
+    assert measured["crossing_layer"] == 3
+    np.testing.assert_allclose(measured["plane_shares"], (s / s.sum())[:3], rtol=1e-9)
 
 
 def test_the_principal_plane_is_that_of_numpy():
