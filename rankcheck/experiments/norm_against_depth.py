@@ -122,8 +122,8 @@ Of a function $f$ of rank $k$ the theory says that the least norm of parameters 
 $\|\theta\|^2 = kL + R^{(1)}(f) + o(1)$: one for each layer and each dimension that is carried
 through it, and a number that does not depend on the depth. Whether training finds such networks is
 a question of its own. If it does, networks of all depths that learn one task, and have the same
-number of dimensions in their middle, lie on a line of $\|\theta\|^2$ against $L$ whose slope is that
-number.
+number of dimensions in their middle, lie on a line of $\|\theta\|^2$ against $L$ whose slope is
+that number.
 
 Had this been false, the slope would not have been the number of dimensions: it would have been
 smaller if every layer of a deeper network had smaller singular values, and larger if a further

@@ -73,8 +73,8 @@ def _nonlinearity(result: Result, first: Run) -> Picture:
             chart.line(list(enumerate(map(float, run.measured["bends"]), 1)), series)
         chart.end_label(runs[0].measured["bends"][-1], f"rank {k}", series)
     caption = (
-        r"$\|\tilde Z_\ell - \sigma(\tilde Z_\ell)\|_F / \|\tilde Z_\ell\|_F$ of the hidden layers, with "
-        r"$\tilde Z_\ell$ the matrix of their pre-activations: a line for each network of "
+        r"$\|\tilde Z_\ell - \sigma(\tilde Z_\ell)\|_F / \|\tilde Z_\ell\|_F$ of the hidden "
+        r"layers, $\tilde Z_\ell$ the matrix of their pre-activations: a line for each network of "
         f"depth {depth}."
     )
     return Picture("low_rank_task-nonlinearity", title, caption, chart.svg)

@@ -81,7 +81,7 @@ def _spectra(run: Run) -> Picture:
         points = [(float(n), s[i]) for n, s in enumerate(layers, 1) if i < len(s)]
         chart.line(points, 1 if i < rank else 2)
     caption = (
-        rf"The first singular values of $W_\ell$ of one network of depth {depth}: the first "
-        rf"{rank}, those of $W_{L / 2}$ above 0.5, in blue, the others in orange."
+        rf"The first singular values of $W_\ell$ of one network of depth {depth}: in blue the "
+        rf"first {rank}, as many as are above 0.5 for $W_{{L/2}}$, the others in orange."
     )
     return Picture(f"norm_against_depth-{depth}", title, caption, chart.svg)
