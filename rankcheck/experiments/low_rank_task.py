@@ -54,7 +54,7 @@ SHOWN = 10
 #: So many runs of a part are drawn.
 DRAWN = 2
 #: So many of the points are audited, as the theorems take seconds on all of them.
-AUDITED = 50
+AUDITED = 20
 #: Between the seeds of two experiments; a part has fewer runs.
 APART = 1000
 #: ‖θ‖²/L as printed.
@@ -135,7 +135,7 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
         "The number of steps is not printed; the document stopped before the norm of the weights "
         "had settled. Here there are 2500 steps of Adam on all points at once, and the learning "
         "rate falls like a cosine.",
-        "The audits, and the ranks of Jacobians among them, take the first 50 of the 500 points.",
+        "The audits, and the ranks of Jacobians among them, take the first 20 of the 500 points.",
     )
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
