@@ -16,6 +16,8 @@ from rankcheck.report.svg import Chart, element, printable, titled
 
 __all__ = ["Key", "panels"]
 
+#: The width of a letter of a heading, which is bold.
+_BOLD = 1.25 * WIDE
 #: Between two panels, and between two keys, in units.
 _GAP, _KEY_GAP, _KEY = 20.0, 16.0, 24.0
 
@@ -78,7 +80,7 @@ def panels(
 
 def _heading(chart: Chart, letter: str) -> list[str]:
     """The lines above a chart."""
-    return textwrap.wrap(f"{letter} {chart.title}".strip(), max(int(chart.width / WIDE), 8))
+    return textwrap.wrap(f"{letter} {chart.title}".strip(), max(int(chart.width / _BOLD), 8))
 
 
 def _legend(keys: Sequence[Key], width: float) -> tuple[Markup, float]:
