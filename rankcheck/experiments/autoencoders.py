@@ -174,8 +174,13 @@ def measure(net: Network, data: Data) -> dict[str, Any]:
         "lefts": [a / b for a, b in zip(after, before, strict=True)],
         "nearest": _nearest(out, data.x) / _nearest(last, data.x),
         "second": float(torch.where(s[:, 1] > 0, s[:, 1] / s[:, 0], 0.0).median()),
-        "again": float((net(out) - out).norm(dim=-1).mean() / (out - last).norm(dim=-1).mean()),
+        "again": _share((net(out) - out).norm(dim=-1).mean(), (out - last).norm(dim=-1).mean()),
     }
+
+
+def _share(part: Tensor, whole: Tensor) -> float:
+    """part/whole; 0 for the identity, which moves nothing."""
+    return float(part / whole) if whole > 0 else 0.0
 
 
 def _nearest(points: Tensor, data: Tensor) -> float:
@@ -398,7 +403,7 @@ def _of_curve(result: Result) -> list[Finding]:
             "Shallow networks move points towards the curve as well, but not onto it.",
         ),
         Finding(
-            "left at the deep network over left at the shallow one of the same seed",
+            "curve: left by the deep network over left by the shallow one of the same seed",
             "smaller",
             f"{_spread(nearer)}; at most {NEARER:g} in "
             f"{sum(each <= NEARER for each in nearer)} of {len(nearer)} pairs",
@@ -452,7 +457,7 @@ def _of_digits(result: Result) -> list[Finding]:
             f"{_ranks(deep)} and {_ranks(shallow)}.",
         ),
         Finding(
-            "left at the deep network over left at the shallow one of the same seed",
+            "images: left by the deep network over left by the shallow one of the same seed",
             "smaller",
             f"{_spread(nearer)}; at most {NEARER:g} in "
             f"{sum(each <= NEARER for each in nearer)} of {len(nearer)} pairs",

@@ -62,7 +62,7 @@ def _frame(*drawn: Mapping[str, Any]) -> tuple[Axis, Axis]:
     axes = []
     for values in zip(*points, strict=True):
         edge = 0.03 * (max(values) - min(values))
-        axes.append(Axis(min(values) - edge, max(values) + edge, count=4))
+        axes.append(Axis(min(values) - edge, max(values) + edge, count=5))
     return axes[0], axes[1]
 
 
@@ -70,7 +70,7 @@ def _panel(run: Run, frame: tuple[Axis, Axis]) -> Chart:
     x, y = frame
     left = run.measured["left"]
     chart = Chart(
-        f"depth {_depth(run)}: {left:.0%} of the distance left",
+        f"depth {_depth(run)}: {left:.0%} left",
         f"Depth {_depth(run)}: outputs are, on average, {left:.0%} as far from the curve as inputs",
         x,
         y,
@@ -79,7 +79,7 @@ def _panel(run: Run, frame: tuple[Axis, Axis]) -> Chart:
         right=4,
     )
     shown = run.drawn
-    chart.lines(_inside(shown["path"], x, y), 0)
+    chart.lines(_inside(shown["path"], x, y), 0, thin=True)
     chart.dots(_points(shown["points"]), _DATA, fine=True)
     ends = list(zip(_points(shown["inputs"]), _points(shown["outputs"]), strict=True))
     chart.arrows(ends, _INPUTS)
