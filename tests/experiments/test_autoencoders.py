@@ -257,16 +257,17 @@ def test_the_findings_are_those_of_the_record(record):
     deep, shallow, *_ = EXPERIMENT.findings(record)
     for finding, values in ((deep, left(CURVE, 20)), (shallow, left(CURVE, 2))):
         said = re.fullmatch(
-            r"(\S+) to (\S+), median (\S+); at most 0.5 in (\d+) of 8 runs", finding.ours
+            r"(\S+) to (\S+), median (\S+); at most 0.1 in (\d+), at most 0.5 in (\d+) of 8 runs",
+            finding.ours,
         )
-        low, high, middle, count = map(float, said.groups())
+        low, high, middle, few, count = map(float, said.groups())
         for number, true in (
             (low, values.min()),
             (high, values.max()),
             (middle, np.median(values)),
         ):
             assert number == pytest.approx(true, rel=0.05)
-        assert count == (values <= 0.5).sum()
+        assert (few, count) == ((values <= 0.1).sum(), (values <= 0.5).sum())
 
 
 def test_the_figures_show_the_record(record):
