@@ -33,8 +33,8 @@ from rankcheck.regions.splitting import Complex
 
 __all__ = ["Decision", "decision"]
 
-#: Vertices that are closer than this share of the box are one point. Where three classes of a
-#: network of floats meet, rounding of f_i − f_j can leave a triangle of the size of a rounding.
+#: Vertices that are closer than this share of the box are one point: where four classes or more
+#: would meet in one, rounding of the weights leaves several points where three do.
 SAME = 1e-9
 
 

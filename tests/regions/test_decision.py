@@ -113,7 +113,8 @@ def test_against_a_fine_grid(seed):
 def test_junctions_of_planes_are_the_facets_of_a_hull(seed):
     """z = W_i x + b_i, whose maximum has its corners where the upper hull of (W_i, b_i) has facets.
 
-    W is such that W_i − W_j is rounded, so the three lines of a corner need not meet in one point.
+    W is such that W_i − W_j is rounded, so the three lines of a corner need not meet in one point;
+    still only one of the three corners of the triangle between them has three classes.
     """
     rng = np.random.default_rng(seed)
     planes = rng.normal(size=(9, 3)) * 3.0 ** rng.integers(-6, 7, size=(9, 1))
@@ -121,7 +122,9 @@ def test_junctions_of_planes_are_the_facets_of_a_hull(seed):
     upper = hull.equations[:, 2] > 0
     corners = hull.equations[upper, :2] / hull.equations[upper, 2:3]
     size = 2 * np.abs(corners).max()
-    net = Network((torch.from_numpy(planes[:, :2].copy()),), (torch.from_numpy(planes[:, 2].copy()),))
+    net = Network(
+        (torch.from_numpy(planes[:, :2].copy()),), (torch.from_numpy(planes[:, 2].copy()),)
+    )
     found = decision(net, -size, size).junctions()
     assert len(found) == len(corners)
     apart = np.abs(found[:, None] - corners).max(axis=-1)
@@ -154,6 +157,16 @@ def test_junctions_are_where_a_grid_has_three_classes(seed):
     if len(found):
         assert apart.min(axis=0).max() < 4 * step
         assert apart.min(axis=1).max() < 4 * step
+
+
+@pytest.mark.parametrize("sides", [5, 7, 9])
+def test_a_point_of_many_classes_that_rounding_moves_apart(sides):
+    angle = torch.arange(sides, dtype=torch.float64) * (2 * torch.pi / sides) + 0.3
+    W = torch.stack((angle.cos(), angle.sin()), dim=1)
+    point = torch.tensor([1 / 3, 1 / 7], dtype=torch.float64)
+    found = decision(Network((W,), (-W @ point,)), -1, 1)
+    assert (found.meeting.sum(axis=1) >= 3).sum() > 1
+    assert found.junctions() == pytest.approx(point.numpy()[None])
 
 
 def test_no_junctions():

@@ -70,14 +70,18 @@ def test_points_are_inside_of_their_class(seed):
     for label, each in rings.items():
         assert (inside(each, points) == (chosen == label)).all()
         # The sides that two cells of the class share are gone.
-        assert sum(map(len, each)) < (np.diff(found.cells.cells.starts)[found.classes == label]).sum()
+        assert (
+            sum(map(len, each)) < (np.diff(found.cells.cells.starts)[found.classes == label]).sum()
+        )
     assert sum(area(ring) for each in rings.values() for ring in each) == pytest.approx(36)
 
 
 def test_a_ring_without_the_points_on_its_sides():
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     share = np.linspace(0, 1, 10, endpoint=False)[:, None]
-    square = np.concatenate([a + share * (b - a) for a, b in zip(corners, np.roll(corners, -1, 0))])
+    square = np.concatenate(
+        [a + share * (b - a) for a, b in zip(corners, np.roll(corners, -1, 0), strict=True)]
+    )
     assert simplified(square, 1e-9).tolist() == corners.tolist()
     # From a point that is no corner on, this point is kept as well.
     assert len(simplified(np.roll(square, 3, axis=0), 1e-9)) == 5
@@ -99,5 +103,5 @@ def test_a_ring_stays_within_the_tolerance(tolerance):
 
 def test_cells_of_a_line():
     cells = regions(Network.of([[[1], [-1]], [[1, 1]]]), -1, 2)
-    with pytest.raises(ValueError, match="cells are those of a box in the plane, with a label each"):
+    with pytest.raises(ValueError, match="those of a box in the plane, with a label each"):
         outlines(cells, np.zeros(2, dtype=int))
