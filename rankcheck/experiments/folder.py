@@ -18,9 +18,10 @@ import json
 import math
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ SCHEMA = 1
 _PACKAGE = Path(__file__).parents[1]
 #: Rooms that only show what was found: they change no number.
 _SHOWING = ("commands", "terminal", "report", "pytest_plugin", "_properties")
+_FOLDERS = ("parts", "networks", "figures")
 #: What an interrupted write leaves (`rankcheck.files`).
 _PARTIAL = re.compile(r"\..{1,40}\.[a-z0-9_]{8}")
 
@@ -205,8 +207,12 @@ def _write(path: Path, data: Any) -> None:
 
 
 @contextmanager
-def opened(path: Path, head: Head) -> Iterator[Folder]:
+def opened(path: Path, head: Head, *, anew: bool = False) -> Iterator[Folder]:
     """Make a folder, or go on in one, and lock it.
+
+    Args:
+        anew: whether to delete what it has of this experiment, if that was finished or was begun by
+            other versions or sources.
 
     Raises:
         InputError: if it cannot be used, is in use, or is of something else.
@@ -217,6 +223,8 @@ def opened(path: Path, head: Head) -> Iterator[Folder]:
         raise _unusable(path, error) from error
     with _locked(path):
         try:
+            if anew:
+                _clear(path, head)
             _begin(path, head)
         except OSError as error:
             raise _unusable(path, error) from error
@@ -276,7 +284,7 @@ def _begin(path: Path, head: Head) -> None:
                 f"the folder {path} has other files ({shown(sorted(others)[0])}); an experiment is "
                 "kept in a folder of its own"
             )
-    for name in ("parts", "networks", "figures"):
+    for name in _FOLDERS:
         inner = path / name
         if inner.is_symlink() or (inner.exists() and not inner.is_dir()):
             raise InputError(f"{inner} is a link or a file; it is a folder of the experiment")
@@ -290,17 +298,58 @@ def _begin(path: Path, head: Head) -> None:
     _write(path / "run.json", asdict(head))
 
 
+def _clear(path: Path, head: Head) -> None:
+    """Delete what was finished, or was begun by other versions or sources.
+
+    Raises:
+        InputError: if it is not of this experiment.
+        OSError: if it cannot be read or deleted.
+    """
+    if path.is_symlink():
+        raise InputError(f"{path} is a link; nothing is deleted behind it")
+    if not (path / "run.json").exists():
+        return
+    found = _head(path)
+    there, result = path / "run.json", path / "result.json"
+    same = replace(found, versions=head.versions, sources=head.sources)
+    if same != head:
+        _check(path, head)
+    if found == head and not result.exists():
+        return
+    for name in _FOLDERS:
+        inner = path / name
+        if inner.is_symlink():
+            raise InputError(f"{inner} is a link; it is a folder of the experiment")
+        if inner.exists():
+            shutil.rmtree(inner)
+    result.unlink(missing_ok=True)
+    there.unlink()
+
+
+def _head(path: Path) -> Head:
+    """What a folder is of.
+
+    Raises:
+        InputError: if that cannot be read.
+        OSError: if the file cannot be.
+    """
+    try:
+        return build(Head, read_json(path / "run.json"))
+    except StoredError as error:
+        raise InputError(f"{path / 'run.json'} cannot be read ({error}); {_rule(path)}") from error
+
+
+def _rule(path: Path) -> str:
+    return f"delete {path} to begin anew, or name another folder with --out"
+
+
 def _check(path: Path, head: Head) -> None:
     """Compare what the folder is of.
 
     Raises:
         InputError: if it is not the same.
     """
-    rule = f"delete {path} to begin anew, or name another folder with --out"
-    try:
-        found = build(Head, read_json(path / "run.json"))
-    except StoredError as error:
-        raise InputError(f"{path / 'run.json'} cannot be read ({error}); {rule}") from error
+    rule, found = _rule(path), _head(path)
     for name, value in asdict(head).items():
         there = getattr(found, name)
         if there == value:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,25 +10,17 @@ from pathlib import Path
 
 import torch
 
-from rankcheck import files
-from rankcheck.catalogue.collect import project_folder
 from rankcheck.claims.recording import Provenance
-from rankcheck.errors import InputError, InstallationError
+from rankcheck.errors import InstallationError
 from rankcheck.experiments.known import experiment
 from rankcheck.experiments.records import RECORDED, current, recorded, using
 from rankcheck.experiments.result import Result, rounded
 from rankcheck.experiments.run import run_experiment
-from rankcheck.stored import StoredError, read_json
-from rankcheck.versions import versions
 
 __all__ = ["RecordedExperiment", "faults"]
 
 #: The folder of the package.
 _PACKAGE = Path(__file__).parent.parent
-#: The file that says with which code and versions an experiment is made again.
-_BEGUN = "begun.json"
-#: The files of its parts, and its result.
-_PARTS, _RESULT = "parts", "result.json"
 
 
 @dataclass(frozen=True)
@@ -71,7 +61,6 @@ class RecordedExperiment:
         """
         record = current(self.name)
         place = folder / f"{self.name}-seed-{seed}"
-        _begin(place)
         shares = {part.name: 0.0 for part in experiment(self.name).parts("small", seed)}
 
         def part_told(part: str, share: float, words: str) -> None:
@@ -81,12 +70,11 @@ class RecordedExperiment:
         told(0.0)
         try:
             made = run_experiment(
-                self.name, "small", seed=seed, folder=place / _PARTS, told=part_told
+                self.name, "small", seed=seed, folder=place, anew=True, told=part_told
             )
         finally:
             torch.set_flush_denormal(False)  # training sets it, and claims are evaluated without
-        files.write_json(place / _RESULT, made.to_json(), follow=False)
-        found = _provenance(made, place / _RESULT)
+        found = _provenance(made, place / "result.json")
         if (record.seed, record.device) == (made.seed, made.device):
             found = replace(found, same=_same(record, made))
         with using(made):
@@ -153,41 +141,3 @@ def faults(result: Result) -> list[str]:
                 "fails, which is a theorem: one of the two is computed wrongly"
             )
     return [f"the result of {result.experiment} does not fit: {text}" for text in found]
-
-
-def _begin(place: Path) -> None:
-    """Prepare a folder: what is there is kept if it is the unfinished work of the same code.
-
-    Raises:
-        InputError: if the folder is not one of these.
-    """
-    for inside in (place, place / _PARTS):
-        if inside.is_symlink():
-            raise InputError(f"{inside} is a link; an experiment is made in a folder of its own")
-    begun = {"code": _code(), "versions": versions()}
-    if place.exists() and any(place.iterdir()):
-        try:
-            before = read_json(place / _BEGUN)
-        except (OSError, StoredError) as error:
-            raise InputError(
-                f"{place} is not a folder in which an experiment was begun ({error}); "
-                "move it elsewhere"
-            ) from error
-        if before == begun and not (place / _RESULT).exists():
-            (place / _PARTS).mkdir(exist_ok=True)
-            return
-        if (place / _PARTS).exists():
-            shutil.rmtree(place / _PARTS)
-        (place / _RESULT).unlink(missing_ok=True)
-    place.mkdir(parents=True, exist_ok=True)
-    files.write_json(place / _BEGUN, begun, follow=False)
-    (place / _PARTS).mkdir()
-
-
-def _code() -> str:
-    """A digest of the code of rankcheck, and of its claims, which audits evaluate."""
-    digest = hashlib.sha256()
-    for folder in (_PACKAGE, project_folder()):
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()

@@ -53,6 +53,7 @@ def run_experiment(
     device: str = "cpu",
     folder: Path | None = None,
     workers: int | None = None,
+    anew: bool = False,
     told: Callable[[str, float, str], None] = lambda part, share, words: None,
     noticed: Callable[[str], None] = lambda text: None,
 ) -> Result:
@@ -65,6 +66,8 @@ def run_experiment(
         folder: keeps the result, finished parts, checkpoints and networks, see
             `rankcheck.experiments.folder`. None keeps nothing.
         workers: processes; None trains here, one part after the other.
+        anew: whether what the folder has of this experiment is deleted first, if it was finished or
+            was begun by other versions or sources.
         told: called with the name of a part, the share of it that is done, and a few words. The
             share is 1 once the part is finished, and less before.
         noticed: called with what went wrong and was mended, a sentence.
@@ -84,7 +87,7 @@ def run_experiment(
         raise InputError(f"the device is {device!r}; it is cpu, cuda, or cuda:NUMBER")
     check_device(device)
     head = Head(name, scale, seed, device)
-    with nullcontext() if folder is None else opened(folder, head) as place:
+    with nullcontext() if folder is None else opened(folder, head, anew=anew) as place:
         found = None if place is None else place.result(parts)
         if found is not None:
             return found

@@ -13,7 +13,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Need
 from rankcheck.claims.relations import eq, leq
 from rankcheck.errors import InstallationError
-from rankcheck.experiments import recording
+from rankcheck.experiments import folder
 from rankcheck.experiments.claims import Runs, mostly, recorded_runs
 from rankcheck.experiments.recording import faults
 from rankcheck.experiments.records import current, recorded, using
@@ -225,19 +225,20 @@ def test_an_interrupted_experiment_goes_on(stopped, claim, verify, coins):
 
 
 def test_the_work_of_other_code_is_not_taken_over(stopped, claim, verify, coins, monkeypatch):
-    monkeypatch.setattr(recording, "_code", lambda: "of tomorrow")
+    monkeypatch.setattr(folder, "_sources", lambda: "of tomorrow")
     assert verify(claim(), "deep", 1).verdict == "holds"
     assert coins.made == ["fair", "fair", "bent"]
 
 
-@pytest.mark.parametrize("file", ["mine.txt", "begun.json"])
+@pytest.mark.parametrize("file", ["mine.txt", "run.json"])
 def test_a_folder_of_somebody_else_is_left_alone(claim, verify, tmp_path, file):
     place = tmp_path / "left" / "remade" / "t.coins-seed-1"
     place.mkdir(parents=True)
     (place / file).write_text("mine")
     row = verify(claim(), "deep", 1)
     assert row.verdict == "undecided"
-    assert "is not a folder in which an experiment was begun" in row.messages[0]
+    rule = {"mine.txt": "has other files ('mine.txt')", "run.json": "run.json cannot be read"}[file]
+    assert rule in row.messages[0]
     assert (place / file).read_text() == "mine"
 
 
@@ -257,12 +258,15 @@ def test_files_that_are_links_are_replaced(stopped, claim, verify, tmp_path):
     """A folder comes with a checkout, say; what its links point to stays as it is."""
     place = tmp_path / "left" / "remade" / "t.coins-seed-1"
     outside = tmp_path / "settings.json"
-    outside.write_text("{}")
-    (place / "begun.json").unlink()
-    (place / "begun.json").symlink_to(outside)
+    begun = place / "run.json"
+    outside.write_text(begun.read_text())
+    before = outside.read_text()
+    begun.unlink()
+    begun.symlink_to(outside)
     (place / "result.json").symlink_to(outside)
     assert verify(claim(), "deep", 1).verdict == "holds"
-    assert outside.read_text() == "{}"
+    assert outside.read_text() == before
+    assert not begun.is_symlink()
     assert not (place / "result.json").is_symlink()
 
 
