@@ -10,6 +10,7 @@ from rankcheck.experiments.linear_layers import SHARE, pairs
 from rankcheck.experiments.linear_notebooks import CASES, DEPTHS, INPUTS, PRINTED
 from rankcheck.report.charts.audit.scales import floored, log_axis, on_pixels
 from rankcheck.report.charts.picture import Picture
+from rankcheck.report.panels import Key, panels
 from rankcheck.report.svg import Axis, Chart, Point
 
 if TYPE_CHECKING:
@@ -20,9 +21,8 @@ __all__ = ["figures"]
 #: The colours: of a depth, or of our runs beside what is printed.
 SERIES = dict(zip(DEPTHS, (1, 2), strict=True))
 OURS, THEIRS = 1, 2
-#: Units of the axis between the first singular values of two cases, and between two slopes.
-STRIDE, STEP = INPUTS + 5, 1.7
-RIGHT = 76.0
+#: The size of a panel, in units.
+WIDTH, HEIGHT = 310.0, 230.0
 
 
 def figures(result: Result) -> list[Picture]:
@@ -50,39 +50,28 @@ def figures(result: Result) -> list[Picture]:
     ]
 
 
-def _cases(result: Result) -> Iterator[tuple[int, str, list[tuple[Run, Run]], tuple[int, int]]]:
-    """The cases that the result has: a number, a title, the pairs of runs, and their key."""
-    for number, (r, points) in enumerate(CASES):
+def _cases(result: Result) -> Iterator[tuple[str, list[tuple[Run, Run]], tuple[int, int]]]:
+    """The cases that the result has: a title, the pairs of runs, and their key."""
+    for r, points in CASES:
         both = pairs(result.where(rank=r, points=points))
         if both:
-            yield number, f"r = {r}, n = {points}", both, (r, points)
+            yield f"r = {r}, n = {points}", both, (r, points)
 
 
 def _spectra(result: Result) -> Picture:
-    cases = list(_cases(result))
     shown = [s for run in result.runs for s in run.measured["sigma"]]
     shown += [s for one in PRINTED.values() for s in one.sigma]
     y = log_axis(shown, "singular value") or Axis(0, 1)
-    places = {float(STRIDE * number + i): str(i) for number, *_ in cases for i in (1, 10, INPUTS)}
-    x = Axis(
-        0, STRIDE * (max(number for number, *_ in cases) + 1) - 3, "its number i", ticks=places
-    )
-    title = "The singular values of trained networks"
-    chart = Chart(
-        title,
-        "For each case the singular values of both depths; at L = 4 those after the first few "
-        "are smaller by orders of magnitude.",
-        x,
-        y,
-        right=RIGHT,
-    )
-    for number, words, both, key in cases:
-        begin = STRIDE * number + 1
-        chart.label((begin, y.high), words, shift=(-4, -3))
+    x = Axis(0, INPUTS + 1, "its number i", ticks={float(i): str(i) for i in (1, 10, INPUTS)})
+    charts = []
+    for words, both, key in _cases(result):
+        chart = Chart(
+            words, "The singular values at both depths.", x, y, width=WIDTH, height=HEIGHT, right=8
+        )
         for depth, runs in zip(DEPTHS, zip(*both, strict=True), strict=True):
             series = SERIES[depth]
             sigma = [run.measured["sigma"] for run in runs]
-            dots = [point for each in sigma for point in _numbered(begin, each, y)]
+            dots = [point for each in sigma for point in _numbered(each, y)]
             chart.dots(
                 on_pixels(dots, y),
                 series,
@@ -90,11 +79,19 @@ def _spectra(result: Result) -> Picture:
                 tip=f"{words}, L = {depth}: {len(runs)} networks",
             )
             middle = [median(values) for values in zip(*sigma, strict=True)]
-            chart.line(_numbered(begin, middle, y), series)
+            chart.line(_numbered(middle, y), series)
             printed = PRINTED[*key, depth].sigma
-            chart.line(_numbered(begin, printed, y), series, dashed=True)
-            if number == cases[-1][0]:
-                chart.end_label(floored(middle[-1:], y)[0], f"L = {depth}", series)
+            chart.line(_numbered(printed, y), series, dashed=True)
+        charts.append(chart)
+    title = "The singular values of trained networks"
+    svg = panels(
+        charts,
+        2,
+        title=title,
+        description="For each case the singular values of both depths; at L = 4 those after the "
+        "first few are smaller by orders of magnitude.",
+        keys=[Key(f"L = {depth}", series) for depth, series in SERIES.items()],
+    )
     caption = (
         "The singular values $\\sigma_i$ of $C_f^{1/2}$, $C_f = E[\\nabla f \\nabla f^\\top]$, of "
         "networks with $L - 1$ linear layers that learnt $n$ values of a function of index rank "
@@ -102,43 +99,42 @@ def _spectra(result: Result) -> Picture:
         "width 1000 of the authors' notebooks. What is smaller than the axis shows lies on its "
         f"lower end. The effective index rank counts what is above ${SHARE}\\,\\sigma_1$."
     )
-    return Picture("linear_layers", title, caption, chart.svg)
+    return Picture("linear_layers", title, caption, svg)
 
 
-def _numbered(begin: float, values: Sequence[float], y: Axis) -> list[Point]:
-    """Values at whole numbers from `begin` on."""
-    return [(begin + i, value) for i, value in enumerate(floored(values, y))]
+def _numbered(values: Sequence[float], y: Axis) -> list[Point]:
+    """Values at 1, 2, ..."""
+    return [(i, value) for i, value in enumerate(floored(values, y), 1)]
 
 
 def _slopes(
     result: Result, name: str, title: str, quantity: str, label: str, caption: str
 ) -> Picture:
     """A line from L = 2 to L = 4 for each pair of runs, case by case."""
-    cases = list(_cases(result))
     shown = [run.measured[quantity] for run in result.runs]
     shown += [getattr(one, quantity) for one in PRINTED.values()]
     y = log_axis(shown, label) or Axis(0, 1)
-    places = {
-        STEP * number + place: f"L={depth}"
-        for number, *_ in cases
-        for place, depth in enumerate(DEPTHS)
-    }
-    x = Axis(-0.35, STEP * max(number for number, *_ in cases) + 1.35, ticks=places)
-    words = "For each case a line from L = 2 to L = 4 for every pair of runs, and the printed one."
-    chart = Chart(title, words, x, y, right=RIGHT)
-    for number, words, both, key in cases:
-        begin = STEP * number
-        chart.label((begin + 0.5, y.high), words, anchor="middle", shift=(0, -4))
+    x = Axis(-0.2, 1.2, ticks={float(i): f"L = {depth}" for i, depth in enumerate(DEPTHS)})
+    charts = []
+    for words, both, key in _cases(result):
+        chart = Chart(
+            words, "A line for every pair of runs.", x, y, width=WIDTH, height=HEIGHT, right=8
+        )
         for pair in both:
-            slope = [(begin + i, run.measured[quantity]) for i, run in enumerate(pair)]
-            chart.line(slope, OURS)
-        printed = [(begin + i, getattr(PRINTED[*key, L], quantity)) for i, L in enumerate(DEPTHS)]
+            chart.line([(i, run.measured[quantity]) for i, run in enumerate(pair)], OURS)
+        printed = [(i, getattr(PRINTED[*key, L], quantity)) for i, L in enumerate(DEPTHS)]
         chart.line(printed, THEIRS, dashed=True)
-        if number == cases[-1][0]:
-            chart.end_label(both[0][1].measured[quantity], "ours", OURS)
-            chart.end_label(printed[1][1], "printed", THEIRS)
+        charts.append(chart)
+    svg = panels(
+        charts,
+        2,
+        title=title,
+        description="For each case a line from L = 2 to L = 4 for every pair of runs, and the "
+        "printed one.",
+        keys=[Key("ours", OURS), Key("printed", THEIRS, "dash")],
+    )
     caption += (
         " A line joins two networks that learnt from the same points; dashed are those of the "
         "notebooks."
     )
-    return Picture(name, title, caption, chart.svg)
+    return Picture(name, title, caption, svg)
