@@ -68,7 +68,7 @@ def table(shown: Iterable[tuple[Experiment, Result]]) -> str:
     """The experiments that are recorded, and how many findings are as printed."""
     lines, pages = [], []
     for made, result in shown:
-        found = [one.agrees for one in made.findings(result)]
+        found = [one.agrees for one in made.compared(result)]
         printed = sum(agrees is not None for agrees in found)
         row = (
             f"[{made.name}](experiments/{made.name}.md)",
@@ -99,7 +99,7 @@ def _lines(made: Experiment, result: Result, drawn: Sequence[Picture]) -> Iterat
     yield "## What came out\n"
     for picture in drawn[:1]:
         yield from _figure(made, picture)
-    found = made.findings(result)
+    found = made.compared(result)
     yield _row(("quantity", "in print", "here", "as printed"))
     yield _row(["---"] * 4)
     yield from (_row(_finding(one)) for one in found)

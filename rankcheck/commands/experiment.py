@@ -143,7 +143,7 @@ def _findings(made: Experiment, result: Result, folder: Path) -> list[Finding]:
         InputError: if the result lacks what the experiment measures: it is not what was written.
     """
     try:
-        return list(made.findings(result))
+        return list(made.compared(result))
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if os.environ.get("RANKCHECK_TRACEBACK"):
             raise

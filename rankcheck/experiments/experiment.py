@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import statistics
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,6 +146,47 @@ class Experiment(ABC):
     @abstractmethod
     def findings(self, result: Result) -> Sequence[Finding]:
         """The quantities of the figure beside the document's."""
+
+    def compared(self, result: Result) -> list[Finding]:
+        """The findings, and what the audits of all networks found: what people are shown."""
+        return [*self.findings(result), *audit_findings(result)]
+
+
+def audit_findings(result: Result) -> list[Finding]:
+    """What the audits of all networks of a result found; nothing without any."""
+    audits = [run.audit for run in result.runs if run.audit is not None]
+    if not audits:
+        return []
+    counts = sum((Counter(each.findings) for each in audits), Counter[str]())
+    failing = sorted({claim for each in audits for claim in each.failing})
+    saved = sorted(each.saved for each in audits)
+    words = [f"{counts[name]} {verb}" for name, verb in _VERBS.items() if counts[name]]
+    return [
+        Finding(
+            f"Theorems, evaluated on each of the {len(audits)} trained networks",
+            "",
+            ", ".join([*words, f"{counts['fails']} fail" if failing else "none fails"]),
+            False if failing else None,
+            f"A theorem that fails shows a bug: {', '.join(failing)}." if failing else "",
+        ),
+        Finding(
+            r"Share of $\|\theta\|^2$ that balancing the neurons would save",
+            "",
+            f"{saved[0]:.2g} to {saved[-1]:.2g}, median {statistics.median(saved):.2g}",
+            None,
+            "0 at a local minimum of the objective with a ridge: what is left shows how far the "
+            "training was from one.",
+        ),
+    ]
+
+
+#: How audits say what they found of a theorem, as a verb.
+_VERBS = {
+    "holds": "hold",
+    "not applicable": "do not apply",
+    "not evaluated": "were not evaluated",
+    "undecided": "are undecided",
+}
 
 
 def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:

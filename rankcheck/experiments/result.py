@@ -25,21 +25,20 @@ class AuditFacts:
         per_layer: ‖θ‖²/L.
         rank: of Jf at most points of the data.
         near_one: of each affine map, the number of singular values within 0.25 of 1.
-        imbalance: the largest relative imbalance of a hidden layer; 0 at a local minimum of the
-            objective, where every neuron has ‖w_in‖² + b² = ‖w_out‖².
+        saved: the share of ‖θ‖² that rescaling single neurons would save: 0 at a local minimum of
+            the objective, so it shows how far training has converged. Linear layers are multiplied
+            out first, which training balances no more.
         findings: how many theorems hold, are not applicable, ...
         failing: the ids of theorems that fail, which shows a bug.
-        closest: the id of the theorem that is closest to failing, and both of its sides.
     """
 
     cost: float
     per_layer: float
     rank: int
     near_one: tuple[int, ...]
-    imbalance: float
+    saved: float
     findings: Mapping[str, int]
     failing: tuple[str, ...]
-    closest: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def experiment_part(row: Row, *, whole: bool = True) -> ExperimentPart | None:
         made.place,
         made.question,
         made.differences,
-        made.findings(result),
+        made.compared(result),
         shown,
         whole,
         len(pictures) - len(shown),

@@ -16,10 +16,9 @@ from .toy import facts
 
 
 def made(**values):
-    closest = {"claim": "rank.sandwich", "label": "", "lhs": 1.0, "rhs": 2.0}
     runs = (
         Run("a", 1, {"depth": 3}, {"error": 1e-7, "steps": 5, "ranks": [1, 2]}, facts()),
-        Run("a", 2, {"depth": 3}, {"error": 0.5}, facts(closest=closest), {"curve": [[1.5, 2]]}),
+        Run("a", 2, {"depth": 3}, {"error": 0.5}, facts(), {"curve": [[1.5, 2]]}),
         Run("b", 1, {"depth": 4}, {"error": 0.25, "word": "ä"}),
     )
     usual = {
