@@ -112,7 +112,7 @@ class LowRankTask(Experiment):
     """Deep and shallow networks on tasks of rank 4 and 5."""
 
     name = "rank.figure-1"
-    title = "A deep network represents a task of rank four in four dimensions"
+    title = "A trained network of depth 13 represents a task of rank 4 in rank 4"
     place = "Figure 1 and Appendix F of `rank`"
     question = r"""
 The theory is about global minima at infinite depth: there $\|\theta\|^2/L$ tends to a rank $k$ of
