@@ -12,6 +12,7 @@ prints neither the scale of the values nor how the error is normalised; two part
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,12 +38,13 @@ from rankcheck.networks.network import Network
 
 __all__ = [
     "EXPERIMENT",
+    "FITTED",
     "LowRankTask",
     "bend_inside",
     "bend_outside",
     "bends",
     "centred_ranks",
-    "in_rank",
+    "dimension",
     "middle",
     "near_one",
 ]
@@ -57,6 +59,8 @@ DRAWN = 2
 AUDITED = 20
 #: Between the seeds of two experiments; a part has fewer runs.
 APART = 1000
+#: The share of the error of the network 0 up to which a network has fitted its data.
+FITTED = 0.1
 #: ‖θ‖²/L as printed.
 PRINTED = 6.0
 #: The gain of the first weights, and that of He for comparison.
@@ -108,7 +112,7 @@ class LowRankTask(Experiment):
     """Deep and shallow networks on tasks of rank 4 and 5."""
 
     name = "rank.figure-1"
-    title = "A deep network represents a task of rank four in four dimensions"
+    title = "A trained network of depth 13 represents a task of rank 4 in rank 4"
     place = "Figure 1 and Appendix F of `rank`"
     question = r"""
 The theory is about global minima at infinite depth: there $\|\theta\|^2/L$ tends to a rank $k$ of
@@ -231,28 +235,29 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
         return Run(part.name, seed, part.settings, measured, short, drawn)
 
     def findings(self, result: Result) -> Sequence[Finding]:
-        parts = {
-            run.part: [each for each in result.runs if each.part == run.part] for run in result.runs
-        }
+        parts: dict[str, list[Run]] = {}
+        for run in result.runs:
+            parts.setdefault(run.part, []).append(run)
         tasks = [parts[name] for name in parts if name.startswith("rank-")]
         low = tasks[0]
         deep = [run for runs in tasks for run in runs]
         shallow, large = parts["shallow"], parts["large-start"]
-        dimensions = "; ".join(
-            f"{sum(in_rank(run) for run in runs)} of {len(runs)} networks have "
-            f"{runs[0].settings['used']} in all of the layers {_named(runs[0])}"
-            for runs in tasks
-        )
-        cost = [run.audit.per_layer for run in low if run.audit]
+        cost = [_per_layer(run) for run in low]
         other = {name: parts[name][0] for name in ("entries", "sum")}
+        k = low[0].settings["used"]
         return (
             Finding(
                 r"the dimension of the representations $Z_\ell$ in the middle layers",
                 "approximately 4",
-                dimensions,
-                sum(map(in_rank, low)) > len(low) / 2,
+                "; ".join(
+                    f"{_shares(runs)} (k = {runs[0].settings['used']}, layers {_named(runs[0])})"
+                    for runs in tasks
+                ),
+                2 * sum(dimension(run) == k for run in low) > len(low),
                 f"A singular value of the centred $Z_\\ell$ counts above {TOLERANCE:g} of the "
-                f"largest, and the next one has to be smaller by the factor {GAP:g}.",
+                f"largest, and the next one has to be smaller by the factor {GAP:g}. The "
+                "Jacobian has the rank of the task at most points, where there is a dimension more "
+                f"as well, {_ranks(deep)}. {_unfitted(deep)} not fit the data.",
             ),
             Finding(
                 r"the impact of the nonlinearity, "
@@ -267,7 +272,10 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
                 r"the singular values of the middle $W_\ell$ that are within 0.25 of 1",
                 "about 4 that are not small",
                 "; ".join(f"{_counts(runs)} (k = {runs[0].settings['used']})" for runs in tasks),
-                all(set(near_one(run)) == {run.settings["used"]} for run in low),
+                all(set(near_one(run)) == {dimension(run)} for run in low),
+                "As many as the representations have dimensions, "
+                f"in {sum(set(near_one(run)) == {dimension(run)} for run in deep)} of {len(deep)} "
+                "networks.",
             ),
             Finding(
                 r"$\|\theta\|^2/L$ at the end of training",
@@ -284,12 +292,13 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
                 "the start of training",
                 "not said",
                 f"from the gain √2 the middle layers have {_dimensions(large)} dimensions, and the "
-                f"objective ends at {_range([objective(run) for run in large])}; from the gain 1.1 "
-                f"they have {_dimensions(low)}, and it ends at "
-                f"{_range([objective(run) for run in low])}",
+                f"objective ends at {_range([objective(run) for run in large], 3)}; from the gain "
+                f"1.1 they have {_dimensions(low)}, and it ends at "
+                f"{_range([objective(run) for run in low], 3)}",
                 None,
-                "The larger start ends at a local minimum that overestimates the rank by one, as "
-                "the document's sequel describes.",
+                "Trainings end at local minima of one dimension more or less; the smaller start "
+                "finds the smaller rank more often. The document's sequel describes minima that "
+                "overestimate the rank.",
             ),
             Finding(
                 "depth 3",
@@ -307,10 +316,10 @@ def _middle(run: Run, values: Sequence[Any]) -> list[Any]:
     return [values[number - 1] for number in middle(run.settings["depth"])]
 
 
-def in_rank(run: Run, *, more: int = 0) -> bool:
-    """Whether the middle layers have the rank of the task, or so many more, with a gap behind."""
+def dimension(run: Run) -> int | None:
+    """The dimension of the representations, if all middle layers have the same, with a gap."""
     ranks, gaps = _middle(run, run.measured["ranks"]), _middle(run, run.measured["gaps"])
-    return set(ranks) == {run.settings["used"] + more} and min(gaps) >= GAP
+    return ranks[0] if len(set(ranks)) == 1 and min(gaps) >= GAP else None
 
 
 def near_one(run: Run) -> list[int]:
@@ -337,13 +346,38 @@ def _per_layer(run: Run) -> float:
     return 0.0 if run.audit is None else run.audit.per_layer
 
 
+def _shares(runs: Sequence[Run]) -> str:
+    """How many networks have which dimension in the middle."""
+    counts = Counter(dimension(run) for run in runs)
+    return ", ".join(
+        f"{'no one dimension' if each is None else each} in {count} of {len(runs)}"
+        for each, count in sorted(counts.items(), key=lambda pair: pair[0] or 0)
+    )
+
+
+def _ranks(runs: Sequence[Run]) -> str:
+    """In how many networks Jf has the rank of the task at most points."""
+    count = sum(run.audit is not None and run.audit.rank == run.settings["used"] for run in runs)
+    return f"in {count} of {len(runs)} networks"
+
+
+def _unfitted(runs: Sequence[Run]) -> str:
+    worst = [run for run in runs if run.measured["error"] > FITTED]
+    if not worst:
+        return "There is none that does"
+    return ", ".join(
+        f"One of k = {run.settings['used']} (error {run.measured['error']:.2g}) does"
+        for run in worst
+    )
+
+
 def _named(run: Run) -> str:
     inner = middle(run.settings["depth"])
     return f"{inner[0]} to {inner[-1]}"
 
 
-def _range(values: Sequence[float]) -> str:
-    low, high = f"{min(values):.2g}", f"{max(values):.2g}"
+def _range(values: Sequence[float], digits: int = 2) -> str:
+    low, high = f"{min(values):.{digits}g}", f"{max(values):.{digits}g}"
     return low if low == high else f"{low} to {high}"
 
 

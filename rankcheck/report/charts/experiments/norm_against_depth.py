@@ -16,6 +16,8 @@ __all__ = ["figures"]
 
 #: So many depths are drawn in the second panel.
 SPECTRA = 4
+#: Ranks from here on have one colour.
+MANY = 4
 
 
 def figures(result: Result) -> list[Picture]:
@@ -37,28 +39,34 @@ def _norms(result: Result) -> Picture:
         "Marks that rise with the depth, in one colour for each rank, and lines through them.",
         Axis(min(depths) - 1, max(depths) + 1, "depth"),
         Axis(0, 1.08 * max(run.measured["norm"] for run in runs), "squared norm"),
-        right=90,
+        right=160,
     )
-    found = sorted({run.measured["rank"] for run in runs})
-    for rank in found:
-        series = min(rank, 4) + 1 if rank else 5
-        same = [run for run in runs if run.measured["rank"] == rank]
+    for shown in sorted({_shown(run) for run in runs}):
+        series = shown + 1
+        same = [run for run in runs if _shown(run) == shown]
         fine = [run for run in same if run.measured["error"] <= FITTED]
-        chart.dots([_place(run) for run in fine], series, tip=f"rank {rank}", fine=True)
+        label = f"rank {shown}" + " or more" * (shown == MANY)
+        chart.dots([_place(run) for run in fine], series, tip=label, fine=True)
         for run in same:
             if run.measured["error"] > FITTED:
                 chart.label(_place(run), "×", series, anchor="middle", shift=(0, 5))
-        for one in (one for curve in some for one in ranges(curve) if one.rank == rank):
-            ends = (one.depths[0], one.depths[-1])
-            chart.line([(float(L), one.slope * L + one.start) for L in ends], series)
-        chart.end_label(max(run.measured["norm"] for run in same), f"rank {rank}", series)
+        for one in (one for curve in some for one in ranges(curve)):
+            if min(one.rank, MANY) == shown:
+                ends = (one.depths[0], one.depths[-1])
+                chart.line([(float(L), one.slope * L + one.start) for L in ends], series)
+        chart.end_label(max(run.measured["norm"] for run in same), label, series)
     caption = (
         r"$\|\theta\|^2$ at the end of training against the depth $L$: a dot for each network, in "
         r"the colour of the number of singular values of $W_{L/2}$ above 0.5, a cross where the "
         f"error is above {FITTED:g}; and the line of least squares through the networks of one "
-        "data set and one rank, where there are at least three."
+        "data set at three or more successive depths with one rank."
     )
     return Picture("norm_against_depth", title, caption, chart.svg)
+
+
+def _shown(run: Run) -> int:
+    """The rank, from `MANY` on as one."""
+    return min(int(run.measured["rank"]), MANY)
 
 
 def _place(run: Run) -> tuple[float, float]:
