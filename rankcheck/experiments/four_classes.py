@@ -325,7 +325,7 @@ def _rank_and_tripoints(result: Result) -> Finding:
         "; ".join(parts),
         None,
         f"The rank is that of the audit, for which singular values up to {TOLERANCE:g} of the "
-        "largest one are zero. Rank 2 goes with a larger norm: these runs are not at the least cost.",
+        "largest one are zero. Rank 2 goes with a larger norm, so not with the least cost.",
     )
 
 
