@@ -161,7 +161,7 @@ def test_the_mean_is_no_dimension():
 
 
 def facts(near):
-    return AuditFacts(0.0, 0.0, 0, tuple(near), 0.0, {}, (), {})
+    return AuditFacts(0.0, 0.0, 0, tuple(near), 0.0, {}, ())
 
 
 def made(ranks, gaps, bent=(), near=(), used=4):
