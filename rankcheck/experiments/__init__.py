@@ -1,8 +1,9 @@
 """Experiments: the training runs behind the figures of the documents, remade and recorded.
 
 What lives here: an experiment a file (what is trained, what is measured, what the document shows),
-what they share (`stack`, `training`, `tasks`, `statistics`), how they are run (`run`, `workers`) and
-kept (`folder`), and the results of scale `small` (`recorded/`), which the claims about them evaluate.
+what they share (`stack`, `training`, `tasks`, `statistics`), how they are run and kept (`run`,
+`workers`, `folder`), and the results of scale `small` (`recorded/`), which the claims about them
+evaluate.
 How a result is shown is `terminal` and `report`.
 May import: everything below it, `audit` among them.
 """
