@@ -6,9 +6,10 @@ goes on from a checkpoint ends with the same bits as one that was not interrupte
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -254,6 +255,13 @@ class _State:
         return History(steps, errors, costs)
 
     def keep(self, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint.
+
+        Raises:
+            FloatingPointError: if the training has diverged.
+            OSError: if it cannot be written.
+        """
+        self.check(*self.parameters)
         tensors = {}
         for number, p in enumerate(self.parameters):
             tensors[f"parameter.{number}"] = p.detach()
@@ -269,6 +277,7 @@ class _State:
             "step": str(self.step),
             "identity": checkpoint.identity,
             "seconds": repr(seconds),
+            "sha256": _digest(self.step, written),
         }
         path = checkpoint.path
         try:
@@ -292,7 +301,7 @@ class _State:
                         f"the checkpoint {path} is of another training; {rule}, or choose another "
                         "folder"
                     )
-                self._take(file, int(said["step"]), steps)
+                self._take(file, int(said["step"]), steps, said["sha256"])
             self.before = _seconds(said["seconds"])
         except CheckpointError:
             raise
@@ -302,15 +311,16 @@ class _State:
                 f"the checkpoint {path} cannot be read ({why}); {rule}"
             ) from error
 
-    def _take(self, file: Any, step: int, steps: int) -> None:
+    def _take(self, file: Any, step: int, steps: int, digest: str) -> None:
         """Take in the tensors of a checkpoint.
 
         Raises:
-            ValueError: if one is not there, or of another shape or type.
+            ValueError: if one is not there, of another shape or type, or no state of a training.
         """
         if not 0 <= step <= steps:
             raise ValueError(f"it is of step {step} of {steps}")
         names = set(file.keys())
+        taken: dict[str, Tensor] = {}
 
         def read(name: str, shape: tuple[int, ...], dtype: torch.dtype | None = None) -> Tensor:
             if name not in names:
@@ -319,6 +329,11 @@ class _State:
             fits = found.is_floating_point() if dtype is None else found.dtype == dtype
             if found.shape != shape or not fits:
                 raise ValueError(f"{name} has another shape or type")
+            if not torch.isfinite(found).all() or (
+                name.startswith("exp_avg_sq") and found.min() < 0
+            ):
+                raise ValueError(f"{name} has numbers that no training has")
+            taken[name] = found
             return found
 
         for number, p in enumerate(self.parameters):
@@ -334,5 +349,16 @@ class _State:
             raise ValueError("its history is of other steps")
         shape = (len(at), self.stack.runs)
         errors, costs = read("errors", shape), read("costs", shape)
+        if _digest(step, taken) != digest:
+            raise ValueError("its checksum is another; it is damaged")
         self.kept = list(zip(at, errors, costs, strict=True))
         self.step = step
+
+
+def _digest(step: int, tensors: Mapping[str, Tensor]) -> str:
+    """A checksum of a state, which shows damage."""
+    found = hashlib.sha256(f"{step}".encode())
+    for name in sorted(tensors):
+        found.update(f" {name} ".encode())
+        found.update(tensors[name].contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return found.hexdigest()

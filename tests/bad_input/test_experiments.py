@@ -14,7 +14,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save
 
 from rankcheck.commands import experiment as experiment_
-from rankcheck.experiments import known
+from rankcheck.experiments import known, training
 from rankcheck.experiments import run as run_
 from rankcheck.experiments.result import Result
 from rankcheck.experiments.run import run_experiment
@@ -122,6 +122,8 @@ def test_a_changed_checkpoint(kept, data):
             said[data.draw(st.sampled_from(sorted(said)))] = text
         case "unsay":
             del said[data.draw(st.sampled_from(sorted(said)))]
+    if data.draw(st.booleans()):  # so that the numbers are looked at
+        said["sha256"] = training._digest(said.get("step", ""), tensors)
     content = save(tensors, metadata=said)
     answer(change(kept, "begun", name, content), name, content)
 

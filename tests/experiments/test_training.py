@@ -1,6 +1,5 @@
 """Training: Adam and the ridge against loops that are written out, and checkpoints to the bit."""
 
-import copy
 import math
 
 import numpy as np
@@ -308,19 +307,31 @@ def changed(name, tensors, said):
             tensors["errors"] = tensors["errors"].flatten()
         case "other steps":
             tensors["steps"] = tensors["steps"] + 1
-    return tensors, said
+        case "nan":
+            tensors["parameter.3"][0, 1] = torch.nan
+        case "a negative square":
+            tensors["exp_avg_sq.0"][0, 0, 0] = -1
+    return tensors, summed(tensors, said)
+
+
+def summed(tensors, said):
+    """What it says with the checksum of what it has, so that this is looked at."""
+    step = said.get("step", "0")
+    return said | {
+        "sha256": training._digest(step, {k: tensors[k] for k in tensors if k != "more"})
+    }
 
 
 FAULTS = ["another identity", "no identity", "no step", "no number", "negative step", "later step",
           "an endless step", "another step", "no seconds", "seconds nan", "seconds inf",
           "seconds -1", "a tensor less", "a history less", "another shape", "another type",
-          "whole errors", "a flat history", "other steps"]  # fmt: skip
+          "whole errors", "a flat history", "other steps", "nan", "a negative square"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_checkpoint_that_is_not_of_this_training_is_refused(kept, name):
     path, tensors, said = kept
-    tensors, said = changed(name, dict(tensors), dict(said))
+    tensors, said = changed(name, {key: each.clone() for key, each in tensors.items()}, dict(said))
     save_file(tensors, path.path, metadata=said)
     before = path.path.read_bytes()
     with pytest.raises(CheckpointError, match="delete it to begin this training anew") as caught:
@@ -335,7 +346,8 @@ def test_a_finished_checkpoint_of_a_longer_training_is_refused(kept):
     trained(path)
     with safe_open(path.path, framework="pt") as file:
         said = dict(file.metadata())
-    save_file(load_file(path.path), path.path, metadata=said | {"step": "61"})
+    tensors = load_file(path.path)
+    save_file(tensors, path.path, metadata=summed(tensors, said | {"step": "61"}))
     with pytest.raises(CheckpointError, match="it is of step 61 of 60"):
         trained(path)
 
@@ -343,7 +355,20 @@ def test_a_finished_checkpoint_of_a_longer_training_is_refused(kept):
 def test_what_was_not_changed_is_taken(kept):
     """The cases above are refused for their fault alone."""
     path, tensors, said = kept
-    save_file({**tensors, "more": torch.ones(1)}, path.path, metadata=copy.copy(said))
+    save_file({**tensors, "more": torch.ones(1)}, path.path, metadata=summed(tensors, said))
+    assert same(trained(), trained(path))
+
+
+def test_a_bit_that_flips_is_noticed(kept):
+    path, *_ = kept
+    whole = path.path.read_bytes()
+    for place in range(-1, -len(whole) // 2, -97):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1
+        path.path.write_bytes(bytes(flipped))
+        with pytest.raises(CheckpointError, match="delete it to begin this training anew"):
+            trained(path)
+    path.path.write_bytes(whole)
     assert same(trained(), trained(path))
 
 

@@ -454,6 +454,12 @@ TABLE: dict[str, list[Fault]] = {
                 "a_checkpoint_that_is_not_of_this_training_is_refused",
             ),
             (
+                "a bit of a checkpoint flips",
+                "experiment",
+                "refused with what to do",
+                "a_bit_that_flips_is_noticed",
+            ),
+            (
                 "a checkpoint is cut off",
                 "experiment",
                 "refused with what to do",
