@@ -133,7 +133,7 @@ def test_a_claim_that_the_record_does_not_bear_out_has_failed(claim, verify, coi
 
 
 def test_deep_makes_the_record_again_with_its_seed(claim, verify, coins):
-    shares = []
+    shares: list[float] = []
     row = verify(claim(), "deep", told=shares.append)
     assert (row.verdict, coins.made) == ("holds", ["fair", "bent"])
     assert row.remade.command == row.recorded.command
@@ -216,7 +216,7 @@ def stopped(claim, verify, coins):
 
 
 def test_an_interrupted_experiment_goes_on(stopped, claim, verify, coins):
-    shares = []
+    shares: list[float] = []
     assert verify(claim(), "deep", 1, told=shares.append).verdict == "holds"
     assert coins.made == ["fair", "bent"]
     assert shares == sorted(shares)

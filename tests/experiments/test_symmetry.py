@@ -322,6 +322,7 @@ def test_the_criterion_holds_on_the_record_and_fails_on_its_controls(outcomes, t
 
 def test_the_criterion_fails_by_one_run_in_each_item(outcomes):
     first, *rest = recorded(NAME).where(group="deep")
+    assert first.audit is not None
     shares = list(first.measured["rotation_shares"])
     wide = dataclasses.replace(first.audit, near_one=(3,) * 25)
     others = first.measured["crossing"]["others"]
