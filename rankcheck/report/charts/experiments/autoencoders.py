@@ -18,6 +18,8 @@ __all__ = ["figures"]
 _DATA, _INPUTS, _OUTPUTS = 1, 3, 2
 #: The series of the deep and of the shallow networks.
 _DEEP, _SHALLOW = 1, 2
+#: So many inputs are shown in each panel.
+_ARROWS = 28
 #: Images of 8 × 8 pixels, and their size in units of the picture.
 _SIDE, _UNITS = 8, 46.0
 
@@ -82,6 +84,7 @@ def _panel(run: Run, frame: tuple[Axis, Axis]) -> Chart:
     chart.lines(_inside(shown["path"], x, y), 0, thin=True)
     chart.dots(_points(shown["points"]), _DATA, fine=True)
     ends = list(zip(_points(shown["inputs"]), _points(shown["outputs"]), strict=True))
+    ends = ends[:_ARROWS]
     chart.arrows(ends, _INPUTS)
     chart.dots([end for _, end in ends], _OUTPUTS, fine=True)
     return chart
