@@ -248,8 +248,8 @@ its first weights cost. Or there would have been no line, or more dimensions at 
                 bool(near) and all(near),
                 f"Lines by least squares through at least {LEAST} successive depths; "
                 f"{sum(near)} of {len(near)} slopes are nearer to the rank than to any other "
-                f"whole number. {sum(one.rank > USED for one in found)} of {len(found)} ranges have "
-                f"a larger rank than the task, which is {USED}, and the slope of that larger rank. "
+                f"whole number. {sum(one.rank > USED for one in found)} of {len(found)} ranges "
+                f"have a larger rank than the task, which is {USED}, and the slope of that larger rank. "
                 "In deep networks some weights that nothing needs have not decayed yet, which "
                 "raises the slopes a little.",
             ),
@@ -266,9 +266,10 @@ its first weights cost. Or there would have been no line, or more dimensions at 
                 "larger depths lead to smaller rank",
                 "; ".join(_ranks(curve) for curve in trained),
                 sum(falls) > len(falls) / 2,
-                f"A row of ranks for each data set, at the depths {_depths(trained)}; it never "
-                f"rises in {sum(map(_never_rises, trained))} of {len(trained)}. Counted above "
-                f"{PRINTED:g} as in the document, it is the same in {same} of {total} networks.",
+                f"A row of ranks for each data set, at the depths {_depths(trained)}; it "
+                f"never rises in {sum(map(_never_rises, trained))} of {len(trained)}. Counted "
+                f"above {PRINTED:g} as in the document, it is the same in {same} of {total} "
+                "networks.",
             ),
             Finding(
                 "depths at which training fails",
