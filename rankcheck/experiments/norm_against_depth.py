@@ -249,7 +249,7 @@ its first weights cost. Or there would have been no line, or more dimensions at 
                 f"Lines by least squares through at least {LEAST} successive depths; "
                 f"{sum(near)} of {len(near)} slopes are nearer to the rank than to any other "
                 f"whole number. {sum(one.rank > USED for one in found)} of {len(found)} ranges "
-                f"have a larger rank than the task, which is {USED}, and the slope of that larger rank. "
+                f"have a larger rank than the task, which is {USED}, and that as their slope. "
                 "In deep networks some weights that nothing needs have not decayed yet, which "
                 "raises the slopes a little.",
             ),

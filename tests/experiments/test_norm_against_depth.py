@@ -80,16 +80,16 @@ def made(depth, norm, rank, error=0.01, seed=0):
 @pytest.mark.oracle("rankcheck.experiments.norm_against_depth.ranges", "numpy.polyfit")
 def test_the_lines_of_ranges():
     """Ranges of three and four depths; two alone, a rank that comes back, or no fit, are none."""
-    norms = [20.0, 27.1, 32.9, 41.0, 45.2, 48.9, 53.0, 57.2, 60.0]
-    ranks = [3, 3, 3, 2, 2, 2, 2, 1, 3]
-    curve = [made(*each) for each in zip(range(6, 24, 2), norms, ranks, strict=True)]
-    curve.append(made(24, 99.0, 3, error=0.4))
+    norms = [20.0, 27.1, 32.9, 41.0, 45.2, 48.9, 53.0, 57.2, 60.0, 64.0]
+    ranks = [3, 3, 3, 2, 2, 2, 2, 1, 1, 3]
+    curve = [made(*each) for each in zip(range(6, 26, 2), norms, ranks, strict=True)]
+    curve += [made(depth, 99.0, 3, error=0.4) for depth in (26, 28, 30)]
     found = ranges(curve)
     assert [(one.rank, one.depths) for one in found] == [(3, (6, 8, 10)), (2, (12, 14, 16, 18))]
     for one, part in zip(found, (slice(0, 3), slice(3, 7)), strict=True):
-        slope, start = np.polyfit(range(6, 24, 2)[part], norms[part], 1)
+        slope, start = np.polyfit(range(6, 26, 2)[part], norms[part], 1)
         assert (one.slope, one.start) == pytest.approx((slope, start))
-        off = np.abs(np.array(norms[part]) - slope * np.array(range(6, 24, 2)[part]) - start).max()
+        off = np.abs(np.array(norms[part]) - slope * np.array(range(6, 26, 2)[part]) - start).max()
         assert one.off == pytest.approx(off)
 
 
