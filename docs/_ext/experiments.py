@@ -17,7 +17,7 @@ from pathlib import Path
 from written import plain
 
 from rankcheck.errors import InstallationError
-from rankcheck.experiments.experiment import Experiment, Finding
+from rankcheck.experiments.base import Experiment, Finding
 from rankcheck.experiments.known import NAMES, experiment
 from rankcheck.experiments.records import RECORDED, recorded
 from rankcheck.experiments.result import Result, Run

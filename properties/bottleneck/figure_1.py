@@ -18,10 +18,8 @@ from rankcheck.experiments.norm_against_depth import HALF, curves, falling, rang
         "a slope of one more": {"more": 1},
         "a slope of one less": {"more": -1},
     },
-    loose="the left side is a p-value, which is not sharp against its level",
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
-    effort=0.02,
 )
 def test_figure_1(runs, *, more=0):
     r"""Over ranges of depths the trained parameter norm is affine, with the rank as its slope.

@@ -37,10 +37,8 @@ def symmetric(run):
         "orbits collapse in the first layer": {"layer": 1},
         "paths that never cross": {"crossing": 0},
     },
-    loose="a level of a test is not attained",
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
-    effort=0.01,
 )
 def test_figure_2(runs, *, rank=2, layer=2, crossing=CROSSING):
     r"""A deep network trained to predict descent learns the rotation symmetry of the loss.

@@ -19,10 +19,8 @@ TOO_FEW = ((("rank", 2), ("points", 64)),)
         "no layers are added": {"layers": 2},
         "a hundred times the gain": {"gain": 100},
     },
-    loose="a p-value against a level; in most pairs the gain is larger than required",
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
-    effort=0.01,
 )
 def test_trained_singular_values(runs, *, layers=4, gain=1):
     r"""Trained networks with more linear layers have a smaller effective index rank.

@@ -29,10 +29,8 @@ from rankcheck.experiments.low_rank_task import (
         "a thousandth of the nonlinearity in the middle": {"quiet": 0.001},
         "a quarter of the cost above the rank": {"above": 0.5},
     },
-    loose="the left side is a p-value, which is not sharp against its level",
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
-    effort=0.02,
 )
 def test_figure_1(runs, *, more=0, quiet=0.1, above=2.0):
     r"""A trained network of depth 13 represents a task of rank 4 in rank 4.

@@ -16,11 +16,8 @@ from rankcheck.experiments.four_classes import MARGIN, MARGINS, fits
         "depth 9 in place of 2": {"shallow": 9},
         "in the box of the data alone": {"margin": 0.0},
     },
-    loose="both sides of a relation are probabilities: that of so many runs or more by chance, and the "
-    "level",
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
-    effort=0.1,
 )
 def test_figure_2(runs, *, deep=9, shallow=2, margin=MARGIN):
     r"""Trained classifiers have tripoints at depth two and mostly none at depth nine.

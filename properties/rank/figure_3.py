@@ -19,7 +19,6 @@ from rankcheck.experiments.claims import mostly, recorded_runs
             experiment="rank.figure-3", where=((("data", "digits"), ("depth", 2)),)
         ),
     },
-    loose="both sides of a relation are probabilities: that of so many runs or more by chance, and the level",
     no_batch="an instance is a recorded experiment",
     no_ball="trained weights are floats",
 )

@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
-from rankcheck.experiments.experiment import SCALES
+from rankcheck.experiments.base import SCALES
 from rankcheck.experiments.known import NAMES, experiment
 from rankcheck.terminal.plain import one_line, readable, say
 from rankcheck.verification.arithmetic import fix_arithmetic
 
 if TYPE_CHECKING:
-    from rankcheck.experiments.experiment import Experiment, Finding, Part
+    from rankcheck.experiments.base import Experiment, Finding, Part
     from rankcheck.experiments.result import Result
     from rankcheck.terminal.experiment import ExperimentDisplay
 

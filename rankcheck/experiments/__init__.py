@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankcheck.experiments.experiment import Experiment, Finding, Part
+    from rankcheck.experiments.base import Experiment, Finding, Part
     from rankcheck.experiments.known import NAMES, experiment
     from rankcheck.experiments.records import recorded
     from rankcheck.experiments.result import Result, Run
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankcheck.experiments.workers import PartError
 
 _HOMES = {
-    "rankcheck.experiments.experiment": ("Experiment", "Finding", "Part"),
+    "rankcheck.experiments.base": ("Experiment", "Finding", "Part"),
     "rankcheck.experiments.known": ("NAMES", "experiment"),
     "rankcheck.experiments.records": ("recorded",),
     "rankcheck.experiments.result": ("Result", "Run"),

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from rankcheck.errors import InputError
 from rankcheck.experiments.audited import audited
-from rankcheck.experiments.experiment import Experiment, Finding, Part, Place, Scale, keep_network
+from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale, keep_network
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.tasks import shallow_network

@@ -29,7 +29,7 @@ from typing import Any
 from rankcheck import files
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.errors import InputError
-from rankcheck.experiments.experiment import Part
+from rankcheck.experiments.base import Part
 from rankcheck.experiments.result import Result, Run, check_finite, rounded
 from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.versions import versions

@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 
 from rankcheck.audit.ranks import TOLERANCE
 from rankcheck.experiments.audited import audited
-from rankcheck.experiments.experiment import Experiment, Finding, Part, Place, Scale, keep_network
+from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale, keep_network
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.statistics import LEVEL, sign_test

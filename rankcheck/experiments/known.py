@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from rankcheck.errors import InputError
-from rankcheck.experiments.experiment import Experiment
+from rankcheck.experiments.base import Experiment
 
 __all__ = ["NAMES", "experiment"]
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from rankcheck.costs import effective_index_rank, egop, egop_root, linear_layers_cost
 from rankcheck.experiments.audited import audited
-from rankcheck.experiments.experiment import (
+from rankcheck.experiments.base import (
     Experiment,
     Finding,
     Part,

@@ -21,7 +21,7 @@ from torch import Tensor
 from rankcheck.audit.ranks import GAP, TOLERANCE, ranks_and_gaps
 from rankcheck.audit.result import Audit
 from rankcheck.experiments.audited import audited
-from rankcheck.experiments.experiment import (
+from rankcheck.experiments.base import (
     Experiment,
     Finding,
     Part,

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from rankcheck.errors import InputError
-from rankcheck.experiments.experiment import SCALES, Experiment, Part, Scale
+from rankcheck.experiments.base import SCALES, Experiment, Part, Scale
 from rankcheck.experiments.folder import Finished, Head, opened
 from rankcheck.experiments.known import experiment
 from rankcheck.experiments.result import Result

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.experiments.audited import audited
-from rankcheck.experiments.experiment import (
+from rankcheck.experiments.base import (
     Experiment,
     Finding,
     Part,

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from rankcheck.errors import InputError, short_of_memory
-from rankcheck.experiments.experiment import Experiment, Part, Place
+from rankcheck.experiments.base import Experiment, Part, Place
 from rankcheck.experiments.folder import Finished, Folder
 from rankcheck.experiments.result import rounded
 from rankcheck.stored import build

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rankcheck.errors import InstallationError
-from rankcheck.experiments.experiment import Finding
+from rankcheck.experiments.base import Finding
 from rankcheck.experiments.known import NAMES, experiment
 from rankcheck.experiments.records import recorded
 from rankcheck.report.charts.experiments import figures

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
-from rankcheck.experiments.experiment import Experiment, Finding, Part
-from rankcheck.experiments.result import Result, Run
+from rankcheck.experiments.base import Experiment, Finding, Part
+from rankcheck.experiments.result import Result
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.plain import printable
 
@@ -135,6 +134,10 @@ def lines(
         f"{duration(result.seconds)} of processor time, {result.made}",
         width,
     )
+    if result.scale == "tiny":
+        found += _wrapped(
+            "scale tiny shows that everything runs; it trains too little to say more", width
+        )
     question = written(made.question.strip().split("\n\n")[0])
     found += ["", *_wrapped(" ".join(question.split()), width, "")]
     if findings:
@@ -143,9 +146,6 @@ def lines(
         found += ["", *_wrapped("differences from the document's experiment:", width)]
         for one in made.differences:
             found += _wrapped(f"* {written(one)}", width)
-    audits = _audits(result.runs)
-    if audits:
-        found += ["", *_wrapped(audits, width)]
     for said in failing(result):
         found += _wrapped(said, width)
     return found
@@ -230,18 +230,6 @@ def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
             break
         room, left = room - size, left - 1
     return [min(size, max(fair, 1)) for size in longest] if left else longest
-
-
-def _audits(runs: Sequence[Run]) -> str:
-    """What the audits of the trained networks found, in a line; empty if there are none."""
-    audits = [run.audit for run in runs if run.audit is not None]
-    total: Counter[str] = Counter()
-    for one in audits:
-        total.update(one.findings)
-    if not audits:
-        return ""
-    counts = ", ".join(f"{count} {name}" for name, count in sorted(total.items()))
-    return f"audits of {len(audits)} networks; theorems: {counts}"
 
 
 def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:

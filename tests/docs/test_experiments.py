@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
-from rankcheck.experiments.experiment import Finding
+from rankcheck.experiments.base import Finding
 from tests.report import trained
 
 from .pages import DOCS

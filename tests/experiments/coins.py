@@ -5,7 +5,7 @@ import types
 
 from rankcheck import files
 from rankcheck.experiments import known, recording, records
-from rankcheck.experiments.experiment import Experiment, Part
+from rankcheck.experiments.base import Experiment, Part
 from rankcheck.experiments.result import AuditFacts, Run
 from rankcheck.experiments.run import run_experiment
 

@@ -15,7 +15,7 @@ from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import Claim
 from rankcheck.experiments import linear_layers, run_experiment
-from rankcheck.experiments.experiment import Place
+from rankcheck.experiments.base import Place
 from rankcheck.experiments.linear_layers import EXPERIMENT, fits, next_ratio, pairs
 from rankcheck.experiments.linear_notebooks import CASES, PRINTED, target, true_directions
 from rankcheck.experiments.records import recorded

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.experiments.experiment import Part, Place
+from rankcheck.experiments.base import Part, Place
 from rankcheck.experiments.known import experiment
 from rankcheck.experiments.low_rank_task import (
     ENTRIES,

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from rankcheck.errors import InstallationError
 from rankcheck.experiments import records
+from rankcheck.experiments.base import audit_findings
 from rankcheck.experiments.result import Result, Run, check_finite, rounded
 from rankcheck.stored import StoredError, parse
 
@@ -166,3 +168,17 @@ def test_a_result_in_place_of_the_recorded_one(record):
             assert records.current("toy.line").seed == 2
         assert records.current("toy.line").seed == 1
     assert records.current("toy.line").seed == 0
+
+
+def test_what_the_audits_found_ends_the_findings():
+    """Counts over all networks, and what balancing would save; a theorem that fails is said."""
+    runs = made().runs
+    [theorems, saved] = audit_findings(made())
+    assert theorems.quantity == "Theorems, evaluated on each of the 2 trained networks"
+    assert (theorems.ours, theorems.agrees) == ("6 hold, 2 do not apply, none fails", None)
+    assert saved.ours == "0.5 to 0.5, median 0.5"
+    broken = facts(failing=("rank.sandwich",), findings={"holds": 2, "fails": 1})
+    [theorems, _] = audit_findings(made(runs=(replace(runs[0], audit=broken), *runs[1:])))
+    assert (theorems.ours, theorems.agrees) == ("5 hold, 1 do not apply, 1 fail", False)
+    assert theorems.note == "A theorem that fails shows a bug: rank.sandwich."
+    assert audit_findings(made(runs=runs[2:])) == []

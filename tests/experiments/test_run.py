@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from rankcheck.errors import InputError
 from rankcheck.experiments import folder as folder_
 from rankcheck.experiments import known, training, workers
-from rankcheck.experiments.experiment import Part, Place
+from rankcheck.experiments.base import Part, Place
 from rankcheck.experiments.run import planned, run_experiment
 from rankcheck.experiments.workers import PartError
 

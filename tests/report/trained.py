@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rankcheck.experiments.experiment import Experiment, Finding
+from rankcheck.experiments.base import Experiment, Finding
 from rankcheck.experiments.result import AuditFacts, Result, Run
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.panels import Key, panels

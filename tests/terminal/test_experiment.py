@@ -2,11 +2,12 @@
 
 import io
 import itertools
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from rankcheck.experiments.experiment import Finding, Part
+from rankcheck.experiments.base import Finding, Part
 from rankcheck.experiments.result import Result, Run
 from rankcheck.terminal import display
 from rankcheck.terminal import experiment as experiment_
@@ -149,8 +150,14 @@ def test_the_result_beside_the_printed_one():
         "",
         "differences from the document's experiment:",
         "* There is no document.",
-        "",
-        "audits of 2 networks; theorems: 6 holds, 2 not applicable",
+    ]
+
+
+def test_a_tiny_result_says_that_it_says_little():
+    tiny, small = (lines(Toy(), replace(made(), scale=scale), []) for scale in ("tiny", "small"))
+    assert [line for line in tiny if line not in small] == [
+        "scale tiny, seed 3, cpu: 3 networks, 1 h 2 min of processor time, 2026-01-02",
+        "scale tiny shows that everything runs; it trains too little to say more",
     ]
 
 
