@@ -25,5 +25,6 @@ def test_a_balanced_network_saves_nothing():
 
 
 def test_the_network_0():
-    facts, _ = audited(Network.of([[[0]], [[0]]]), torch.ones(2, 1, dtype=torch.float64))
+    points = torch.tensor([[1.0], [3.0]], dtype=torch.float64)
+    facts, _ = audited(Network.of([[[0]], [[0]]]), points)
     assert (facts.cost, facts.saved) == (0, 0)
