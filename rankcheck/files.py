@@ -84,9 +84,9 @@ def _is_kind(path: Path, fields: Collection[str]) -> bool:
     return isinstance(data, dict) and set(fields) <= set(data)
 
 
-def write_json(path: Path, data: object, *, follow: bool = True) -> None:
+def write_json(path: Path, data: object, *, follow: bool = True, sync: bool = False) -> None:
     """Write JSON, either the whole file or nothing; see `write_text`."""
-    write_text(path, _layout(data) + "\n", follow=follow)
+    write_text(path, _layout(data) + "\n", follow=follow, sync=sync)
 
 
 def write_page(path: Path, page: str) -> None:
@@ -101,16 +101,18 @@ def write_page(path: Path, page: str) -> None:
         raise InputError(f"the page cannot be written to {path}: {error.strerror}") from error
 
 
-def write_text(path: Path, text: str, *, follow: bool = True) -> None:
+def write_text(path: Path, text: str, *, follow: bool = True, sync: bool = False) -> None:
     """Write a text in UTF-8, either the whole file or nothing; see `write_bytes`."""
-    write_bytes(path, text.encode("utf-8", "backslashreplace"), follow=follow)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), follow=follow, sync=sync)
 
 
-def write_bytes(path: Path, content: bytes, *, follow: bool = True) -> None:
+def write_bytes(path: Path, content: bytes, *, follow: bool = True, sync: bool = False) -> None:
     """Write a file, either the whole of it or nothing.
 
     A link is followed, or replaced where `follow` is False; a device or a pipe is written through.
-    A new file has the permissions that the umask leaves, and an existing one keeps its own.
+    A new file has the permissions that the umask leaves, and an existing one keeps its own. With
+    `sync` the content is on the disk before it has its name, so that a loss of power leaves the old
+    file or the new one.
 
     Raises:
         OSError: the file cannot be written.
@@ -125,6 +127,9 @@ def write_bytes(path: Path, content: bytes, *, follow: bool = True) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         kept = target.exists() and not target.is_symlink()
         partial.chmod(target.stat().st_mode & 0o777 if kept else 0o666 & ~_umask())
         partial.replace(target)

@@ -67,6 +67,28 @@ def test_claims_and_certificates_travel_with_the_wheel(wheel):
         assert f"rankcheck/_properties/{path.relative_to(folder).as_posix()}" in names
 
 
+def test_records_templates_and_styles_travel_with_the_wheel(wheel):
+    """Whatever is no code in the package: recorded experiments, templates of pages, and so on."""
+    package = ROOT / "rankcheck"
+    listed = subprocess.run(
+        ["git", "ls-files", "--", "rankcheck"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode == 0 and listed.stdout:
+        files = [ROOT / name for name in listed.stdout.splitlines()]
+    else:  # no checkout
+        files = [path for path in package.rglob("*") if path.is_file()]
+    others = {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".py"}
+    others = {name for name in others if "__pycache__" not in name}
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert "rankcheck/report/templates/_claim.html" in others
+    assert others <= names
+    assert {name for name in names if "/recorded/" in name} == {
+        path.relative_to(ROOT).as_posix()
+        for path in (package / "experiments" / "recorded").glob("*.json")
+    }
+
+
 def test_the_wheel_works_in_an_empty_directory(installed):
     run, site = installed
     listed = run("list")

@@ -34,6 +34,8 @@ class Relation:
         label: which of several statements of the claim this is.
         integers: the two sides where both are Python integers. Tensors hold 64 bits, so `lhs` and
             `rhs` may be smaller numbers in the same order.
+        note: both sides of one instance in words, such as "3 of 8 runs, p = 0.855 > 0.05", where
+            the numbers alone say little.
     """
 
     kind: Literal["leq", "eq"]
@@ -45,6 +47,7 @@ class Relation:
     where: Any | None = None
     label: str = ""
     integers: tuple[int, int] | None = None
+    note: str = ""
 
     @property
     def excess(self) -> Array:

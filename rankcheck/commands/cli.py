@@ -24,6 +24,7 @@ COMMANDS = (
     "verify",
     "hunt",
     "audit",
+    "experiment",
     "report",
     "list",
     "show",

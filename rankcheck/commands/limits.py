@@ -12,7 +12,8 @@ __all__ = ["DEFAULTS", "add_limit", "limit"]
 #: Seconds for a claim by profile, for a hunt after its budget, for a certificate, and for all
 #: canaries. On one core of a shared machine, the slowest claims took 10 s (quick,
 #: separation.oscillating-example), 16 s (ci, the same) and 209 s (deep,
-#: separation.depth-three-network); certificates and canaries take less than 2 s.
+#: separation.depth-three-network); certificates and canaries take less than 2 s. In deep,
+#: experiments are made again, of which each takes up to six minutes of a core.
 DEFAULTS: dict[str, float] = {
     "quick": 120.0,
     "ci": 600.0,

@@ -49,6 +49,7 @@ from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.costs.rank_one_matching import (
     descent_jacobian,
     descent_losses,
+    descent_path,
     matching_gradient,
     matching_loss,
     split_along,
@@ -72,6 +73,7 @@ __all__ = [
     "cost_expansion",
     "descent_jacobian",
     "descent_losses",
+    "descent_path",
     "distortion",
     "effective_index_rank",
     "effective_rank_bound",

@@ -18,6 +18,7 @@ from rankcheck.linalg import Array, eye, frobenius_squared
 __all__ = [
     "descent_jacobian",
     "descent_losses",
+    "descent_path",
     "matching_gradient",
     "matching_loss",
     "split_along",
@@ -47,13 +48,25 @@ def split_along(v: Array, w: Array) -> tuple[Array, Array]:
     return along * along, (rest * rest).sum(-1)
 
 
-def descent_losses(v: Array, w: Array, step: Array, steps: int) -> tuple[Array, ...]:
-    """C at v and after each of ``steps`` steps of gradient descent; ``step`` has shape (*B)."""
-    losses = [matching_loss(v, w)]
+def descent_path(
+    v: Array, w: Array, step: Array, steps: int, noise: Array | None = None
+) -> tuple[Array, ...]:
+    """v and the points after each of ``steps`` steps of gradient descent on C, each (*B, n).
+
+    ``step`` has shape (*B).
+    """
+    path = [v]
     for _ in range(steps):
-        v = v - step.unsqueeze(-1) * matching_gradient(v, w)
-        losses.append(matching_loss(v, w))
-    return tuple(losses)
+        v = v - step.unsqueeze(-1) * matching_gradient(v, w, noise)
+        path.append(v)
+    return tuple(path)
+
+
+def descent_losses(
+    v: Array, w: Array, step: Array, steps: int, noise: Array | None = None
+) -> tuple[Array, ...]:
+    """C at the points of `descent_path`, each of shape (*B)."""
+    return tuple(matching_loss(v, w, noise) for v in descent_path(v, w, step, steps, noise))
 
 
 def split_losses(along: Array, beside: Array, step: Array, steps: int) -> tuple[Array, ...]:

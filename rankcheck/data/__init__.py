@@ -1,4 +1,4 @@
-"""Quantities of data sets: shortest paths, growing point clouds, kernel ridge regression.
+"""Quantities of data sets: paths, growing point clouds, kernel ridge regression.
 
 What lives here: quantities of points, not of networks.
 May import: `linalg`, `scalars`, `errors`, `balls`.
@@ -6,6 +6,7 @@ May import: `linalg`, `scalars`, `errors`, `balls`.
 
 from __future__ import annotations
 
+from rankcheck.data.crossings import crossing_angles
 from rankcheck.data.growth import (
     Exponent,
     fitted_exponent,
@@ -32,6 +33,7 @@ __all__ = [
     "KernelRidge",
     "RadialKernel",
     "covariance",
+    "crossing_angles",
     "distances",
     "fitted_exponent",
     "likely_length",

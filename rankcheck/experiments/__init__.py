@@ -1,9 +1,9 @@
 """Experiments: the training runs behind the figures of the documents, remade and recorded.
 
-What lives here: an experiment a file (what is trained, what is measured, what the document shows),
-what they share (`stack`, `training`, `tasks`, `statistics`), how they are run (`run`), and the
-results of scale `small` (`recorded/`), which the claims about them evaluate.
-How a result is shown is `terminal` and `report`.
+What lives here: an experiment a file (what is trained, what is measured, what the document
+shows), what they share (`stack`, `training`, `tasks`, `statistics`), how they are run (`run`,
+`workers`) and kept (`folder`), the results of scale `small` (`recorded/`), and what claims about
+them need (`claims`, `recording`). How a result is shown is `terminal` and `report`.
 May import: everything below it, `audit` among them.
 """
 
@@ -13,18 +13,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankcheck.experiments.experiment import Experiment, Finding, Part
+    from rankcheck.experiments.base import Experiment, Finding, Part
     from rankcheck.experiments.known import NAMES, experiment
     from rankcheck.experiments.records import recorded
     from rankcheck.experiments.result import Result, Run
     from rankcheck.experiments.run import run_experiment
+    from rankcheck.experiments.workers import PartError
 
 _HOMES = {
-    "rankcheck.experiments.experiment": ("Experiment", "Finding", "Part"),
+    "rankcheck.experiments.base": ("Experiment", "Finding", "Part"),
     "rankcheck.experiments.known": ("NAMES", "experiment"),
     "rankcheck.experiments.records": ("recorded",),
     "rankcheck.experiments.result": ("Result", "Run"),
     "rankcheck.experiments.run": ("run_experiment",),
+    "rankcheck.experiments.workers": ("PartError",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -33,6 +35,7 @@ __all__ = [
     "Experiment",
     "Finding",
     "Part",
+    "PartError",
     "Result",
     "Run",
     "experiment",

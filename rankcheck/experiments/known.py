@@ -7,18 +7,18 @@ from difflib import get_close_matches
 from typing import Any
 
 from rankcheck.errors import InputError
-from rankcheck.experiments.experiment import Experiment
+from rankcheck.experiments.base import Experiment
 
 __all__ = ["NAMES", "experiment"]
 
-#: By name, the module of `rankcheck.experiments` whose `EXPERIMENT` it is.
+#: By name, the module whose `EXPERIMENT` it is.
 _MODULES: dict[str, str] = {
-    "rank.figure-1": "low_rank_task",
-    "rank.figure-2": "four_classes",
-    "rank.figure-3": "autoencoders",
-    "bottleneck.figure-1": "norm_against_depth",
-    "bottleneck.figure-2": "symmetry",
-    "linear.trained-singular-values": "linear_layers",
+    "rank.figure-1": "rankcheck.experiments.low_rank_task",
+    "rank.figure-2": "rankcheck.experiments.four_classes",
+    "rank.figure-3": "rankcheck.experiments.autoencoders",
+    "bottleneck.figure-1": "rankcheck.experiments.norm_against_depth",
+    "bottleneck.figure-2": "rankcheck.experiments.symmetry",
+    "linear.trained-singular-values": "rankcheck.experiments.linear_layers",
 }
 NAMES = tuple(_MODULES)
 
@@ -33,6 +33,6 @@ def experiment(name: str) -> Experiment:
         close = get_close_matches(name, NAMES, 1)
         hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(NAMES)}"
         raise InputError(f"there is no experiment {name!r}{hint}")
-    module: Any = importlib.import_module(f"rankcheck.experiments.{_MODULES[name]}")
+    module: Any = importlib.import_module(_MODULES[name])
     found: Experiment = module.EXPERIMENT
     return found

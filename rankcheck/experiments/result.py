@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,7 +9,7 @@ from typing import Any
 
 from rankcheck.stored import StoredError, build
 
-__all__ = ["SCHEMA", "AuditFacts", "Result", "Run", "rounded"]
+__all__ = ["SCHEMA", "AuditFacts", "Result", "Run", "check_finite", "rounded"]
 
 SCHEMA = 1
 #: Numbers are kept to so many significant digits.
@@ -26,21 +25,20 @@ class AuditFacts:
         per_layer: ‖θ‖²/L.
         rank: of Jf at most points of the data.
         near_one: of each affine map, the number of singular values within 0.25 of 1.
-        imbalance: the largest relative imbalance of a hidden layer; 0 at a local minimum of the
-            objective, where every neuron has ‖w_in‖² + b² = ‖w_out‖².
+        saved: the share of ‖θ‖² that rescaling single neurons would save: 0 at a local minimum of
+            the objective, so it shows how far training has converged. Linear layers are multiplied
+            out first, which training balances no more.
         findings: how many theorems hold, are not applicable, ...
         failing: the ids of theorems that fail, which shows a bug.
-        closest: the id of the theorem that is closest to failing, and both of its sides.
     """
 
     cost: float
     per_layer: float
     rank: int
     near_one: tuple[int, ...]
-    imbalance: float
+    saved: float
     findings: Mapping[str, int]
     failing: tuple[str, ...]
-    closest: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,11 @@ class Result:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The result as plain JSON; its numbers are rounded to `DIGITS` significant digits."""
+        """The result as plain JSON; its numbers are rounded to `DIGITS` significant digits.
+
+        Raises:
+            ValueError: if a number is not finite.
+        """
         return {"schema": SCHEMA} | dict(rounded(asdict(self)))
 
     @classmethod
@@ -108,25 +110,46 @@ class Result:
         """
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise StoredError(f"it is no result of an experiment with the schema {SCHEMA}")
+        check_finite(data)
         return build(cls, {key: value for key, value in data.items() if key != "schema"})
 
 
-def rounded(value: Any) -> Any:
+def check_finite(data: Any) -> None:
+    """Refuse JSON with numbers that are not finite, which Python reads and JSON does not have.
+
+    Raises:
+        StoredError: saying where.
+    """
+    try:
+        rounded(data)
+    except (ValueError, TypeError) as error:
+        raise StoredError(str(error)) from error
+
+
+def rounded(value: Any, place: str = "") -> Any:
     """Plain JSON with floats of `DIGITS` significant digits.
+
+    Args:
+        place: where the value stands, for the message.
 
     Raises:
         ValueError: if a number is not finite.
+        TypeError: if a value is no JSON.
 
     >>> rounded({"a": (1 / 3, 2), "b": "text"})
     {'a': [0.333333, 2], 'b': 'text'}
     """
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"received {value}; a result has finite numbers")
+            raise ValueError(f"{place or 'it'} is {value}; a result has finite numbers")
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
-        return {str(key): rounded(each) for key, each in value.items()}
+        return {
+            str(key): rounded(each, f"{place}.{key}" if place else str(key))
+            for key, each in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [rounded(each) for each in value]
-    json.dumps(value)  # raises TypeError for what is no JSON
-    return value
+        return [rounded(each, f"{place}[{number}]") for number, each in enumerate(value)]
+    if value is None or isinstance(value, str | int):
+        return value
+    raise TypeError(f"{place or 'it'} is a {type(value).__name__}; a result is plain JSON")

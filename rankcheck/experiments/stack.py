@@ -81,11 +81,23 @@ class Stack:
     def __call__(self, x: Tensor) -> Tensor:
         """f(x), shape (R, N, n_L), for points (R, N, n_0), or (N, n_0) for all runs."""
         x = x.expand(self.runs, *x.shape[-2:])
-        for number, (W, b) in enumerate(zip(self.weights, self.biases, strict=True), 1):
+        for number, (W, b) in enumerate(self._maps()):
+            x = leaky(x, 0.0) if number else x
             x = x @ W.mT if b is None else torch.baddbmm(b.unsqueeze(-2), x, W.mT)
-            if self.linear < number < self.depth:
-                x = leaky(x, 0.0)
         return x
+
+    def _maps(self) -> list[tuple[Tensor, Tensor | None]]:
+        """The affine maps between the activations.
+
+        The linear layers are multiplied out, which moves n_0 columns through them in place of N
+        points.
+        """
+        first, *rest = zip(self.weights, self.biases, strict=True)
+        for V, c in rest[: self.linear]:
+            W, b = first
+            b = None if b is None else (V @ b.unsqueeze(-1)).squeeze(-1)
+            first = V @ W, b if c is None else c if b is None else b + c
+        return [first, *rest[self.linear :]]
 
     def costs(self) -> Tensor:
         """‖θ‖² of each run, (R)."""
@@ -94,23 +106,13 @@ class Stack:
     def network(self, run: int) -> Network:
         """One of the networks in float64 on the CPU; its linear layers are multiplied out."""
 
-        def plain(array: Tensor) -> Tensor:
-            return array[run].detach().to("cpu", torch.float64)
+        def plain(p: Tensor) -> Tensor:
+            return p[run : run + 1].detach().to("cpu", torch.float64)
 
-        pairs = list(zip(self.weights, self.biases, strict=True))
-        W, b = plain(pairs[0][0]), _zeros(pairs[0])[run]
-        weights, biases = [], []
-        for number, pair in enumerate(pairs[1:], 1):
-            if number <= self.linear:
-                W, b = plain(pair[0]) @ W, plain(pair[0]) @ b + _zeros(pair)[run]
-            else:
-                weights.append(W)
-                biases.append(b)
-                W, b = plain(pair[0]), _zeros(pair)[run]
-        return Network((*weights, W), (*biases, b))
-
-
-def _zeros(pair: tuple[Tensor, Tensor | None]) -> Tensor:
-    """The biases of a layer in float64 on the CPU, zeros where there are none."""
-    W, b = pair
-    return (W[..., 0] * 0 if b is None else b).detach().to("cpu", torch.float64)
+        weights = [plain(W) for W in self.weights]
+        biases = [None if b is None else plain(b) for b in self.biases]
+        maps = Stack(weights, biases, linear=self.linear)._maps()
+        return Network(
+            tuple(W[0] for W, _ in maps),
+            tuple(W[0, :, 0] * 0 if b is None else b[0] for W, b in maps),
+        )

@@ -2,7 +2,8 @@
 
 What lives here: the enumeration of regions (`box`, `splitting`, `exact`, `triangulation`), their
 affine maps and volumes (`cells`), the Jacobian rank (`rank`), the classes of a classifier
-(`decision`, imported from its module: `from rankcheck.regions.decision import decision`).
+(`decision`, imported from its module: `from rankcheck.regions.decision import decision`), and the
+outlines of unions of regions in the plane (`outlines`, likewise).
 May import: `networks` and what is below it, but no `separation` and no `data`.
 
 >>> from rankcheck.networks import Network

@@ -7,10 +7,12 @@ form a complex: a point inside a face lies in exactly the cells that have this f
 vertex of the face lies in these cells as well. So no point meets more classes than some vertex, and
 the largest number of classes that meet in a point is a maximum over the vertices, without rounding.
 
+`Decision.junctions` lists the points where three or more classes meet, of a box in the plane.
+
 A cell on which the largest output is not strictly larger than all others belongs to no class if a
 class is where one output is *strictly* larger: `most_strictly` leaves these cells out.
 
-Used by rank.no-tripoints.
+Used by rank.no-tripoints and rank.figure-2.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ from itertools import combinations
 
 import numpy as np
 import torch
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
 
 from rankcheck.networks.network import Network
 from rankcheck.regions.box import Corner, regions
@@ -27,6 +32,10 @@ from rankcheck.regions.cells import Regions
 from rankcheck.regions.splitting import Complex
 
 __all__ = ["Decision", "decision"]
+
+#: Vertices that are closer than this share of the box are one point: where four classes or more
+#: would meet in one, rounding of the weights leaves several points where three do.
+SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +67,22 @@ class Decision:
         """The same for classes on which one output is strictly larger than all others."""
         cells, m = self.cells.cells, self.meeting.shape[1]
         return int(_meeting(cells, self.classes, self.strict, m).sum(axis=1).max())
+
+    def junctions(self, classes: int = 3) -> np.ndarray:
+        """The points of a box in the plane where so many classes or more meet, shape (K, 2).
+
+        Vertices within `SAME` of one another, relative to the box, are one point, their mean.
+        """
+        cells = self.cells
+        points = cells.cells.points[self.meeting.sum(axis=1) >= classes]
+        if not len(points):
+            return points
+        pairs = KDTree(points / (cells.high - cells.low)).query_pairs(SAME, output_type="ndarray")
+        near = coo_array((np.ones(len(pairs)), pairs.T), shape=(len(points),) * 2)
+        count, which = connected_components(near, directed=False)
+        sums = np.zeros((count, points.shape[1]))
+        np.add.at(sums, which, points)
+        return sums / np.bincount(which)[:, None]
 
 
 def decision(net: Network, low: Corner, high: Corner) -> Decision:

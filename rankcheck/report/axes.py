@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-__all__ = ["Axis", "steps"]
+__all__ = ["Axis", "steps", "thinned"]
 
 Scale = Literal["linear", "log"]
 
@@ -26,6 +27,29 @@ def steps(low: float, high: float, count: int = 6) -> list[float]:
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     digits = max(0, -math.floor(math.log10(step)))
     return [round(i * step, digits) for i in range(first, last + 1)]
+
+
+def thinned(
+    texts: Sequence[tuple[float, str]], wide: float, gap: float | None = None
+) -> list[tuple[float, str]]:
+    """Every k-th of the texts with their places, for the least k for which they do not overlap.
+
+    Args:
+        wide: the width of a letter.
+        gap: how far two texts have to be apart, beyond their widths; a letter if it is None.
+
+    >>> thinned([(0, "100"), (20, "200"), (40, "300")], 8)
+    [(0, '100'), (40, '300')]
+    """
+    apart = wide if gap is None else gap
+    for k in range(1, len(texts)):
+        kept = list(texts[::k])
+        if all(
+            abs(v - u) >= wide * (len(a) + len(b)) / 2 + apart - 1e-9
+            for (u, a), (v, b) in pairwise(kept)
+        ):
+            return kept
+    return list(texts[:1])
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,14 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, pictures, spread
+from rankcheck.report.compact import compact
+from rankcheck.report.experiments import ExperimentPart, experiment_part
 from rankcheck.report.instances import instance, number, shortened
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
 __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 
-#: A ledger of so many claims is shown with the pictures of the theory.
+#: A ledger of so many claims is shown with the pictures of the theory, and experiments in short.
 WHOLE = 100
 #: In this order are accusations listed.
 _WEIGHTS = ("theorem", "formula", "step", "misprint")
@@ -62,10 +64,17 @@ class ClaimPart:
     witness: str = ""
     relations: Sequence[RelationPart] = field(default_factory=tuple)
     verified: bool = True
+    experiment: ExperimentPart | None = None
 
     @classmethod
-    def of(cls, row: Row, entry: Entry | None, *, verified: bool = True) -> ClaimPart:
-        """Collect what belongs to a row."""
+    def of(
+        cls, row: Row, entry: Entry | None, *, verified: bool = True, whole: bool = True
+    ) -> ClaimPart:
+        """Collect what belongs to a row.
+
+        Args:
+            whole: whether all of an experiment is shown, or its first figure and its findings.
+        """
         relations = [
             RelationPart(
                 relation_name(facts.label, place),
@@ -74,7 +83,8 @@ class ClaimPart:
             )
             for place, facts in enumerate(row.relations)
         ]
-        return cls(row, entry, _docstring(entry), relations, verified)
+        experiment = experiment_part(row, whole=whole)
+        return cls(row, entry, _docstring(entry), relations, verified, experiment)
 
     @property
     def anchor(self) -> str:
@@ -142,9 +152,9 @@ def ledger_page(
         more: further pictures, such as those of hunts.
     """
     known = {entry.id: entry for entry in entries}
-    parts = [ClaimPart.of(row, known.get(row.id)) for row in ledger.rows]
+    whole = len(ledger.rows) >= WHOLE
+    parts = [ClaimPart.of(row, known.get(row.id), whole=not whole) for row in ledger.rows]
     if drawn is None:
-        whole = len(parts) >= WHOLE
         drawn = pictures(ledger, list(known.values())) if whole else _bounds(ledger)
     drawn = [*drawn, *more]
     return render("ledger.html", ledger=ledger, pictures=drawn, **_shared(parts))
@@ -231,6 +241,7 @@ def _environment() -> Environment:
         "number": number,
         "count": lambda whole: f"{whole:,}".replace(",", " "),
         "shortened": shortened,
+        "compact": compact,
         "fragment": lambda text: quote(text, safe=""),
     }
     return environment

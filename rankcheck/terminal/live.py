@@ -33,6 +33,7 @@ class Progress(Display, Watcher):
         self.claims = claims
         self.rows: list[Row] = []
         self._running: dict[str, tuple[Entry, float, int]] = {}
+        self._remade: dict[str, float] = {}
 
     def __exit__(
         self,
@@ -53,11 +54,17 @@ class Progress(Display, Watcher):
         entry, since, seen = self._running[entry.id]
         self._running[entry.id] = (entry, since, seen + instances)
 
+    def remade(self, entry: Entry, share: float) -> None:
+        if entry.id not in self._remade and not self.live:
+            self.say(f"{entry.id} holds on the recorded result; its experiment is made again")
+        self._remade[entry.id] = share
+
     def noticed(self, text: str) -> None:
         self.say(text)
 
     def finished(self, row: Row) -> None:
         self._running.pop(row.id, None)
+        self._remade.pop(row.id, None)
         self.rows.append(row)
         if not self.live:
             number = f"[{len(self.rows):{len(str(self.claims))}}/{self.claims}]"
@@ -73,7 +80,9 @@ class Progress(Display, Watcher):
         ]
         for entry, since, seen in running:
             seconds = f"{time.monotonic() - since:.1f}"
-            cells = (entry.id, entry.kind, "running", "", table.count(seen), "", "", seconds)
+            share = self._remade.get(entry.id)
+            doing = "running" if share is None else f"made {share:.0%}"
+            cells = (entry.id, entry.kind, doing, "", table.count(seen), "", "", seconds)
             found.append((cells, None))
         shown = rows_table(found, self.console.width, live=True)
         fallen = sum(not row.expected for row in self.rows)

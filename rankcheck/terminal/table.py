@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rankcheck.claims.labels import relation_name
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.ledger import RelationFacts, Row
+from rankcheck.verification.ledger import ExperimentFacts, RelationFacts, Row
 
 __all__ = [
     "HEADINGS",
@@ -39,6 +39,8 @@ _SPARED = ("scope", "killed", "best", "tried", "kind", "sec")
 #: to how many characters an id may be cut before a column is left out.
 _USUAL = (0, 12, 9, 7, 5, 7, 5, 5)
 _LEAST = 36
+#: Packages whose versions are named beside the runs of an experiment.
+_NAMED = ("torch", "numpy")
 #: How the totals name the rows that are as expected, by verdict, and the others.
 _GOOD = {
     "holds": "hold",
@@ -129,7 +131,8 @@ def sentence(row: Row) -> str:
         kind,
         small and f"scope {small}",
         drawn and f"{drawn} drawn",
-        swept and f"{swept} swept",
+        f"{row.recorded.runs} runs on record" if row.recorded else swept and f"{swept} swept",
+        f"{row.remade.runs} made again" if row.remade else "",
         ratio and f"best {ratio}",
         mutants and f"mutants {mutants}",
         _asserted(row),
@@ -149,14 +152,29 @@ def facts(row: Row) -> list[str]:
     """What a ledger says of a claim beyond its row in the table: a line for each fact."""
     found = [f"verdict: {row.verdict}{'' if row.expected else ', not as expected'}"]
     found += [] if row.scope is None else [f"enumerated: {row.scope.text}"]
-    found += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
-    found += [_relation(number, each) for number, each in enumerate(row.relations)]
+    if row.recorded is not None:
+        found += _experiment("recorded", row.recorded)
+        found += [] if row.remade is None else _experiment("made again", row.remade)
+    else:
+        found += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
+        found += [_relation(number, each) for number, each in enumerate(row.relations)]
     found += [f"reached, {name}: {_spread(counts)}" for name, counts in row.reached.items()]
     found += [f"breaks without {name!r}" for name in row.needs]
     mutants = row.mutants
     found += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
     found += ["guard of unknown strength"] if row.unknown_strength else []
     return found
+
+
+def _experiment(what: str, facts: ExperimentFacts) -> list[str]:
+    """Where the runs of an experiment come from, and what the claim found there."""
+    known = [f"{name} {facts.versions[name]}" for name in _NAMED if name in facts.versions]
+    by = [facts.made, facts.device, *known]
+    lines = [f"{what}: {facts.command} ({facts.runs} runs, {', '.join(by)}, {facts.seconds:.0f} s)"]
+    lines += [f"  {outcome}" for outcome in facts.outcomes]
+    if facts.same is not None:
+        lines.append(f"  {facts.same} of {facts.runs} runs have the measurements of the record")
+    return lines
 
 
 def _searches(row: Row) -> list[tuple[str, Counts]]:

@@ -29,6 +29,11 @@ def from_search(
     """
     if claim.instances is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
+    if claim.instances.recording is not None:
+        raise InputError(
+            f"{claim.id} is about a recorded experiment, and no instance proves it false; "
+            "`rankcheck verify` says how it came out"
+        )
     check_batching(claim, seed)
     tally = Tally()
     found = sweep(claim, claim.instances, profile, seed, tally, advance=advance)

@@ -20,6 +20,7 @@ from rankcheck.instances.scope import Shapes
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import Control, check_hypotheses, check_mutants
 from rankcheck.verification.evaluation import Raised, instance_text
+from rankcheck.verification.experiments import on_experiments
 from rankcheck.verification.ledger import Counterexample, RelationFacts, Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, smallest_text
@@ -38,17 +39,20 @@ def verify_claim(
     settings: Settings = Settings(),  # noqa: B008 -- it does not change
     *,
     advance: Callable[[int], None] | None = None,
+    told: Callable[[float], None] | None = None,
 ) -> Row:
     """Verify a claim; returns its row of the ledger.
 
     First the body and the generators are checked to be functions of one instance; the row of a
     claim that mixes the instances of a batch has failed, with the message of the `BatchError`. A
     claim that is declared false replays its stored certificate. Any other claim is searched for a
-    violation, and its controls are checked.
+    violation, and its controls are checked. One about a recorded experiment is evaluated on the
+    record and, with a profile that makes experiments again, on the new result as well.
 
     Args:
         settings: profile, seed, and the folder for the certificate of a new counterexample.
         advance: called with the number of instances whenever some more were evaluated.
+        told: called with the share of an experiment that has been made again.
 
     Raises:
         ClaimError: if the body returns anything but relations.
@@ -63,7 +67,12 @@ def verify_claim(
         except BatchError as error:
             row = Row.of(claim, "failed", messages=(str(error),))
         else:
-            row = _replayed(claim) if claim.kind in FALSE else _searched(claim, settings, advance)
+            if claim.kind in FALSE:
+                row = _replayed(claim)
+            else:
+                row = on_experiments(
+                    claim, settings, lambda: _searched(claim, settings, advance), told
+                )
     return replace(row, seconds=round(time.perf_counter() - start, 3))
 
 
@@ -157,8 +166,11 @@ class _Search:
 
 def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> Row:
     """The row of a claim that is said to hold."""
+    assert claim.instances is not None
     search = _search(claim, settings, advance)
     facts = search.facts(claim)
+    if search.violation is not None and claim.instances.recording is not None:
+        return Row.of(claim, "failed", **facts)  # `on_experiments` says why
     if search.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
         budget = None if search.smallest else settings.shrink
@@ -254,6 +266,11 @@ def _search(claim: Claim, settings: Settings, advance: Callable[[int], None] | N
     """Enumerate the small instances, sweep, and draw, until an instance breaks the claim."""
     assert claim.instances is not None
     profile, seed = settings.profile, settings.seed
+    if claim.instances.recording is not None:
+        search = _Search()  # there is nothing to enumerate or to draw: all instances are swept
+        family, tally = claim.instances, search.swept
+        search.violation = sweep(claim, family, profile, seed, tally, advance=advance)
+        return search
     shapes = scope_of(claim, profile)
     search = _Search(shapes=shapes)
     search.violation = enumerate_scope(claim, shapes, search.small, advance=advance)

@@ -99,12 +99,13 @@ def check_mutants(
 ) -> tuple[Mutants, dict[str, Control]]:
     """The derived mutants, of which the tallies know, and by name the mutants of the claim.
 
-    A conjecture has no derived mutants: nobody knows whether it is sharp.
+    A conjecture has no derived mutants: nobody knows whether it is sharp. Nor has a claim about a
+    recorded experiment: a p-value is not sharp against its level.
     """
     assert claim.instances is not None
     survivors: list[str] = []
     total = len(claim.mutants)
-    if claim.kind != "conjecture":
+    if claim.kind != "conjecture" and claim.instances.recording is None:
         seen = {number: what for tally in tallies for number, what in tally.seen.items()}
         killed = {number for tally in tallies for number in tally.killed}
         sharp = {n: what for n, what in seen.items() if claim.loose_because(what[1]) is None}

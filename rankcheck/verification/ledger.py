@@ -12,6 +12,7 @@ from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.labels import relation_name
+from rankcheck.claims.recording import Provenance
 from rankcheck.claims.reference import Reference
 from rankcheck.errors import InputError
 from rankcheck.notebook import InNotebooks
@@ -22,6 +23,7 @@ from rankcheck.versions import versions
 __all__ = [
     "SCHEMA",
     "Counterexample",
+    "ExperimentFacts",
     "Ledger",
     "LedgerError",
     "Mutants",
@@ -127,6 +129,23 @@ class RelationFacts:
 
 
 @dataclass(frozen=True)
+class ExperimentFacts(Provenance):
+    """A result of an experiment, and what a claim found there.
+
+    Attributes:
+        outcomes: each relation of the claim in words, with both sides.
+    """
+
+    outcomes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, provenance: Provenance, outcomes: tuple[str, ...]) -> ExperimentFacts:
+        """From the provenance of the runs that a claim was evaluated on."""
+        values = {item.name: getattr(provenance, item.name) for item in fields(Provenance)}
+        return cls(**values, outcomes=outcomes)
+
+
+@dataclass(frozen=True)
 class Counterexample:
     """A proved counterexample, as its certificate has it.
 
@@ -163,8 +182,8 @@ class Row(InNotebooks):
         statement: the statement in LaTeX and Markdown.
         verdict: `holds`; `guarded`, a conjecture that nothing broke; `refuted`, a counterexample is
             proved; `failed`, a control was not caught, nothing was asserted, the body mixes the
-            instances of a batch, or the check raised; `undecided`, also where floats and balls
-            disagree; `cited`, not checked here.
+            instances of a batch, the check raised, or an experiment came out otherwise;
+            `undecided`, also where floats and balls disagree; `cited`, not checked here.
         reference: None for a conjecture without one.
         drawn: instances that Hypothesis drew.
         swept: instances that were swept in batches.
@@ -186,6 +205,8 @@ class Row(InNotebooks):
         result: what becomes of the result that a wrong step was to prove.
         certificate: the file of the counterexample.
         counterexample: what that file proves.
+        recorded: of a claim about an experiment, the recorded result that it was evaluated on.
+        remade: the result of the same experiment made again, None if it was not.
         messages: for a person, why the verdict is not the expected one.
     """
 
@@ -215,6 +236,8 @@ class Row(InNotebooks):
     result: str | None = None
     certificate: str | None = None
     counterexample: Counterexample | None = None
+    recorded: ExperimentFacts | None = None
+    remade: ExperimentFacts | None = None
     seconds: float = 0.0
     file: str = ""
     messages: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ def verify_entry(
     claim: Claim | BrokenClaim,
     settings: Settings,
     advance: Callable[[int], None],
+    told: Callable[[float], None] | None = None,
 ) -> Row:
     """The row of one claim; it has failed if its check raises or it is not well formed.
 
@@ -35,7 +36,7 @@ def verify_entry(
     from rankcheck.verification.check import verify_claim  # torch
 
     try:
-        return verify_claim(claim, settings, advance=advance)
+        return verify_claim(claim, settings, advance=advance, told=told)
     except Exception as error:
         return stopped_by(entry, error)
 

@@ -22,6 +22,7 @@ class Profile:
         scope: entries of an instance up to which every one is enumerated, from {-1, 0, 1}.
         scope_instances, scope_shapes: fewer entries are enumerated where there would be more
             instances, or discrete shapes, than these.
+        remakes: whether experiments are made again, for claims about their recorded results.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Profile:
     scope: int = 5
     scope_instances: int = 20_000
     scope_shapes: int = 200
+    remakes: bool = False
 
 
 PROFILES: dict[str, Profile] = {
@@ -40,7 +42,15 @@ PROFILES: dict[str, Profile] = {
         Profile("quick", drawn=60, batches=24, size=512, single=60),
         Profile("ci", 150, 64, 1024, 150, scope=6, scope_instances=100_000, scope_shapes=400),
         Profile(
-            "deep", 1500, 600, 2048, 1500, scope=8, scope_instances=4_000_000, scope_shapes=4_000
+            "deep",
+            drawn=1500,
+            batches=600,
+            size=2048,
+            single=1500,
+            scope=8,
+            scope_instances=4_000_000,
+            scope_shapes=4_000,
+            remakes=True,
         ),
     )
 }
@@ -52,8 +62,8 @@ class Settings:
 
     Attributes:
         profile: how many instances are evaluated.
-        seed: of the sweeps and the draws.
-        folder: where certificates of new counterexamples are written.
+        seed: of the sweeps and the draws, and of experiments that are made again.
+        folder: where certificates of new counterexamples are written, and such experiments.
         shrink: seconds for making a counterexample small; 0 keeps it as it was found.
     """
 

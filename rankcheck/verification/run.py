@@ -70,7 +70,13 @@ def verify_claims(
     with single_thread():
         for entry, claim in zip(entries, claims, strict=True):
             watcher.started(entry)
-            row = verify_entry(entry, claim, settings, partial(watcher.advanced, entry))
+            row = verify_entry(
+                entry,
+                claim,
+                settings,
+                partial(watcher.advanced, entry),
+                partial(watcher.remade, entry),
+            )
             rows.append(row)
             watcher.finished(row)
     return rows

@@ -25,10 +25,12 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation, excess
+from rankcheck.errors import InputError
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.constants import without_local_constants
 from rankcheck.instances.observed import find_named
 from rankcheck.instances.record import Record
+from rankcheck.instances.scope import ScopeSource, shapes
 from rankcheck.instances.source import (
     BatchSource,
     DrawSource,
@@ -201,8 +203,19 @@ def batches(
 ) -> Iterator[Callable[[], Source]]:
     """What makes `count` seeded sources: of batches, or of instances if a body takes no batch.
 
-    They are those of the numbers `first`, `first + 1`, ...; each number has its seed.
+    They are those of the numbers `first`, `first + 1`, ...; each number has its seed. Of a
+    recorded experiment they are all its instances, once, whatever the numbers.
+
+    Raises:
+        InputError: if the generator of recorded runs raises.
     """
+    if family.recording is not None:
+        found = shapes(family, 0)
+        for said in found.failed:
+            raise InputError(f"the generator {family} raised {said}")
+        for shape in found.found:
+            yield partial(ScopeSource, shape, 0, None)
+        return
     for index in range(first, first + count):
         seed = seed_of(*key, index)
         yield partial(BatchSource, seed, None if claim.no_batch is not None else size)

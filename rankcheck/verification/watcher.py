@@ -17,6 +17,9 @@ class Watcher:
     def advanced(self, entry: Entry, instances: int) -> None:
         """So many more instances of a claim were evaluated."""
 
+    def remade(self, entry: Entry, share: float) -> None:
+        """So much of the experiment of a claim has been made again, a share in [0, 1]."""
+
     def noticed(self, text: str) -> None:
         """Something happened that belongs to no claim."""
 

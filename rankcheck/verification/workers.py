@@ -64,8 +64,10 @@ def spread(
                 match event:
                     case Started(index):
                         watcher.started(entries[index])
-                    case Told(index, instances):
+                    case Told(index, int(instances)):
                         watcher.advanced(entries[index], instances)
+                    case Told(index, share):
+                        watcher.remade(entries[index], share)
                     case Done(index, row):
                         finish(index, row)
                     case Died(index) | Overran(index):
@@ -100,7 +102,8 @@ def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tel
     claims = load_each(entries)
 
     def run(index: int, tell: Tell) -> Row:
-        return verify_entry(entries[index], claims[index], settings, _throttled(tell))
+        claim = claims[index]
+        return verify_entry(entries[index], claim, settings, _throttled(tell), _seldom(tell))
 
     return run
 
@@ -117,3 +120,16 @@ def _throttled(tell: Tell) -> Callable[[int], None]:
             instances, told = 0, time.monotonic()
 
     return advance
+
+
+def _seldom(tell: Tell) -> Callable[[float], None]:
+    """Tell the share of an experiment that is done once in `PROGRESS` seconds."""
+    told = -PROGRESS
+
+    def remade(share: float) -> None:
+        nonlocal told
+        if time.monotonic() - told > PROGRESS:
+            tell(float(share))
+            told = time.monotonic()
+
+    return remade

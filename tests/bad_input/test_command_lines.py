@@ -11,6 +11,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankcheck.commands import experiment as experiment_
+from rankcheck.experiments import known
+from rankcheck.experiments import run as run_
+from rankcheck.experiments.workers import here as in_this_process
+from tests.experiments import toy
+
 from .cases import cases, run
 
 TEXTS = st.sampled_from(
@@ -33,17 +39,20 @@ OPTIONS = {
     "audit": ["--data", "--json", "--html", "--balanced", "--max-rank", "--slope", "--tolerance",
               "--device", "--executor", "--nothing"],
     "replay": ["--claims", "--again"],
+    "experiment": ["--scale", "--seed", "--device", "--workers", "--nothing"],
 }  # fmt: skip
 SELECTORS = st.sampled_from(["mine.py::test_cited"] * 3 + ["mine.py::t.cited"]) | TEXTS.filter(
     lambda text: text not in ("mine.py", "..", "good") and not text.startswith("-")
 )
 MODELS = st.sampled_from(["trained.pt"] * 3) | SELECTORS
+EXPERIMENTS = st.sampled_from([toy.NAME] * 3) | SELECTORS
 
 
 @st.composite
 def command_lines(draw):
     command = draw(st.sampled_from(sorted(OPTIONS)))
     model = command == "audit"
+    named = EXPERIMENTS if command == "experiment" else MODELS if model else SELECTORS
     known = OPTIONS[command]
     given_ = [
         f"{draw(st.sampled_from(known))}={draw(TEXTS)}" for _ in range(draw(st.integers(0, 3)))
@@ -52,7 +61,9 @@ def command_lines(draw):
     workers = ["--workers=1"] if command == "verify" else []
     if model:  # theorems take a second
         workers = ["--no-theorems", *draw(st.sampled_from([[], ["--data=points.npy"]]))]
-    return [command, draw(MODELS if model else SELECTORS), *given_, *flags, *workers]
+    if command == "experiment":
+        workers = ["--scale=tiny"]
+    return [command, draw(named), *given_, *flags, *workers]
 
 
 @pytest.fixture
@@ -75,6 +86,9 @@ def test_an_answer_in_one_line(place, line):
     before = around(place)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(inside)
+        patch.setitem(known._MODULES, toy.NAME, toy.__name__)
+        patch.setattr(run_, "in_processes", inline)
+        patch.setattr(experiment_, "_draw", lambda *arguments: None)
         ended = run("lines", *line)
     assert around(place) == before
     assert ended.code in (0, 2, 4)
@@ -82,12 +96,16 @@ def test_an_answer_in_one_line(place, line):
         assert any(word in ended.err for word in ("space left", "too long", "Not a directory"))
 
 
+def inline(job, parts, workers, told, noticed):
+    return in_this_process(job, parts, told)
+
+
 def around(place):
     inner = place / "place" / "x"
     return {p for p in place.parents[1].rglob("*") if not Path(p).is_relative_to(inner)}
 
 
-@pytest.mark.parametrize("command", sorted(OPTIONS))
-def test_nothing_but_the_command(here, command):
-    if command not in ("verify", "list"):
-        assert run("lines", command).code == 2
+@pytest.mark.parametrize("name", sorted(OPTIONS))
+def test_nothing_but_the_command(here, name):
+    if name not in ("verify", "list", "experiment"):  # these take all, or list them
+        assert run("lines", name).code == 2

@@ -560,7 +560,8 @@ def test_quick_answers_need_no_torch():
     code = (
         "import sys; from rankcheck.commands.cli import main\n"
         "from rankcheck.verification import Row, Settings, Watcher, read_ledger, verify_claims\n"
-        "for line in ('--help', '--version', 'verify --help', 'list', 'show rank'):\n"
+        "lines = '--help', '--version', 'verify --help', 'experiment --help', 'list', 'show rank'\n"
+        "for line in lines:\n"
         "    try: main(line.split())\n"
         "    except SystemExit: pass\n"
         "    found = {'torch', 'numpy', 'hypothesis', 'flint', 'rich'} & set(sys.modules)\n"

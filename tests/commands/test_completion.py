@@ -24,7 +24,11 @@ def test_selectors(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "offered"),
-    [("rankcheck ver", "verify"), ("rankcheck show rank.sandw", "rank.sandwich")],
+    [
+        ("rankcheck ver", "verify"),
+        ("rankcheck show rank.sandw", "rank.sandwich"),
+        ("rankcheck experiment rank.figure-1", "rank.figure-1"),
+    ],
 )
 def test_a_shell_is_answered(tmp_path, line, offered):
     pytest.importorskip("argcomplete")

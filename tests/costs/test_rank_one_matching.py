@@ -7,6 +7,7 @@ import torch
 from rankcheck.costs.rank_one_matching import (
     descent_jacobian,
     descent_losses,
+    descent_path,
     matching_gradient,
     matching_loss,
     split_along,
@@ -87,6 +88,26 @@ def test_losses_and_their_jacobian_against_autograd():
             lambda v, i=i: slow_losses(v, W[i], STEPS[i], 3)[1:], V[i]
         )
         torch.testing.assert_close(J[i], expected)
+
+
+@pytest.mark.oracle("rankcheck.costs.descent_path", "torch.optim.SGD")
+def test_the_path_against_the_descent_of_torch():
+    noise = torch.randn(6, 3, 3, generator=GENERATOR, dtype=torch.float64) / 4
+    path, losses = (f(V, W, STEPS, 4, noise) for f in (descent_path, descent_losses))
+    plain = descent_path(V, W, STEPS, 4)
+    assert len(path) == len(losses) == 5
+    for i in range(6):
+        v = V[i].clone().requires_grad_()
+        descent = torch.optim.SGD([v], lr=float(STEPS[i]))
+        for t in range(5):
+            loss = slow_loss(v, W[i], noise[i])
+            torch.testing.assert_close(path[t][i], v.detach())
+            torch.testing.assert_close(losses[t][i], loss.detach())
+            with torch.enable_grad():
+                descent.zero_grad()
+                slow_loss(v, W[i], noise[i]).backward()
+            descent.step()
+    assert (path[-1] - plain[-1]).abs().max() > 1e-3
 
 
 @pytest.mark.oracle("rankcheck.costs.split_losses", "torch.autograd, and numpy's projections")

@@ -41,6 +41,63 @@ def _in(file: str, *rows: tuple[str, str, str, str]) -> list[Fault]:
 TABLE: dict[str, list[Fault]] = {
     "Processes that die": [
         *_in(
+            "faults/test_experiments.py",
+            (
+                "a command or its workers get SIGKILL, again and again, at random moments",
+                "experiment",
+                "the same command ends with the same numbers; no orphan, nothing half-written",
+                "an_experiment_that_is_killed_again_and_again",
+            ),
+            (
+                "Ctrl-C",
+                "experiment",
+                "exit code 130; every worker writes a checkpoint, a sentence says what is done",
+                "ctrl_c_keeps_checkpoints",
+            ),
+        ),
+        *_in(
+            "experiments/test_run.py",
+            (
+                "two processes in one folder",
+                "experiment",
+                "the second is refused",
+                "two_processes_cannot_work_in_one_folder",
+            ),
+            (
+                "a worker dies",
+                "experiment --workers",
+                "another one goes on from its checkpoint, to the same numbers",
+                "the_number_of_workers_changes_no_digit",
+            ),
+            (
+                "a worker dies twice in one part",
+                "experiment --workers",
+                "one line, exit code 4; the other parts are kept",
+                "a_part_whose_worker_dies_twice_is_named_and_the_others_are_kept",
+            ),
+            (
+                "an interruption at any report of a training or of a part",
+                "experiment",
+                "the same numbers",
+                "it_goes_on_to_the_same_result_wherever_it_was_interrupted",
+            ),
+            (
+                "a training diverges, or a measured number is not finite",
+                "experiment",
+                "one line with the part, exit code 4; the other parts are kept",
+                "a_part_that_cannot_be_finished_is_named_and_the_others_are_kept",
+            ),
+        ),
+        *_in(
+            "experiments/test_training.py",
+            (
+                "a process ends within a step",
+                "experiment",
+                "the training goes on from the checkpoint, to the same bits",
+                "a_training_that_is_killed_goes_on_from_its_last_checkpoint",
+            ),
+        ),
+        *_in(
             "faults/test_processes.py",
             (
                 "a command or its workers get SIGKILL or SIGTERM",
@@ -362,6 +419,87 @@ TABLE: dict[str, list[Fault]] = {
             ),
         ),
         *_in(
+            "commands/test_experiment.py",
+            (
+                "a disk is full when a checkpoint is written",
+                "experiment",
+                "one line; the parts that are finished are kept",
+                "a_disk_that_is_full_is_one_line_and_the_parts_are_kept",
+            ),
+            (
+                "figures that cannot be drawn",
+                "experiment",
+                "one line; the result is kept, and no half of the figures",
+                "figures_that_cannot_be_drawn_lose_nothing",
+            ),
+            (
+                "an unknown name, a bad number or device, a folder that cannot be used",
+                "experiment",
+                "one line; nothing is written, and no other file is touched",
+                "bad_input_is_one_line_and_loses_nothing",
+            ),
+            (
+                "a folder that is read-only",
+                "experiment",
+                "one line; a finished result is shown",
+                "a_folder_that_is_read_only",
+            ),
+        ),
+        *_in(
+            "experiments/test_training.py",
+            (
+                "a checkpoint of another training, or one that was changed",
+                "experiment",
+                "refused with what to do, and left alone",
+                "a_checkpoint_that_is_not_of_this_training_is_refused",
+            ),
+            (
+                "a bit of a checkpoint flips",
+                "experiment",
+                "refused with what to do",
+                "a_bit_that_flips_is_noticed",
+            ),
+            (
+                "a checkpoint is cut off",
+                "experiment",
+                "refused with what to do",
+                "a_checkpoint_that_is_cut_off_is_refused",
+            ),
+        ),
+        *_in(
+            "experiments/test_run.py",
+            (
+                "a file of the folder is damaged",
+                "experiment",
+                "one line that names it, with what to do",
+                "a_file_that_is_damaged_is_named_with_what_to_do",
+            ),
+            (
+                "the folder of another seed or scale",
+                "experiment",
+                "refused with what to do, and left alone",
+                "the_folder_of_another_run_is_refused",
+            ),
+            (
+                "the folder of an older version",
+                "experiment",
+                "refused: no old checkpoint mixes with new numbers",
+                "the_folder_of_other_code_is_refused",
+            ),
+            (
+                "a folder with other files",
+                "experiment",
+                "refused, and left alone",
+                "a_folder_of_something_else_is_left_alone",
+            ),
+            (
+                "an interrupted write left part of a file",
+                "experiment",
+                "it is removed",
+                "what_an_interrupted_write_left_is_removed",
+            ),
+        ),
+        *_in(
             "hunt/test_journal.py",
             (
                 "a journal is cut off",
@@ -585,6 +723,12 @@ TABLE: dict[str, list[Fault]] = {
             "the_text_of_a_file_does_not_reach_the_terminal_raw",
         ),
         (
+            "links in the place of the folders and files of an experiment",
+            "experiment",
+            "not followed",
+            "the_folder_of_an_experiment_does_not_follow_a_link",
+        ),
+        (
             "a command that docs/security.md does not name",
             "all",
             "there is none",
@@ -594,7 +738,12 @@ TABLE: dict[str, list[Fault]] = {
 }
 #: Files of which every test is a row.
 WHOLE = (
-    *("faults/test_memory.py", "faults/test_places.py", "faults/test_processes.py"),
+    *(
+        "faults/test_experiments.py",
+        "faults/test_memory.py",
+        "faults/test_places.py",
+        "faults/test_processes.py",
+    ),
     *("faults/test_security.py", "faults/test_writing.py"),
     *("commands/test_limits.py", "commands/test_interrupts.py"),
 )

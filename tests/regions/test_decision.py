@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy.spatial import ConvexHull
 
 from rankcheck.networks import Network
 from rankcheck.regions.decision import decision
@@ -105,6 +106,73 @@ def test_against_a_fine_grid(seed):
         assert seen <= said
         missed += bool(clear.all()) and seen != said
     assert missed <= 1
+
+
+@pytest.mark.oracle("rankcheck.regions.decision.Decision.junctions", "scipy.spatial.ConvexHull")
+@pytest.mark.parametrize("seed", range(6))
+def test_junctions_of_planes_are_the_facets_of_a_hull(seed):
+    """z = W_i x + b_i, whose maximum has its corners where the upper hull of (W_i, b_i) has facets.
+
+    W is such that W_i − W_j is rounded, so the three lines of a corner need not meet in one point;
+    still only one of the three corners of the triangle between them has three classes.
+    """
+    rng = np.random.default_rng(seed)
+    planes = rng.normal(size=(9, 3)) * 3.0 ** rng.integers(-6, 7, size=(9, 1))
+    hull = ConvexHull(planes)
+    upper = hull.equations[:, 2] > 0
+    corners = hull.equations[upper, :2] / hull.equations[upper, 2:3]
+    size = 2 * np.abs(corners).max()
+    net = Network(
+        (torch.from_numpy(planes[:, :2].copy()),), (torch.from_numpy(planes[:, 2].copy()),)
+    )
+    found = decision(net, -size, size).junctions()
+    assert len(found) == len(corners)
+    apart = np.abs(found[:, None] - corners).max(axis=-1)
+    assert (apart.min(axis=0) < 1e-9 * size).all()
+    # In a smaller box there are those of the larger one that it contains.
+    half = np.median(np.abs(corners).max(axis=1))
+    inside = int((np.abs(corners).max(axis=1) <= half * 0.999).sum())
+    assert len(decision(net, -0.999 * half, 0.999 * half).junctions()) == inside < len(corners)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_junctions_are_where_a_grid_has_three_classes(seed):
+    """Squares of a grid with three classes at their corners are near junctions, and the reverse."""
+    g = torch.Generator().manual_seed(seed)
+    shapes = [(6, 2), (4, 6)]
+    net = Network(
+        [torch.randn(shape, generator=g, dtype=torch.float64) for shape in shapes],
+        [torch.randn(m, generator=g, dtype=torch.float64) for m, _ in shapes],
+    )
+    points = 201
+    found = decision(net, -2, 2).junctions()
+    axis = torch.linspace(-2, 2, points, dtype=torch.float64)
+    grid = net(torch.cartesian_prod(axis, axis)).argmax(-1).reshape(points, points).numpy()
+    corners = np.stack([grid[:-1, :-1], grid[1:, :-1], grid[:-1, 1:], grid[1:, 1:]])
+    kinds = 1 + (np.diff(np.sort(corners, axis=0), axis=0) > 0).sum(axis=0)
+    step = 4 / (points - 1)
+    squares = -2 + step * (np.argwhere(kinds >= 3) + 0.5)
+    apart = np.abs(found[:, None] - squares).max(axis=-1) if len(squares) else np.zeros((0, 0))
+    assert bool(len(found)) == bool(len(squares))
+    if len(found):
+        assert apart.min(axis=0).max() < 4 * step
+        assert apart.min(axis=1).max() < 4 * step
+
+
+@pytest.mark.parametrize("sides", [5, 7, 9])
+def test_a_point_of_many_classes_that_rounding_moves_apart(sides):
+    angle = torch.arange(sides, dtype=torch.float64) * (2 * torch.pi / sides) + 0.3
+    W = torch.stack((angle.cos(), angle.sin()), dim=1)
+    point = torch.tensor([1 / 3, 1 / 7], dtype=torch.float64)
+    found = decision(Network((W,), (-W @ point,)), -1, 1)
+    assert (found.meeting.sum(axis=1) >= 3).sum() > 1
+    assert found.junctions() == pytest.approx(point.numpy()[None])
+
+
+def test_no_junctions():
+    net = Network.of([[[-1, -1], [0, 0], [1, 1]]], [[0, 0.25, 0]])
+    assert decision(net, -1, 1).junctions().shape == (0, 2)
+    assert decision(Network.of([[[1, 0], [0, 1], [-1, -1]]]), -1, 1).junctions(4).shape == (0, 2)
 
 
 def test_one_output():

@@ -7,8 +7,12 @@ import shutil
 import pytest
 
 from rankcheck.audit.result import Audit
+from rankcheck.experiments.records import RECORDED, recorded
 from rankcheck.report import audit_page, ledger_page
+from rankcheck.report import experiments as room
+from rankcheck.report.charts.experiments import figures
 
+from . import trained
 from .audits import made_up, odd
 from .conftest import MARKUP, REFUTED, bound
 
@@ -185,4 +189,35 @@ def test_the_page_of_an_audit_is_printed_whole(visit):
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= 720
     assert page.pdf().startswith(b"%PDF")
+    assert noted == []
+
+
+@pytest.mark.parametrize("width", [390, 1000])
+def test_no_text_of_a_figure_covers_another_one(visit, ledger, monkeypatch, width):
+    """All figures of experiments, recorded ones and made-up ones, on a telephone and on a desk."""
+    monkeypatch.setattr(room, "experiment", lambda name: trained.MadeUp())
+    monkeypatch.setattr(room, "recorded", lambda name: None)
+    drawn = [trained.figures(trained.result())]
+    drawn += [figures(recorded(path.stem)) for path in sorted(RECORDED.glob("*.json"))]
+    monkeypatch.setattr(trained.MadeUp, "findings", lambda self, result: [])
+    monkeypatch.setattr(room, "figures", lambda result: [each for one in drawn for each in one])
+    page, noted = visit(
+        ledger(bound(id=trained.NAME, kind="statistical", relations=())),
+        viewport={"width": width, "height": 900},
+    )
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
+    covered = page.locator("figure > svg, figure details > svg").evaluate_all(
+        """figures => figures.flatMap(figure => {
+            const boxes = [...figure.querySelectorAll('text')].map(text =>
+                [text.textContent, text.getBoundingClientRect()]);
+            const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.4 * a.height;
+            return boxes.flatMap(([one, a], k) => boxes.slice(k + 1)
+                .filter(([, b]) => meet(a, b))
+                .map(([other]) => [figure.querySelector('title').textContent, one, other]));
+        })"""
+    )
+    assert covered == []
+    assert page.locator("figure svg").count() == sum(map(len, drawn))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert noted == []

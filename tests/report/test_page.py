@@ -13,7 +13,13 @@ from markupsafe import Markup
 from rankcheck.catalogue.selection import select
 from rankcheck.report import claim_page, ledger_page
 from rankcheck.report.charts import Picture
-from rankcheck.verification.ledger import Counterexample, RelationFacts, Row, Scope
+from rankcheck.verification.ledger import (
+    Counterexample,
+    ExperimentFacts,
+    RelationFacts,
+    Row,
+    Scope,
+)
 
 from .conftest import MARKUP, REFUTED, bound
 
@@ -118,6 +124,34 @@ def test_the_columns_of_the_relations(ledger):
         assert ("largest deviation" in cells) == (name != "bound")
         for line in re.findall(r"<tr><td>.*?</tr>", text, re.DOTALL):
             assert line.count("<td>") == len(cells)
+
+
+def test_a_claim_about_an_experiment_says_where_its_runs_come_from(ledger):
+    record = ExperimentFacts(
+        command="rankcheck experiment rank.figure-1 --scale small --seed 0",
+        seed=0,
+        device="cpu",
+        versions={"torch": "2.13.0"},
+        made="2026-11-22",
+        seconds=61.5,
+        runs=10,
+        outcomes=("$\\beta$ is small: 5 of 5 runs, p = 0.0312 ≤ 0.05",),
+    )
+    again = replace(record, seed=7, same=9, outcomes=(MARKUP,))
+    row = replace(bound(), recorded=record, remade=again)
+    text = ledger_page(ledger(row), drawn=[])
+    said = words(Page(text).text)
+    assert f"Recorded: {record.command}, 10 runs, 2026-11-22, torch 2.13.0, cpu, 62 s." in said
+    assert "62 s; 9 of them as on record." in said
+    assert "is small: 5 of 5 runs, p = 0.0312 ≤ 0.05" in said
+    assert said.count("Made again:") == 1
+    assert MARKUP in said
+    assert "rankcheck hunt" not in said
+    assert "instances." not in said
+    bare = replace(row, recorded=replace(record, versions={}), remade=None)
+    said = words(Page(ledger_page(ledger(bare), drawn=[])).text)
+    assert "2026-11-22, cpu, 62 s." in said
+    assert "Made again" not in said
 
 
 def test_a_long_picture_is_shown_on_demand(ledger):

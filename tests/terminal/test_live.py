@@ -43,6 +43,33 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
     assert all(re.search(r"as-\d{5} +construction +undecided +99999≤8 +1\.33M", x) for x in lines)
 
 
+def test_an_experiment_that_is_made_again_is_seen_to_go_on(row, terminal):
+    shown = Progress(terminal, 2)
+    with shown:
+        shown.started(ENTRY)
+        shown.remade(ENTRY, 0.0)
+        shown.remade(ENTRY, 0.456)
+        screen = io.StringIO()
+        Console(file=screen, width=100).print(shown.render())
+        shown.finished(row(id=ENTRY.id))
+        shown.started(ENTRY)
+        after = io.StringIO()
+        Console(file=after, width=100).print(shown.render())
+    assert re.search(r"t\.square +conjecture +made 46%", screen.getvalue())
+    assert re.search(r"t\.square +conjecture +running", after.getvalue())
+
+
+def test_elsewhere_an_experiment_that_is_made_again_is_a_line():
+    stream = io.StringIO()
+    shown = Progress(stream, 1)
+    with shown:
+        shown.started(ENTRY)
+        for share in (0.0, 0.5, 1.0):
+            shown.remade(ENTRY, share)
+    said = "t.square holds on the recorded result; its experiment is made again"
+    assert stream.getvalue().count(said) == 1
+
+
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 12), (30, 10)])
 def test_the_live_table_fits_a_small_terminal(row, terminal, monkeypatch, columns, lines):
     """Each row is a line, an id is cut and never away, and the totals are on the screen."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import statistics
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,11 +33,22 @@ class Part:
         name: unique in the experiment, letters, digits and hyphens: files are named after it.
         settings: what is trained (depth, width, ridge, steps, ...), plain JSON. A run has them too.
         seeds: one for each run.
+
+    Raises:
+        ValueError: if the name has other characters, or there are no seeds.
     """
 
     name: str
     settings: Mapping[str, Any]
     seeds: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9-]{1,100}", self.name):
+            raise ValueError(
+                f"received a part named {self.name!r}; a name has letters, digits and hyphens"
+            )
+        if not self.seeds:
+            raise ValueError(f"received no seeds for {self.name}; a part has at least one run")
 
     @property
     def identity(self) -> str:
@@ -49,13 +63,16 @@ class Place:
 
     Attributes:
         device: `cpu` or `cuda`.
-        folder: of the checkpoints and the trained networks; None keeps neither.
+        folder: of the checkpoints (`parts/`) and the trained networks (`networks/`); None keeps
+            neither.
         told: called with the share that is done, in [0, 1], and a few words.
+        head: a hash of what else the numbers depend on: device, versions, sources.
     """
 
     device: str = "cpu"
     folder: Path | None = None
     told: Callable[[float, str], None] = field(default=lambda share, words: None)
+    head: str = ""
 
     def checkpoint(self, part: Part, stage: str = "") -> Checkpoint | None:
         """Where a training of this part is kept; a part of several trainings names them."""
@@ -63,8 +80,10 @@ class Place:
 
         if self.folder is None:
             return None
-        name = f"{part.name}-{stage}" if stage else part.name
-        return Checkpoint(self.folder / f"{name}.safetensors", f"{part.identity} {stage}".strip())
+        name = f"{part.name}.{stage}" if stage else part.name  # names of parts have no dot
+        path = self.folder / "parts" / f"{name}.safetensors"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return Checkpoint(path, " ".join(filter(None, (part.identity, self.head, stage))))
 
     def steps(self, total: int, begin: float = 0.0, end: float = 1.0) -> Callable[[int, str], None]:
         """What `train` is told with, for a training that is this stretch of the part."""
@@ -128,6 +147,47 @@ class Experiment(ABC):
     def findings(self, result: Result) -> Sequence[Finding]:
         """The quantities of the figure beside the document's."""
 
+    def compared(self, result: Result) -> list[Finding]:
+        """The findings, and what the audits of all networks found: what people are shown."""
+        return [*self.findings(result), *audit_findings(result)]
+
+
+def audit_findings(result: Result) -> list[Finding]:
+    """What the audits of all networks of a result found; nothing without any."""
+    audits = [run.audit for run in result.runs if run.audit is not None]
+    if not audits:
+        return []
+    counts = sum((Counter(each.findings) for each in audits), Counter[str]())
+    failing = sorted({claim for each in audits for claim in each.failing})
+    saved = sorted(each.saved for each in audits)
+    words = [f"{counts[name]} {verb}" for name, verb in _VERBS.items() if counts[name]]
+    return [
+        Finding(
+            f"Theorems, evaluated on each of the {len(audits)} trained networks",
+            "",
+            ", ".join([*words, f"{counts['fails']} fail" if failing else "none fails"]),
+            False if failing else None,
+            f"A theorem that fails shows a bug: {', '.join(failing)}." if failing else "",
+        ),
+        Finding(
+            r"Share of $\|\theta\|^2$ that balancing the neurons would save",
+            "",
+            f"{saved[0]:.2g} to {saved[-1]:.2g}, median {statistics.median(saved):.2g}",
+            None,
+            "0 at a local minimum of the objective with a ridge: what is left shows how far the "
+            "training was from one.",
+        ),
+    ]
+
+
+#: How audits say what they found of a theorem, as a verb.
+_VERBS = {
+    "holds": "hold",
+    "not applicable": "do not apply",
+    "not evaluated": "were not evaluated",
+    "undecided": "are undecided",
+}
+
 
 def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:
     """Write a trained network as a file that `rankcheck audit` reads, if the place has a folder."""
@@ -140,4 +200,7 @@ def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     names = tuple(f"layers.{number}" for number in range(net.depth))
     model = Model(net, "network", names, (None,) * net.depth, float(net.cost()))
-    write_model(folder / f"{part.name}-{seed}.safetensors", model, net)
+    path = folder / f"{part.name}-{seed}.safetensors"
+    if path.is_symlink():
+        path.unlink()  # of a stranger: it would be followed
+    write_model(path, model, net)

@@ -1,0 +1,217 @@
+"""Run an experiment: train the networks behind a figure of the documents, and measure them.
+
+NAME is the id of a claim on a figure; without it, the experiments are listed with what each scale
+costs. `small` takes minutes, `paper` has the size of the document's own experiment. The result is
+shown beside the printed one; the folder keeps it as result.json, with the figures and the trained
+networks, which `rankcheck audit` reads.
+
+An experiment that was interrupted, in whatever way, goes on with the same command, to the same
+result. The number of workers changes no digit. A result that is there is shown again.
+
+Exit codes: 0 done; 1 a theorem fails on a trained network, which shows a bug of rankcheck; 2 wrong
+input; 4 a part cannot be finished: its training diverged, or its worker died twice; 130
+interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rankcheck.commands.exits import Exit
+from rankcheck.errors import InputError
+from rankcheck.experiments.base import SCALES
+from rankcheck.experiments.known import NAMES, experiment
+from rankcheck.terminal.plain import one_line, readable, say
+from rankcheck.verification.arithmetic import fix_arithmetic
+
+if TYPE_CHECKING:
+    from rankcheck.experiments.base import Experiment, Finding, Part
+    from rankcheck.experiments.result import Result
+    from rankcheck.terminal.experiment import ExperimentDisplay
+
+HELP = "train the networks behind a figure, and measure them"
+#: Where experiments are kept, a folder for each name, scale and seed.
+FOLDER = Path(".rankcheck") / "experiments"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rankcheck experiment`."""
+    name: Any = parser.add_argument("name", metavar="NAME", nargs="?", help="none: list them")
+    name.completer = _names
+    parser.add_argument("--scale", choices=SCALES, default="small", help="the size (default small)")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
+    parser.add_argument("--device", default="cpu", help="of the training: cpu (default) or cuda")
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="processes (default: cores, or parts if fewer)"
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, help=f"default {FOLDER}/NAME-SCALE-SEED")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the experiment, show and write the result; returns the exit code."""
+    if args.workers is not None and args.workers < 1:
+        raise InputError(f"--workers is {args.workers}; an experiment has at least one worker")
+    fix_arithmetic()  # so that the number of workers changes no digit
+    if args.name is None:
+        return _list()
+    made = experiment(args.name)
+    from rankcheck.experiments.run import planned
+    from rankcheck.experiments.workers import PartError
+    from rankcheck.terminal.experiment import ExperimentDisplay
+
+    parts = planned(made, args.scale, args.seed)
+    folder = _folder(args)
+    shown = ExperimentDisplay(sys.stdout, parts)
+    shown.say(f"{made.name}, scale {args.scale}, seed {args.seed}, in {folder}")
+    try:
+        with shown:
+            result = _run(args, folder, parts, shown)
+    except KeyboardInterrupt:
+        shown.say(
+            f"interrupted: {len(shown.done)} of {len(parts)} parts are done; the same command goes "
+            "on from there"
+        )
+        raise
+    except PartError as error:
+        say(f"rankcheck: {one_line(str(error))}", sys.stderr)
+        return Exit.INTERNAL
+    stored = not shown.done
+    if stored:
+        shown.say("it was finished before; nothing is trained")
+    findings = _findings(made, result, folder)
+    for line in _lines(made, result, findings, sys.stdout):
+        shown.say(line)
+    shown.say("")
+    shown.say(f"result: {folder / 'result.json'}")
+    _draw(result, folder, shown)
+    if (folder / "networks").is_dir():
+        shown.say(f"networks: {folder / 'networks'}")
+    fails = any(run.audit is not None and run.audit.failing for run in result.runs)
+    return Exit.REFUTED if fails else Exit.EXPECTED
+
+
+def _names(prefix: str, **_: Any) -> list[str]:
+    """What a shell completes where NAME stands."""
+    return [name for name in NAMES if name.startswith(prefix)]
+
+
+def _folder(args: argparse.Namespace) -> Path:
+    """The folder of the experiment.
+
+    Raises:
+        InputError: if a link stands in the place of the default one.
+    """
+    if args.out is not None:
+        out: Path = args.out
+        return out
+    folder = FOLDER / f"{args.name}-{args.scale}-{args.seed}"
+    for one in (*FOLDER.parents[-2::-1], FOLDER, folder):
+        if one.is_symlink():
+            raise InputError(f"{one} is a link; name the folder yourself with --out")
+    return folder
+
+
+def _run(
+    args: argparse.Namespace, folder: Path, parts: tuple[Part, ...], shown: ExperimentDisplay
+) -> Result:
+    """The result that the arguments ask for."""
+    from rankcheck.experiments.run import run_experiment
+    from rankcheck.verification.run import default_workers
+
+    return run_experiment(
+        args.name,
+        args.scale,
+        seed=args.seed,
+        device=args.device,
+        folder=folder,
+        workers=default_workers(len(parts)) if args.workers is None else args.workers,
+        told=shown.told,
+        noticed=shown.noticed,
+    )
+
+
+def _findings(made: Experiment, result: Result, folder: Path) -> list[Finding]:
+    """What the result says.
+
+    Raises:
+        InputError: if the result lacks what the experiment measures: it is not what was written.
+    """
+    try:
+        return list(made.compared(result))
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        if os.environ.get("RANKCHECK_TRACEBACK"):
+            raise
+        raise InputError(
+            f"the result {folder / 'result.json'} has no findings ({type(error).__name__}: "
+            f"{error}); delete it, and the same command makes it again from the parts that are kept"
+        ) from error
+
+
+def _draw(result: Result, folder: Path, shown: ExperimentDisplay) -> None:
+    """Draw the figures, all of them or none; those that are there are kept.
+
+    Raises:
+        OSError: if they cannot be written.
+    """
+    figures = folder / "figures"
+    if not figures.is_dir():
+        from rankcheck.report.standalone import write_figures
+
+        begun = folder / ".figures"
+        if begun.is_symlink():
+            begun.unlink()
+        shutil.rmtree(begun, ignore_errors=True)
+        begun.mkdir()
+        write_figures(result, begun)
+        begun.rename(figures)
+    shown.say(f"figures: {figures}")
+
+
+def _lines(made: Experiment, result: Result, findings: list[Finding], stream: TextIO) -> list[str]:
+    """The result as lines that fit the stream."""
+    from rankcheck.terminal.experiment import lines
+
+    return lines(made, result, findings, width=_width(stream), written=_written(stream))
+
+
+def _width(stream: TextIO) -> int:
+    from rankcheck.terminal.experiment import WIDTH
+
+    return shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
+
+
+def _written(stream: TextIO) -> Any:
+    return partial(readable, stream=stream)
+
+
+def _list() -> int:
+    """Print the experiments with what each scale costs."""
+    from rankcheck.terminal.experiment import index
+
+    entries = [(experiment(name), _costs(name)) for name in NAMES]
+    for line in index(entries, width=_width(sys.stdout), written=_written(sys.stdout)):
+        say(line)
+    return Exit.EXPECTED
+
+
+def _costs(name: str) -> dict[str, str]:
+    """By scale, how many networks are trained; and the time of the recorded result."""
+    from rankcheck.experiments.records import RECORDED, recorded
+    from rankcheck.experiments.run import planned
+    from rankcheck.terminal.experiment import duration
+
+    found: dict[str, str] = {}
+    for scale in SCALES:
+        parts = planned(experiment(name), scale, 0)
+        networks = sum(len(part.seeds) for part in parts)
+        found[scale] = f"{networks} networks in {len(parts)} parts"
+    if (RECORDED / f"{name}.json").exists():
+        seconds = recorded(name).seconds
+        found["small"] += f", {duration(seconds)} of processor time when it was recorded"
+    return found

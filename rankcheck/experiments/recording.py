@@ -1,0 +1,143 @@
+"""A recorded experiment as the engine knows it: its provenance, and how to make it again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from rankcheck.claims.recording import Provenance
+from rankcheck.errors import InstallationError
+from rankcheck.experiments.known import experiment
+from rankcheck.experiments.records import RECORDED, current, recorded, using
+from rankcheck.experiments.result import Result, rounded
+from rankcheck.experiments.run import run_experiment
+
+__all__ = ["RecordedExperiment", "faults"]
+
+#: The folder of the package.
+_PACKAGE = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class RecordedExperiment:
+    """An experiment of which claims evaluate the recorded result, a `Recording` of the engine."""
+
+    name: str
+
+    def provenance(self) -> Provenance:
+        """Of the result that claims evaluate now; the file is that of the record, or none.
+
+        Raises:
+            InstallationError: if the record cannot be read.
+        """
+        result = current(self.name)
+        try:
+            kept = result is recorded(self.name)
+        except InstallationError:  # inside of `using`, there may be no record
+            kept = False
+        return _provenance(result, RECORDED / f"{self.name}.json" if kept else None)
+
+    def faults(self) -> Sequence[str]:
+        """Why the result that claims evaluate now is none of the experiment as it is now."""
+        return faults(current(self.name))
+
+    @contextmanager
+    def again(self, seed: int, folder: Path, told: Callable[[float], None]) -> Iterator[Provenance]:
+        """Make the experiment again, scale small; inside, claims evaluate the new result.
+
+        The folder keeps the parts, the networks and the result under the name of the experiment. An
+        interrupted experiment goes on there, if the code and the versions are still the same; one
+        that had ended is made anew.
+
+        Raises:
+            InputError: if the folder has files of something else.
+            OSError: if it cannot be written to.
+            ArithmeticError, RuntimeError: if a training diverges.
+        """
+        record = current(self.name)
+        place = folder / f"{self.name}-seed-{seed}"
+        shares = {part.name: 0.0 for part in experiment(self.name).parts("small", seed)}
+
+        def part_told(part: str, share: float, words: str) -> None:
+            shares[part] = share
+            told(sum(shares.values()) / len(shares))
+
+        told(0.0)
+        try:
+            made = run_experiment(
+                self.name, "small", seed=seed, folder=place, anew=True, told=part_told
+            )
+        finally:
+            torch.set_flush_denormal(False)  # training sets it, and claims are evaluated without
+        found = _provenance(made, place / "result.json")
+        if (record.seed, record.device) == (made.seed, made.device):
+            found = replace(found, same=_same(record, made))
+        with using(made):
+            yield found
+
+
+def _provenance(result: Result, file: Path | None) -> Provenance:
+    return Provenance(
+        command=result.command,
+        seed=result.seed,
+        device=result.device,
+        versions=dict(result.versions),
+        made=result.made,
+        seconds=result.seconds,
+        runs=len(result.runs),
+        file="" if file is None else _shown(file),
+    )
+
+
+def _shown(path: Path) -> str:
+    """The name of a file; that of a record is the same on every machine."""
+    inside = path.is_relative_to(_PACKAGE)
+    return (path.relative_to(_PACKAGE.parent) if inside else path).as_posix()
+
+
+def _same(record: Result, made: Result) -> int:
+    """How many runs have the measurements of the record."""
+    before = {(run.part, run.seed): run.measured for run in record.runs}
+    return sum(rounded(run.measured) == before.get((run.part, run.seed)) for run in made.runs)
+
+
+def faults(result: Result) -> list[str]:
+    """Why a result is none that its experiment, as it is now, would have made: sentences.
+
+    The runs have the parts, settings and seeds of `Experiment.parts`, and their audits found no
+    theorem that fails.
+    """
+    again = f"`{result.command}` makes it anew"
+    said = [] if result.scale == "small" else [f"it is of the scale {result.scale}, not small"]
+    expected = {
+        (part.name, seed): rounded(dict(part.settings))
+        for part in experiment(result.experiment).parts("small", result.seed)
+        for seed in part.seeds
+    }
+    all_, there = Counter(list(expected)), Counter((run.part, run.seed) for run in result.runs)
+    if all_ != there:
+        missing = all_ - there
+        part, seed = min(missing or there - all_)
+        which = "has no run" if missing else "has a run too many"
+        said.append(f"it {which} of {part} with seed {seed}")
+    for run in result.runs:
+        wanted = expected.get((run.part, run.seed), run.settings)
+        names = wanted.keys() | run.settings.keys()
+        other = sorted(name for name in names if wanted.get(name) != run.settings.get(name))
+        if other:
+            values = f"{run.settings.get(other[0])!r} and is now {wanted.get(other[0])!r}"
+            said.append(f"the setting {other[0]} of {run.part} was {values}")
+            break
+    found = [f"{text}; {again}" for text in said]
+    for run in result.runs:
+        if run.audit is not None and run.audit.failing:
+            found.append(
+                f"the audit of {run.part} with seed {run.seed} says that {run.audit.failing[0]} "
+                "fails, which is a theorem: one of the two is computed wrongly"
+            )
+    return [f"the result of {result.experiment} does not fit: {text}" for text in found]

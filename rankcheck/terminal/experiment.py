@@ -1,0 +1,240 @@
+"""Watching an experiment, and its result beside the document's."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TextIO
+
+from rankcheck.experiments.base import Experiment, Finding, Part
+from rankcheck.experiments.result import Result
+from rankcheck.terminal.display import Display
+from rankcheck.terminal.plain import printable
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+__all__ = ["WIDTH", "ExperimentDisplay", "index", "lines"]
+
+#: Lines have at most so many characters.
+WIDTH = 100
+#: Below so many, a finding has a line for each of its texts.
+_NARROW = 72
+#: The longest name of a part in the live table, and the least room for its words.
+_NAME, _WORDS = 30, 10
+#: Parts that a line of progress names.
+_NAMED = 3
+_HEADINGS = ("quantity", "printed", "here", "agrees")
+_AGREES = {True: "yes", False: "NO", None: "-"}
+
+
+class ExperimentDisplay(Display):
+    """Shows the parts of an experiment: on a terminal a table, elsewhere a line for each."""
+
+    def __init__(self, stream: TextIO, parts: Sequence[Part]) -> None:
+        super().__init__(stream)
+        self._parts = {part.name: (0.0, "") for part in parts}
+        self._since: dict[str, float] = {}
+        self._seconds: dict[str, float] = {}
+        self.done: list[str] = []
+
+    def told(self, name: str, share: float, words: str) -> None:
+        """Take in how far a part is; it is finished where the share is 1."""
+        self._parts[name] = (share, words)
+        began = self._since.setdefault(name, self.seconds)
+        if share < 1:
+            self.now_and_then(self._line)
+        elif name not in self.done:
+            self.done.append(name)
+            self._seconds[name] = self.seconds - began
+            if not self.live:
+                total = len(self._parts)
+                number = f"[{len(self.done):{len(str(total))}}/{total}]"
+                self.say(f"{number} {name}: {words}" + self._took(name, " in "))
+
+    def noticed(self, text: str) -> None:
+        """Print what went wrong and was mended."""
+        self.say(text)
+
+    def render(self) -> Group:
+        """The parts that run, as many finished ones as fit, and the totals."""
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        room = max(2, self.console.height - 4)
+        running = self._running[:room]
+        before = [] if len(running) == room else self.done[len(running) - room :]
+        shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        seconds = {name: self._took(name) for name in (*before, *running)}
+        fixed = 2 + 4 + 2 + max(3, *map(len, seconds.values()), 3)
+        longest = max(4, *map(len, seconds), 4)
+        size = max(4, min(longest, _NAME, self.console.width - fixed))
+        left = self.console.width - fixed - size - 2
+        shown.add_column("part", no_wrap=True, overflow="ellipsis", width=size)
+        shown.add_column("done", justify="right", no_wrap=True, width=4)
+        if left >= _WORDS:
+            shown.add_column("", no_wrap=True, overflow="ellipsis", max_width=left)
+        shown.add_column("sec", justify="right", no_wrap=True)
+        for name in (*before, *running):
+            share, words = self._parts[name]
+            cells = [name, f"{share:.0%}", printable(words), seconds[name]]
+            if left < _WORDS:
+                del cells[2]
+            shown.add_row(*cells, style="" if share < 1 else "green")
+        totals = f"{self._totals()}, {self.seconds:.0f} s" + ("" if seconds else ": importing")
+        line = Text(totals, style="bold", no_wrap=True, overflow="ellipsis")
+        return Group(shown, line) if seconds else Group(line)
+
+    @property
+    def _running(self) -> list[str]:
+        return [name for name in self._parts if name in self._since and name not in self.done]
+
+    def _totals(self) -> str:
+        share = sum(share for share, _ in self._parts.values()) / max(1, len(self._parts))
+        return f"{len(self.done)} of {len(self._parts)} parts, {share:.0%}"
+
+    def _took(self, name: str, text: str = "") -> str:
+        """The seconds of a part; empty for one that was finished before."""
+        if name not in self._seconds:
+            return f"{text}{self.seconds - self._since[name]:.0f}"
+        seconds = self._seconds[name]
+        return f"{text}{seconds:.1f}{' s' * bool(text)}" if seconds >= 0.05 else ""
+
+    def _line(self) -> str:
+        running = [
+            f"{name} {self._parts[name][0]:.0%}"
+            + (f" ({self._parts[name][1]})" if self._parts[name][1] else "")
+            for name in self._running
+        ]
+        more = f"; {len(running) - _NAMED} more" if len(running) > _NAMED else ""
+        return f"  {self._totals()}: {'; '.join(running[:_NAMED])}{more}"
+
+
+def lines(
+    made: Experiment,
+    result: Result,
+    findings: Sequence[Finding],
+    *,
+    width: int = WIDTH,
+    written: Callable[[str], str] = printable,
+) -> list[str]:
+    """The result as lines: the question, the quantities beside the printed ones, the differences.
+
+    Args:
+        width: of a line, in characters; at least 30, and at most `WIDTH`.
+        written: how a text with formulas is written.
+    """
+    width = min(max(width, 30), WIDTH)
+    found = _wrapped(f"{made.name}: {written(made.title)}", width)
+    found += _wrapped(f"{written(made.place)}", width)
+    found += _wrapped(
+        f"scale {result.scale}, seed {result.seed}, {result.device}: {len(result.runs)} networks, "
+        f"{duration(result.seconds)} of processor time, {result.made}",
+        width,
+    )
+    if result.scale == "tiny":
+        found += _wrapped(
+            "scale tiny shows that everything runs; it trains too little to say more", width
+        )
+    question = written(made.question.strip().split("\n\n")[0])
+    found += ["", *_wrapped(" ".join(question.split()), width, "")]
+    if findings:
+        found += ["", *_findings(findings, width, written)]
+    if made.differences:
+        found += ["", *_wrapped("differences from the document's experiment:", width)]
+        for one in made.differences:
+            found += _wrapped(f"* {written(one)}", width)
+    for said in failing(result):
+        found += _wrapped(said, width)
+    return found
+
+
+def failing(result: Result) -> list[str]:
+    """A sentence for each trained network on which a theorem fails."""
+    return [
+        f"A THEOREM FAILS: {', '.join(run.audit.failing)} on the network of part {run.part}, seed "
+        f"{run.seed}; theorems are proved, so this is a bug of rankcheck or a statement that it "
+        "misread"
+        for run in result.runs
+        if run.audit is not None and run.audit.failing
+    ]
+
+
+def index(
+    entries: Sequence[tuple[Experiment, dict[str, str]]],
+    *,
+    width: int = WIDTH,
+    written: Callable[[str], str] = printable,
+) -> list[str]:
+    """The experiments as lines: name, title, place, and by scale what it costs."""
+    width = min(max(width, 30), WIDTH)
+    found: list[str] = []
+    for made, costs in entries:
+        found += _wrapped(f"{made.name}: {written(made.title)}", width, "    ")
+        found += _wrapped(f"    {written(made.place)}", width, "    ")
+        for scale, cost in costs.items():
+            found += _wrapped(f"    {scale:6} {cost}", width, " " * 11)
+    return found
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a few characters.
+
+    >>> duration(4.21), duration(250), duration(9000)
+    ('4.2 s', '4 min 10 s', '2 h 30 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _findings(findings: Sequence[Finding], width: int, written: Callable[[str], str]) -> list[str]:
+    """The quantities: columns, or on a narrow terminal a line for each text."""
+    rows = [
+        (written(each.quantity), written(each.printed), written(each.ours), _AGREES[each.agrees])
+        for each in findings
+    ]
+    found: list[str] = []
+    if width < _NARROW:
+        for row, each in zip(rows, findings, strict=True):
+            found += [""] * bool(found) + _wrapped(row[0], width)
+            for heading, cell in zip(_HEADINGS[1:], row[1:], strict=True):
+                found += _wrapped(f"  {heading}: {cell}", width, "    ")
+            if each.note:
+                found += _wrapped(f"  {written(each.note)}", width, "  ")
+        return found
+    widths = _widths(rows, width)
+    for row, note in [(_HEADINGS, ""), *zip(rows, (each.note for each in findings), strict=True)]:
+        cells = [_wrapped(cell, size, "") for cell, size in zip(row, widths, strict=True)]
+        for line in zip_longest(*cells, fillvalue=""):
+            shown = (f"{cell:{size}}" for cell, size in zip(line, widths, strict=True))
+            found.append("  ".join(shown).rstrip())
+        if note:
+            found += _wrapped(f"    {written(note)}", width, "    ")
+    return found
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Widths of columns that fit: those of the longest cells, or less where a column is wide."""
+    longest = [max(map(len, column)) for column in zip(_HEADINGS, *rows, strict=True)]
+    room = width - 2 * (len(longest) - 1)
+    fair, left = 0, len(longest)
+    for size in sorted(longest):
+        fair = room // left
+        if size > fair:
+            break
+        room, left = room - size, left - 1
+    return [min(size, max(fair, 1)) for size in longest] if left else longest
+
+
+def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+    """A text in lines of at most so many characters; a word that is longer is cut."""
+    found = textwrap.wrap(
+        printable(text), width, subsequent_indent=indent, break_on_hyphens=False, tabsize=1
+    )
+    return found or [""]

@@ -1,0 +1,512 @@
+"""Claims about recorded experiments: on the record, and on the experiment made again."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+
+import pytest
+import torch
+
+from rankcheck.catalogue.selection import select
+from rankcheck.claims.claim import Need
+from rankcheck.claims.relations import eq, leq
+from rankcheck.errors import InstallationError
+from rankcheck.experiments import folder
+from rankcheck.experiments.claims import Runs, mostly, recorded_runs
+from rankcheck.experiments.recording import faults
+from rankcheck.experiments.records import current, recorded, using
+from rankcheck.experiments.result import Run
+from rankcheck.experiments.run import run_experiment
+from rankcheck.hunt import hunt
+from rankcheck.hunt.arena import HuntError
+from rankcheck.terminal import table
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.ledger import Row
+from rankcheck.verification.profiles import PROFILES, Settings
+from rankcheck.verification.run import verify_claims
+from rankcheck.verification.watcher import Watcher
+
+from .coins import NAME, install, write_record
+
+FAIR, BENT = ((("fair", True),),), ((("fair", False),),)
+RECORDED = "t.made-up failed: it does not hold on the recorded result"
+AGAIN = "t.made-up failed: it holds on the recorded result, and not on the one made again"
+
+
+def heads(runs, *, heads=1):
+    return mostly([run.measured["heads"] == heads for run in runs], "heads")
+
+
+@pytest.fixture
+def coins(monkeypatch, tmp_path):
+    """The experiment of `coins.py`, with its record in `tmp_path / "recorded"`."""
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    made = install(folder, monkeypatch.setattr)
+    write_record(folder)
+    made.made.clear()
+    yield made
+    recorded.cache_clear()
+
+
+@pytest.fixture
+def record(coins, tmp_path):
+    """`record()` makes the record anew, and returns its path."""
+    return lambda: write_record(tmp_path / "recorded")
+
+
+@pytest.fixture
+def claim(declare, coins):
+    """`claim()`: about the fair coins, with the bent ones as the control."""
+
+    def make(body=heads, where=FAIR, **options):
+        common = {
+            "kind": "statistical",
+            "needs": {"fair": Need(recorded_runs(experiment=NAME, where=BENT))},
+            "mutants": {"tails": {"heads": 0}},
+            "no_ball": "trained weights are floats",
+            "no_batch": "an instance is a recorded experiment",
+        }
+        return declare(body, recorded_runs(experiment=NAME, where=where), **common | options)
+
+    return make
+
+
+@pytest.fixture
+def verify(tmp_path):
+    """`verify(claim, "deep", 1)`: the row; experiments are made again below `left`."""
+
+    def run(claim, profile="quick", seed=0, **options):
+        settings = Settings(PROFILES[profile], seed, folder=tmp_path / "left")
+        return verify_claim(claim, settings, **options)
+
+    return run
+
+
+@pytest.mark.parametrize("profile", ["quick", "ci"])
+def test_the_record_is_evaluated_once(claim, verify, coins, profile):
+    evaluated = []
+
+    def body(runs, *, heads=1):
+        evaluated.append(heads)
+        return mostly([run.measured["heads"] == heads for run in runs], "heads")
+
+    row = verify(claim(body), profile)
+    assert (row.verdict, row.messages, coins.made) == ("holds", (), [])
+    assert (row.swept.evaluated, row.drawn.evaluated, row.scope) == (1, 0, None)
+    assert row.needs == ("fair",)
+    assert row.broken_by == {"fair": "5 runs with fair = False", "tails": "5 runs with fair = True"}
+    assert (row.mutants.killed, row.mutants.total) == (1, 1)
+    assert len(evaluated) < 12
+    assert row.recorded.outcomes == ("heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",)
+    assert row.remade is None
+
+
+def test_a_row_says_where_the_runs_come_from(claim, verify, coins):
+    row = verify(claim())
+    record = recorded(NAME)
+    assert row.recorded.command == "rankcheck experiment t.coins --scale small --seed 0"
+    assert (row.recorded.seed, row.recorded.device, row.recorded.runs) == (0, "cpu", 10)
+    assert row.recorded.versions["torch"] == torch.__version__
+    assert (row.recorded.made, row.recorded.seconds) == (record.made, record.seconds)
+    assert row.recorded.file.endswith("recorded/t.coins.json")
+    assert Row.from_json(json.loads(json.dumps(row.to_json()))) == row
+    said = "\n".join(table.facts(row))
+    assert f"torch {torch.__version__}" in said
+    assert "  heads: 5 of 5 runs, p = 0.0312 ≤ 0.05" in said
+    assert "10 runs on record" in table.sentence(row)
+
+
+def test_a_claim_that_the_record_does_not_bear_out_has_failed(claim, verify, coins, record):
+    coins.heads = {0: 4}
+    record()
+    coins.made.clear()
+    for profile in ("quick", "deep"):
+        row = verify(claim(), profile)
+        assert (row.verdict, row.expected, row.certificate) == ("failed", False, None)
+        [message] = row.messages
+        assert message.startswith(RECORDED)
+        assert "    heads: 4 of 5 runs, p = 0.188 > 0.05" in message
+        assert coins.made == []
+
+
+def test_deep_makes_the_record_again_with_its_seed(claim, verify, coins):
+    shares: list[float] = []
+    row = verify(claim(), "deep", told=shares.append)
+    assert (row.verdict, coins.made) == ("holds", ["fair", "bent"])
+    assert row.remade.command == row.recorded.command
+    assert (row.remade.same, row.recorded.same) == (10, None)
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert "10 of 10 runs have the measurements of the record" in "\n".join(table.facts(row))
+    assert "10 made again" in table.sentence(row)
+
+
+def test_another_seed_makes_new_runs(claim, verify, coins):
+    row = verify(claim(), "deep", 3)
+    assert row.verdict == "holds"
+    assert (row.remade.seed, row.remade.same, row.recorded.seed) == (3, None, 0)
+    assert row.remade.command.endswith("--seed 3")
+
+
+def test_the_runs_are_compared_with_the_record(claim, verify, coins, record):
+    path = record()
+    data = json.loads(path.read_text())
+    data["runs"][7]["measured"]["height"] += 1e-6
+    path.write_text(json.dumps(data))
+    recorded.cache_clear()
+    assert verify(claim(), "deep").remade.same == 9
+
+
+def test_a_claim_that_holds_on_the_record_alone_has_failed(claim, verify, coins, tmp_path):
+    coins.heads = {2: 3}
+    row = verify(claim(), "deep", 2)
+    assert (row.verdict, row.expected) == ("failed", False)
+    [message] = row.messages
+    first, *lines = message.splitlines()
+    assert first == AGAIN
+    result = tmp_path / "left" / "remade" / "t.coins-seed-2" / "result.json"
+    assert lines == [
+        f"  recorded: {row.recorded.command}, 10 runs, {row.recorded.made}",
+        "    heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",
+        f"  made again: {row.remade.command}, 10 runs, {row.remade.made}",
+        "    heads: 3 of 5 runs, p = 0.5 > 0.05",
+        f"  the new result: {result}",
+    ]
+    assert json.loads(result.read_text())["seed"] == 2
+    assert current(NAME) is recorded(NAME)
+
+
+def test_the_controls_are_checked_on_the_new_runs(claim, verify, coins):
+    """The bent coins are not to show heads mostly; in the new experiment they do."""
+    coins.heads = {2: 5}
+    run = coins.run
+
+    def all_heads(part, place):
+        found = run(part, place)
+        if part.seeds[0] < 200:
+            return found
+        return [replace(one, measured=one.measured | {"heads": 1}) for one in found]
+
+    coins.run = all_heads
+    row = verify(claim(), "deep", 2)
+    assert row.verdict == "failed"
+    assert row.messages[0].startswith(AGAIN)
+    assert "the control without the hypothesis 'fair' does not break the claim" in row.messages[0]
+
+
+@pytest.fixture
+def stopped(claim, verify, coins):
+    """The first part is made again, and the second one is interrupted."""
+    run = coins.run
+
+    def interrupted(part, place):
+        if part.name == "bent":
+            raise KeyboardInterrupt
+        return run(part, place)
+
+    coins.run = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        verify(claim(), "deep", 1)
+    coins.run = run
+    assert coins.made == ["fair"]
+    assert current(NAME) is recorded(NAME)
+
+
+def test_an_interrupted_experiment_goes_on(stopped, claim, verify, coins):
+    shares: list[float] = []
+    assert verify(claim(), "deep", 1, told=shares.append).verdict == "holds"
+    assert coins.made == ["fair", "bent"]
+    assert shares == sorted(shares)
+    assert verify(claim(), "deep", 1).verdict == "holds"
+    assert coins.made == ["fair", "bent"] * 2  # it had ended, and is made anew
+
+
+def test_the_work_of_other_code_is_not_taken_over(stopped, claim, verify, coins, monkeypatch):
+    monkeypatch.setattr(folder, "_sources", lambda: "of tomorrow")
+    assert verify(claim(), "deep", 1).verdict == "holds"
+    assert coins.made == ["fair", "fair", "bent"]
+
+
+@pytest.mark.parametrize("file", ["mine.txt", "run.json"])
+def test_a_folder_of_somebody_else_is_left_alone(claim, verify, tmp_path, file):
+    place = tmp_path / "left" / "remade" / "t.coins-seed-1"
+    place.mkdir(parents=True)
+    (place / file).write_text("mine")
+    row = verify(claim(), "deep", 1)
+    assert row.verdict == "undecided"
+    rule = {"mine.txt": "has other files ('mine.txt')", "run.json": "run.json cannot be read"}[file]
+    assert rule in row.messages[0]
+    assert (place / file).read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["", "parts"])
+def test_a_folder_that_is_a_link_is_not_used(stopped, claim, verify, tmp_path, name):
+    place = tmp_path / "left" / "remade" / "t.coins-seed-1" / name
+    place.rename(tmp_path / "mine")
+    place.symlink_to(tmp_path / "mine")
+    before = sorted((tmp_path / "mine").rglob("*"))
+    row = verify(claim(), "deep", 1)
+    assert row.verdict == "undecided"
+    assert f"{place} is a link" in row.messages[0]
+    assert sorted((tmp_path / "mine").rglob("*")) == before
+
+
+def test_files_that_are_links_are_replaced(stopped, claim, verify, tmp_path):
+    """A folder comes with a checkout, say; what its links point to stays as it is."""
+    place = tmp_path / "left" / "remade" / "t.coins-seed-1"
+    outside = tmp_path / "settings.json"
+    begun = place / "run.json"
+    outside.write_text(begun.read_text())
+    before = outside.read_text()
+    begun.unlink()
+    begun.symlink_to(outside)
+    (place / "result.json").symlink_to(outside)
+    assert verify(claim(), "deep", 1).verdict == "holds"
+    assert outside.read_text() == before
+    assert not begun.is_symlink()
+    assert not (place / "result.json").is_symlink()
+
+
+def test_a_folder_that_cannot_be_written_leaves_the_claim_undecided(claim, verify, tmp_path):
+    (tmp_path / "left").write_text("a file")
+    row = verify(claim(), "deep", 1)
+    assert row.verdict == "undecided"
+    assert row.messages[0].startswith(
+        "t.made-up is undecided: its experiment cannot be made again: "
+    )
+    assert row.recorded is not None
+
+
+@pytest.mark.parametrize("kind", [FloatingPointError, RuntimeError])
+def test_a_training_that_diverges_fails(claim, verify, coins, kind):
+    def diverges(part, place):
+        raise kind("the training diverged at step 50")
+
+    coins.run = diverges
+    row = verify(claim(), "deep", 1)
+    assert row.verdict == "failed"
+    assert "cannot be made again: " in row.messages[0]
+    assert "the training diverged at step 50" in row.messages[0]
+
+
+def test_memory_that_is_short_says_nothing_of_the_claim(claim, verify, coins):
+    def allocates(part, place):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9")
+
+    coins.run = allocates
+    with pytest.raises(
+        RuntimeError, match="allocate memory"
+    ):  # the run makes an undecided row of it
+        verify(claim(), "deep", 1)
+
+
+def test_training_leaves_the_arithmetic_as_it_was(claim, verify, coins):
+    run = coins.run
+
+    def flushes(part, place):
+        torch.set_flush_denormal(True)
+        return run(part, place)
+
+    coins.run = flushes
+    assert verify(claim(), "deep", 1).verdict == "holds"
+    halved = torch.tensor(2.0**-1060, dtype=torch.float64) / 2
+    assert int(halved.view(torch.int64)) == 2**13  # the bits of 2^-1061; a comparison flushes, too
+
+
+CLAIMS = """
+import importlib.util
+from pathlib import Path
+from rankcheck import Reference, statistical
+from rankcheck.experiments.claims import mostly, recorded_runs
+
+spec = importlib.util.spec_from_file_location("coins_of_the_tests", {coins!r})
+coins = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(coins)
+coins.install(Path(__file__).parent, setattr).heads = {{2: 3}}
+
+@statistical("t.heads", Reference("tests", "here"),
+    instances=recorded_runs(experiment="t.coins", where=((("fair", True),),)),
+    mutants={{"tails": {{"heads": 0}}}},
+    no_batch="an instance is a recorded experiment", no_ball="trained weights are floats")
+def test_heads(runs, *, heads=1):
+    "Coins show heads."
+    return mostly([run.measured["heads"] == heads for run in runs], "heads")
+"""
+
+
+class Shares(Watcher):
+    def __init__(self):
+        self.seen = []
+
+    def remade(self, entry, share):
+        self.seen.append((entry.id, share))
+
+
+@pytest.mark.slow
+def test_a_worker_process_says_how_far_it_is(coins, tmp_path):
+    write_record(tmp_path)
+    path = tmp_path / "mine.py"
+    text = CLAIMS.format(coins=str(Path(__file__).with_name("coins.py")))
+    path.write_text(text, encoding="utf-8")
+    watcher = Shares()
+    settings = Settings(PROFILES["deep"], 2, folder=tmp_path / "left")
+    [row] = verify_claims(select([str(path)]), settings, watcher=watcher, limit=300.0)
+    assert row.verdict == "failed"
+    assert "heads: 3 of 5 runs, p = 0.5 > 0.05" in row.messages[0]
+    assert (row.remade.seed, row.remade.runs) == (2, 10)
+    assert watcher.seen[0] == ("t.heads", 0.0)
+    assert (tmp_path / "left" / "remade" / "t.coins-seed-2" / "result.json").exists()
+
+
+def test_profiles_that_make_experiments_again():
+    assert [profile.name for profile in PROFILES.values() if profile.remakes] == ["deep"]
+
+
+def test_each_alternative_is_an_instance(claim, verify):
+    row = verify(claim(where=(*FAIR, *BENT), needs={}))
+    assert row.verdict == "failed"
+    assert row.recorded.outcomes == (
+        "5 runs with fair = True: heads: 5 of 5 runs, p = 0.0312 ≤ 0.05",
+        "5 runs with fair = False: heads: 0 of 5 runs, p = 1 > 0.05",
+    )
+    body = lambda runs, *, count=5: leq(torch.tensor(len(runs)), count)  # noqa: E731
+    row = verify(claim(body, (*FAIR, *BENT), needs={}, mutants={"4": {"count": 4}}))
+    assert (row.verdict, row.swept.evaluated) == ("holds", 2)
+    assert row.recorded.outcomes[0] == "5 runs with fair = True: relation 1: 5 ≤ 5"
+
+
+def test_what_is_asserted_of_no_run_is_said(claim, verify):
+    def body(runs, *, heads=1):
+        return replace(mostly([True] * 5, "never"), where=torch.tensor(False)), heads_(runs, heads)
+
+    def heads_(runs, heads):
+        return mostly([run.measured["heads"] == heads for run in runs], "heads")
+
+    row = verify(claim(body))
+    assert row.vacuous == ("never",)
+    assert row.messages == ("t.made-up: never is asserted on no instance",)
+    assert row.recorded.outcomes[0] == "never: not asserted"
+
+
+def test_a_relation_without_words_shows_its_sides(claim, verify):
+    """Of several entries, the one that is closest to a violation."""
+    sides = torch.tensor([1.0, 3.0, 2.5]), torch.tensor([9.0, 4.0, 2.5])
+
+    def body(runs, *, heads=1):
+        return (
+            leq(*sides, label="a", where=torch.tensor([True, True, False])),
+            leq(sides[1], sides[0] - 1, label="b"),
+            eq(*sides, label="c", where=torch.tensor([False, False, True])),
+        )
+
+    assert verify(claim(body)).recorded.outcomes == (
+        "a: 3 ≤ 4",
+        "b: 9 > 0",
+        "c: 2.5 = 2.5",
+    )
+
+
+def test_a_control_that_is_not_caught_is_a_failure(claim, verify):
+    row = verify(claim(needs={"fair": Need(recorded_runs(experiment=NAME, where=FAIR))}))
+    assert row.verdict == "failed"
+    assert "does not break the claim" in row.messages[0]
+    row = verify(claim(mutants={"heads": {"heads": 1}}))
+    assert row.messages == ("t.made-up: the mutant 'heads' survives",)
+
+
+def test_runs_that_are_not_there(claim, verify):
+    with pytest.raises(Exception, match=r"the experiment t.coins has no runs with fair = 3"):
+        verify(claim(where=((("fair", 3),),)))
+
+
+def test_a_where_that_is_no_list_of_alternatives_is_refused():
+    with pytest.raises(TypeError, match=r"where=\(\('fair', True\),\); it is a tuple of altern"):
+        recorded_runs(experiment=NAME, where=(("fair", True),))
+    with pytest.raises(TypeError, match="alternatives"):
+        recorded_runs(experiment=NAME, where=())
+
+
+def test_a_record_that_is_missing_is_said(claim, verify, coins, record):
+    record().unlink()
+    recorded.cache_clear()
+    with pytest.raises(InstallationError, match=r"the recorded result .* cannot be read"):
+        verify(claim())
+
+
+def test_a_setting_that_has_changed_since_the_record(claim, verify, coins):
+    assert faults(recorded(NAME)) == []
+    coins.sides = 3
+    row = verify(claim())
+    assert row.verdict == "failed"
+    assert row.messages == (
+        "t.made-up failed: the result of t.coins does not fit: the setting sides of fair was 2 and "
+        "is now 3; `rankcheck experiment t.coins --scale small --seed 0` makes it anew",
+    )
+
+
+def test_what_is_no_result_of_the_experiment_is_said(coins):
+    record = recorded(NAME)
+    first, *others = record.runs
+    [said] = faults(replace(record, runs=tuple(others)))
+    assert "it has no run of fair with seed 0" in said
+    [said] = faults(replace(record, runs=(*record.runs, first)))
+    assert "it has a run too many of fair with seed 0" in said
+    [said] = faults(replace(record, runs=(replace(first, seed=77), *others)))
+    assert "it has no run of fair with seed 0" in said
+    more = replace(first, settings={**first.settings, "width": 4})
+    [said] = faults(replace(record, runs=(more, *others)))
+    assert "the setting width of fair was 4 and is now None" in said
+    [said] = faults(replace(record, scale="tiny", runs=record.runs))
+    assert "it is of the scale tiny" in said
+
+
+def test_a_theorem_that_fails_on_a_trained_network_is_said(claim, verify, coins):
+    coins.failing = ("rank.sandwich",)
+    row = verify(claim(), "deep")
+    assert row.verdict == "failed"
+    assert "the audit of fair with seed 0 says that rank.sandwich fails" in row.messages[0]
+    with using(run_experiment(NAME, "small")):
+        assert "rank.sandwich" in verify(claim()).messages[0]
+
+
+def test_what_is_evaluated_in_place_of_the_record_is_named_so(claim, verify, record):
+    with using(run_experiment(NAME, "small", seed=4)):
+        row = verify(claim())
+        assert (row.recorded.seed, row.recorded.file) == (4, "")
+        record().unlink()
+        recorded.cache_clear()
+        assert verify(claim(), "deep", 4).remade.same == 10
+
+
+def test_a_hunt_says_what_to_do_instead(claim):
+    with pytest.raises(HuntError, match=r"about a recorded experiment.*--profile deep --seed N"):
+        hunt(claim(), budget=1)
+
+
+def test_most_is_the_binomial_tail():
+    """P(Bin(n, 1/2) ≥ k), as an exact sum."""
+    for n in range(1, 12):
+        for k in range(n + 1):
+            tail = sum(Fraction(comb(n, j), 2**n) for j in range(k, n + 1))
+            relation = mostly([number < k for number in range(n)], "so")
+            assert float(relation.lhs) == pytest.approx(float(tail), rel=1e-12)
+            assert bool(relation.violated()) == (tail > Fraction(1, 20))
+            sign = "≤" if tail <= Fraction(1, 20) else ">"
+            assert relation.note.startswith(f"{k} of {n} runs, p = ")
+            assert relation.note.endswith(f"{sign} 0.05")
+
+
+def test_runs_are_shown_in_a_few_words():
+    def run(part, seed):
+        return Run(part, seed, {}, {})
+
+    assert repr(Runs([run("b", 0), run("a", 0), run("b", 1)])) == "3 runs: a (1), b (2)"
+    assert repr(Runs([run("a", 0)])) == "1 run: a (1)"
+    assert repr(Runs()) == "no runs"
+    assert repr(Runs([run("a", 0)], [("depth", 3), ("data", "x")])) == (
+        "1 run with depth = 3, data = x"
+    )
+    assert mostly([True] * 5, "so", of="pairs").note == "5 of 5 pairs, p = 0.0312 ≤ 0.05"

@@ -1,0 +1,339 @@
+"""bottleneck.figure-2: its task, its measurements by hand, the tiny scale, and the record."""
+
+import dataclasses
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from rankcheck.audit.reading import read_model
+from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.loader import load
+from rankcheck.experiments.claims import Runs
+from rankcheck.experiments.known import experiment
+from rankcheck.experiments.records import recorded
+from rankcheck.experiments.result import Result
+from rankcheck.experiments.run import run_experiment
+from rankcheck.experiments.symmetry_measures import (
+    few_crossings,
+    images_of,
+    measured_distances,
+    measured_paths,
+    principal_plane,
+    shares_within,
+)
+from rankcheck.experiments.symmetry_task import REACH, Task, reflected, rotated, starts
+from rankcheck.networks import Network
+from rankcheck.report.charts.experiments import figures
+
+NAME = "bottleneck.figure-2"
+SETTINGS = {"inputs": 5, "points": 30, "noise": 0.1, "descent_rate": 0.04, "descent_steps": 6}
+
+
+def generator(seed=3):
+    return torch.Generator().manual_seed(seed)
+
+
+def drawn(**changed):
+    return Task.drawn(SETTINGS | changed, generator())
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("symmetry")
+    return run_experiment(NAME, "tiny", folder=folder), folder
+
+
+# The task
+
+
+def numpy_losses(v, w, noise, rate, steps):
+    """The losses along the descent, with the gradient of ‖vvᵀ − M‖² for any M."""
+    M = np.outer(w, w) + noise
+    losses = []
+    for _ in range(steps):
+        v = v - rate * (4 * (v @ v) * v - 2 * (M + M.T) @ v)
+        losses.append(np.linalg.norm(np.outer(v, v) - M) ** 2)
+    return np.array(losses)
+
+
+def test_the_values_are_those_of_a_descent_in_numpy():
+    task, x, y = drawn()
+    expected = np.array(
+        [
+            numpy_losses(v, task.w.numpy(), task.noise.numpy(), 0.04, 6)
+            for v in (x * task.size).numpy()
+        ]
+    )
+    np.testing.assert_allclose(y.numpy(), (expected - expected.mean(0)) / task.scale, atol=1e-9)
+    assert np.sqrt(np.mean((expected - expected.mean(0)) ** 2)) == pytest.approx(task.scale)
+    assert float(x.square().mean()) == pytest.approx(1)
+    assert float(np.linalg.norm(task.w.numpy())) == pytest.approx(1)
+    assert np.std(task.noise.numpy()) == pytest.approx(0.1, rel=0.5)
+
+
+def test_starts_have_their_two_statistics_and_every_direction():
+    task, x, _ = drawn(points=4000, descent_steps=1)
+    v, w = (x * task.size).numpy(), task.w.numpy()
+    along = v @ w
+    beside = np.linalg.norm(v - np.outer(along, w), axis=1)
+    for values, low in ((along, -REACH), (beside, 0.0)):
+        assert low <= values.min() <= values.max() <= REACH
+        shares = np.histogram(values, 4, (low, REACH))[0] / len(values)
+        np.testing.assert_allclose(shares, 0.25, atol=0.04)
+    directions = (v - np.outer(along, w)) / beside[:, None]
+    covariance = np.cov(directions.T)
+    np.testing.assert_allclose(covariance, (np.eye(5) - np.outer(w, w)) / 4, atol=0.02)
+    exact = starts(torch.tensor([0.3]), torch.tensor([0.0]), task.w, generator())
+    np.testing.assert_allclose(exact[0].numpy(), 0.3 * w, atol=1e-15)
+
+
+def test_orbits_keep_the_statistics_and_without_noise_the_losses():
+    task, _, _ = drawn(noise=0.0)
+    w = task.w.numpy()
+    for orbits, signed in (
+        (rotated(task, generator()), True),
+        (reflected(task, generator()), False),
+    ):
+        v = orbits.numpy()
+        along = v @ w
+        beside = np.linalg.norm(v - along[..., None] * w, axis=-1)
+        along = along if signed else np.abs(along)
+        assert np.ptp(along, axis=1).max() < 1e-12
+        assert np.ptp(beside, axis=1).max() < 1e-12
+        assert np.ptp(v, axis=1).max() > 1
+        values = task.values(orbits.flatten(0, 1)).unflatten(0, orbits.shape[:2])
+        assert shares_within([values])[0] < 1e-20
+
+
+# What is measured, by hand
+
+
+def test_shares_within_orbits_by_hand():
+    two = torch.tensor([[[0.0], [2.0]], [[10.0], [12.0]]], dtype=torch.float64)
+    collapsed = torch.tensor([[[0.0], [0.0]], [[10.0], [10.0]]], dtype=torch.float64)
+    constant = torch.full((2, 3, 3), 0.1, dtype=torch.float64)
+    assert shares_within([two, collapsed, constant]) == pytest.approx([1 / 26, 0, 0])
+    many = torch.randn(6, 5, 3, generator=generator(), dtype=torch.float64)
+    expected = many.numpy().var(1).sum(-1).mean() / many.numpy().reshape(30, 3).var(0).sum()
+    assert shares_within([many]) == pytest.approx([expected])
+
+
+def networks_of_one_number(task, direction):
+    """x ↦ |direction·x| in one hidden layer, and again in a second one."""
+    W = torch.stack((direction, -direction))
+    ones = torch.ones(1, 2, dtype=torch.float64)
+    return Network.linear([W, ones, torch.ones(1, 1, dtype=torch.float64)])
+
+
+def test_a_network_that_sees_only_w_collapses_the_orbits():
+    task, _, _ = drawn()
+    net = networks_of_one_number(task, task.w)
+    inputs, first, second, f = shares_within(images_of(net, task, rotated(task, generator())))
+    assert 0.2 < inputs < 0.8
+    assert max(first, second, f) < 1e-20
+    inputs, first, second, f = shares_within(images_of(net, task, reflected(task, generator())))
+    assert 0.2 < inputs < 0.8
+    assert first > 0.5  # (a⁺, a⁻) becomes (a⁻, a⁺)
+    assert max(second, f) < 1e-20
+    other = torch.linalg.svd(task.w[None])[2][1]  # a unit vector beside w
+    blind = networks_of_one_number(task, other)
+    assert min(shares_within(images_of(blind, task, rotated(task, generator())))[1:]) > 0.3
+
+
+STRETCH = torch.tensor([1.0, 1.0, 1.0, 2.0, 4.0], dtype=torch.float64)
+
+
+def stretches(depth):
+    """α_1 = x + 100, α_2 = 3 α_1, and in α_3 the entries of α_2 are stretched differently."""
+    eye = torch.eye(5, dtype=torch.float64)
+    zeros = torch.zeros(5, dtype=torch.float64)
+    weights = [eye, 3 * eye, torch.diag(STRETCH), *[eye] * (depth - 3)]
+    return Network(weights, [zeros + 100, *[zeros] * (depth - 1)])
+
+
+def test_distances_of_a_multiple_are_those_of_the_plane():
+    task, _, _ = drawn()
+    measured, shown = measured_distances(stretches(4), task, generator())
+    half, spot = shown["half"], shown["spot"]
+    cells = len(shown["distances"])
+    ticks = (np.arange(cells) + 0.5) * 2 * half / cells - half
+    expected = 3 * np.hypot(ticks[None] - spot, ticks[:, None]) / task.size
+    np.testing.assert_allclose(shown["distances"], expected, rtol=6e-3)  # three digits
+    radii, angles = np.linspace(0, REACH, 14)[1:, None], np.arange(48) * 2 * np.pi / 48
+    around = np.hypot(radii * np.cos(angles) - spot, radii * np.sin(angles))
+    assert measured["circle_share"] == pytest.approx(around.var(1).mean() / around.var())
+    _, shown = measured_distances(networks_of_one_number(task, task.w), task, generator())
+    assert np.max(shown["distances"]) < 1e-12
+
+
+def angles_by_complex_numbers(paths):
+    """By pair of paths (P, K, 2) that cross, the largest angle, from solutions s, t in (0, 1)."""
+    z = paths[..., 0] + 1j * paths[..., 1]
+    largest = []
+    for p, q in itertools.combinations(z, 2):
+        u, v = np.diff(p)[:, None], np.diff(q)[None]
+        away = q[None, :-1] - p[:-1, None]
+        size = (u.conj() * v).imag
+        s, t = (away.conj() * v).imag / size, (away.conj() * u).imag / size
+        inside = (s > 0) & (s < 1) & (t > 0) & (t < 1)
+        if inside.any():
+            largest.append(np.abs(np.degrees(np.angle(v / u)))[inside].max())
+    return np.array(largest)
+
+
+def test_paths_are_projected_to_the_principal_plane_of_their_layer():
+    task, x, _ = drawn()
+    # At depth 3 the layer is α_2, which is like the inputs; at depth 4 it is α_3.
+    measured, shown = measured_paths(stretches(4), stretches(3), task, x, 40, generator())
+    pairs = measured["crossing_at_all"]
+    assert measured["crossing_layer"] == 2
+    assert pairs["layer"] == pairs["before"] == pairs["inputs"]
+    assert measured["plane_shares"] == pytest.approx(measured["plane_shares_inputs"])
+    assert all(measured["crossing"][name] <= pairs[name] for name in pairs)
+    assert np.shape(shown["paths"]) == np.shape(shown["paths_others"]) == (24, 7, 2)
+    lengths = np.linalg.norm(np.diff(shown["paths"], axis=1), axis=-1)
+    path = task.path(task.points(40, generator())).numpy() / task.size
+    axes = np.linalg.svd(x.numpy() - x.numpy().mean(0))[2][:2]
+    angles = angles_by_complex_numbers(path @ axes.T)
+    assert pairs["inputs"] == len(angles) > measured["crossing"]["inputs"] == sum(angles > 30)
+    expected = 3 * np.linalg.norm(np.diff(path[:24] @ axes.T, axis=1), axis=-1)
+    np.testing.assert_allclose(lengths, expected, atol=2e-3)
+
+    silent = Network.linear([0 * W for W in stretches(3).weights])
+    measured, _ = measured_paths(stretches(3), silent, task, x, 40, generator())
+    assert measured["crossing_at_all"]["before"] == pairs["inputs"] > 0
+    assert measured["crossing_at_all"]["layer"] == 0
+    assert measured["plane_shares"] == [0, 0, 0]
+
+    measured, _ = measured_paths(stretches(4), stretches(4), task, x, 40, generator())
+    s = np.linalg.svd((x - x.mean(0)).numpy() * STRETCH.numpy())[1] ** 2
+    assert measured["crossing_layer"] == 3
+    np.testing.assert_allclose(measured["plane_shares"], (s / s.sum())[:3], rtol=1e-9)
+
+
+def test_the_principal_plane_is_that_of_numpy():
+    rows = torch.randn(40, 6, generator=generator(), dtype=torch.float64) * torch.arange(1.0, 7.0)
+    mean, axes, shares = principal_plane(rows)
+    centred = rows.numpy() - rows.numpy().mean(0)
+    _, s, Vt = np.linalg.svd(centred)
+    np.testing.assert_allclose(mean.numpy(), rows.numpy().mean(0), atol=1e-14)
+    np.testing.assert_allclose(np.abs(axes.numpy().T), np.abs(Vt[:2]), atol=1e-10)
+    np.testing.assert_allclose(shares, (s**2 / (s**2).sum())[:3], rtol=1e-10)
+    assert all(float(column[column.abs().argmax()]) > 0 for column in axes.mT)
+
+
+# The tiny scale
+
+
+def test_a_tiny_experiment_from_end_to_end(tiny):
+    result, folder = tiny
+    groups = [run.settings["group"] for run in result.runs]
+    assert groups == ["deep", "noisy", "shallow", "no-ridge"]
+    assert Result.of_json(json.loads(json.dumps(result.to_json()))).runs == result.runs
+    for run in result.runs:
+        depth = run.settings["depth"]
+        assert len(run.measured["outliers"]) == len(run.audit.near_one) == depth
+        for name in ("rotation_shares", "rotation_shares_before", "reflection_shares"):
+            assert len(run.measured[name]) == depth + 1
+            assert all(0 <= share <= 1 for share in run.measured[name])
+        assert run.measured["steps"] == run.settings["steps"]
+        assert run.audit.failing == ()
+        assert math.isfinite(run.measured["test_error"])
+        assert (folder / "networks" / f"{run.part}-{run.seed}.safetensors").exists()
+    assert {bool(run.drawn) for run in result.runs} == {True, False}
+
+
+def test_the_errors_are_those_of_the_networks_that_were_kept(tiny):
+    result, folder = tiny
+    for run in result.runs:
+        net = read_model(folder / "networks" / f"{run.part}-{run.seed}.safetensors").net
+        _, x, y = Task.drawn(run.settings, generator(run.seed))
+        values = x.numpy()
+        for number, (W, b) in enumerate(zip(net.weights, net.biases, strict=True), 1):
+            values = values @ W.numpy().T + b.numpy()
+            values = np.maximum(values, 0) if number < net.depth else values
+        assert np.mean((values - y.numpy()) ** 2) == pytest.approx(run.measured["error"], rel=1e-4)
+        above = [int((np.linalg.svd(W.numpy())[1] > 0.5).sum()) for W in net.weights]
+        assert above == list(run.measured["outliers"])
+
+
+def test_another_seed_shares_no_run():
+    seeds = [
+        {seed for part in experiment(NAME).parts("small", number) for seed in part.seeds}
+        for number in (0, 1, 7)
+    ]
+    assert len(set().union(*seeds)) == sum(map(len, seeds)) == 15
+
+
+# The record
+
+
+def test_the_findings_and_the_figures_show_the_record():
+    result = recorded(NAME)
+    found = {each.quantity: each for each in experiment(NAME).findings(result)}
+    deep = result.where(group="deep")
+    rank = found["Rank of the Jacobian at most points of the data"]
+    assert rank.ours == f"2 in {sum(run.audit.rank == 2 for run in deep)} of {len(deep)} runs"
+    pictures = figures(result)
+    assert [picture.name for picture in pictures] == [
+        "symmetry",
+        "symmetry-layers",
+        "symmetry-noisy",
+    ]
+    for picture, run in ((pictures[0], deep[0]), (pictures[2], result.where(group="noisy")[0])):
+        crossing = run.measured["crossing"]
+        assert f"{crossing['layer']} and {crossing['others']}." in picture.caption
+        assert len(picture.svg) < 25_000
+        # One line for each path that is drawn, and one cell for each step of the map.
+        assert len(run.drawn["paths"]) == 24
+
+
+def test_the_figures_of_a_result_with_nothing_to_see_are_drawn(tiny):
+    assert len(figures(tiny[0])) == 3
+    assert experiment(NAME).findings(tiny[0])
+
+
+def changed(run, **measured):
+    return dataclasses.replace(run, measured=dict(run.measured) | measured)
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """Which of the items of the claim hold for some runs."""
+    (claim,) = load(entry for entry in project() if entry.id == NAME)
+
+    def of(runs):
+        return [bool((each.lhs <= each.rhs).all()) for each in claim.relations((Runs(runs),))]
+
+    return of
+
+
+def test_the_criterion_holds_on_the_record_and_fails_on_its_controls(outcomes, tiny):
+    result = recorded(NAME)
+    assert all(outcomes(result.where(group="deep")))
+    for group in ("noisy", "shallow", "no-ridge"):
+        assert not all(outcomes(result.where(group=group)))
+    assert not all(outcomes(tiny[0].where(group="deep")))
+
+
+def test_the_criterion_fails_by_one_run_in_each_item(outcomes):
+    first, *rest = recorded(NAME).where(group="deep")
+    assert first.audit is not None
+    shares = list(first.measured["rotation_shares"])
+    wide = dataclasses.replace(first.audit, near_one=(3,) * 25)
+    others = first.measured["crossing"]["others"]
+    worse = [
+        changed(first, error=0.02),
+        dataclasses.replace(first, audit=wide),
+        dataclasses.replace(first, audit=dataclasses.replace(first.audit, rank=3)),
+        changed(first, rotation_shares=[*shares[:2], 0.06, *shares[3:]]),
+        changed(first, reflection_shares=[*first.measured["reflection_shares"][:-1], 0.06]),
+        changed(first, crossing=first.measured["crossing"] | {"layer": others // 2 + 1}),
+    ]
+    for number, run in enumerate(worse):
+        assert outcomes((run, *rest)) == [k != number for k in range(6)]
+    assert not few_crossings(worse[-1])
