@@ -2,7 +2,7 @@
 
 from rankcheck import paper, statistical
 from rankcheck.experiments.claims import mostly, recorded_runs
-from rankcheck.experiments.norm_against_depth import HALF, curves, falling, ranges
+from rankcheck.experiments.figures.norm_against_depth import HALF, curves, falling, ranges
 
 
 @statistical(

@@ -2,7 +2,12 @@
 
 from rankcheck import paper, statistical
 from rankcheck.experiments.claims import mostly, recorded_runs
-from rankcheck.experiments.symmetry_measures import COLLAPSED, CROSSING, FITTED, few_crossings
+from rankcheck.experiments.figures.symmetry_measures import (
+    COLLAPSED,
+    CROSSING,
+    FITTED,
+    few_crossings,
+)
 
 
 def most_middle_layers(run, rank):

@@ -2,7 +2,7 @@
 
 from rankcheck import paper, statistical
 from rankcheck.experiments.claims import mostly, recorded_runs
-from rankcheck.experiments.linear_layers import fits, next_ratio, pairs
+from rankcheck.experiments.figures.linear_layers import fits, next_ratio, pairs
 
 #: The experiment, and the cases in which the points suffice: index rank and points.
 NAME = "linear.trained-singular-values"

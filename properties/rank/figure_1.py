@@ -2,7 +2,7 @@
 
 from rankcheck import paper, statistical
 from rankcheck.experiments.claims import mostly, recorded_runs
-from rankcheck.experiments.low_rank_task import (
+from rankcheck.experiments.figures.low_rank_task import (
     FITTED,
     bend_inside,
     bend_outside,

@@ -2,7 +2,7 @@
 
 from rankcheck import paper, statistical
 from rankcheck.experiments.claims import mostly, recorded_runs
-from rankcheck.experiments.four_classes import MARGIN, MARGINS, fits
+from rankcheck.experiments.figures.four_classes import MARGIN, MARGINS, fits
 
 
 @statistical(

@@ -1,8 +1,8 @@
 """Figure 3 of `rank`: autoencoders of a curve and of images, deep and shallow."""
 
 from rankcheck import paper, statistical
-from rankcheck.experiments.autoencoders import CURVE, HALF, NEARER, UNEXPLAINED, fits, pairs
 from rankcheck.experiments.claims import mostly, recorded_runs
+from rankcheck.experiments.figures.autoencoders import CURVE, HALF, NEARER, UNEXPLAINED, fits, pairs
 
 
 @statistical(

@@ -1,9 +1,9 @@
 """Experiments: the training runs behind the figures of the documents, remade and recorded.
 
-What lives here: an experiment a file (what is trained, what is measured, what the document
-shows), what they share (`stack`, `training`, `tasks`, `statistics`), how they are run (`run`,
-`workers`) and kept (`folder`), the results of scale `small` (`recorded/`), and what claims about
-them need (`claims`, `recording`). How a result is shown is `terminal` and `report`.
+What lives here: the experiments (`figures/`, one a file), what they share (`base`, `stack`,
+`training`, `audited`), how they are run (`run`, `workers`) and kept (`folder`), the results of
+scale `small` (`recorded/`), and what claims about them need (`claims`, `recording`, `statistics`).
+How a result is shown is `terminal` and `report`.
 May import: everything below it, `audit` among them.
 """
 

@@ -13,12 +13,12 @@ __all__ = ["NAMES", "experiment"]
 
 #: By name, the module whose `EXPERIMENT` it is.
 _MODULES: dict[str, str] = {
-    "rank.figure-1": "rankcheck.experiments.low_rank_task",
-    "rank.figure-2": "rankcheck.experiments.four_classes",
-    "rank.figure-3": "rankcheck.experiments.autoencoders",
-    "bottleneck.figure-1": "rankcheck.experiments.norm_against_depth",
-    "bottleneck.figure-2": "rankcheck.experiments.symmetry",
-    "linear.trained-singular-values": "rankcheck.experiments.linear_layers",
+    "rank.figure-1": "rankcheck.experiments.figures.low_rank_task",
+    "rank.figure-2": "rankcheck.experiments.figures.four_classes",
+    "rank.figure-3": "rankcheck.experiments.figures.autoencoders",
+    "bottleneck.figure-1": "rankcheck.experiments.figures.norm_against_depth",
+    "bottleneck.figure-2": "rankcheck.experiments.figures.symmetry",
+    "linear.trained-singular-values": "rankcheck.experiments.figures.linear_layers",
 }
 NAMES = tuple(_MODULES)
 

@@ -16,8 +16,9 @@ from scipy.optimize import minimize_scalar
 from rankcheck.catalogue.collect import claims_of
 from rankcheck.catalogue.loader import load
 from rankcheck.errors import InputError
-from rankcheck.experiments import autoencoders
-from rankcheck.experiments.autoencoders import (
+from rankcheck.experiments.claims import Runs
+from rankcheck.experiments.figures import autoencoders
+from rankcheck.experiments.figures.autoencoders import (
     CURVE,
     DIGITS,
     EXPERIMENT,
@@ -29,7 +30,6 @@ from rankcheck.experiments.autoencoders import (
     measure,
     pairs,
 )
-from rankcheck.experiments.claims import Runs
 from rankcheck.experiments.records import RECORDED, recorded
 from rankcheck.experiments.run import run_experiment
 from rankcheck.experiments.stack import generators

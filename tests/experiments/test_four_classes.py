@@ -18,7 +18,7 @@ from scipy.stats import binomtest
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.experiments.claims import Runs
-from rankcheck.experiments.four_classes import (
+from rankcheck.experiments.figures.four_classes import (
     EXPERIMENT,
     MARGINS,
     counts,

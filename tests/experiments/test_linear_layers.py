@@ -14,10 +14,11 @@ from scipy.linalg import subspace_angles
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.claim import Claim
-from rankcheck.experiments import linear_layers, run_experiment
+from rankcheck.experiments import run_experiment
 from rankcheck.experiments.base import Place
-from rankcheck.experiments.linear_layers import EXPERIMENT, fits, next_ratio, pairs
-from rankcheck.experiments.linear_notebooks import CASES, PRINTED, target, true_directions
+from rankcheck.experiments.figures import linear_layers
+from rankcheck.experiments.figures.linear_layers import EXPERIMENT, fits, next_ratio, pairs
+from rankcheck.experiments.figures.linear_notebooks import CASES, PRINTED, target, true_directions
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators

@@ -11,8 +11,7 @@ from safetensors.numpy import load_file
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.experiments.base import Part, Place
-from rankcheck.experiments.known import experiment
-from rankcheck.experiments.low_rank_task import (
+from rankcheck.experiments.figures.low_rank_task import (
     ENTRIES,
     EXPERIMENT,
     SUM,
@@ -25,11 +24,12 @@ from rankcheck.experiments.low_rank_task import (
     middle,
     near_one,
 )
+from rankcheck.experiments.figures.tasks import latent_task
+from rankcheck.experiments.known import experiment
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import AuditFacts, Result, Run
 from rankcheck.experiments.run import run_experiment
 from rankcheck.experiments.stack import generators
-from rankcheck.experiments.tasks import latent_task
 from rankcheck.networks import Network
 from rankcheck.report.charts.experiments import figures
 
@@ -72,8 +72,8 @@ def test_another_seed_shares_no_run(scale):
     assert len({part.name for part in first}) == len(first)
 
 
-@pytest.mark.oracle("rankcheck.experiments.low_rank_task.bends", "numpy.linalg.norm")
-@pytest.mark.oracle("rankcheck.experiments.low_rank_task.centred_ranks", "numpy.linalg.svd")
+@pytest.mark.oracle("rankcheck.experiments.figures.low_rank_task.bends", "numpy.linalg.norm")
+@pytest.mark.oracle("rankcheck.experiments.figures.low_rank_task.centred_ranks", "numpy.linalg.svd")
 def test_the_measurements_are_those_of_the_kept_network(tiny, folder):
     for run in tiny.runs:
         said = run.settings
@@ -108,7 +108,7 @@ def test_the_measurements_are_those_of_the_kept_network(tiny, folder):
         )
 
 
-@pytest.mark.oracle("rankcheck.experiments.tasks.latent_task", "numpy")
+@pytest.mark.oracle("rankcheck.experiments.figures.tasks.latent_task", "numpy")
 def test_the_values_are_a_function_of_the_first_coordinates():
     x, y = latent_task(generators([3]), 40, latent=6, inputs=5, used=2, outputs=4, width=10)
     draw = torch.Generator().manual_seed(3)

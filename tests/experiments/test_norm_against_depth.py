@@ -8,12 +8,18 @@ from safetensors.numpy import load_file
 
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.experiments.norm_against_depth import EXPERIMENT, curves, falling, ranges, slope_of
+from rankcheck.experiments.figures.norm_against_depth import (
+    EXPERIMENT,
+    curves,
+    falling,
+    ranges,
+    slope_of,
+)
+from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import Run
 from rankcheck.experiments.run import run_experiment
 from rankcheck.experiments.stack import generators
-from rankcheck.experiments.tasks import latent_task
 from rankcheck.report.charts.experiments import figures
 
 NAME = "bottleneck.figure-1"
@@ -77,7 +83,7 @@ def made(depth, norm, rank, error=0.01, seed=0):
     return Run(f"depth-{depth}", seed, {"depth": depth, "ridge": 0.001}, measured)
 
 
-@pytest.mark.oracle("rankcheck.experiments.norm_against_depth.ranges", "numpy.polyfit")
+@pytest.mark.oracle("rankcheck.experiments.figures.norm_against_depth.ranges", "numpy.polyfit")
 def test_the_lines_of_ranges():
     """Ranges of three and four depths; two alone, a rank that comes back, or no fit, are none."""
     norms = [20.0, 27.1, 32.9, 41.0, 45.2, 48.9, 53.0, 57.2, 60.0, 64.0]

@@ -13,11 +13,7 @@ from rankcheck.audit.reading import read_model
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
 from rankcheck.experiments.claims import Runs
-from rankcheck.experiments.known import experiment
-from rankcheck.experiments.records import recorded
-from rankcheck.experiments.result import Result
-from rankcheck.experiments.run import run_experiment
-from rankcheck.experiments.symmetry_measures import (
+from rankcheck.experiments.figures.symmetry_measures import (
     few_crossings,
     images_of,
     measured_distances,
@@ -25,7 +21,11 @@ from rankcheck.experiments.symmetry_measures import (
     principal_plane,
     shares_within,
 )
-from rankcheck.experiments.symmetry_task import REACH, Task, reflected, rotated, starts
+from rankcheck.experiments.figures.symmetry_task import REACH, Task, reflected, rotated, starts
+from rankcheck.experiments.known import experiment
+from rankcheck.experiments.records import recorded
+from rankcheck.experiments.result import Result
+from rankcheck.experiments.run import run_experiment
 from rankcheck.networks import Network
 from rankcheck.report.charts.experiments import figures
 

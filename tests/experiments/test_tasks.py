@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
+from rankcheck.experiments.figures.tasks import latent_task, shallow_network
 from rankcheck.experiments.stack import generators
-from rankcheck.experiments.tasks import latent_task, shallow_network
 
 SIZES = {"latent": 6, "inputs": 9, "used": 2, "outputs": 7, "width": 12}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rankcheck.experiments.autoencoders import CURVE, DIGITS, HALF, group, pairs
+from rankcheck.experiments.figures.autoencoders import CURVE, DIGITS, HALF, group, pairs
 from rankcheck.experiments.result import Result, Run
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.panels import Key, panels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rankcheck.experiments.four_classes import DEEP, SHALLOW, fits, group, second
+from rankcheck.experiments.figures.four_classes import DEEP, SHALLOW, fits, group, second
 from rankcheck.experiments.result import Result
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.panels import Key, panels

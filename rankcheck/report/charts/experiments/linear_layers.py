@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from rankcheck.experiments.linear_layers import SHARE, pairs
-from rankcheck.experiments.linear_notebooks import CASES, DEPTHS, INPUTS, PRINTED
+from rankcheck.experiments.figures.linear_layers import SHARE, pairs
+from rankcheck.experiments.figures.linear_notebooks import CASES, DEPTHS, INPUTS, PRINTED
 from rankcheck.report.charts.audit.scales import floored, log_axis, on_pixels
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.panels import Key, panels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankcheck.experiments.norm_against_depth import FITTED, curves, ranges
+from rankcheck.experiments.figures.norm_against_depth import FITTED, curves, ranges
 from rankcheck.report.charts.audit.scales import layer_axis
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart

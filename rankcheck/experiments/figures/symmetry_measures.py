@@ -11,9 +11,9 @@ from torch import Tensor
 from rankcheck.costs.rank_one_matching import split_along
 from rankcheck.data.crossings import crossing_angles
 from rankcheck.data.moments import covariance
+from rankcheck.experiments.figures.symmetry_task import REACH, Task, reflected, rotated, starts
 from rankcheck.experiments.result import Run
 from rankcheck.experiments.stack import generators
-from rankcheck.experiments.symmetry_task import REACH, Task, reflected, rotated, starts
 from rankcheck.linalg import singular_values
 from rankcheck.networks.network import Network
 

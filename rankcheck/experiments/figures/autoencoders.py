@@ -20,9 +20,9 @@ from torch import Tensor
 from rankcheck.errors import InputError
 from rankcheck.experiments.audited import audited
 from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale, keep_network
+from rankcheck.experiments.figures.tasks import shallow_network
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
-from rankcheck.experiments.tasks import shallow_network
 from rankcheck.experiments.training import Schedule, train
 from rankcheck.linalg import singular_values
 from rankcheck.networks.network import Network

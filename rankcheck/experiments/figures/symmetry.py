@@ -18,10 +18,10 @@ from rankcheck.experiments.base import (
     Scale,
     keep_network,
 )
+from rankcheck.experiments.figures.symmetry_measures import COLLAPSED, few_crossings, measure
+from rankcheck.experiments.figures.symmetry_task import Task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
-from rankcheck.experiments.symmetry_measures import COLLAPSED, few_crossings, measure
-from rankcheck.experiments.symmetry_task import Task
 from rankcheck.experiments.training import Schedule, train
 
 __all__ = ["EXPERIMENT"]

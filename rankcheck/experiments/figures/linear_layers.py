@@ -25,7 +25,7 @@ from rankcheck.experiments.base import (
     Scale,
     keep_network,
 )
-from rankcheck.experiments.linear_notebooks import (
+from rankcheck.experiments.figures.linear_notebooks import (
     CASES,
     DEPTHS,
     INPUTS,

@@ -29,9 +29,9 @@ from rankcheck.experiments.base import (
     Scale,
     keep_network,
 )
+from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
-from rankcheck.experiments.tasks import latent_task
 from rankcheck.experiments.training import History, Schedule, train
 from rankcheck.linalg import singular_values
 from rankcheck.networks.network import Network
