@@ -136,12 +136,12 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
         "the network 0 has the error 1.",
         "How the random functions and the first weights are drawn is not printed. Here the biases "
         "start at 0 and the weights are normal, with He's gain √2 and a last layer as small as the "
-        "values in the part large-start, and with the gain 1.1 in the parts rank-4 and rank-5. From "
-        "1.1 the ranks are smaller, and some trainings end without fitting the data; the claim is "
-        "about √2.",
-        "The number of steps is not printed; the document stopped before the norm of the weights "
-        "had settled. Here there are 2500 steps of Adam on all points at once, and the learning "
-        "rate falls like a cosine.",
+        "values in the part large-start, and with the gain 1.1 in the parts rank-4 and rank-5. "
+        "From 1.1 the ranks are smaller, and some trainings end without fitting the data; the "
+        "claim is about √2.",
+        "The number of steps is not printed; the document stopped before the norm of the "
+        "parameters had settled. Here there are 2500 steps of Adam on all points at once, and the "
+        "learning rate falls like a cosine.",
         "The audits, and the ranks of Jacobians among them, take the first 20 of the 500 points.",
     )
 
