@@ -37,7 +37,6 @@ def sequential(stack, run):
     return nn.Sequential(*layers)
 
 
-@pytest.mark.oracle("rankcheck.experiments.stack.Stack", "torch.nn.Sequential")
 @pytest.mark.parametrize("linear", [0, 1, 2, 3])
 @pytest.mark.parametrize(
     "biases", [(True,) * 4, (False,) * 4, (False, True, False, True), (True, False, True, False)]

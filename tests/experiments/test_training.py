@@ -47,7 +47,6 @@ def rate(step, schedule=SCHEDULE):
     return schedule.rate * warm * (schedule.last + (1 - schedule.last) * cosine)
 
 
-@pytest.mark.oracle("rankcheck.experiments.training.train", "torch.optim.Adam in a plain loop")
 def test_each_run_is_what_torch_trains_alone():
     """Layers of torch.nn, one network at a time, in a plain loop."""
     stack, x, error, y = problem(dtype=torch.float64)
