@@ -38,9 +38,9 @@ def test_figure_3(runs, *, half=HALF, nearer=NEARER, unexplained=UNEXPLAINED):
     normal noise of standard deviation 0.5, for pixels in $[0, 1]$, and distances are to the clean image.
     The thresholds were set on other seeds. A third one failed and is not claimed: that shallow networks
     leave more than half of the distance to the curve. Then the learning rate of the deep networks of the
-    curve was lowered once, on these seeds, as two of eight had become constant; one still does. Other depths and ridges are not covered, nor is less
-    noise: at a standard deviation of 0.1 the shallow network is the better one. That autoencoders of the
-    true rank project is rank.denoising-projection.
+    curve was lowered once, on these seeds, as two of eight had become constant; one still does. Other
+    depths and ridges are not covered, nor is less noise: at a standard deviation of 0.1 the shallow
+    network is the better one. That autoencoders of the true rank project is rank.denoising-projection.
     """
     both = pairs(runs)
     left = [(a.measured["left"], b.measured["left"]) for a, b in both]
