@@ -411,7 +411,8 @@ def _of_curve(result: Result) -> list[Finding]:
             "curve: left by the deep network over left by the shallow one of the same seed",
             "smaller",
             f"{_spread(nearer)}; at most {HALF:g} in {sum(each <= HALF for each in nearer)}, "
-            f"at most {NEARER:g} in {sum(each <= NEARER for each in nearer)} of {len(nearer)} pairs",
+            f"at most {NEARER:g} in {sum(each <= NEARER for each in nearer)}, "
+            f"of {len(nearer)} pairs",
             statistics.median(nearer) <= NEARER,
             "With another seed of the experiment it was at most 0.5 in 6 of 8 pairs, and at most "
             "0.9 in 7.",
