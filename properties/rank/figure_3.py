@@ -27,31 +27,28 @@ def test_figure_3(runs, *, half=HALF, nearer=NEARER, unexplained=UNEXPLAINED):
 
     For more than half of all pairs of a deep and a shallow network that are trained on the same data
     with the ridge $\lambda = 10^{-4}$, at the level 0.05 for each statement: both reproduce new clean
-    points up to 15 % of their variance, and the outputs of the deep one for inputs off the data are nearer
-    to the data. For a curve in the plane it leaves at most half of the mean distance, and at most half
-    of what the shallow one leaves; for noisy images of digits at most 0.9 of what the shallow one leaves.
+    points up to 15 % of their variance, and the deep one leaves at most 0.9 of what the shallow one leaves
+    of the mean distance between its inputs and the data. For a curve in the plane, moreover, the deep
+    network leaves at most half of that distance.
 
     Checked on a recorded experiment. A random curve $g(\mathbb R)$ in the plane: depths 20 and 2, width
     50, 100 points, 8 seeds; inputs are uniform in a box, and distances to the curve exact. Digits of 8 × 8
     pixels in place of MNIST: depths 9 and 2, width 80, 500 images, 5 seeds; inputs are new images with
     normal noise of standard deviation 0.5, for pixels in $[0, 1]$, and distances are to the clean image.
-    The thresholds were set on other seeds. A third one failed and is not claimed: that shallow networks
-    leave more than half of the distance to the curve. Then the learning rate of the deep networks of the
-    curve was lowered once, on these seeds, as two of eight had become constant; one still does. Other depths and ridges are not covered, nor is less
-    noise: at a standard deviation of 0.1 the shallow network is the better one. That autoencoders of the
-    true rank project is rank.denoising-projection.
+    The thresholds were set on other seeds. Two stronger statements failed and are not claimed: that
+    shallow networks leave more than half of the distance to the curve (4 of 8 runs), and that deep ones
+    leave at most half of what shallow ones leave (6 of 8 with the seed 1). The learning rate of the deep
+    networks of the curve was lowered once, on these seeds, as two of eight had become constant; one still
+    does. Other depths and ridges are not covered, nor is less noise: at a standard deviation of 0.1 the
+    shallow network is the better one. That autoencoders of the true rank project is
+    rank.denoising-projection.
     """
     both = pairs(runs)
     left = [(a.measured["left"], b.measured["left"]) for a, b in both]
-    fit = mostly([fits(a, unexplained) and fits(b, unexplained) for a, b in both], "both fit")
-    if any(run.settings["data"] != CURVE for run in runs):
-        return fit, mostly(
-            [a <= nearer * b for a, b in left], "images: nearer than the shallow one"
-        )
-    return (
-        fit,
-        mostly([a <= half for a, _ in left], "curve: at most half is left"),
-        mostly(
-            [a <= half * b for a, b in left], "curve: at most half of what the shallow one leaves"
-        ),
-    )
+    stated = [
+        mostly([fits(a, unexplained) and fits(b, unexplained) for a, b in both], "both fit"),
+        mostly([a <= nearer * b for a, b in left], "the deep one is nearer"),
+    ]
+    if all(run.settings["data"] == CURVE for run in runs):
+        stated.append(mostly([a <= half for a, _ in left], "at most half is left"))
+    return tuple(stated)
