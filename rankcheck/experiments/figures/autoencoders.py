@@ -280,8 +280,8 @@ _DEEP: dict[Scale, dict[str, dict[str, Any]]] = {
 }
 _RUNS: dict[Scale, dict[str, int]] = {
     "tiny": {DIGITS: 1, CURVE: 1},
-    "small": {DIGITS: 5, CURVE: 8},
-    "paper": {DIGITS: 5, CURVE: 8},
+    "small": {DIGITS: 5, CURVE: 16},
+    "paper": {DIGITS: 5, CURVE: 16},
 }
 
 #: Of which runs points or images are recorded, by their number.
