@@ -34,7 +34,7 @@ from rankcheck.experiments.figures.low_rank_task import (
     no_ball="trained weights are floats",
 )
 def test_figure_1(runs, *, more=0, quiet=0.1, near=1.0):
-    r"""A trained network of depth 13 represents a task of rank 4 in rank 4.
+    r"""Trained networks of depth 13 carry a task of rank 4 in four or five dimensions.
 
     Networks of depth 13 and width 100 learn 500 values $y = h(z_1, \dots, z_k) \in \mathbb R^{50}$,
     $k = 4$, from $x = g(z) \in \mathbb R^{50}$, $z \in \mathbb R^{15}$ normal, $g$ and $h$ random shallow

@@ -360,5 +360,5 @@ def _digest(step: int, tensors: Mapping[str, Tensor]) -> str:
     found = hashlib.sha256(f"{step}".encode())
     for name in sorted(tensors):
         found.update(f" {name} ".encode())
-        found.update(tensors[name].contiguous().flatten().view(torch.uint8).numpy().tobytes())
+        found.update(tensors[name].numpy().tobytes())
     return found.hexdigest()

@@ -85,6 +85,18 @@ def test_a_page_has_the_findings_and_the_figures(made):
         [r"the cost $\Vert \theta\Vert ^2$", "about 2", "4", "yes"],
         [r"the rank\_0", "3 | 4", "4 &lt;b>", "no"],
         ["the time", "–", "1", "–"],
+        [
+            "Theorems, evaluated on each of the 2 trained networks",
+            "–",
+            "6 hold, none fails",
+            "–",
+        ],
+        [
+            r"Share of $\Vert \theta\Vert ^2$ that balancing the neurons would save",
+            "–",
+            "0 to 0, median 0",
+            "–",
+        ],
     ]
     links = re.findall(r"!\[(.*?)\]\((.*?)\)", text)
     assert links == [

@@ -257,7 +257,7 @@ def test_the_findings_are_those_of_the_record(record):
     deep, shallow, *_ = EXPERIMENT.findings(record)
     for finding, values in ((deep, left(CURVE, 20)), (shallow, left(CURVE, 2))):
         said = re.fullmatch(
-            r"(\S+) to (\S+), median (\S+); at most 0.1 in (\d+), at most 0.5 in (\d+) of 8 runs",
+            r"(\S+) to (\S+), median (\S+); at most 0.1 in (\d+), at most 0.5 in (\d+) of 16 runs",
             finding.ours,
         )
         low, high, middle, few, count = map(float, said.groups())

@@ -108,7 +108,6 @@ def test_against_a_fine_grid(seed):
     assert missed <= 1
 
 
-@pytest.mark.oracle("rankcheck.regions.decision.Decision.junctions", "scipy.spatial.ConvexHull")
 @pytest.mark.parametrize("seed", range(6))
 def test_junctions_of_planes_are_the_facets_of_a_hull(seed):
     """z = W_i x + b_i, whose maximum has its corners where the upper hull of (W_i, b_i) has facets.

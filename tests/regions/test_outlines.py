@@ -50,7 +50,6 @@ def test_a_hole():
     assert sorted(area(ring) for ring in rings[1]) == [-2.0, 16.0]
 
 
-@pytest.mark.oracle("rankcheck.regions.outlines.outlines", "argmax at points and crossing numbers")
 @pytest.mark.parametrize("seed", range(4))
 def test_points_are_inside_of_their_class(seed):
     rng = np.random.default_rng(seed)

@@ -196,7 +196,7 @@ def test_the_page_of_an_audit_is_printed_whole(visit):
 def test_no_text_of_a_figure_covers_another_one(visit, ledger, monkeypatch, width):
     """All figures of experiments, recorded ones and made-up ones, on a telephone and on a desk."""
     monkeypatch.setattr(room, "experiment", lambda name: trained.MadeUp())
-    monkeypatch.setattr(room, "recorded", lambda name: None)
+    monkeypatch.setattr(room, "recorded", lambda name: trained.result())
     drawn = [trained.figures(trained.result())]
     drawn += [figures(recorded(path.stem)) for path in sorted(RECORDED.glob("*.json"))]
     monkeypatch.setattr(trained.MadeUp, "findings", lambda self, result: [])

@@ -317,7 +317,7 @@ _DIFFERENCES = (
     "The curve comes from a network with one hidden layer of 100 units, and is shifted to mean 0 "
     "and scaled to mean square 1. It may cross itself.",
     "In the plane the deep networks have a smaller learning rate than the shallow ones, 0.004 and "
-    "0.006. With 0.006, two of the eight deep networks became constant maps early in the "
+    "0.006. With 0.006, two of the first eight deep networks became constant maps early in the "
     "training; with 0.004 one of them.",
     "Training is full-batch Adam with the gradient of the ridge in the objective, for a fixed "
     "number of steps. The cost $\\|\\theta\\|^2$ still falls slowly at its end.",
@@ -404,7 +404,7 @@ def _of_curve(result: Result) -> list[Finding]:
             f"{_range(shallow, 'left')}; {_counts(shallow)}",
             statistics.median(run.measured["left"] for run in shallow) > ON,
             "Shallow networks move points towards the curve as well. That they leave more than "
-            "half of the distance held for all eight of other seeds; here it does not, and it is "
+            "half of the distance held for all eight seeds of a trial; here it does not, and it is "
             "not claimed.",
         ),
         Finding(
@@ -414,8 +414,7 @@ def _of_curve(result: Result) -> list[Finding]:
             f"at most {NEARER:g} in {sum(each <= NEARER for each in nearer)}, "
             f"of {len(nearer)} pairs",
             statistics.median(nearer) <= NEARER,
-            "With another seed of the experiment it was at most 0.5 in 6 of 8 pairs, and at most "
-            "0.9 in 7.",
+            "In a trial with other seeds it was at most 0.5 in 6 of 8 pairs, and at most 0.9 in 7.",
         ),
         Finding(
             r"rank of $Jf$ at most points of the data (1 is the dimension of the curve)",

@@ -113,7 +113,7 @@ class LowRankTask(Experiment):
     """Deep and shallow networks on tasks of rank 4 and 5."""
 
     name = "rank.figure-1"
-    title = "A trained network of depth 13 represents a task of rank 4 in rank 4"
+    title = "Trained networks of depth 13 carry a task of rank 4 in four or five dimensions"
     place = "Figure 1 and Appendix F of `rank`"
     question = r"""
 The theory is about global minima at infinite depth: there $\|\theta\|^2/L$ tends to a rank $k$ of
@@ -257,7 +257,7 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
                     for runs in tasks
                 )
                 + f"; from larger first weights {_shares(large)} (k = {k})",
-                all(dimension(run) in (k, k + 1) for run in (*low, *large)),
+                all(dimension(run) == k for run in (*low, *large)),
                 f"A singular value of the centred $Z_\\ell$ counts above {TOLERANCE:g} of the "
                 f"largest, and the next one has to be smaller by the factor {GAP:g}. The "
                 "Jacobian has the rank of the task at most points, where there is a dimension more "
