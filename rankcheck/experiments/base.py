@@ -17,7 +17,6 @@ from rankcheck.experiments.result import Result, Run
 
 if TYPE_CHECKING:
     from rankcheck.experiments.training import Checkpoint
-    from rankcheck.networks.network import Network
 
 __all__ = ["SCALES", "Experiment", "Finding", "Part", "Place", "Scale"]
 
@@ -187,20 +186,3 @@ _VERBS = {
     "not evaluated": "were not evaluated",
     "undecided": "are undecided",
 }
-
-
-def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:
-    """Write a trained network as a file that `rankcheck audit` reads, if the place has a folder."""
-    if place.folder is None:
-        return
-    from rankcheck.audit.model import Model
-    from rankcheck.audit.reading import write_model
-
-    folder = place.folder / "networks"
-    folder.mkdir(parents=True, exist_ok=True)
-    names = tuple(f"layers.{number}" for number in range(net.depth))
-    model = Model(net, "network", names, (None,) * net.depth, float(net.cost()))
-    path = folder / f"{part.name}-{seed}.safetensors"
-    if path.is_symlink():
-        path.unlink()  # of a stranger: it would be followed
-    write_model(path, model, net)

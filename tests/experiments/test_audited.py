@@ -2,7 +2,10 @@
 
 import torch
 
-from rankcheck.experiments.audited import audited
+from rankcheck.audit.reading import read_model
+from rankcheck.experiments.audited import audited, measured_runs
+from rankcheck.experiments.base import Part, Place
+from rankcheck.experiments.stack import Stack
 from rankcheck.networks import Network
 
 
@@ -28,3 +31,27 @@ def test_the_network_0():
     points = torch.tensor([[1.0], [3.0]], dtype=torch.float64)
     facts, _ = audited(Network.of([[[0]], [[0]]]), points)
     assert (facts.cost, facts.saved) == (0, 0)
+
+
+def test_runs_are_kept_audited_and_measured(tmp_path):
+    """In the order of the seeds, each with its own network, points and audit."""
+    stack = Stack([torch.tensor([[[1.0]], [[2.0]]]), torch.tensor([[[1.0]], [[3.0]]])], [None] * 2)
+    heard = []
+    place = Place(folder=tmp_path, told=lambda share, words: heard.append((share, words)))
+    points = [torch.tensor([[1.0], [2.0]]).double(), torch.tensor([[1.0], [4.0], [5.0]]).double()]
+
+    def measure(number, net, found):
+        return {"at 1": float(net(points[number][0])), "points": found.data.points}, {"n": number}
+
+    part = Part("two", {"depth": 2}, (7, 8))
+    runs = measured_runs(part, place, stack, points, measure, begin=0.5)
+    assert [(run.part, run.seed, run.settings) for run in runs] == [
+        ("two", 7, {"depth": 2}),
+        ("two", 8, {"depth": 2}),
+    ]
+    assert [run.measured for run in runs] == [{"at 1": 1, "points": 2}, {"at 1": 6, "points": 3}]
+    assert [run.drawn for run in runs] == [{"n": 0}, {"n": 1}]
+    assert [run.audit.cost for run in runs] == [2, 13]
+    assert heard == [(0.75, "measured seed 7"), (1.0, "measured seed 8")]
+    kept = [read_model(tmp_path / "networks" / f"two-{seed}.safetensors") for seed in (7, 8)]
+    assert [float(model.net.cost()) for model in kept] == [2, 13]

@@ -16,7 +16,8 @@ import torch
 
 from rankcheck.errors import InputError
 from rankcheck.experiments import known
-from rankcheck.experiments.base import Experiment, Finding, Part, Place, keep_network
+from rankcheck.experiments.audited import keep_network
+from rankcheck.experiments.base import Experiment, Finding, Part, Place
 from rankcheck.experiments.result import AuditFacts, Result, Run
 from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.training import Schedule, train

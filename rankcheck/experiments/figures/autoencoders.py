@@ -17,9 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rankcheck.audit.result import Audit
 from rankcheck.errors import InputError
-from rankcheck.experiments.audited import audited
-from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale, keep_network
+from rankcheck.experiments.audited import Measured, measured_runs
+from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
 from rankcheck.experiments.figures.tasks import shallow_network
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
@@ -366,16 +367,14 @@ class Autoencoders(Experiment):
             checkpoint=place.checkpoint(part),
             told=place.steps(schedule.steps, 0.0, 0.9),
         )
-        runs = []
-        for number, seed in enumerate(part.seeds):
-            net, data = stack.network(number), made[number]
-            facts, _ = audited(net, data.x[:_AUDITED])
-            measured = measure(net, data) | {"steps": schedule.steps}
+
+        def measure_run(number: int, net: Network, found: Audit) -> Measured:
+            data = made[number]
             shown = drawn(net, data) if number in _DRAWN[said["data"]] else {}
-            keep_network(place, part, seed, net)
-            runs.append(Run(part.name, seed, dict(said), measured, facts, shown))
-            place.told(0.9 + 0.1 * (number + 1) / len(part.seeds), "measured")
-        return runs
+            return measure(net, data) | {"steps": schedule.steps}, shown
+
+        points = [data.x[:_AUDITED] for data in made]
+        return measured_runs(part, place, stack, points, measure_run, begin=0.9)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         """The three panels, the ranks of the Jacobians, and what differs."""

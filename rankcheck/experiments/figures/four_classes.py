@@ -19,8 +19,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from rankcheck.audit.ranks import TOLERANCE
-from rankcheck.experiments.audited import audited
-from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale, keep_network
+from rankcheck.audit.result import Audit
+from rankcheck.experiments.audited import Measured, measured_runs
+from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.statistics import LEVEL, sign_test
@@ -132,22 +133,19 @@ points.
             checkpoint=place.checkpoint(part),
             told=place.steps(steps, 0.0, 0.6),
         )
-        runs = []
-        for number, seed in enumerate(part.seeds):
-            net, X = stack.network(number), x[number].double()
-            keep_network(place, part, seed, net)
-            facts, whole = audited(net, X, device=place.device)
-            values = whole.data.singular_values if whole.data else ()
+        points = x.double()
+
+        def measure_run(number: int, net: Network, found: Audit) -> Measured:
+            X, values = points[number], found.data.singular_values if found.data else ()
             measured = {
                 "error": float(history.errors[-1, number]),
                 "steps": steps,
                 "accuracy": float((net(X).argmax(-1) == y).double().mean()),
                 "singular_values": [value.median for value in values],
             }
-            drawn = drawing(net, X) if number == 0 else {}
-            runs.append(Run(part.name, seed, said, measured | counts(net, X), facts, drawn))
-            place.told(0.6 + 0.4 * (number + 1) / len(part.seeds), f"measured seed {seed}")
-        return runs
+            return measured | counts(net, X), drawing(net, X) if number == 0 else {}
+
+        return measured_runs(part, place, stack, points, measure_run, begin=0.6)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         found = []

@@ -15,15 +15,15 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
+from rankcheck.audit.result import Audit
 from rankcheck.costs import effective_index_rank, egop, egop_root, linear_layers_cost
-from rankcheck.experiments.audited import audited
+from rankcheck.experiments.audited import Measured, measured_runs
 from rankcheck.experiments.base import (
     Experiment,
     Finding,
     Part,
     Place,
     Scale,
-    keep_network,
 )
 from rankcheck.experiments.figures.linear_notebooks import (
     CASES,
@@ -228,19 +228,17 @@ notebooks and here.
             checkpoint=place.checkpoint(part, "without-ridge"),
             told=place.steps(without.steps, 0.85, 0.9),
         )
-        runs = []
-        for number, (seed, *given) in enumerate(zip(part.seeds, *exact, strict=True)):
-            place.told(0.9 + 0.1 * number / len(part.seeds), f"measuring run {seed}")
-            net, (at, values, fresh) = stack.network(number), given
+
+        def measure_run(number: int, net: Network, found: Audit) -> Measured:
+            at, values, fresh = (each[number] for each in exact)
             measured = measure(net, settings["rank"], fresh)
             measured |= bound_of_cost(stack, number, measured["sigma"])
             measured["error"] = float((net(at) - values).square().mean())
             measured["variance"] = float(values.var(correction=0))
             measured["steps"] = schedule.steps + without.steps
-            facts, _ = audited(net, at, device=place.device)
-            keep_network(place, part, seed, net)
-            runs.append(Run(part.name, seed, settings, measured, facts))
-        return runs
+            return measured, {}
+
+        return measured_runs(part, place, stack, exact[0], measure_run, begin=0.9)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         found = [

@@ -20,14 +20,13 @@ from torch import Tensor
 
 from rankcheck.audit.ranks import GAP, TOLERANCE, ranks_and_gaps
 from rankcheck.audit.result import Audit
-from rankcheck.experiments.audited import audited
+from rankcheck.experiments.audited import Measured, measured_runs
 from rankcheck.experiments.base import (
     Experiment,
     Finding,
     Part,
     Place,
     Scale,
-    keep_network,
 )
 from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.result import Result, Run
@@ -205,37 +204,21 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
         )
         errors = [float(e) / factor for e in error(stack(points)).detach()]
         zero = [float(e) for e in y.square().mean((-2, -1))]
-        runs = []
-        for number, seed in enumerate(part.seeds):
-            net = stack.network(number)
-            keep_network(place, part, seed, net)
-            kept = history if number < DRAWN else None
-            share = errors[number] / zero[number]
-            runs.append(self._measured(part, seed, net, x[number].double(), share, kept, number))
-            place.told(0.8 + 0.2 * (number + 1) / len(part.seeds), "measured")
-        return runs
+        exact = x.double()
 
-    def _measured(
-        self,
-        part: Part,
-        seed: int,
-        net: Network,
-        X: Tensor,
-        error: float,
-        history: History | None,
-        number: int,
-    ) -> Run:
-        short, found = audited(net, X[:AUDITED])
-        ranks, gaps = centred_ranks(net, X)
-        measured = {
-            "error": error,
-            "steps": part.settings["steps"],
-            "ranks": ranks,
-            "gaps": gaps,
-            "bends": bends(net, X),
-        }
-        drawn = {} if history is None else _drawn(found, net, X, history, number)
-        return Run(part.name, seed, part.settings, measured, short, drawn)
+        def measure_run(number: int, net: Network, found: Audit) -> Measured:
+            X = exact[number]
+            ranks, gaps = centred_ranks(net, X)
+            measured = {
+                "error": errors[number] / zero[number],
+                "steps": said["steps"],
+                "ranks": ranks,
+                "gaps": gaps,
+                "bends": bends(net, X),
+            }
+            return measured, _drawn(found, net, X, history, number) if number < DRAWN else {}
+
+        return measured_runs(part, place, stack, exact[:, :AUDITED], measure_run, begin=0.8)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         parts: dict[str, list[Run]] = {}

@@ -20,19 +20,19 @@ from typing import Any
 from torch import Tensor
 
 from rankcheck.audit.result import Audit
-from rankcheck.experiments.audited import audited
+from rankcheck.experiments.audited import Measured, measured_runs
 from rankcheck.experiments.base import (
     Experiment,
     Finding,
     Part,
     Place,
     Scale,
-    keep_network,
 )
 from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.training import Schedule, train
+from rankcheck.networks.network import Network
 
 __all__ = [
     "EXPERIMENT",
@@ -208,24 +208,21 @@ its first weights cost. Or there would have been no line, or more dimensions at 
             told=place.steps(said["steps"], 0.0, 0.8),
         )
         errors = error(stack(points)).detach().tolist()
-        runs = []
-        for number, seed in enumerate(part.seeds):
-            net = stack.network(number)
-            keep_network(place, part, seed, net)
-            short, found = audited(net, x[number, :AUDITED].double())
+
+        def measure_run(number: int, net: Network, found: Audit) -> Measured:
             middle = found.layers[(depth + 1) // 2 - 1].singular_values
             measured = {
                 "error": errors[number],
                 "steps": said["steps"],
-                "norm": short.cost,
+                "norm": found.model.cost,
                 "rank": sum(s > COUNTED for s in middle),
                 "above_tenth": sum(s > PRINTED for s in middle),
                 "middle": list(middle[:SHOWN]),
             }
-            drawn = _drawn(found) if number == 0 and said["ridge"] else {}
-            runs.append(Run(part.name, seed, said, measured, short, drawn))
-            place.told(0.8 + 0.2 * (number + 1) / len(part.seeds), "measured")
-        return runs
+            return measured, _drawn(found) if number == 0 and said["ridge"] else {}
+
+        audited = x[:, :AUDITED].double()
+        return measured_runs(part, place, stack, audited, measure_run, begin=0.8)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         trained = curves(run for run in result.runs if run.settings["ridge"])

@@ -9,20 +9,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rankcheck.experiments.audited import audited
+from rankcheck.audit.result import Audit
+from rankcheck.experiments.audited import Measured, measured_runs
 from rankcheck.experiments.base import (
     Experiment,
     Finding,
     Part,
     Place,
     Scale,
-    keep_network,
 )
 from rankcheck.experiments.figures.symmetry_measures import COLLAPSED, few_crossings, measure
 from rankcheck.experiments.figures.symmetry_task import Task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.training import Schedule, train
+from rankcheck.networks.network import Network
 
 __all__ = ["EXPERIMENT"]
 
@@ -154,20 +155,16 @@ class Symmetry(Experiment):
             checkpoint=place.checkpoint(part),
             told=place.steps(schedule.steps, 0.0, 0.9),
         )
-        runs = []
-        for number, seed in enumerate(part.seeds):
-            net = stack.network(number)
+
+        def measure_run(number: int, net: Network, found: Audit) -> Measured:
             task, points, values = made[number]
-            facts, _ = audited(net, points)
-            data = points, values
+            seed, data = part.seeds[number], (points, values)
             measured, drawn = measure(before[number], net, task, data, said["paths"], seed)
-            measured["steps"] = schedule.steps
-            if number or said["group"] not in _DRAWN:
-                drawn = {}
-            keep_network(place, part, seed, net)
-            runs.append(Run(part.name, seed, dict(said), measured, facts, drawn))
-            place.told(0.9 + 0.1 * (number + 1) / len(part.seeds), "measured")
-        return runs
+            shown = number == 0 and said["group"] in _DRAWN
+            return measured | {"steps": schedule.steps}, drawn if shown else {}
+
+        points = [points for _, points, _ in made]
+        return measured_runs(part, place, stack, points, measure_run, begin=0.9)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         """The three panels, then the controls, which the document does not have."""
