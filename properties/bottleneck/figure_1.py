@@ -47,6 +47,6 @@ def test_figure_1(runs, *, more=0):
         for each in found
     ]
     return (
-        mostly(slopes, "the slope is the rank"),
-        mostly([falling(curve) for curve in some], "the rank falls"),
+        mostly(slopes, "the slope is the rank", of="tasks"),
+        mostly([falling(curve) for curve in some], "the rank falls", of="tasks"),
     )

@@ -49,17 +49,23 @@ def test_trained_singular_values(runs, *, layers=4, gain=1):
     """
     both = pairs(runs, layers)
     return (
-        mostly([fits(deep) and fits(shallow) for shallow, deep in both], "both networks fit"),
+        mostly(
+            [fits(deep) and fits(shallow) for shallow, deep in both],
+            "both networks fit",
+            of="pairs",
+        ),
         mostly(
             [
                 deep.measured["effective_rank"] < shallow.measured["effective_rank"]
                 for shallow, deep in both
             ],
             "the effective index rank",
+            of="pairs",
         ),
         mostly(
             [2 * gain * next_ratio(deep) <= next_ratio(shallow) for shallow, deep in both],
             "the next singular value",
+            of="pairs",
         ),
         _falls(both, "distance", 2 * gain, "the subspace"),
         _falls(both, "generalisation", 4 * gain, "the error at fresh points"),
@@ -71,4 +77,5 @@ def _falls(both, quantity, factor, label):
     return mostly(
         [factor * deep.measured[quantity] <= shallow.measured[quantity] for shallow, deep in both],
         label,
+        of="pairs",
     )

@@ -47,8 +47,10 @@ def test_figure_3(runs, *, half=HALF, nearer=NEARER, unexplained=UNEXPLAINED):
     both = pairs(runs)
     left = [(a.measured["left"], b.measured["left"]) for a, b in both]
     stated = [
-        mostly([fits(a, unexplained) and fits(b, unexplained) for a, b in both], "both fit"),
-        mostly([a <= nearer * b for a, b in left], "the deep one is nearer"),
+        mostly(
+            [fits(a, unexplained) and fits(b, unexplained) for a, b in both], "both fit", of="pairs"
+        ),
+        mostly([a <= nearer * b for a, b in left], "the deep one is nearer", of="pairs"),
     ]
     if all(run.settings["data"] == CURVE for run in runs):
         stated.append(mostly([a <= half for a, _ in left], "at most half is left"))

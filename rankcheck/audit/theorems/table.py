@@ -221,29 +221,20 @@ TABLE = (
         ranked=True,
         numbers=lean,
     ),
-    Theorem(
-        "bottleneck.weights-near-projections",
-        "points",
-        (KINKS, SLOPE, RANK),
-        effort.one_sided,
-        ranked=True,
-        numbers=square,
-    ),
-    Theorem(
-        "bottleneck.most-layers",
-        "points",
-        (KINKS, SLOPE, RANK),
-        effort.one_sided,
-        ranked=True,
-        numbers=square,
-    ),
-    Theorem(
-        "bottleneck.features-near-the-tangent-space",
-        "points",
-        (KINKS, SLOPE, RANK),
-        effort.one_sided,
-        ranked=True,
-        numbers=square,
+    *(
+        Theorem(
+            claim,
+            "points",
+            (KINKS, SLOPE, RANK),
+            effort.one_sided,
+            ranked=True,
+            numbers=square,
+        )
+        for claim in (
+            "bottleneck.weights-near-projections",
+            "bottleneck.most-layers",
+            "bottleneck.features-near-the-tangent-space",
+        )
     ),
     Theorem(
         "bottleneck.chained-projections",
