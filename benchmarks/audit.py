@@ -1,6 +1,6 @@
 """An audit of a wide deep network: where its seconds go, and its Jacobians against torch.func.
 
-    python benchmarks/audit.py [--points N] [--depth L] [--width n] [--threads T]
+    python -m benchmarks.audit [--points N] [--depth L] [--width n] [--threads T]
 
 The network is a ReLU network with He-normal weights, 64 inputs and 10 outputs. Two Markdown tables,
 measured in one run:
@@ -20,16 +20,17 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.func import jacrev, vmap
 
+from benchmarks.measuring import Ratio, table
 from rankcheck.audit import Model, Watcher, audit
 from rankcheck.audit.layers import spectra
 from rankcheck.audit.part import PART, Job, join
@@ -86,7 +87,7 @@ def stages(options: argparse.Namespace) -> dict[str, float]:
     return clock.stages | {"all": time.perf_counter() - begin}
 
 
-def here(net: Network, X: Tensor) -> tuple[np.ndarray, float]:
+def here(net: Network, X: Tensor) -> tuple[np.ndarray, np.ndarray]:
     job = Job(net, tuple(float(s[0]) for s in spectra(net)))
     found = join(job.measure(x.numpy()) for x in X.split(PART))
     return found.singular_values, found.traces[:SAMPLE]
@@ -125,21 +126,22 @@ def alone(what: Callable[..., Any], options: argparse.Namespace) -> tuple[float,
     return time.perf_counter() - begin, memory() - before, found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--points", type=int, default=1000)
-    parser.add_argument("--depth", type=int, default=16)
-    parser.add_argument("--width", type=int, default=512)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    print(
-        f"{options.points} points, depth {options.depth}, width {options.width}, "
-        f"{options.threads} thread(s)\n"
-    )
-    print("| stage | seconds |\n| --- | --- |")
-    for name, seconds in stages(options).items():
-        print(f"| {name} | {seconds:.2f} |", flush=True)
-    print("\n| what | seconds | ratio | MB | difference |\n| --- | --- | --- | --- | --- |")
+class Measured(NamedTuple):
+    """What a measurement took, in a process of its own, against the one here."""
+
+    name: str
+    seconds: float
+    ratio: float
+    megabytes: float
+    difference: float
+
+    def cells(self) -> list[str]:
+        cost = f"{self.seconds:.1f}", f"{self.ratio:.1f}", f"{self.megabytes:.0f}"
+        return [self.name, *cost, f"{self.difference:.0e}"]
+
+
+def measured(options: argparse.Namespace) -> Iterator[Measured]:
+    """What an audit measures at points, and the same by torch.func."""
     mine: tuple[Any, Any] = (None, None)
     first = 0.0
     for name, what in {"here": here, "vmap(jacrev)": jacobians, "traces": traces}.items():
@@ -151,10 +153,32 @@ def main() -> None:
             seconds *= options.points / SAMPLE
         pairs = [(a, b) for a, b in zip(mine, found, strict=True) if b is not None]
         apart = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
-        print(
-            f"| {name} | {seconds:.1f} | {seconds / first:.1f} | {megabytes:.0f} | {apart:.0e} |",
-            flush=True,
-        )
+        yield Measured(name, seconds, seconds / first, megabytes, apart)
+
+
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """Everything that an audit measures at points, against single parts of it by torch.func."""
+    points, depth, width = (20, 3, 16) if quick else (1000, 16, 512)
+    options = argparse.Namespace(points=points, depth=depth, width=width, threads=1)
+    for row in measured(options):
+        if row.name != "here":
+            yield Ratio("all that an audit measures at points", row.name, row.ratio)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--points", type=int, default=1000)
+    parser.add_argument("--depth", type=int, default=16)
+    parser.add_argument("--width", type=int, default=512)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    print(
+        f"{options.points} points, depth {options.depth}, width {options.width}, "
+        f"{options.threads} thread(s)\n"
+    )
+    table(("stage", "seconds"), ((name, f"{taken:.2f}") for name, taken in stages(options).items()))
+    columns = ("what", "seconds", "ratio", "MB", "difference")
+    table(columns, (row.cells() for row in measured(options)))
 
 
 if __name__ == "__main__":

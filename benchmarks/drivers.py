@@ -1,6 +1,6 @@
 """Instances per second of rank.jacobian-bounds-cost by `draw` and by `batch`, in one run.
 
-    python benchmarks/drivers.py [--seconds S]
+    python -m benchmarks.drivers [--seconds S]
 
 Both drivers run the whole path of a test on one thread: generate the instance, evaluate the body,
 hold the sides against each other. The last line is the singular values alone, of batches of 4 × 4
@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.measuring import Ratio
 from rankcheck.catalogue import loader
 from rankcheck.catalogue.selection import select
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.search import Tally, draw, sweep
+
+DRAW, SINGULAR = "draw (Hypothesis)", "singular values alone, 4 × 4"
 
 
 def rate(work: Callable[[int], int], seconds: float) -> float:
@@ -34,24 +37,23 @@ def rate(work: Callable[[int], int], seconds: float) -> float:
     return done / elapsed
 
 
-def main() -> None:
-    """Measure and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=6.0, help="for each line of the table")
-    seconds = parser.parse_args().seconds
-    torch.set_num_threads(1)
+def rates(seconds: float) -> dict[str, float]:
+    """By driver, instances per second."""
     (claim,) = loader.load(select(["rank.jacobian-bounds-cost"]))
+
+    assert claim.instances is not None
+    family = claim.instances
 
     def drawn(turn: int) -> int:
         tally = Tally()
-        draw(claim, claim.instances, 200, turn, tally)
-        return tally.evaluated
+        draw(claim, family, 200, turn, tally)
+        return tally.counts.evaluated
 
     def swept(size: int) -> Callable[[int], int]:
         def work(turn: int) -> int:
             tally = Tally()
-            sweep(claim, claim.instances, Profile("", 0, 20, size, 0), turn, tally)
-            return tally.evaluated
+            sweep(claim, family, Profile("", 0, 20, size, 0), turn, tally)
+            return tally.counts.evaluated
 
         return work
 
@@ -61,12 +63,29 @@ def main() -> None:
         torch.linalg.svdvals(matrices)
         return len(matrices)
 
-    base = rate(drawn, seconds)
-    lines = [("draw (Hypothesis)", base)]
-    lines += [(f"batch of {size:,}", rate(swept(size), seconds)) for size in (512, 4096, 16384)]
-    lines.append(("singular values alone, 4 × 4", rate(singular_values, seconds)))
+    found = {DRAW: rate(drawn, seconds)}
+    found |= {f"batch of {size:,}": rate(swept(size), seconds) for size in (512, 4096, 16384)}
+    return found | {SINGULAR: rate(singular_values, seconds)}
+
+
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """The largest batch against single draws, and against its singular values alone."""
+    found = rates(0.1 if quick else 3.0)
+    swept = found["batch of 16,384"]
+    for name in (DRAW, SINGULAR):
+        yield Ratio("batch of 16,384", name, swept / found[name])
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=6.0, help="for each line of the table")
+    seconds = parser.parse_args().seconds
+    torch.set_num_threads(1)
+    found = rates(seconds)
+    base = found[DRAW]
     table = Table("driver", "instances/s", "against draw")
-    for name, value in lines:
+    for name, value in found.items():
         table.add_row(name, f"{value:,.0f}", f"{value / base:,.0f}×")
     Console().print(table)
 

@@ -1,6 +1,6 @@
 """How fast false statements are refuted: `hunt` against Hypothesis and CMA-ES, in one table.
 
-    python benchmarks/hunt.py [--seeds 5] [--cap 30] [--quick] [--only NAME]
+    python -m benchmarks.hunt [--seeds 5] [--cap 30] [--quick] [--only NAME]
 
 The statements are those of benchmarks/statements. The methods, for each false one and each seed:
 
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,7 @@ import torch
 from hypothesis import HealthCheck, Phase, given, seed, settings, target
 from hypothesis import strategies as st
 
+from benchmarks.measuring import Ratio
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Claim
@@ -161,6 +162,21 @@ METHODS: dict[str, Callable[[Claim, int, float], Trial]] = {
 def claims(name: str, only: str) -> list[Claim]:
     """The statements of a file whose id contains a text."""
     return [claim for claim in load(select([str(STATEMENTS / name)])) if only in claim.id]
+
+
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """How many of the false statements a hunt refutes, for each that another method does."""
+    chosen = claims("false.py", "nuclear" if quick else "")
+    cap = 1.0 if quick else 10.0
+    with single_thread():
+        found = {
+            name: sum(method(claim, 0, cap).found for claim in chosen)
+            for name, method in METHODS.items()
+        }
+    for name, number in found.items():
+        if name != "rankcheck":
+            what = f"statements refuted, of {len(chosen)} in {cap:g} s each"
+            yield Ratio(what, name, found["rankcheck"] / max(number, 1))
 
 
 def cell(trials: Sequence[Trial]) -> str:

@@ -1,6 +1,6 @@
 """Instances a second of each strategy of a hunt, and of a sweep of the same claim in the same run.
 
-`python benchmarks/hunt_speed.py [CLAIM] [--seconds S] [--seed N]` prints a table as Markdown. On a
+`python -m benchmarks.hunt_speed [CLAIM] [--seconds S] [--seed N]` prints a table as Markdown. On a
 machine that others use, the ratio to the sweep is what can be compared.
 """
 
@@ -10,11 +10,13 @@ import argparse
 import tempfile
 import time
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
 
+from benchmarks.measuring import Ratio, table
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Claim
@@ -22,6 +24,8 @@ from rankcheck.hunt import Progress, hunt
 from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.run import single_thread
 from rankcheck.verification.search import Tally, sweep
+
+CLAIM = "rank.jacobian-bounds-cost"
 
 
 def swept(claim: Claim, seed: int) -> float:
@@ -35,26 +39,34 @@ def swept(claim: Claim, seed: int) -> float:
 def hunted(claim: Claim, seconds: float, seed: int) -> tuple[dict[str, tuple[int, float]], float]:
     """By strategy the instances and the seconds; and instances a second of the hunt."""
     instances: Counter[str] = Counter()
-    spent: Counter[str] = Counter()
+    spent: defaultdict[str, float] = defaultdict(float)
     known, last = 0, time.perf_counter()
 
     def advance(progress: Progress) -> None:
         nonlocal known, last
         now = time.perf_counter()
         instances[progress.strategy] += progress.counts.total - known
-        spent[progress.strategy] += now - last  # type: ignore[assignment]
+        spent[progress.strategy] += now - last
         known, last = progress.counts.total, now
 
     with tempfile.TemporaryDirectory() as folder:
         found = hunt(claim, seconds, seed, folder=folder, on_progress=advance, shrink=0.1)
-    table = {name: (instances[name], float(spent[name])) for name in instances}
+    table = {name: (instances[name], spent[name]) for name in instances}
     return table, found.counts.total / found.seconds
+
+
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """Instances a second of a whole hunt against those of a sweep."""
+    (claim,) = load(select([CLAIM]))
+    with single_thread():
+        _, rate = hunted(claim, 0.5 if quick else 20.0, 0)
+        yield Ratio("instances a second of a hunt", "sweep", rate / swept(claim, 0))
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("claim", nargs="?", default="rank.jacobian-bounds-cost")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("claim", nargs="?", default=CLAIM)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -65,17 +77,19 @@ def main() -> None:
         import cma  # noqa: F401 -- its import is not counted
 
         before = swept(claim, args.seed)
-        table, rate = hunted(claim, args.seconds, args.seed)
+        strategies, rate = hunted(claim, args.seconds, args.seed)
         reference = (before + swept(claim, args.seed)) / 2
+    rows = [
+        (name, str(number), f"{seconds:.2f}", number / max(seconds, 1e-9))
+        for name, (number, seconds) in strategies.items()
+    ]
+    rows.append(("all", str(sum(n for n, _ in strategies.values())), f"{args.seconds:g}", rate))
+    rows.append(("sweep", "", "", reference))
     print(f"{claim.id}, {args.seconds:g} s, seed {args.seed}\n")
-    print("| strategy | instances | seconds | a second | of a sweep |")
-    print("| --- | --- | --- | --- | --- |")
-    for name, (number, seconds) in table.items():
-        each = number / max(seconds, 1e-9)
-        print(f"| {name} | {number} | {seconds:.2f} | {each:.0f} | {each / reference:.2f} |")
-    print(f"| all | {sum(n for n, _ in table.values())} | {args.seconds:g} | {rate:.0f} ", end="")
-    print(f"| {rate / reference:.2f} |")
-    print(f"| sweep | | | {reference:.0f} | 1 |")
+    table(
+        ("strategy", "instances", "seconds", "a second", "of a sweep"),
+        ((*cells, f"{each:.0f}", f"{each / reference:.2f}") for *cells, each in rows),
+    )
 
 
 if __name__ == "__main__":

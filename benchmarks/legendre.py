@@ -1,6 +1,6 @@
 """The recurrence for P_{d,n} against the quotient of two `scipy.special.eval_gegenbauer`.
 
-    python benchmarks/legendre.py
+    python -m benchmarks.legendre
 
 Prints one Markdown table: milliseconds for the table of all degrees up to n and for degree n alone,
 at 1000 points; the worst absolute error over 9 points and the correct digits at the point where
@@ -11,8 +11,7 @@ d = 2 (Chebyshev) has no scipy figures: the quotient is 0/0 there.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import mpmath
@@ -20,6 +19,7 @@ import numpy as np
 import torch
 from scipy.special import eval_gegenbauer
 
+from benchmarks.measuring import Ratio, table, timed
 from rankcheck.separation.legendre import legendre, legendre_table
 
 POINTS = [-0.96875, -0.625, -0.3, 0.0078125, 0.1, 0.2578125, 0.5, 0.78125, 0.99]
@@ -50,14 +50,9 @@ def by_scipy(d: int, n: int | float | np.ndarray, t: np.ndarray) -> np.ndarray:
     return eval_gegenbauer(n, alpha, t) / eval_gegenbauer(n, alpha, 1.0)
 
 
-def milliseconds(call: Callable[[], object], repeats: int = 5) -> float:
-    """The least time of some repeats."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(1e3 * (time.perf_counter() - start))
-    return min(times)
+def milliseconds(call: Callable[[], object]) -> float:
+    """The least time of five repeats."""
+    return 1e3 * timed(call, 5)[0]
 
 
 def errors(values: np.ndarray, exact: list[mpmath.mpf]) -> tuple[float, float]:
@@ -76,7 +71,7 @@ def row(d: int, n: int) -> list[str]:
     tensor = torch.from_numpy(grid)
     exact = [truth(d, n, t) for t in POINTS]
     error, digits = errors(legendre(d, n, torch.from_numpy(points)).numpy(), exact)
-    table = milliseconds(partial(legendre_table, d, n, tensor))
+    every = milliseconds(partial(legendre_table, d, n, tensor))
     single = milliseconds(partial(legendre, d, n, tensor))
     theirs = ["–"] * 5
     if d > 2:
@@ -94,21 +89,31 @@ def row(d: int, n: int) -> list[str]:
         f"{d}",
         f"{n}",
         f"{float(min(abs(e) for e in exact)):.0e}",
-        f"{table:.1f} / {theirs[0]}",
+        f"{every:.1f} / {theirs[0]}",
         f"{single:.2f} / {theirs[1]}",
         f"{error:.0e} / {theirs[2]}",
         f"{digits:.0f} / {theirs[3]} / {theirs[4]}",
     ]
 
 
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """The table of all degrees, and one degree alone, against scipy."""
+    d, n = (3, 20) if quick else (10, 400)
+    grid = np.linspace(-1, 1, 1000)
+    points = torch.from_numpy(grid)
+    degrees = np.arange(n + 1)[:, None]
+    for what, here, there in (
+        ("all degrees", partial(legendre_table, d, n, points), partial(by_scipy, d, degrees, grid)),
+        ("one degree", partial(legendre, d, n, points), partial(by_scipy, d, n, grid)),
+    ):
+        yield Ratio(f"{what}, d = {d}, n = {n}", "scipy", timed(there, 5)[0] / timed(here, 5)[0])
+
+
 def main() -> None:
     """Measure every case and print the table."""
     torch.set_num_threads(1)
     mpmath.mp.dps = 400
-    print("| " + " | ".join(COLUMNS) + " |")
-    print("|" + "--:|" * len(COLUMNS))
-    for d, n in CASES:
-        print("| " + " | ".join(row(d, n)) + " |")
+    table(COLUMNS, (row(d, n) for d, n in CASES))
 
 
 if __name__ == "__main__":

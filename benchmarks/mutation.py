@@ -142,7 +142,8 @@ def stages(reach: Reach, mutant: Mutant, room: str, budget: float) -> tuple[list
     own = near(room)
     tests = tests or {test for test in reach.seconds if test.startswith(own)}
     order = sorted(tests, key=lambda t: (not t.startswith(own), reach.seconds[t], t))
-    chosen, total = [], 0.0
+    chosen: list[str] = []
+    total = 0.0
     for test in order:
         total += reach.seconds[test] + 0.01
         if chosen and total > budget:

@@ -1,6 +1,6 @@
 """The inner loop of a sweep: large batches of tiny matrices and networks.
 
-    python benchmarks/networks.py [--batch N]
+    python -m benchmarks.networks [--batch N]
 
 Prints three Markdown tables, measured in one run on one thread, in nanoseconds for each matrix or
 network (the least of five runs):
@@ -15,13 +15,14 @@ network (the least of five runs):
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from benchmarks.measuring import Ratio, table, timed
 from rankcheck.linalg import schatten_power, singular_values
 from rankcheck.networks import Network
 
@@ -32,21 +33,15 @@ def normal(*shape: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 
 
-def timed(call: Callable[[], object], batch: int) -> str:
+def each(call: Callable[[], object], batch: int) -> str:
+    """Nanoseconds for each member of a batch, after one call that is not measured."""
     call()
-    best = float("inf")
-    for _ in range(5):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return f"{1e9 * best / batch:.0f}"
+    return f"{1e9 * timed(call, 5)[0] / batch:.0f}"
 
 
-def table(title: str, columns: list[str], rows: list[list[str]]) -> None:
-    print(f"\n{title}\n\n| " + " | ".join(columns) + " |")
-    print("|" + " --- |" * len(columns))
-    for cells in rows:
-        print("| " + " | ".join(cells) + " |", flush=True)
+def titled(title: str, columns: list[str], rows: Iterable[list[str]]) -> None:
+    print(f"\n{title}\n")
+    table(columns, rows)
 
 
 def singular_value_row(shape: tuple[int, int], batch: int) -> list[str]:
@@ -57,10 +52,10 @@ def singular_value_row(shape: tuple[int, int], batch: int) -> list[str]:
     q = Fraction(2, 50)
     return [
         f"{shape[0]} × {shape[1]}",
-        timed(lambda: singular_values(A), batch),
-        timed(lambda: torch.linalg.svdvals(A), batch),
-        timed(lambda: schatten_power(A, q), batch),
-        timed(lambda: torch.autograd.grad(schatten_power(leaf, q).sum(), leaf), batch),
+        each(lambda: singular_values(A), batch),
+        each(lambda: torch.linalg.svdvals(A), batch),
+        each(lambda: schatten_power(A, q), batch),
+        each(lambda: torch.autograd.grad(schatten_power(leaf, q).sum(), leaf), batch),
         f"{difference:.0e}",
     ]
 
@@ -76,9 +71,9 @@ def product_row(n: int, batch: int) -> list[str]:
 
     return [
         str(n),
-        timed(lambda: A @ B, batch),
-        timed(lambda: (A.unsqueeze(-1) * B.unsqueeze(-3)).sum(-2), batch),
-        timed(loop, batch),
+        each(lambda: A @ B, batch),
+        each(lambda: (A.unsqueeze(-1) * B.unsqueeze(-3)).sum(-2), batch),
+        each(loop, batch),
     ]
 
 
@@ -92,32 +87,41 @@ def network_row(depth: int, batch: int) -> list[str]:
 
     return [
         str(depth),
-        timed(lambda: net(x), batch),
-        timed(lambda: net.jacobian(x), batch),
-        timed(bound, batch),
+        each(lambda: net(x), batch),
+        each(lambda: net.jacobian(x), batch),
+        each(bound, batch),
     ]
 
 
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """Singular values against LAPACK, by shape."""
+    for rows, columns in SHAPES:
+        A = normal(1_000 if quick else 100_000, rows, columns)
+        here, _ = timed(partial(singular_values, A), 5)
+        there, _ = timed(partial(torch.linalg.svdvals, A), 5)
+        yield Ratio(f"singular values, {rows} × {columns}", "LAPACK", there / here)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--batch", type=int, default=100_000)
     batch = parser.parse_args().batch
     torch.set_num_threads(1)
     print(f"batches of {batch}, nanoseconds each, one thread")
-    table(
+    titled(
         "Singular values",
         ["shape", "here", "LAPACK", "Schatten sum", "with gradient", "difference / s_1"],
-        [singular_value_row(shape, batch) for shape in SHAPES],
+        (singular_value_row(shape, batch) for shape in SHAPES),
     )
-    table(
+    titled(
         "Products",
         ["n", "matmul", "broadcast and sum", "loop"],
-        [product_row(n, batch) for n in (1, 2, 3, 4, 5, 8)],
+        (product_row(n, batch) for n in (1, 2, 3, 4, 5, 8)),
     )
-    table(
+    titled(
         "Networks of width 4",
         ["depth", "f(x)", "Jf(x)", "the bound"],
-        [network_row(depth, batch) for depth in (1, 2, 3, 4, 5)],
+        (network_row(depth, batch) for depth in (1, 2, 3, 4, 5)),
     )
 
 

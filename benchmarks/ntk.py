@@ -1,6 +1,6 @@
 """Jacobians and the tangent kernel against torch.func and against the bare matrix products.
 
-    python benchmarks/ntk.py [--points N] [--depth L] [--width n]
+    python -m benchmarks.ntk [--points N] [--depth L] [--width n]
 
 Prints one Markdown table, all measured in one run on one thread, on a ReLU network with He-normal
 weights: the least of five runs in milliseconds (of one run for torch.func), the ratios, and the
@@ -12,16 +12,17 @@ all N² entries, though the symmetric half would do.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.func import jacfwd, jacrev, vmap
 
+from benchmarks.measuring import Ratio, table, timed
 from rankcheck.networks import Network
-from rankcheck.networks import tangent_kernel as ntk
+from rankcheck.networks.tangent_kernel import gram
 
 COLUMNS = ["what", "here (ms)", "bare products", "ratio", "torch.func", "ratio", "difference"]
 
@@ -36,16 +37,6 @@ def network(width: int, depth: int, outputs: int) -> Network:
         ],
         [torch.randn(n, generator=generator).double() for n in widths[1:]],
     )
-
-
-def timed(call: Callable[[], Tensor], repeats: int = 5) -> tuple[float, Tensor]:
-    """The least time of some repeats in milliseconds, and the result."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = call()
-        best = min(best, time.perf_counter() - start)
-    return 1e3 * best, result
 
 
 def gram_by_func(net: Network, X: Tensor) -> Tensor:
@@ -85,66 +76,74 @@ def bare_gram(net: Network, X: Tensor) -> Tensor:
     return X @ X.mT + K
 
 
-def row(name: str, here: Callable, bare: Callable, rival: Callable) -> list[str]:
-    mine, value = timed(here)
-    floor, _ = timed(bare)
-    other, oracle = timed(rival, 1)
-    difference = ((value - oracle).abs().max() / oracle.abs().max()).item()
+class Case(NamedTuple):
+    """The same quantity here, as bare products, and by torch.func."""
+
+    name: str
+    here: Callable[[], Tensor]
+    bare: Callable[[], Tensor]
+    rival: Callable[[], Tensor]
+
+    def cells(self) -> list[str]:
+        mine, value = timed(self.here, 5)
+        floor, _ = timed(self.bare, 5)
+        other, oracle = timed(self.rival)
+        difference = ((value - oracle).abs().max() / oracle.abs().max()).item()
+        return [
+            self.name,
+            f"{1e3 * mine:.1f}",
+            f"{1e3 * floor:.1f}",
+            f"{mine / floor:.2f}",
+            f"{1e3 * other:.0f}",
+            f"{other / mine:.1f}",
+            f"{difference:.0e}",
+        ]
+
+
+def cases(points: int, depth: int, width: int) -> list[Case]:
+    generator = torch.Generator().manual_seed(1)
+    X = torch.randn(points, width, dtype=torch.float64, generator=generator)
+    one, eight = (network(width, depth, outputs) for outputs in (1, 8))
+
+    def jacobians(net: Network, name: str, rival: Callable[..., Any]) -> Case:
+        return Case(
+            name,
+            lambda: net.jacobian(X),
+            lambda: bare_jacobian(net, X),
+            lambda: vmap(rival(net))(X),
+        )
+
+    kernel = Case(
+        "Gram matrix, 1 output",
+        lambda: gram(one, X, biases=True),
+        lambda: bare_gram(one, X),
+        lambda: gram_by_func(one, X),
+    )
     return [
-        name,
-        f"{mine:.1f}",
-        f"{floor:.1f}",
-        f"{mine / floor:.2f}",
-        f"{other:.0f}",
-        f"{other / mine:.1f}",
-        f"{difference:.0e}",
+        kernel,
+        jacobians(one, "Jacobians, 1 output (jacrev)", jacrev),
+        jacobians(eight, "Jacobians, 8 outputs (jacrev)", jacrev),
+        jacobians(eight, "Jacobians, 8 outputs (jacfwd)", jacfwd),
     ]
 
 
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """Each quantity against torch.func."""
+    for case in cases(*((20, 3, 8) if quick else (1000, 16, 64))):
+        seconds, _ = timed(case.here, 5)
+        yield Ratio(case.name, "torch.func", timed(case.rival)[0] / seconds)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--points", type=int, default=1000)
     parser.add_argument("--depth", type=int, default=16)
     parser.add_argument("--width", type=int, default=64)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    X = torch.randn(
-        options.points,
-        options.width,
-        dtype=torch.float64,
-        generator=torch.Generator().manual_seed(1),
-    )
-    one, eight = (network(options.width, options.depth, outputs) for outputs in (1, 8))
     print(f"{options.points} inputs, depth {options.depth}, width {options.width}, one thread\n")
-    print("| " + " | ".join(COLUMNS) + " |")
-    print("|" + " --- |" * len(COLUMNS))
-    for cells in (
-        row(
-            "Gram matrix, 1 output",
-            lambda: ntk.gram(one, X, biases=True),
-            lambda: bare_gram(one, X),
-            lambda: gram_by_func(one, X),
-        ),
-        row(
-            "Jacobians, 1 output (jacrev)",
-            lambda: ntk.jacobians(one, X),
-            lambda: bare_jacobian(one, X),
-            lambda: vmap(jacrev(one))(X),
-        ),
-        row(
-            "Jacobians, 8 outputs (jacrev)",
-            lambda: ntk.jacobians(eight, X),
-            lambda: bare_jacobian(eight, X),
-            lambda: vmap(jacrev(eight))(X),
-        ),
-        row(
-            "Jacobians, 8 outputs (jacfwd)",
-            lambda: ntk.jacobians(eight, X),
-            lambda: bare_jacobian(eight, X),
-            lambda: vmap(jacfwd(eight))(X),
-        ),
-    ):
-        print("| " + " | ".join(cells) + " |", flush=True)
+    made = cases(options.points, options.depth, options.width)
+    table(COLUMNS, (case.cells() for case in made))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Φ_L: the certified solver against torch's L-BFGS, in one run.
 
-    python benchmarks/phi.py
+    python -m benchmarks.phi
 
 Three Markdown tables. Solver: 200 instances (K ≤ 12, D ≤ 8, L ≤ 20) and K = 200, D = 50, one at a
 time, against L-BFGS on the same objective; ``excess`` is how far L-BFGS ends above the lower end of
@@ -11,14 +11,15 @@ bounds are. One thread.
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import partial
 from statistics import mean, median
 
 import torch
 from torch import Tensor
 
-from rankcheck.costs import PhiBracket, phi, phi_lower, phi_upper
+from benchmarks.measuring import Ratio, table, timed
+from rankcheck.costs import phi, phi_lower, phi_upper
 
 Instance = tuple[Tensor, Tensor, int]
 SEED = 20240611
@@ -58,26 +59,14 @@ def by_lbfgs(W: Tensor, a: Tensor, L: int) -> float:
         return float((2 / L * objective()).exp())
 
 
-def timed(call: Callable[[], object], repeats: int = 1) -> tuple[float, object]:
-    """The least time of some repeats in milliseconds, and the last result."""
-    best, result = float("inf"), None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = call()
-        best = min(best, 1e3 * (time.perf_counter() - start))
-    return best, result
-
-
 def compare(name: str, instances: list[Instance]) -> list[str]:
     """One line: both solvers on each instance alone."""
     here, there, gaps, excess, iterations = [], [], [], [], []
     for W, a, L in instances:
-        milliseconds, bracket = timed(lambda W=W, a=a, L=L: phi(W, a, L))  # type: ignore[misc]
-        assert isinstance(bracket, PhiBracket)
-        slow, value = timed(lambda W=W, a=a, L=L: by_lbfgs(W, a, L))  # type: ignore[misc]
-        assert isinstance(value, float)
-        here.append(milliseconds)
-        there.append(slow)
+        seconds, bracket = timed(partial(phi, W, a, L))
+        slow, value = timed(partial(by_lbfgs, W, a, L))
+        here.append(1e3 * seconds)
+        there.append(1e3 * slow)
         gaps.append(float(bracket.gap))
         excess.append(value / float(bracket.lower) - 1)
         iterations.append(int(bracket.iterations))
@@ -92,22 +81,27 @@ def compare(name: str, instances: list[Instance]) -> list[str]:
     ]
 
 
-def table(columns: list[str], rows: list[list[str]]) -> None:
-    print("| " + " | ".join(columns) + " |")
-    print("|---|" + "--:|" * (len(columns) - 1))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-    print()
+def small_instances(generator: torch.Generator, number: int) -> list[Instance]:
+    shapes = random.Random(SEED)
+    return [
+        draw(generator, (), shapes.randint(1, 12), shapes.randint(1, 8), shapes.randint(2, 20))
+        for _ in range(number)
+    ]
+
+
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """The certified bracket against L-BFGS, one instance at a time: medians."""
+    instances = small_instances(torch.Generator().manual_seed(SEED), 5 if quick else 200)
+    phi(*instances[0])  # torch loads LAPACK on first use
+    here = median(timed(partial(phi, *instance))[0] for instance in instances)
+    there = median(timed(partial(by_lbfgs, *instance))[0] for instance in instances)
+    yield Ratio("Φ_L with a certificate", "L-BFGS", there / here)
 
 
 def main() -> None:
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(SEED)
-    shapes = random.Random(SEED)
-    small = [
-        draw(generator, (), shapes.randint(1, 12), shapes.randint(1, 8), shapes.randint(2, 20))
-        for _ in range(200)
-    ]
+    small = small_instances(generator, 200)
     large = [draw(generator, (), 200, 50, L) for L in (3, 5, 10, 20)]
     phi(*small[0])  # torch loads LAPACK on first use
     table(
@@ -126,15 +120,14 @@ def main() -> None:
     rows = []
     for K, D, L in [(2, 2, 5), (4, 4, 5), (6, 4, 10), (8, 8, 10), (12, 8, 20)]:
         W, a, _ = draw(generator, (10_000,), K, D, L)
-        milliseconds, bracket = timed(lambda W=W, a=a, L=L: phi(W, a, L), repeats=3)  # type: ignore[misc]
-        assert isinstance(bracket, PhiBracket)
-        some = [timed(lambda i=i, W=W, a=a, L=L: by_lbfgs(W[i], a[i], L))[0] for i in range(20)]  # type: ignore[misc]
+        seconds, bracket = timed(partial(phi, W, a, L), 3)
+        some = [timed(partial(by_lbfgs, W[i], a[i], L))[0] for i in range(20)]
         rows.append(
             [
                 f"{K}, {D}, {L}",
-                f"{milliseconds / 10:.1f}",
-                f"{1e3 * median(some):.0f}",
-                f"{1e4 * median(some) / milliseconds:.0f}",
+                f"{1e6 * seconds / len(W):.1f}",
+                f"{1e6 * median(some):.0f}",
+                f"{median(some) * len(W) / seconds:.0f}",
                 f"{float(bracket.iterations.double().mean()):.1f}",
                 f"{float(bracket.converged.double().mean()):.4f}",
                 f"{float(bracket.gap.median()):.0e} / {float(bracket.gap.max()):.0e}",

@@ -1,6 +1,6 @@
 """Linear regions: splitting whole layers against one at a time, a flip search, and growth.
 
-    python benchmarks/regions.py [--seconds BUDGET]
+    python -m benchmarks.regions [--seconds BUDGET]
 
 Prints three Markdown tables, all measured in one run, over the box [-1, 1]^d, with He-normal
 weights and normal biases of deviation 0.3, all drawn from seed 0:
@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 import torch
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from benchmarks.measuring import Ratio, table, timed
 from rankcheck.networks import Network
 from rankcheck.regions import regions
 
@@ -35,23 +35,12 @@ GROWTH = [
     *((2, n, n, n, 1) for n in (16, 64, 128)),
     *((4, n, n, 1) for n in (10, 16, 24)),
 ]
-T = TypeVar("T")
 
 
 def network(widths: tuple[int, ...]) -> Network:
     g = np.random.default_rng(0)
     weights = [g.standard_normal((m, n)) * np.sqrt(2 / n) for n, m in pairwise(widths)]
     return Network.of(weights, [0.3 * g.standard_normal(m) for m in widths[1:]])
-
-
-def timed(call: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
-    """The least time of some repeats, and the result."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = call()
-        best = min(best, time.perf_counter() - start)
-    return best, result
 
 
 def flip_search(net: Network, seconds: float) -> int:
@@ -144,51 +133,65 @@ def name(net: Network) -> str:
     return "-".join(map(str, net.widths))
 
 
+def speed_row(net: Network, seconds: float) -> list[str]:
+    took, cells = timed(partial(regions, net, -1, 1), 10)
+    exactly, same = timed(partial(regions, net, -1, 1, exact=True))
+    assert len(same) == len(cells)
+    flip, found = timed(partial(flip_search, net, seconds))
+    speeds = len(cells) / took, len(cells) / exactly, found / flip, len(cells) / took / found * flip
+    return [name(net), str(len(cells)), *(f"{speed:,.0f}" for speed in speeds)]
+
+
+def coinciding_row(title: str, net: Network) -> list[str]:
+    took, cells = timed(partial(regions, net, -1, 1), 10)
+    found = flip_search(net, 60.0)
+    return [f"{title}, {name(net)}", str(len(cells)), f"{len(cells) / took:,.0f}", str(found)]
+
+
+def growth_row(net: Network) -> list[str]:
+    took, cells = timed(partial(regions, net, -1, 1))
+    affine, _ = timed(partial(getattr, cells, "jacobians"))
+    volumes, each = timed(cells.volume)
+    assert abs(each.sum() / 2 ** net.widths[0] - 1) < 1e-9
+    speed = f"{len(cells) / took:,.0f}"
+    return [name(net), f"{len(cells):,}", f"{took:.3g}", speed, f"{affine:.2g}", f"{volumes:.2g}"]
+
+
+def ratios(*, quick: bool) -> Iterator[Ratio]:
+    """Regions per second against a flip search that is stopped after a while."""
+    for net in map(network, NETWORKS[:1] if quick else NETWORKS):
+        took, cells = timed(partial(regions, net, -1, 1), 10)
+        flip, found = timed(partial(flip_search, net, 0.2 if quick else 5.0))
+        yield Ratio(f"regions of {name(net)}", "flip search", len(cells) / took / (found / flip))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=5.0, help="budget of one flip search")
     seconds = parser.parse_args().seconds
     torch.set_num_threads(1)
 
-    print("| network | regions | here (regions/s) | all in rationals | flip search | ratio |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for net in map(network, NETWORKS):
-        took, cells = timed(partial(regions, net, -1, 1), 10)
-        exactly, same = timed(partial(regions, net, -1, 1, exact=True))
-        assert len(same) == len(cells)
-        flip, found = timed(partial(flip_search, net, seconds))
-        print(
-            f"| {name(net)} | {len(cells)} | {len(cells) / took:,.0f} "
-            f"| {len(cells) / exactly:,.0f} | {found / flip:,.0f} "
-            f"| {len(cells) / took / (found / flip):,.0f} |"
-        )
-
-    print("\n| coinciding hyperplanes | regions | here (regions/s) | found by the flip search |")
-    print("|---|---:|---:|---:|")
+    table(
+        ("network", "regions", "here (regions/s)", "all in rationals", "flip search", "ratio"),
+        (speed_row(network(widths), seconds) for widths in NETWORKS),
+    )
     base = network((2, 8, 4, 1))
-    for title, change in (
-        ("survived", lambda net: net),
-        ("a neuron twice", duplicated),
-        ("pairs ±z", opposites),
-        ("a layer of identities", identity_layer),
-    ):
-        net = change(base)
-        took, cells = timed(partial(regions, net, -1, 1), 10)
-        found = flip_search(net, 60.0)
-        print(f"| {title}, {name(net)} | {len(cells)} | {len(cells) / took:,.0f} | {found} |")
-
-    print("\n| network | regions | seconds | regions/s | Jacobians (s) | volumes (s) |")
-    print("|---|---:|---:|---:|---:|---:|")
-    for net in map(network, GROWTH):
-        took, cells = timed(partial(regions, net, -1, 1))
-        affine, _ = timed(partial(getattr, cells, "jacobians"))
-        volumes, each = timed(cells.volume)
-        assert abs(each.sum() / 2 ** net.widths[0] - 1) < 1e-9
-        print(
-            f"| {name(net)} | {len(cells):,} | {took:.3g} | {len(cells) / took:,.0f} "
-            f"| {affine:.2g} | {volumes:.2g} |",
-            flush=True,
-        )
+    table(
+        ("coinciding hyperplanes", "regions", "here (regions/s)", "found by the flip search"),
+        (
+            coinciding_row(title, net)
+            for title, net in (
+                ("survived", base),
+                ("a neuron twice", duplicated(base)),
+                ("pairs ±z", opposites(base)),
+                ("a layer of identities", identity_layer(base)),
+            )
+        ),
+    )
+    table(
+        ("network", "regions", "seconds", "regions/s", "Jacobians (s)", "volumes (s)"),
+        (growth_row(network(widths)) for widths in GROWTH),
+    )
 
 
 if __name__ == "__main__":

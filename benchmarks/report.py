@@ -1,6 +1,6 @@
 """The page of a ledger: seconds to write it, its size, and how long Chromium takes to show it.
 
-    python benchmarks/report.py [LEDGER]
+    python -m benchmarks.report [LEDGER]
 
 Beside it, in the same run: the formulas by latex2mathml in place of math-core, if it is there, and
 a page of a tenth of the claims, to see how it grows. Without LEDGER the claims of the catalogue are
@@ -14,9 +14,10 @@ import re
 import shutil
 import sys
 import tempfile
-import time
+from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.measuring import timed
 from rankcheck.catalogue.collect import project
 from rankcheck.report import ledger_page
 from rankcheck.report.markup import formula
@@ -39,14 +40,9 @@ SORT = """() => {
 }"""
 
 
-def seconds(work) -> float:
-    """The least of three runs."""
-    times = []
-    for _ in range(3):
-        begin = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begin)
-    return min(times)
+def least(work: Callable[[], object]) -> float:
+    """The least seconds of three runs."""
+    return timed(work, 3)[0]
 
 
 def shown(page: Path) -> tuple[float, float, float] | None:
@@ -71,7 +67,7 @@ def row(name: str, ledger: Ledger, folder: Path) -> None:
     """Print a line for one ledger."""
     entries = project()
     path = folder / f"{name}.html"
-    took = seconds(lambda: path.write_text(ledger_page(ledger, entries), encoding="utf-8"))
+    took = least(lambda: path.write_text(ledger_page(ledger, entries), encoding="utf-8"))
     times = shown(path)
     ends = ["-"] * 3 if times is None else [f"{ms:.0f} ms" for ms in times]
     size = path.stat().st_size / 1e6
@@ -83,12 +79,12 @@ def row(name: str, ledger: Ledger, folder: Path) -> None:
 def formulas() -> None:
     """Print what the two libraries take for all formulas of the catalogue."""
     texts = [m for entry in project() for m in re.findall(r"\$([^$]+)\$", entry.statement)]
-    ours = seconds(lambda: [formula(text) for text in texts])
+    ours = least(lambda: [formula(text) for text in texts])
     print(f"\n{len(texts)} formulas: math-core {ours:.3f} s", end="")
     if importlib.util.find_spec("latex2mathml") is not None:
         from latex2mathml.converter import convert
 
-        theirs = seconds(lambda: [convert(text) for text in texts])
+        theirs = least(lambda: [convert(text) for text in texts])
         print(f", latex2mathml {theirs:.3f} s ({theirs / ours:.0f} times as long)", end="")
     print()
 

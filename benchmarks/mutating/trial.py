@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,7 @@ class Bench:
             for tests in stages:
                 if not tests:
                     continue
-                answer = in_fork(lambda tests=tests: run_tests(tests), self._folder, limit)
+                answer = in_fork(partial(run_tests, tests), self._folder, limit)
                 if answer is None:
                     status, by = "timeout", f"{limit:.0f} s"
                 elif answer.get("code") not in (0, 5):

@@ -4,6 +4,7 @@ The first five are those on which docs/hunting.md compares searches.
 """
 
 from fractions import Fraction
+from typing import Any
 
 import torch
 
@@ -217,10 +218,12 @@ def test_lipschitz(net, x):
 def test_pseudo_determinant(A):
     r"""$\|A\|_F^2 \ge 1.001\,k\,|A|_+^{2/k}$ with $k = \operatorname{rank} A \ge 3$."""
     k = rank(A)
-    exponent = 2 / k.clamp(min=1).double() if isinstance(A, torch.Tensor) else None
-    log = log_pseudo_determinant(A)
-    if exponent is None:
+    exponent: Any
+    if isinstance(A, torch.Tensor):
+        exponent = 2 / k.clamp(min=1).double()
+    else:
         exponent = Fraction(2, max(1, int(k)))
+    log = log_pseudo_determinant(A)
     lhs = 1.001 * k * torch.exp(exponent * log)
     return leq(lhs, frobenius_squared(A), where=k >= 3)
 

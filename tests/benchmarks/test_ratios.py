@@ -1,0 +1,22 @@
+"""Every benchmark runs, at small sizes; its numbers are not tested."""
+
+import pytest
+
+from benchmarks import __main__ as benchmarks
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # torch.func.jacfwd, of torch.jit
+@pytest.mark.parametrize("name", benchmarks.NAMES)
+def test_each_benchmark_runs(name):
+    rows = list(benchmarks.lines([name], quick=True))
+
+    assert rows
+    assert all(float(ratio) > 0 for *_, ratio in rows)
+
+
+def test_a_name_that_is_unknown_is_an_error(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        benchmarks.main(["nothing"])
+
+    assert "no benchmark is called 'nothing'; there are drivers" in capsys.readouterr().err
