@@ -122,7 +122,9 @@ def _two_singular_values(A: Tensor) -> Tensor:
         c = torch.zeros_like(a)
         determinant = a * d
     first = (_hypot(a + d, c - b) + _hypot(a - d, b + c)) / 2
-    second = torch.minimum(determinant.abs() / torch.where(first == 0, 1.0, first), first)
+    second = determinant.abs() / torch.where(first == 0, 1.0, first)
+    # Where rounding swaps them it is the first in value, with a gradient of its own.
+    second = second - (second - first).detach().clamp(min=0)
     return torch.stack((first, second), -1) * scale.unsqueeze(-1)
 
 
