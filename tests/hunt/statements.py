@@ -328,16 +328,16 @@ def test_singular_members(A):
 
 @instances
 def regular(source):
-    """2 by 2 matrices of integers with a determinant; the others are rejected."""
+    """2 by 2 matrices with a determinant that rounding leaves; the others are rejected."""
     A = source.tensor(2, 2, low=-2.0, high=2.0)
     determinant = A[..., 0, 0] * A[..., 1, 1] - A[..., 0, 1] * A[..., 1, 0]
-    source.require(determinant != 0, "det A != 0")
+    source.require(determinant.abs() > 0.000001, "det A is not small")
     return A
 
 
 @conjecture("hunted.rejected-members", instances=regular())
 def test_rejected_members(A):
-    r"""$0 \le \|A^{-1}\|_F^2$; inv raises for the matrices that are rejected."""
+    r"""$0 \le \|A^{-1}\|_F^2$; inv raises for some of the matrices that are rejected."""
     if not isinstance(A, torch.Tensor):
         raise NoBallForm("the inverse of the test")
     square = frobenius_squared(torch.linalg.inv(A))
