@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from rankcheck import notebook
 from rankcheck._version import __version__
 
 if TYPE_CHECKING:
@@ -85,6 +86,15 @@ __all__ = [
     "step",
     "verify_claim",
 ]
+
+
+def _html(shown: object) -> str:
+    """What a notebook shows, written by the report, which is loaded when it is first asked."""
+    html: str = importlib.import_module("rankcheck.report.notebook").html(shown)
+    return html
+
+
+notebook.register(_html)
 
 
 def __getattr__(name: str) -> Any:

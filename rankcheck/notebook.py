@@ -1,21 +1,25 @@
-"""What a notebook shows of an object: the same HTML as the report."""
+"""What a notebook shows of an object: the HTML that was registered for it."""
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 
-__all__ = ["InNotebooks"]
+__all__ = ["InNotebooks", "register"]
+
+_formatter: Callable[[object], str] | None = None
+
+
+def register(formatter: Callable[[object], str]) -> None:
+    """From now on, notebooks show these objects as HTML that this function writes."""
+    global _formatter
+    _formatter = formatter
 
 
 class InNotebooks:
-    """A base of what people look at in notebooks: claims, rows, ledgers and hunts.
-
-    The room `report` lies above theirs, so it is asked by name, when a notebook wants to show
-    something; nothing is imported before.
-    """
+    """A base of what people look at in notebooks: claims, rows, ledgers, hunts and audits."""
 
     __slots__ = ()
 
-    def _repr_html_(self) -> str:
-        html: str = importlib.import_module("rankcheck.report.notebook").html(self)
-        return html
+    def _repr_html_(self) -> str | None:
+        """The HTML of the object, or None where nothing is registered: then its text is shown."""
+        return None if _formatter is None else _formatter(self)

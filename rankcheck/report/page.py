@@ -31,6 +31,7 @@ from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 
 __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 
+_ROOM = __name__.rpartition(".")[0]
 #: A ledger of so many claims is shown with the pictures of the theory, and experiments in short.
 WHOLE = 100
 #: In this order are accusations listed.
@@ -216,7 +217,7 @@ def render(template: str, **values: Any) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("rankcheck.report"),
+        loader=PackageLoader(_ROOM),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -254,7 +255,7 @@ def _scoped(style: str) -> str:
 
 
 def _file(name: str) -> str:
-    return resources.files("rankcheck.report").joinpath("templates", name).read_text("utf-8")
+    return resources.files(_ROOM).joinpath("templates", name).read_text("utf-8")
 
 
 def _digest(script: str) -> str:
