@@ -9,7 +9,7 @@ fix_arithmetic()  # before torch and numpy are imported
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "tests.nudge"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
