@@ -10,7 +10,8 @@ from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, operator_norm, power
 from rankcheck.networks import Network
 from rankcheck.networks.tangent_kernel import ntk_mixed_derivative
-from rankcheck.scalars import scalar
+
+from ._slopes import least_slope
 
 
 @instances
@@ -52,14 +53,6 @@ def test_ntk_derivative(net, x, *, factor=1):
     return leq(factor * size, derivative, where=somewhere)
 
 
-def least_slope(net, x):
-    """The least value of |σ_a′| that is not zero: |a|, or 1 for ReLU; shape (*B) or without axes."""
-    a = net.slope
-    if isinstance(a, int | float | Fraction):
-        return scalar(abs(Fraction(a)) if a else 1, like=x)
-    return torch.where(a == 0, torch.ones_like(a), a.abs())
-
-
 @bound(
     "bottleneck.ntk-derivative-every-slope",
     paper("bottleneck", "Prop. 9/18 (corrected)"),
@@ -94,8 +87,8 @@ def test_ntk_derivative_every_slope(net, x, *, factor=1, exponent=2):
         right="L in place of 2L, which is what part (1) of the printed proof ends with "
         "(bottleneck.ntk-derivative). The factor 2 belongs to the second derivative of Θ(γ(t), γ(t)) along "
         "a segment, in part (2).",
-        survives="The second half of the proposition, whose proof has the 2 in the right place, and what "
-        "follows from it.",
+        survives="The second half for ReLU, whose proof has the 2 in the right place, and what follows from "
+        "it. For leaky units it is false (bottleneck.ntk-on-a-segment-as-printed).",
         weight="theorem",
     ),
     readings={
@@ -133,7 +126,7 @@ def networks_with_directions(source: Source):
         "fact that D_ℓ(x) D_ℓ(x) = D_ℓ(x)",
         right="D_ℓ² = D_ℓ holds for ReLU, not for the slopes a ≠ 0 that §2 allows. There the right side has "
         "to be divided by |a|.",
-        survives="Proposition 9/18 for ReLU, with L for 2L.",
+        survives="Proposition 9/18 for ReLU, with L for 2L in the first half.",
         weight="step",
     ),
     readings={"ReLU only": "the proposition and §2 have σ_a with a in (−1, 1)"},

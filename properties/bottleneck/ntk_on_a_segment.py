@@ -4,35 +4,40 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, bound, leq, paper
+from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.matrices import orthogonal
-from rankcheck.instances.networks import network, networks_with_inputs
+from rankcheck.instances.networks import Range, Slopes, network, networks_with_inputs
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, frobenius_squared, operator_norm, power
 from rankcheck.networks import Network, leaky
 from rankcheck.networks.tangent_kernel import ntk
 from rankcheck.scalars import scalar, square_root
 
+from ._slopes import least_slope
+
 #: A unit whose sign differs at the two ends is moved this far beyond its kink at both.
 BEYOND = 0.125
 
 
 @instances
-def networks_on_segments(source: Source):
-    """A ReLU network and the ends of a segment, shape (*batch, 2, n_0), with one activation pattern.
+def networks_on_segments(
+    source: Source, *, depth: Range = (1, 4), width: Range = (1, 3), slopes: Slopes = "any"
+):
+    """A network and the ends of a segment, shape (*batch, 2, n_0), with one activation pattern.
 
     The bias of a unit that changes its sign, or vanishes, is moved. The pattern is then the same at
     both ends and therefore, layer by layer, in between.
     """
-    net = network(source, depth=(1, 4), width=(1, 3), slopes="relu")
+    net = network(source, depth=depth, width=width, slopes=slopes)
     ends = source.tensor(2, net.widths[0])
     alpha, biases = ends, []
+    a = net.slope if isinstance(net.slope, int | float) else net.slope[..., None, None]
     for w, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
         z = alpha @ w.mT + b.unsqueeze(-2)
         low, high = z.amin(-2), z.amax(-2)
         b = torch.where((low <= 0) & (high >= 0), b + (BEYOND - low), b)
         biases.append(b)
-        alpha = leaky(alpha @ w.mT + b.unsqueeze(-2), 0.0)
+        alpha = leaky(alpha @ w.mT + b.unsqueeze(-2), a)
     return Network(net.weights, (*biases, net.biases[-1]), net.slope), ends
 
 
@@ -70,7 +75,7 @@ def leaky_chains(source: Source):
     return Network.linear((weight,) * depth, slope), ends
 
 
-def end_to_end(net, ends):
+def end_to_end(net, ends, biases=False):
     """L ‖x − y‖² ‖Jf(x)u‖^{2 − 2/L}, and the larger norm of the kernel at x and at y."""
     L = net.depth
     x, y = ends[..., 0, :], ends[..., 1, :]
@@ -79,13 +84,13 @@ def end_to_end(net, ends):
     rise = frobenius_squared(net.jacobian(x) @ step)
     # ‖x − y‖² ‖Ju‖^{2 − 2/L} = ‖x − y‖^{2/L} ‖J(y − x)‖^{2 − 2/L}
     size = L * power(length, Fraction(1, L)) * power(rise, Fraction(L - 1, L))
-    return size, torch.maximum(*[operator_norm(ntk(net, end, end)) for end in (x, y)])
+    return size, torch.maximum(*[operator_norm(ntk(net, end, end, biases)) for end in (x, y)])
 
 
 @bound(
     "bottleneck.ntk-on-a-segment",
-    paper("bottleneck", "Prop. 9/18"),
-    instances=networks_on_segments(),
+    paper("bottleneck", "Prop. 9/18 (ReLU)"),
+    instances=networks_on_segments(slopes="relu"),
     tight=isometries_and_heavy_chains(),
     needs={
         "one activation pattern on the segment": networks_with_inputs(
@@ -97,7 +102,7 @@ def end_to_end(net, ends):
     errata=Erratum(
         printed="the pre-activations of all neurons of the network remain constant on the segment [x, y]",
         right="the activation pattern remains constant: the proof has D_ℓ(γ(t)) constant.",
-        survives="The proposition.",
+        survives="The second half of the proposition, for ReLU.",
     ),
 )
 def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
@@ -117,24 +122,71 @@ def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
     return leq(size * share.numerator / share.denominator, kernel)
 
 
+@refuted(
+    "bottleneck.ntk-on-a-segment-as-printed",
+    paper("bottleneck", "Prop. 9/18"),
+    instances=networks_on_segments(depth=(2, 3), width=(1, 2)),
+    errata=Erratum(
+        printed="for any two points x, y such that the pre-activations of all neurons of the network remain "
+        "constant on the segment [x, y], then either ‖Θ(x, x)‖_op or ‖Θ(y, y)‖_op is lower bounded by "
+        "L/4 ‖x − y‖² ‖Jf_θ(x) (y − x)/‖x − y‖‖_2^{2 − 2/L}",
+        right="It holds for ReLU, with 2^{−1−1/L} L in place of L/4; for a slope a ≠ 0 that constant has the "
+        "factor |a|^{2 − 2/L} (bottleneck.ntk-on-a-segment-sharp). Section 2 allows every slope in (−1, 1).",
+        survives="The second half of the proposition for ReLU (bottleneck.ntk-on-a-segment).",
+        weight="theorem",
+    ),
+    readings={
+        "the pre-activations themselves are constant": "then Jf(x)(y − x) = 0, and nothing is said; the proof "
+        "has D_ℓ(γ(t)) constant, which is tested",
+        "Θ over the weights, or over weights and biases": "tested with both, the larger kernel; the other is "
+        "smaller still",
+        "ReLU only": "that is the corrected statement; the proposition and §2 have σ_a with a in (−1, 1), and "
+        "where ReLU is meant, as in Prop. 13, print says so",
+        "for large L only": "for L units of weight 1 and x = −1/a^L, y → 0, the left side is at most "
+        "L/a² + 1/(1 − a²), and the right side tends to L/(4a²) a^{−2(1 − 1/L)}, at least 2L/a² for every "
+        "L ≥ 2 and 0 < a ≤ 1/8",
+    },
+    corrected_by="bottleneck.ntk-on-a-segment-sharp",
+)
+def test_ntk_on_a_segment_as_printed(net, ends):
+    r"""Where the Jacobian is large along a segment, the kernel is large at an end, for every slope.
+
+    For a network of any slope $a \in (-1, 1)$ whose activation pattern is constant on $[x, y]$, with
+    $u = (y - x)/\|y - x\|$ and $\Theta$ over weights and biases:
+
+    $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
+      \frac L4 \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
+    """
+    size, kernel = end_to_end(net, ends, biases=True)
+    return leq(size / 4, kernel)
+
+
+#: The distance of the ends of `opposite_pairs` from the kinks.
+INSIDE = 2.0**-24
+
+
 @instances
 def opposite_pairs(source: Source):
-    """f(x) = 2cwt^{L−2} x on [−1, 1] through two units w(1 ± x), c = √2 w, t = 2w; f(x) = wx at L = 1.
+    """f(x) = 2cwt^{L−2} x on (−1, 1) through two units w(1 ± x), c = √2 w, t = 2w; f(x) = wx at L = 1.
 
-    Each unit vanishes at one end. Both ends have the same kernel, whose L summands are equal.
+    Each unit nearly vanishes at one end. Both ends have the same kernel, whose L summands are nearly
+    equal. Or the same with all units on the negative side of a slope between 1/8 and 1/2, or −1/2 and
+    −1/8: then f(x) = 2cwt^{L−2} |a|^{L−1} x.
     """
-    depth = source.integer(1, 6)
+    depth, side = source.integer(1, 6), source.choice((0, 1, -1))
     w = source.tensor(1, 1, low=0.25, high=1.0)
+    a = source.tensor(low=0.125, high=0.5) * side
     one = w.new_ones((*source.batch, 1, 1))
-    ends = torch.cat((-one, one), -2)
+    ends = torch.cat((-one, one), -2) * (1 - INSIDE)
     if depth == 1:
-        return Network.linear((w,)), ends
-    into, out = torch.cat((w, -w), -2), torch.cat((w, -w), -1) * square_root(2, w)
-    middle = 2 * w * eye(2, like=w)
+        return Network.linear((w,), a), ends
+    sign, turn = (1, 1) if side == 0 else (-1, side)
+    into, out = torch.cat((w, -w), -2) * sign, torch.cat((w, -w), -1) * square_root(2, w)
+    middle = 2 * turn * w * eye(2, like=w)
     weights = (into, *([middle] * (depth - 2)), out)
     biases = [v.new_zeros(v.shape[:-1]) for v in weights]
-    biases[0] = torch.cat((w, w), -2).squeeze(-1)
-    return Network(weights, biases), ends
+    biases[0] = torch.cat((w, w), -2).squeeze(-1) * sign
+    return Network(weights, biases, a), ends
 
 
 @bound(
@@ -146,21 +198,26 @@ def opposite_pairs(source: Source):
         "one activation pattern on the segment": networks_with_inputs(
             depth=(2, 3), width=(1, 2), points=(2, 2), slopes="relu"
         ),
-        "ReLU": leaky_chains(),
     },
-    mutants={"2^(-1 - 0.98/L)": {"exponent": Fraction(49, 50)}},
+    mutants={
+        "2^(-1 - 0.98/L)": {"exponent": Fraction(49, 50)},
+        "the slope to the power 1.96 - 1.96/L": {"of_slope": Fraction(49, 25)},
+    },
 )
-def test_ntk_on_a_segment_sharp(net, ends, *, exponent=1):
+def test_ntk_on_a_segment_sharp(net, ends, *, exponent=1, of_slope=2):
     r"""The bound on the tangent kernel at the ends of a segment, with its best constant.
 
-    Under the hypotheses of bottleneck.ntk-on-a-segment,
+    As in bottleneck.ntk-on-a-segment, for every slope: with $m = |a|$ for $a \ne 0$ and $m = 1$ for ReLU,
 
     $$\max(\|\Theta(x, x)\|_{op}, \|\Theta(y, y)\|_{op}) \ge
-      2^{-1-1/L} L\, \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
+      2^{-1-1/L} L\, m^{2 - 2/L} \|x - y\|^2 \|Jf(x)u\|^{2 - 2/L}.$$
 
-    The constant is $1/4$ at depth 1, tends to $1/2$, and is the best at every depth.
+    The constant is $1/4$ at depth 1, tends to $1/2$, and is the best at every depth and slope: two
+    opposite units reach it, on their positive side for ReLU and on their negative side for $a \ne 0$.
 
     Proof: docs/proofs/ntk-on-a-segment.md.
     """
     size, kernel = end_to_end(net, ends)
-    return leq(size * power(scalar(2, size), -1 - Fraction(exponent) / net.depth), kernel)
+    L = net.depth
+    slopes = power(least_slope(net, ends), Fraction(of_slope * (L - 1), L))
+    return leq(size * slopes * power(scalar(2, size), -1 - Fraction(exponent) / L), kernel)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import Erratum, Network, bound, leq, paper, refuted, step
+from rankcheck import Erratum, Need, Network, bound, leq, paper, step
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.instances.matrices import matrix, orthogonal, positive
 from rankcheck.instances.networks import Range, Slopes, clear_of_boundaries, network, slope
@@ -60,9 +60,7 @@ def test_two_jacobians(net, x, *, exponent=-2):
     these maps at $x$ and $y$. The printed derivation gives half of the last term; the
     whole takes another splitting of the norms of the layers.
 
-    Not checked is the limit for a sequence of such networks: where
-    $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = R^{(0)}(f)$,
-    $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*$.
+    The form that print has, for the limit of large depth, is bottleneck.two-jacobians-limit.
 
     Proof: docs/proofs/two-jacobians.md.
     """
@@ -74,59 +72,55 @@ def test_two_jacobians(net, x, *, exponent=-2):
 
 
 @instances
-def networks_through_a_layer(source: Source):
-    """The ReLU network h∘σ∘g, with k units between h and g, two points, and k."""
+def units_in_turn(source: Source):
+    """W_1 = Q_0ᵀ, W_2 = Q_1 with n ≤ 2k units: the first k are active at x, the last k at y."""
     k = source.integer(1, 2)
-    g = network(source, depth=(1, 2), width=(1, 2), outputs=k, slopes="relu", bound=2.0)
-    h = network(source, depth=(1, 2), width=(1, 2), inputs=k, slopes="relu", bound=2.0)
-    x = source.tensor(2, g.widths[0])
-    return clear_of_boundaries(source, h.after(g), x), x, k
+    n = k + source.integer(0, k)
+    into, out = orthogonal(source, n), orthogonal(source, n)
+    size = positive(source, 2, n)
+    unit = torch.arange(n, device=size.device)
+    z = torch.where(torch.stack((unit < k, unit >= n - k)), size, -size)
+    return Network.linear((into.mT, out), slope(source, "relu")), z @ into.mT
 
 
-@refuted(
-    "bottleneck.two-jacobians-limit-as-printed",
-    paper("bottleneck", "Prop. 13"),
-    instances=networks_through_a_layer(),
+@bound(
+    "bottleneck.two-jacobians-limit",
+    paper("bottleneck", "Prop. 13 (corrected)"),
+    instances=networks_at_two_points(slopes="nonnegative"),
+    tight=units_in_turn(),
+    needs={"the same rank at both points": Need(shared_units(), {"same": False})},
+    mutants={"without C": {"exponent": 0}},
     errata=Erratum(
         printed="For a C-uniformly Lipschitz sequence of ReLU networks representing the function f, we have "
         "R^(1)(f) ≥ log |Jf(x)|_+ + log |Jf(y)|_+ + C^{−2} ‖Jf_θ(x) − Jf_θ(y)‖_*",
-        right="It holds for C ≥ 1 at points where rank Jf(x) = rank Jf(y) = R^(0)(f), the condition that "
-        "Theorem 3 has: it is the limit of bottleneck.two-jacobians. At a point of lower rank, "
-        "L‖Jf‖^{2/L} − kL tends to −∞, not to 2 log |Jf|_+.",
-        survives="Example 20, which uses the proposition at points of full rank.",
-        weight="theorem",
+        right="at points x and y with rank Jf(x) = rank Jf(y) = R^(0)(f); proved for C ≥ 1. The proposition is "
+        "introduced as a stronger version of Prop. 12, whose points have tangent spaces of the full "
+        "dimension k, and Theorem 3 states the condition. It cannot be left out: "
+        "f(x_1, x_2) = (relu x_1, x_2) on x_2 > 0 has R^(1)(f) = 0 and C = 1, and the right side is 1 for the "
+        "Jacobians I and diag(0, 1).",
+        survives="Prop. 13 with this condition, and Example 20, which uses it at points of full rank.",
     ),
-    readings={
-        "any two points": "for f(x_1, x_2) = (relu x_1, x_2) on x_2 > 0, R^(1)(f) = 0 and C = 1, but the "
-        "right side is 1 for the Jacobians I and diag(0, 1)",
-        "points whose Jacobians have the same rank": "for f(x_1, x_2) = (relu x_1, relu x_2) and the Jacobians "
-        "diag(1, 0) and diag(0, 1) the right side is 2, and R^(1)(f) = 0",
-        "points of rank R^(0)(f), as in Theorem 3": "that is the corrected statement; the proposition has no "
-        "condition on x and y, and neither have the lines of its proof, which hold at any two points",
-        "points whose Jacobians are not 0": "they are not 0 in both examples",
-        "sequences of least norm": "unit weights at every depth are of least norm: by Theorem 3 at a point of "
-        "rank 2, the norm is at least 2L in the limit",
-    },
-    corrected_by="bottleneck.two-jacobians",
 )
-def test_two_jacobians_limit_as_printed(net, x, k):
-    r"""The limit form of the bound with two Jacobians, at any two points.
+def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):
+    r"""Two different Jacobians of one rank k raise the cost beyond k a layer.
 
-    For a $C$-uniformly Lipschitz sequence of ReLU networks that represent $f$, and any two
-    points with Jacobians that are not zero,
-    $R^{(1)}(f) \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*$.
+    Under the hypotheses of bottleneck.two-jacobians, at two points with
+    $\operatorname{rank} Jf(x) = \operatorname{rank} Jf(y) = k \ge 1$:
+    $$\|\theta\|^2 - kL \ge \log |Jf(x)|_+ + \log |Jf(y)|_+ + C^{-2} \|Jf(x) - Jf(y)\|_*.$$
 
-    Tested for $f = h \circ \sigma \circ g$ with $k$ units in between. Identity layers inserted there
-    give a sequence with one $C$, whose excess $\|\theta\|^2 - kL$ is that of the network drawn. Where
-    $\operatorname{rank} Jf(x) = k$, $R^{(0)}(f) = k$ and the excess is at least $R^{(1)}(f)$. $C$ is the
-    largest of 1 and the products of operator norms of consecutive layers from either end.
+    It follows from $L\,\|A\|_{S^{2/L}}^{2/L} \ge kL + 2 \log |A|_+$ for $\operatorname{rank} A = k$. With
+    $k = R^{(0)}(f)$ the left side tends to $R^{(1)}(f)$ along a sequence of networks of least norm; the
+    limit itself is not checked. The control has two points of different ranks, with $k$ the larger. The
+    sides agree for $n \le 2k$ isometric units of which $k$ are active at either point.
     """
     J, noise = net.jacobian(x), net.jacobian_noise(x)
-    first, second = J[..., 0, :, :], J[..., 1, :, :]
-    square = torch.relu(lipschitz_square_above(net, operator_norms=True) - 1) + 1
-    claimed = log_pseudo_determinant(J, noise).sum(-1) + nuclear_norm(first - second) / square
     ranks = rank(J, noise)
-    inside = (ranks[..., 0] == k) & (ranks[..., 1] > 0)
+    k = ranks.amax(-1)
+    square = torch.relu(lipschitz_square_at(net, x) - 1) + 1
+    gap = nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])
+    claimed = log_pseudo_determinant(J, noise).sum(-1) + gap * power(square, Fraction(exponent, 2))
+    least = ranks.amin(-1)
+    inside = (least > 0) & ((least == k) if same else (least < k))
     return leq(claimed, excess(net, k), scale=net.cost() + k * net.depth, where=inside)
 
 

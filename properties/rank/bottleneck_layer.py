@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import bound, cited, construction, eq, leq, paper
+from rankcheck import Erratum, bound, cited, construction, eq, leq, paper, step
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.data.moments import total_variance
 from rankcheck.instances.balanced import balanced_networks_at_points
@@ -31,9 +31,11 @@ from rankcheck.witnesses.two_dimensional_layers import points_on_a_line, two_dim
 @cited(
     "rank.bottleneck-layer",
     paper("rank", "Prop. 4/9"),
-    reason="open: two inequalities of the printed proof are false (rank.layer-energy-as-printed, "
-    "rank.centred-covariance-as-printed), and the two properties of a minimum that it uses do not imply "
-    "the statement (rank.balanced-layers-of-rank-two). For centred data it is true with a better exponent, "
+    reason="open: three inequalities of the printed proof are false (rank.layer-energy-as-printed, "
+    "rank.largest-eigenvalue-as-printed, rank.centred-covariance-as-printed; the last has a repair). Both "
+    "the upper bound of lambda_2 and the lower bound of lambda_1 rest on the first two, and the two "
+    "properties of a minimum that the proof uses imply neither the statement nor that lower bound "
+    "(rank.balanced-layers-of-rank-two). For centred data it is true with a better exponent, "
     "in most layers, without minimality: rank.one-dimensional-representations",
 )
 def test_bottleneck_layer():
@@ -187,7 +189,8 @@ def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=two_dimensional
     $$c = \sqrt{\tfrac7{18}}\,\frac{\sqrt{V(t)}}{\frac1N\sum_i t_i^2 + \tfrac7{18}} .$$
 
     The printed proof of Prop. 4/9 uses (1) and (2) of a global minimum and nothing else, so no repair
-    of it without further properties is possible. The network is no local minimum of a regularised
+    of it without further properties is possible. By (4) also the printed lower bound of $\lambda_1$ fails:
+    $\lambda_1 \le \lambda_2 / c^2$ in every layer. The network is no local minimum of a regularised
     loss: without its hidden biases it is cheaper and computes the same function.
     Proof: docs/proofs/one-dimensional-layers.md.
     """
@@ -218,3 +221,58 @@ def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=two_dimensional
     least_ratio = torch.stack(ratios, -1)
     relations.append(leq(least.unsqueeze(-1), least_ratio, label="the singular values"))
     return tuple(relations)
+
+
+@step(
+    "rank.largest-eigenvalue-as-printed",
+    paper("rank", "proof of Prop. 9, Eq. (2)"),
+    instances=depths_and_data(),
+    errata=Erratum(
+        printed="Assuming ||Z_l^T Z_l / N||_op <= max{||X^T X / N||_op, 1} [...] we obtain: "
+        "||Z_l^T Z_l / N||_op <= ||Z_{l-1}^T Z_{l-1} / N||_op + max{||X^T X / N||_op, 1} "
+        "(||W_l||_F^2 + ||b_l||_F^2 - 1) - delta. (2)",
+        right="The line before (2) has z ||W||_F^2 + ||b||^2 on the right, z the eigenvalue of the layer "
+        "before. From there (2) follows if ||W||_F >= 1, and not otherwise: with the maximum 1 and "
+        "z = ||W||_F^2 = ||b||^2 = 1/2 it says 3/4 <= 1/2. With the constant 1 as a further coordinate of "
+        "the data the factor is the eigenvalue itself, z + z (||W||_F^2 + ||b||^2 - 1) "
+        "(rank.layer-energy).",
+        survives="Neither the bound on l_0 nor the bound of the sum of the ||W_l||_F^2 behind l_0, which are "
+        "drawn from (2); the lower bound of lambda_1 rests on the second.",
+        weight="step",
+    ),
+    result="open: rank.bottleneck-layer; this is a second gap, beside that of rank.layer-energy-as-printed, "
+    "and a repair of either leaves the other",
+    readings={
+        "without the term -delta": "this is what is tested, and it is weaker than (2) for every delta > 0",
+        "only where the line before (2) is right": "tested: the other layers are left out",
+        "only layers with ||W||_F >= 1": "nothing in the proof makes the norms as large. The balance has "
+        "||W_l||_F^2 = ||W_{l+1}||_F^2 - ||b_l||^2, the norms increase with l, and their sum is bounded from "
+        "above; the cheapest networks of x -> x/2 have ||W_l||^2 = 4^(-1/L) in every layer",
+        "only networks with the balance and the cost of a minimum": "tested: the network is that of "
+        "rank.balanced-layers-of-rank-two, with lambda_2 / lambda_1 >= c in every layer",
+        "for large L": "at layer 2 the weights, the biases and the data converge as L grows, and the right "
+        "side of (2) is negative in the limit",
+    },
+    corrected_by="rank.layer-energy",
+)
+def test_largest_eigenvalue_as_printed(depth, slope, t):
+    r"""A layer adds to the first eigenvalue of its data at most a constant times its cost beyond 1.
+
+    With $\lambda_1(\ell) = \|\frac1N Z_\ell^T Z_\ell\|_{op}$ and $M = \max\{\lambda_1(0), 1\}$,
+    $$\lambda_1(\ell) \le \lambda_1(\ell-1) + M \bigl( \|W_\ell\|_F^2 + \|b_\ell\|^2 - 1 \bigr)$$
+    wherever $\lambda_1(\ell) \le M$ and
+    $\lambda_1(\ell) \le \lambda_1(\ell-1) \|W_\ell\|_F^2 + \|b_\ell\|^2$.
+
+    Tested at the first three layers of the networks of rank.balanced-layers-of-rank-two, for which
+    $\lambda_1(0) \ge 10$.
+    """
+    net = two_dimensional_layers(depth, t[..., 0], slope)
+    x = points_on_a_line(t)
+    data = net.activations(x)[:4]
+    eigenvalues = torch.stack([singular_values(Z)[..., 0] ** 2 for Z in data], -1) / x.shape[-2]
+    layers = list(zip(net.weights, net.biases, strict=True))[: len(data) - 1]
+    weights = torch.stack([frobenius_squared(W) for W, _ in layers], -1)
+    biases = torch.stack([(b * b).sum(-1) for _, b in layers], -1)
+    before, after, largest = eigenvalues[..., :-1], eigenvalues[..., 1:], eigenvalues[..., :1]
+    inside = (after <= largest) & (after <= before * weights + biases)
+    return leq(after, before + largest * (weights + biases - 1), where=inside)

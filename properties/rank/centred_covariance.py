@@ -112,13 +112,16 @@ def test_centred_covariance(Y, W, a, *, size=trace, norm=frobenius_norm):
         right="The weights multiply the largest variance by at most ||W||_op^2, but the activation "
         "can raise it: it can turn variance in several directions into variance in one. With "
         "||W||_F in place of ||W||_op the inequality holds (rank.centred-covariance).",
-        survives="The lower bound of lambda_1, as printed: the proof bounds the product of the norms "
-        "by the sum of the ||W_l||_op^2, and that by the parameter norm, which bounds the sum of the "
-        "||W_l||_F^2 as well.",
+        survives="Equation (3) with the ||W_l||_F^2, and the mean inequality after it. The lower bound "
+        "of lambda_1 that is drawn from them does not survive: it needs the bound of the sum of the "
+        "||W_l||_F^2 behind l_0, which comes from iterating Equation (2), and that is false "
+        "(rank.layer-energy-as-printed, rank.largest-eigenvalue-as-printed).",
         weight="step",
     ),
-    result="stands: the product of the ||W_l||_F^2 takes the place of the product of the "
-    "||W_l||_op^2 in Equation (3), and the mean inequality after it does not change",
+    result="open: this step has a repair (rank.centred-covariance), but the lower bound of lambda_1 at "
+    "l_0 also rests on Equation (2). The balance and the cost of a minimum do not imply it: in "
+    "rank.balanced-layers-of-rank-two lambda_1 is at most a constant times lambda_2 in every layer, so it "
+    "is O(L^(-1/2)) wherever lambda_2 is, where Omega(1) is printed",
     readings={
         "Z as pre-activations": "the step then goes from one pre-activation to the next, and the "
         "activation between them raises the norm all the same",

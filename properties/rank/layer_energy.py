@@ -92,7 +92,8 @@ def two_or_more_points(source: Source):
         right="||Wz + b||^2 has the cross term 2 b^T W z, and its mean over the data does not vanish. "
         "With the constant 1 as a further coordinate of the data the step holds: "
         "||[Z, 1]^T [Z, 1] / N||_op (||W||_F^2 + ||b||^2) (rank.layer-energy).",
-        survives="Equation (2) and the bound on l_0 rest on this step. With the further coordinate "
+        survives="Equation (2), the bound on l_0 and the lower bound of lambda_1 rest on this step; the "
+        "passage from here to (2) fails as well (rank.largest-eigenvalue-as-printed). With the further coordinate "
         "the first eigenvalue grows by up to ||W||_F^2 + ||b||^2 more in each layer, which is not "
         "small against delta, so the argument does not close.",
         weight="step",

@@ -162,8 +162,10 @@ def test_unusual_networks(widths, slope, number):
     assert {each.finding for each in facts} <= {"holds", "not applicable"}, facts
     nonnegative = by_claim["bottleneck.chained-projections"].finding
     assert (nonnegative == "not applicable") == (slope < 0)
-    relu = by_claim["bottleneck.ntk-on-a-segment-sharp"].hypotheses[1]
+    relu = by_claim["rank.bounded-domain"].hypotheses[0]
     assert (relu.met, relu.figure) == (slope == 0, f"a = {slope:g}")
+    segment = by_claim["bottleneck.ntk-on-a-segment-sharp"].hypotheses[1]
+    assert (segment.met, segment.figure) == (True, f"a = {slope:g}")
     assert by_claim["bottleneck.constant-cost"].finding == "holds"
     assert by_claim["rank.jacobian-bounds-cost"].checked == number
     if number > 1:

@@ -289,7 +289,7 @@ TABLE = (
     Theorem(
         "bottleneck.ntk-on-a-segment-sharp",
         "pairs",
-        (KINKS, hypotheses.relu, hypotheses.shared_pattern),
+        (KINKS, SLOPE, hypotheses.shared_pattern),
         effort.segments,
         pairs=in_one_region,
     ),
@@ -384,6 +384,7 @@ LEFT_OUT = {
     "bottleneck.regularity-on-a-domain": "with all directions it is bottleneck.regularity-bound; "
     "the tangents of a domain are not given",
     "bottleneck.secant-cost": "it is about one input, and an interval that data do not give",
+    "bottleneck.two-jacobians-limit": "bottleneck.two-jacobians is stronger at every depth",
     "bottleneck.two-tangent-planes": _DOMAIN,
     "linear.gradient-variance": _IDENTITY,
     "linear.narrow-networks": "it is about networks of width one, and their distance to |x|",

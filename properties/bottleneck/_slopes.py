@@ -1,0 +1,15 @@
+"""The slope of the activation in the bounds on the tangent kernel."""
+
+from fractions import Fraction
+
+import torch
+
+from rankcheck.scalars import scalar
+
+
+def least_slope(net, x):
+    """The least value of |σ_a′| that is not zero: |a|, or 1 for ReLU; shape (*B) or without axes."""
+    a = net.slope
+    if isinstance(a, int | float | Fraction):
+        return scalar(abs(Fraction(a)) if a else 1, like=x)
+    return torch.where(a == 0, torch.ones_like(a), a.abs())
