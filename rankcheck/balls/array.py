@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import wraps
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -19,6 +21,7 @@ from flint import arb, ctx, fmpq
 
 from rankcheck.balls import complexes, numbers
 from rankcheck.balls.complexes import Complex
+from rankcheck.balls.forms import checked
 from rankcheck.balls.missing import GENERAL, INSTEAD
 from rankcheck.balls.numbers import NoBallForm, Number, Undecided
 from rankcheck.text import array_text, short_text
@@ -42,10 +45,27 @@ def implements(*names: str) -> Callable[[F], F]:
         for name in names:
             FUNCTIONS[name] = function
             if hasattr(torch.Tensor, name) and name not in vars(BallArray):
-                setattr(BallArray, name, function)
+                setattr(BallArray, name, _method(name, function))
         return function
 
     return register
+
+
+def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of ball arrays for a method of tensors."""
+    method = getattr(torch.Tensor, name)
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return checked(f"torch.Tensor.{name}", method, function, args, kwargs)
+
+    return called
+
+
+def attribute(name: str, function: Callable[[Any], Any]) -> Any:
+    """The property of ball arrays for a property of tensors."""
+    of_tensor = attrgetter(name)
+    return property(lambda x: checked(f"torch.Tensor.{name}", of_tensor, function, (x,), {}))
 
 
 def elementwise(function: Callable[..., Any], arguments: int = 1) -> Callable[..., Any]:
@@ -106,7 +126,7 @@ class BallArray(_Base):
         implementation = FUNCTIONS.get(func.__name__)
         if implementation is None:
             raise NoBallForm(_name_of(func), INSTEAD.get(func.__name__, GENERAL))
-        return implementation(*args, **kwargs) if kwargs else implementation(*args)
+        return checked(_name_of(func), func, implementation, args, kwargs or {})
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(torch.Tensor, name):
@@ -190,10 +210,10 @@ class BallArray(_Base):
         return FUNCTIONS["remainder"](other, self)
 
     def __matmul__(self, other: Any) -> BallArray:
-        return FUNCTIONS["matmul"](self, other)
+        return checked("torch.matmul", torch.matmul, FUNCTIONS["matmul"], (self, other), {})
 
     def __rmatmul__(self, other: Any) -> BallArray:
-        return FUNCTIONS["matmul"](other, self)
+        return checked("torch.matmul", torch.matmul, FUNCTIONS["matmul"], (other, self), {})
 
     def __neg__(self) -> BallArray:
         return wrap(np.negative(self.elements))
@@ -225,7 +245,9 @@ class BallArray(_Base):
     __hash__ = object.__hash__
 
     def __getitem__(self, index: Any) -> BallArray:
-        return FUNCTIONS["__getitem__"](self, index)
+        return checked(
+            "indexing", torch.Tensor.__getitem__, FUNCTIONS["__getitem__"], (self, index), {}
+        )
 
     # Without these, `x += 1` would silently bind x to a new array.
 

@@ -216,12 +216,19 @@ _relu = elementwise(lambda x: numbers.maximum(x, ZERO))
 
 @implements("relu")
 def relu(input: Any, inplace: bool = False) -> BallArray:
+    _refuse_in_place(inplace)
     return wrap(_relu(balls(input).elements))
+
+
+def _refuse_in_place(inplace: bool) -> None:
+    if inplace:
+        raise NoBallForm("an activation in place", "ball arrays are immutable")
 
 
 @implements("leaky_relu")
 def leaky_relu(input: Any, negative_slope: Any = 0.01, inplace: bool = False) -> BallArray:
     """max(x, 0) + slope · min(x, 0), enclosed without deciding a sign."""
+    _refuse_in_place(inplace)
     x = balls(input)
     return relu(x) + minimum(x, 0) * negative_slope
 

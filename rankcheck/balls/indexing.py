@@ -32,6 +32,8 @@ def _index(item: Any) -> Any:
         raise NoBallForm("indexing by a ball array")
     if isinstance(item, (torch.Tensor, list)):
         item = np.asarray(item)
+    if isinstance(item, np.ndarray) and item.dtype == np.uint8:  # a mask, in torch
+        item = item != 0
     if isinstance(item, np.ndarray) and item.size == 0 and item.dtype != bool:
         item = item.astype(np.int64)
     if isinstance(item, (np.ndarray, np.integer)) and item.ndim == 0 and item.dtype != bool:

@@ -27,6 +27,7 @@ from rankcheck.balls.creation import conj
 from rankcheck.balls.elementwise import (
     absolute,
     log,
+    maximum,
     nonnegative,
     root_of_squares,
     sign,
@@ -105,7 +106,8 @@ def kron(input: Any, other: Any) -> BallArray:
 
 @implements("linear")
 def linear(input: Any, weight: Any, bias: Any = None) -> BallArray:
-    y = matmul(input, balls(weight).mT)
+    w = balls(weight)
+    y = matmul(input, w if w.ndim == 1 else matrix_transpose(w))
     return y if bias is None else y + bias
 
 
@@ -327,13 +329,30 @@ def pinv(A: Any, **tolerances: Any) -> BallArray:
 
 
 @implements("linalg_matrix_rank")
-def matrix_rank(A: Any, **tolerances: Any) -> torch.Tensor:
-    _no_tolerance("torch.linalg.matrix_rank", tolerances)
-    return rank(A)
+def matrix_rank(
+    A: Any,
+    tol: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+) -> torch.Tensor:
+    """The rank, or the number of singular values above max(atol, rtol · the largest one)."""
+    if hermitian:
+        raise NoBallForm("torch.linalg.matrix_rank(hermitian=True)", "leave it out")
+    given = [tolerance for tolerance in (tol, atol, rtol) if tolerance is not None]
+    if any(not isinstance(tolerance, int | float) for tolerance in given):
+        raise NoBallForm("torch.linalg.matrix_rank with an array of tolerances", "pass a number")
+    if not any(tolerance > 0 for tolerance in given) and not (tol or 0) < 0:
+        return rank(A)
+    s = svdvals(A)
+    bound = s[..., :1] * (rtol or 0)
+    bound = maximum(bound, atol or 0) if tol is None else balls(tol)
+    return (s > bound).sum(-1)
 
 
 def _no_tolerance(name: str, tolerances: dict[str, Any]) -> None:
-    if any(value not in (None, False) for value in tolerances.values()):
+    if any(value is not None and value is not False for value in tolerances.values()):
         raise NoBallForm(f"{name} with a tolerance", "on balls the rank is exact")
 
 

@@ -56,7 +56,8 @@ NOTES = {
     "linalg_inv": "LinAlgError if singular, Undecided if it may be. Rational and complex: exact.",
     "linalg_solve": "LinAlgError if singular, Undecided if it may be. Rational and complex: exact.",
     "linalg_pinv": "Exact for rational matrices; Undecided unless balls have provably full rank.",
-    "linalg_matrix_rank": "Exact, without a tolerance. Undecided unless balls have full rank.",
+    "linalg_matrix_rank": "Exact without a tolerance; Undecided unless balls have full rank. With "
+    "`atol` or `rtol`, the number of singular values that are provably above it.",
     "linalg_cholesky": "LinAlgError unless positive definite, Undecided if that is open.",
     "linalg_cond": "Unknown for a singular matrix.",
     "linalg_matrix_power": "By repeated products, so exact for rational matrices.",
@@ -79,9 +80,10 @@ On ball arrays every number is an exact rational or a ball that contains the tru
 complex. The functions below have a ball form; a method of the same name works wherever torch has
 one, and so do the operators `+ - * / // % ** @ abs < <= > >= == !=` and the attributes `shape`,
 `ndim`, `dtype`, `device`, `T`, `H`, `mT`, `mH`, `real`, `imag`. Any other function raises
-`NoBallForm`, which says what to use instead. `Undecided` means that balls of this precision do not
-decide a comparison, or that a result is not unique: eigenvectors at repeated eigenvalues, singular
-vectors at repeated or zero singular values, QR of dependent columns.
+`NoBallForm`, which says what to use instead; so does a form of a call that balls do not have, such
+as `x.sum(dtype=torch.int64)`. What torch refuses, balls refuse. `Undecided` means that balls of
+this precision do not decide a comparison, or that a result is not unique: eigenvectors at repeated
+eigenvalues, singular vectors at repeated or zero singular values, QR of dependent columns.
 
 Signs of eigenvectors, of singular vectors and of the factors of QR, and the order of
 `torch.linalg.eigvals`, are conventions. Balls follow what torch computes in floats at the midpoint.

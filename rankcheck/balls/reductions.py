@@ -25,7 +25,7 @@ from rankcheck.balls.elementwise import (
     root_of_squares,
     square_of_absolute,
 )
-from rankcheck.balls.numbers import ONE, ZERO
+from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.shapes import axis
 
 Dims = int | Sequence[int] | None
@@ -52,16 +52,34 @@ def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = No
 
 
 @implements("var")
-def var(input: Any, dim: Dims = None, *, correction: int = 1, keepdim: bool = False) -> BallArray:
+def var(
+    input: Any,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Any = None,
+) -> BallArray:
+    if isinstance(dim, bool):  # var(x, False) is var(x, unbiased=False)
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
     x = balls(input)
     count = math.prod(x.shape[d] for d in _dims(dim, x.ndim))
     squares = sum_(square_of_absolute(x - mean(x, dim, keepdim=True)), dim, keepdim)
-    return divide(squares, max(count - correction, 0))
+    return divide(squares, max(count - correction, 0) if count else 0)
 
 
 @implements("std")
-def std(input: Any, dim: Dims = None, *, correction: int = 1, keepdim: bool = False) -> BallArray:
-    return root_of_squares(var(input, dim, correction=correction, keepdim=keepdim))
+def std(
+    input: Any,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Any = None,
+) -> BallArray:
+    return root_of_squares(var(input, dim, unbiased, keepdim, correction=correction))
 
 
 @implements("prod")
@@ -95,7 +113,9 @@ def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> BallArray:
 
 
 @implements("softmax")
-def softmax(input: Any, dim: int, **_: Any) -> BallArray:
+def softmax(input: Any, dim: int | None, **_: Any) -> BallArray:
+    if dim is None:
+        raise NoBallForm("torch.nn.functional.softmax without dim", "name the axis")
     powers = exp(input)
     return powers / sum_(powers, dim, keepdim=True)
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from rankcheck.balls import complexes, numbers
-from rankcheck.balls.array import BallArray, balls, full, implements, wrap
+from rankcheck.balls.array import BallArray, attribute, balls, full, implements, wrap
 from rankcheck.balls.numbers import ZERO, NoBallForm
 
 
@@ -135,11 +135,10 @@ def matrix_transpose(input: Any) -> BallArray:
     return transpose(input, -2, -1)
 
 
-# The stubs of torch declare variables here, and mypy takes an assigned property for its value.
-BallArray.mT = property(matrix_transpose)  # type: ignore[assignment]
-BallArray.mH = property(adjoint)  # type: ignore[assignment]
-BallArray.T = property(t)  # type: ignore[assignment]
-BallArray.H = property(lambda x: wrap(complexes.conjugated(t(x).elements)))  # type: ignore[assignment]
+BallArray.mT = attribute("mT", matrix_transpose)
+BallArray.mH = attribute("mH", adjoint)
+BallArray.T = attribute("T", t)
+BallArray.H = attribute("H", lambda x: wrap(complexes.conjugated(t(x).elements)))
 
 
 # Joining and cutting.
@@ -200,6 +199,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[BallArray, ...]:
 def narrow(input: Any, dim: int, start: int, length: int) -> BallArray:
     x = balls(input)
     dim = axis(dim, x.ndim)
+    start = int(start) + x.shape[dim] * (start < 0)
     return wrap(x.elements[(slice(None),) * dim + (slice(start, start + length),)])
 
 
@@ -216,7 +216,7 @@ def flip(input: Any, *dims: Any) -> BallArray:
 
 @implements("roll")
 def roll(input: Any, shifts: Any, dims: Any = None) -> BallArray:
-    return wrap(np.roll(balls(input).elements, shifts, dims))
+    return wrap(np.roll(balls(input).elements, shifts, None if dims == () else dims))
 
 
 @implements("repeat")

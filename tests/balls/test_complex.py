@@ -217,13 +217,14 @@ def test_enclosures_of_balls():
         _ = box == box
 
 
+@pytest.mark.filterwarnings("ignore:Casting complex")  # by torch
 def test_what_complex_numbers_do_not_have():
     z = gaussian(random.Random(6), 2)
     for call, words in [
         (lambda: z < 1, "order"),
         (lambda: torch.ones(2, 2) >= z, "order"),
         (lambda: z.amax(), "order"),
-        (lambda: z.sort(), "order of complex"),
+        (lambda: z.sort(), "complex"),
         (lambda: z.log2(), "torch.log2 of complex"),
         (lambda: z.erf(), "torch.erf of complex"),
         (lambda: z.sign(), "torch.sign of complex"),
@@ -233,7 +234,7 @@ def test_what_complex_numbers_do_not_have():
         (lambda: z.to(torch.float64), "real"),
         (lambda: z.double(), "real"),
     ]:
-        with pytest.raises((NoBallForm, TypeError), match=words):
+        with pytest.raises((NoBallForm, TypeError, RuntimeError), match=words):
             call()
 
 

