@@ -13,7 +13,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from written import marks, plain, write
+from written import plain, write
 
 from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.entry import Entry
@@ -39,7 +39,6 @@ _NO_LINK = (
     nodes.reference,
     nodes.title,
 )
-_CODE_OR_LINK = re.compile(r"(`[^`]+`|\]\([^)]*\))")
 _PROOF = re.compile(r"`?docs/proofs/([\w-]+)\.md`?")
 
 
@@ -136,14 +135,6 @@ def _generate(app: Sphinx) -> None:
     app.env.claim_ids = {name.removesuffix(".md") for name in made}  # type: ignore[attr-defined]
 
 
-def _escape_errata(_app: Sphinx, name: str, source: list[str]) -> None:
-    """Escape the indices of the quoted formulas in the list of errata, but for code and links."""
-    if name == "errata":
-        parts = _CODE_OR_LINK.split(source[0])
-        parts[::2] = map(marks, parts[::2])
-        source[0] = "".join(parts)
-
-
 def _link(app: Sphinx, doctree: nodes.document) -> None:
     """Make the id of a claim a link to its page, in a code span or in the text."""
     here = app.env.docname
@@ -199,6 +190,5 @@ def _reference(here: str, name: str, shown: nodes.Node) -> nodes.Node:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", _generate)
-    app.connect("source-read", _escape_errata)
     app.connect("doctree-read", _link)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -124,7 +124,7 @@ def test_ntk_on_a_segment(net, ends, *, share=Fraction(1, 4)):
 
 @refuted(
     "bottleneck.ntk-on-a-segment-as-printed",
-    paper("bottleneck", "Prop. 9/18"),
+    paper("bottleneck", "Prop. 9/18, second half"),
     instances=networks_on_segments(depth=(2, 3), width=(1, 2)),
     errata=Erratum(
         printed="for any two points x, y such that the pre-activations of all neurons of the network remain "

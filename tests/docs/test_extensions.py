@@ -5,6 +5,9 @@ import importlib
 import re
 import subprocess
 import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -135,6 +138,63 @@ def test_formulas_are_mathml(extension):
         mathml(r"\nosuchcommand", display=False)
 
 
+class Prose(HTMLParser):
+    """What a reader of a page sees, but for code, formulas and signatures."""
+
+    LEFT_OUT = ("code", "pre", "math", "script", "style", "svg", "dt")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.inside: Counter[str] = Counter()
+        self.text, self.emphasised = "", ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.inside[tag] += 1
+
+    def handle_endtag(self, tag):
+        self.inside[tag] -= 1
+
+    def handle_data(self, data):
+        if not any(self.inside[tag] for tag in self.LEFT_OUT):
+            self.text += data
+            self.emphasised += data if self.inside["em"] else ""
+
+
+#: An escape or a command of LaTeX, a dollar, a backtick, strong emphasis, a link, a role.
+MARKUP = re.compile(r"\\[^\s]?|\$|`|(?<!\w)\*\*|\*\*(?!\w)|\]\(|\{\w+\}`")
+#: What Sphinx makes of quotes, dashes and dots.
+TYPESET = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "...", "–": "-", "—": "-"})
+
+
+@pytest.mark.parametrize(
+    ("page", "seen"),
+    [
+        (r"‖W‖\_F", [r"\_"]),
+        (r"f\* at 2 $ and **both**", [r"\*", "$", "**", "**"]),
+        ("`code` and [a](b)", ["`", "`", "]("]),
+        (r"\frac12", [r"\f"]),
+        (r"<code>a\_b **c**</code>, ‖W‖_F of <math>\frac</math> x_{ℓ−1} <em>f</em>, 2**q", []),
+    ],
+)
+def test_markup_that_a_reader_sees_is_found(page, seen):
+    assert MARKUP.findall(Prose(f"<p>{page}</p>").text) == seen
+
+
+def assert_no_page_shows_markup(site: Path) -> None:
+    """No page does, and the errata stand there letter for letter: an index may open emphasis."""
+    for page in site.rglob("*.html"):
+        assert MARKUP.findall(Prose(page.read_text(encoding="utf-8")).text) == [], page
+    errata = Prose((site / "errata.html").read_text(encoding="utf-8"))
+    assert errata.emphasised == ""
+    said = " ".join(errata.text.translate(TYPESET).split())
+    for entry in project():
+        for erratum in entry.errata:
+            for text in (erratum.printed, erratum.right, erratum.survives):
+                if "$" not in text:
+                    assert " ".join(text.translate(TYPESET).split()) in said
+
+
 @pytest.mark.slow
 def test_the_build_has_no_warnings_and_fetches_nothing(tmp_path):
     options = ["-W", "--keep-going", "-q", "-b", "html", "-d", str(tmp_path / "doctrees")]
@@ -153,4 +213,5 @@ def test_the_build_has_no_warnings_and_fetches_nothing(tmp_path):
         text = page.read_text(encoding="utf-8")
         assert not [sign for sign in loaded if sign in text], page
     assert "<math" in (site / "claims" / "rank.sandwich.html").read_text(encoding="utf-8")
+    assert_no_page_shows_markup(site)
     assert all((DOCS / name).is_dir() for name in GENERATED if name != "_build")
