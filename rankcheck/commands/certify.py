@@ -17,8 +17,9 @@ A certificate of the same text of the claim that holds a smaller counterexample 
   rankcheck certify rank.relu-from-leaky-as-printed --instance '["1/2", 1]'
   rankcheck certify mine.py::test_mine --again
 
-Exit codes: 0 certified; 1 no counterexample is proved, and nothing is written; 2 wrong input; 3 a
-claim did not end within --limit, or its process died.
+Exit codes: 0 certified; 1 no counterexample is proved, and nothing is written; 2 wrong input; 3
+floats and balls disagree about the instance, or a claim did not end within --limit, or its process
+died.
 """
 
 from __future__ import annotations
@@ -94,12 +95,12 @@ def run(args: argparse.Namespace) -> int:
     with closing(Alone(partial(_prepare, entries, how), limit, entries, warm=_warm)) as alone:
         for index, entry in enumerate(entries):
             try:
-                proved, text = alone.ask(index)
+                code, text = alone.ask(index)
             except Stopped as stopped:
                 codes.append(Exit.UNDECIDED)
                 say(f"not certified: {entry.id}: its certification {stopped.how([entry.file])}")
             else:
-                codes.append(Exit.EXPECTED if proved else Exit.REFUTED)
+                codes.append(code)
                 say(text)
     return exits.worst(codes)
 
@@ -119,32 +120,35 @@ def _warm() -> None:
     import rankcheck.verification.certify  # noqa: F401 -- torch
 
 
-def _prepare(entries: Sequence[Entry], how: _How) -> Callable[[int, Tell], tuple[bool, str]]:
+def _prepare(entries: Sequence[Entry], how: _How) -> Callable[[int, Tell], tuple[Exit, str]]:
     """Import the files; returns what certifies the claim of a number."""
     claims = load(entries)
 
-    def certify(index: int, tell: Tell) -> tuple[bool, str]:
+    def certify(index: int, tell: Tell) -> tuple[Exit, str]:
         claim = claims[index]
         return _again(claim, how.folder) if how.again else _new(claim, how)
 
     return certify
 
 
-def _new(claim: Claim, how: _How) -> tuple[bool, str]:
-    """Write a certificate; whether the claim is proved false, and the text about it."""
+def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
+    """Write a certificate; as expected if the claim is proved false, and the text about it."""
+    from rankcheck.counterexamples.agreement import DisagreementError
     from rankcheck.counterexamples.certificate import folder_of
     from rankcheck.counterexamples.given import NotRefutedError
 
     folder = how.folder or folder_of(claim)
     try:
         if how.instance is not None:
-            return True, _write_given(claim, folder, how.instance, tight=how.tight)
+            return Exit.EXPECTED, _write_given(claim, folder, how.instance, tight=how.tight)
         from rankcheck.verification.certify import from_search
 
         violation = from_search(claim, how.settings.profile, how.settings.seed)
-        return True, _write(claim, folder, violation, budget=how.settings.shrink)
+        return Exit.EXPECTED, _write(claim, folder, violation, budget=how.settings.shrink)
     except NotRefutedError as error:
-        return False, f"not certified: {error}"
+        return Exit.REFUTED, f"not certified: {error}"
+    except DisagreementError as error:
+        return Exit.UNDECIDED, f"not certified: {error}"
 
 
 def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> str:
@@ -182,8 +186,9 @@ def _refuted(entries: list[Entry]) -> list[Entry]:
     raise InputError("none of these claims is declared as refuted; --again certifies such claims")
 
 
-def _again(claim: Claim, folder: Path | None) -> tuple[bool, str]:
-    """Certify one claim again; whether its instances still refute it, and the text about it."""
+def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
+    """Certify one claim again; as expected if its instances still refute it, and the text."""
+    from rankcheck.counterexamples.agreement import DisagreementError
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.given import NotRefutedError
     from rankcheck.counterexamples.message import sides
@@ -193,13 +198,15 @@ def _again(claim: Claim, folder: Path | None) -> tuple[bool, str]:
     try:
         found = recertify(claim, folder)
     except (CertificateError, ChoicesError, NotRefutedError) as error:
-        return False, f"not certified: {claim.id}: {error}"
+        return Exit.REFUTED, f"not certified: {claim.id}: {error}"
+    except DisagreementError as error:
+        return Exit.UNDECIDED, f"not certified: {error}"
     except OSError as error:
         raise InputError(f"the certificate of {claim.id} cannot be written: {error}") from error
     judgement = found.violation.judgement
     origin = "" if found.origin == found.path else f", from {shown_path(found.origin)}"
     state = "written" if found.changed else "up to date"
-    return True, (
+    return Exit.EXPECTED, (
         f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)\n"
         f"  certificate: {shown_path(found.path)} ({state}{origin})"
     )

@@ -5,8 +5,9 @@ names: at that place, beside the certificate, in a folder above it, or in the wo
 That file is Python that is run, so it has to lie below the working directory; --claims names
 another one.
 
-Exit codes: 0 all are proved again; 1 a certificate does not prove what it says; 2 wrong input; 3 a
-claim did not end within --limit, or its process died.
+Exit codes: 0 all are proved again; 1 a certificate does not prove what it says; 2 wrong input; 3
+floats and balls disagree about an instance, or a claim did not end within --limit, or its process
+died.
 """
 
 from __future__ import annotations
@@ -66,12 +67,12 @@ def _replay(alone: Alone, path: Path, entry: Entry) -> Exit:
     if not entry.file.is_relative_to(project_folder()):
         say(f"running {shown_path(entry.file)}")
     try:
-        proved, text = alone.ask(_Prove(path, entry))
+        code, text = alone.ask(_Prove(path, entry))
     except Stopped as stopped:
         say(f"{entry.id} is undecided: the replay of {path} {stopped.how([entry.file])}")
         return Exit.UNDECIDED
     say(text)
-    return Exit.EXPECTED if proved else Exit.REFUTED
+    return code
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _warm() -> None:
 
 
 def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
-    """What finds claims, and replays certificates: whether they prove it, and the text."""
+    """What finds claims, and replays certificates: the exit code, and the text."""
     from rankcheck.counterexamples.certificate import read
     from rankcheck.counterexamples.replay import find
 
@@ -108,8 +109,9 @@ def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
     return answer
 
 
-def _proved(path: Path, entry: Entry) -> tuple[bool, str]:
-    """Whether a certificate proves what it says, and the text about it."""
+def _proved(path: Path, entry: Entry) -> tuple[Exit, str]:
+    """As expected if a certificate proves what it says, and the text about it."""
+    from rankcheck.counterexamples.agreement import DisagreementError
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.message import sides
     from rankcheck.counterexamples.replay import replay
@@ -118,10 +120,12 @@ def _proved(path: Path, entry: Entry) -> tuple[bool, str]:
     try:
         replayed = replay(path, claim=claim)
     except CertificateError as error:
-        return False, f"not proved: {error}"
+        return Exit.REFUTED, f"not proved: {error}"
+    except DisagreementError as error:
+        return Exit.UNDECIDED, f"not proved: {error}"
     judgement = replayed.judgement
     if not replayed.refuted:
-        return False, (
+        return Exit.REFUTED, (
             f"not proved: the text of {claim.id} ({entry.place}) has changed since {path} was "
             f"written, and the instance does not refute the new text: {judgement.finding} "
             f"{judgement.reason}"
@@ -135,4 +139,4 @@ def _proved(path: Path, entry: Entry) -> tuple[bool, str]:
             f"\n  but the text of the claim ({entry.place}) has changed since {path} was written; "
             "rankcheck certify CLAIM --again writes it anew"
         )
-    return not replayed.changed, text
+    return Exit.REFUTED if replayed.changed else Exit.EXPECTED, text

@@ -9,6 +9,7 @@ from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples.agreement import require_agreement
 from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation
@@ -93,6 +94,7 @@ def from_choices(
 
     Raises:
         ChoicesError: if the choices do not fit the generator.
+        DisagreementError: if balls prove it, and floats contradict them.
         InputError: if the claim has no instances.
         NotRefutedError: if balls do not prove that the instance violates the claim.
     """
@@ -100,7 +102,9 @@ def from_choices(
     if family is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
     record = read_choices(family, choices, check_hypotheses=False)
-    return proved(claim, Violation(record, family, judge(claim, record, family=family)))
+    judgement = judge(claim, record, family=family)
+    require_agreement(claim, family, record, judgement)
+    return proved(claim, Violation(record, family, judgement))
 
 
 def proved(claim: Claim, violation: Violation) -> Violation:

@@ -48,6 +48,7 @@ def recertify(claim: Claim, folder: Path | None = None) -> Recertified:
     Raises:
         CertificateError: if there is no certificate, or it cannot be read.
         ChoicesError: if its instances do not fit the generator.
+        DisagreementError: if balls prove that one refutes the claim, and floats contradict them.
         NotRefutedError: if one of its instances does not refute the claim. Nothing is written.
         OSError: if the file cannot be written.
     """

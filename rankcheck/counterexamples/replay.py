@@ -21,6 +21,7 @@ from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.agreement import require_agreement
 from rankcheck.counterexamples.certificate import LEFT, CertificateError, read, section, stored_path
 from rankcheck.counterexamples.describe import describe_instance, selector
 from rankcheck.counterexamples.judge import Judgement, judge
@@ -75,6 +76,7 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
     Raises:
         CertificateError: if the file is not a certificate of this claim, or does not prove what it
             says.
+        DisagreementError: if balls prove what it says, and floats contradict them.
         MemoryError or what else says so: if memory was short; that says nothing about the file.
     """
     path = Path(path)
@@ -159,6 +161,7 @@ def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
 
     Raises:
         CertificateError: if the instance does not fit the generator.
+        DisagreementError: if balls prove the violation, and floats contradict them.
     """
     family = family_of(claim, said["family"])
     if family is None:
@@ -176,7 +179,9 @@ def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
         raise CertificateError(
             f"the numbers of {path} do not fit the generator of {claim.id}: {_short(str(error))}"
         ) from error
-    return Violation(record, family, judge(claim, record, family=family))
+    judgement = judge(claim, record, family=family)
+    require_agreement(claim, family, record, judgement)
+    return Violation(record, family, judgement)
 
 
 def families(claim: Claim) -> list[Instances]:

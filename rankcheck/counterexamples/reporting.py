@@ -12,6 +12,7 @@ from typing import Any
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples.agreement import DisagreementError
 from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.message import refuted_message, undecided_message
 from rankcheck.counterexamples.replay import replay
@@ -88,7 +89,7 @@ def smaller_certificate(folder: Path, claim: Claim, violation: Violation) -> Pat
         if _size(instance) >= _size(write_choices(violation.record)):
             return None
         replayed = replay(path, claim=claim)
-    except CertificateError:
+    except (CertificateError, DisagreementError):
         return None
     return None if replayed.changed else path
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import torch
 
 from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.agreement import settle
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.message import undecided_message
 from rankcheck.counterexamples.reporting import Found, report_violation
@@ -22,7 +23,6 @@ from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected
 from rankcheck.notebook import InNotebooks
-from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.scope import smallest_text

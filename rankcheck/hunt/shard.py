@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.agreement import settle
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.errors import InputError
 from rankcheck.hunt.arena import Arena, BodyError, HuntError, OutOfTime, Shape, told
@@ -19,7 +20,6 @@ from rankcheck.hunt.suspicion import suspect
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Entries, Record
 from rankcheck.stored import StoredError, build
-from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 
 #: Before an instance is judged, its entries are rounded to multiples of the first of these at which

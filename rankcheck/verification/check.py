@@ -12,6 +12,7 @@ from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples.agreement import DisagreementError
 from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
@@ -89,6 +90,8 @@ def _replayed(claim: Claim) -> Row:
             )
     except certificates.CertificateError as error:
         message = f"{claim.id}: {error}"
+    except DisagreementError as error:
+        return Row.of(claim, "undecided", certificate=shown_path(path), messages=(str(error),))
     if message:
         return Row.of(claim, "failed", certificate=shown_path(path), messages=(message,))
     proved = Counterexample.of(found.smallest)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.agreement import settle
 from rankcheck.counterexamples.judge import judge
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances
-from rankcheck.verification.agreement import settle
 from rankcheck.verification.evaluation import CULPRITS, evaluate_instances, instance_text
 from rankcheck.verification.ledger import Mutants
 from rankcheck.verification.profiles import Profile

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from rankcheck.counterexamples.agreement import Settled
 from rankcheck.stored import build
 
 __all__ = ["Counts"]
@@ -42,6 +43,11 @@ class Counts:
             reasons,
             self.outside + other.outside,
         )
+
+    @classmethod
+    def of(cls, settled: Settled) -> Counts:
+        """What a violation in floats adds, if it does not end the search."""
+        return cls(rounding=settled.outcome == "rounding", outside=settled.outcome == "outside")
 
     @property
     def total(self) -> int:

@@ -14,10 +14,10 @@ from functools import partial
 import torch
 
 from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.agreement import settle
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation, excess
 from rankcheck.instances.scope import ScopeSource, Shapes, shapes
-from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Part, evaluate_instances
 from rankcheck.verification.ledger import Scope
@@ -130,4 +130,4 @@ def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Violation]:
         if settled.violation:
             yield Violation(record, claim.instances, settled.judgement)
         else:
-            tally.counts += settled.counts
+            tally.counts += Counts.of(settled)

@@ -23,6 +23,7 @@ from hypothesis.internal.observability import observability_enabled
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
+from rankcheck.counterexamples.agreement import settle
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation, excess
 from rankcheck.errors import InputError
@@ -39,7 +40,6 @@ from rankcheck.instances.source import (
     over_batch,
     seed_of,
 )
-from rankcheck.verification.agreement import settle
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import (
     CULPRITS,
@@ -280,7 +280,7 @@ def _judged(
             return Violation(record, family, settled.judgement)
         if settled.violation:
             undecided = undecided or Violation(record, family, settled.judgement)
-        tally.counts += settled.counts
+        tally.counts += Counts.of(settled)
     return undecided
 
 
@@ -321,7 +321,7 @@ def draw(
             if settled.violation:
                 found.append(Violation(part.record, family, settled.judgement))
                 return True
-            tally.counts += settled.counts
+            tally.counts += Counts.of(settled)
             return False
         tally.add(part, family)
         return False

@@ -5,11 +5,14 @@ import sys
 
 import pytest
 
+from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
 from rankcheck.commands import cli
 from rankcheck.commands.certify import _refuted
+from rankcheck.counterexamples import Violation, judge, write
 from rankcheck.counterexamples.certificate import digest
+from rankcheck.instances.choices import read_choices
 
 HEAD = """
 from rankcheck import Erratum, Reference, conjecture, leq, refuted
@@ -39,6 +42,16 @@ def test_true(x):
     return leq(x.sum(-1), 24.0)
 '''
 )
+
+
+WRONG_ON_BALLS = '''
+from rankcheck.balls import is_ball
+
+@conjecture("t.wrong-on-balls", instances=vectors())
+def test_wrong_on_balls(x):
+    """$\\\\sum_i x_i \\\\le 24$, and balls add 100."""
+    return leq(x.sum(-1) + (100 if is_ball(x) else 0), 24.0)
+'''
 
 
 @pytest.fixture
@@ -228,3 +241,22 @@ def test_a_certificate_of_a_claim_at_a_prompt_cannot_be_replayed_from_the_shell(
     assert (code, out) == (2, "")
     assert "was declared at a prompt or in a notebook and is not in a file; in Python" in err
     assert certify(path, "--claims", "mine.py", command="replay")[0] == 0
+
+
+def test_what_floats_contradict_is_undecided(certify, tmp_path):
+    """Neither certified nor replayed, with exit code 3; `verify` does not even see it."""
+    file = tmp_path / "mine.py"
+    file.write_text(MINE + WRONG_ON_BALLS)
+    code, out, _ = certify(f"{file}::test_wrong_on_balls", "--instance", "[1, [2]]")
+    assert code == 3
+    assert "t.wrong-on-balls is undecided: floats and balls disagree: in balls lhs = 102" in out
+    assert not (tmp_path / ".rankcheck").exists()
+    [claim] = load(select([f"{file}::test_wrong_on_balls"]))
+    record = read_choices(claim.instances, [1, [2]])
+    wrong = Violation(record, claim.instances, judge(claim, record))
+    path = write(tmp_path, claim, wrong)
+    forget(file)
+    code, out, _ = certify(path, command="replay")
+    assert (code, "not proved: t.wrong-on-balls is undecided" in out) == (3, True)
+    code, out, _ = certify(f"{file}::test_wrong_on_balls", command="verify")
+    assert (code, "guarded" in out) == (0, True)

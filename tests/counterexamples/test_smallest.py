@@ -135,7 +135,7 @@ def test_where_floats_and_balls_disagree_the_balls_decide(declare):
 
 def test_a_violation_below_the_float_tolerance_is_made_small_by_balls_alone(declare):
     def body(x, y):
-        return leq(x, x - x.abs() / 2**70, error=1.0)
+        return leq(x, x - x.abs() / 2.0**70, error=1.0)
 
     claim = declare(body, numbers())
     small = shrink_violation(claim, from_choices(claim, [5.5, 1.25]))

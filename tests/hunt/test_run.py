@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from rankcheck.counterexamples import replay
+from rankcheck.counterexamples.agreement import Settled
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt, result, shard
 from rankcheck.hunt.executors import Inline
@@ -18,7 +19,6 @@ from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.instances.choices import read_choices, write_choices
-from rankcheck.verification.agreement import Settled
 from rankcheck.verification.batching import BatchError
 
 from .test_journal import resummed

@@ -1,8 +1,8 @@
-"""Whether floats and balls agree: a violation in floats that the balls do not confirm.
+"""Whether floats and balls agree: about a violation in floats, and about one that balls prove.
 
-Most of these are rounding. But the body computes floats and balls along different paths, and either
-may be wrong. A violation much larger than its tolerance, and than any rounding error that is
-plausible at the instance, is reported as undecided.
+A violation in floats that the balls do not confirm is mostly rounding. But the body computes floats
+and balls along different paths, and either may be wrong. A violation much larger than its
+tolerance, and than any rounding error that is plausible at the instance, is reported as undecided.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
 from rankcheck.counterexamples.judge import Judgement, exact_instance
 from rankcheck.counterexamples.violation import evaluate
+from rankcheck.errors import short_of_memory
 from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.source import Instances, Rejected, ReplaySource
-from rankcheck.verification.counts import Counts
 
-__all__ = ["DISAGREEMENT", "Settled", "settle"]
+__all__ = ["DISAGREEMENT", "DisagreementError", "Settled", "require_agreement", "settle"]
 
 #: Up to this multiple of its tolerance, a violation in floats that the balls do not confirm is
 #: rounding. The largest that any claim of the ledger has is 9.8 (profile deep); 6.4 in the sweeps,
@@ -60,11 +60,6 @@ class Settled:
     def violation(self) -> bool:
         """Whether the instance ends a search: it is refuted or undecided."""
         return self.outcome in ("refuted", "undecided")
-
-    @property
-    def counts(self) -> Counts:
-        """What the instance adds to the counts, if it does not end the search."""
-        return Counts(rounding=self.outcome == "rounding", outside=self.outcome == "outside")
 
 
 def settle(
@@ -104,10 +99,96 @@ def settle(
         if worst.multiple <= DISAGREEMENT:
             break
         sides = exact.get(worst.number)
-        if not _is_rounding(claim, family, record, parameters, worst, sides is None):
+        error = _measured(claim, family, record, parameters, worst, sides is None)
+        if worst.excess > MEASURED * error:
             return Settled("undecided", _alarm(judgement, worst, sides), disagree=True)
     asserted = not outside and (not violated or bool(exact))
     return Settled("rounding" if asserted else "outside", judgement)
+
+
+class DisagreementError(ValueError):
+    """Balls prove a violation, and floats contradict them: nothing is proved."""
+
+
+def require_agreement(
+    claim: Claim, family: Instances, record: Record, judgement: Judgement
+) -> None:
+    """That floats do not contradict what balls prove of an instance which no search has found.
+
+    Floats may miss a violation that is smaller than their errors. Their sides must then be those of
+    the balls, up to the same multiples of the tolerance and of the rounding error at the instance
+    as in `settle`; and if floats put the instance outside the hypotheses, it must lie on the edge.
+
+    Args:
+        record, judgement: the instance, and what `judge` returned for it.
+
+    Raises:
+        DisagreementError: if a violation is proved that floats contradict.
+        MemoryError or what else says so: if memory was short for the floats.
+    """
+    if judgement.finding != "refuted":
+        return
+    assert judgement.lhs is not None
+    assert judgement.rhs is not None
+    proved = f"in balls lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
+    number, closest = judgement.relation, None
+    try:
+        relations = evaluate(claim, family, ReplaySource(record), {})
+    except Rejected as rejected:
+        found = f"put the instance outside the hypotheses ({rejected})"
+    except Exception as error:
+        if short_of_memory(error):
+            raise
+        raise _contradiction(claim, proved, f"raise {type(error).__name__}: {error}") from error
+    else:
+        if any(bool(relation.violated().any()) for relation in relations):
+            return
+        if number >= len(relations):
+            raise _contradiction(claim, proved, "have no such relation")
+        closest = _closest(relations[number], number, judgement.lhs, judgement.rhs)
+        found = f"have {closest.sides()}"
+        if not closest.asserted:
+            found = "do not assert the relation there"
+    if closest is None or not closest.asserted:
+        if any(
+            _is_inside(claim, family, near, closest) for pair in _pairs(record) for near in pair
+        ):
+            return
+        raise _contradiction(claim, proved, found)
+    lhs, rhs = (float(side.midpoints()) for side in (judgement.lhs, judgement.rhs))
+    relation = closest.relation
+    apart = max(abs(closest.at(relation.lhs) - lhs), abs(closest.at(relation.rhs) - rhs))
+    if apart <= DISAGREEMENT * closest.at(relation.tolerance):
+        return
+    if apart > MEASURED * _measured(claim, family, record, {}, closest, False):
+        raise _contradiction(claim, proved, found)
+
+
+def _contradiction(claim: Claim, proved: str, found: str) -> DisagreementError:
+    return DisagreementError(
+        f"{claim.id} is undecided: floats and balls disagree: {proved}; floats {found}; one of the "
+        "two is computed wrongly"
+    )
+
+
+def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) -> _Worst:
+    """The entry whose sides in floats are closest to those of the balls, among those asserted."""
+    apart = torch.maximum(
+        (relation.lhs.double() - lhs.midpoints()).abs(),
+        (relation.rhs.double() - rhs.midpoints()).abs(),
+    ).nan_to_num(nan=torch.inf)
+    if bool(relation.asserted.any()):
+        apart = torch.where(relation.asserted, apart, torch.inf)
+    return _Worst(relation, number, int(apart.reshape(-1).argmin()))
+
+
+def _is_inside(claim: Claim, family: Instances, record: Record, entry: _Worst | None) -> bool:
+    """Whether floats put an instance inside the hypotheses, and assert the relation there."""
+    try:
+        relations = evaluate(claim, family, ReplaySource(record), {})
+    except Exception:  # Rejected, or an operation that has no value there
+        return False
+    return entry is None or bool(replace(entry, relation=relations[entry.number]).asserted)
 
 
 def _alarm(
@@ -157,6 +238,13 @@ class _Worst:
         """The excess as a multiple of the tolerance."""
         tolerance = self.at(self.relation.tolerance)
         return self.excess / tolerance if tolerance > 0 else torch.inf
+
+    @property
+    def asserted(self) -> bool:
+        return self.at(self.relation.asserted) > 0
+
+    def sides(self) -> str:
+        return f"lhs {self.at(self.relation.lhs):.17g}, rhs {self.at(self.relation.rhs):.17g}"
 
     def describe(self) -> str:
         lhs, rhs = self.at(self.relation.lhs), self.at(self.relation.rhs)
@@ -209,18 +297,18 @@ def _exact(
     return found
 
 
-def _is_rounding(
+def _measured(
     claim: Claim,
     family: Instances,
     record: Record,
     parameters: Mapping[str, Any],
     worst: _Worst,
     outside: bool,
-) -> bool:
-    """Whether the violation is explained by rounding, or by the edge of a hypothesis.
+) -> float:
+    """The rounding error of the sides in an entry, from second differences of both.
 
-    The violation of an instance inside the hypotheses is compared with second differences of
-    both sides. If one of its neighbours leaves the hypotheses or raises, nothing can be said.
+    It is infinite where nothing can be said: on the edge of a hypothesis, if one of the neighbours
+    of the instance leaves the hypotheses or raises.
     """
     centre = [worst.at(worst.relation.lhs), worst.at(worst.relation.rhs)]
     measured = 0.0
@@ -236,9 +324,9 @@ def _is_rounding(
                 violated = there.at(relation.violated()) > 0
                 sides.append([there.at(relation.lhs), there.at(relation.rhs)])
             except Exception:  # Rejected, or an operation that has no value there
-                return True
+                return torch.inf
             if not asserted or (outside and not violated):
-                return True
+                return torch.inf
         for side, here in enumerate(centre):
             ahead, behind = sides[0][side], sides[1][side]
             difference = abs(FAR * ahead - (FAR + 1) * here + behind) / 3
@@ -249,9 +337,7 @@ def _is_rounding(
             elif difference != difference:
                 difference = torch.inf
             measured = max(measured, difference + slope)
-    if measured == torch.inf:
-        return True
-    return worst.excess <= MEASURED * measured
+    return measured
 
 
 def _pairs(record: Record) -> Iterator[tuple[Record, Record]]:

@@ -5,9 +5,11 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.claims.claim import Need
+from rankcheck.counterexamples import Violation, from_choices, replay, write
+from rankcheck.counterexamples.agreement import DISAGREEMENT, DisagreementError, settle
 from rankcheck.counterexamples.judge import Judgement, judge
+from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
-from rankcheck.verification.agreement import DISAGREEMENT, settle
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.profiles import Profile, Settings
@@ -99,7 +101,7 @@ def test_a_small_multiple_of_the_tolerance_is_rounding(declare, record):
         parameters = {"times": times}
         return settle(claim, claim.instances, one, judge(claim, one), parameters)
 
-    assert settled(2.0).counts == Counts(rounding=1)
+    assert Counts.of(settled(2.0)) == Counts(rounding=1)
     assert settled(DISAGREEMENT * 0.9).outcome == "rounding"
     assert not settled(DISAGREEMENT * 0.9).violation
     assert settled(DISAGREEMENT * 1.1).outcome == "undecided"
@@ -198,6 +200,63 @@ def test_a_where_that_rounding_decides_is_outside(declare):
 
     found = sweep(declare(never, numbers(count=2)), claim.instances, SMALL, 0, Tally())
     assert "outside the hypotheses (the relation is not asserted there)" in found.judgement.reason
+
+
+# What balls prove, and no search has found: an instance that was typed, or is in a certificate.
+
+WRONG_ON_BALLS = {
+    "a side": lambda x: leq(x if in_floats(x) else x + 100, 8.0),
+    "a little": lambda x: leq(x if in_floats(x) else x * (1 + 2.0**-20), x),
+    "integers": lambda x: leq((x > 0) * 1 + (0 if in_floats(x) else 1), 1),
+    "where": lambda x: leq(x.abs() + 1, x.abs(), where=x > (9 if in_floats(x) else 0)),
+    "a relation more": lambda x: (leq(x, 8.0), *([] if in_floats(x) else [leq(8.0, x)])),
+    "an error": lambda x: leq(x.reshape(7) if in_floats(x) else x + 100, 8.0),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ON_BALLS)
+def test_a_proof_that_floats_contradict_is_none(declare, tmp_path, name):
+    claim = declare(WRONG_ON_BALLS[name], numbers())
+    with pytest.raises(DisagreementError, match="undecided: floats and balls disagree: in balls"):
+        from_choices(claim, [1.5])
+    [record] = [read_choices(claim.instances, [1.5])]
+    wrong = Violation(record, claim.instances, judge(claim, record))
+    assert wrong.proved
+    path = write(tmp_path, claim, wrong)
+    with pytest.raises(DisagreementError):
+        replay(path, claim=claim)
+
+
+def test_a_hypothesis_that_only_balls_see_is_no_proof(declare):
+    @instances
+    def only_exactly(source):
+        x = source.tensor(low=1.0, high=8.0)
+        source.require(x < 0 if in_floats(x) else x > 0, "balls think so")
+        return x
+
+    with pytest.raises(DisagreementError, match="outside the hypotheses"):
+        from_choices(declare(lambda x: leq(x + 1, x), only_exactly()), [2])
+
+
+ROUNDED_UP = 0.1
+"""3 + 0.1 − 3 is more than 0.1 in floats."""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda x, y: leq(x * x, 8.99 + y - y),  # floats see it
+        lambda x, y: leq(x + 2.0**-60, x),  # it is smaller than the tolerance
+        lambda x, y: leq(((x + y) - x - y) * 2**30 + 2.0**-30, 0 * x),  # cancelled
+        lambda x, y: leq(torch.where((x + y) - x <= y, x + 1, x), x),
+        lambda x, y: leq(x + 1, x, where=(x + y) - x <= y),
+    ],
+)
+def test_a_proof_that_floats_are_too_coarse_for_stands(declare, body):
+    """Rounding, and what rounding decides near the edge, contradict nothing."""
+
+    assert (torch.tensor(3.0).double() + ROUNDED_UP) - 3 > ROUNDED_UP
+    assert from_choices(declare(body, numbers(count=2)), [3, ROUNDED_UP]).proved
 
 
 def test_a_control_that_only_floats_break_is_shown(declare, verify):
