@@ -8,7 +8,7 @@ from rankcheck import Erratum, bound, leq, paper, refuted
 from rankcheck.instances.matrices import orthogonal
 from rankcheck.instances.networks import Range, Slopes, network, networks_with_inputs
 from rankcheck.instances.source import Source, instances
-from rankcheck.linalg import eye, frobenius_squared, operator_norm, power
+from rankcheck.linalg import Number, eye, frobenius_squared, operator_norm, power
 from rankcheck.networks import Network, leaky
 from rankcheck.networks.tangent_kernel import ntk
 from rankcheck.scalars import scalar, square_root
@@ -31,7 +31,7 @@ def networks_on_segments(
     net = network(source, depth=depth, width=width, slopes=slopes)
     ends = source.tensor(2, net.widths[0])
     alpha, biases = ends, []
-    a = net.slope if isinstance(net.slope, int | float) else net.slope[..., None, None]
+    a = net.slope if isinstance(net.slope, Number) else net.slope[..., None, None]
     for w, b in zip(net.weights[:-1], net.biases[:-1], strict=True):
         z = alpha @ w.mT + b.unsqueeze(-2)
         low, high = z.amin(-2), z.amax(-2)
