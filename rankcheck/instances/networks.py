@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -33,8 +33,12 @@ STRUCTURES = {
 ALIVE = ("nonzero diagonals", "near isometries", "near isometries without biases")
 #: The largest absolute value of a drawn slope: near 1, and dyadic.
 STEEPEST = 63 / 64
+#: Without biases a zero layer, or a unit without weights, is at its kink everywhere.
+ALWAYS_AT_A_KINK = ("a zero layer", "a dead unit")
 #: A point where a hidden pre-activation is smaller than this counts as on a region's boundary.
 CLEARANCE = 2.0**-16
+#: How far a unit is moved that is at its kink at one of several points, try by try.
+STEPS = (1.0, 0.5, 0.25, 0.125)
 
 
 def slope(source: Source, slopes: Slopes = "any") -> Any:
@@ -133,6 +137,7 @@ def network(
 
     Args:
         inputs, outputs: fix the outer widths.
+        biases: False for a network all of whose biases are zero.
         bound: drawn entries lie in [-bound, bound], bound at most 4. Weights near isometries have
             singular values of at most 4 (for widths up to 4).
     """
@@ -148,10 +153,11 @@ def _network(
     slopes: Slopes,
     biases: bool,
     bound: float,
+    structures: Mapping[str, int] = STRUCTURES,
 ) -> tuple[Network, bool]:
     """The network, and whether it has one of the structures `ALIVE`."""
     widths = draw_widths(source, depth, width, inputs, outputs)
-    structure = source.choice(tuple(STRUCTURES), tuple(STRUCTURES.values()))
+    structure = source.choice(tuple(structures), tuple(structures.values()))
     alive = structure in ALIVE
     low = alive or structure == "a layer of low rank"
     special = source.integer(0, len(widths) - 2) if alive or structure.startswith("a ") else -1
@@ -180,7 +186,8 @@ def _network(
         if index == special and structure == "a zero layer":
             w = 0 * w
         if index == special and structure == "a dead unit":
-            w, b = with_dead_unit(w, b)
+            w, dead = with_dead_unit(w, b)
+            b = dead if biases else b
         weights.append(w)
         shifts.append(b)
     return Network(tuple(weights), tuple(shifts), slope(source, slopes)), alive
@@ -229,7 +236,7 @@ def _moved(
     if not isinstance(steepness, Number):
         steepness = steepness.reshape(*steepness.shape, *([1] * (2 if many else 1)))
     for index, (w, b) in enumerate(zip(net.weights[:-1], net.biases[:-1], strict=True)):
-        for step in (1.0, 0.5, 0.25, 0.125) if many else (1.0,):
+        for step in STEPS if many else STEPS[:1]:
             z = _affine(w, b, alpha, many).abs()
             near = (z.amin(-2) if many else z) < CLEARANCE
             b = torch.where(near, b + step, b) if clear else b
@@ -250,6 +257,73 @@ def units_to_turn(z: Any, active: tuple[int, int]) -> torch.Tensor:
     unit = torch.arange(z.shape[-1], device=z.device)
     turned: torch.Tensor = ((unit < on) & (z < 0)) | ((unit >= off) & (z > 0))
     return turned
+
+
+def clear_without_biases(
+    source: Source, net: Network, x: Any, active: Sequence[tuple[int, int]] = ()
+) -> tuple[Network, Any]:
+    """A network without biases and its points, moved so that each lies inside a linear region.
+
+    Without biases a network is homogeneous, and at its kink wherever the layer before is zero. So
+    1 is added to each coordinate of a point that is zero. The weights of a unit at its kink are
+    moved by the signs of the activations before it, times 1, or times 1, 1/2, 1/4 and 1/8 with
+    several points. A point at which all units of a layer vanish changes its sign, if that is the
+    first layer; in a later one the first unit gets positive weights. Instances where this does not
+    suffice are rejected. Where the layer is the last hidden one, all its units may vanish.
+
+    Args:
+        active: as for `clear_of_boundaries`.
+    """
+    if net.depth == 1:
+        return net, x
+    many = x.ndim == len(source.batch) + 2
+    rows = x if many else x.unsqueeze(-2)
+    rows = torch.where(_vanishes(rows), rows + 1, rows)
+    steepness = net.slope if isinstance(net.slope, Number) else net.slope[..., None, None]
+    alpha, weights = rows, []
+    for index, w in enumerate(net.weights[:-1]):
+        w = _moved_off_kinks(w, alpha)
+        z = alpha @ w.mT
+        if active:
+            turned = units_to_turn(z[..., 0, :], active[index])
+            w, z = torch.where(turned.unsqueeze(-1), -w, w), torch.where(turned[..., None, :], -z, z)
+        if index < net.depth - 2:
+            lost = _vanishes(leaky(z, steepness))
+            if index == 0:
+                rows, z = torch.where(lost, -rows, rows), torch.where(lost, -z, z)
+            else:
+                w = torch.where(lost.any(-2, keepdim=True), _with_positive_row(w), w)
+                z = alpha @ w.mT
+            alpha = leaky(z, steepness)
+        weights.append(w)
+    moved = Network((*weights, net.weights[-1]), net.biases, net.slope)
+    x = rows if many else rows.squeeze(-2)
+    require_differentiable(source, moved, x)
+    return moved, x
+
+
+def _vanishes(rows: Any) -> Any:
+    """Which rows are as good as zero: bools (*B, N, 1)."""
+    return rows.abs().sum(-1, keepdim=True) < CLEARANCE
+
+
+def _moved_off_kinks(w: Any, alpha: Any) -> Any:
+    """The layer (*B, n, m) with its units moved that are at their kinks at points (*B, N, m)."""
+    points = alpha.shape[-2]
+    for step in STEPS if points > 1 else STEPS[:1]:
+        for point in range(points):
+            at = alpha[..., point, :].unsqueeze(-1)
+            near = (w @ at).abs() < CLEARANCE
+            away = torch.where(at < 0, -step + 0 * at, step + 0 * at).mT
+            w = torch.where(near, w + away, w)
+    return w
+
+
+def _with_positive_row(w: Any) -> Any:
+    """The layer with the absolute values of its first row, and 1 for those below 1/8."""
+    first = (torch.arange(w.shape[-2], device=w.device) == 0).unsqueeze(-1)
+    size = w.abs()
+    return torch.where(first, torch.where(size < 0.125, 1 + 0 * w, size), w)
 
 
 def require_differentiable(source: Source, net: Network, x: Any) -> None:
@@ -279,14 +353,32 @@ def network_at_points(
     """A network and a point x, shape `(*batch, n_0)`, or `points` of them, `(*batch, N, n_0)`.
 
     Given the depth and the least width w, the ranks 1, ..., w of Jf at x (at the first point) are
-    all frequent, and rank 0 is rare. By default the network is differentiable at its points.
+    all frequent, and rank 0 is rare. By default the network is differentiable at its points: they
+    are cleared of its kinks by its biases (`clear_of_boundaries`), or by its weights, if it has no
+    biases (`clear_without_biases`).
     """
-    net, alive = _network(source, depth, width, None, None, slopes, biases, bound)
+    kinds = _structures(biases, differentiable)
+    net, alive = _network(source, depth, width, None, None, slopes, biases, bound, kinds)
+    return _with_points(source, net, alive, points, biases, differentiable)
+
+
+def _structures(biases: bool, differentiable: bool) -> dict[str, int]:
+    """The structures with their weights; those that may be differentiable, if they are to be."""
+    left_out = ALWAYS_AT_A_KINK if differentiable and not biases else ()
+    return {name: weight for name, weight in STRUCTURES.items() if name not in left_out}
+
+
+def _with_points(
+    source: Source, net: Network, alive: bool, points: int | None, biases: bool, clear: bool
+) -> tuple[Network, Any]:
+    """The network and its point or points, and whether the signs of units are drawn: `alive`."""
     x = source.tensor(*(() if points is None else (points,)), net.widths[0])
     active = active_units(source, net.widths) if alive else ()
-    if differentiable:
-        return clear_of_boundaries(source, net, x, active), x
-    return _moved(net, x, active, points is not None, clear=False), x
+    if not clear:
+        return _moved(net, x, active, points is not None, clear=False), x
+    if not biases:
+        return clear_without_biases(source, net, x, active)
+    return clear_of_boundaries(source, net, x, active), x
 
 
 @instances
@@ -317,12 +409,9 @@ def networks_with_inputs(
     differentiable: bool = True,
 ) -> tuple[Network, Any]:
     """A network and N points, shape `(*batch, N, n_0)`, differentiable at each by default."""
-    net, alive = _network(source, depth, width, None, None, slopes, biases, 4.0)
-    x = source.tensor(source.integer(*points), net.widths[0])
-    active = active_units(source, net.widths) if alive else ()
-    if differentiable:
-        return clear_of_boundaries(source, net, x, active), x
-    return _moved(net, x, active, many=True, clear=False), x
+    kinds = _structures(biases, differentiable)
+    net, alive = _network(source, depth, width, None, None, slopes, biases, 4.0, kinds)
+    return _with_points(source, net, alive, source.integer(*points), biases, differentiable)
 
 
 @instances
