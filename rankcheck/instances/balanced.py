@@ -37,6 +37,10 @@ from rankcheck.balls import is_ball
 from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.networks import (
     CLEARANCE,
+    DEPTH,
+    POINTS,
+    SLOPE,
+    WIDTH,
     Range,
     Slopes,
     active_units,
@@ -47,6 +51,7 @@ from rankcheck.instances.networks import (
     slope,
     units_to_turn,
 )
+from rankcheck.instances.promises import Promise, promises
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.balancing import balance_neurons, neuron_imbalances
 from rankcheck.networks.network import Network, leaky
@@ -160,6 +165,13 @@ def _is_balanced(net: Network) -> Any:
     return imbalance == 0
 
 
+def _is_smooth(net: Network, x: Any) -> Any:
+    """Whether each hidden unit is off its kink, or has no outgoing weight: (*batch, [N,] units)."""
+    clear = torch.cat([z != 0 for z in net.preactivations(x)[:-1]], -1)
+    unseen = torch.cat([(w == 0).all(-2) for w in net.weights[1:]], -1)
+    return clear | (unseen.unsqueeze(-2) if clear.ndim > unseen.ndim else unseen)
+
+
 def _balanced(
     source: Source, constructions: Sequence[Construction], points: int | None, **options: Any
 ) -> tuple[Network, Any]:
@@ -175,7 +187,18 @@ def _balanced(
     return net, x
 
 
+SMOOTH = Promise(
+    "no hidden unit that the next layer sees is at its kink at a point",
+    lambda o, net, x: net.depth == 1 or _is_smooth(net, x),
+)
+CONSTRUCTIONS = Promise(
+    'every hidden neuron is balanced; exactly, but for "rescaled"',
+    lambda o, net, _: net.depth == 1 or _is_balanced(net),
+)
+
+
 @instances
+@promises(SMOOTH, depth=DEPTH, width=WIDTH, slopes=SLOPE, constructions=CONSTRUCTIONS)
 def balanced_networks_at_points(
     source: Source,
     *,
@@ -187,12 +210,21 @@ def balanced_networks_at_points(
     """A balanced network and a point x, shape `(*batch, n_0)`, at which it is differentiable.
 
     A violation on an exact one can be certified. `constructions=("exact", "rescaled")` draws the
-    others as well, on which a violation in floats stays undecided.
+    others as well, on which a violation in floats stays undecided. Of those, a unit may be at its
+    kink that the next layer does not see.
     """
     return _balanced(source, constructions, None, depth=depth, width=width, slopes=slopes)
 
 
 @instances
+@promises(
+    SMOOTH,
+    depth=DEPTH,
+    width=WIDTH,
+    points=POINTS,
+    slopes=SLOPE,
+    constructions=CONSTRUCTIONS,
+)
 def balanced_networks_with_inputs(
     source: Source,
     *,

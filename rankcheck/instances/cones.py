@@ -8,6 +8,15 @@ import torch
 
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import Range, slope
+from rankcheck.instances.promises import (
+    Promise,
+    at_most,
+    inside,
+    is_identity,
+    promises,
+    same,
+    within,
+)
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye
 
@@ -76,7 +85,54 @@ def planar_domain(source: Source, dimension: Range = (1, 3)) -> tuple[Any, Any, 
     return V, N @ V.mT, (V @ y.unsqueeze(-1)).squeeze(-1)
 
 
+def _squares(A: Any, V: Any) -> tuple[Any, Any]:
+    """R_ii² (*batch, k), and R_ij/R_ii above the diagonal: of AV = QR, by elimination from RᵀR."""
+    G = (A @ V).mT @ (A @ V)
+    k = G.shape[-1]
+    rows, squares = [], []
+    for i in range(k):
+        squares.append(G[..., i, i])
+        row = G[..., i, :] / G[..., i, i].unsqueeze(-1)
+        rows.append(torch.where(torch.arange(k, device=row.device) > i, row, 0 * row))
+        G = G - squares[-1][..., None, None] * row.unsqueeze(-1) * row.unsqueeze(-2)
+    return torch.stack(squares, -1), torch.stack(rows, -2)
+
+
+def _are_small(squares: Any, ratios: Any, above: float) -> Any:
+    return at_most(0, ratios) & at_most(ratios * ratios * squares.unsqueeze(-1), above**2)
+
+
+def _gram(A: Any) -> Any:
+    return A.mT @ A
+
+
+def _times(A: Any, x: Any) -> Any:
+    return (A @ x.unsqueeze(-1)).squeeze(-1)
+
+
 @instances
+@promises(
+    Promise("VᵀV = 1", lambda o, A, V, *_: is_identity(V.mT @ V)),
+    Promise("AVVᵀ = A", lambda o, A, V, *_: same(A @ V @ V.mT, A)),
+    Promise("O_in x ≥ 0", lambda o, A, V, into, out, L, a, x: at_most(0, _times(into, x))),
+    Promise(
+        "O_out Ax ≥ 0", lambda o, A, V, into, out, L, a, x: at_most(0, _times(out, _times(A, x)))
+    ),
+    Promise("O_in is an isometry on Im V", lambda o, A, V, into, *_: is_identity(_gram(into @ V))),
+    Promise(
+        "O_out is an isometry on Im A",
+        lambda o, A, V, into, out, *_: same(_gram(out @ A), _gram(A)),
+    ),
+    depth=Promise("the depth is in the range", lambda o, A, V, *rest: inside(o.depth, rest[2])),
+    diagonal=Promise(
+        "the diagonal entries of R lie in the range",
+        lambda o, A, V, *_: within((o.diagonal[0] ** 2, o.diagonal[1] ** 2), _squares(A, V)[0]),
+    ),
+    above=Promise(
+        "the other entries of R lie in [0, above]",
+        lambda o, A, V, *_: _are_small(*_squares(A, V), o.above),
+    ),
+)
 def linear_maps_on_cones(
     source: Source,
     *,

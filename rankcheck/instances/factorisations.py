@@ -9,6 +9,15 @@ import torch
 from rankcheck.instances.matrices import positive, semi_orthogonal
 from rankcheck.instances.networks import Range, Slopes, network, slope
 from rankcheck.instances.points import box, point_in
+from rankcheck.instances.promises import (
+    SLOPES,
+    Promise,
+    at_most,
+    has_slope,
+    inside,
+    is_identity,
+    promises,
+)
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.networks.network import Network
@@ -44,6 +53,17 @@ def negative_seam(source: Source) -> tuple[Network, Network, Any]:
 
 
 @instances
+@promises(
+    Promise("g(x) is at least the bound", lambda o, h, g, low, L, x: at_most(low, g(x))),
+    extra=Promise(
+        "L − L_g − L_h is in the range",
+        lambda o, h, g, low, L, x: inside(o.extra, L - h.depth - g.depth),
+    ),
+    slopes=Promise(
+        f"{SLOPES}; g and h have the same one",
+        lambda o, h, g, *_: has_slope(o.slopes, g.slope) & torch.as_tensor(h.slope == g.slope),
+    ),
+)
 def factorised_functions(
     source: Source, *, extra: Range = (0, 12), slopes: Slopes = "any"
 ) -> tuple[Network, Network, Any, int, Any]:
@@ -56,6 +76,10 @@ def factorised_functions(
 
 
 @instances
+@promises(
+    Promise("g(x) is less than the number in place of it", lambda o, h, g, low, L, x: g(x) < low),
+    Promise("L > L_g + L_h", lambda o, h, g, low, L, x: h.depth + g.depth < L),
+)
 def unbounded_functions(source: Source) -> tuple[Network, Network, Any, int, Any]:
     """The same with relu(g(x)) + 1 in place of the lower bound, more than g(x) at the point x."""
     h, g, _, depth, x = factorised_functions().build(source)
@@ -63,6 +87,19 @@ def unbounded_functions(source: Source) -> tuple[Network, Network, Any, int, Any
 
 
 @instances
+@promises(
+    Promise("g(x) > 0, and its bound is 0", lambda o, h, g, low, L, x: (g(x) > 0) & (low == 0)),
+    Promise(
+        "g is linear with orthonormal rows, h with orthonormal columns",
+        lambda o, h, g, *_: (
+            is_identity(g.weights[0] @ g.weights[0].mT)
+            & is_identity(h.weights[0].mT @ h.weights[0])
+            & (g.biases[0] == 0).all(-1)[..., None, None]
+            & (h.biases[0] == 0).all(-1)[..., None, None]
+        ),
+    ),
+    Promise("L ≥ L_g + L_h", lambda o, h, g, low, L, x: h.depth + g.depth <= L),
+)
 def isometries_in_the_orthant(source: Source) -> tuple[Network, Network, Any, int, Any]:
     """h and g linear, with orthonormal columns and rows, at a point with g > 0: s_i(Jf) = 1."""
     k = source.integer(1, 3)

@@ -14,6 +14,14 @@ import torch
 
 from rankcheck.instances.matrices import away_from_zero, orthogonal, positive
 from rankcheck.instances.networks import Range, Slopes, slope
+from rankcheck.instances.promises import (
+    SLOPES,
+    Promise,
+    has_slope,
+    inside,
+    is_identity,
+    promises,
+)
 from rankcheck.instances.source import Source, instances
 from rankcheck.witnesses.loops import Loop, activate, close
 
@@ -60,7 +68,23 @@ def positive_square(v: Any) -> Any:
     return torch.where(square > 0, square, 1 + 0 * square)
 
 
+RAYS = Promise("their number is in the range", lambda o, f: inside(o.rays, f.rays.shape[-1]))
+SPINE = Promise("the spine has so many columns", lambda o, f: f.spine.shape[-1] == o.spine)
+LENGTH = Promise("the number of layers is in the range", lambda o, f: inside(o.length, f.length))
+SLOPE = Promise(SLOPES, lambda o, f: has_slope(o.slopes, f.slope))
+
+
 @instances
+@promises(
+    Promise(
+        "the space has at most one dimension more than there are rays and columns of the spine",
+        lambda o, f: f.rays.shape[-2] <= f.rays.shape[-1] + f.spine.shape[-1] + 1,
+    ),
+    rays=RAYS,
+    spine=SPINE,
+    length=LENGTH,
+    slopes=SLOPE,
+)
 def loops(
     source: Source,
     *,
@@ -93,6 +117,18 @@ def planar_loop(source: Source, across: Any, along: Any, a: Any, length: Range =
 
 
 @instances
+@promises(
+    Promise("the loop closes", lambda o, f: f.closes()),
+    Promise(
+        "every layer is orthogonal, without kinks",
+        lambda o, f: (
+            not any(f.kinked)
+            and torch.stack([is_identity(W.mT @ W).all(-1).all(-1) for W in f.weights]).all(0)
+        ),
+    ),
+    spine=SPINE,
+    slopes=SLOPE,
+)
 def planar_loops(source: Source, *, spine: int = 0, slopes: Slopes = "any") -> Loop:
     """Planar loops around three or four rays in the plane or two on a line, and a spine."""
     rays = source.choice((3, 2, 4, 2))
@@ -110,6 +146,16 @@ def layers_near(source: Source, n: int, kinked: int, small: Any) -> Any:
 
 
 @instances
+@promises(
+    Promise(
+        "each layer has as many kinked units as there are rays beyond two",
+        lambda o, f: set(f.kinked) == {f.rays.shape[-1] - 2},
+    ),
+    rays=RAYS,
+    spine=SPINE,
+    length=LENGTH,
+    slopes=SLOPE,
+)
 def bent_loops(
     source: Source,
     *,
@@ -152,6 +198,14 @@ def blind(W: Any, v: Any) -> Any:
 
 
 @instances
+@promises(
+    Promise(
+        "there are three arcs, the first with a stop, and two kinked units in each layer",
+        lambda o, f: f.rays.shape[-1] == 3 and len(f.bent) == 1 and set(f.kinked) == {2},
+    ),
+    length=LENGTH,
+    slopes=SLOPE,
+)
 def stopped_loops(source: Source, *, length: Range = (1, 4), slopes: Slopes = "any") -> Loop:
     """Loops near planar ones with a kink on a ray: three arcs, of which the first bends at a stop.
 

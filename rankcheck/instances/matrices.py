@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from rankcheck import linalg
+from rankcheck.instances.promises import Promise, inside, promises, same
 from rankcheck.instances.source import Source, instances
 
 #: The structures of a drawn matrix, the simplest first.
@@ -106,7 +107,17 @@ def matrix(source: Source, m: int, n: int, bound: float = 8.0) -> Any:
     return entries if structure == "dense" else 0 * entries
 
 
+SIZES = Promise(
+    "all numbers of rows and columns are in the range",
+    lambda o, *found: all(inside(o.size, *A.shape[-2:]) for A in found),
+)
+
+
 @instances
+@promises(
+    rows=Promise("their number is in the range", lambda o, A: inside(o.rows, A.shape[-2])),
+    columns=Promise("their number is in the range", lambda o, A: inside(o.columns, A.shape[-1])),
+)
 def matrices(
     source: Source, *, rows: tuple[int, int] = (1, 4), columns: tuple[int, int] = (1, 4)
 ) -> Any:
@@ -115,6 +126,7 @@ def matrices(
 
 
 @instances
+@promises(Promise("both have one shape", lambda o, A, B: A.shape == B.shape), size=SIZES)
 def matrix_pairs(source: Source, *, size: tuple[int, int] = (1, 4)) -> Any:
     """Two matrices of one shape."""
     m, n = source.integer(*size), source.integer(*size)
@@ -122,6 +134,10 @@ def matrix_pairs(source: Source, *, size: tuple[int, int] = (1, 4)) -> Any:
 
 
 @instances
+@promises(
+    Promise("A has as many columns as B has rows", lambda o, A, B: A.shape[-1] == B.shape[-2]),
+    size=SIZES,
+)
 def chained_matrices(source: Source, *, size: tuple[int, int] = (1, 4)) -> Any:
     """Two matrices that can be multiplied, A of shape m × k and B of shape k × n."""
     m, k, n = source.integer(*size), source.integer(*size), source.integer(*size)
@@ -129,6 +145,14 @@ def chained_matrices(source: Source, *, size: tuple[int, int] = (1, 4)) -> Any:
 
 
 @instances
+@promises(
+    Promise("ABᵀ = 0", lambda o, A, B: same(A @ B.mT, 0)),
+    Promise("AᵀB = 0", lambda o, A, B: same(A.mT @ B, 0)),
+    size=Promise(
+        "all numbers of rows and columns are sums of two in the range",
+        lambda o, *found: all(inside((2 * o.size[0], 2 * o.size[1]), *A.shape[-2:]) for A in found),
+    ),
+)
 def orthogonal_blocks(source: Source, *, size: tuple[int, int] = (1, 3)) -> Any:
     """Two matrices of one shape whose row spaces and whose column spaces are orthogonal."""
     m, n = source.integer(*size), source.integer(*size)
@@ -141,6 +165,7 @@ def orthogonal_blocks(source: Source, *, size: tuple[int, int] = (1, 3)) -> Any:
 
 
 @instances
+@promises(Promise("AAᵀA = A", lambda o, A: same(A @ A.mT @ A, A)), size=SIZES)
 def partial_isometries(source: Source, *, size: tuple[int, int] = (1, 4)) -> Any:
     """A matrix all of whose singular values are 0 or 1."""
     m, n = source.integer(*size), source.integer(*size)

@@ -17,13 +17,21 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec
 
 import torch
 
 from rankcheck import linalg
 from rankcheck.instances.networks import Range
+from rankcheck.instances.promises import (
+    Promise,
+    at_most,
+    inside,
+    is_identity,
+    promises,
+    same,
+)
 from rankcheck.instances.source import Instances, Source, instances
 
 __all__ = [
@@ -266,19 +274,94 @@ def hermitian(source: Source, n: int, bound: float = 8.0) -> tuple[Any, Any]:
     return real, imaginary
 
 
+# Promises
+
+
+def each(says: str, holds: Callable[[Any], Any]) -> Promise:
+    """A promise about every matrix, real or as a pair."""
+    return Promise(says, lambda o, *found: _all(holds(A) for A in found))
+
+
+def each_pair(says: str, holds: Callable[[Any, Any], Any]) -> Promise:
+    """A promise about every complex matrix X + iY."""
+    return Promise(
+        says,
+        lambda o, *found: _all(holds(X, Y) for X, Y in zip(found[::2], found[1::2], strict=True)),
+    )
+
+
+def _all(found: Iterable[Any]) -> Any:
+    """Where the entries of all arrays are true, (*batch)."""
+    return functools.reduce(torch.logical_and, [torch.as_tensor(f).all(-1).all(-1) for f in found])
+
+
+def _condition(o: Any, *found: Any) -> Any:
+    """Of positive semidefinite matrices: the largest eigenvalue against the least positive one."""
+    good = []
+    for A in found:
+        s, rank = linalg.singular_values(A), linalg.rank(A)
+        positive = torch.arange(s.shape[-1], device=rank.device) < rank.unsqueeze(-1)
+        least = torch.where(positive, s, s[..., :1]).amin(-1)
+        good.append(at_most(s[..., 0], o.condition * least))
+    return functools.reduce(torch.logical_and, good)
+
+
+SIZE = Promise(
+    "all are n × n for one n in the range",
+    lambda o, *found: (
+        inside(o.size, found[0].shape[-1])
+        and all(A.shape[-2:] == (found[0].shape[-1],) * 2 for A in found)
+    ),
+)
+COUNT = Promise("there are so many", lambda o, *found: len(found) == o.count)
+PAIRS = Promise(
+    "there are so many, two real matrices each", lambda o, *found: len(found) == 2 * o.count
+)
+SYMMETRY = each("A = Aᵀ", lambda A: A.mT == A)
+CONDITION = Promise("no quotient of positive eigenvalues is larger", _condition)
+RANK = Promise(
+    "unless None, the rank is this one",
+    lambda o, *found: (
+        o.rank is None
+        or functools.reduce(torch.logical_and, [linalg.rank(A) == o.rank for A in found])
+    ),
+)
+
+
 # Generators
 
 
 @_validated
 @instances
+@promises(
+    SYMMETRY,
+    each("no entry is larger than 8n", lambda A: at_most(A.abs(), 8 * A.shape[-1])),
+    size=SIZE,
+    count=COUNT,
+)
 def symmetric_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
-    """Symmetric matrices: dense, zero, of low rank, or with two eigenvalues; entries in [-8, 8]."""
+    """Symmetric matrices: dense, zero, of low rank, or with two eigenvalues.
+
+    Entries lie in [-8, 8], those of a matrix of rank k in [-8k, 8k].
+    """
     n = source.integer(*size)
     return _repeat(count, lambda: symmetric(source, n))
 
 
 @_validated
 @instances
+@promises(
+    SYMMETRY,
+    Promise(
+        "every eigenvalue is positive",
+        lambda o, *found: functools.reduce(
+            torch.logical_and, [torch.linalg.eigvalsh(A).amin(-1) > 0 for A in found]
+        ),
+    ),
+    size=SIZE,
+    condition=CONDITION,
+    count=COUNT,
+)
 def positive_definite_matrices(
     source: Source, *, size: Range = (1, 4), condition: float = 1e4, count: int = 1
 ) -> Any:
@@ -293,6 +376,19 @@ def positive_definite_matrices(
 
 @_validated
 @instances
+@promises(
+    SYMMETRY,
+    Promise(
+        "no eigenvalue is negative",
+        lambda o, *found: functools.reduce(
+            torch.logical_and, [at_most(0, torch.linalg.eigvalsh(A)).all(-1) for A in found]
+        ),
+    ),
+    size=SIZE,
+    rank=RANK,
+    condition=CONDITION,
+    count=COUNT,
+)
 def positive_semidefinite_matrices(
     source: Source,
     *,
@@ -316,6 +412,7 @@ def positive_semidefinite_matrices(
 
 @_validated
 @instances
+@promises(SYMMETRY, each("P² = P", lambda P: same(P @ P, P)), size=SIZE, rank=RANK, count=COUNT)
 def projections(
     source: Source, *, size: Range = (1, 4), rank: int | None = None, count: int = 1
 ) -> Any:
@@ -331,6 +428,7 @@ def projections(
 
 @_validated
 @instances
+@promises(each("QᵀQ = 1", lambda Q: is_identity(Q.mT @ Q)), size=SIZE, count=COUNT)
 def orthogonal_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
     """Orthogonal matrices of both determinants, as products of n − 1 or n reflections."""
     n = source.integer(*size)
@@ -339,6 +437,14 @@ def orthogonal_matrices(source: Source, *, size: Range = (1, 4), count: int = 1)
 
 @_validated
 @instances
+@promises(
+    each_pair(
+        "U*U = 1",
+        lambda X, Y: is_identity(X.mT @ X + Y.mT @ Y) & same(X.mT @ Y, Y.mT @ X),
+    ),
+    size=SIZE,
+    count=PAIRS,
+)
 def unitary_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
     """Unitary matrices: real and imaginary part, one after the other, for each matrix.
 
@@ -350,6 +456,7 @@ def unitary_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) ->
 
 @_validated
 @instances
+@promises(each_pair("A = A*", lambda X, Y: (X.mT == X) & (-Y.mT == Y)), size=SIZE, count=PAIRS)
 def hermitian_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
     """Hermitian matrices: real and imaginary part, one after the other, for each matrix.
 
@@ -362,6 +469,15 @@ def hermitian_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) 
 
 @_validated
 @instances
+@promises(
+    each("no entry is negative", lambda A: A >= 0),
+    each(
+        "every row and column sums to 1",
+        lambda A: same(A.sum(-1, keepdim=True), 1) & same(A.sum(-2, keepdim=True), 1),
+    ),
+    size=SIZE,
+    count=COUNT,
+)
 def doubly_stochastic_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
     """Doubly stochastic matrices: convex combinations of up to (n − 1)² + 1 permutations.
 
@@ -385,6 +501,15 @@ def doubly_stochastic_matrices(source: Source, *, size: Range = (1, 4), count: i
 
 @_validated
 @instances
+@promises(
+    each("every entry is 0 or 1", lambda P: (P == 0) | (P == 1)),
+    each(
+        "every row and column has one 1",
+        lambda P: (P.sum(-1, keepdim=True) == 1) & (P.sum(-2, keepdim=True) == 1),
+    ),
+    size=SIZE,
+    count=COUNT,
+)
 def permutation_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
     """Permutation matrices; a batch holds the same permutation throughout."""
     n = source.integer(*size)
@@ -400,6 +525,21 @@ def permutation_matrices(source: Source, *, size: Range = (1, 4), count: int = 1
 
 @_validated
 @instances
+@promises(
+    rows=Promise(
+        "their number is in the range",
+        lambda o, *found: all(inside(o.rows, A.shape[-2]) for A in found),
+    ),
+    columns=Promise(
+        "their number is in the range",
+        lambda o, *found: all(inside(o.columns, A.shape[-1]) for A in found),
+    ),
+    decades=Promise(
+        "no entry is larger than 10 to the power of them",
+        lambda o, *found: _all(at_most(A.abs(), 10.0**o.decades) for A in found),
+    ),
+    count=COUNT,
+)
 def graded_matrices(
     source: Source,
     *,
@@ -411,7 +551,8 @@ def graded_matrices(
     """Matrices with entries of very different magnitudes: by entry, row, column, or both.
 
     The magnitudes are almost log-uniform over so many decades, half of them below 1. An entry is a
-    magnitude times a number in [-1, 1], so that zeros and both signs occur.
+    magnitude times a number in [-1, 1], so that zeros and both signs occur. Those of rows and of
+    columns multiply.
     """
     m, n = source.integer(*rows), source.integer(*columns)
     ratio = 10.0**decades

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -10,6 +11,16 @@ import torch
 
 from rankcheck import linalg
 from rankcheck.instances.matrices import low_rank, positive, semi_orthogonal
+from rankcheck.instances.promises import (
+    SLOPES,
+    Promise,
+    at_most,
+    has_slope,
+    inside,
+    promises,
+    same,
+    within,
+)
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import Number
 from rankcheck.networks.network import Network, leaky
@@ -286,7 +297,10 @@ def clear_without_biases(
         z = alpha @ w.mT
         if active:
             turned = units_to_turn(z[..., 0, :], active[index])
-            w, z = torch.where(turned.unsqueeze(-1), -w, w), torch.where(turned[..., None, :], -z, z)
+            w, z = (
+                torch.where(turned.unsqueeze(-1), -w, w),
+                torch.where(turned[..., None, :], -z, z),
+            )
         if index < net.depth - 2:
             lost = _vanishes(leaky(z, steepness))
             if index == 0:
@@ -381,7 +395,24 @@ def _with_points(
     return clear_of_boundaries(source, net, x, active), x
 
 
+# Promises of generators whose instances begin with a network and its points
+
+DEPTH = Promise("the depth is in the range", lambda o, net, *_: inside(o.depth, net.depth))
+WIDTH = Promise("all widths are in the range", lambda o, net, *_: inside(o.width, *net.widths))
+SLOPE = Promise(SLOPES, lambda o, net, *_: has_slope(o.slopes, net.slope))
+POINTS = Promise("their number is in the range", lambda o, _, x: inside(o.points, x.shape[-2]))
+BIASES = Promise("if False, every bias is zero", lambda o, net, _: o.biases or _without_biases(net))
+DIFFERENTIABLE = Promise(
+    "no hidden unit is at its kink at a point", lambda o, net, x: net.is_differentiable_at(x)
+)
+
+
+def _without_biases(net: Network) -> Any:
+    return torch.cat([b == 0 for b in net.biases], -1)
+
+
 @instances
+@promises(DIFFERENTIABLE, depth=DEPTH, width=WIDTH, slopes=SLOPE, biases=BIASES)
 def networks_at_points(
     source: Source,
     *,
@@ -398,6 +429,17 @@ def networks_at_points(
 
 
 @instances
+@promises(
+    depth=DEPTH,
+    width=WIDTH,
+    points=POINTS,
+    slopes=SLOPE,
+    biases=BIASES,
+    differentiable=Promise(
+        f"unless False, {DIFFERENTIABLE.says}",
+        lambda o, *drawn: not o.differentiable or DIFFERENTIABLE.holds(o, *drawn),
+    ),
+)
 def networks_with_inputs(
     source: Source,
     *,
@@ -414,7 +456,55 @@ def networks_with_inputs(
     return _with_points(source, net, alive, source.integer(*points), biases, differentiable)
 
 
+def _singular_values(net: Network) -> Any:
+    """Those of all layers, (*batch, their number)."""
+    return torch.cat([linalg.singular_values(w) for w in net.weights], -1)
+
+
+def _lie_in(ends: tuple[float, float], s: Any) -> Any:
+    return at_most(ends[0], s[..., :1]) & (within(ends, s) | at_most(s, 0))
+
+
+def _agree(s: Any) -> Any:
+    return same(s, s[..., :1]) | at_most(s, 0)
+
+
 @instances
+@promises(
+    Promise("no bias", lambda o, net, _: _without_biases(net)),
+    Promise(
+        "every pre-activation at x is positive",
+        lambda o, net, x: (
+            torch.cat([z > 0 for z in net.preactivations(x)[:-1]], -1) if net.depth > 1 else True
+        ),
+    ),
+    Promise(
+        r"‖θ‖² = L‖Jf(x)‖^{2/L} in the Schatten norm S^{2/L}",
+        lambda o, net, x: same(
+            net.cost(), net.depth * linalg.schatten_power(net.jacobian(x), Fraction(2, net.depth))
+        ),
+    ),
+    depth=DEPTH,
+    width=Promise(
+        "the hidden widths are some k in the range, and the outer ones k or k + 1",
+        lambda o, net, _: (
+            all(
+                inside(o.width, k) and inside((k, k + 1), net.widths[0], net.widths[-1])
+                for k in net.widths[1:-1]
+            )
+            and inside((o.width[0], o.width[1] + 1), *net.widths)
+        ),
+    ),
+    slopes=SLOPE,
+    scale=Promise(
+        "the t_i, the singular values of each layer but zeros, lie in the range",
+        lambda o, net, _: _lie_in(o.scale, _singular_values(net)),
+    ),
+    equal=Promise(
+        "if True, the t_i are equal",
+        lambda o, net, _: not o.equal or _agree(_singular_values(net)),
+    ),
+)
 def balanced_linear_networks(
     source: Source,
     *,
@@ -446,8 +536,14 @@ def balanced_linear_networks(
 
 
 @instances
+@promises(
+    DIFFERENTIABLE,
+    Promise("the slope lies in [3/2, 4]", lambda o, net, _: within((1.5, 4.0), net.slope)),
+)
 def steep_networks(source: Source) -> tuple[Network, Any]:
     """Slopes in [3/2, 4], outside of (−1, 1): a network and a point where it is differentiable."""
     net, x = networks_at_points(depth=(2, 4), slopes="relu")(source)
     steepness = slope_in_range(source, low=1.5, high=4.0)
-    return Network.unchecked_slope(net.weights, net.biases, steepness), x
+    steep = Network.unchecked_slope(net.weights, net.biases, steepness)
+    require_differentiable(source, steep, x)  # the kinks were cleared for the slope 0
+    return steep, x

@@ -29,6 +29,7 @@ import torch
 from hypothesis import strategies as st
 
 from rankcheck.errors import contained
+from rankcheck.instances.promises import PROMISED, promises_of
 from rankcheck.instances.record import Entries, Integer, Record
 
 T = TypeVar("T")
@@ -419,6 +420,7 @@ def instances(generator: Callable[Concatenate[Source, P], Any]) -> Callable[P, I
     factory.__doc__ = generator.__doc__
     factory.__signature__ = signature  # type: ignore[attr-defined]
     factory.__dict__[_FACTORY] = True
+    factory.__dict__[PROMISED] = promises_of(generator)
     return factory
 
 

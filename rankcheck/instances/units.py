@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from rankcheck import linalg
 from rankcheck.instances.matrices import (
     away_from_zero,
     matrix,
@@ -18,6 +19,7 @@ from rankcheck.instances.matrices import (
     signs,
 )
 from rankcheck.instances.networks import Range
+from rankcheck.instances.promises import Promise, inside, promises, same
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.legendre import stereographic
 
@@ -42,10 +44,56 @@ def depth(source: Source, shallow: Range = (2, 8)) -> int:
     return source.choice((*range(shallow[0], shallow[1] + 1), *DEEP))
 
 
+# Promises of generators whose instances begin with the rows W and the points x
+
+UNITS = Promise("their number is in the range", lambda o, W, *_: inside(o.units, W.shape[-2]))
+INPUTS = Promise("their number is in the range", lambda o, W, *_: inside(o.inputs, W.shape[-1]))
+LAW = Promise(
+    "the probabilities are ≥ 0 and sum to 1",
+    lambda o, W, b, a, x, p, *_: (p >= 0) & same(p.sum(-1, keepdim=True), 1),
+)
+CROSSED = Promise(
+    "from the points 1, ..., k − 1 to the others unit k, and no other unit, changes its sign",
+    lambda o, W, b, a, x, p, *_: _crossed_in_order(_values(W, b, x)),
+)
+
+
+def _positive(L: int, scales: Any) -> Any:
+    return (scales > 0) & (L >= 2)
+
+
+def _values(W: Any, b: Any, x: Any) -> Any:
+    """w_k·x_j + b_k, (*batch, N, K)."""
+    return x @ W.mT + b.unsqueeze(-2)
+
+
+def _crossed_in_order(z: Any) -> Any:
+    """Whether the sign of column k is one up to row k, and the other from row k + 1 on."""
+    points, units = torch.arange(z.shape[-2]), torch.arange(z.shape[-1])
+    before = points[:, None] <= units
+    first = (z[..., :1, :] > 0).expand(*z.shape)
+    return (z != 0) & ((z > 0) == torch.where(before.to(first.device), first, ~first))
+
+
+def _sum_of(z: Any, a: Any) -> Any:
+    """h at the points, (*batch, N)."""
+    return (torch.relu(z) * a.unsqueeze(-2)).sum(-1)
+
+
+def _is_constant(values: Any) -> Any:
+    return same(values, values[..., :1])
+
+
 # Units with scales
 
 
 @instances
+@promises(
+    Promise("λ > 0 and L ≥ 2", lambda o, W, a, L, scales: _positive(L, scales)),
+    units=UNITS,
+    inputs=INPUTS,
+    depths=Promise("L is in the range", lambda o, W, a, L, scales: inside(o.depths, L)),
+)
 def units_with_scales(
     source: Source, *, units: Range = (1, 5), inputs: Range = (1, 4), depths: Range = (2, 8)
 ) -> tuple[Any, Any, int, Any]:
@@ -56,6 +104,13 @@ def units_with_scales(
 
 
 @instances
+@promises(
+    Promise(
+        "⟨w_i, w_j⟩ = λ_i^{2L} for i = j, and 0 otherwise",
+        lambda o, W, a, L, t: same(W @ W.mT, torch.diag_embed(t ** (2 * L))),
+    ),
+    Promise("a = 1, λ > 0", lambda o, W, a, L, t: (a == 1) & (t > 0)),
+)
 def orthogonal_units(source: Source) -> tuple[Any, Any, int, Any]:
     """Orthogonal rows w_k of length t_k^L, a_k = 1, and λ_k = t_k: the least Φ_L for these rows.
 
@@ -72,6 +127,15 @@ def orthogonal_units(source: Source) -> tuple[Any, Any, int, Any]:
 
 
 @instances
+@promises(
+    Promise(
+        "w_k/λ_k² is the same for all k",
+        lambda o, W, a, L, t: same(
+            W / (t * t).unsqueeze(-1), (W / (t * t).unsqueeze(-1))[..., :1, :]
+        ),
+    ),
+    Promise("a_k = ±1, λ > 0", lambda o, W, a, L, t: (a * a == 1) & (t > 0)),
+)
 def parallel_units(source: Source) -> tuple[Any, Any, int, Any]:
     """Rows w_k = t_k² v of one direction, a_k = ±1, and λ_k = t_k: the scales of the path norm."""
     K, D = source.integer(1, 4), source.integer(1, 4)
@@ -86,6 +150,15 @@ def parallel_units(source: Source) -> tuple[Any, Any, int, Any]:
 
 
 @instances
+@promises(
+    LAW,
+    Promise("λ > 0 and L ≥ 2", lambda o, W, b, a, x, p, L, scales: _positive(L, scales)),
+    units=UNITS,
+    inputs=INPUTS,
+    points=Promise(
+        "their number is in the range", lambda o, W, b, a, x, *_: inside(o.points, x.shape[-2])
+    ),
+)
 def units_at_points(
     source: Source, *, units: Range = (1, 5), inputs: Range = (1, 4), points: Range = (1, 5)
 ) -> tuple[Any, Any, Any, Any, Any, int, Any]:
@@ -100,6 +173,17 @@ def units_at_points(
 
 
 @instances
+@promises(
+    LAW,
+    Promise("every unit is active at every point", lambda o, W, b, a, x, *_: _values(W, b, x) > 0),
+    Promise(
+        "w_k/λ_k² is the same for all k",
+        lambda o, W, b, a, x, p, L, t: same(
+            W / (t * t).unsqueeze(-1), (W / (t * t).unsqueeze(-1))[..., :1, :]
+        ),
+    ),
+    Promise("a = 1", lambda o, W, b, a, *_: a == 1),
+)
 def aligned_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, int, Any]:
     """Parallel units of one sign, all active at every point, at the scales of the path norm.
 
@@ -128,6 +212,18 @@ def separate_units(source: Source, *, least: int = 1) -> tuple[Any, Any, Any, An
 
 
 @instances
+@promises(
+    LAW,
+    Promise(
+        "unit k is active at point k, and at no other",
+        lambda o, W, b, a, x, *_: (
+            (_values(W, b, x) != 0)
+            & ((_values(W, b, x) > 0) == torch.eye(W.shape[-2], dtype=torch.bool))
+        ),
+    ),
+    Promise("there are two units or more", lambda o, W, *_: W.shape[-2] >= 2),
+    Promise("λ = 1", lambda o, W, b, a, x, p, L, scales: scales == 1),
+)
 def separate_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, int, Any]:
     """Two or more separate units, a large depth, uniform λ: MV(h; q)^{2/L} is nearly the cost."""
     W, b, a, x, p, _ = separate_units(source, least=2)
@@ -135,6 +231,16 @@ def separate_units_at_points(source: Source) -> tuple[Any, Any, Any, Any, Any, i
 
 
 @instances
+@promises(
+    LAW,
+    CROSSED,
+    units=UNITS,
+    inputs=INPUTS,
+    full_rank=Promise(
+        "if True, rank W = min(K, D)",
+        lambda o, W, *_: not o.full_rank or linalg.rank(W) == min(W.shape[-2:]),
+    ),
+)
 def units_on_a_line(
     source: Source, *, units: Range = (1, 4), inputs: Range = (1, 4), full_rank: bool = False
 ) -> tuple[Any, Any, Any, Any, Any]:
@@ -144,8 +250,9 @@ def units_on_a_line(
     first coordinate axis. Unit k bends at τ_1 < ... < τ_K (w_k1 ≠ 0, b_k = −w_k1 τ_k), and x holds
     the K + 1 points (ξ, 0, ..., 0) with ξ below, between and above the τ_k, each of positive mass.
     So ∇f(x_k) − ∇f(x_{k−1}) = ±a_k w_k. The a_k and the factors of W are multiples of 1/64, so that
-    floats decide the ranks. The rank of W is drawn first; with `full_rank` it is
-    min(K, D). It is smaller where the drawn entries are degenerate.
+    floats decide the ranks. A bound of the rank of W is drawn first, and the rank is smaller where
+    the drawn entries are degenerate. With `full_rank` it is min(K, D): where it would be smaller,
+    the rows are e_k, with the same w_k1.
     """
     rank = 1 if full_rank else source.integer(1, min(units[1], inputs[1]))
     K, D = (
@@ -154,12 +261,25 @@ def units_on_a_line(
     )
     rank = min(K, D) if full_rank else rank
     W, a = crossing_rows(source, K, D, rank), _in_steps(source.tensor(K))
+    if full_rank:
+        simple = torch.where(
+            torch.arange(D, device=W.device) == 0, W, linalg.eye(max(K, D), like=W)[:K, :D]
+        )
+        W = torch.where((linalg.rank(W) < rank)[..., None, None], simple, W)
     bends = breakpoints(source, K)
     x = on_the_line(between(bends), D)
     return W, -W[..., 0] * bends, a, x, law(source, K + 1, everywhere=True)
 
 
 @instances
+@promises(
+    LAW,
+    Promise("λ > 0 and L ≥ 2", lambda o, W, b, a, x, p, L, scales: _positive(L, scales)),
+    least=Promise(
+        "there are so many units, inputs and points, or more",
+        lambda o, W, b, a, x, *_: min(*W.shape[-2:], x.shape[-2]) >= o.least,
+    ),
+)
 def functions_of_any_rank(
     source: Source, *, least: int = 1
 ) -> tuple[Any, Any, Any, Any, Any, int, Any]:
@@ -175,6 +295,18 @@ def functions_of_any_rank(
 
 
 @instances
+@promises(
+    LAW,
+    CROSSED,
+    Promise(
+        "the two functions differ by the same number at all points",
+        lambda o, W, b, a, x, p, V, d, e: _is_constant(
+            _sum_of(_values(W, b, x), a) - _sum_of(_values(V, d, x), e)
+        ),
+    ),
+    units=UNITS,
+    inputs=INPUTS,
+)
 def two_networks_on_a_line(
     source: Source, *, units: Range = (1, 3), inputs: Range = (1, 4)
 ) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:

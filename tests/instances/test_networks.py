@@ -12,6 +12,7 @@ from rankcheck.instances.balanced import (
     balanced_networks_at_points,
     balanced_networks_with_inputs,
 )
+from rankcheck.instances.choices import read_choices
 from rankcheck.instances.matrices import (
     chained_matrices,
     low_rank,
@@ -33,9 +34,10 @@ from rankcheck.instances.networks import (
     networks_at_points,
     networks_with_inputs,
     nonzero_diagonal,
+    steep_networks,
 )
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import BatchSource, ReplaySource, instances, seed_of
+from rankcheck.instances.source import BatchSource, Rejected, ReplaySource, instances, seed_of
 from rankcheck.networks import Network
 
 pytestmark = pytest.mark.slow  # hundreds of draws by Hypothesis
@@ -237,6 +239,15 @@ def test_a_moved_bias_is_moved_on_balls_too(drawn):
     assert bool(net.is_differentiable_at(x))
 
 
+def test_a_steep_network_at_a_kink_is_rejected():
+    """Clear of its kinks as a ReLU network: z_1 = −1, z_2 = 2. With the slope 2, z_2 = 0."""
+    layers = [[[1]], [-2], [[1]], [2], [[1]], [0]]
+    for steepness in (1.5, 3):
+        read_choices(steep_networks(), [3, 1, 1, 1, 1, 0, *layers, [1], steepness])
+    with pytest.raises(Rejected, match="differentiable"):
+        read_choices(steep_networks(), [3, 1, 1, 1, 1, 0, *layers, [1], 2])
+
+
 def test_a_batch_is_the_same_on_every_run():
     record = BatchSource(seed_of("pinned"), 2)
     networks_at_points()(record)
@@ -259,6 +270,7 @@ REACHING = [
     networks_at_points(),
     networks_at_points(width=(1, 3), slopes="relu"),
     networks_with_inputs(),
+    networks_with_inputs(slopes="relu", biases=False),
     balanced_networks_at_points(constructions=("exact", "rescaled")),
     balanced_networks_with_inputs(),
 ]

@@ -1,9 +1,12 @@
 """What generators reach: cases that no hypothesis mentions, and whose loss nothing else notices."""
 
+from collections import Counter
+
 import pytest
 
 from rankcheck.instances.factorisations import factorised_functions, isometries_in_the_orthant
 from rankcheck.instances.loops import bent_loops, loops, planar_loops, stopped_loops
+from rankcheck.instances.networks import networks_with_inputs
 from rankcheck.instances.units import (
     parallel_units,
     units_at_points,
@@ -48,6 +51,23 @@ def test_loops_have_layers_of_every_width(swept):
     assert lengths == {1, 2, 3, 4}
     assert inner == {1, 2, 3, 4}
     assert last == {-1, 0, 1}
+
+
+def test_networks_without_biases_have_units_of_every_kind(swept):
+    """Dead at all points, active at all, and both; and points on both sides of the origin."""
+    family = networks_with_inputs(slopes="relu", biases=False, points=(2, 4))
+    found: Counter[str] = Counter()
+    for _, (net, x) in swept(family, 150):
+        found["depth 1"] += net.depth == 1
+        found["width 1"] += 1 in net.widths
+        found["no map"] += int((net.weights[-1] == 0).all(-1).all(-1).sum())
+        for active in net.pattern(x):
+            found["dead"] += int((~active).all(-2).sum())
+            found["linear"] += int(active.all(-2).sum())
+            found["bent"] += int((active.any(-2) & ~active.all(-2)).sum())
+        found["across"] += int(((x[:, :1] * x).sum(-1) < 0).any(-1).sum())
+    assert min(found[kind] for kind in ("depth 1", "width 1", "no map")) > 5
+    assert min(found[kind] for kind in ("dead", "linear", "bent", "across")) > 500
 
 
 @pytest.mark.parametrize("family", [planar_loops(), bent_loops(), stopped_loops()], ids=repr)
