@@ -252,7 +252,9 @@ class BallArray(_Base):
     # Without these, `x += 1` would silently bind x to a new array.
 
     def _in_place(self, *_: Any) -> Any:
-        raise NoBallForm("an in-place operation", "ball arrays are immutable")
+        raise NoBallForm(
+            "an in-place operation", "ball arrays are immutable; use torch.where with a mask"
+        )
 
     __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = _in_place
     __ifloordiv__ = __imod__ = __imatmul__ = _in_place
@@ -378,6 +380,12 @@ class LazyBalls(BallArray):
     @property
     def ndim(self) -> int:  # type: ignore[override]  # torch's stub declares a variable
         return len(self._shape)
+
+    def __repr__(self) -> str:  # type: ignore[override]  # torch's takes a private keyword
+        try:
+            return super().__repr__()
+        except (NoBallForm, Undecided) as error:
+            return f"BallArray(of shape {tuple(self._shape)}, not known: {error})"
 
 
 def is_ball(value: object) -> TypeGuard[BallArray]:

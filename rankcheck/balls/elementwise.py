@@ -233,6 +233,28 @@ def leaky_relu(input: Any, negative_slope: Any = 0.01, inplace: bool = False) ->
     return relu(x) + minimum(x, 0) * negative_slope
 
 
+@implements("softplus")
+def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> BallArray:
+    """log(1 + exp(βx)) / β, and x itself where βx is above the threshold, as in torch."""
+    scaled = balls(input) * beta
+    return where(scaled > threshold, input, divide(log1p(exp(scaled)), beta))
+
+
+@implements("gelu")
+def gelu(input: Any, approximate: str = "none") -> BallArray:
+    """xΦ(x)."""
+    if approximate != "none":
+        raise NoBallForm("torch.nn.functional.gelu(approximate='tanh')", "leave it out")
+    x = balls(input)
+    return x * (erf(divide(x, sqrt(2))) + 1) / 2
+
+
+@implements("silu")
+def silu(input: Any, inplace: bool = False) -> BallArray:
+    _refuse_in_place(inplace)
+    return balls(input) * sigmoid(input)
+
+
 # Functions of two.
 
 _maximum = elementwise(numbers.maximum, 2)

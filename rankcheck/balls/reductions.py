@@ -293,6 +293,54 @@ def topk(
     return ValuesAndIndices(both.values[take], lambda: both.indices[take])
 
 
+@implements("median")
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower one of two. Its place is any of several, so the indices have no ball form."""
+    x = balls(input)
+    if dim is None:
+        return median(x.reshape(-1), 0).values
+
+    def place() -> torch.Tensor:
+        raise NoBallForm("the indices of torch.median", "the place of a median is not unique")
+
+    ordered = np.moveaxis(sort(x, dim).values.elements, dim if x.ndim else (), -1 if x.ndim else ())
+    middle = ordered[..., (ordered.shape[-1] - 1) // 2] if x.ndim else ordered
+    values = np.expand_dims(wrap(middle).elements, dim) if keepdim and x.ndim else middle
+    return ValuesAndIndices(wrap(values), place)
+
+
+@implements("quantile")
+def quantile(
+    input: Any,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> BallArray:
+    if interpolation != "linear":
+        raise NoBallForm(
+            f"torch.quantile(interpolation={interpolation!r})", "only 'linear' has one"
+        )
+    x, levels = balls(input), balls(q)
+    along = axis(-1 if dim is None else dim, x.ndim)
+    rows = (
+        x.elements.reshape(-1) if dim is None or not x.ndim else np.moveaxis(x.elements, along, -1)
+    )
+    ordered = sort(wrap(rows)).values.elements
+    last = ordered.shape[-1] - 1
+    parts = []
+    for level in levels.elements.ravel().tolist():
+        place = level * last
+        below = int(numbers.floor(place).p)
+        low, high = ordered[..., below], ordered[..., min(below + 1, last)]
+        part = wrap(low + (high - low) * (place - below)).elements
+        if keepdim:
+            part = part.reshape((1,) * x.ndim) if dim is None else np.expand_dims(part, along)
+        parts.append(part)
+    return wrap(np.stack(parts) if levels.ndim else parts[0])
+
+
 # Bools and counts.
 
 

@@ -293,6 +293,14 @@ def triu(input: Any, diagonal: int = 0) -> BallArray:
     return _triangle(input, diagonal, np.greater_equal)
 
 
+@implements("linalg_vander")
+def vander(x: Any, *, N: int | None = None) -> BallArray:
+    """The powers 0 to N − 1 of each number of the last axis, in rows."""
+    base = balls(x)
+    count = base.shape[-1] if N is None else N
+    return stack([base**k for k in range(count)], -1)
+
+
 @implements("block_diag")
 def block_diag(*tensors: Any) -> BallArray:
     blocks = [np.atleast_2d(balls(t).elements) for t in _listed(tensors)]

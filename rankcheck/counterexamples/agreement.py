@@ -37,6 +37,15 @@ PAIRS, DISTANCE = 8, 2.0**-30
 #: so many times as far. At equal distances the errors of sums would often cancel exactly.
 FAR = 5
 
+OF_ROUNDING = (
+    "the violation is no larger than the rounding errors of the floats there, so the relation "
+    "needs scale=, the size of what cancels"
+)
+OF_A_RANK = (
+    "if it rests on a rank, floats count singular values at rounding level as 0: pass noise= "
+    "(rankcheck.linalg), or instances whose singular values are 0 or clearly not"
+)
+
 Outcome = Literal["refuted", "undecided", "rounding", "outside"]
 
 
@@ -86,9 +95,11 @@ def settle(
         judgement: what `judge` returned for it.
         parameters: settings of the keyword-only parameters of the body.
     """
-    if judgement.finding in ("refuted", "undecided"):
-        return Settled(judgement.finding, judgement)
     parameters = parameters or {}
+    if judgement.finding == "undecided":
+        return Settled("undecided", _advised(claim, family, record, judgement, parameters))
+    if judgement.finding == "refuted":
+        return Settled("refuted", judgement)
     outside = judgement.finding == "outside"
     try:
         violated = _violated(evaluate(claim, family, ReplaySource(record), parameters))
@@ -104,6 +115,27 @@ def settle(
             return Settled("undecided", _alarm(judgement, worst, sides), disagree=True)
     asserted = not outside and (not violated or bool(exact))
     return Settled("rounding" if asserted else "outside", judgement)
+
+
+def _advised(
+    claim: Claim,
+    family: Instances,
+    record: Record,
+    judgement: Judgement,
+    parameters: Mapping[str, Any],
+) -> Judgement:
+    """An undecided judgement; if rounding explains the violation in floats, its reason says so."""
+    try:
+        violated = _violated(evaluate(claim, family, ReplaySource(record), parameters))
+    except Exception:  # what the body raises is reported elsewhere
+        return judgement
+    for worst in violated:
+        error = _measured(claim, family, record, parameters, worst, False)
+        if not worst.excess <= MEASURED * error < torch.inf:
+            return judgement
+    if not violated:
+        return judgement
+    return replace(judgement, reason=f"{judgement.reason}; {OF_ROUNDING}")
 
 
 class DisagreementError(ValueError):
@@ -206,7 +238,7 @@ def _alarm(
         finding="undecided",
         reason=(
             f"floats and balls disagree: in floats {worst.describe()}; {said}; one of the two is "
-            "computed wrongly, or the relation needs scale= or error="
+            f"computed wrongly, or the relation needs scale= or error=; {OF_A_RANK}"
         ),
         relation=worst.number,
         kind=worst.relation.kind,

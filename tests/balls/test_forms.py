@@ -163,6 +163,10 @@ FORMS: dict[str, str] = {
     "2, -1, {bool}, {bool}|2, largest=False, sorted=False|1, {bool}",
     "any all": "|{dims}|dim={dims}|{dims}, {bool}|{dims}, keepdim={bool}|keepdim=True|axis=0",
     "count_nonzero": "|{dims}|dim={dims}|{dims}, keepdim=True",
+    "functional.softplus": "|{number}|2, 1|beta={number}|1, {number}|threshold=-1",
+    "functional.gelu": "|approximate='none'|approximate='tanh'|'none'",
+    "functional.silu": "|{bool}|inplace=False",
+    "linalg.vander": "|N={int}|3",
     "median nanmedian": "|{dims}|dim={dim}|{dim}, {bool}|{dim}, keepdim={bool}|keepdim=True",
     "quantile": "0.5|0.25|0|1|1.5|torch.tensor(0.5)|torch.tensor([0.0, 0.3, 1.0]).double()|"
     "0.75, {dims}|q=0.75, dim={dim}, keepdim={bool}|0.3, -1, {bool}|"

@@ -193,7 +193,7 @@ def test_the_error_names_the_operation():
     for call, name in [
         (lambda: torch.linalg.lu(A), "torch.linalg.lu"),
         (lambda: torch.linalg.lstsq(A, A), "torch.linalg.lstsq"),
-        (lambda: functional.gelu(A), "gelu"),
+        (lambda: functional.elu(A), "elu"),
         (lambda: torch.fft.fft(A), "fft"),
         (lambda: A.svd(), "torch.Tensor.svd"),
         (lambda: A.backward(), "torch.Tensor.backward"),
@@ -302,6 +302,13 @@ def test_midpoints_and_radii_contain_the_elements():
     middle, radius = x.midpoints().tolist(), x.radii().tolist()
     for m, r, low, high in zip(middle, radius, x.lower(), x.upper(), strict=True):
         assert Fraction(m) - Fraction(r) <= low <= high <= Fraction(m) + Fraction(r)
+
+
+def test_eigenvectors_that_are_not_defined_have_a_text():
+    V = torch.linalg.eigh(exact([[1, 0], [0, 1]])).eigenvectors
+    assert repr(V).startswith("BallArray(of shape (2, 2), not known: eigenvectors are not defined")
+    with pytest.raises(Undecided):
+        V.sum()
 
 
 def test_numbers_of_any_size_are_handled():

@@ -9,7 +9,9 @@ from rankcheck.counterexamples import Violation, from_choices, replay, write
 from rankcheck.counterexamples.agreement import DISAGREEMENT, DisagreementError, settle
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.instances.choices import read_choices
+from rankcheck.instances.matrix_classes import positive_semidefinite_matrices
 from rankcheck.instances.source import instances
+from rankcheck.linalg import log_pseudo_determinant
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.profiles import Profile, Settings
@@ -200,6 +202,39 @@ def test_a_where_that_rounding_decides_is_outside(declare):
 
     found = sweep(declare(never, numbers(count=2)), claim.instances, SMALL, 0, Tally())
     assert "outside the hypotheses (the relation is not asserted there)" in found.judgement.reason
+
+
+def null_vectors(scaled):
+    def body(A):
+        """An eigenvalue is repeated: balls have no eigenvectors, and floats are off by 1e-17."""
+        values, V = torch.linalg.eigh(A)
+        size = A.square().sum((-2, -1)).sqrt()[..., None, None]
+        return eq(A @ V, V * values[..., None, :], scale=size if scaled else None)
+
+    return body
+
+
+def test_an_undecided_violation_of_the_size_of_rounding_says_what_helps(declare, verify):
+    family = positive_semidefinite_matrices()
+    row = verify(declare(null_vectors(False), family))
+    assert row.verdict == "undecided"
+    assert "use rankcheck.linalg.spectral_function" in row.messages[0]
+    assert "the relation needs scale=" in row.messages[0]
+    assert verify(declare(null_vectors(True), family)).verdict == "holds"
+
+
+def test_a_rank_that_rounding_decides_says_what_helps(declare, record):
+    """The product of a matrix and its transpose is singular in floats, and not exactly."""
+
+    def body(x):
+        one, zero = torch.ones_like(x), torch.zeros_like(x)
+        A = torch.stack([torch.stack([one, one]), torch.stack([one, one + x / 2**30])])
+        return eq(log_pseudo_determinant(A @ A.mT), 2 * log_pseudo_determinant(A) + zero)
+
+    claim, one = declare(body, numbers()), record(1.0)
+    settled = settle(claim, claim.instances, one, judge(claim, one))
+    assert settled.disagree
+    assert "noise=" in settled.judgement.reason
 
 
 # What balls prove, and no search has found: an instance that was typed, or is in a certificate.
