@@ -104,12 +104,12 @@ def main() -> None:
     torch.save(net.state_dict(), model)
     np.save(data, X.numpy())
 
-    found = audit(model, data)
+    found = audit(model, data, slope=0)
     write_json(args.folder / "audit.json", found.to_json())
     write_page(args.folder / "audit.html", audit_page(found))
     say(found)
     print(f"\nopen {args.folder / 'audit.html'}, or see the same as text:")
-    print(f"  rankcheck audit {model} --data {data}")
+    print(f"  rankcheck audit {model} --slope 0 --data {data}")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ class Model:
         folded: what was folded into an affine map, a sentence each. Folding keeps the function and
             changes the cost.
         assumed: what the file does not say and was assumed, a sentence each.
+        guessed: whether the activations are among it: neither the file nor the caller named them.
     """
 
     net: Network
@@ -41,6 +42,7 @@ class Model:
     stored_cost: float
     folded: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    guessed: bool = False
 
     @cached_property
     def balanced(self) -> Network:

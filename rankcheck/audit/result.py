@@ -26,6 +26,12 @@ __all__ = [
 
 #: The version of the JSON.
 SCHEMA = 1
+#: The headline of an audit of parameters alone; its first line says what to do.
+GUESSED = (
+    "ReLU was assumed; --slope 0 says that it is right, --slope A that it is leaky "
+    "(Python: slope=A). Parameters tell neither activations nor skip connections, so this may be "
+    "the audit of another network than yours."
+)
 
 
 @dataclass(frozen=True)
@@ -284,6 +290,7 @@ class ModelFacts:
     stored_cost: float
     folded: tuple[str, ...]
     assumed: tuple[str, ...]
+    guessed: bool = False
 
     @property
     def chain(self) -> str:
@@ -324,7 +331,13 @@ class Audit(InNotebooks):
         """‖θ‖² / L, at least the rank to the limit of infinite depth of what costs so little."""
         return self.model.cost / self.model.depth
 
+    @property
+    def headline(self) -> str | None:
+        """What has to be known before anything else: that the activations were assumed."""
+        return GUESSED if self.model.guessed else None
+
     def to_json(self) -> dict[str, Any]:
         """The audit as plain JSON, without NaN and Infinity."""
         data: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
-        return {"schema": SCHEMA} | data | {"ceiling": self.ceiling}
+        head = {"schema": SCHEMA, "headline": self.headline}
+        return head | data | {"ceiling": self.ceiling}

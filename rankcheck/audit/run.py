@@ -209,6 +209,7 @@ def _model_facts(model: Model) -> ModelFacts:
         stored_cost=model.stored_cost,
         folded=model.folded,
         assumed=model.assumed,
+        guessed=model.guessed,
     )
 
 

@@ -9,8 +9,12 @@ what the weights alone say is measured.
 Theorems whose hypotheses the network meets are evaluated on it. They are proved, so one that fails
 shows a file that was misread, or a bug of rankcheck.
 
+Parameters do not tell the activations between the layers. Name them with --slope (0 is ReLU);
+without it, ReLU is assumed, and the first line and the exit code say so.
+
 Exit codes: 0 done, also where a theorem is undecided, which is a matter of rounding; 1 a theorem
-fails; 2 wrong input, such as a layer that is not supported; 130 interrupted.
+fails; 2 wrong input, such as a layer that is not supported; 3 done, but the activations were
+assumed; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -64,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A",
         type=float,
         help="of the activations for negative numbers, where MODEL does not say it; 0 is ReLU, 1 "
-        "the identity (default: ReLU)",
+        "the identity (default: ReLU is assumed, and the exit code is 3)",
     )
     parser.add_argument(
         "--tolerance",
@@ -111,8 +115,9 @@ def run(args: argparse.Namespace) -> int:
     if args.balanced is not None:
         _write_balanced(args)
         shown.say(f"balanced network: {args.balanced}")
-    fails = any(one.finding == "fails" for one in found.theorems)
-    return Exit.REFUTED if fails else Exit.EXPECTED
+    if any(one.finding == "fails" for one in found.theorems):
+        return Exit.REFUTED
+    return Exit.UNDECIDED if found.model.guessed else Exit.EXPECTED
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -100,7 +100,8 @@ def lines(
         written: how a text with formulas is written.
     """
     width = min(max(width, 40), WIDTH)
-    found = _head(audit, width)
+    found = [] if audit.headline is None else [*_wrapped(audit.headline, width), ""]
+    found += _head(audit, width)
     found += ["", *_layers(audit, width)]
     if audit.data is not None:
         found += ["", *_data(audit, audit.data, width)]

@@ -69,6 +69,9 @@ def test_a_file_computes_what_the_module_computes(tmp_path, name):
     total = math.fsum(float((p.detach() ** 2).sum()) for p in module.parameters())
     assert model.stored_cost == pytest.approx(total, rel=1e-14)
     assert model.assumed[0] == "ReLU between the affine maps, which parameters alone do not tell"
+    assert model.guessed
+    assert not model_of(model, slope=0).guessed
+    assert not model_of(module).guessed
 
 
 @pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
@@ -96,6 +99,7 @@ def test_a_slope_that_is_said(tmp_path, slope):
     model = read_model(path, slope=slope)
     close(model, module)
     assert f"the slope {slope:g} between" in model.assumed[0]
+    assert not model.guessed
 
 
 @pytest.mark.parametrize("name", ["state_dict", "model_state_dict", "model"])

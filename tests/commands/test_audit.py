@@ -1,17 +1,19 @@
 """rankcheck audit, on good and bad input."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 import rankcheck.audit
 from rankcheck import files
+from rankcheck.audit.result import GUESSED
 from rankcheck.commands.cli import main
 from tests.report.audits import made_up, without_data
 
@@ -191,9 +193,14 @@ def trained():
     return Path("trained.pt")
 
 
+def without_progress(out):
+    """The output without the lines that a slow machine prints every few seconds."""
+    return re.sub(r"^\w+( \d+ of \d+)?, \d+ s\n", "", out, flags=re.MULTILINE)
+
+
 def test_a_network_from_its_file_to_its_page(trained, capsys):
-    line = ["audit", "trained.pt", "--data", "x.npy", "--html", "a.html", "--json", "a.json"]
-    assert main(line) == 0
+    line = ["audit", "trained.pt", "--slope", "0", "--data", "x.npy"]
+    assert main([*line, "--html", "a.html", "--json", "a.json"]) == 0
     found = json.loads(Path("a.json").read_text(encoding="utf-8"))
     weights = [one for name, one in torch.load(trained).items() if name.endswith("weight")]
     for layer, W in zip(found["layers"], weights, strict=True):
@@ -202,9 +209,39 @@ def test_a_network_from_its_file_to_its_page(trained, capsys):
         sum(float((one.double() ** 2).sum()) for one in torch.load(trained).values())
     )
     assert {one["finding"] for one in found["theorems"]} <= {"holds", "not applicable"}
-    out = capsys.readouterr().out
-    assert "trained.pt: state dict, depth 3, widths 3 → 4 → 4 → 2, slope 0" in out
+    out = without_progress(capsys.readouterr().out)
+    assert out.startswith("trained.pt: state dict, depth 3, widths 3 → 4 → 4 → 2, slope 0")
     assert "theorems: " in out
+    assert found["headline"] is None
+    assert GUESSED not in Path("a.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["trained.pt", "trained.safetensors"])
+def test_activations_that_were_assumed_are_said_first_and_by_the_exit_code(trained, capsys, name):
+    save_file(torch.load(trained), "trained.safetensors")
+    line = ["audit", name, "--no-theorems"]
+    assert main([*line, "--html", "a.html", "--json", "a.json"]) == 3
+    out = without_progress(capsys.readouterr().out)
+    assert " ".join(out.split()).startswith(GUESSED)
+    assert "--slope 0" in out.splitlines()[0]
+    found = json.loads(Path("a.json").read_text(encoding="utf-8"))
+    assert list(found.items())[:2] == [("schema", 1), ("headline", GUESSED)]
+    page = Path("a.html").read_text(encoding="utf-8")
+    assert page.index("<h1>") < page.index(GUESSED) < page.index('class="totals"')
+    for slope in ("0", "0.1"):
+        assert main([*line, "--slope", slope]) == 0
+        assert without_progress(capsys.readouterr().out).startswith(f"{name}: ")
+
+
+def test_a_single_layer_has_no_activation_to_assume(capsys):
+    torch.save(layered("0", widths=(3, 2)), "m.pt")
+    assert main(["audit", "m.pt", "--no-theorems"]) == 0
+
+
+def test_a_theorem_that_fails_counts_before_activations_that_were_assumed(asked):
+    audit = made_up(theorems=made_up().theorems[-1:])
+    asked.found = replace(audit, model=replace(audit.model, guessed=True))
+    assert main(["audit", "m.pt"]) == 1
 
 
 def test_the_balanced_network_is_the_same_function(trained, capsys):
@@ -212,7 +249,8 @@ def test_the_balanced_network_is_the_same_function(trained, capsys):
     state["0.weight"] *= 8
     state["0.bias"] *= 8
     torch.save(state, trained)
-    assert main(["audit", "trained.pt", "--no-theorems", "--balanced", "b.safetensors"]) == 0
+    line = ["audit", "trained.pt", "--slope", "0", "--no-theorems"]
+    assert main([*line, "--balanced", "b.safetensors"]) == 0
     assert "balanced network: b.safetensors" in capsys.readouterr().out
     x = torch.randn(20, 3, dtype=torch.float64)
     values = []
@@ -226,7 +264,7 @@ def test_the_balanced_network_is_the_same_function(trained, capsys):
         costs.append(sum(float((p.detach() ** 2).sum()) for p in net.parameters()))
     assert torch.allclose(*values, rtol=1e-9, atol=1e-9)
     assert costs[1] < costs[0] / 2
-    assert main(["audit", "trained.pt", "--no-theorems", "--balanced", "b.safetensors"]) == 2
+    assert main([*line, "--balanced", "b.safetensors"]) == 2
 
 
 def bad(name):
@@ -284,8 +322,8 @@ def test_the_number_of_workers_changes_no_digit(trained, capsys):
     np.save("x.npy", np.random.default_rng(0).normal(size=(600, 3)))
     found = []
     for workers in ("1", "2"):
-        line = ["audit", "trained.pt", "--data", "x.npy", "--no-theorems", "--workers", workers]
-        assert main([*line, "--json", "-"]) == 0
+        line = ["audit", "trained.pt", "--slope", "0", "--data", "x.npy", "--no-theorems"]
+        assert main([*line, "--workers", workers, "--json", "-"]) == 0
         found.append(json.loads(capsys.readouterr().out))
         del found[-1]["seconds"]
     assert found[0] == found[1]

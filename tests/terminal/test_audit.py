@@ -38,6 +38,16 @@ def test_balancing_that_did_not_converge():
     assert "outputs change" not in said
 
 
+def test_activations_that_were_assumed_come_first():
+    audit = made_up()
+    guessed = replace(audit, model=replace(audit.model, guessed=True))
+    for width in (40, 100):
+        said = lines(guessed, width=width)
+        assert said[0].startswith("ReLU was assumed; --slope 0 says")
+        assert " ".join(" ".join(said).split()).startswith(guessed.headline)
+        assert said[-len(lines(audit, width=width)) :] == lines(audit, width=width)
+
+
 def test_without_data():
     said = "\n".join(lines(without_data()))
     assert "s_1 of Jf" not in said

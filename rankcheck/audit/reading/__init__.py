@@ -9,6 +9,7 @@ May import: `audit.model` and what is below `audit`.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def model_of(model: Any, *, slope: float | None = None) -> Model:
                 f"the slope is {float(model.net.slope):g} in the model and {said:g} as named; the "
                 "two must agree"
             )
-        return model
+        return model if said is None else replace(model, guessed=False)
     if isinstance(model, str | os.PathLike):
         return read_model(Path(model), slope=slope)
     if isinstance(model, nn.Module):

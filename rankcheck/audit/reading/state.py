@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rankcheck.audit.model import Model, ModelError
@@ -107,7 +107,8 @@ def from_parameters(
     if norms:
         names = _listed(list(norms))
         notes.append(f"the eps of the batch norms ({names}): {EPS:g}, the default of torch")
-    return assemble(steps, source, slope=slope, assumed=notes)
+    model = assemble(steps, source, slope=slope, assumed=notes)
+    return replace(model, guessed=slope is None and len(order) > 1)
 
 
 def _listed(names: list[str], most: int = 8) -> str:
