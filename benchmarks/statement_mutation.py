@@ -148,7 +148,7 @@ def constants(claim: Claim, row: Row) -> list[Result]:
     """The derived mutant of each relation."""
     found = []
     for number, facts in enumerate(row.relations):
-        change = "bound 2 % stronger" if facts.kind == "leq" else "one side 2 % off"
+        change = "one side 2 % off" if facts.kind == "eq" else "bound 2 % stronger"
         name = change + (f" ({facts.label})" if facts.label else "")
         loose = claim.loose_because(facts.label)
         outcome, by = "killed", "the sweep"
@@ -242,7 +242,7 @@ def sides(claim: Claim, seed: int, more: int = 1) -> list[tuple[str, tuple[Any, 
             for part in evaluate_instances(claim, family, make).parts:
                 for one in part.relations:
                     # Large integers are cut in the sides.
-                    whole = torch.tensor(hash(one.integers) if one.integers else 0)
+                    whole = torch.tensor(hash(one.integers))
                     found.append(
                         (one.label, (one.lhs, one.rhs, one.asserted, whole), one.tolerance)
                     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from rankcheck.claims.erratum import Erratum
     from rankcheck.claims.reference import Reference, paper
-    from rankcheck.claims.relations import Relation, eq, leq
+    from rankcheck.claims.relations import Relation, any_of, eq, leq, lt
     from rankcheck.errors import ClaimFalse
     from rankcheck.networks.network import Network
     from rankcheck.verification.check import verify_claim
@@ -48,7 +48,7 @@ _HOMES = {
     ),
     "rankcheck.claims.erratum": ("Erratum",),
     "rankcheck.claims.reference": ("Reference", "paper"),
-    "rankcheck.claims.relations": ("Relation", "eq", "leq"),
+    "rankcheck.claims.relations": ("Relation", "any_of", "eq", "leq", "lt"),
     "rankcheck.errors": ("ClaimFalse",),
     "rankcheck.networks.network": ("Network",),
     "rankcheck.verification.check": ("verify_claim",),
@@ -72,6 +72,7 @@ __all__ = [
     "Reference",
     "Relation",
     "__version__",
+    "any_of",
     "bound",
     "cited",
     "conjecture",
@@ -80,6 +81,7 @@ __all__ = [
     "identity",
     "leq",
     "limit",
+    "lt",
     "paper",
     "refuted",
     "statistical",

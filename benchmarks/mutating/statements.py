@@ -355,7 +355,7 @@ class _Marker(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         method = isinstance(node.func, ast.Attribute) and not _is_module(node.func.value)
         name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
-        if name in ("leq", "eq"):
+        if name in ("leq", "lt", "eq"):
             for keyword in list(node.keywords):
                 if keyword.arg == "where" and self._meet("where", keyword.value, keyword.value):
                     node.keywords.remove(keyword)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
+from rankcheck.claims.signs import RelationKind
 from rankcheck.notebook import InNotebooks
 
 __all__ = [
@@ -200,7 +201,7 @@ class Side:
 
     Attributes:
         label: which relation of the claim.
-        kind: `leq` or `eq`.
+        kind: as of a `Relation`.
         lhs, rhs: both sides there.
         slack: rhs − lhs, or −|rhs − lhs| for `eq`.
         tolerance: what is rounding.
@@ -212,7 +213,7 @@ class Side:
     """
 
     label: str
-    kind: Literal["leq", "eq"]
+    kind: RelationKind
     lhs: float
     rhs: float
     slack: float

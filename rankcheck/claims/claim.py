@@ -7,6 +7,7 @@ import hashlib
 import inspect
 import re
 import textwrap
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any, Literal
 
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference
-from rankcheck.claims.relations import Relation
-from rankcheck.errors import contained
+from rankcheck.claims.relations import NoTruthValue, Relation
+from rankcheck.errors import InputError, contained
 from rankcheck.instances.source import Instances
 from rankcheck.notebook import InNotebooks
 
@@ -220,21 +221,26 @@ class Claim(InNotebooks):
         """The body on an instance, always as a tuple.
 
         Raises:
-            ClaimError: if the body returns anything but relations.
+            ClaimError: if the body returns anything but relations, or asks for the truth of one.
         """
-        with contained():
-            returned = self.body(*instance, **parameters)
+        try:
+            with contained():
+                returned = self.body(*instance, **parameters)
+        except NoTruthValue as asked:
+            *_, frame, _ = traceback.extract_tb(asked.__traceback__)
+            place = f"{Path(frame.filename).name}:{frame.lineno}"
+            raise ClaimError(self, f"at {place}, {asked}") from asked
         relations = returned if isinstance(returned, tuple) else (returned,)
         if not relations or not all(isinstance(relation, Relation) for relation in relations):
             raise ClaimError(
                 self,
                 f"the body returned {returned!r:.80}; "
-                "a body returns leq(...), eq(...) or a tuple of them",
+                "a body returns leq(...), lt(...), eq(...), any_of(...) or a tuple of them",
             )
         return relations
 
 
-class ClaimError(ValueError):
+class ClaimError(InputError):
     """A claim that is not well formed: the claim, and the rule that it breaks."""
 
     def __init__(self, claim: Claim | str, rule: str) -> None:

@@ -1,4 +1,4 @@
-"""What a claim body returns: `leq(lhs, rhs)` and `eq(lhs, rhs)`.
+"""What a claim body returns: `leq(lhs, rhs)`, `lt(lhs, rhs)`, `eq(lhs, rhs)`, or `any_of` these.
 
 A relation holds two sides, of shape `(*B)` or wider (further axes are entries of one instance: the
 relation has to hold in all of them). It measures how far the sides are from satisfying it, and
@@ -9,21 +9,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, NoReturn, cast
 
 import torch
 
 from rankcheck.balls import BallArray, balls, is_ball
 from rankcheck.claims import tolerances
+from rankcheck.claims.signs import SIGNS, RelationKind
+from rankcheck.instances.source import truth
 from rankcheck.linalg import Array, Number
 
-#: Integers below this in absolute value are compared in 64 bits as they are.
-LIMIT = 2**62
+#: The integers that a tensor can hold.
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+
+
+class NoTruthValue(TypeError):
+    """Python asked whether a relation is true."""
 
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """`lhs <= rhs` or `lhs == rhs`, entry by entry, where `where` is true.
+    """`lhs <= rhs`, `lhs < rhs` or `lhs == rhs`, entry by entry, where `where` is true.
+
+    A relation has no truth value of its own: `and`, `or`, `not`, `if`, `all` and `any` of relations
+    raise `NoTruthValue`.
 
     Attributes:
         lhs, rhs: the two sides, broadcast to one shape.
@@ -32,13 +41,13 @@ class Relation:
         terms: how many operations stand behind one side.
         where: the hypothesis under which the relation is asserted, or None.
         label: which of several statements of the claim this is.
-        integers: the two sides where both are Python integers. Tensors hold 64 bits, so `lhs` and
-            `rhs` may be smaller numbers in the same order.
+        integers: for each side, the Python integer that a tensor cannot hold, or None. `lhs` and
+            `rhs` then have the nearest number that it can.
         note: both sides of one instance in words, such as "3 of 8 runs, p = 0.855 > 0.05", where
             the numbers alone say little.
     """
 
-    kind: Literal["leq", "eq"]
+    kind: RelationKind
     lhs: Array
     rhs: Array
     scale: Array | None = None
@@ -46,14 +55,42 @@ class Relation:
     terms: int = tolerances.TERMS
     where: Any | None = None
     label: str = ""
-    integers: tuple[int, int] | None = None
+    integers: tuple[int | None, int | None] = (None, None)
     note: str = ""
+
+    def __bool__(self) -> NoReturn:
+        raise NoTruthValue(
+            "a relation is asked whether it is true; it has no truth value, so return a tuple of "
+            "relations for `and`, any_of(...) for `or`, and where= takes the place of `if`"
+        )
+
+    @property
+    def parts(self) -> tuple[Relation, ...]:
+        """The relations of which one has to hold: this one, unless it is a disjunction."""
+        return (self,)
+
+    @property
+    def nearest(self) -> torch.Tensor:
+        """By entry, which of the parts is nearest to holding in floats; of the shape of the sides.
+
+        The sides, `excess`, `size` and `tolerance` of a disjunction are those of that part.
+        """
+        return torch.zeros(tuple(self.lhs.shape), dtype=torch.long, device=self.lhs.device)
 
     @property
     def excess(self) -> Array:
-        """How far the relation is from holding: `lhs - rhs`, or its absolute value for `eq`."""
-        difference = self.lhs - self.rhs
-        return difference if self.kind == "leq" else difference.abs()
+        """How far the relation is from holding: `lhs - rhs`, or its absolute value for `eq`.
+
+        Between integers it is exact up to 2⁶³ - 1, and no larger.
+        """
+        difference = self._integer_difference() if self.exact else self.lhs - self.rhs
+        return difference.abs() if self.kind == "eq" else difference
+
+    @property
+    def size(self) -> Array:
+        """The larger side in absolute value; a float between integers."""
+        lhs, rhs = (self.lhs.double(), self.rhs.double()) if self.exact else (self.lhs, self.rhs)
+        return torch.maximum(lhs.abs(), rhs.abs())
 
     @property
     def tolerance(self) -> torch.Tensor:
@@ -72,15 +109,19 @@ class Relation:
         """Where the relation is asserted, of the shape of the sides."""
         if self.where is None:
             return torch.ones(tuple(self.lhs.shape), dtype=torch.bool, device=self.lhs.device)
-        return _widen(torch.as_tensor(self.where), self.lhs)
+        return _widened(self.where, tuple(self.lhs.shape))
 
     def violated(self) -> torch.Tensor:
         """Where the relation fails by more than the tolerance.
 
-        A NaN on a side counts as a failure, and so does an infinite side on the wrong end, or an
-        infinite tolerance.
+        A strict one fails wherever floats do not satisfy it, at equality too: its tolerance excuses
+        nothing, and ball arithmetic tells what is rounding. A NaN on a side counts as a failure,
+        and so does an infinite side on the wrong end, or an infinite tolerance.
         """
-        excess, tolerance = self.excess, self.tolerance
+        excess = self.excess
+        if SIGNS[self.kind].strict:
+            return ~(excess < 0) & self.asserted
+        tolerance = self.tolerance
         holds = (excess <= tolerance) & torch.isfinite(tolerance) | (excess == -torch.inf)
         return ~holds & self.asserted
 
@@ -91,32 +132,26 @@ class Relation:
         """
         amount = self.excess.double()
         if relative:
-            size = torch.maximum(self.lhs.abs(), self.rhs.abs())
-            amount = amount / size.double().clamp(min=1e-300)
+            amount = amount / self.size.double().clamp(min=1e-300)
         amount = torch.where(amount.isnan(), torch.inf, amount)
         return torch.where(self.violated(), amount, -torch.inf)
 
     def sides(self) -> tuple[BallArray, BallArray]:
         """Both sides as balls; Python integers of any size are exact."""
-        if self.integers is not None:
-            lhs, rhs = (balls(side) for side in self.integers)
-            shape = tuple(self.lhs.shape)
-            return balls(lhs.expand(shape)), balls(rhs.expand(shape))
-        return balls(self.lhs), balls(self.rhs)
+        left, right = self.integers
+        return _exactly(self.lhs, left), _exactly(self.rhs, right)
 
     def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:
         """The derived mutant: a bound tightened by a fraction `by` of its right side.
 
         An identity is moved by that fraction of the larger side, or of `scale` if that is larger,
-        so that `x = 0` can fail too.
+        so that `x = 0` can fail too. Between integers a side moves by one.
         """
         if self.exact:
-            return replace(
-                self, rhs=self.rhs - 1 if self.kind == "leq" else self.rhs + 1, integers=None
-            )
-        if self.kind == "leq":
+            return self._moved(1 if self.kind == "eq" else -1)
+        if SIGNS[self.kind].bound:
             return replace(self, rhs=self.rhs - by * self.rhs.abs())
-        size = torch.maximum(self.lhs.abs(), self.rhs.abs())
+        size = self.size
         if self.scale is not None:
             size = torch.maximum(size, torch.as_tensor(self.scale).abs())
         return replace(self, rhs=self.rhs + by * size)
@@ -126,6 +161,90 @@ class Relation:
         if self.lhs.ndim >= len(batch):
             return self
         return replace(self, lhs=self.lhs.expand(batch), rhs=self.rhs.expand(batch))
+
+    def _integer_difference(self) -> torch.Tensor:
+        """`lhs - rhs` of integers, cut to what a tensor can hold; its sign is right."""
+        lhs, rhs = self.lhs, self.rhs
+        difference = lhs - rhs
+        wrapped = ((lhs ^ rhs) & (lhs ^ difference)) < 0
+        difference = torch.where(wrapped, torch.where(lhs < 0, -LARGEST, LARGEST), difference)
+        difference = difference.clamp(min=-LARGEST)
+        # What the sides leave of a Python integer has the sign of the difference, if that has one.
+        left = [0 if big is None else big - _clipped(big) for big in self.integers]
+        more = max(-LARGEST, min(LARGEST, left[0] - left[1]))
+        room = (LARGEST - difference.abs()).clamp(max=abs(more))
+        return difference + (room if more > 0 else -room)
+
+    def _moved(self, by: int) -> Relation:
+        """A relation of integers with its right side moved by one, inside their range."""
+        lhs, rhs = self.integers
+        if rhs is not None:
+            return replace(self, integers=(lhs, rhs + by))
+        end = LARGEST if by > 0 else SMALLEST
+        return replace(self, rhs=torch.where(self.rhs == end, self.rhs, self.rhs + by))
+
+
+@dataclass(frozen=True, eq=False)
+class AnyOf(Relation):
+    """At each entry one of several relations holds, or is not asserted; see `any_of`.
+
+    Attributes:
+        alternatives: the relations, with sides of one shape.
+        choice: what `nearest` is; on balls, which are not compared here, zeros.
+    """
+
+    alternatives: tuple[Relation, ...] = ()
+    choice: Any = None
+
+    @property
+    def parts(self) -> tuple[Relation, ...]:
+        return self.alternatives
+
+    @property
+    def nearest(self) -> torch.Tensor:
+        return cast(torch.Tensor, self.choice)
+
+    @property
+    def excess(self) -> Array:
+        return _chosen(self.choice, [part.excess for part in self.parts])
+
+    @property
+    def size(self) -> Array:
+        return _chosen(self.choice, [part.size for part in self.parts])
+
+    @property
+    def tolerance(self) -> torch.Tensor:
+        return _chosen(self.choice, [part.tolerance for part in self.parts])
+
+    @property
+    def exact(self) -> bool:
+        return all(part.exact for part in self.parts)
+
+    @property
+    def asserted(self) -> torch.Tensor:
+        """Where the disjunction is asserted: where each of its parts is."""
+        asserted = super().asserted
+        for part in self.parts:
+            asserted = asserted & part.asserted
+        return asserted
+
+    def violated(self) -> torch.Tensor:
+        """Where all parts fail."""
+        violated = self.asserted
+        for part in self.parts:
+            violated = violated & part.violated()
+        return violated
+
+    def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:
+        """The derived mutant: that of each part."""
+        mutants = (part.strengthened(by) for part in self.parts)
+        return any_of(*mutants, label=self.label, where=self.where)
+
+    def over(self, batch: tuple[int, ...]) -> Relation:
+        if self.lhs.ndim >= len(batch):
+            return self
+        parts = (part.over(batch) for part in self.parts)
+        return any_of(*parts, label=self.label, where=self.where)
 
 
 def leq(
@@ -141,10 +260,32 @@ def leq(
     """Assert `lhs <= rhs`; see `Relation` for the keywords and `tolerances` for the band.
 
     Raises:
-        TypeError: if neither side is an array, nor both an integer.
+        TypeError: if neither side is an array, nor both an integer; or `where` is no condition.
         ValueError: if the shapes do not broadcast.
     """
     return _relation("leq", lhs, rhs, label, where, scale, error, terms)
+
+
+def lt(
+    lhs: Array | Number,
+    rhs: Array | Number,
+    *,
+    label: str = "",
+    where: Any | None = None,
+    scale: Array | None = None,
+    error: Array | None = None,
+    terms: int = tolerances.TERMS,
+) -> Relation:
+    """Assert `lhs < rhs`; see `Relation` for the keywords.
+
+    Equal sides refute it. Where floats are equal or in the wrong order, balls decide: sides that
+    differ by less than the smallest balls can tell are undecided, unless both are exact.
+
+    Raises:
+        TypeError: if neither side is an array, nor both an integer; or `where` is no condition.
+        ValueError: if the shapes do not broadcast.
+    """
+    return _relation("lt", lhs, rhs, label, where, scale, error, terms)
 
 
 def eq(
@@ -160,14 +301,98 @@ def eq(
     """Assert `lhs == rhs`; see `Relation` for the keywords and `tolerances` for the band.
 
     Raises:
-        TypeError: if neither side is an array, nor both an integer.
+        TypeError: if neither side is an array, nor both an integer; or `where` is no condition.
         ValueError: if the shapes do not broadcast.
     """
     return _relation("eq", lhs, rhs, label, where, scale, error, terms)
 
 
+def any_of(*relations: Relation, label: str = "", where: Any | None = None) -> Relation:
+    """Assert that at each entry at least one of the relations holds.
+
+    They are broadcast to one shape first; one of shape `(*B)` beside one of shape `(*B, n)` stands
+    for all n entries. Each keeps its own `scale`, `error`, `terms` and label. Where the `where` of
+    one is false, that one says nothing false, so the disjunction is not asserted there.
+
+    >>> x = torch.tensor([0.0, 1.5, 3.0], dtype=torch.float64)
+    >>> any_of(leq(x, 1), leq(2, x)).violated().tolist()
+    [False, True, False]
+
+    Raises:
+        TypeError: if there is no relation, or an argument is none; or `where` is no condition.
+        ValueError: if the shapes do not broadcast.
+    """
+    if not relations or not all(isinstance(relation, Relation) for relation in relations):
+        received = ", ".join(type(relation).__name__ for relation in relations) or "nothing"
+        raise TypeError(
+            f"any_of received {received}; it takes relations: leq(...), lt(...), eq(...)"
+        )
+    parts = _of_one_shape([part for relation in relations for part in _alternatives(relation)])
+    first = parts[0]
+    where = None if where is None else truth(where, "where=")
+    if any(is_ball(side) for part in parts for side in (part.lhs, part.rhs)):
+        lhs, rhs, choice = first.lhs, first.rhs, first.nearest
+    else:
+        choice = torch.stack([_order(part) for part in parts]).argmin(0)
+        lhs = _chosen(choice, [part.lhs for part in parts])
+        rhs = _chosen(choice, [part.rhs for part in parts])
+    return AnyOf("any_of", lhs, rhs, where=where, label=label, alternatives=parts, choice=choice)
+
+
+def _alternatives(relation: Relation) -> tuple[Relation, ...]:
+    """The parts of a relation, under its own hypothesis."""
+    if relation.where is None or not isinstance(relation, AnyOf):
+        return relation.parts
+    return tuple(replace(part, where=relation.asserted) for part in relation.parts)
+
+
+def _of_one_shape(parts: list[Relation]) -> tuple[Relation, ...]:
+    """Relations with their sides broadcast to one shape; what belongs to a side goes with it."""
+    shapes = [tuple(part.lhs.shape) for part in parts]
+    shape = max(shapes, key=len)
+    for other in shapes:
+        if other != shape[: len(other)]:
+            try:
+                shape = tuple(torch.broadcast_shapes(shape, other))
+            except RuntimeError as error:
+                raise ValueError(
+                    f"the parts of any_of broadcast to one shape; received {shapes}"
+                ) from error
+
+    def wide(array: Any) -> Any:
+        return None if array is None else _widened(_array_of(array), shape)
+
+    return tuple(
+        replace(
+            part,
+            lhs=wide(part.lhs),
+            rhs=wide(part.rhs),
+            scale=wide(part.scale),
+            error=wide(part.error),
+            where=None if part.where is None else wide(part.asserted),
+        )
+        for part in parts
+    )
+
+
+def _order(part: Relation) -> torch.Tensor:
+    """How far a part is from holding: at least 0 exactly where it fails."""
+    relative = part.beyond().detach()
+    slack = part.excess.detach().double() / part.size.detach().double().clamp(min=1e-300)
+    slack = slack.nan_to_num(nan=-torch.inf).clamp(max=0.0) - 1
+    return torch.where(part.violated(), relative, torch.where(part.asserted, slack, -torch.inf))
+
+
+def _chosen(choice: torch.Tensor, arrays: list[Any]) -> Any:
+    """By entry, that of the arrays whose number is the choice."""
+    chosen = arrays[0]
+    for number, array in enumerate(arrays[1:], 1):
+        chosen = torch.where(choice == number, array, chosen)
+    return chosen
+
+
 def _relation(
-    kind: Literal["leq", "eq"],
+    kind: RelationKind,
     lhs: Array | Number,
     rhs: Array | Number,
     label: str,
@@ -176,6 +401,7 @@ def _relation(
     error: Array | None,
     terms: int,
 ) -> Relation:
+    where = None if where is None else truth(where, "where=")
     like: Array | None = next((s for s in (lhs, rhs) if is_ball(s)), None)
     if like is None:
         like = next((s for s in (lhs, rhs) if isinstance(s, torch.Tensor)), None)
@@ -185,7 +411,8 @@ def _relation(
                 "a relation compares arrays, or two integers; "
                 f"received {type(lhs).__name__} and {type(rhs).__name__}"
             )
-        return _integers(kind, lhs, rhs, label, where)
+        like = torch.tensor(0)
+    big = _too_big(lhs, like), _too_big(rhs, like)
     lhs, rhs = _as_array(lhs, like), _as_array(rhs, like)
     try:
         shape = torch.broadcast_shapes(tuple(lhs.shape), tuple(rhs.shape))
@@ -194,43 +421,57 @@ def _relation(
             f"the sides of a relation broadcast to one shape; received {tuple(lhs.shape)} "
             f"and {tuple(rhs.shape)}"
         ) from error_
-    return Relation(kind, lhs.expand(shape), rhs.expand(shape), scale, error, terms, where, label)
-
-
-def _integers(kind: Literal["leq", "eq"], lhs: int, rhs: int, label: str, where: Any) -> Relation:
-    """A relation between two Python integers of any size."""
-    shown = lhs, rhs
-    if max(abs(lhs), abs(rhs)) >= LIMIT:
-        # The sign of the difference decides both relations, and survives the cut.
-        lhs, rhs = _clipped(lhs - rhs), 0
-    sides = torch.tensor(lhs), torch.tensor(rhs)
-    return Relation(kind, *sides, where=where, label=label, integers=shown)
+    lhs, rhs = lhs.expand(shape), rhs.expand(shape)
+    return Relation(kind, lhs, rhs, scale, error, terms, where, label, integers=big)
 
 
 def _clipped(value: int) -> int:
-    return max(-LIMIT, min(LIMIT, value))
+    return max(SMALLEST, min(LARGEST, value))
+
+
+def _too_big(side: Array | Number, like: Array) -> int | None:
+    """A Python integer that meets a tensor of integers and does not fit one."""
+    if not isinstance(side, int) or is_ball(like) or like.dtype.is_floating_point:
+        return None
+    return None if _clipped(side) == side else side
 
 
 def _as_array(side: Array | Number, like: Array) -> Array:
+    """A side as balls, floats, or integers of 64 bits."""
     if is_ball(like):
         return balls(side)
     if isinstance(side, torch.Tensor):
-        return side
+        if side.dtype == torch.uint64:
+            raise TypeError(
+                "a side is of uint64, which torch does not compare; integers are at most int64"
+            )
+        return side if side.is_floating_point() or side.is_complex() else side.long()
     if isinstance(side, int) and not like.dtype.is_floating_point:
-        side = _clipped(side)
+        return torch.tensor(_clipped(side), device=like.device)
     dtype = torch.float64 if isinstance(side, float | Fraction) else like.dtype
-    return torch.as_tensor(
-        float(side) if dtype.is_floating_point else side, dtype=dtype, device=like.device
-    )
+    return torch.as_tensor(_as_float(side), dtype=dtype, device=like.device)
 
 
-def _widen(condition: torch.Tensor, like: Array) -> torch.Tensor:
-    """Give a condition of shape `(*B)` the trailing axes of `like`."""
-    extra = like.ndim - condition.ndim
-    if (
-        extra > 0
-        and condition.ndim
-        and tuple(condition.shape) == tuple(like.shape)[: condition.ndim]
-    ):
-        condition = condition.reshape(condition.shape + (1,) * extra)
-    return condition.expand(tuple(like.shape))
+def _as_float(side: Number) -> float:
+    try:
+        return float(side)
+    except OverflowError:
+        return torch.inf if side > 0 else -torch.inf
+
+
+def _exactly(side: Array, integer: int | None) -> BallArray:
+    """A side as balls; where it was cut, the Python integer that it was cut from."""
+    exact = balls(side if integer is None else integer)
+    return cast(BallArray, exact.expand(tuple(side.shape)))
+
+
+def _array_of(value: Any) -> Array:
+    return value if is_ball(value) else torch.as_tensor(value)
+
+
+def _widened(array: Any, shape: tuple[int, ...]) -> Any:
+    """Give an array of shape `(*B)` the trailing axes of a shape, or broadcast it."""
+    extra = len(shape) - array.ndim
+    if extra > 0 and array.ndim and tuple(array.shape) == shape[: array.ndim]:
+        array = array.reshape((*array.shape, *(1,) * extra))
+    return array.expand(shape)

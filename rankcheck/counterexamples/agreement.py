@@ -17,6 +17,7 @@ from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.judge import Judgement, exact_instance
 from rankcheck.counterexamples.violation import evaluate
 from rankcheck.errors import short_of_memory
@@ -250,11 +251,15 @@ def _alarm(
 
 @dataclass(frozen=True, eq=False)
 class _Worst:
-    """The entry of a relation with the largest violation, as a multiple of the tolerance."""
+    """The entry of a relation with the largest violation, as a multiple of the tolerance.
+
+    Of a disjunction, `relation` is the part that is nearest to holding there.
+    """
 
     relation: Relation
     number: int
     entry: int
+    part: int
 
     def at(self, side: torch.Tensor) -> float:
         return float(side.detach().double().reshape(-1)[self.entry])
@@ -280,7 +285,7 @@ class _Worst:
 
     def describe(self) -> str:
         lhs, rhs = self.at(self.relation.lhs), self.at(self.relation.rhs)
-        sign = ">" if self.relation.kind == "leq" else "!="
+        sign = SIGNS[self.relation.kind].fails
         label = f"{self.relation.label}: " if self.relation.label else ""
         tolerance = self.at(self.relation.tolerance)
         times = f"{self.multiple:.3g} times the tolerance" if tolerance > 0 else "tolerance 0"
@@ -299,7 +304,9 @@ def _violated(relations: tuple[Relation, ...]) -> list[_Worst]:
         multiple = torch.where(tolerance > 0, excess / tolerance, torch.inf)
         multiple = torch.where(violated, multiple.nan_to_num(nan=torch.inf), -torch.inf)
         largest = torch.where(multiple == multiple.max(), excess, -torch.inf)
-        found.append(_Worst(relation, number, int(largest.argmax())))
+        entry = int(largest.argmax())
+        part = int(relation.nearest.reshape(-1)[entry])
+        found.append(_Worst(relation.parts[part], number, entry, part))
     return found
 
 
@@ -324,7 +331,8 @@ def _exact(
             relation = relations[worst.number]
             asserted = relation.asserted.reshape(-1)
             if worst.entry < asserted.numel() and bool(asserted[worst.entry]):
-                lhs, rhs = (side.reshape(-1)[worst.entry] for side in relation.sides())
+                part = relation.parts[worst.part]
+                lhs, rhs = (side.reshape(-1)[worst.entry] for side in part.sides())
                 found[worst.number] = lhs, rhs
     return found
 
@@ -351,10 +359,10 @@ def _measured(
                 relation = evaluate(claim, family, ReplaySource(neighbour), parameters)[
                     worst.number
                 ]
-                there = replace(worst, relation=relation)
+                there = replace(worst, relation=relation.parts[worst.part])
                 asserted = there.at(relation.asserted) > 0
                 violated = there.at(relation.violated()) > 0
-                sides.append([there.at(relation.lhs), there.at(relation.rhs)])
+                sides.append([there.at(there.relation.lhs), there.at(there.relation.rhs)])
             except Exception:  # Rejected, or an operation that has no value there
                 return torch.inf
             if not asserted or (outside and not violated):

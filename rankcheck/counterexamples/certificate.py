@@ -3,7 +3,8 @@
 A certificate names the claim that it refutes, with the hash of its text, and holds two instances:
 the smallest one, and the one with the largest violation if that is another. An instance is the list
 of what the generator draws (see `rankcheck.instances.choices`); both sides of the violated relation
-stand beside it, as balls. `rankcheck.counterexamples.replay` proves a certificate again.
+stand beside it, as balls, and of a disjunction those of all its parts.
+`rankcheck.counterexamples.replay` proves a certificate again.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Any
 from rankcheck import balls
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.claims.claim import FALSE, Claim, is_id
+from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.describe import describe_instance, rounded_down
-from rankcheck.counterexamples.judge import PRECISIONS
+from rankcheck.counterexamples.judge import PRECISIONS, Judgement
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.errors import InputError
 from rankcheck.files import write_json
@@ -44,16 +46,13 @@ _HEAD = {
     "versions": dict,
     "sha256": str,
 }
+_SIDES = {"kind": str, "label": str, "lhs": str, "rhs": str, "excess": str}
 _SECTION = {
     "family": str,
     "instance": list,
     "description": str,
     "relation": int,
-    "kind": str,
-    "label": str,
-    "lhs": str,
-    "rhs": str,
-    "excess": str,
+    **_SIDES,
     "bits": int,
 }
 
@@ -145,17 +144,28 @@ def section(claim: Claim, violation: Violation) -> dict[str, Any]:
         )
     with balls.precision(judgement.bits):
         description = describe_instance(claim, violation.instance)
+    also = [_sides(part) for part in judgement.also]
     return {
         "family": violation.family.name,
         "instance": write_choices(violation.record),
         "description": description,
         "relation": judgement.relation,
+        **_sides(judgement),
+        "bits": judgement.bits,
+        **({"also": also} if also else {}),
+    }
+
+
+def _sides(judgement: Judgement) -> dict[str, str]:
+    """Both sides of one relation that is violated."""
+    assert judgement.lhs is not None
+    assert judgement.rhs is not None
+    return {
         "kind": judgement.kind,
         "label": judgement.label,
         "lhs": ball_text(judgement.lhs, judgement.bits),
         "rhs": ball_text(judgement.rhs, judgement.bits),
         "excess": rounded_down(judgement.excess),
-        "bits": judgement.bits,
     }
 
 
@@ -185,7 +195,18 @@ def read(path: Path) -> Mapping[str, Any]:
     for part in ("smallest", "worst"):
         if data[part] is None:
             continue
-        _check_fields(path, data[part], _SECTION, f"the {part} instance of a certificate")
+        rule = _SECTION
+        if isinstance(data[part], dict) and "also" in data[part]:
+            rule = {**_SECTION, "also": list}
+        _check_fields(path, data[part], rule, f"the {part} instance of a certificate")
+        for sides in (data[part], *data[part].get("also", [])):
+            if sides is not data[part]:
+                _check_fields(path, sides, _SIDES, "a part of a disjunction")
+            if sides["kind"] not in SIGNS:
+                raise CertificateError(
+                    f"{path} has a relation of kind {shown(sides['kind'])}; the kinds are "
+                    f"{', '.join(SIGNS)}"
+                )
         if data[part]["bits"] not in PRECISIONS:
             raise CertificateError(
                 f"{path} says {shown(data[part]['bits'])} bits; a certificate is decided at one of "

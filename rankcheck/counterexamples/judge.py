@@ -5,8 +5,10 @@ rational that it is; a number that is not rational is enclosed in a ball. The hy
 the generator (`Source.require`) and those of a relation (`where`), are decided on balls too.
 
 A violation is proved only if the lower end of the ball of `lhs - rhs` is positive, in an entry in
-which the relation is provably asserted. If the balls overlap, an operation has no ball form, or the
-body leaves ball arithmetic, the instance is undecided and not a counterexample.
+which the relation is provably asserted; of a strict relation if it is not negative, which exact and
+equal sides alone can have at zero; of a disjunction if that is so of all its parts in one entry. If
+the balls overlap, an operation has no ball form, or the body leaves ball arithmetic, the instance
+is undecided and not a counterexample.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from rankcheck.claims import tolerances
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource
@@ -47,7 +50,8 @@ class Judgement:
 
     Attributes:
         finding: `refuted` (a violation is proved), `satisfied` (there is none, or equality to
-            within 2⁻⁸⁰), `outside` (the instance breaks a hypothesis), or `undecided`.
+            within 2⁻⁸⁰ where that is none), `outside` (the instance breaks a hypothesis), or
+            `undecided`.
         bits: the precision at which it was decided.
         reason: if no violation is proved, why.
         unprovable: whether the reason is that the claim has no ball form. The verdict then rests
@@ -56,8 +60,10 @@ class Judgement:
         relation, kind, label: index, kind and name of the relation that is violated.
         lhs, rhs: its two sides as balls, at the entry with the largest proved violation. If the
             instance is undecided, at an entry that the balls do not decide, or None.
-        excess: a proved lower bound of the violation.
+        excess: a proved lower bound of the violation; 0 where a strict relation has equal sides.
         relative_excess: the same relative to the larger side.
+        also: of a disjunction, the other parts, which fail in the same entry. What stands above is
+            that of the part that is nearest to holding.
         instance: the instance in exact numbers, as it was judged; None if it was not built.
     """
 
@@ -65,12 +71,13 @@ class Judgement:
     bits: int
     reason: str = ""
     relation: int = 0
-    kind: Literal["leq", "eq"] = "leq"
+    kind: RelationKind = "leq"
     label: str = ""
     lhs: BallArray | None = None
     rhs: BallArray | None = None
     excess: Fraction = Fraction(0)
     relative_excess: Fraction = Fraction(0)
+    also: tuple[Judgement, ...] = ()
     unprovable: bool = False
     short: bool = False
     instance: tuple[Any, ...] | None = None
@@ -182,46 +189,64 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
     worst: Judgement | None = None
     doubt: Judgement | None = None
     for number, relation in enumerate(relations):
-        if isinstance(relation.lhs, torch.Tensor) and relation.lhs.is_floating_point():
-            raise NoBallForm(
-                relation_name(relation.label, number), "its sides are floats, not balls"
-            )
-        for lhs, rhs in _asserted(relation):
-            entry = Judgement(
-                "undecided",
-                bits,
-                f"the balls of its sides do not decide it at {bits} bits",
-                number,
-                relation.kind,
-                relation.label,
-                lhs,
-                rhs,
-            )
-            try:
-                low, high = balls.difference_bounds(lhs, rhs)
-                size = _size(lhs, rhs)
-            except Undecided:
-                doubt = entry
+        for sides in _asserted(relation, number):
+            found = [
+                _judged(replace(part, label=part.label or relation.label), *both, number, bits)
+                for part, both in zip(relation.parts, sides, strict=True)
+            ]
+            if any(part.finding == "satisfied" for part in found):
                 continue
-            if relation.kind == "eq" and high < 0:
-                low, high = -high, -low
-            if low > 0:
-                if worst is None or low / size > worst.relative_excess:
-                    worst = replace(
-                        entry, finding="refuted", reason="", excess=low, relative_excess=low / size
-                    )
+            open_ = [part for part in found if part.finding == "undecided"]
+            if open_:
+                doubt = open_[0]
                 continue
-            reach = max(-low, high) if relation.kind == "eq" else high
-            if reach > tolerances.EQUALITY_ON_BALLS * max(size, NEARLY_ZERO):
-                doubt = entry
+            first = min(found, key=lambda part: part.relative_excess)
+            if worst is None or first.relative_excess > worst.relative_excess:
+                worst = replace(first, also=tuple(part for part in found if part is not first))
     return worst or doubt or Judgement("satisfied", bits)
 
 
-def _asserted(relation: Relation) -> Iterator[tuple[BallArray, BallArray]]:
-    """The two sides, entry by entry, where the relation is asserted."""
-    lhs, rhs = (side.reshape(-1) for side in relation.sides())
+def _judged(
+    relation: Relation, lhs: BallArray, rhs: BallArray, number: int, bits: int
+) -> Judgement:
+    """What the balls of two sides say of one relation, which is no disjunction."""
+    entry = Judgement(
+        "undecided",
+        bits,
+        f"the balls of its sides do not decide it at {bits} bits",
+        number,
+        relation.kind,
+        relation.label,
+        lhs,
+        rhs,
+    )
+    try:
+        low, high = balls.difference_bounds(lhs, rhs)
+        size = _size(lhs, rhs)
+    except Undecided:
+        return entry
+    strict = SIGNS[relation.kind].strict
+    if relation.kind == "eq" and high < 0:
+        low, high = -high, -low
+    if low > 0 or (strict and low == 0):
+        relative = low / size if size else low
+        return replace(entry, finding="refuted", reason="", excess=low, relative_excess=relative)
+    reach = max(-low, high) if relation.kind == "eq" else high
+    slack = tolerances.EQUALITY_ON_BALLS * max(size, NEARLY_ZERO)
+    holds = reach < 0 if strict else reach <= slack
+    return replace(entry, finding="satisfied", reason="") if holds else entry
+
+
+def _asserted(relation: Relation, number: int) -> Iterator[tuple[tuple[BallArray, BallArray], ...]]:
+    """The two sides of each part, entry by entry, where the relation is asserted."""
+    for part in relation.parts:
+        if isinstance(part.lhs, torch.Tensor) and part.lhs.is_floating_point():
+            raise NoBallForm(
+                relation_name(relation.label, number), "its sides are floats, not balls"
+            )
+    sides = [[side.reshape(-1) for side in part.sides()] for part in relation.parts]
     for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
-        yield balls.balls(lhs[entry]), balls.balls(rhs[entry])
+        yield tuple((balls.balls(lhs[entry]), balls.balls(rhs[entry])) for lhs, rhs in sides)
 
 
 def _size(lhs: BallArray, rhs: BallArray) -> Fraction:

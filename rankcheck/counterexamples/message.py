@@ -11,6 +11,7 @@ from rankcheck import balls
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.describe import (
     approximately,
     approximately_both,
@@ -44,7 +45,11 @@ def refuted_message(claim: Claim, small: Small, left: str) -> str:
     assert judgement.rhs is not None
     with balls.precision(judgement.bits):
         instance = describe_instance(claim, small.smallest.instance)
-    exactly = f"lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
+    exactly = "; ".join(
+        f"lhs = {part.lhs.describe()}, rhs = {part.rhs.describe()}"
+        for part in (judgement, *judgement.also)
+        if part.lhs is not None and part.rhs is not None
+    )
     if tolerance := _tolerance(claim, small.smallest):
         exactly += f"; tolerance in floats {tolerance:.2g}"
     lines = [
@@ -68,14 +73,10 @@ def undecided_message(claim: Claim, violation: Violation) -> str:
     source = ReplaySource(violation.record)
     instance = violation.family(source)
     relation, entry = _furthest(claim.relations(instance))
-    lhs, rhs, tolerance = (
-        float(side.reshape(-1)[entry]) for side in (relation.lhs, relation.rhs, relation.tolerance)
-    )
-    sign = ">" if relation.kind == "leq" else "!="
     label = f"{relation.label}: " if relation.label else ""
+    said = ", and ".join(_in_floats(part, entry) for part in relation.parts)
     lines = [
-        f"{claim.id} is undecided: {label}lhs {lhs:.17g} {sign} rhs {rhs:.17g} by "
-        f"{abs(lhs - rhs):.6g} in floats (tolerance {tolerance:.3g})",
+        f"{claim.id} is undecided: {label}{said}",
         f"  not certified: {judgement.reason}",
     ]
     if judgement.lhs is not None and judgement.rhs is not None:
@@ -123,13 +124,28 @@ def raised_message(
 
 
 def sides(judgement: Judgement) -> str:
-    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded so that the sides differ."""
+    """`lhs 1 > rhs 0.9 by 0.1` of a proved violation, rounded so that the sides differ.
+
+    All parts of a disjunction stand there, joined by "and".
+    """
     assert judgement.lhs is not None
     assert judgement.rhs is not None
     lhs, rhs = approximately_both(middle(judgement.lhs), middle(judgement.rhs))
     label = f"{judgement.label}: " if judgement.label else ""
-    relation = ">" if judgement.kind == "leq" else "!="
-    return f"{label}lhs {lhs} {relation} rhs {rhs} by {approximately(judgement.excess)}"
+    said = f"{label}lhs {lhs} {SIGNS[judgement.kind].fails} rhs {rhs}"
+    said += f" by {approximately(judgement.excess)}" if judgement.excess else ""
+    return ", and ".join([said, *(sides(part) for part in judgement.also)])
+
+
+def _in_floats(relation: Relation, entry: int) -> str:
+    """Both sides of an entry of a relation, and by how much it fails."""
+    lhs, rhs, tolerance = (
+        float(side.reshape(-1)[entry]) for side in (relation.lhs, relation.rhs, relation.tolerance)
+    )
+    return (
+        f"lhs {lhs:.17g} {SIGNS[relation.kind].fails} rhs {rhs:.17g} by {abs(lhs - rhs):.6g} in "
+        f"floats (tolerance {tolerance:.3g})"
+    )
 
 
 def _typed_lines(claim: Claim, violation: Violation) -> list[str]:

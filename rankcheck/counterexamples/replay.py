@@ -136,10 +136,11 @@ def _prove(
         )
     same_engine = all(made_with.get(name) == versions()[name] for name in ENGINE)
     fields = section(claim, violation)
-    for name, found in fields.items():
-        if said[name] != found and (same_engine or not _agree(name, said[name], found)):
+    for name in {**fields, **said}:
+        told, found = said.get(name), fields.get(name)
+        if told != found and (same_engine or not _agree(name, told, found)):
             raise CertificateError(
-                f"{path} says {name} {_short(said[name])}, but its numbers give {_short(found)}: "
+                f"{path} says {name} {_short(told)}, but its numbers give {_short(found)}: "
                 f"the file has been changed, or a function that {claim.id} calls (the hash of a "
                 f"claim covers its docstring, body and generator alone); `rankcheck certify "
                 f"{claim.id} --again` certifies it as it is now"
@@ -153,6 +154,12 @@ def _agree(name: str, said: Any, found: Any) -> bool:
         return overlap(said, found)
     if name == "excess":
         return nearly(said, found)
+    if name == "also":
+        return len(said or ()) == len(found or ()) and all(
+            one[key] == two[key] or _agree(key, one[key], two[key])
+            for one, two in zip(said, found, strict=True)
+            for key in two
+        )
     return name in ("description", "bits")
 
 

@@ -105,4 +105,4 @@ def _numbers(given: Any) -> int:
 
 def _much_worse(small: Small) -> bool:
     worst, smallest = small.worst.judgement, small.smallest.judgement
-    return worst.relative_excess >= WORSE * smallest.relative_excess
+    return worst.relative_excess > WORSE * smallest.relative_excess

@@ -4,8 +4,8 @@ For `lhs <= rhs` the margin is $(\text{rhs} - \text{lhs}) / m$ with
 $m = \max(|\text{lhs}|, |\text{rhs}|, \text{scale})$, for `lhs == rhs` it is
 $-|\text{lhs} - \text{rhs}| / m$: negative exactly where the relation fails, zero at equality, and
 without unit. An instance has a margin for each relation of its claim, the least over the entries of
-that relation. The margin is infinite where both sides vanish, and where the hypothesis of the
-relation does not hold.
+that relation. The margin of a disjunction is, in each entry, the largest one of its parts. The
+margin is infinite where both sides vanish, and where the hypothesis of the relation does not hold.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 import torch
 
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.violation import excess
 from rankcheck.instances.source import over_batch
 
@@ -101,31 +102,37 @@ def _of(relation: Relation, valid: torch.Tensor) -> tuple[torch.Tensor, ...]:
     Each has shape (B).
     """
     batch = tuple(valid.shape)
-    lhs, rhs = relation.lhs, relation.rhs
-    size = torch.maximum(lhs.abs(), rhs.abs())
-    if relation.exact:
-        size = size.clamp(min=1).double()
-    elif relation.scale is not None:
-        size = torch.maximum(size, torch.as_tensor(relation.scale).abs())
+    lhs = relation.lhs
     trailing = valid.to(lhs.device).reshape(batch + (1,) * (lhs.ndim - len(batch)))
     asserted = relation.asserted & trailing
+    parts = [_by_entry(part, asserted) for part in relation.parts]
+    least = (
+        over_batch(torch.stack(each).amax(0) if len(each) > 1 else each[0], batch, torch.amin)
+        for each in zip(*parts, strict=True)
+    )
+    return (*least, torch.as_tensor(over_batch(asserted, batch, torch.any)))
+
+
+def _by_entry(relation: Relation, asserted: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """The relative margin, distance and steady margin, in the shape of the sides."""
+    size = relation.size
+    if relation.exact:
+        size = size.clamp(min=1)
+    elif relation.scale is not None:
+        size = torch.maximum(size, torch.as_tensor(relation.scale).abs())
     matters = asserted & (size > 0)
     size = torch.where(matters, size, 1.0)
     relative = -relation.excess.double() / size
     steady = -relation.excess.double() / size.detach()
-
-    def least(margin: torch.Tensor) -> torch.Tensor:
-        known = torch.where(matters & margin.isfinite(), margin, torch.inf)
-        return torch.as_tensor(over_batch(known, batch, torch.amin))
-
-    distance = _distance(relation, relative)
-    inside = torch.as_tensor(over_batch(asserted, batch, torch.any))
-    return least(relative), least(distance), least(steady), inside
+    return tuple(
+        torch.where(matters & margin.isfinite(), margin, torch.inf)
+        for margin in (relative, _distance(relation, relative), steady)
+    )
 
 
 def _distance(relation: Relation, relative: torch.Tensor) -> torch.Tensor:
     """The distance (see `Margins`), in the shape of the sides."""
-    if relation.kind == "eq" or relation.exact:
+    if not SIGNS[relation.kind].bound or relation.exact:
         return relative
     lhs, rhs = relation.lhs, relation.rhs
     one_sign = (lhs.sign() == rhs.sign()) & (lhs != 0)

@@ -28,6 +28,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import torch
 from hypothesis import strategies as st
 
+from rankcheck.balls import is_ball
 from rankcheck.errors import contained
 from rankcheck.instances.promises import PROMISED, promises_of
 from rankcheck.instances.record import Entries, Integer, Record
@@ -152,8 +153,9 @@ class Source(ABC):
 
         Raises:
             Rejected: if the source has no batch axis and the condition fails.
+            TypeError: if the condition is not made of truth values.
         """
-        holds = over_batch(torch.as_tensor(condition), self.batch, torch.all)
+        holds = over_batch(truth(condition, "source.require"), self.batch, torch.all)
         valid = self.valid.to(holds.device)
         lost = int((valid & ~holds).sum())
         if not lost:
@@ -285,6 +287,23 @@ class ReplayError(ValueError):
     def __init__(self, asked: str, recorded: Integer | Entries | None) -> None:
         has = "is at its end" if recorded is None else f"has {recorded.describe()}"
         super().__init__(f"the record {has}, but the generator draws {asked}")
+
+
+def truth(condition: Any, asked: str) -> torch.Tensor:
+    """A condition as a tensor of truth values.
+
+    Args:
+        asked: what takes the condition.
+
+    Raises:
+        TypeError: if it is made of numbers. A number is not true or false, and NaN is not zero.
+    """
+    held = condition if is_ball(condition) else torch.as_tensor(condition)
+    if is_ball(held) or held.dtype != torch.bool:
+        raise TypeError(
+            f"{asked} received numbers ({held.dtype}); a condition is a comparison, such as x > 0"
+        )
+    return held
 
 
 def over_batch(values: Any, batch: tuple[int, ...], reduce: Callable[..., Any]) -> Any:

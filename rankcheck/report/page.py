@@ -22,6 +22,7 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.claim import FALSE
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.claims.signs import SIGNS
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, pictures, spread
 from rankcheck.report.compact import compact
@@ -240,6 +241,7 @@ def _environment() -> Environment:
         "line": markup.line,
         "instance": instance,
         "number": number,
+        "holds": lambda kind: SIGNS[kind].holds,
         "count": lambda whole: f"{whole:,}".replace(",", " "),
         "shortened": shortened,
         "compact": compact,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankcheck.claims.reference import Reference
+from rankcheck.claims.signs import SIGNS
 from rankcheck.report.instances import parts
 from rankcheck.report.markup import convertible
 
@@ -46,16 +47,26 @@ def paragraph(data: Mapping[str, Any], reference: Reference | None = None) -> st
     """
     small = data["smallest"]
     where = "" if reference is None else f" ({_text(str(reference))})"
-    sign = r"\le" if small["kind"] == "leq" else "="
+    sign = SIGNS[small["kind"]].latex
     label = f", for the relation ``{_text(small['label'])}''," if small["label"] else ""
+    least = f" by at least ${_number(small['excess'])}$" if small["excess"] != "0" else ""
     instance = ", ".join(
         f"${latex}$" if latex is not None else _text(part)
         for part, latex in parts(small["description"])
     )
     sides = f"${_side('lhs', small['lhs'])}$ and ${_side('rhs', small['rhs'])}$"
+    also = "".join(
+        f" So does $\\mathrm{{lhs}} {SIGNS[part['kind']].latex} \\mathrm{{rhs}}$ with "
+        f"${_side('lhs', part['lhs'])}$ and ${_side('rhs', part['rhs'])}$; one was to hold."
+        for part in small.get("also", ())
+    )
     how = (
         "Both sides are exact."
-        if not any(_BALL.fullmatch(small[side]) for side in ("lhs", "rhs"))
+        if not any(
+            _BALL.fullmatch(part[side])
+            for part in (small, *small.get("also", ()))
+            for side in ("lhs", "rhs")
+        )
         else f"The enclosures were computed in ball arithmetic with {small['bits']} bits."
     )
     versions = data["versions"]
@@ -68,7 +79,7 @@ def paragraph(data: Mapping[str, Any], reference: Reference | None = None) -> st
             r"\end{quote}",
             f"It is false{label} for {instance}.",
             f"Here {sides}, so that $\\mathrm{{lhs}} {sign} \\mathrm{{rhs}}$",
-            f"fails by at least ${_number(small['excess'])}$. {how}",
+            f"fails{least}.{also} {how}",
             rf"(rankcheck {escaped(str(versions.get('rankcheck', '')))}, python-flint",
             rf"{escaped(str(versions.get('python-flint', '')))}; certificate with SHA-256",
             rf"\texttt{{{escaped(data['sha256'][:16])}}}\ldots)",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.audit.watcher import Watcher
+from rankcheck.claims.signs import SIGNS
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.plain import printable
 from rankcheck.terminal.table import count
@@ -252,7 +253,7 @@ def _theorems(
 
 def _side(side: Side, written: Callable[[str], str]) -> str:
     """One relation: both sides, the slack, where, and whether it is proved."""
-    sign = "≤" if side.kind == "leq" else "="
+    sign = SIGNS[side.kind].holds
     label = f"{written(side.label)}: " if side.label else ""
     at = "" if side.point is None else f", at point {side.point}"
     proved = {True: ", proved in balls", False: ", not proved in balls", None: ""}[side.certified]

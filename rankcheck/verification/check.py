@@ -11,6 +11,7 @@ from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.claims.labels import relation_name
+from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.agreement import DisagreementError
 from rankcheck.counterexamples.message import raised_message
@@ -322,7 +323,7 @@ def _not_tight(claim: Claim, tally: Tally) -> list[str]:
         f"is {tally.gap.get(number, float('inf')):.3g} of the larger side from equality; each "
         "bound is sharp on the tight family, or loose= says why not"
         for number, (kind, label) in sorted(tally.seen.items())
-        if kind == "leq"
+        if SIGNS[kind].bound
         and claim.loose_because(label) is None
         and tally.gap.get(number, float("inf")) > tolerances.TIGHT
     ]

@@ -112,7 +112,7 @@ def check_mutants(
         total += len(sharp)
         for number, (kind, label) in sorted(sharp.items()):
             if number not in killed:
-                change = "bound 2 % stronger" if kind == "leq" else "one side 2 % off"
+                change = "one side 2 % off" if kind == "eq" else "bound 2 % stronger"
                 survivors.append(f"{change}{f' ({label})' if label else ''}")
     families = [claim.instances] if claim.tight is None else [claim.tight, claim.instances]
     controls: dict[str, Control] = {}

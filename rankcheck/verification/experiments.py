@@ -16,6 +16,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.recording import Provenance, recording_of
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.describe import describe_instance
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.scope import ScopeSource, shapes
@@ -124,10 +125,11 @@ def _sides(relation: Relation) -> str:
         return "not asserted"
     if relation.note:
         return relation.note
-    lhs, rhs = relation.lhs.reshape(-1), relation.rhs.reshape(-1)
     where = relation.asserted.reshape(-1)
     excess = relation.excess.reshape(-1).double().masked_fill(~where, -float("inf"))
     at = int(excess.argmax())
-    holds = not bool(relation.violated().reshape(-1)[at])
-    sign = {"leq": ("≤", ">"), "eq": ("=", "≠")}[relation.kind][0 if holds else 1]
-    return f"{float(lhs[at]):.6g} {sign} {float(rhs[at]):.6g}"
+    part = relation.parts[int(relation.nearest.reshape(-1)[at])]
+    lhs, rhs = (float(side.reshape(-1)[at]) for side in (part.lhs, part.rhs))
+    fails = bool(relation.violated().reshape(-1)[at])
+    sign = SIGNS[part.kind].fails if fails else SIGNS[part.kind].holds
+    return f"{lhs:.6g} {sign} {rhs:.6g}"

@@ -14,6 +14,7 @@ from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.recording import Provenance
 from rankcheck.claims.reference import Reference
+from rankcheck.claims.signs import SIGNS
 from rankcheck.errors import InputError
 from rankcheck.notebook import InNotebooks
 from rankcheck.stored import StoredError, build, read_json, shown
@@ -92,13 +93,19 @@ class Scope:
     text: str = ""
 
 
+def _known(kind: str) -> None:
+    """Raises ValueError if this is no kind of a relation."""
+    if kind not in SIGNS:
+        raise ValueError(f"{shown(kind)} is no kind of a relation: {', '.join(SIGNS)}")
+
+
 @dataclass(frozen=True)
 class RelationFacts:
     """What was seen of one relation of a claim.
 
     Attributes:
         label: which of several relations this is.
-        kind: `leq` or `eq`.
+        kind: `leq`, `lt`, `eq` or `any_of`.
         asserted: the share of the instances of the sweep and the draws, those that break a
             hypothesis included, on which it was asserted.
         ratio: the largest lhs / rhs of a bound outside the tight family; None without one.
@@ -110,7 +117,8 @@ class RelationFacts:
         sharpest: the instance on which a bound came closest to equality, as a text.
 
     Raises:
-        ValueError: if the distribution has another number of parts, or a negative one.
+        ValueError: if the kind is unknown, or the distribution has another number of parts, or a
+            negative one.
     """
 
     label: str = ""
@@ -123,7 +131,8 @@ class RelationFacts:
     sharpest: str | None = None
 
     def __post_init__(self) -> None:
-        parts = PARTS if self.kind == "leq" else DECADES
+        _known(self.kind)
+        parts = PARTS if SIGNS[self.kind].bound else DECADES
         if self.spread and (len(self.spread) != parts or min(self.spread) < 0):
             raise ValueError(f"the spread of a relation of kind {self.kind} has {parts} counts")
 
@@ -146,6 +155,20 @@ class ExperimentFacts(Provenance):
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a disjunction that fails as well; as in a `Counterexample`."""
+
+    label: str
+    kind: str
+    lhs: str
+    rhs: str
+    excess: str
+
+    def __post_init__(self) -> None:
+        _known(self.kind)
+
+
+@dataclass(frozen=True)
 class Counterexample:
     """A proved counterexample, as its certificate has it.
 
@@ -153,10 +176,14 @@ class Counterexample:
         description: the instance, as the body receives it.
         family: the generator, with its options.
         label: which of several relations fails.
-        kind: `leq` or `eq`.
+        kind: `leq`, `lt` or `eq`.
         lhs, rhs: both sides: a rational exactly, or a ball as `[midpoint +/- radius]`.
         excess: how much it fails by, rounded down.
         bits: the precision of the balls.
+        also: of a disjunction, the other parts; each of them fails.
+
+    Raises:
+        ValueError: if a kind is unknown.
     """
 
     description: str
@@ -167,11 +194,16 @@ class Counterexample:
     rhs: str
     excess: str
     bits: int
+    also: tuple[Part, ...] = ()
+
+    def __post_init__(self) -> None:
+        _known(self.kind)
 
     @classmethod
     def of(cls, section: Mapping[str, Any]) -> Counterexample:
         """From the section of a certificate."""
-        return cls(**{item.name: section[item.name] for item in fields(cls)})
+        plain = {item.name: section[item.name] for item in fields(cls) if item.name != "also"}
+        return cls(**plain, also=tuple(Part(**part) for part in section.get("also", ())))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim
-from rankcheck.errors import short_of_memory
+from rankcheck.errors import InputError, short_of_memory
 from rankcheck.verification.ledger import Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.traces import raised
@@ -43,6 +43,8 @@ def verify_entry(
 
 def stopped_by(entry: Entry | Claim, error: BaseException) -> Row:
     """The row of a claim whose check raised: it has failed, or memory was short."""
+    if isinstance(error, InputError):  # it says what is wrong, and where
+        return unfinished(entry, str(error).removeprefix(f"{entry.id}: "), "failed")
     row = unfinished(entry, raised(error, entry.file), "failed")
     if short_of_memory(error):
         row = unfinished(entry, raised(error, entry.file))

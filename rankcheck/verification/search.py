@@ -23,6 +23,7 @@ from hypothesis.internal.observability import observability_enabled
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.agreement import settle
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation, excess
@@ -142,7 +143,7 @@ class Tally:
                 beyond = mutant.excess.detach() > mutant.tolerance.detach()
                 if bool((beyond & counted & ~relation.violated()).any()):
                     self.killed.add(number)
-            if relation.kind == "leq":
+            if SIGNS[relation.kind].bound:
                 positive = counted & (lhs > 0) & (rhs > relation.tolerance.detach())
                 positive &= ~relation.violated()  # rounding, as the balls have shown
                 if bool(positive.any()):
@@ -153,12 +154,12 @@ class Tally:
                     self.ratio[number] = max(self.ratio.get(number, 0.0), float(ratios.max()))
                     self._sharpest(number, ratios, part, family)
                     some = over_batch(positive, part.batch, torch.any)
-                    self._spread(number, "leq").add(ratios[some])
+                    self._spread(number, relation.kind).add(ratios[some])
                 gap = float(_relative_gap(lhs, rhs)[counted].min())
                 self.gap[number] = min(self.gap.get(number, torch.inf), gap)
-            else:
-                size = torch.maximum(lhs.abs(), rhs.abs()).clamp(min=1.0)
-                away = torch.where(counted, (lhs - rhs).abs() / size, -torch.inf)
+            elif relation.kind == "eq":
+                size = relation.size.detach().clamp(min=1.0)
+                away = torch.where(counted, relation.excess.detach() / size, -torch.inf)
                 deviations = over_batch(away, part.batch, torch.amax)
                 deviation = float(deviations.max())
                 self.deviation[number] = max(self.deviation.get(number, 0.0), deviation)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from rankcheck.claims.signs import SIGNS
 from rankcheck.verification.ledger import DECADES, PARTS
 
 __all__ = ["Spread"]
@@ -16,7 +17,7 @@ class Spread:
     """A histogram.
 
     Attributes:
-        kind: `leq`, of the ratios of a bound; or `eq`, of the deviations of an identity.
+        kind: of the relation: of the ratios of a bound, or of the deviations of an identity.
         counts: the number of instances in each part, or decade.
 
     >>> spread = Spread("leq")
@@ -33,12 +34,12 @@ class Spread:
     counts: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.counts = self.counts or [0] * (PARTS if self.kind == "leq" else DECADES)
+        self.counts = self.counts or [0] * (PARTS if SIGNS[self.kind].bound else DECADES)
 
     def add(self, values: torch.Tensor) -> None:
         """Count values; those beyond an end count in the last part there."""
         values, bins = values.double(), len(self.counts)
-        place = values * bins if self.kind == "leq" else values.log10() + bins
+        place = values * bins if SIGNS[self.kind].bound else values.log10() + bins
         place = place.nan_to_num(0.0, float(bins), 0.0).floor().clamp(0, bins - 1).long()
         found = torch.bincount(place.reshape(-1), minlength=bins).tolist()
         self.counts = [old + new for old, new in zip(self.counts, found, strict=True)]

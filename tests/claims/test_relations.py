@@ -6,9 +6,10 @@ from fractions import Fraction
 import pytest
 import torch
 
-from rankcheck import eq, leq
+from rankcheck import any_of, eq, leq, lt
 from rankcheck.balls import BallArray
 from rankcheck.claims import tolerances
+from rankcheck.claims.relations import NoTruthValue
 
 INF, NAN = math.inf, math.nan
 
@@ -173,3 +174,160 @@ def test_how_far_beyond():
     far = leq(lhs, torch.ones(4, dtype=torch.float64)).beyond(relative=False)
     assert far.tolist() == [-float("inf"), 1.0, 2.0, float("inf")]
     assert leq(lhs, torch.ones(4, dtype=torch.float64)).beyond()[1] == 0.5
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        lambda a, b: a or b,
+        lambda a, b: a and b,
+        lambda a, b: not a,
+        lambda a, b: 1 if a else 2,
+        lambda a, b: all([a, b]),
+        lambda a, b: any([a, b]),
+        lambda a, b: any_of(a, b) or a,
+    ],
+)
+def test_a_relation_has_no_truth_value(asks):
+    with pytest.raises(NoTruthValue, match=r"a tuple of relations for `and`, any_of\(\.\.\.\)"):
+        asks(leq(array(0), 1), leq(1, array(2)))
+
+
+def test_a_strict_relation_fails_at_equality_whatever_its_tolerance():
+    lhs = array(1, 1 - 2.0**-53, 1 + 2.0**-52, 0.5, 2, NAN, -INF)
+    wanted = [True, False, True, False, True, True, False]
+    assert lt(lhs, 1.0).violated().tolist() == wanted
+    assert lt(lhs, 1.0, scale=array(1e9), error=1.0).violated().tolist() == wanted
+    assert lt(lhs, 1.0, where=lhs < 2).violated().tolist() == [*wanted[:4], False, False, False]
+    assert lt(array(0), array(0)).beyond().tolist() == [0]
+    assert lt(array(1), array(1.01)).strengthened().violated().all()
+    assert lt(3, 3).violated()
+    assert not lt(torch.tensor([3, -4]), 4).violated().any()
+    assert lt(torch.tensor([3]), 4).strengthened().violated().all()
+
+
+def test_a_disjunction_fails_where_all_its_parts_do():
+    x = array(0, 1.5, 1, 2, 3)
+    either = any_of(leq(x, 1), leq(2, x))
+    assert either.violated().tolist() == [False, True, False, False, False]
+    assert either.excess[1] == 0.5
+    assert (either.lhs[1], either.rhs[1]) == (2, 1.5)
+    assert either.beyond()[0] == -INF
+    assert either.beyond()[1] == 0.25
+    assert not any_of(leq(x, 0), leq(-x, 0)).violated().any()
+    assert any_of(lt(x, 1), lt(1, x)).violated().tolist() == [False, False, True, False, False]
+    assert any_of(eq(x, 1), eq(x, 3)).violated().tolist() == [True, True, False, True, False]
+    assert any_of(leq(x * NAN, 1), leq(x, 2)).violated().tolist() == [False] * 4 + [True]
+    assert any_of(leq(x, -1), eq(x, NAN)).beyond()[0] == 1
+
+
+def test_each_part_of_a_disjunction_has_its_own_tolerance():
+    x, far = array(1 + 1e-9), leq(array(2), 1)
+    assert any_of(leq(x, 1), far).violated().all()
+    assert not any_of(leq(x, 1, error=1e-8), far).violated().any()
+    assert not any_of(far, leq(x, 1, scale=array(1e9))).violated().any()
+    assert any_of(leq(x, 1), leq(array(2), 1, error=0.5)).tolerance < 1e-8
+    # The part that is within its tolerance stands for both, though the other is nearer to equality.
+    assert any_of(leq(array(1.1), 1), leq(array(2), 1, error=2)).rhs == 1
+    assert any_of(leq(array(1.1), 1), leq(array(2), 1, error=2)).excess == 1
+
+
+def test_a_disjunction_is_asserted_where_all_its_parts_are():
+    x = array(5, 5, 5)
+    here = torch.tensor([True, True, False])
+    there = torch.tensor([True, False, True])
+    both = any_of(leq(x, 1, where=here), leq(x, 2, where=there))
+    assert both.asserted.tolist() == both.violated().tolist() == [True, False, False]
+    assert any_of(leq(x, 1), leq(x, 2), where=here).violated().tolist() == here.tolist()
+    nested = any_of(any_of(leq(x, 1), leq(x, 2), where=here), leq(x, 3, where=there))
+    assert len(nested.parts) == 3
+    assert nested.violated().tolist() == [True, False, False]
+
+
+def test_the_parts_of_a_disjunction_have_one_shape():
+    one = leq(array(1, 5), 2, scale=array(1, 1), where=torch.tensor([True, True]))
+    entries = leq(torch.tensor([[0.0, 9], [0, 9]], dtype=torch.float64), 3)
+    for either in (any_of(one, entries), any_of(entries, one)):
+        assert either.violated().tolist() == [[False, False], [False, True]]
+        assert all(part.lhs.shape == (2, 2) for part in either.parts)
+    assert any_of(leq(array(3), 2), leq(3, 2)).over((4,)).violated().tolist() == [True]
+    assert any_of(leq(3, 2), leq(4, 2)).over((4,)).violated().tolist() == [True] * 4
+    with pytest.raises(ValueError, match=r"any_of broadcast to one shape; received \[\(2,\), \(3,"):
+        any_of(leq(array(1, 2), 0), leq(array(1, 2, 3), 0))
+    with pytest.raises(TypeError, match=r"any_of received bool; it takes relations"):
+        any_of(True)
+    with pytest.raises(TypeError, match=r"any_of received nothing"):
+        any_of()
+
+
+def test_the_derived_mutant_of_a_disjunction_strengthens_each_part():
+    x = array(0.5, 1, 2)
+    mutant = any_of(leq(x, 1), leq(-x, -1), label="l").strengthened()
+    assert (mutant.excess > mutant.tolerance).tolist() == [False, True, False]
+    assert mutant.label == "l"
+    counts = any_of(leq(torch.tensor([2, 3]), 2), eq(torch.tensor([2, 3]), 7)).strengthened()
+    assert counts.violated().all()
+
+
+def test_disjunctions_of_balls_are_made():
+    x = BallArray.exact([Fraction(1, 3), 2])
+    either = any_of(leq(x, 1), eq(torch.tensor([1, 2]), 2), lt(1, x, where=x > 1))
+    assert either.asserted.tolist() == [False, True]
+    assert [part.kind for part in either.parts] == ["leq", "eq", "lt"]
+
+
+ENDS = (-(2**63), 2**63 - 1)
+
+
+@pytest.mark.parametrize("lhs", [*ENDS, -2, 0, 5])
+@pytest.mark.parametrize("rhs", [*ENDS, -2, 0, 5, 2**63, 2**64 + 1, -(2**63) - 1, 2**70])
+def test_the_difference_of_integers_does_not_wrap(lhs, rhs):
+    left = torch.tensor([lhs])
+    held = ENDS[0] <= rhs <= ENDS[1]
+    for other in [rhs, torch.tensor([rhs])] if held else [rhs]:
+        for one, two, a, b in ((left, other, lhs, rhs), (other, left, rhs, lhs)):
+            assert leq(one, two).violated().tolist() == [a > b]
+            assert lt(one, two).violated().tolist() == [a >= b]
+            assert eq(one, two).violated().tolist() == [a != b]
+            assert any_of(lt(one, two), eq(one, two)).violated().tolist() == [a > b]
+            bound, equation = leq(one, two), eq(one, two)
+            assert int(bound.excess) == max(-ENDS[1], min(ENDS[1], a - b))
+            assert int(equation.excess) == abs(int(bound.excess))
+            assert (float(bound.beyond()) > 0) == (a > b)
+            assert [side.lower().tolist() for side in bound.sides()] == [[a], [b]]
+            mutant = leq(one, two).strengthened()
+            assert mutant.violated().tolist() == [a > b - (b != ENDS[0])]
+
+
+@pytest.mark.parametrize("kind", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.bool])
+def test_narrow_integers_and_truth_values_are_compared(kind):
+    small, large = torch.tensor([0, 1]).to(kind), torch.tensor([1, 0]).to(kind)
+    assert leq(small, large).violated().tolist() == [False, True]
+    assert lt(small, small).violated().tolist() == [True, True]
+    assert eq(small, large).excess.tolist() == [1, 1]
+    assert leq(large, -1).violated().tolist() == [True, True]
+    assert leq(300, large).violated().tolist() == [True, True]
+    assert eq(torch.tensor([200, 100], dtype=torch.uint8), 100).excess.tolist() == [100, 0]
+
+
+def test_floats_meet_integers_of_any_size():
+    x = array(1, -1)
+    assert not leq(x, 10**400).violated().any()
+    assert leq(x, -(10**400)).violated().all()
+    assert lt(x, 10**400).violated().tolist() == [False, False]
+    assert leq(10**400, x).violated().all()
+
+
+@pytest.mark.parametrize("where", [array(1, NAN), torch.tensor([1, 0]), 1.0, array(1) * NAN])
+@pytest.mark.parametrize("make", [leq, lt, eq])
+def test_a_condition_is_made_of_truth_values(make, where):
+    with pytest.raises(TypeError, match=r"where= received numbers .*; a condition is a comparison"):
+        make(array(1, 2), 0, where=where)
+    with pytest.raises(TypeError, match=r"where= received numbers"):
+        any_of(leq(array(1, 2), 0), where=where)
+
+
+def test_a_condition_is_not_a_ball():
+    x = BallArray.exact([Fraction(1, 3), 2])
+    with pytest.raises(TypeError, match=r"where= received numbers"):
+        leq(x, 0, where=x)

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from rankcheck import eq, leq
+from rankcheck import any_of, eq, leq, lt
 from rankcheck.hunt.margins import Margins, margins, stack
 from rankcheck.hunt.sample import outside
 
@@ -40,6 +40,28 @@ def test_an_instance_has_the_least_margin_of_its_entries_and_a_row_for_each_rela
     found = of(leq(torch.ones_like(rhs), rhs), leq(torch.zeros(2, dtype=torch.float64), rhs[:, 0]))
     assert found.relative.tolist() == [[0.5, 0.0], [1.0, 1.0]]
     assert found.least.tolist() == [0.5, 0.0]
+
+
+def test_the_margin_of_a_disjunction_is_that_of_its_nearest_part():
+    x = torch.tensor([0.5, 1.5, 4.0], dtype=torch.float64, requires_grad=True)
+    either = of(any_of(leq(x, 1), lt(2 + 0 * x, x)))
+    assert either.relative[0].tolist() == [0.5, -0.25, 0.5]
+    assert either.beyond.tolist() == [-math.inf, 0.25, -math.inf]
+    (slope,) = torch.autograd.grad(either.steady[0, 1], x)
+    assert slope.tolist() == [0, 0.5, 0]  # towards 2
+    hidden = torch.tensor([False, True, True])
+    vacuous = of(any_of(leq(x, 1, where=hidden), leq(x, 0)))
+    assert vacuous.relative[0].tolist() == pytest.approx([math.inf, -1 / 3, -0.75])
+    assert vacuous.valid.tolist() == [False, True, True]
+    entries = torch.tensor([[1.0, -1.0]], dtype=torch.float64)
+    assert of(any_of(leq(entries, 0), leq(-entries, 0))).relative.tolist() == [[1.0]]
+
+
+def test_the_margins_of_integers_do_not_wrap():
+    low, high = torch.tensor([-(2**63)]), torch.tensor([2**63 - 1])
+    assert of(leq(high, low)).relative.tolist() == of(eq(high, low)).relative.tolist() == [[-1.0]]
+    assert of(leq(low, high)).relative.tolist() == [[1.0]]
+    assert of(leq(high, 2**70)).beyond.tolist() == [-math.inf]
 
 
 def test_what_is_not_asserted_or_not_valid_has_no_margin():

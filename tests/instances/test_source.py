@@ -252,6 +252,23 @@ def test_requirements_reject_alone_and_mark_in_a_batch():
     assert source.reasons == {"both are positive": 1}
 
 
+@pytest.mark.parametrize("size", [None, 8])
+@pytest.mark.parametrize("entries", [(), (2,)])
+def test_a_requirement_is_made_of_truth_values(size, entries):
+    @instances
+    def numbers_required(source, *, of):
+        source.require(of(source.tensor(*entries)), "a number is not zero")
+
+    drawn = BatchSource(1, size)
+    for of in (lambda x: x * float("nan"), lambda x: x * 0 + 1, lambda x: (x > 0).long()):
+        with pytest.raises(TypeError, match=r"source\.require received numbers .*; a condition is"):
+            numbers_required(of=of)(BatchSource(1, size))
+    numbers_required(of=lambda x: (x == x).numpy())(drawn)
+    exact = ReplaySource(drawn.record, BallArray.exact)
+    with pytest.raises(TypeError, match=r"source\.require received numbers"):
+        numbers_required(of=lambda x: x)(exact)
+
+
 def test_an_exact_requirement_is_decided_exactly():
     @instances
     def apart(source):

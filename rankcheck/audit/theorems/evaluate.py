@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
@@ -14,6 +13,7 @@ from rankcheck.audit.theorems.sharp import SharpNetwork
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import RelationKind
 from rankcheck.networks import Network
 
 __all__ = ["Outcome", "at_pairs", "at_points", "on_data"]
@@ -28,14 +28,14 @@ class Outcome:
 
     Attributes:
         label: of the relation; empty if the claim has one relation without a name.
-        kind: `leq` or `eq`.
+        kind: as of a `Relation`.
         lhs, rhs, tolerance: its sides, and what is rounding, (n, E) for E entries each.
         asserted: where the hypothesis of the relation holds.
         violated: where it fails by more than the tolerance, or a side is not a number.
     """
 
     label: str
-    kind: Literal["leq", "eq"]
+    kind: RelationKind
     lhs: Tensor
     rhs: Tensor
     tolerance: Tensor
@@ -62,7 +62,7 @@ class Outcome:
     def slack(self) -> Tensor:
         """rhs − lhs, or −|rhs − lhs| for `eq`."""
         difference = self.rhs - self.lhs
-        return difference if self.kind == "leq" else -difference.abs()
+        return -difference.abs() if self.kind == "eq" else difference
 
     @property
     def closeness(self) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankcheck.claims.signs import SIGNS
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.svg import Axis, Chart
 from rankcheck.verification.ledger import DECADES, RelationFacts
@@ -20,7 +21,7 @@ def has_spread(facts: RelationFacts) -> bool:
     >>> has_spread(RelationFacts(kind="eq", spread=(9, *[0] * 19)))
     False
     """
-    return any(facts.spread if facts.kind == "leq" else facts.spread[1:])
+    return any(facts.spread if SIGNS[facts.kind].bound else facts.spread[1:])
 
 
 def spread(facts: RelationFacts) -> Picture:
@@ -28,10 +29,10 @@ def spread(facts: RelationFacts) -> Picture:
 
     The axis of the counts is logarithmic. A bound has a dashed line at equality.
     """
-    leq, counts = facts.kind == "leq", facts.spread
+    bound, counts = SIGNS[facts.kind].bound, facts.spread
     total = sum(counts)
     most = max(counts, default=0)
-    if leq:
+    if bound:
         title, x = "Ratios of a bound", Axis(0, 1.03, ticks=_ratios())
         edges = [part / max(len(counts), 1) for part in range(len(counts) + 1)]
     else:
@@ -46,7 +47,7 @@ def spread(facts: RelationFacts) -> Picture:
         chart.bars(edges, counts)
     else:
         chart.label((x.low + (x.high - x.low) / 2, 2.0), said, anchor="middle")
-    if leq:
+    if bound:
         chart.rule(x=1.0, series=2)
         caption = (
             r"How often $\mathrm{lhs}/\mathrm{rhs}$ had which value; the dashed line is equality."

@@ -1,0 +1,159 @@
+"""Claims with strict relations, disjunctions, integers and conditions come to the right verdict."""
+
+import json
+
+import pytest
+import torch
+
+from rankcheck import any_of, eq, leq, lt
+from rankcheck.claims.claim import ClaimError
+from rankcheck.counterexamples import certificate as certificates
+from rankcheck.counterexamples import replay
+from rankcheck.counterexamples.certificate import CertificateError, digest
+from rankcheck.hunt import hunt
+from rankcheck.report.tex import paragraph
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.ledger import Row
+from rankcheck.verification.profiles import Profile, Settings
+
+SMALL = Profile("small", drawn=10, batches=8, size=64, single=12)
+NAN = float("nan")
+
+
+def counts(x):
+    return (x > 0).sum(-1)
+
+
+TRUE = {
+    "a tautology": lambda x: any_of(leq(x, 0), leq(-x, 0)),
+    "one of three signs": lambda x: any_of(lt(x, 0), eq(x, 0), lt(0, x)),
+    "away from a gap": lambda x: any_of(leq(x, 1), leq(2, x), where=(x <= 1) | (x >= 2)),
+    "a part is vacuous": lambda x: any_of(leq(x, -1, where=x.abs() > 1), leq(1, x)),
+    "strict, at its limit": lambda x: lt(x * x / (1 + x * x), 1),
+    "strict, nearer than floats": lambda x: lt((1000 * x * x) ** 9, (1000 * x * x) ** 9 + 1),
+    "strict, though floats underflow": lambda x: lt(-torch.exp(-1000 * x.abs() - 700), 0),
+    "strict, by a tiny share": lambda x: lt(x * x, x * x + 1e-30 * (1 + x * x)),
+    "strict between integers": lambda x: lt(counts(x[..., None]), 2),
+    "below what a tensor holds": lambda x: leq(counts(x[..., None]) + (2**63 - 2), 2**63),
+}
+FALSE = {
+    "a gap": lambda x: any_of(leq(x, 1), leq(-x, -2)),
+    "a gap of one point": lambda x: any_of(lt(x, 1), lt(1, x)),
+    "two values": lambda x: any_of(eq(x * x, 1), eq(x, 0), leq(2, x.abs())),
+    "strict, and equal": lambda x: lt(x, x + 0),
+    "strict, and equal at zero": lambda x: lt(-x * x, 0),
+    "strict, and wrong": lambda x: lt(x, 7),
+    "strict, and equal integers": lambda x: lt(counts(x[..., None]), 1),
+    "a difference that wraps": lambda x: leq(torch.full_like(counts(x[..., None]), 2**63 - 1), -2),
+    "narrow integers": lambda x: leq((x > 0).to(torch.uint8), (x > 1).to(torch.uint8)),
+    "truth values": lambda x: eq(x > 0, x > 1),
+    "a wide integer": lambda x: leq(2**63, counts(x[..., None]) + (2**63 - 2)),
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_what_is_true_is_guarded(declare, scalars, tmp_path, name):
+    claim = declare(TRUE[name], scalars(), kind="conjecture")
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    assert (row.verdict, row.messages) == ("guarded", ())
+    found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
+    assert found.verdict == "survived", found.message
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_what_is_false_is_refuted_and_replayed(declare, scalars, tmp_path, name):
+    claim = declare(FALSE[name], scalars(), kind="conjecture")
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path / "verified"))
+    assert row.verdict == "refuted", row.messages
+    found = hunt(claim, None, rounds=3, workers=1, folder=tmp_path / "hunted")
+    assert found.verdict == "refuted", found.message
+    for path in (row.certificate, found.certificate):
+        assert replay(path, claim=claim).refuted
+
+
+def test_equal_irrational_sides_are_neither_proved_nor_excused(declare, scalars, tmp_path):
+    def root(x):
+        y = 2 + x * x
+        return lt(y.sqrt() * (y + 1).sqrt(), (y * (y + 1)).sqrt())
+
+    claim = declare(root, scalars(), kind="conjecture")
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    assert row.verdict == "undecided"
+    assert " >= rhs " in row.messages[0]
+
+
+@pytest.fixture
+def gap(declare, scalars, tmp_path):
+    """A refuted disjunction: its claim, its row, and the path of its certificate."""
+
+    def body(x):
+        return any_of(leq(x, 1, label="small"), leq(-x * 3 / 2, -3), label="either")
+
+    claim = declare(body, scalars(), kind="conjecture")
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path, shrink=5.0))
+    return claim, row, tmp_path / "t.made-up.json"
+
+
+def test_a_disjunction_is_told_with_all_its_sides(gap):
+    _, row, path = gap
+    first, exactly = row.messages[0].split("\n")[0], row.messages[0].split("exactly: ")[1]
+    assert "small: lhs 1.5 > rhs 1 by 0.5" in first
+    assert "lhs -2.25 > rhs -3 by 0.75" in first
+    assert ", and " in first
+    assert "lhs = 3/2, rhs = 1" in exactly
+    assert "lhs = -9/4, rhs = -3" in exactly
+    small = certificates.read(path)["smallest"]
+    parts = [small, *small["also"]]
+    assert [(part["lhs"], part["rhs"]) for part in parts] == [("-9/4", "-3"), ("3/2", "1")]
+    assert Row.from_json(json.loads(json.dumps(row.to_json()))).counterexample == row.counterexample
+    assert row.counterexample.also[0].lhs == "3/2"
+    assert "<b>-9/4</b>, and the side" in row._repr_html_()
+    assert "<b>3/2</b> ≤ <b>1</b>, which fails too" in row._repr_html_()
+    text = paragraph(certificates.read(path))
+    assert r"$\mathrm{lhs} = 3/2$ and $\mathrm{rhs} = 1$; one was to hold." in text
+    assert (text.count("$") - text.count(r"\$")) % 2 == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda small: small.pop("also"), "says also None"),
+        (lambda small: small["also"][0].update(lhs="7"), "says also"),
+        (lambda small: small["also"].append(small["also"][0]), "says also"),
+        (lambda small: small.update(also=[3]), "a part of a disjunction has the fields"),
+        (lambda small: small["also"][0].update(kind="gt"), "a relation of kind 'gt'; the kinds"),
+        (lambda small: small.update(kind="gt"), "a relation of kind 'gt'; the kinds"),
+    ],
+)
+def test_a_changed_disjunction_is_not_believed(gap, change, said):
+    claim, _, path = gap
+    data = json.loads(path.read_text())
+    change(data["smallest"])
+    del data["sha256"]
+    path.write_text(json.dumps({**data, "sha256": digest(data)}))
+    with pytest.raises(CertificateError, match=said):
+        replay(path, claim=claim)
+
+
+def test_equal_sides_are_told_without_a_difference(declare, scalars, tmp_path):
+    claim = declare(FALSE["strict, and equal"], scalars(), kind="conjecture")
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    assert row.messages[0].startswith("t.made-up is false: lhs 0 >= rhs 0 (certified")
+    assert "at worst" not in row.messages[0]
+    text = paragraph(certificates.read(tmp_path / "t.made-up.json"))
+    assert r"so that $\mathrm{lhs} < \mathrm{rhs}$" in text
+    assert "fails." in text
+
+
+def test_asking_for_the_truth_of_a_relation_is_a_malformed_claim(declare, scalars, tmp_path):
+    claim = declare(lambda x: leq(x, 0) or leq(-x, 0), scalars(), kind="conjecture")
+    for start in (lambda: verify_claim(claim), lambda: hunt(claim, None, rounds=1)):
+        with pytest.raises(ClaimError, match=r"t\.made-up: at test_relations\.py:\d+, a relation"):
+            start()
+
+
+@pytest.mark.parametrize("condition", [lambda x: x * NAN, lambda x: x.abs()])
+def test_a_condition_of_numbers_is_refused(declare, scalars, tmp_path, condition):
+    claim = declare(lambda x: leq(x, -9, where=condition(x)), scalars(), kind="conjecture")
+    with pytest.raises(TypeError, match=r"where= received numbers \(torch\.float64\); a condition"):
+        verify_claim(claim, Settings(SMALL, folder=tmp_path))
