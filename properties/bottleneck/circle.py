@@ -54,7 +54,7 @@ def test_circle(g, m, *, bracket=antipodal_bracket):
     return (
         eq(rank(projection), 1, label="the tangent"),
         eq(projection @ t, t, label="the tangent is kept"),
-        leq(start * end, 0, scale=scale * scale, label="the change of sign"),
+        leq(start * end, 0, scale=scale * (start.abs() + end.abs()), label="the change of sign"),
         eq(high - low, 2.0 ** (1 - STEPS), label="the arc"),
         eq(((x - -x) ** 2).sum(-1), 4, label="two points"),
     )

@@ -24,7 +24,15 @@ from rankcheck.errors import short_of_memory
 from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.source import Instances, Rejected, ReplaySource
 
-__all__ = ["DISAGREEMENT", "DisagreementError", "Settled", "require_agreement", "settle"]
+__all__ = [
+    "DISAGREEMENT",
+    "DisagreementError",
+    "Settled",
+    "pairs",
+    "require_agreement",
+    "rounding",
+    "settle",
+]
 
 #: Up to this multiple of its tolerance, a violation in floats that the balls do not confirm is
 #: rounding. The largest that any claim of the ledger has is 9.8 (profile deep); 6.4 in the sweeps,
@@ -352,7 +360,7 @@ def _measured(
     """
     centre = [worst.at(worst.relation.lhs), worst.at(worst.relation.rhs)]
     measured = 0.0
-    for pair in _pairs(record):
+    for pair in pairs(record):
         sides = []
         for neighbour in pair:
             try:
@@ -367,20 +375,24 @@ def _measured(
                 return torch.inf
             if not asserted or (outside and not violated):
                 return torch.inf
-        for side, here in enumerate(centre):
-            ahead, behind = sides[0][side], sides[1][side]
-            difference = abs(FAR * ahead - (FAR + 1) * here + behind) / 3
-            slope = abs(ahead - behind) / (FAR + 1) * (2.0**-53 / DISTANCE)
-            if here != here or abs(here) == torch.inf:  # a jump, unless it is no number everywhere
-                difference = 0.0 if ahead != ahead or ahead == here else torch.inf
-                slope = 0.0
-            elif difference != difference:
-                difference = torch.inf
-            measured = max(measured, difference + slope)
+        for ahead, here, behind in zip(sides[0], centre, sides[1], strict=True):
+            measured = max(measured, rounding(ahead, here, behind))
     return measured
 
 
-def _pairs(record: Record) -> Iterator[tuple[Record, Record]]:
+def rounding(ahead: float, here: float, behind: float) -> float:
+    """The rounding error of a side, from its values at an instance and at a pair of `pairs`.
+
+    It is infinite where the side jumps.
+    """
+    if here != here or abs(here) == torch.inf:  # a jump, unless it is no number everywhere
+        return 0.0 if ahead != ahead or ahead == here else torch.inf
+    difference = abs(FAR * ahead - (FAR + 1) * here + behind) / 3
+    slope = abs(ahead - behind) / (FAR + 1) * (2.0**-53 / DISTANCE)
+    return difference + slope if difference == difference else torch.inf
+
+
+def pairs(record: Record) -> Iterator[tuple[Record, Record]]:
     """Pairs of instances on both sides of one, inside the ranges of entries: near and far."""
     generator = torch.Generator().manual_seed(0)
     for _ in range(PAIRS):

@@ -24,8 +24,10 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected
 from rankcheck.notebook import InNotebooks
 from rankcheck.verification.counts import Counts
+from rankcheck.verification.evaluation import evaluate_instances
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.scope import smallest_text
+from rankcheck.verification.search import Tally, batches, hidden
 
 SCHEMA = 2
 Verdict = Literal["refuted", "undecided", "survived", "gave_up"]
@@ -34,6 +36,8 @@ Verdict = Literal["refuted", "undecided", "survived", "gave_up"]
 INSIDE = 0.05
 #: Number of reasons for rejection that a message names.
 REASONS = 3
+#: So many batches, of so many instances, show whether a tolerance hides a relation.
+HIDDEN = 8
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,22 @@ def _violation_json(violation: Violation | None) -> dict[str, Any] | None:
     }
 
 
+def hidden_text(claim: Claim, seed: int) -> str:
+    """The relations that floats cannot see fail, for their tolerance; empty if there is none.
+
+    Instances are drawn anew: shards keep margins alone.
+    """
+    tally = Tally()
+    for family in (claim.tight, claim.instances):
+        if family is None:
+            continue
+        key = (seed, claim.id, family.name, "hidden")
+        for make in batches(claim, family, HIDDEN, HIDDEN, key):
+            for part in evaluate_instances(claim, family, make).parts:
+                tally.add(part, family)
+    return "; ".join(hidden(claim, [tally]))
+
+
 def without_violation(
     claim: Claim,
     counts: Counts,
@@ -166,12 +186,14 @@ def without_violation(
     margin: float | None,
     raised: str = "",
     scope: Scope | None = None,
+    unseen: str = "",
 ) -> tuple[Verdict, str]:
     """The verdict of a hunt that found no violation, and its message.
 
     Args:
         raised: what the body or the generator raised on an instance inside the hypotheses.
         scope: what was enumerated before.
+        unseen: the relations that floats cannot see fail.
     """
     if raised:
         return "undecided", (
@@ -186,6 +208,11 @@ def without_violation(
             "gave_up",
             f"{claim.id}: gave up, {counts.evaluated} of {total} instances satisfied the hypotheses"
             + (f"\n  rejected: {reasons}" if reasons else ""),
+        )
+    if unseen:
+        return "undecided", (
+            f"{claim.id} is undecided: {unseen}\n  no counterexample in {counts.evaluated} "
+            f"instances ({shapes} shapes), and they could hardly show one"
         )
     best = "both sides always vanished" if margin is None else f"least margin {margin:.3g}"
     return (

@@ -30,6 +30,7 @@ from rankcheck.hunt.result import (
     Fall,
     Hunt,
     Progress,
+    hidden_text,
     lost_text,
     report_finding,
     report_smallest,
@@ -333,13 +334,15 @@ class _Run:
                 "message": found.message,
             }
         elif self._found is None:
+            raised = self._raised or lost_text(self._lost)
             values["verdict"], values["message"] = without_violation(
                 self._claim,
                 self._counts,
                 self._plan.shapes,
                 margin,
-                self._raised or lost_text(self._lost),
+                raised,
                 self._scope,
+                "" if raised else hidden_text(self._claim, self._seed),
             )
         else:
             begin = time.perf_counter()

@@ -26,7 +26,7 @@ from rankcheck.verification.experiments import on_experiments
 from rankcheck.verification.ledger import Counterexample, RelationFacts, Row, Verdict
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, smallest_text
-from rankcheck.verification.search import Tally, draw, sweep
+from rankcheck.verification.search import Tally, draw, hidden, sweep
 
 __all__ = ["verify_claim"]
 
@@ -225,6 +225,7 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
             f"{claim.id}: no instance satisfied the hypotheses ({counts.rejected} rejected)"
         )
     messages += [f"{claim.id}: {name} is asserted on no instance" for name in vacuous]
+    messages += [f"{claim.id}: {why}" for why in hidden(claim, search.tallies)]
     good: Verdict = "guarded" if claim.kind == "conjecture" else "holds"
     return Row.of(
         claim,

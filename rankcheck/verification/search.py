@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -53,8 +53,9 @@ from rankcheck.verification.evaluation import (
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.reach import reached
 from rankcheck.verification.spread import Spread
+from rankcheck.verification.swallowed import Seen, swallowed
 
-__all__ = ["JUDGED", "Sharpest", "Tally", "draw", "sweep", "worst_of"]
+__all__ = ["JUDGED", "Sharpest", "Tally", "draw", "hidden", "sweep", "worst_of"]
 
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
@@ -106,6 +107,7 @@ class Tally:
         asserted: by relation, the number of instances on which it was asserted.
         spread: by relation, how its ratios or its deviations are distributed over the instances.
         sharpest: by relation, the instance on which a bound is closest to equality.
+        visible: by relation, on how many instances floats could see it fail.
         reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
     """
@@ -119,6 +121,7 @@ class Tally:
     asserted: dict[int, int] = field(default_factory=dict)
     spread: dict[int, Spread] = field(default_factory=dict)
     sharpest: dict[int, Sharpest] = field(default_factory=dict)
+    visible: dict[int, Seen] = field(default_factory=dict)
     reached: dict[str, Counter[int]] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
 
@@ -137,6 +140,7 @@ class Tally:
                 continue
             instances = counted.reshape(valid.numel(), -1).any(-1)
             self.asserted[number] = self.asserted.get(number, 0) + int(instances.sum())
+            self.visible.setdefault(number, Seen()).add(relation, counted, part, family)
             lhs, rhs = relation.lhs.detach(), relation.rhs.detach()
             if number not in self.killed:
                 mutant = relation.strengthened()
@@ -177,6 +181,16 @@ class Tally:
         """Count what the instances of a batch reach."""
         for name, counts in reached(claim, part.built, part.batch, part.valid).items():
             self.reached.setdefault(name, Counter()).update(counts)
+
+
+def hidden(claim: Claim, tallies: Sequence[Tally]) -> list[str]:
+    """The relations that floats cannot see fail, for their tolerance, as sentences."""
+    seen = {number: what for tally in tallies for number, what in tally.seen.items()}
+    found = []
+    for number, (_, label) in sorted(seen.items()):
+        parts = [tally.visible[number] for tally in tallies if number in tally.visible]
+        found.append(swallowed(claim, label, number, sum(parts, Seen())))
+    return [why for why in found if why is not None]
 
 
 def _trailing(valid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

@@ -145,6 +145,45 @@ def test_equal_sides_are_told_without_a_difference(declare, scalars, tmp_path):
     assert "fails." in text
 
 
+WIDE = {
+    "scale": lambda x: leq(x, 7, scale=x * 0 + 1e20),
+    "the scale of an identity": lambda x: eq(x, 2 * x, scale=x * 0 + 1e20),
+    "error": lambda x: leq(x, 7, error=9),
+    "terms": lambda x: leq(x, 7, terms=2**60),
+    "a disjunction": lambda x: any_of(leq(x, 7, error=9), leq(x, 6, error=9)),
+    "one of two": lambda x: (leq(x, 9), leq(x, 7, error=9)),
+}
+HONEST = {
+    "a square": lambda x: eq((x + 1 / 3) ** 2 - x * x - 2 * x / 3, 1 / 9, scale=(x.abs() + 1) ** 2),
+    "noise": lambda x: eq(((x + 1 / 3) - x) * 3 - 1, 0, scale=x.abs() + 1),
+    "noise without balls": lambda x: eq((x.exp().log() - x) ** 3, 0, scale=x.abs() + 1),
+    "zeros": lambda x: eq(x - x, 0, scale=x * 0 + 1e20),
+    "a narrow band": lambda x: leq(x, 9, error=1e-3),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("no_ball", [None, "for a test"])
+def test_a_tolerance_that_hides_the_sides_is_said(declare, scalars, tmp_path, name, no_ball):
+    claim = declare(WIDE[name], scalars(), kind="conjecture", no_ball=no_ball)
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    assert row.verdict == "failed"
+    [message] = row.messages
+    which = "relation 2" if name == "one of two" else "relation 1"
+    assert message.startswith(f"t.made-up: the tolerance of {which} hides its sides on 100%")
+    found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
+    assert found.verdict == "undecided"
+    assert f"the tolerance of {which} hides its sides on 100%" in found.message
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_tolerance_is_none_of_these(declare, scalars, tmp_path, name):
+    no_ball = "for a test" if "without balls" in name else None
+    claim = declare(HONEST[name], scalars(), kind="conjecture", no_ball=no_ball)
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    assert (row.verdict, row.messages) == ("guarded", ())
+
+
 def test_asking_for_the_truth_of_a_relation_is_a_malformed_claim(declare, scalars, tmp_path):
     claim = declare(lambda x: leq(x, 0) or leq(-x, 0), scalars(), kind="conjecture")
     for start in (lambda: verify_claim(claim), lambda: hunt(claim, None, rounds=1)):

@@ -1,0 +1,184 @@
+"""Tolerances that leave nothing of the sides to see.
+
+`scale=`, `error=` and `terms=` widen the band of what counts as rounding. Where the band is as wide
+as the sides themselves, floats never see the relation fail. That is right where the sides are what
+rounding has left of numbers that cancelled, and wrong where floats know the sides well. The
+rounding error at the instance tells which: balls have it, or else neighbours of the instance, as in
+`agreement`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from rankcheck import balls
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.labels import relation_name
+from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import SIGNS
+from rankcheck.claims.tolerances import STRENGTHENING, UNIT_ROUNDOFF
+from rankcheck.counterexamples.agreement import pairs, rounding
+from rankcheck.counterexamples.judge import PRECISIONS, exact_instance
+from rankcheck.counterexamples.violation import evaluate
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import Instances, ReplaySource, over_batch
+from rankcheck.verification.evaluation import Part
+
+__all__ = ["Seen", "swallowed"]
+
+#: A relation is seen on an instance if the tolerance is below this share of an entry's sides: a
+#: bound that is stronger by as much could fail there.
+CLEAR = STRENGTHENING
+#: One that is seen on less than this share of the instances is looked at more closely,
+LEAST = 0.01
+#: on so many of the others.
+SAMPLES = 4
+#: There a tolerance of more than this multiple of the rounding error is none. An honest one of the
+#: ledger, of numbers that cancelled, is below 10⁴; one of 10⁸ is what this was made for.
+ROUNDING = 2.0**20
+#: Sides of less than this multiple of their rounding error are noise.
+NOISE = 8.0
+
+
+@dataclass
+class Seen:
+    """On how many instances floats could see a relation fail.
+
+    Attributes:
+        instances: those on which it is asserted between sides that are not all zero.
+        clear: those of them with an entry whose tolerance is small against its sides.
+        samples: some of the others.
+    """
+
+    instances: int = 0
+    clear: int = 0
+    samples: list[tuple[Record, Instances]] = field(default_factory=list)
+
+    def add(self, relation: Relation, counted: torch.Tensor, part: Part, family: Instances) -> None:
+        """Add the instances of a batch; `counted` has the entries that are asserted."""
+        told, clear = (
+            over_batch(entries & counted, part.batch, torch.any) for entries in _entries(relation)
+        )
+        self.instances += int(told.sum())
+        self.clear += int((told & clear).sum())
+        blind = (told & ~clear).reshape(-1).nonzero().reshape(-1).tolist()
+        if blind and len(self.samples) < SAMPLES:
+            self.samples.append((part.instance(blind[0]), family))
+
+    def __add__(self, other: Seen) -> Seen:
+        samples = [*self.samples, *other.samples]
+        return Seen(self.instances + other.instances, self.clear + other.clear, samples)
+
+
+def swallowed(claim: Claim, label: str, number: int, seen: Seen) -> str | None:
+    """Why the tolerance of a relation is too large to see it fail; None if it is not.
+
+    Args:
+        label, number: of the relation.
+    """
+    if seen.clear > LEAST * seen.instances or not seen.samples:
+        return None
+    reason = ""
+    for record, family in seen.samples:
+        found = _Sample.of(claim, number, record, family)
+        if found.honest:
+            return None
+        reason = reason or found.describe()
+    share = f"{1 - seen.clear / seen.instances:.0%} of the instances"
+    return (
+        f"the tolerance of {relation_name(label, number)} hides its sides on {share}: {reason}; "
+        "scale= is the size of what cancelled in the sides, error= their rounding error, and "
+        "terms= the number of operations behind one"
+    )
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The largest sides that a relation has on an instance where it is not seen.
+
+    Attributes:
+        error: the rounding error of the sides; None if nothing tells it.
+    """
+
+    lhs: float
+    rhs: float
+    tolerance: float
+    error: float | None
+
+    @classmethod
+    def of(cls, claim: Claim, number: int, record: Record, family: Instances) -> _Sample:
+        relation = evaluate(claim, family, ReplaySource(record), {})[number]
+        told, _ = _entries(relation)
+        size = torch.where(told & relation.asserted, relation.size.detach().double(), 0.0)
+        entry = int(size.reshape(-1).argmax())
+        part = int(relation.nearest.reshape(-1)[entry])
+
+        def sides(relation: Relation) -> tuple[float, float]:
+            lhs, rhs = (relation.parts[part].lhs, relation.parts[part].rhs)
+            return float(lhs.detach().reshape(-1)[entry]), float(rhs.detach().reshape(-1)[entry])
+
+        here = sides(relation)
+        error = (
+            None if claim.no_ball else _from_balls(claim, number, part, entry, record, family, here)
+        )
+        for pair in pairs(record) if error is None else ():
+            try:
+                ahead, behind = (
+                    sides(evaluate(claim, family, ReplaySource(neighbour), {})[number])
+                    for neighbour in pair
+                )
+            except Exception:  # Rejected, or an operation that has no value there
+                continue
+            found = max(map(rounding, ahead, here, behind))
+            error = max(error or 0.0, found)
+        tolerance = float(relation.parts[part].tolerance.detach().reshape(-1)[entry])
+        return cls(*here, tolerance, error)
+
+    @property
+    def honest(self) -> bool:
+        """Whether the sides are what rounding has left, or the tolerance is of the error's size."""
+        if self.error is None:
+            return False
+        size = max(abs(self.lhs), abs(self.rhs))
+        error = max(self.error, UNIT_ROUNDOFF * size)
+        return NOISE * error >= size or ROUNDING * error >= self.tolerance
+
+    def describe(self) -> str:
+        known = "that is not known" if self.error is None else f"of about {self.error:.1g}"
+        return (
+            f"on one, lhs = {self.lhs:.6g} and rhs = {self.rhs:.6g} with a tolerance of "
+            f"{self.tolerance:.2g} and a rounding error {known}"
+        )
+
+
+def _from_balls(
+    claim: Claim,
+    number: int,
+    part: int,
+    entry: int,
+    record: Record,
+    family: Instances,
+    floats: tuple[float, float],
+) -> float | None:
+    """How far the sides in floats are from those in balls; None if balls do not tell."""
+    try:
+        with balls.precision(PRECISIONS[0]):
+            relation = claim.relations(exact_instance(family, record))[number].parts[part]
+            ends = [
+                balls.difference_bounds(side.reshape(-1)[entry], value)
+                for side, value in zip(relation.sides(), floats, strict=True)
+            ]
+    except Exception:  # no ball form, undecided, outside, or an operation without a value there
+        return None
+    return float(max(abs(end) for both in ends for end in both))
+
+
+def _entries(relation: Relation) -> tuple[torch.Tensor, torch.Tensor]:
+    """The entries with a side that is not zero, and those whose tolerance is small against it."""
+    size = relation.size.detach().double()
+    told = size > 0
+    if relation.exact or SIGNS[relation.kind].strict:  # without a tolerance
+        return told, told
+    return told, relation.tolerance.detach().double() < CLEAR * size
