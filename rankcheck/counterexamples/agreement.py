@@ -191,9 +191,7 @@ def require_agreement(
         if not closest.asserted:
             found = "do not assert the relation there"
     if closest is None or not closest.asserted:
-        if any(
-            _is_inside(claim, family, near, closest) for pair in _pairs(record) for near in pair
-        ):
+        if any(_is_inside(claim, family, near, closest) for pair in pairs(record) for near in pair):
             return
         raise _contradiction(claim, proved, found)
     lhs, rhs = (float(side.midpoints()) for side in (judgement.lhs, judgement.rhs))
@@ -213,14 +211,22 @@ def _contradiction(claim: Claim, proved: str, found: str) -> DisagreementError:
 
 
 def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) -> _Worst:
-    """The entry whose sides in floats are closest to those of the balls, among those asserted."""
-    apart = torch.maximum(
-        (relation.lhs.double() - lhs.midpoints()).abs(),
-        (relation.rhs.double() - rhs.midpoints()).abs(),
-    ).nan_to_num(nan=torch.inf)
-    if bool(relation.asserted.any()):
-        apart = torch.where(relation.asserted, apart, torch.inf)
-    return _Worst(relation, number, int(apart.reshape(-1).argmin()))
+    """The entry whose sides in floats are closest to those of the balls, among those asserted.
+
+    Of a disjunction, the part and its entry.
+    """
+    found = []
+    for which, part in enumerate(relation.parts):
+        apart = torch.maximum(
+            (part.lhs.double() - lhs.midpoints()).abs(),
+            (part.rhs.double() - rhs.midpoints()).abs(),
+        ).nan_to_num(nan=torch.inf)
+        if bool(relation.asserted.any()):
+            apart = torch.where(relation.asserted, apart, torch.inf)
+        entry = int(apart.reshape(-1).argmin())
+        found.append((float(apart.reshape(-1)[entry]), which, entry))
+    _, which, entry = min(found)
+    return _Worst(relation.parts[which], number, entry, which)
 
 
 def _is_inside(claim: Claim, family: Instances, record: Record, entry: _Worst | None) -> bool:
@@ -229,7 +235,10 @@ def _is_inside(claim: Claim, family: Instances, record: Record, entry: _Worst | 
         relations = evaluate(claim, family, ReplaySource(record), {})
     except Exception:  # Rejected, or an operation that has no value there
         return False
-    return entry is None or bool(replace(entry, relation=relations[entry.number]).asserted)
+    if entry is None:
+        return True
+    part = relations[entry.number].parts[entry.part]
+    return bool(replace(entry, relation=part).asserted)
 
 
 def _alarm(
