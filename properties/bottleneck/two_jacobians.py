@@ -99,6 +99,7 @@ def units_in_turn(source: Source):
         "f(x_1, x_2) = (relu x_1, x_2) on x_2 > 0 has R^(1)(f) = 0 and C = 1, and the right side is 1 for the "
         "Jacobians I and diag(0, 1).",
         survives="Prop. 13 with this condition, and Example 20, which uses it at points of full rank.",
+        place="Prop. 13",
     ),
 )
 def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):

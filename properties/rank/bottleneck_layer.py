@@ -232,7 +232,7 @@ def test_balanced_layers_of_rank_two(depth, slope, t, *, witness=two_dimensional
         "||Z_l^T Z_l / N||_op <= ||Z_{l-1}^T Z_{l-1} / N||_op + max{||X^T X / N||_op, 1} "
         "(||W_l||_F^2 + ||b_l||_F^2 - 1) - delta. (2)",
         right="The line before (2) has z ||W||_F^2 + ||b||^2 on the right, z the eigenvalue of the layer "
-        "before. From there (2) follows if ||W||_F >= 1, and not otherwise: with the maximum 1 and "
+        "before. From there (2) follows if ||W||_F >= 1, and not in general: with the maximum 1 and "
         "z = ||W||_F^2 = ||b||^2 = 1/2 it says 3/4 <= 1/2. With the constant 1 as a further coordinate of "
         "the data the factor is the eigenvalue itself, z + z (||W||_F^2 + ||b||^2 - 1) "
         "(rank.layer-energy).",
