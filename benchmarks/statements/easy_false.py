@@ -6,7 +6,7 @@ A verdict that guards one is wrong.
 import torch
 from torch.nn import functional
 
-from rankcheck import conjecture, eq, leq
+from rankcheck import any_of, conjecture, eq, leq, lt
 from rankcheck.instances import (
     matrices,
     networks_at_points,
@@ -275,3 +275,15 @@ def test_euler(net, x):
 def test_constant(x):
     r"""$(1 - 0.999)\,x \le x / 1001$."""
     return leq((1 - 0.999) * x, x / 1001)
+
+
+@conjecture("easy-false.sign", instances=points())
+def test_sign(x):
+    """Each number is at most 1, or at least 2."""
+    return any_of(leq(x, 1), leq(2, x))
+
+
+@conjecture("easy-false.strict", instances=points())
+def test_strict(x):
+    """$-x^2 < 0$."""
+    return lt(-(x**2), 0)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import torch
 from torch.nn import functional
 
-from rankcheck import conjecture, eq, leq
+from rankcheck import any_of, conjecture, eq, leq, lt
 from rankcheck.instances import (
     matrices,
     networks_at_points,
@@ -281,3 +281,15 @@ def test_euler(net, x):
 def test_constant(x):
     r"""$(1 - 0.999)\,x = x / 1000$."""
     return eq((1 - 0.999) * x, x / 1000)
+
+
+@conjecture("easy-true.sign", instances=points())
+def test_sign(x):
+    """Each number is at most 0, or at least 0."""
+    return any_of(leq(x, 0), leq(-x, 0))
+
+
+@conjecture("easy-true.strict", instances=points())
+def test_strict(x):
+    """$x < x + 1$."""
+    return lt(x, x + 1)
