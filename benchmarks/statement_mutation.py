@@ -60,7 +60,6 @@ from rankcheck.claims.claim import Claim  # noqa: E402
 from rankcheck.instances.source import Instances  # noqa: E402
 from rankcheck.verification.arithmetic import fix_arithmetic  # noqa: E402
 from rankcheck.verification.check import verify_claim  # noqa: E402
-from rankcheck.verification.controls import SHARE  # noqa: E402
 from rankcheck.verification.evaluation import evaluate_instances  # noqa: E402
 from rankcheck.verification.ledger import Row  # noqa: E402
 from rankcheck.verification.profiles import PROFILES, Profile, Settings  # noqa: E402
@@ -72,6 +71,8 @@ EQUIVALENT = Path(__file__).with_name("statement-equivalent.toml")
 KINDS = ("identity", "bound", "construction", "limit", "statistical", "conjecture")
 KEY = ("claim", "file", "function", "before", "change")
 QUICK = PROFILES["quick"]
+#: The share of the profile's batches that is spent on each mutant.
+SHARE = 0.5
 #: Instances on which the sides of a mutant are compared with those of the claim.
 COMPARED = 4
 OPEN = "nobody knows whether the conjecture is sharp"

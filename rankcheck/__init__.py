@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, any_of, eq, leq, lt
     from rankcheck.errors import ClaimFalse
+    from rankcheck.hunt.guarding import verify_claim
     from rankcheck.networks.network import Network
-    from rankcheck.verification.check import verify_claim
 
 _HOMES = {
     "rankcheck.claims.claim": ("Claim", "ClaimError", "Need"),
@@ -50,8 +50,8 @@ _HOMES = {
     "rankcheck.claims.reference": ("Reference", "paper"),
     "rankcheck.claims.relations": ("Relation", "any_of", "eq", "leq", "lt"),
     "rankcheck.errors": ("ClaimFalse",),
+    "rankcheck.hunt.guarding": ("verify_claim",),
     "rankcheck.networks.network": ("Network",),
-    "rankcheck.verification.check": ("verify_claim",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 #: Names of former versions, and what to write instead.

@@ -143,6 +143,6 @@ def test_every_room_has_a_door(name: str) -> None:
 
 def test_the_graph_sees_lazy_imports() -> None:
     assert "report.notebook" in graph()["rankcheck"]
-    assert "verification.check" in graph()["rankcheck"]
+    assert "hunt.guarding" in graph()["rankcheck"]
     assert "verification.run" in graph()["commands.verify"]
     assert "verification.workers" in graph()["verification.run"]

@@ -61,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="first evaluate every instance of up to N entries from {-1, 0, 1}; 0 for none "
         "(default 5, or fewer where these are many)",
     )
+    parser.add_argument(
+        "--control",
+        metavar="NAME",
+        help="hunt a control of the claim in its place: a mutant, or a hypothesis that it needs",
+    )
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--executor", metavar="dask://HOST:PORT", help="a Dask scheduler")
     parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
@@ -98,6 +103,10 @@ def run(args: argparse.Namespace) -> int:
     limit = limits.limit(args, "hunt")
     if args.workers < 1:
         raise InputError(f"received {args.workers} workers; a hunt has at least one")
+    if args.control is not None and len(entries) > 1:
+        raise InputError(f"{args.selector} selects {len(entries)} claims; a control belongs to one")
+    if args.control is not None and (args.workers > 1 or args.executor is not None):
+        raise InputError("--control is given with workers; a control is hunted in one process")
 
     from rankcheck.hunt.apart import Apart
 
@@ -144,7 +153,8 @@ def _hunt(
     """Hunt one of a number of claims, and show how it goes on."""
     journal = _journal(entry, args)
     shown.doing = "the first round"
-    shown.say(f"hunting {entry.id} for {args.budget:g} s, seed {args.seed}: {entry.title}")
+    what = entry.id if args.control is None else f"the control {args.control!r} of {entry.id}"
+    shown.say(f"hunting {what} for {args.budget:g} s, seed {args.seed}: {entry.title}")
     of_it = "" if claims == 1 else f" for {shown_path(entry.file)}::{entry.id}"
     try:
         with shown:
@@ -160,6 +170,7 @@ def _hunt(
                 folder=FOLDER,
                 shrink=shrink_seconds(args),
                 scope=args.scope,
+                control=args.control,
                 limit=None if limit is None else limit / 3,
             )
     except KeyboardInterrupt:

@@ -27,6 +27,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
+from rankcheck.hunt.controls import hunt_control
 from rankcheck.terminal import github, table
 from rankcheck.terminal.live import Progress
 from rankcheck.verification.arithmetic import fix_arithmetic
@@ -89,7 +90,9 @@ def settings(args: argparse.Namespace) -> Settings:
     Raises:
         InputError: if the profile is unknown, or the seconds for shrinking are out of range.
     """
-    return Settings(profile(args.profile), args.seed, shrink=shrink_seconds(args))
+    return Settings(
+        profile(args.profile), args.seed, shrink=shrink_seconds(args), hunter=hunt_control
+    )
 
 
 def shrink_seconds(args: argparse.Namespace) -> float:

@@ -7,7 +7,7 @@ tolerance, and than any rounding error that is plausible at the instance, is rep
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -85,7 +85,6 @@ def settle(
     family: Instances,
     record: Record,
     judgement: Judgement,
-    parameters: Mapping[str, Any] | None = None,
 ) -> Settled:
     r"""Settle what a violation in floats is, given what the balls say of its instance.
 
@@ -102,24 +101,22 @@ def settle(
     Args:
         record: of one instance that is violated in floats.
         judgement: what `judge` returned for it.
-        parameters: settings of the keyword-only parameters of the body.
     """
-    parameters = parameters or {}
     if judgement.finding == "undecided":
-        return Settled("undecided", _advised(claim, family, record, judgement, parameters))
+        return Settled("undecided", _advised(claim, family, record, judgement))
     if judgement.finding == "refuted":
         return Settled("refuted", judgement)
     outside = judgement.finding == "outside"
     try:
-        violated = _violated(evaluate(claim, family, ReplaySource(record), parameters))
+        violated = _violated(evaluate(claim, family, ReplaySource(record)))
     except Rejected:  # inside in its batch, and outside alone: on the edge
         return Settled("outside", judgement)
-    exact = {} if outside else _exact(claim, family, record, judgement, parameters, violated)
+    exact = {} if outside else _exact(claim, family, record, judgement, violated)
     for worst in sorted(violated, key=lambda worst: -worst.multiple):
         if worst.multiple <= DISAGREEMENT:
             break
         sides = exact.get(worst.number)
-        error = _measured(claim, family, record, parameters, worst, sides is None)
+        error = _measured(claim, family, record, worst, sides is None)
         if worst.excess > MEASURED * error:
             return Settled("undecided", _alarm(judgement, worst, sides), disagree=True)
     asserted = not outside and (not violated or bool(exact))
@@ -131,15 +128,14 @@ def _advised(
     family: Instances,
     record: Record,
     judgement: Judgement,
-    parameters: Mapping[str, Any],
 ) -> Judgement:
     """An undecided judgement; if rounding explains the violation in floats, its reason says so."""
     try:
-        violated = _violated(evaluate(claim, family, ReplaySource(record), parameters))
+        violated = _violated(evaluate(claim, family, ReplaySource(record)))
     except Exception:  # what the body raises is reported elsewhere
         return judgement
     for worst in violated:
-        error = _measured(claim, family, record, parameters, worst, False)
+        error = _measured(claim, family, record, worst, False)
         if not worst.excess <= MEASURED * error < torch.inf:
             return judgement
     if not violated:
@@ -174,7 +170,7 @@ def require_agreement(
     proved = f"in balls lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
     number, closest = judgement.relation, None
     try:
-        relations = evaluate(claim, family, ReplaySource(record), {})
+        relations = evaluate(claim, family, ReplaySource(record))
     except Rejected as rejected:
         found = f"put the instance outside the hypotheses ({rejected})"
     except Exception as error:
@@ -199,7 +195,7 @@ def require_agreement(
     apart = max(abs(closest.at(relation.lhs) - lhs), abs(closest.at(relation.rhs) - rhs))
     if apart <= DISAGREEMENT * closest.at(relation.tolerance):
         return
-    if apart > MEASURED * _measured(claim, family, record, {}, closest, False):
+    if apart > MEASURED * _measured(claim, family, record, closest, False):
         raise _contradiction(claim, proved, found)
 
 
@@ -232,7 +228,7 @@ def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) ->
 def _is_inside(claim: Claim, family: Instances, record: Record, entry: _Worst | None) -> bool:
     """Whether floats put an instance inside the hypotheses, and assert the relation there."""
     try:
-        relations = evaluate(claim, family, ReplaySource(record), {})
+        relations = evaluate(claim, family, ReplaySource(record))
     except Exception:  # Rejected, or an operation that has no value there
         return False
     if entry is None:
@@ -332,7 +328,6 @@ def _exact(
     family: Instances,
     record: Record,
     judgement: Judgement,
-    parameters: Mapping[str, Any],
     violated: list[_Worst],
 ) -> dict[int, tuple[BallArray, BallArray]]:
     """By relation, the two sides on balls at its worst entry, if it is asserted there.
@@ -341,7 +336,7 @@ def _exact(
     """
     found: dict[int, Any] = {}
     with balls.precision(judgement.bits):
-        relations = claim.relations(exact_instance(family, record), **parameters)
+        relations = claim.relations(exact_instance(family, record))
         for worst in violated:
             if worst.number >= len(relations):
                 continue
@@ -358,7 +353,6 @@ def _measured(
     claim: Claim,
     family: Instances,
     record: Record,
-    parameters: Mapping[str, Any],
     worst: _Worst,
     outside: bool,
 ) -> float:
@@ -373,9 +367,7 @@ def _measured(
         sides = []
         for neighbour in pair:
             try:
-                relation = evaluate(claim, family, ReplaySource(neighbour), parameters)[
-                    worst.number
-                ]
+                relation = evaluate(claim, family, ReplaySource(neighbour))[worst.number]
                 there = replace(worst, relation=relation.parts[worst.part])
                 asserted = there.at(relation.asserted) > 0
                 violated = there.at(relation.violated()) > 0

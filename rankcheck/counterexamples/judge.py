@@ -13,7 +13,7 @@ is undecided and not a counterexample.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -101,14 +101,12 @@ def judge(
     record: Record,
     *,
     family: Instances | None = None,
-    parameters: Mapping[str, Any] | None = None,
     precisions: tuple[int, ...] = PRECISIONS,
 ) -> Judgement:
     """Decide a recorded instance in ball arithmetic; the precision rises until it is decided.
 
     Args:
         family: the generator of the record, by default `claim.instances`.
-        parameters: values of keyword-only parameters of the body.
         precisions: in bits, in the order in which they are tried.
 
     Raises:
@@ -122,7 +120,6 @@ def judge(
     return judge_instance(
         claim,
         lambda: exact_instance(chosen, record),
-        parameters=parameters,
         precisions=precisions,
     )
 
@@ -131,14 +128,13 @@ def judge_instance(
     claim: Claim,
     build: Callable[[], tuple[Any, ...]],
     *,
-    parameters: Mapping[str, Any] | None = None,
     precisions: Iterable[int] = PRECISIONS,
 ) -> Judgement:
     """Decide an instance that `build` makes in exact numbers, at the precision in force.
 
     Args:
         build: called once for each precision. It may raise `Rejected`, `Undecided` or `NoBallForm`.
-        parameters, precisions: as for `judge`.
+        precisions: as for `judge`.
 
     Raises:
         ReplayError: if `build` does.
@@ -153,11 +149,11 @@ def judge_instance(
             try:
                 instance = build()
                 with balls.conventions() as choices:
-                    decided = _decide(claim.relations(instance, **(parameters or {})), bits)
+                    decided = _decide(claim.relations(instance), bits)
                 if decided.finding == "refuted" and choices.used:
                     for pattern in balls.OTHER_CONVENTIONS:
                         with balls.conventions(pattern):
-                            again = _decide(claim.relations(instance, **(parameters or {})), bits)
+                            again = _decide(claim.relations(instance), bits)
                         if again.finding != "refuted":
                             return Judgement("undecided", bits, ARBITRARY)
             except Rejected as rejected:

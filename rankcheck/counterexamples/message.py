@@ -172,7 +172,7 @@ def _readable(text: str) -> str:
 
 def _tolerance(claim: Claim, violation: Violation) -> float | None:
     """The tolerance in floats of the relation that is violated; None if it has none."""
-    relations = evaluate(claim, violation.family, ReplaySource(violation.record), {})
+    relations = evaluate(claim, violation.family, ReplaySource(violation.record))
     relation = relations[violation.judgement.relation]
     return None if relation.exact else float(relation.tolerance.max())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +28,11 @@ class Violation:
         return self.judgement.finding == "refuted"
 
     @property
+    def conclusive(self) -> bool:
+        """Whether it is proved, or would be if the claim had a ball form."""
+        return self.proved or self.judgement.unprovable
+
+    @property
     def instance(self) -> tuple[Any, ...]:
         """The instance in exact numbers, as it was judged.
 
@@ -43,9 +47,7 @@ class Violation:
         return self.judgement.instance
 
 
-def evaluate(
-    claim: Claim, family: Instances, source: Source, parameters: Mapping[str, Any]
-) -> tuple[Relation, ...]:
+def evaluate(claim: Claim, family: Instances, source: Source) -> tuple[Relation, ...]:
     """The relations of a claim on the instance that its generator builds from a source.
 
     Their sides have the batch axes of the source.
@@ -54,9 +56,7 @@ def evaluate(
         Rejected: if the source has no batch axis and the instance breaks a hypothesis.
     """
     instance = family(source)
-    return tuple(
-        relation.over(source.batch) for relation in claim.relations(instance, **parameters)
-    )
+    return tuple(relation.over(source.batch) for relation in claim.relations(instance))
 
 
 def excess(

@@ -92,6 +92,8 @@ class Apart:
     def hunt(self, index: int, progress: Callable[[Progress], None], **arguments: Any) -> Report:
         """Hunt the claim of a number; `arguments` are those of `rankcheck.hunt.hunt`.
 
+        With `control`, the name of a control, that is hunted in place of the claim.
+
         If a proved counterexample cannot be made small within the limit, or the process dies over
         it, it is reported as it was found.
 
@@ -147,6 +149,7 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], Any]:
     """Import the files; returns what answers the questions of `Apart`."""
     claims = load_each(entries)
     from rankcheck.catalogue.loader import BrokenClaim
+    from rankcheck.hunt.controls import hunt_variant
     from rankcheck.hunt.result import Hunt
     from rankcheck.hunt.run import hunt
 
@@ -156,7 +159,14 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], Any]:
             return Known(problem=claim.problem)
         if task[0] == "known":
             return Known(Hunt(claim, "undecided", 0).to_json())
-        found = hunt(claim, on_progress=tell, **task[2])
+        control, arguments = task[2].get("control"), {**task[2], "on_progress": tell}
+        arguments.pop("control", None)
+        found = (
+            hunt(claim, **arguments)
+            if control is None
+            else hunt_variant(claim, control, **arguments)
+        )
+        data = found.to_json()
         return Report(
             claim.id,
             found.verdict,
@@ -167,7 +177,7 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], Any]:
             found.seconds,
             dict(found.stages),
             found.strategy,
-            found.to_json(),
+            data if control is None else {**data, "control": control},
             found.verdict == "refuted" or not found.lost,
         )
 

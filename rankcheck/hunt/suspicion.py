@@ -69,7 +69,7 @@ def suspect(claim: Claim, family: Instances, record: Record) -> Suspicion | None
     Raises:
         Exception: what the family and the body raise on the instance, `Rejected` among others.
     """
-    relations = evaluate(claim, family, ReplaySource(record), {})
+    relations = evaluate(claim, family, ReplaySource(record))
     relative = float(excess(relations, ()))
     if relative == -torch.inf:
         return None
@@ -107,7 +107,7 @@ def _values(
     claim: Claim, family: Instances, source: ReplaySource, number: int, place: int
 ) -> torch.Tensor:
     """An entry of `lhs - rhs` by instance; NaN outside the hypotheses."""
-    relation = evaluate(claim, family, source, {})[number]
+    relation = evaluate(claim, family, source)[number]
     rows = source.batch[0] if source.batch else 1
     values = _difference(relation).reshape(rows, -1)[:, place].cpu()
     asserted = relation.asserted.reshape(rows, -1)[:, place].cpu()

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 from rankcheck.catalogue.entry import shown_path
-from rankcheck.claims import tolerances
 from rankcheck.claims.claim import FALSE, Claim
 from rankcheck.claims.labels import relation_name
-from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.agreement import DisagreementError
 from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
-from rankcheck.counterexamples.violation import Violation
-from rankcheck.instances.scope import Shapes
 from rankcheck.verification.batching import BatchError, check_batching
-from rankcheck.verification.controls import Control, check_hypotheses, check_mutants
-from rankcheck.verification.evaluation import Raised, instance_text
+from rankcheck.verification.controls import check_hypotheses, check_mutants
 from rankcheck.verification.experiments import on_experiments
-from rankcheck.verification.ledger import Counterexample, RelationFacts, Row, Verdict
+from rankcheck.verification.ledger import Counterexample, Row, Verdict
 from rankcheck.verification.profiles import Settings
-from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, smallest_text
-from rankcheck.verification.search import Tally, draw, hidden, sweep
+from rankcheck.verification.scope import smallest_text
+from rankcheck.verification.search import hidden
+from rankcheck.verification.stages import Search, not_tight, search
 
 __all__ = ["verify_claim"]
-
-#: The share of the profile's batches that is spent on a tight family; again, up to so many times,
-#: while one of the bounds has not been sharp.
-TIGHT_SHARE = 0.25
-TIGHT_TURNS = 8
 
 
 def verify_claim(
@@ -99,133 +89,59 @@ def _replayed(claim: Claim) -> Row:
     return Row.of(claim, "refuted", certificate=shown_path(path), counterexample=proved)
 
 
-@dataclass
-class _Search:
-    """What the searches of a claim saw, and the violation that ended them."""
-
-    shapes: Shapes | None = None
-    small: Tally = field(default_factory=Tally)
-    tight: Tally = field(default_factory=Tally)
-    swept: Tally = field(default_factory=Tally)
-    drawn: Tally = field(default_factory=Tally)
-    violation: Violation | None = None
-    smallest: bool = False
-
-    @property
-    def tallies(self) -> tuple[Tally, Tally, Tally]:
-        return self.tight, self.swept, self.drawn
-
-    @property
-    def raised(self) -> list[Raised]:
-        """The instances inside the hypotheses on which the generator or the body raised."""
-        return [raised for tally in (self.small, *self.tallies) for raised in tally.raised]
-
-    def facts(self, claim: Claim) -> dict[str, Any]:
-        """The fields of a row that the searches fill."""
-        scope = None if self.shapes is None else scope_facts(self.shapes, self.small.counts)
-        return {
-            "scope": scope,
-            "drawn": self.drawn.counts,
-            "swept": self.swept.counts,
-            "tight_swept": self.tight.counts,
-            "tight": None if claim.tight is None else claim.tight.name,
-            "relations": self._relations(claim),
-            "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
-        }
-
-    def _relations(self, claim: Claim) -> tuple[RelationFacts, ...]:
-        """What the sweep and the draws saw of each relation, and the tight family."""
-        away = (self.swept, self.drawn)
-        total = sum(tally.counts.total for tally in away)
-        seen = {number: what for tally in self.tallies for number, what in tally.seen.items()}
-
-        def largest(by_tally: list[dict[int, float]], number: int) -> float | None:
-            return max((found[number] for found in by_tally if number in found), default=None)
-
-        return tuple(
-            RelationFacts(
-                label=label,
-                kind=kind,
-                asserted=sum(tally.asserted.get(number, 0) for tally in away) / max(total, 1),
-                ratio=largest([tally.ratio for tally in away], number),
-                tight_ratio=self.tight.ratio.get(number),
-                deviation=self.swept.deviation.get(number),
-                spread=self._spread(number),
-                sharpest=self._sharpest(claim, number),
-            )
-            for number, (kind, label) in sorted(seen.items())
-        )
-
-    def _spread(self, number: int) -> tuple[int, ...]:
-        spreads = [t.spread[number] for t in (self.swept, self.drawn) if number in t.spread]
-        return tuple(sum(spreads[1:], spreads[0]).counts) if spreads else ()
-
-    def _sharpest(self, claim: Claim, number: int) -> str | None:
-        """The sharpest instance of the tight family, or else of the sweep."""
-        found = [t.sharpest[number] for t in self.tallies if number in t.sharpest]
-        if not found:
-            return None
-        return instance_text(claim, found[0].family, found[0].record)
-
-
 def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> Row:
     """The row of a claim that is said to hold."""
     assert claim.instances is not None
-    search = _search(claim, settings, advance)
-    facts = search.facts(claim)
-    if search.violation is not None and claim.instances.recording is not None:
+    found = search(claim, settings, advance)
+    facts = found.facts(claim)
+    if found.violation is not None and claim.instances.recording is not None:
         return Row.of(claim, "failed", **facts)  # `on_experiments` says why
-    if search.violation is not None:
+    if found.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
-        budget = None if search.smallest else settings.shrink
-        found = report_violation(claim, search.violation, settings.folder, budget=budget)
+        budget = None if found.smallest else settings.shrink
+        reported = report_violation(claim, found.violation, settings.folder, budget=budget)
         return Row.of(
             claim,
-            "refuted" if found.proved else "undecided",
-            certificate=found.certificate,
-            counterexample=Counterexample.of(certificates.section(claim, found.smallest))
-            if found.proved
+            "refuted" if reported.proved else "undecided",
+            certificate=reported.certificate,
+            counterexample=Counterexample.of(certificates.section(claim, reported.smallest))
+            if reported.proved
             else None,
-            messages=(found.message + _before(search),),
+            messages=(reported.message + _before(found),),
             **facts,
         )
-    if search.raised:
-        failed = any(not raised.short for raised in search.raised)
+    if found.raised:
+        failed = any(not raised.short for raised in found.raised)
         verdict: Verdict = "failed" if failed else "undecided"
-        return Row.of(claim, verdict, messages=(_raised(claim, search),), **facts)
-    needs = check_hypotheses(claim, settings.profile, settings.seed)
+        return Row.of(claim, verdict, messages=(_raised(claim, found),), **facts)
+    needs = check_hypotheses(claim, settings)
     broken = [name for name, control in needs.items() if control.caught]
     unbroken = [name for name, control in needs.items() if not control.caught]
-    vacuous = _vacuous(search)
-    mutants, named = check_mutants(claim, search.tallies, settings.profile, settings.seed)
+    vacuous = _vacuous(found)
+    mutants, named = check_mutants(claim, found.tallies, settings)
     messages = [
         f"{claim.id}: the control without the hypothesis {name!r} does not break the claim"
-        f"{_because(needs[name])}"
+        f"{needs[name].why}"
         for name in unbroken
     ]
     messages += [
-        f"{claim.id}: the mutant {name!r} survives{_because(named.get(name))}"
-        for name in mutants.survivors
+        f"{claim.id}: the mutant {name!r} survives{named[name].why}" for name in mutants.survivors
     ]
-    caught = {
-        name: control.instance(claim)
-        for name, control in {**needs, **named}.items()
-        if control.caught
-    }
+    caught = {name: control.instance for name, control in {**needs, **named}.items()}
     disagree = [
         f"{claim.id} is undecided: {control.disagree}, in the {what} {name!r}"
         for what, controls in (("control without", needs), ("mutant", named))
         for name, control in controls.items()
         if control.disagree is not None
     ]
-    messages += [f"{claim.id}: {why}" for why in _not_tight(claim, search.tight)]
-    counts = search.swept.counts + search.drawn.counts
+    messages += [f"{claim.id}: {why}" for why in not_tight(claim, found.tight)]
+    counts = found.swept.counts + found.drawn.counts
     if counts.evaluated == 0:
         messages.append(
             f"{claim.id}: no instance satisfied the hypotheses ({counts.rejected} rejected)"
         )
     messages += [f"{claim.id}: {name} is asserted on no instance" for name in vacuous]
-    messages += [f"{claim.id}: {why}" for why in hidden(claim, search.tallies)]
+    messages += [f"{claim.id}: {why}" for why in hidden(claim, found.tallies)]
     good: Verdict = "guarded" if claim.kind == "conjecture" else "holds"
     return Row.of(
         claim,
@@ -240,14 +156,14 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
     )
 
 
-def _raised(claim: Claim, search: _Search) -> str:
+def _raised(claim: Claim, found: Search) -> str:
     """What was raised on some instances, where, and on which.
 
     Raises:
         Exception: what was raised, with the instance as a note, if no instance was evaluated.
     """
-    counts = search.small.counts + search.tight.counts + search.swept.counts + search.drawn.counts
-    first, *others = sorted(search.raised, key=lambda raised: raised.short)
+    counts = found.small.counts + found.tight.counts + found.swept.counts + found.drawn.counts
+    first, *others = sorted(found.raised, key=lambda raised: raised.short)
     if counts.evaluated == 0:
         first.error.add_note(f"on the instance {first.describe(claim)}")
         raise first.error
@@ -262,78 +178,17 @@ def _raised(claim: Claim, search: _Search) -> str:
     )
 
 
-def _because(control: Control | None) -> str:
-    """What the body raised in a control that was not caught."""
-    return "" if control is None or control.raised is None else f"; it raised {control.raised}"
-
-
-def _search(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> _Search:
-    """Enumerate the small instances, sweep, and draw, until an instance breaks the claim."""
-    assert claim.instances is not None
-    profile, seed = settings.profile, settings.seed
-    if claim.instances.recording is not None:
-        search = _Search()  # there is nothing to enumerate or to draw: all instances are swept
-        family, tally = claim.instances, search.swept
-        search.violation = sweep(claim, family, profile, seed, tally, advance=advance)
-        return search
-    shapes = scope_of(claim, profile)
-    search = _Search(shapes=shapes)
-    search.violation = enumerate_scope(claim, shapes, search.small, advance=advance)
-    search.smallest = search.violation is not None and search.violation.proved
-    if claim.tight is not None:
-        for turn in range(TIGHT_TURNS):
-            if search.violation is not None or (turn and not _not_tight(claim, search.tight)):
-                break
-            search.violation = sweep(
-                claim,
-                claim.tight,
-                profile,
-                seed,
-                search.tight,
-                share=TIGHT_SHARE,
-                turn=turn,
-                advance=advance,
-            )
-    if search.violation is None:
-        search.violation = sweep(
-            claim, claim.instances, profile, seed, search.swept, advance=advance
-        )
-    if search.violation is None:
-        examples = max(5, round(profile.drawn * claim.effort))
-        search.violation = draw(
-            claim, claim.instances, examples, seed, search.drawn, advance=advance
-        )
-    return search
-
-
-def _before(search: _Search) -> str:
+def _before(found: Search) -> str:
     """A line of the message of a counterexample that the enumeration found."""
-    if not search.smallest or search.shapes is None:
+    if not found.smallest or found.shapes is None:
         return ""
-    return smallest_text(search.shapes.sentence())
+    return smallest_text(found.shapes.sentence())
 
 
-def _not_tight(claim: Claim, tally: Tally) -> list[str]:
-    """Why the tight family is not tight: a sentence for each bound that is not sharp on it."""
-    if claim.tight is None:
-        return []
-    if tally.counts.evaluated == 0:
-        return [f"{claim.tight.name} is not tight: none of its instances satisfied the hypotheses"]
-    return [
-        f"{relation_name(label, number)} is not tight on {claim.tight.name}: the closest instance "
-        f"is {tally.gap.get(number, float('inf')):.3g} of the larger side from equality; each "
-        "bound is sharp on the tight family, or loose= says why not"
-        for number, (kind, label) in sorted(tally.seen.items())
-        if SIGNS[kind].bound
-        and claim.loose_because(label) is None
-        and tally.gap.get(number, float("inf")) > tolerances.TIGHT
-    ]
-
-
-def _vacuous(search: _Search) -> list[str]:
+def _vacuous(found: Search) -> list[str]:
     """The relations whose hypothesis, `where`, was true of no instance."""
-    seen = {number: what for tally in search.tallies for number, what in tally.seen.items()}
-    asserted = {number for tally in search.tallies for number in tally.asserted}
+    seen = {number: what for tally in found.tallies for number, what in tally.seen.items()}
+    asserted = {number for tally in found.tallies for number in tally.asserted}
     return [
         relation_name(label, number)
         for number, (_, label) in sorted(seen.items())

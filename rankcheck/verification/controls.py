@@ -1,30 +1,31 @@
 """The controls of a claim: statements made false on purpose, which a search has to refute.
 
 There are three kinds: a hypothesis is dropped (`needs`), a parameter of the body is changed
-(`mutants`), or a relation is made 2 % stronger (the derived mutants). A control that is not caught
+(`mutants`), or a relation is made 2 % stronger (the derived mutants). A control goes through the
+same stages as the claim, and where it survives these, through a short hunt. One that is not caught
 shows that the claim, or the search, is too weak.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.agreement import settle
-from rankcheck.counterexamples.judge import judge
-from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances
-from rankcheck.verification.evaluation import CULPRITS, evaluate_instances, instance_text
+from rankcheck.claims.labels import relation_name
+from rankcheck.claims.variants import derived, derived_name, mutant, without
+from rankcheck.counterexamples.describe import selector
+from rankcheck.counterexamples.violation import Violation, evaluate
+from rankcheck.errors import InputError
+from rankcheck.instances.source import ReplaySource
+from rankcheck.verification.evaluation import instance_text
 from rankcheck.verification.ledger import Mutants
-from rankcheck.verification.profiles import Profile
-from rankcheck.verification.search import Tally, batches, worst_of
+from rankcheck.verification.profiles import Settings
+from rankcheck.verification.search import Sharpest, Tally
+from rankcheck.verification.stages import Search, search
 
-__all__ = ["SHARE", "Control", "breaks", "check_hypotheses", "check_mutants"]
-
-#: The share of the profile's batches that is spent on each control.
-SHARE = 0.5
+__all__ = ["Control", "check_control", "check_hypotheses", "check_mutants"]
 
 
 @dataclass(frozen=True)
@@ -33,77 +34,118 @@ class Control:
 
     Attributes:
         caught: whether it broke the claim.
+        instance: the instance that broke it, as a text.
+        why: of a control that was not caught, what its body raised, or how near it came.
         disagree: of a violation about which floats and balls disagree, both figures, or None. Such
             a violation does not break the claim.
-        raised: what the body raised if the control was not caught, or None.
-        record, family: the instance that broke the claim, if one did.
     """
 
     caught: bool
+    instance: str | None = None
+    why: str = ""
     disagree: str | None = None
-    raised: str | None = None
-    record: Record | None = None
-    family: Instances | None = None
-
-    def instance(self, claim: Claim) -> str | None:
-        """The instance that broke the claim, as a text."""
-        if self.record is None or self.family is None:
-            return None
-        return instance_text(claim, self.family, self.record)
 
 
-def breaks(
-    claim: Claim, family: Instances, profile: Profile, seed: int, parameters: Mapping[str, Any]
-) -> Control:
-    """Whether some instance of a family breaks the claim with these parameters.
+def check_control(claim: Claim, control: Claim, name: str, settings: Settings) -> Control:
+    """Search a control, a variant of a claim, for an instance that breaks it.
 
     The violation has to be proved, unless the claim has no ball form. An instance that the balls
     leave undecided, such as one with a side that is not a number, does not count. Nor does one on
     which the body raises.
     """
-    planned = profile.batches if claim.no_batch is None else profile.single
-    count = max(4, round(planned * SHARE * claim.effort))
-    disagree: str | None = None
-    raised: str | None = None
-    for make in batches(
-        claim, family, count, profile.size, (seed, claim.id, family.name, "control")
-    ):
-        evaluation = evaluate_instances(claim, family, make, parameters)
-        for failure in evaluation.raised[:1]:
-            said = " ".join(str(failure.error).split())
-            raised = raised or f"{type(failure.error).__name__}: {said}"
-        for part in evaluation.parts:
-            for worst in worst_of(part.relations, part)[:1]:
-                record = part.instance(worst)
-                judgement = judge(claim, record, family=family, parameters=parameters)
-                if judgement.finding == "refuted" or judgement.unprovable:
-                    return Control(True, disagree, None, record, family)
-                settled = settle(claim, family, record, judgement, parameters)
-                if settled.disagree:
-                    disagree = disagree or settled.judgement.reason
-        if len(evaluation.raised) >= CULPRITS:
-            break
-    return Control(False, disagree, raised)
+    found = search(control, settings, control=True)
+    violation, why = found.violation, ""
+    if violation is None and found.raised:
+        error = found.raised[0].error
+        why = f"; it raised {type(error).__name__}: {' '.join(str(error).split())}"
+    elif violation is None:
+        nearest = _nearest(claim, control, found)
+        violation, why = _hunted(claim, control, name, nearest, settings)
+    if violation is None:
+        return Control(False, None, why, found.disagree)
+    text = instance_text(control, violation.family, violation.record)
+    return Control(True, text, "", found.disagree)
 
 
-def check_hypotheses(claim: Claim, profile: Profile, seed: int) -> dict[str, Control]:
+def _hunted(
+    claim: Claim, control: Claim, name: str, nearest: str, settings: Settings
+) -> tuple[Violation | None, str]:
+    """Hunt a control that no stage has caught: what broke it, or how near it came."""
+    assert claim.instances is not None
+    why = nearest
+    if settings.hunter is not None and claim.instances.recording is None:
+        try:
+            hunted = settings.hunter(control, settings.seed)
+        except InputError as error:
+            why += f"\n  it could not be hunted: {error}"
+        else:
+            if hunted.violation is not None and hunted.violation.conclusive:
+                return hunted.violation, ""
+            if hunted.margin is not None:
+                why += (
+                    f"\n  the least margin of a hunt of {hunted.counts.evaluated} instances is "
+                    f"{hunted.margin:.3g}"
+                )
+    typed = selector(claim)
+    if typed is not None and claim.instances.recording is None:
+        why += (
+            f"\n  `rankcheck hunt {typed} --control {shlex.quote(name)} --budget 60` searches on; "
+            "a control that is true has to be changed"
+        )
+    return None, why
+
+
+def _nearest(claim: Claim, control: Claim, found: Search) -> str:
+    """How near a control came to being broken, and where; of the relations that it changes."""
+    sharpest = [
+        (number, sharp) for tally in found.tallies for number, sharp in tally.sharpest.items()
+    ]
+    changed = [sharp for number, sharp in sharpest if _differs(claim, control, number, sharp)]
+    if best := max(changed or [sharp for _, sharp in sharpest], key=_ratio, default=None):
+        text = instance_text(control, best.family, best.record)
+        return f"; its best ratio is {best.ratio:.6g}" + (f", on {text}" if text else "")
+    deviations = [one for tally in found.tallies for one in tally.deviation.values()]
+    if deviations:
+        return f"; its sides differ by {max(deviations):.1e} at most"
+    return ""
+
+
+def _ratio(sharpest: Sharpest) -> float:
+    return sharpest.ratio
+
+
+def _differs(claim: Claim, control: Claim, number: int, at: Sharpest) -> bool:
+    """Whether a relation of the control has another ratio than that of the claim at an instance."""
+    there, here = (evaluate(one, at.family, ReplaySource(at.record)) for one in (claim, control))
+    return number >= len(there) or any(
+        not bool((before == after).all())
+        for before, after in (
+            (there[number].lhs, here[number].lhs),
+            (there[number].rhs, here[number].rhs),
+        )
+    )
+
+
+def check_hypotheses(claim: Claim, settings: Settings) -> dict[str, Control]:
     """By hypothesis, the control that drops it."""
     return {
-        name: breaks(claim, need.instances, profile, seed, dict(need.parameters))
-        for name, need in claim.needs.items()
+        name: check_control(claim, without(claim, name), name, settings) for name in claim.needs
     }
 
 
 def check_mutants(
-    claim: Claim, tallies: Sequence[Tally], profile: Profile, seed: int
-) -> tuple[Mutants, dict[str, Control]]:
-    """The derived mutants, of which the tallies know, and by name the mutants of the claim.
+    claim: Claim, tallies: Sequence[Tally], settings: Settings
+) -> tuple[Mutants, Mapping[str, Control]]:
+    """The mutants of the claim, and the derived ones, of which the tallies know.
+
+    Given are the numbers, and by name the controls: of derived mutants only those that no instance
+    of the tallies has killed.
 
     A conjecture has no derived mutants: nobody knows whether it is sharp. Nor has a claim about a
     recorded experiment: a p-value is not sharp against its level.
     """
     assert claim.instances is not None
-    survivors: list[str] = []
+    controls: dict[str, Control] = {}
     total = len(claim.mutants)
     if claim.kind != "conjecture" and claim.instances.recording is None:
         seen = {number: what for tally in tallies for number, what in tally.seen.items()}
@@ -111,20 +153,12 @@ def check_mutants(
         sharp = {n: what for n, what in seen.items() if claim.loose_because(what[1]) is None}
         total += len(sharp)
         for number, (kind, label) in sorted(sharp.items()):
-            if number not in killed:
-                change = "one side 2 % off" if kind == "eq" else "bound 2 % stronger"
-                survivors.append(f"{change}{f' ({label})' if label else ''}")
-    families = [claim.instances] if claim.tight is None else [claim.tight, claim.instances]
-    controls: dict[str, Control] = {}
-    for name, parameters in claim.mutants.items():
-        disagree = raised = None
-        for family in families:
-            control = breaks(claim, family, profile, seed, dict(parameters))
-            disagree, raised = disagree or control.disagree, raised or control.raised
-            if control.caught:
-                break
-        else:
-            survivors.append(name)
-        raised = None if control.caught else raised
-        controls[name] = replace(control, disagree=disagree, raised=raised)
-    return Mutants(total - len(survivors), total, tuple(survivors)), controls
+            if number in killed:
+                continue
+            relation = relation_name(label, number) if label or len(seen) > 1 else ""
+            name = derived_name(kind, relation)
+            controls[name] = check_control(claim, derived(claim, relation), name, settings)
+    for name in claim.mutants:
+        controls[name] = check_control(claim, mutant(claim, name), name, settings)
+    survivors = tuple(name for name, control in controls.items() if not control.caught)
+    return Mutants(total - len(survivors), total, survivors), controls

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rankcheck.counterexamples.agreement import Settled
 from rankcheck.stored import build
+
+if TYPE_CHECKING:
+    from rankcheck.counterexamples.agreement import Settled
 
 __all__ = ["Counts"]
 

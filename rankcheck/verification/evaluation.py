@@ -77,14 +77,12 @@ class Raised:
         record: what was drawn for it; up to the error, if the generator raised.
         error: the exception.
         by: what raised.
-        parameters: settings of the keyword-only parameters of the body.
     """
 
     record: Record
     family: Instances
     error: Exception
     by: str
-    parameters: Mapping[str, Any]
 
     def describe(self, claim: Claim) -> str:
         """The instance as numbers: what the body received, and the choices that make it."""
@@ -174,7 +172,6 @@ def evaluate_instances(
     claim: Claim,
     family: Instances,
     make: Callable[[], Source],
-    parameters: Mapping[str, Any] | None = None,
 ) -> Evaluation:
     """Evaluate a claim on the instances that a generator builds from a source.
 
@@ -184,14 +181,13 @@ def evaluate_instances(
     Args:
         make: makes the source; called again for each part of a batch that raises, so it has to
             make the same source each time. A source without batch axes is made once.
-        parameters: settings of the keyword-only parameters of the body.
 
     Raises:
         ClaimError: if the body returns anything but relations.
         InputError: if the body or the generator does.
     """
     found = Evaluation()
-    _evaluate(claim, family, make, parameters or {}, None, found)
+    _evaluate(claim, family, make, None, found)
     return found
 
 
@@ -199,7 +195,6 @@ def _evaluate(
     claim: Claim,
     family: Instances,
     make: Callable[[], Source],
-    parameters: Mapping[str, Any],
     index: torch.Tensor | None,
     found: Evaluation,
 ) -> None:
@@ -211,9 +206,7 @@ def _evaluate(
     try:
         instance = family(source)
         by = "body"
-        relations = tuple(
-            relation.over(source.batch) for relation in claim.relations(instance, **parameters)
-        )
+        relations = tuple(relation.over(source.batch) for relation in claim.relations(instance))
     except Rejected as rejected:
         found.reject(1, {str(rejected): 1})
         return
@@ -223,7 +216,7 @@ def _evaluate(
         if short_of_memory(error):  # the frames of its traceback hold what was allocated
             traceback.clear_frames(error.__traceback__)
         if not source.batch:
-            raised = Raised(source.record.detach(), family, error, by, parameters)
+            raised = Raised(source.record.detach(), family, error, by)
             if raised.outside_exactly():
                 found.reject(1, {"a hypothesis, in exact numbers": 1})
             else:
@@ -231,7 +224,7 @@ def _evaluate(
             return
         inside = source.valid.cpu()
         kept = torch.arange(len(inside)) if index is None else index
-        again = partial(_evaluate, claim, family, make, parameters, found=found)
+        again = partial(_evaluate, claim, family, make, found=found)
         if not bool(inside.all()):
             found.reject(int((~inside).sum()), source.reasons)
             kept = kept[inside]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from rankcheck.errors import InputError
+from rankcheck.verification.counts import Counts
 
-__all__ = ["PROFILES", "Profile", "Settings", "profile"]
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
+    from rankcheck.counterexamples.violation import Violation
+
+__all__ = ["PROFILES", "Hunted", "Profile", "Settings", "profile"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,17 @@ PROFILES: dict[str, Profile] = {
 }
 
 
+class Hunted(Protocol):
+    """What a hunt of a control says: the violation, the least margin, and the instances."""
+
+    @property
+    def violation(self) -> Violation | None: ...
+    @property
+    def margin(self) -> float | None: ...
+    @property
+    def counts(self) -> Counts: ...
+
+
 @dataclass(frozen=True)
 class Settings:
     """How claims are verified.
@@ -65,12 +83,15 @@ class Settings:
         seed: of the sweeps and the draws, and of experiments that are made again.
         folder: where certificates of new counterexamples are written, and such experiments.
         shrink: seconds for making a counterexample small; 0 keeps it as it was found.
+        hunter: hunts a control that survives, with a seed; `rankcheck.hunt.controls.hunt_control`,
+            or None for no hunt. Worker processes import it by its name.
     """
 
     profile: Profile = PROFILES["quick"]
     seed: int = 0
     folder: Path = Path(".rankcheck")
     shrink: float = 5.0
+    hunter: Callable[[Claim, int], Hunted] | None = None
 
 
 def profile(name: str) -> Profile:

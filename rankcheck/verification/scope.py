@@ -14,15 +14,13 @@ from functools import partial
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.agreement import settle
-from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation, excess
 from rankcheck.instances.scope import ScopeSource, Shapes, shapes
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Part, evaluate_instances
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import Profile
-from rankcheck.verification.search import Tally, worst_of
+from rankcheck.verification.search import Tally, settled_in, worst_of
 
 __all__ = ["BATCH", "enumerate_scope", "scope_facts", "scope_of", "smallest_text", "wide"]
 
@@ -125,9 +123,6 @@ def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Violation]:
         return
     for index in dict.fromkeys([*violated[:FIRST], *worst_of(part.relations, part)]):
         record = part.instance(index)
-        judgement = judge(claim, record)
-        settled = settle(claim, claim.instances, record, judgement, {})
+        settled = settled_in(tally, claim, claim.instances, record)
         if settled.violation:
             yield Violation(record, claim.instances, settled.judgement)
-        else:
-            tally.counts += Counts.of(settled)

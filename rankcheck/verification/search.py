@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.agreement import settle
+from rankcheck.counterexamples.agreement import Settled, settle
 from rankcheck.counterexamples.judge import judge
 from rankcheck.counterexamples.violation import Violation, excess
 from rankcheck.errors import InputError
@@ -55,7 +55,7 @@ from rankcheck.verification.reach import reached
 from rankcheck.verification.spread import Spread
 from rankcheck.verification.swallowed import Seen, swallowed
 
-__all__ = ["JUDGED", "Sharpest", "Tally", "draw", "hidden", "sweep", "worst_of"]
+__all__ = ["JUDGED", "Sharpest", "Tally", "draw", "hidden", "settled_in", "sweep", "worst_of"]
 
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
@@ -110,6 +110,7 @@ class Tally:
         visible: by relation, on how many instances floats could see it fail.
         reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
+        disagree: of the first violation about which floats and balls disagree, both figures.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -124,6 +125,7 @@ class Tally:
     visible: dict[int, Seen] = field(default_factory=dict)
     reached: dict[str, Counter[int]] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
+    disagree: str | None = None
 
     @property
     def lost(self) -> bool:
@@ -243,34 +245,34 @@ def sweep(
     seed: int,
     tally: Tally,
     *,
-    parameters: Mapping[str, Any] | None = None,
     share: float = 1.0,
     turn: int = 0,
+    proof: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Violation | None:
     """Sweep a family in batches; returns the first violation that is not rounding, or None.
 
     Args:
         tally: takes up what is seen.
-        parameters: settings of the keyword-only parameters of the body.
         share: multiplies the number of batches of the profile.
         turn: 0 sweeps the first so many batches, 1 the next ones, and so on.
+        proof: whether the sweep goes on after a violation that is not conclusive.
         advance: called with the number of instances of each batch.
     """
     planned = profile.batches if claim.no_batch is None else profile.single
     count = max(2, round(planned * share * claim.effort))
     key = (seed, claim.id, family.name)
     for make in batches(claim, family, count, profile.size, key, first=turn * count):
-        evaluation = evaluate_instances(claim, family, make, parameters)
+        evaluation = evaluate_instances(claim, family, make)
         tally.counts += evaluation.counts
         tally.raised += evaluation.raised
         undecided: Violation | None = None
         for part in evaluation.parts:
-            found = _judged(claim, family, part, parameters or {}, tally)
-            if found is not None and found.judgement.finding == "refuted":
+            found = _judged(claim, family, part, tally)
+            if found is not None and found.proved:
                 return found
             undecided = undecided or found
-        if undecided is not None:
+        if undecided is not None and (undecided.conclusive or not proof):
             return undecided
         for part in evaluation.parts:
             tally.add(part, family)
@@ -282,21 +284,27 @@ def sweep(
     return None
 
 
-def _judged(
-    claim: Claim, family: Instances, part: Part, parameters: Mapping[str, Any], tally: Tally
-) -> Violation | None:
+def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Violation | None:
     """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
     undecided: Violation | None = None
     for index in worst_of(part.relations, part):
         record = part.instance(index)
-        judgement = judge(claim, record, family=family, parameters=parameters)
-        settled = settle(claim, family, record, judgement, parameters)
+        settled = settled_in(tally, claim, family, record)
         if settled.outcome == "refuted":
             return Violation(record, family, settled.judgement)
         if settled.violation:
             undecided = undecided or Violation(record, family, settled.judgement)
-        tally.counts += Counts.of(settled)
     return undecided
+
+
+def settled_in(tally: Tally, claim: Claim, family: Instances, record: Record) -> Settled:
+    """Judge an instance that is violated in floats; what is no violation is counted."""
+    settled = settle(claim, family, record, judge(claim, record, family=family))
+    if settled.disagree:
+        tally.disagree = tally.disagree or settled.judgement.reason
+    if not settled.violation:
+        tally.counts += Counts.of(settled)
+    return settled
 
 
 def worst_of(relations: tuple[Relation, ...], source: Source | Part) -> list[int]:
@@ -317,10 +325,13 @@ def draw(
     seed: int,
     tally: Tally,
     *,
-    parameters: Mapping[str, Any] | None = None,
+    proof: bool = False,
     advance: Callable[[int], None] | None = None,
 ) -> Violation | None:
-    """Let Hypothesis draw instances; returns the first violation that is not rounding, or None."""
+    """Let Hypothesis draw instances; returns the first violation that is not rounding, or None.
+
+    With `proof`, the draws go on after a violation that is not conclusive.
+    """
     found: list[Violation] = []
 
     def violates(drawn: _Drawn) -> bool:
@@ -330,21 +341,19 @@ def draw(
         if observability_enabled():
             _observe(drawn)
         if bool(excess(part.relations, ()) > -torch.inf):
-            judgement = judge(claim, part.record, family=family, parameters=parameters)
-            settled = settle(claim, family, part.record, judgement, parameters)
+            settled = settled_in(tally, claim, family, part.record)
             event("judged", settled.outcome)
-            if settled.violation:
-                found.append(Violation(part.record, family, settled.judgement))
-                return True
-            tally.counts += Counts.of(settled)
-            return False
+            violation = Violation(part.record, family, settled.judgement)
+            if settled.violation and (violation.conclusive or not proof):
+                found.append(violation)
+            return bool(found)
         tally.add(part, family)
         return False
 
     @st.composite
     def evaluated(draw_: Any) -> _Drawn:
         source = DrawSource(draw_)
-        evaluation = evaluate_instances(claim, family, lambda: source, parameters)
+        evaluation = evaluate_instances(claim, family, lambda: source)
         tally.counts += evaluation.counts
         if not tally.lost:
             tally.raised += evaluation.raised

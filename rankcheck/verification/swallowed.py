@@ -109,7 +109,7 @@ class _Sample:
 
     @classmethod
     def of(cls, claim: Claim, number: int, record: Record, family: Instances) -> _Sample:
-        relation = evaluate(claim, family, ReplaySource(record), {})[number]
+        relation = evaluate(claim, family, ReplaySource(record))[number]
         told, _ = _entries(relation)
         size = torch.where(told & relation.asserted, relation.size.detach().double(), 0.0)
         entry = int(size.reshape(-1).argmax())
@@ -126,7 +126,7 @@ class _Sample:
         for pair in pairs(record) if error is None else ():
             try:
                 ahead, behind = (
-                    sides(evaluate(claim, family, ReplaySource(neighbour), {})[number])
+                    sides(evaluate(claim, family, ReplaySource(neighbour))[number])
                     for neighbour in pair
                 )
             except Exception:  # Rejected, or an operation that has no value there

@@ -1,5 +1,8 @@
 """Floats and balls that disagree are an alarm, not rounding: bugs planted in the float path."""
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 import torch
 
@@ -100,8 +103,8 @@ def test_a_small_multiple_of_the_tolerance_is_rounding(declare, record):
     one = record(1.0)
 
     def settled(times):
-        parameters = {"times": times}
-        return settle(claim, claim.instances, one, judge(claim, one), parameters)
+        other = replace(claim, body=partial(claim.body, times=times))
+        return settle(other, claim.instances, one, judge(claim, one))
 
     assert Counts.of(settled(2.0)) == Counts(rounding=1)
     assert settled(DISAGREEMENT * 0.9).outcome == "rounding"
@@ -309,8 +312,10 @@ def test_a_control_that_only_floats_break_is_shown(declare, verify):
     assert "control without 'nothing'" in row.messages[0]
     # One that is proved on other instances is caught, and the row is undecided all the same.
     tally = Tally()
-    found = sweep(declare(body, numbers()), numbers(), SMALL, 0, tally, parameters={"off": 1000})
+    off = declare(partial(body, off=1000), numbers())
+    found = sweep(off, numbers(), SMALL, 0, tally)
     assert found.judgement.finding == "undecided"
+    assert "floats and balls disagree" in tally.disagree
 
 
 def test_several_relations_are_looked_at(declare, record):

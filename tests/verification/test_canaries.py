@@ -16,7 +16,7 @@ from rankcheck.commands import cli
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.errors import InstallationError
 from rankcheck.instances.source import Source
-from rankcheck.verification import canaries, check, controls, scope, search
+from rankcheck.verification import canaries, check, controls, scope, search, stages
 from rankcheck.verification.ledger import Mutants
 from rankcheck.verification.pool import Pool
 
@@ -36,8 +36,7 @@ def judged_as(change):
     """Replace the judge wherever it was imported."""
 
     def planted(patch):
-        for module in (search, scope, controls):
-            patch.setattr(module, "judge", lambda *a, **k: change(judge(*a, **k)))
+        patch.setattr(search, "judge", lambda *a, **k: change(judge(*a, **k)))
 
     return planted
 
@@ -67,7 +66,7 @@ def where_is_ignored(patch):
 
 
 def nothing_is_drawn(patch):
-    patch.setattr(check, "draw", lambda *a, **k: None)
+    patch.setattr(stages, "draw", lambda *a, **k: None)
 
 
 def batches_are_not_checked(patch):
@@ -79,7 +78,7 @@ def mutants_all_die(patch):
 
 
 def controls_all_break(patch):
-    patch.setattr(controls, "breaks", lambda *a: controls.Control(True))
+    patch.setattr(controls, "check_control", lambda *a: controls.Control(True))
 
 
 def rejections_are_ignored(patch):
@@ -98,7 +97,7 @@ def certificates_are_not_replayed(patch):
 
 
 def what_is_raised_is_forgotten(patch):
-    patch.setattr(check._Search, "raised", property(lambda self: []))
+    patch.setattr(stages.Search, "raised", property(lambda self: []))
 
 
 def every_search_holds(patch):

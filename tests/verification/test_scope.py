@@ -8,7 +8,7 @@ import torch
 from rankcheck import eq, leq
 from rankcheck.instances.source import instances
 from rankcheck.terminal import table
-from rankcheck.verification import check
+from rankcheck.verification import stages
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.ledger import Row, Scope
 from rankcheck.verification.profiles import PROFILES, Settings
@@ -76,8 +76,8 @@ def test_the_message_says_that_nothing_smaller_violates(declare, tmp_path):
 
 def test_what_only_the_scope_finds_is_found(declare, tmp_path, monkeypatch):
     """A claim that is false on one instance in 3⁵, which neither sweeps nor draws see here."""
-    monkeypatch.setattr(check, "sweep", lambda *arguments, **options: None)
-    monkeypatch.setattr(check, "draw", lambda *arguments, **options: None)
+    monkeypatch.setattr(stages, "sweep", lambda *arguments, **options: None)
+    monkeypatch.setattr(stages, "draw", lambda *arguments, **options: None)
 
     def body(x):
         wanted = torch.tensor([1.0, -1.0, 0.0, 1.0, 1.0], dtype=torch.float64)

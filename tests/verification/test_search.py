@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
+from rankcheck.claims.variants import mutant
 from rankcheck.counterexamples.violation import evaluate, excess
 from rankcheck.instances.source import BatchSource, instances
-from rankcheck.verification.controls import breaks
-from rankcheck.verification.profiles import PROFILES, Profile
+from rankcheck.verification.profiles import PROFILES, Profile, Settings
 from rankcheck.verification.search import JUDGED, Tally, draw, sweep, worst_of
+from rankcheck.verification.stages import search
 
 SMALL = Profile("small", drawn=40, batches=6, size=64, single=12)
 
@@ -49,8 +50,8 @@ def test_a_false_claim_is_found_and_proved(declare, scalars):
 
 def test_the_same_seed_finds_the_same_instance(declare, scalars):
     claim = declare(lambda x, y: leq(x * y, 40.0), scalars(count=2))
-    for search in (lambda: swept(claim)[0], lambda: drawn(claim, 400, 3)):
-        first, second = search(), search()
+    for once in (lambda: swept(claim)[0], lambda: drawn(claim, 400, 3)):
+        first, second = once(), once()
         assert first.record.to_json() == second.record.to_json()
 
 
@@ -93,7 +94,7 @@ def test_noise_does_not_hide_a_violation(declare):
 
     claim = declare(body, pairs())
     source = BatchSource(1, 2048)
-    relations = evaluate(claim, claim.instances, source, {})
+    relations = evaluate(claim, claim.instances, source)
     assert int((excess(relations, source.batch) > 0.9).sum()) > 100
     found, _ = swept(claim)
     assert found.judgement.finding == "refuted"
@@ -172,13 +173,30 @@ def test_rejected_instances_do_not_count(declare):
     assert tally.counts.rejected > 0
 
 
+def test_with_proof_a_search_goes_on_after_what_is_not_conclusive(declare, scalars):
+    """The first instances have no number on a side; the violation that is proved is rarer."""
+
+    def body(x):
+        return leq(torch.where((x - 5.9).abs() < 0.1, x / (x - x), x), 7.4)
+
+    claim = declare(body, scalars())
+    assert not swept(claim)[0].conclusive
+    found = sweep(claim, claim.instances, SMALL, 0, Tally(), proof=True)
+    assert found.proved
+    none = declare(lambda x: leq(x / (x - x), x), scalars())  # nothing is proved, nor drawn twice
+    assert not drawn(none).conclusive
+    assert draw(none, none.instances, 20, 0, Tally(), proof=True) is None
+    assert search(claim, Settings(SMALL), control=True).violation.proved
+    assert not search(claim, Settings(SMALL)).violation.conclusive
+
+
 def test_parameters_are_set(declare, scalars):
     def body(x, *, bound=8):
         return leq(x, bound + 0 * x)
 
     claim = declare(body, scalars(), mutants={"lower": {"bound": 6}})
     assert swept(claim)[0] is None
-    assert swept(claim, parameters={"bound": 6})[0].judgement.excess > 0
+    assert swept(mutant(claim, "lower"))[0].judgement.excess > 0
 
 
 def test_rounding_kills_no_mutant(declare, scalars):
@@ -229,18 +247,18 @@ def seen_by(declare, numbers, run):
     return seen
 
 
-@pytest.mark.parametrize("search", ["draw", "sweep", "controls"])
-def test_the_seed_decides_what_is_seen(declare, scalars, search):
+@pytest.mark.parametrize("how", ["draw", "sweep", "controls"])
+def test_the_seed_decides_what_is_seen(declare, scalars, how):
     """The same seed shows a claim the same instances, another seed others."""
 
     def run(seed):
         def with_seed(claim):
-            if search == "draw":
+            if how == "draw":
                 draw(claim, claim.instances, 20, seed, Tally())
-            elif search == "sweep":
+            elif how == "sweep":
                 sweep(claim, claim.instances, SMALL, seed, Tally())
             else:
-                breaks(claim, claim.instances, SMALL, seed, {})
+                search(claim, Settings(SMALL, seed), control=True)
 
         return seen_by(declare, scalars, with_seed)
 

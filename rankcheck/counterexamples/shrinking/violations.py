@@ -56,7 +56,7 @@ def shrink_violation(claim: Claim, violation: Violation, budget: float = BUDGET)
 
     def seems_to(record: Record) -> bool:
         try:
-            relations = evaluate(claim, family, ReplaySource(record), {})
+            relations = evaluate(claim, family, ReplaySource(record))
         except (Rejected, ArithmeticError, MemoryError, RuntimeError, ValueError):
             # A candidate that breaks a hypothesis or fails numerically is not a counterexample.
             return False

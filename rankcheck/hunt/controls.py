@@ -1,0 +1,58 @@
+"""Hunts of controls: a short one where `verify` has not caught a control, and that of a person.
+
+torch is imported where they run: worker processes of `verify` import this file before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
+    from rankcheck.hunt.result import Hunt
+
+__all__ = ["ROUNDS", "hunt_control", "hunt_variant"]
+
+#: Rounds of the short hunt: the first scouts, the second descends, the third evolves. They evaluate
+#: some 500 000 instances in a few seconds, fewer where a claim has less effort; the number does not
+#: depend on the speed of the machine, and so the verdict does not.
+ROUNDS = 3
+
+
+def hunt_control(control: Claim, seed: int) -> Hunt:
+    """Hunt a control, a variant of a claim, for some rounds; no certificate is left.
+
+    Raises:
+        InputError: as `rankcheck.hunt.hunt`.
+    """
+    from rankcheck.hunt.run import hunt
+
+    with TemporaryDirectory(prefix="rankcheck-") as folder:
+        return hunt(control, None, seed, rounds=ROUNDS, scope=0, folder=folder, shrink=0.0)
+
+
+def hunt_variant(claim: Claim, name: str, **arguments: Any) -> Hunt:
+    """Hunt the control of that name; the arguments are those of `rankcheck.hunt.hunt`.
+
+    No certificate is left: the claim itself may be true.
+
+    Raises:
+        InputError: if the claim has no such control, or as `rankcheck.hunt.hunt`.
+    """
+    from rankcheck.claims.variants import variant
+    from rankcheck.counterexamples.message import sides
+    from rankcheck.hunt.run import hunt
+    from rankcheck.verification.evaluation import instance_text
+
+    control = variant(claim, name)
+    with TemporaryDirectory(prefix="rankcheck-") as folder:
+        found = hunt(control, **{**arguments, "folder": folder})
+    message = f"the control {name!r} of {found.message}"
+    if found.smallest is not None and found.smallest.proved:
+        one = found.smallest
+        text = instance_text(control, one.family, one.record)
+        message = f"the control {name!r} of {claim.id} is broken: {sides(one.judgement)}"
+        message += f" (proved, {one.judgement.bits}-bit balls)\n  {text}"
+    return replace(found, certificate=None, message=message)

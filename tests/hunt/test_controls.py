@@ -1,0 +1,138 @@
+"""Controls that a search does not catch are hunted: one verdict at every seed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import rankcheck
+from rankcheck import leq
+from rankcheck.catalogue.loader import import_file
+from rankcheck.claims import registry
+from rankcheck.commands.cli import main
+from rankcheck.hunt.controls import hunt_control, hunt_variant
+from rankcheck.instances.source import instances
+from rankcheck.linalg import frobenius_squared, nuclear_norm
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.profiles import PROFILES, Settings
+
+HALF, LESS = Fraction(1, 2), Fraction(49, 100)
+
+
+@instances
+def products(source):
+    n = source.integer(3, 5)
+    return source.tensor(n, n), source.tensor(n, n), source.tensor(n, n)
+
+
+#: The mutant is true: |tr A| ≤ √2 ‖A‖_F for a 2 × 2 matrix.
+FILE = """
+from rankcheck import conjecture, leq
+from rankcheck.instances.matrices import matrices
+from rankcheck.linalg import frobenius_squared
+
+@conjecture(
+    "controls.loose", instances=matrices(rows=(2, 2), columns=(2, 2)),
+    mutants={"1.9 for 2": {"factor": 1.9}},
+)
+def test_loose(A, *, factor=2):
+    "The trace is at most twice the Frobenius norm."
+    trace = A.diagonal(dim1=-2, dim2=-1).sum(-1)
+    return leq(trace, factor * frobenius_squared(A).sqrt())
+"""
+
+
+def nuclear(A, B, C, *, exponent=HALF):
+    """0.49 is wrong by 1.1 to 1.6 %, where all singular values of a product agree."""
+    P = A @ B @ C
+    size = P.new_ones(()) * P.shape[-1]
+    return leq(nuclear_norm(P), size**exponent * frobenius_squared(P).sqrt())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_mutant_near_the_truth_is_caught_at_every_seed(declare, tmp_path, seed):
+    claim = declare(
+        nuclear, products(), kind="conjecture", mutants={"exponent 0.49": {"exponent": LESS}}
+    )
+    settings = Settings(PROFILES["quick"], seed, tmp_path, 0)
+    row = rankcheck.verify_claim(claim, settings)
+    assert (row.verdict, row.messages) == ("guarded", ())
+    assert row.broken_by["exponent 0.49"].startswith("A = [[")
+    # Without a hunt it survives: random products are far from orthogonal.
+    assert seed or verify_claim(claim, settings).mutants.survivors == ("exponent 0.49",)
+
+
+@pytest.fixture
+def loose(tmp_path, monkeypatch):
+    """A file with a claim whose mutant is true; the claim."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.py"
+    path.write_text(FILE, encoding="utf-8")
+    import_file(path)
+    yield registry.get("controls.loose")
+    registry.forget("controls.loose")
+
+
+def test_a_mutant_that_is_true_fails_with_its_ratio_and_a_command(loose, tmp_path, capsys):
+    row = rankcheck.verify_claim(loose, Settings(folder=tmp_path, shrink=0))
+    assert row.verdict == "failed"
+    [message] = row.messages
+    first, hunted, command = message.split("\n")
+    found = re.search(r"survives; its best ratio is (\S+), on A = \[\[", first)
+    assert found is not None
+    assert 0.7 < float(found[1]) <= 0.5**0.5 / 0.95 + 1e-6  # √2/1.9
+    assert re.search(r"the least margin of a hunt of \d{5,} instances is 0\.256", hunted)
+    [typed] = re.findall("`rankcheck (.*)`", command)
+    assert "--control '1.9 for 2' --budget 60" in typed
+    arguments = shlex.split(typed.replace("--budget 60", "--budget 0.3"))
+    assert main([*arguments, "--json", "-"]) == 0
+    out, err = capsys.readouterr()
+    [result] = json.loads(out)["hunts"]
+    assert (result["verdict"], result["control"]) == ("survived", "1.9 for 2")
+    assert "hunting the control '1.9 for 2' of controls.loose for 0.3 s" in err
+    assert "the control '1.9 for 2' of controls.loose: no counterexample" in err
+
+
+def test_the_short_hunt_depends_on_the_seed_alone(declare, tmp_path):
+    claim = declare(nuclear, products(), mutants={"m": {"exponent": LESS}})
+    from rankcheck.claims.variants import variant
+
+    control = variant(claim, "m")
+    first, second = (hunt_control(control, 3) for _ in range(2))
+    assert first.violation.record.to_json() == second.violation.record.to_json()
+    assert first.counts == second.counts
+
+
+def test_a_control_that_is_broken_leaves_no_certificate(declare, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    claim = declare(nuclear, products(), mutants={"m": {"exponent": LESS}})
+    found = hunt_variant(claim, "m", budget=20, shrink=0)
+    assert found.verdict == "refuted"
+    assert found.certificate is None
+    assert found.message.startswith("the control 'm' of t.made-up is broken: lhs ")
+    assert "\n  A = [[" in found.message
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--control", "2 for 1"], "no control '2 for 1'; its mutants and hypotheses are"),
+        (["--control", "1.9 for 2", "--workers", "2"], "a control is hunted in one process"),
+    ],
+)
+def test_what_a_control_cannot_be(loose, capsys, arguments, said):
+    assert main(["hunt", "mine.py", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert not [*Path(".rankcheck").glob("*")]
+
+
+def test_a_control_belongs_to_one_claim(loose, capsys):
+    Path("two.py").write_text(FILE.replace(".loose", ".a") + FILE.replace(".loose", ".b"))
+    assert main(["hunt", "two.py", "--control", "1.9 for 2"]) == 2
+    assert "selects 2 claims; a control belongs to one" in capsys.readouterr().err
