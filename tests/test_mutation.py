@@ -32,7 +32,7 @@ source = (folder / "tiny.py").read_text()
 found = {{}}
 for mutant in mutants(source, "tiny.py"):
     tests = [["test_tiny.py::test_add"], ["test_tiny.py::test_loop"]]
-    outcome = Bench(folder).try_out("tiny.py", mutant.apply(source), tests, 4.0)
+    outcome = Bench(folder).try_out("tiny.py", mutant.apply(source), tests, 20.0)
     found[f"{{mutant.operator}} {{mutant.function}}"] = [outcome.status, outcome.by]
 assert (folder / "tiny.py").read_text() == source
 print(json.dumps(found))

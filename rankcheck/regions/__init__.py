@@ -9,7 +9,7 @@ May import: `networks` and what is below it, but no `separation` and no `data`.
 >>> from rankcheck.networks import Network
 >>> net = Network.of([[[1], [-1]], [[1, 1]]])  # |x|
 >>> cells = regions(net, -1, 2)
->>> len(cells), cells.jacobians.ravel().tolist(), cells.volume().tolist()
+>>> len(cells), cells.jacobians.ravel().tolist(), cells.volume().round(12).tolist()
 (2, [1.0, -1.0], [2.0, 1.0])
 >>> jacobian_rank(net, -1, 2, exact=True).rank
 1

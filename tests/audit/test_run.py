@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -49,12 +50,14 @@ def test_identity_layers_do_nothing_but_keep_the_signal():
     X = normal(20, 3).abs() + 0.1
     found = audited(identity(), X)
     assert (found.rank, found.model.cost, found.ceiling) == (3, 15.0, 3.0)
-    assert [layer.distance for layer in found.layers] == [0.0] * 5
+    assert [layer.distance for layer in found.layers] == pytest.approx([0.0] * 5, abs=1e-28)
     assert [layer.near_one for layer in found.layers] == [3] * 5
     [bound] = found.data.bounds
     assert (bound.excess, bound.logs) == (0.0, pytest.approx(0.0, abs=1e-12))
     assert found.data.schatten.most == pytest.approx(3.0)
-    assert said(found, "5 of 5 layers", "do little but carry 3 directions on", "0 to 0")
+    words = said(found, "5 of 5 layers", "do little but carry 3 directions on")
+    ends = re.search(r"squared distances of (\S+) to (\S+) from", words).groups()
+    assert [float(end) for end in ends] == pytest.approx([0.0, 0.0], abs=1e-28)
     assert said(found, "bottleneck structure is there in 5 of 5 layers")
     assert said(found, "costs at least 15", "no more than", "above")
     assert said(found, "Rescaling single neurons would save less than")

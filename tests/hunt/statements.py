@@ -70,6 +70,15 @@ def test_true(A):
     return leq(nuclear_norm(A), three.sqrt() * frobenius_squared(A).sqrt())
 
 
+@conjecture("hunted.sums", instances=generic())
+def test_sums(A):
+    r"""$\sum_{ij} |a_{ij}| \le 3 \|A\|_F$: true, and without a factorisation.
+
+    With ``pytest --nudge`` those differ between the process of a test and its workers.
+    """
+    return leq(A.abs().sum((-2, -1)), 3 * frobenius_squared(A).sqrt())
+
+
 @conjecture("hunted.true-identity", instances=numbers(count=2))
 def test_true_identity(x, y):
     r"""$(x + y)(x - y) = x^2 - y^2$."""

@@ -53,7 +53,7 @@ def cluster():
 
 
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(hunted):
-    claim = hunted("true")
+    claim = hunted("sums")
     strategies = [Corpus(), Screen()]
     shards = Plan(claim, strategies, 0).round(0) * 12
     shards = [replace(shard, index=index) for index, shard in enumerate(shards)]
@@ -187,7 +187,7 @@ def test_a_claim_without_a_file_is_not_sent_to_workers(at_a_prompt, place):
 
 
 def test_a_cluster_finds_what_one_process_finds(hunted, cluster, tmp_path):
-    claim = hunted("true")
+    claim = hunted("sums")
     one = hunt(claim, None, 3, rounds=2, folder=tmp_path)
     address = cluster.scheduler.address.replace("tcp://", "dask://")
     assert told(hunt(claim, None, 3, executor=address, rounds=2, folder=tmp_path)) == told(one)
@@ -200,7 +200,7 @@ def test_a_budget_ends_a_hunt_on_a_cluster(hunted, cluster, tmp_path):
 
 
 def test_a_cluster_worker_that_is_killed_loses_nothing(hunted, cluster, tmp_path):
-    claim = hunted("true")
+    claim = hunted("sums")
     one = hunt(claim, None, 4, rounds=2, folder=tmp_path)
     before = set(cluster.scheduler_info()["workers"])
     victims = list(cluster.run(os.getpid).values())[:1]

@@ -1,6 +1,7 @@
 """One bad instance harms no other: singular and rejected members of a batch."""
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 import torch
@@ -175,7 +176,7 @@ def test_a_counterexample_is_found_beside_instances_that_raise(declare, verify):
 
 
 def test_an_instance_that_raises_fails_the_claim(declare, verify):
-    row = verify(declare(of_inverse, squares(), loose="so"))
+    row = verify(declare(of_inverse, squares(), loose="so", file=Path(__file__)))
     assert row.verdict == "failed"
     [message] = row.messages
     assert message.startswith("t.made-up failed: its body raised _LinAlgError: ")
