@@ -131,14 +131,14 @@ def test_the_journal_of_an_interrupted_hunt_is_kept(capsys):
 def begun():
     """A hunt as a process of its own that has finished some shards."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "rankcheck", "hunt", selector("true"), "--budget", "60"],
+        [sys.executable, "-m", "rankcheck", "hunt", selector("true"), "--budget", "300"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         # Where the tests run in the background, children would ignore the signal.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     journal = Path(".rankcheck/hunted.true.hunt.jsonl")
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while not journal.exists() or len(journal.read_bytes().splitlines()) < 6:
         assert process.poll() is None
         assert time.monotonic() < end
