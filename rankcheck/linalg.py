@@ -193,8 +193,9 @@ def schatten_norm(A: Array, q: Number, noise: float | Tensor = 0.0) -> Array:
     """‖A‖_{S^q} = (Σ s_i^q)^{1/q}, shape (*B), for 0 < q ≤ ∞ (a quasi-norm below 1)."""
     if q == math.inf:
         return operator_norm(A)
-    # A float stays a float: on balls it stands for all numbers near it, a Fraction for itself.
-    inverse = 1 / q if isinstance(q, float) else 1 / Fraction(q)
+    inverse: Number | Array = 1 / q if isinstance(q, float) else 1 / Fraction(q)
+    if is_ball(A):  # where a float stands for a decimal, whose inverse a float does not
+        inverse = 1 / balls.balls(q)
     return power(schatten_power(A, q, noise), inverse)
 
 

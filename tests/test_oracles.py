@@ -26,6 +26,7 @@ ROOMS = (
 #: What a comparison with another library would not make sense for.
 NONE_POSSIBLE = {
     "balls.balls": "makes balls of numbers",
+    "balls.computed_constants": "a context in which floats are noted",
     "balls.conventions": "a context in which other eigenvectors are chosen",
     "balls.is_ball": "tells the kind of an array",
     "balls.provably_leq": "says what is proved; tests/balls/test_guards.py",

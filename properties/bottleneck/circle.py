@@ -1,10 +1,13 @@
 """Section 3.3.1 of `bottleneck`: the two notions of rank differ on the unit circle."""
 
+from fractions import Fraction
+
 from rankcheck import construction, eq, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import rank
+from rankcheck.scalars import scalar
 from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, point, tangent
 
 
@@ -22,7 +25,7 @@ STEPS = 24
 def an_arc_anywhere(g, steps):
     """An equally short arc without bisection: the difference need not change its sign over it."""
     zero = g.biases[-1].new_zeros(g.batch)
-    return zero, zero + 2.0 ** (1 - steps)
+    return zero, zero + scalar(Fraction(2) ** (1 - steps), zero)
 
 
 @construction(
@@ -55,6 +58,6 @@ def test_circle(g, m, *, bracket=antipodal_bracket):
         eq(rank(projection), 1, label="the tangent"),
         eq(projection @ t, t, label="the tangent is kept"),
         leq(start * end, 0, scale=scale * (start.abs() + end.abs()), label="the change of sign"),
-        eq(high - low, 2.0 ** (1 - STEPS), label="the arc"),
+        eq(high - low, Fraction(2) ** (1 - STEPS), label="the arc"),
         eq(((x - -x) ** 2).sum(-1), 4, label="two points"),
     )

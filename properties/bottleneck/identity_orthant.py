@@ -143,7 +143,7 @@ def shifts(source: Source):
     w, b = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
     later = positive(source, 1, 1, low=1.0, high=1.0 + 2.0**-24)
     weights, biases = (w.unsqueeze(-1), *[later] * (L - 1)), (b, *[0 * b] * (L - 1))
-    r = b / w * (1 - 2.0**-26)
+    r = b / w * scalar(1 - Fraction(1, 2**26), b)
     return Network(weights, biases, 0), torch.stack((r, -r), -2)
 
 

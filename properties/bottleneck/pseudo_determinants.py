@@ -91,7 +91,7 @@ def test_masked_projection(P, Q, d, *, logs=2):
     M = P.mT @ (d.unsqueeze(-1) * Q)
     k = M.shape[-1]
     determinant = torch.linalg.det(M)
-    regular = determinant.abs() > 2.0**-30
+    regular = determinant.abs() > scalar(Fraction(1, 2**30), determinant)
     safe = torch.where(regular, determinant.abs(), torch.ones_like(determinant))
     norm = frobenius_squared(M)
     return (

@@ -1,6 +1,8 @@
 """Background, slides A of `linear`: universal approximation by width and by depth, and the
 separation of depths."""
 
+from fractions import Fraction
+
 import torch
 
 from rankcheck import bound, cited, leq, paper
@@ -8,6 +10,7 @@ from rankcheck.instances.matrices import away_from_zero, positive
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks import Network
+from rankcheck.scalars import scalar
 
 
 @cited(
@@ -76,7 +79,7 @@ def best_narrow_networks(source: Source):
     t, w = positive(source, 1, low=0.5, high=2.0), away_from_zero(source, 1).sign()
     zero = 0 * t
     first = (t * w).unsqueeze(-1)
-    weights, biases = [first, (1 / t).unsqueeze(-1)], [-t / 3, zero + 1 / 3]
+    weights, biases = [first, (1 / t).unsqueeze(-1)], [-t / 3, zero + scalar(Fraction(1, 3), t)]
     for _ in range(source.integer(0, 3)):
         # A layer more, before the last one: the identity on values ≥ 0.
         weights.insert(1, (zero + 1).unsqueeze(-1))

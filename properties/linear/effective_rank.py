@@ -21,11 +21,12 @@ from rankcheck.instances.units import (
     separate_units,
 )
 from rankcheck.linalg import power, schatten_power
+from rankcheck.scalars import scalar
 
 from ._reach import index_ranks
 
 #: A factor that puts ε just below the singular values to be counted.
-BELOW = 1 - 2.0**-30
+BELOW = 1 - Fraction(1, 2**30)
 
 
 def numbers(source: Source):
@@ -46,9 +47,9 @@ def equal_singular_values(source: Source):
     s = numbers(source)
     if source.integer(0, 1) == 0:
         W, b, a, x, p, L, lam = aligned_units_at_points().build(source)
-        return W, b, a, x, p, L, lam, s, BELOW * path_norm(W, a)
+        return W, b, a, x, p, L, lam, s, scalar(BELOW, a) * path_norm(W, a)
     W, b, a, x, p, t = separate_units(source)
-    return W, b, a, x, p, depth(source), b.new_ones(b.shape), s, BELOW * t[..., 0]
+    return W, b, a, x, p, depth(source), b.new_ones(b.shape), s, scalar(BELOW, t) * t[..., 0]
 
 
 @instances

@@ -15,7 +15,7 @@ from rankcheck.linalg import power
 from rankcheck.scalars import scalar
 
 #: Floats cannot tell on which side of its threshold J is within this relative distance.
-NEAR = 2.0**-30
+NEAR = Fraction(1, 2**30)
 
 
 @instances
@@ -59,11 +59,11 @@ def test_effective_rank_corollary(
     """
     limit = threshold(r, eps, L)
     below = effective_rank_bound(r, J, eps, L) < r + 1
-    apart = (J - limit).abs() > NEAR * limit
+    apart = (J - limit).abs() > scalar(NEAR, eps) * limit
     sharp = eps * r * power(scalar(Fraction(r + 1, r), eps), L * sharper)
     J_sharp = J * power(scalar(r + 1, J), Fraction(1, 2))
     sharp_below = effective_rank_bound(r, J_sharp, eps, L, sharp=True) < r + 1
-    sharp_apart = (J_sharp - sharp).abs() > NEAR * sharp
+    sharp_apart = (J_sharp - sharp).abs() > scalar(NEAR, eps) * sharp
     at_sharp = effective_rank_bound(r, sharp, eps, L, sharp=True)
     return (
         eq(effective_rank_bound(r, limit, eps, L), r + 1, label="at the threshold"),

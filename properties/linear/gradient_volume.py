@@ -17,6 +17,7 @@ from rankcheck.instances.units import (
     signs,
 )
 from rankcheck.linalg import power, rank, singular_values
+from rankcheck.scalars import scalar
 
 from ._reach import index_ranks
 
@@ -103,7 +104,7 @@ def test_gradient_volume(W, b, a, x, p, L, lam, n, *, exponent=1, constant=1, tr
     sigma = singular_values(root)[..., :n]
     sigma = torch.where(full.unsqueeze(-1), sigma, torch.ones_like(sigma))
     least = gradient_volume_bound(power(sigma, exponent), L)
-    least = least * float(constant) ** (1 / L)
+    least = least * power(scalar(constant, least), Fraction(1, L))
 
     active = (net.preactivations(x)[0] >= 0).to(torch.float64)
     length = power((lam * lam).sum(-1, keepdim=True), Fraction(1, 2))

@@ -28,7 +28,7 @@ from rankcheck.scalars import scalar
 
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
 #: Factors of the path norm at which both sides are equal.
-SHORTER, LONGER = 1 - 2.0**-30, 1 + 2.0**-8
+SHORTER, LONGER = 1 - Fraction(1, 2**30), 1 + Fraction(1, 2**8)
 
 
 @instances
@@ -55,7 +55,7 @@ def functions_of_equal_cost(source: Source):
     meets = power(scalar(Fraction(R, r), t), Fraction(L, 2)) * t
     by_weights, shorter = signs(source, 1) > 0, signs(source, 1) > 0
     e = torch.where(by_weights, t, e)
-    meets = torch.where(shorter, SHORTER * meets, LONGER * meets)
+    meets = torch.where(shorter, scalar(SHORTER, t) * meets, scalar(LONGER, t) * meets)
     W = meets.unsqueeze(-1) * semi_orthogonal(source, D, r).mT
     return W, torch.ones_like(W[..., 0]), V, b, e, x, p, L
 

@@ -137,7 +137,7 @@ def functions_of_rank_above(source: Source, *, depths):
 def functions_of_any_size(source: Source, *, depths):
     """The same with outer weights 2^±32 times as large: both sides of the bound grow alike."""
     W, b, a, *others = functions_of_rank_above(depths=depths)(source)
-    return W, b, a * 2.0 ** source.choice((0, 32, -32)), *others
+    return W, b, a * scalar(Fraction(2) ** source.choice((0, 32, -32)), a), *others
 
 
 def pairs_of_units(source: Source, K: int):

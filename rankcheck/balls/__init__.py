@@ -1,10 +1,10 @@
 """Exact rationals and real balls behind torch's functions: they turn a claim body into a proof.
 
-What lives here: the array type (`array`), which calls torch knows (`forms`), functions of one
-number (`numbers`, `complexes`) and of one matrix (`matrices`, `spectra`), and the implementations
-of torch's functions, grouped as torch's documentation groups them (`creation`, `decompositions`,
-`elementwise`, `indexing`, `linalg`, `reductions`, `shapes`). `python -m rankcheck.balls.page`
-prints the list of them.
+What lives here: the array type (`array`), what floats of a body stand for (`constants`), which
+calls torch knows (`forms`), functions of one number (`numbers`, `complexes`) and of one matrix
+(`matrices`, `spectra`), and the implementations of torch's functions, grouped as torch's
+documentation groups them (`creation`, `decompositions`, `elementwise`, `indexing`, `linalg`,
+`reductions`, `shapes`). `python -m rankcheck.balls.page` prints the list of them.
 May import: `text`, and nothing else of this package.
 
 >>> import torch
@@ -17,6 +17,7 @@ from rankcheck.balls import creation, indexing  # noqa: F401 - importing registe
 from rankcheck.balls.array import BallArray, balls, is_ball
 from rankcheck.balls.choices import OTHERS as OTHER_CONVENTIONS
 from rankcheck.balls.choices import conventions
+from rankcheck.balls.constants import Computed, computed_constants
 from rankcheck.balls.decompositions import spectral_function, spectral_projection, spectral_radius
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
@@ -25,9 +26,11 @@ from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
 __all__ = [
     "OTHER_CONVENTIONS",
     "BallArray",
+    "Computed",
     "NoBallForm",
     "Undecided",
     "balls",
+    "computed_constants",
     "conventions",
     "difference_bounds",
     "exact",

@@ -405,11 +405,11 @@ def wrap(result: Any) -> BallArray:
 def balls(data: Any) -> BallArray:
     """Convert numbers and tensors that a claim body combines with ball arrays.
 
-    The rule is that of `rankcheck.balls.exact`: a float that is not a short dyadic number stands
-    for all reals near it.
+    The rule is that of `rankcheck.balls.exact`: a float that was written stands for its decimal,
+    and one that was computed for all reals near it.
 
-    >>> balls([0.5, 0.1])
-    BallArray([1/2, 0.1 ± 6e-17])
+    >>> balls([0.5, 0.1, 1 / 3])
+    BallArray([1/2, 1/10, 0.3333333333 ± 6e-7])
     """
     if type(data) is BallArray:
         return data

@@ -20,23 +20,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from flint import arb, ctx, fmpq, fmpz
 
+from rankcheck.balls.constants import constant
 from rankcheck.text import short_text
 
 Number: TypeAlias = fmpq | arb
 
 DEFAULT_PRECISION = 128
 """Bits of a ball's midpoint. Set on import, as python-flint's context is global to the process."""
-
-EXACT_FRACTION_BITS = 20
-"""A float is exact if its fractional part has at most this many bits, ..."""
-
-SPARE_BITS = 20
-"""... and its significand ends in at least this many zero bits. That happens to one rounded number
-in a million. Without this rule 1e300, a third of 10¹¹, or 12.3 in single precision would count as
-exact."""
-
-FLOAT_ULPS = 4
-"""Any other float stands for all the reals within this many units in its last place."""
 
 EXACT_POWER_BITS = 1 << 20
 """A power of a rational that would have more bits than this becomes a ball."""
@@ -88,12 +78,13 @@ def unknown() -> arb:
 def exact(value: Any) -> Number:
     """Convert a number in a claim body to the rational, or the ball, that it stands for.
 
-    An int, a Fraction and a short dyadic float (at most 20 fractional bits, and 20 bits of its
-    significand unused) become that exact rational. Any other float becomes a ball with a radius of
-    4 units in the last place, so that `0.9` covers nine tenths and `2 / 3` covers two thirds.
+    An int and a Fraction are themselves. A float of at most 12 significant digits is the decimal
+    that a person wrote: `0.9` is nine tenths. So is a short dyadic number itself (at most 20
+    fractional bits, and 13 bits of its significand unused). Any other float was computed, and
+    becomes a ball that is wide enough to cover what was meant; see `rankcheck.balls.constants`.
 
-    >>> exact(0.75), exact(Fraction(1, 3)), exact(0.9).contains(fmpq(9, 10))
-    (3/4, 1/3, True)
+    >>> exact(0.75), exact(Fraction(1, 3)), exact(0.9), exact(1 - 0.9).contains(fmpq(1, 10))
+    (3/4, 1/3, 9/10, True)
 
     Raises ValueError for an infinite or undefined float, TypeError for anything but a real number.
     """
@@ -104,22 +95,10 @@ def exact(value: Any) -> Number:
     if isinstance(value, Fraction):
         return fmpq(value.numerator, value.denominator)
     if isinstance(value, (float, np.floating)):
-        rational = dyadic(value)
-        if _is_short(rational, np.finfo(type(value)).nmant + 1):
-            return rational
-        ulp = np.spacing(np.abs(value))
-        if isinstance(value, np.longdouble):  # not a double, and nor is its ulp
-            return arb(rational, arb(FLOAT_ULPS * dyadic(ulp)))
-        return arb(float(value), FLOAT_ULPS * float(ulp))
+        return constant(value, dyadic(value))
     raise TypeError(
         f"received {type(value).__name__} {value!r}; expected an int, Fraction, float, fmpq or arb"
     )
-
-
-def _is_short(x: fmpq, significand: int) -> bool:
-    top = abs(int(x.p))
-    used = top.bit_length() - ((top & -top).bit_length() - 1) if top else 0
-    return int(x.q) <= 1 << EXACT_FRACTION_BITS and used <= max(1, significand - SPARE_BITS)
 
 
 def dyadic(value: float | np.floating[Any]) -> fmpq:

@@ -85,6 +85,9 @@ as `x.sum(dtype=torch.int64)`. What torch refuses, balls refuse. `Undecided` mea
 this precision do not decide a comparison, or that a result is not unique: eigenvectors at repeated
 eigenvalues, singular vectors at repeated or zero singular values, QR of dependent columns.
 
+A float of a body that meets balls is the decimal that was written, if it has at most 12 digits; one
+that was computed is a ball. [Constants](writing-claims.md#constants) has the rule.
+
 Signs of eigenvectors, of singular vectors and of the factors of QR, and the order of
 `torch.linalg.eigvals`, are conventions. Balls follow what torch computes in floats at the midpoint.
 A proof of a violation is repeated with other signs and in other orders, and counts only if it

@@ -8,7 +8,8 @@ A violation is proved only if the lower end of the ball of `lhs - rhs` is positi
 which the relation is provably asserted; of a strict relation if it is not negative, which exact and
 equal sides alone can have at zero; of a disjunction if that is so of all its parts in one entry. If
 the balls overlap, an operation has no ball form, or the body leaves ball arithmetic, the instance
-is undecided and not a counterexample.
+is undecided and not a counterexample. If the body has floats that were computed, the reason names
+them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import Any, Literal
 import torch
 
 from rankcheck import balls
-from rankcheck.balls import BallArray, NoBallForm, Undecided
+from rankcheck.balls import BallArray, Computed, NoBallForm, Undecided
+from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims import tolerances
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.labels import relation_name
@@ -35,6 +37,9 @@ from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplayS
 PRECISIONS = (128, 256, 512, 1024, 2048)
 #: Equality is relative to the larger side, and absolute for sides smaller than this.
 NEARLY_ZERO = Fraction(1, 2**60)
+
+#: So many computed floats are named in a reason.
+CONSTANTS_NAMED = 3
 
 ARBITRARY = (
     "the violation depends on the signs of singular vectors or eigenvectors, or on the order of "
@@ -142,6 +147,19 @@ def judge_instance(
     """
     if claim.no_ball is not None:
         return Judgement("undecided", 0, f"no ball form: {claim.no_ball}", unprovable=True)
+    with balls.computed_constants(str(claim.file)) as constants:
+        judgement = _decided(claim, build, precisions)
+    if constants and judgement.finding == "undecided" and not judgement.unprovable:
+        named = f"{judgement.reason}; {_inexact(claim, list(constants.values()))}"
+        judgement = replace(judgement, reason=named)
+    return judgement
+
+
+def _decided(
+    claim: Claim,
+    build: Callable[[], tuple[Any, ...]],
+    precisions: Iterable[int],
+) -> Judgement:
     undecided = Judgement("undecided", 0, "no precision was tried")
     for bits in precisions:
         instance = None
@@ -178,6 +196,19 @@ def judge_instance(
             return decided
         undecided = decided
     return undecided
+
+
+def _inexact(claim: Claim, constants: list[Computed]) -> str:
+    """The floats that are no exact constants, with the lines where they met balls."""
+    named = []
+    for constant in constants[:CONSTANTS_NAMED]:
+        place = "" if constant.line is None else f" ({shown_path(claim.file)}:{constant.line})"
+        kind = "a number of single precision (float32)" if constant.single else "a computed float"
+        width = constant.radius.str(2, radius=False)
+        named.append(f"{constant.text}{place}, {kind}, stands for all numbers within {width}")
+    if len(constants) > CONSTANTS_NAMED:
+        named.append(f"{len(constants) - CONSTANTS_NAMED} other floats are not exact either")
+    return f"{'; '.join(named)}; a fractions.Fraction is exact"
 
 
 def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:

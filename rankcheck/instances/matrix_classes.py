@@ -18,6 +18,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import Any, ParamSpec
 
 import torch
@@ -33,6 +34,7 @@ from rankcheck.instances.promises import (
     same,
 )
 from rankcheck.instances.source import Instances, Source, instances
+from rankcheck.scalars import scalar
 
 __all__ = [
     "doubly_stochastic_matrices",
@@ -124,7 +126,7 @@ def magnitudes(source: Source, *shape: int, ratio: float) -> Any:
     t = source.tensor(*shape, low=-1.0, high=1.0)
     power = max(1, math.ceil(math.log2(ratio) / 4))
     step = ratio ** (1 / (2 * power))
-    a = math.floor((step - 1) / (step + 1) * 2**20) / 2**20
+    a = scalar(Fraction(math.floor((step - 1) / (step + 1) * 2**20), 2**20), t)
     return ((1 + a * t) / (1 - a * t)) ** power
 
 

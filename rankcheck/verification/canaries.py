@@ -130,7 +130,7 @@ def _enumerated(row: Row) -> int:
 
 def _false_by(share: float) -> Body:
     def body(x: Any) -> Relation:
-        return leq(x * (1 + share), x)
+        return leq(x + share * x, x)
 
     return body
 

@@ -536,8 +536,8 @@ def test_values_and_indices_are_a_pair():
 def test_values_of_ties_need_no_decision_but_their_places_do():
     root = BallArray.exact([2.0, 2.0]).sqrt()
     largest = root.max(dim=-1)
-    assert (largest.values**2 - 2).abs() < 2.0**-100
-    assert ((torch.sort(root).values ** 2 - 2).abs() < 2.0**-100).all()
+    assert (largest.values**2 - 2).abs() < Fraction(1, 2**100)
+    assert ((torch.sort(root).values ** 2 - 2).abs() < Fraction(1, 2**100)).all()
     for decide in (
         lambda: largest.indices,
         lambda: root.argmax(),

@@ -35,7 +35,7 @@ from rankcheck.balls import (
 )
 
 exact: Any = BallArray.exact
-TIGHT = 2.0**-100
+TIGHT = Fraction(1, 2**100)
 NEAR = Fraction(1, 10**30)
 ROUNDING = Fraction(1, 10**30)
 """That of an oracle which is itself a ball."""

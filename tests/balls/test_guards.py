@@ -53,7 +53,7 @@ def test_overlapping_balls_are_undecided(symbol):
         (ball(1, 0.5), exact(1)),
         (root, root),
         (root**2, exact(2)),
-        (exact(0.9), exact(1) * 0.9),
+        (exact(Fraction(2, 3)), exact(1) * (2 / 3)),
         (exact(1), exact(1) / 0),
     ]
     for a, b in overlapping:

@@ -121,7 +121,7 @@ def test_symmetric_matrices_have_their_eigenvalues():
     assert torch.linalg.eigvalsh(lower).elements.tolist() == [1, 3]
     assert torch.linalg.eigvalsh(lower, UPLO="U").elements.tolist() == [-75, 79]
     zero_trace = exact([[1, 1], [1, -1]])
-    assert (torch.linalg.eigvalsh(zero_trace) ** 2 - 2).abs().amax() < 2.0**-100
+    assert (torch.linalg.eigvalsh(zero_trace) ** 2 - 2).abs().amax() < Fraction(1, 2**100)
     rng = random.Random(3)
     for n in range(1, 6):
         B = random_rational_matrix(rng, n, n)
@@ -224,7 +224,7 @@ def test_log_pseudo_determinants():
             product = sum(
                 (x.log() for x in s if not (isinstance(x.elements[()], fmpq) and x == 0)), 0
             )
-            assert (logs - product).abs() < 2.0**-80
+            assert (logs - product).abs() < Fraction(1, 2**80)
     assert log_pseudo_determinant(exact(torch.zeros(2, 3))).elements[()] == 0
     assert log_pseudo_determinant(exact([[1, 0], [0, 0]])).is_exact()
     batch = exact(torch.tensor([[[2.0, 0], [0, 3]], [[1, 1], [1, 1]]]))
@@ -232,7 +232,7 @@ def test_log_pseudo_determinants():
     torch.testing.assert_close(log_pseudo_determinant(batch).midpoints(), expected)
     wide = exact([[1, 2, 0], [0, 1, 3]]) * pi()
     lhs = log_pseudo_determinant(wide) - singular_values(wide).log().sum()
-    assert lhs.abs() < 2.0**-90
+    assert lhs.abs() < Fraction(1, 2**90)
 
 
 def test_inverses_of_rational_matrices_are_exact():
@@ -290,8 +290,8 @@ def test_cholesky_factors():
     A = exact([[4, 2, 0], [2, 5, 3], [0, 3, 9]])
     L = torch.linalg.cholesky(A)
     assert L[:2].is_exact()
-    assert (L @ L.mT - A).abs().amax() < 2.0**-110
-    assert (torch.linalg.cholesky(A, upper=True) - L.mT).abs().amax() < 2.0**-110
+    assert (L @ L.mT - A).abs().amax() < Fraction(1, 2**110)
+    assert (torch.linalg.cholesky(A, upper=True) - L.mT).abs().amax() < Fraction(1, 2**110)
     with pytest.raises(Undecided, match="positive definite"):
         torch.linalg.cholesky(exact([[1, 1], [1, 1]]) * pi())
 
@@ -304,7 +304,7 @@ def test_large_products_go_through_flint_and_agree():
     assert (A @ B).is_exact()
     mixed = (A * pi()) @ B
     gap = mixed - slow * pi()
-    assert gap.abs().amax() < 2.0**-100
+    assert gap.abs().amax() < Fraction(1, 2**100)
     assert all(x.contains(fmpq(0)) for x in gap.elements.ravel())
 
 

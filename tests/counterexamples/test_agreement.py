@@ -284,8 +284,8 @@ ROUNDED_UP = 0.1
     "body",
     [
         lambda x, y: leq(x * x, 8.99 + y - y),  # floats see it
-        lambda x, y: leq(x + 2.0**-60, x),  # it is smaller than the tolerance
-        lambda x, y: leq(((x + y) - x - y) * 2**30 + 2.0**-30, 0 * x),  # cancelled
+        lambda x, y: leq(x + 1e-18, x),  # it is smaller than the tolerance
+        lambda x, y: leq(((x + y) - x - y) * 2**30 + 1e-9, 0 * x),  # cancelled
         lambda x, y: leq(torch.where((x + y) - x <= y, x + 1, x), x),
         lambda x, y: leq(x + 1, x, where=(x + y) - x <= y),
     ],
