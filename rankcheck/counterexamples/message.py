@@ -75,8 +75,10 @@ def undecided_message(claim: Claim, violation: Violation) -> str:
     relation, entry = _furthest(claim.relations(instance))
     label = f"{relation.label}: " if relation.label else ""
     said = ", and ".join(_in_floats(part, entry) for part in relation.parts)
+    violated = bool(relation.violated().reshape(-1)[entry])
     lines = [
         f"{claim.id} is undecided: {label}{said}",
+        *([] if violated else ["  violated in a batch of instances, whose last digits may differ"]),
         f"  not certified: {judgement.reason}",
     ]
     if judgement.lhs is not None and judgement.rhs is not None:
@@ -142,6 +144,8 @@ def _in_floats(relation: Relation, entry: int) -> str:
     lhs, rhs, tolerance = (
         float(side.reshape(-1)[entry]) for side in (relation.lhs, relation.rhs, relation.tolerance)
     )
+    if not bool(relation.violated().reshape(-1)[entry]):
+        return f"lhs {lhs:.17g} and rhs {rhs:.17g} in floats (tolerance {tolerance:.3g})"
     return (
         f"lhs {lhs:.17g} {SIGNS[relation.kind].fails} rhs {rhs:.17g} by {abs(lhs - rhs):.6g} in "
         f"floats (tolerance {tolerance:.3g})"

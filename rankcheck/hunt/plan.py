@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from rankcheck.claims.claim import Claim
@@ -26,6 +27,7 @@ from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.hunt.transplant import fitted
 from rankcheck.instances.record import Integer
 from rankcheck.instances.source import Rejected, seed_of
+from rankcheck.verification.branches import check_branches
 
 #: Shapes in the first round: of the tight family, and random ones.
 TIGHT, RANDOM = 4, 16
@@ -75,6 +77,7 @@ class Plan:
             for stage in ("scout", "deepen", "late")
         }
         self._arms: dict[Shape, Arm] = {}
+        self._checked: set[tuple[object, ...]] = set()
         #: By reason, how many searches for a shape ended early; and what the generator raised.
         self.troubles: Counter[str] = Counter()
         self.raised = ""
@@ -85,12 +88,27 @@ class Plan:
         return len(self._arms)
 
     def round(self, number: int) -> list[Shard]:
-        """The shards of a round; to be called after `take` had all outcomes of earlier rounds."""
+        """The shards of a round; to be called after `take` had all outcomes of earlier rounds.
+
+        Raises:
+            BatchError: if the claim makes a Python value of what is drawn, at one of the shapes.
+        """
         chosen = self._first() if number == 0 else self._later(number)
+        for shape in dict.fromkeys(shape for _, shape in chosen):
+            self._check(shape)
         return [
             Shard(number, index, name, shape, seed_of(self._seed, self._claim.id, number, index))
             for index, (name, shape) in enumerate(chosen)
         ]
+
+    def _check(self, shape: Shape) -> None:
+        """Look for branches on what is drawn, once at a shape."""
+        family = shape.of(self._claim)
+        source = ShapedSource(shape.integers, self._seed, 2)
+        if self._claim.no_batch is None:
+            with suppress(Exception):  # a shard meets it again
+                family(source)
+            check_branches(self._claim, family, source.record, source.batch, self._checked)
 
     def take(self, shard: Shard, outcome: Outcome) -> None:
         """Take an outcome in.

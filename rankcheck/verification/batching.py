@@ -12,9 +12,7 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
-import random
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from typing import Any
@@ -34,6 +32,8 @@ from rankcheck.instances.source import (
     Source,
     seed_of,
 )
+from rankcheck.verification.branches import BatchError, check_branches
+from rankcheck.verification.randomness import seeded
 
 __all__ = ["BatchError", "check_batching"]
 
@@ -44,18 +44,17 @@ OTHERS = ((2, 1, 0, 2, 1, 0, 2), (6, 5, 4, 3, 6, 5, 4))
 #: Batches that are drawn, until one has an instance inside the hypotheses that does not raise.
 #: The first half of them have entries in [-2, 2], where the ranges allow it.
 ATTEMPTS = 8
+#: Seeds of the global generators under which what is random differs; and where a body seems to mix.
+SEEDS, MORE_SEEDS = range(1, 4), range(4, 68)
 #: Differences up to this, relative to the numbers that are compared, are rounding.
 RELATIVE = 1e-6
 #: So are differences up to this multiple of the tolerance of a relation, and
 TOLERANCES = 64.0
 #: up to this multiple of what the instance changes in so many moves of its entries, by up to this.
-MOVED, MOVES, DISTANCE = 8.0, 8, 2.0**-30
+#: Where both sides nearly cancel, the last digits of one move in three leave a value as it is.
+MOVED, MOVES, DISTANCE = 8.0, 64, 2.0**-30
 #: A number in a message is written with so many digits.
 DIGITS = 9
-
-
-class BatchError(InputError):
-    """A claim that means something else for a batch than for an instance: where, both figures."""
 
 
 def check_batching(claim: Claim, seed: int = 0) -> None:
@@ -126,15 +125,23 @@ class _Check:
         """Draw a batch and compare it; returns whether it had an instance to compare."""
         batched = self.claim.no_batch is None
         make = partial(_Simple, seed, SIZE if batched else None, grid, wide)
-        with _seeded(1):
-            source = make()
+        source = make()
+        with seeded(0):
             first = self.evaluate(source)
+        for record, batch in ((source.record, (SIZE,)), (source.record.instance(0), ())):
+            check_branches(self.claim, self.family, record, batch)
         self.kept_draws(source)
-        if not grid or not batched:
-            with _seeded(2):
-                self.same(first, self.evaluate(make()))
+        self.check_random(first, make, SEEDS)
         if not batched:
             return first.error is None and not first.rejected
+        try:
+            return self.check_mixing(source, first, grid)
+        except BatchError:
+            self.check_random(first, make, MORE_SEEDS)
+            raise
+
+    def check_mixing(self, source: _Simple, first: Values, grid: bool) -> bool:
+        """Compare a batch with its instances; returns whether it had one to compare."""
         record = _clone(source.record)
         if first.error is not None:
             good = self.good(record, first.error)
@@ -230,14 +237,20 @@ class _Check:
                     mend=False,
                 )
 
+    def check_random(self, first: Values, make: Callable[[], Source], seeds: range) -> None:
+        """Evaluate the same draws again under other seeds of the global generators."""
+        for seed in seeds:
+            with seeded(seed):
+                self.same(first, self.evaluate(make()))
+
     def same(self, first: Values, again: Values) -> None:
         """Two evaluations of the same instances."""
         if (first.error is None) != (again.error is None):
             error = first.error or again.error
             _pass_if_short(error)
             raise self.error(
-                f"of two evaluations on the same instances one raised {_said(error)}; a body and a "
-                "generator are functions of what is drawn from the source",
+                f"of two evaluations on the same instances one raised {_said(error)}, so something "
+                "is random; a body and a generator are functions of what is drawn from the source",
                 mend=False,
             )
         if first.error is not None:
@@ -245,8 +258,8 @@ class _Check:
         if len(first.places) != len(again.places) or not torch.equal(first.valid, again.valid):
             raise self.error(
                 "the same instances satisfy other hypotheses, or give other relations, when they "
-                "are evaluated again; a body and a generator are functions of what is drawn from "
-                "the source",
+                "are evaluated again, so something is random; a body and a generator are functions "
+                "of what is drawn from the source",
                 mend=False,
             )
         for one, two in zip(first.places, again.places, strict=True):
@@ -258,8 +271,8 @@ class _Check:
                     continue
             raise self.error(
                 f"{one.name} is {_figure(one.values, at)}, and {_figure(two.values, at)} when the "
-                "same instances are evaluated again; a body and a generator are functions of what "
-                "is drawn from the source, without randomness of their own and without memory",
+                "same instances are evaluated again, so it is random, or remembers; a body and a "
+                "generator are functions of what is drawn from the source, and of nothing else",
                 mend=False,
             )
 
@@ -371,30 +384,26 @@ class _Check:
         """
         instance = record.instance(index)
         generator = torch.Generator().manual_seed(index)
-        alone, within = [self.alone(record, index)], [self.within(record, index, instance)]
+        alone, within = self.alone(record, index), self.within(record, index, instance)
         for _ in range(MOVES):
             moved = _moved(instance, generator)
-            alone.append(self.evaluate(ReplaySource(moved)))
-            within.append(self.within(record, index, moved))
-        for evaluated in (alone, within):
-            if any(one.error is not None for one in evaluated):
-                return True
-            inside = [one.inside(index) for one in evaluated]
-            if number is None:
-                if len(set(inside)) > 1:
+            for first, now in (
+                (alone, self.evaluate(ReplaySource(moved))),
+                (within, self.within(record, index, moved)),
+            ):
+                inside = first.inside(index), now.inside(index)
+                if first.error is not None or now.error is not None or inside[0] != inside[1]:
                     return True
-                continue
-            if not all(inside) or len({len(one.places) for one in evaluated}) > 1:
-                return True
-            like = alone[0].places[number].values
-            first, *others = (
-                _member(one.places[number], index, like, False).values
-                if evaluated is within
-                else one.places[number].values
-                for one in evaluated
-            )
-            for other in others:
-                if first.shape != other.shape or MOVED * _largest(first, other) >= difference:
+                if number is None:
+                    continue
+                if not all(inside) or len(first.places) != len(now.places):
+                    return True
+                a, b = first.places[number], now.places[number]
+                if first is within:
+                    a, b = (_member(place, index, place.values, False) for place in (a, b))
+                if a.values.shape != b.values.shape:
+                    return True
+                if MOVED * _largest(a.values, b.values) >= difference:
                     return True
         return False
 
@@ -558,21 +567,6 @@ def _first(new: torch.Tensor, old: torch.Tensor) -> str:
 
 def _said(error: Exception | None) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
-
-
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seed the global generators of torch, numpy and Python; their states come back afterwards."""
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        np.random.seed(seed)  # noqa: NPY002
-        random.seed(seed)
-        try:
-            yield
-        finally:
-            random.setstate(python)
-            np.random.set_state(numpy)  # noqa: NPY002
 
 
 def _pass_if_short(error: Exception | None) -> None:

@@ -56,15 +56,14 @@ def verify_claim(
     else:
         try:
             check_batching(claim, settings.seed)
-        except BatchError as error:
-            row = Row.of(claim, "failed", messages=(str(error),))
-        else:
             if claim.kind in FALSE:
                 row = _replayed(claim)
             else:
                 row = on_experiments(
                     claim, settings, lambda: _searched(claim, settings, advance), told
                 )
+        except BatchError as error:
+            row = Row.of(claim, "failed", messages=(str(error),))
     return replace(row, seconds=round(time.perf_counter() - start, 3))
 
 

@@ -41,6 +41,7 @@ from rankcheck.instances.source import (
     over_batch,
     seed_of,
 )
+from rankcheck.verification.branches import check_branches
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import (
     CULPRITS,
@@ -111,6 +112,7 @@ class Tally:
         reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
         disagree: of the first violation about which floats and balls disagree, both figures.
+        checked: the shapes at which branches were looked for; see `check_branches`.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -126,6 +128,7 @@ class Tally:
     reached: dict[str, Counter[int]] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     disagree: str | None = None
+    checked: set[tuple[object, ...]] = field(default_factory=set)
 
     @property
     def lost(self) -> bool:
@@ -258,6 +261,9 @@ def sweep(
         turn: 0 sweeps the first so many batches, 1 the next ones, and so on.
         proof: whether the sweep goes on after a violation that is not conclusive.
         advance: called with the number of instances of each batch.
+
+    Raises:
+        BatchError: if the claim makes a Python value of what is drawn, at one of the shapes.
     """
     planned = profile.batches if claim.no_batch is None else profile.single
     count = max(2, round(planned * share * claim.effort))
@@ -268,6 +274,8 @@ def sweep(
         tally.raised += evaluation.raised
         undecided: Violation | None = None
         for part in evaluation.parts:
+            if not proof:
+                check_branches(claim, family, part.record, part.batch, tally.checked)
             found = _judged(claim, family, part, tally)
             if found is not None and found.proved:
                 return found

@@ -1,0 +1,233 @@
+"""Finds the lines of a claim at which a value that was drawn becomes a Python value.
+
+`if (A > 0).all():` takes one way for all instances of a batch, and another for one of them alone:
+the body then says something else than its text. What is drawn is marked, so is whatever torch
+computes from it, and a mark that reaches a truth value, a number, a list or an array of numpy in
+the code of the claim is an error, whatever the value is. Up to that line the way through the code
+depends on the shape alone, so one evaluation at a shape finds every such line at it.
+
+Branches on shapes, on what was made of constants, and in the functions of rankcheck are none of
+these. What passes through numpy in a function of rankcheck, or through `torch.func`, loses its
+mark.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.loader import PROJECT_PACKAGE
+from rankcheck.claims.claim import Claim
+from rankcheck.errors import InputError
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import Instances, ReplaySource
+
+__all__ = ["BatchError", "check_branches"]
+
+#: What makes a Python value of the entries of a tensor, by the name of the function of torch.
+READERS = {
+    "__bool__": "takes the truth value",
+    "is_nonzero": "takes the truth value",
+    "equal": "takes the truth value of a comparison",
+    "allclose": "takes the truth value of a comparison",
+    "__contains__": "takes the truth value of a comparison",
+    "item": "makes a Python number",
+    "__float__": "makes a Python number",
+    "__int__": "makes a Python number",
+    "__index__": "makes a Python number",
+    "__complex__": "makes a Python number",
+    "tolist": "makes a list",
+    "numpy": "makes an array of numpy",
+    "__array__": "makes an array of numpy",
+    "__dlpack__": "makes an array of another library",
+}
+#: What returns a number of entries that depends on the values; so does `where` with a condition
+#: alone, and a mask as an index.
+SELECTING = frozenset(
+    {"nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "unique_dim"}
+    | {"bincount", "arange"}
+)
+#: What asks for that number; `unbind` is how Python iterates.
+COUNTING = frozenset(("__len__", "size", "numel", "nelement", "unbind"))
+#: What takes the shape, the type or the device of its first argument, and not its values; and of
+#: its others.
+LIKE_FIRST = frozenset(
+    {"zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like"}
+    | {"new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"}
+)
+LIKE_OTHERS = frozenset(("to", "type_as", "expand_as", "view_as", "reshape_as"))
+#: What writes into its first argument and returns nothing.
+WRITES = frozenset(("__setitem__", "__set__"))
+#: The attribute of a tensor that holds its mark: what watches, and whether values decide its shape.
+MARK = "_rankcheck_drawn"
+#: Code that is looked through: the line that calls it is named.
+LIBRARIES = sys.stdlib_module_names | {"torch", "numpy", "scipy"}
+
+
+class BatchError(InputError):
+    """A claim that means something else for a batch than for an instance: where, and what."""
+
+
+def check_branches(
+    claim: Claim,
+    family: Instances,
+    record: Record,
+    batch: tuple[int, ...],
+    known: set[tuple[object, ...]] | None = None,
+) -> None:
+    """Check that the code of a claim makes no Python value of what is drawn, at one shape.
+
+    A claim with `no_batch` is evaluated one instance at a time, and may.
+
+    Args:
+        record: instances of the shape, as far as they were drawn.
+        batch: their batch axes.
+        known: the shapes that were checked before, which are left out; this one is added.
+
+    Raises:
+        BatchError: if it does: the line, what it does there, and the rule.
+    """
+    shape = (family.name, *record.integers)
+    if claim.no_batch is not None or not record.tensors or (known is not None and shape in known):
+        return
+    if known is not None:
+        known.add(shape)
+    if batch:
+        batch = (min(2, *batch),)
+        record = record.select(torch.arange(*batch))
+    watch = _Watch()
+    source = ReplaySource(record, watch.drawn, batch)
+    # What else is raised is for those who evaluate the claim; so is a record that ends too early.
+    with suppress(Exception), watch:
+        claim.relations(family(source))
+    if watch.found:
+        raise BatchError(
+            f"{claim.id}, with {family}: {watch.found}. A body and a generator take one way for "
+            "all instances of a shape: torch.where selects values, where= states a hypothesis, and "
+            'no_batch="why" evaluates the instances one at a time'
+        )
+
+
+class _Watch(TorchFunctionMode):
+    """Marks what is computed from what was drawn.
+
+    Attributes:
+        found: the first line that made a Python value of it, and how; empty if none did.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = ""
+        self._token = object()
+
+    def drawn(self, values: torch.Tensor) -> torch.Tensor:
+        """A marked copy of what is drawn."""
+        return self._mark(values.detach().clone(), False)
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = getattr(func, "__name__", "")
+        read = args[1:] if name in LIKE_FIRST else args[:1] if name in LIKE_OTHERS else args
+        found = _tensors(*read, kwargs) if kwargs else _tensors(*read)
+        marks = [mark for one in found if (mark := self._of(one)) is not None]
+        if not marks:
+            return func(*args, **kwargs)
+        selected, selects = any(marks), name in SELECTING
+        shapes: list[torch.Size] = []
+        if name in READERS:
+            self._look(READERS[name])
+        elif name == "where":
+            selects = len(args) == 1
+        elif name == "__getitem__":
+            if any(self._of(bound) is not None for bound in _bounds(args[1:])):
+                self._look("makes a Python number")
+            masks = (one for one in _tensors(args[1:]) if one.dtype == torch.bool)
+            selects = any(self._of(mask) is not None for mask in masks)
+        if selected:
+            if _is_shape(func) or (name in COUNTING and args[1:] in ((), (0,))):
+                self._look("takes the number of entries that values select")
+            shapes = [one.shape for one in _tensors(args, kwargs) if not self._of(one)]
+        result = func(*args, **kwargs)
+        for one in _tensors(result, args[0] if name in WRITES else None):
+            self._mark(one, selects or (selected and one.ndim > 0 and one.shape not in shapes))
+        return result
+
+    def _of(self, tensor: torch.Tensor) -> bool | None:
+        """Whether values decide the shape of a marked tensor; None for one without a mark."""
+        mark = tensor.__dict__.get(MARK)
+        return mark[1] if mark is not None and mark[0] is self._token else None
+
+    def _mark(self, tensor: torch.Tensor, by_values: bool) -> torch.Tensor:
+        tensor.__dict__[MARK] = (self._token, by_values)
+        return tensor
+
+    def _look(self, what: str) -> None:
+        """Note a line of the claim, and end the evaluation.
+
+        Raises:
+            BatchError: if it is not code of rankcheck that does it.
+        """
+        frame = _caller(sys._getframe(2))
+        if frame is None:
+            return
+        path, line = frame.f_code.co_filename, frame.f_lineno
+        text = linecache.getline(path, line, frame.f_globals).strip()
+        place = shown_path(Path(path)) if Path(path).is_file() else path
+        shown = f", `{text}`," if text else ""
+        self.found = self.found or f"{place}:{line}{shown} {what} of what is drawn"
+        raise BatchError(self.found)
+
+
+def _caller(frame: FrameType | None) -> FrameType | None:
+    """The frame of the code that calls torch, directly or through libraries; None in rankcheck."""
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        top = name.partition(".")[0]
+        if top == "rankcheck" and not f"{name}.".startswith(f"{PROJECT_PACKAGE}."):
+            return None
+        if top not in LIBRARIES:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _tensors(*found: Any) -> list[torch.Tensor]:
+    """The tensors among arguments or results."""
+    tensors: list[torch.Tensor] = []
+    for one in found:
+        if isinstance(one, torch.Tensor):
+            tensors.append(one)
+        elif isinstance(one, tuple | list):
+            tensors += _tensors(*one)
+        elif isinstance(one, dict) and one:
+            tensors += _tensors(*one.values())
+    return tensors
+
+
+def _bounds(index: Any) -> Iterator[torch.Tensor]:
+    """The tensors that are bounds of slices of an index."""
+    if isinstance(index, slice):
+        yield from _tensors(index.start, index.stop, index.step)
+    elif isinstance(index, tuple | list):
+        for one in index:
+            yield from _bounds(one)
+
+
+def _is_shape(func: Callable[..., Any]) -> bool:
+    """Whether a function of torch is the attribute `shape` of tensors."""
+    return getattr(func, "__self__", None) is torch.Tensor.shape
