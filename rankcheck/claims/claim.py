@@ -200,6 +200,14 @@ class Claim(InNotebooks):
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         }
 
+    @property
+    def claimed(self) -> str:
+        """The whole docstring, as it is written: its first paragraph, then the rest."""
+        if " ".join(self.statement.split()).removesuffix(".") == self.title:
+            return self.statement
+        stop = "" if self.title.endswith((":", ";", ",", "?", "!")) else "."
+        return f"{self.title}{stop} {self.statement}"
+
     def loose_because(self, label: str) -> str | None:
         """Why the relation of that label is known not to be sharp, if it is."""
         return self.loose.get(label) if isinstance(self.loose, Mapping) else self.loose

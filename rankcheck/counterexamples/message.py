@@ -56,7 +56,7 @@ def refuted_message(claim: Claim, small: Small, left: str) -> str:
         f"{claim.id} is false: {sides(judgement)} (certified, {judgement.bits}-bit balls)",
         f"  {_readable(instance)}",
         *_drawn_lines(small.smallest, instance),
-        f"  claimed: {claim.statement}",
+        f"  claimed: {claim.claimed}",
         f"  exactly: {exactly}",
     ]
     if small.worst is not small.smallest:
@@ -89,7 +89,7 @@ def undecided_message(claim: Claim, violation: Violation) -> str:
     lines += [
         f"  {_readable(described)}",
         *_drawn_lines(violation, described),
-        f"  claimed: {claim.statement}",
+        f"  claimed: {claim.claimed}",
     ]
     return "\n".join(lines + _typed_lines(claim, violation))
 

@@ -30,6 +30,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, ReplaySource
+from rankcheck.verification.randomness import seeded
 
 __all__ = ["BatchError", "check_branches"]
 
@@ -107,7 +108,7 @@ def check_branches(
     watch = _Watch()
     source = ReplaySource(record, watch.drawn, batch)
     # What else is raised is for those who evaluate the claim; so is a record that ends too early.
-    with suppress(Exception), watch:
+    with suppress(Exception), seeded(0), watch:
         claim.relations(family(source))
     if watch.found:
         raise BatchError(

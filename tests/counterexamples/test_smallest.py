@@ -173,7 +173,7 @@ def test_a_proved_violation_in_words(declare, tmp_path):
     lines = report.message.splitlines()
     assert lines[0].startswith("t.made-up is false: first: lhs ")
     assert lines[0].endswith("(certified, 128-bit balls)")
-    assert lines[2] == "  claimed: $x \\le 3|y| + 5$"
+    assert lines[2] == "  claimed: A statement of the tests. $x \\le 3|y| + 5$"
     assert lines[3].startswith("  exactly: lhs = ")
     assert "tolerance in floats" in lines[3]
     assert "  certificate: " in report.message
@@ -235,7 +235,7 @@ def test_an_undecided_violation_in_words(declare):
         "floats (tolerance 2.27e-13)",
         "  not certified: no ball form: a table of values",
         "  x = 2, y = 1",
-        "  claimed: $x$",
+        "  claimed: A statement of the tests. $x$",
         "  typed: [2, 1]",
     ]
 

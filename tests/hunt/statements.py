@@ -304,7 +304,14 @@ def test_rounding_without_form(x, y):
     return leq(lhs, 0 * x, where=y > -5)
 
 
-@conjecture("hunted.sometimes-raises", instances=numbers())
+@conjecture("hunted.digits-of-a-batch", instances=numbers(), no_ball="it is about floats")
+def test_digits_of_a_batch(x):
+    r"""$0 \le 0$, with last digits that a batch has and an instance alone has not."""
+    digits = 2.0**-53 * torch.where(torch.sin(1e13 * x) > 0, 1.0, 0.0)
+    return leq(0 * x + (digits if x.ndim else 0 * digits), 0 * x)
+
+
+@conjecture("hunted.sometimes-raises", instances=numbers(), no_batch="it raises on some of them")
 def test_sometimes_raises(x):
     r"""$x \le 5$, by a body that raises for numbers above 3.9."""
     if bool(torch.as_tensor(x > 3.9).any()):

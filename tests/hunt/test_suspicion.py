@@ -41,6 +41,14 @@ def test_rounding_beyond_the_tolerance_is_not_clear(hunted, tmp_path):
     assert found.smallest is found.worst
 
 
+def test_last_digits_of_a_batch_are_undecided_and_accuse_nobody(hunted, tmp_path):
+    found = hunt(hunted("digits-of-a-batch"), None, rounds=1, folder=tmp_path)
+    assert found.verdict == "undecided"
+    assert "lhs 0 <= rhs 0" in found.message
+    assert "violated in a batch of instances, whose last digits may differ" in found.message
+    assert "mix" not in found.message
+
+
 def test_the_obstacle_is_a_line_of_the_body(hunted):
     claim = hunted("no-form")
     record = read_choices(claim.instances, [1.0])

@@ -240,11 +240,11 @@ def seen_by(declare, numbers, run):
     seen = []
 
     def body(x):
-        seen.append(x.detach().reshape(-1).tolist())
+        seen.append(x.detach().clone())
         return leq(x * x, 64.5)
 
     run(declare(body, numbers()))
-    return seen
+    return [x.reshape(-1).tolist() for x in seen]
 
 
 @pytest.mark.parametrize("how", ["draw", "sweep", "controls"])
