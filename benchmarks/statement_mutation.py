@@ -332,7 +332,7 @@ def tried(
     outcome, by = min(found, key=lambda pair: order.index(pair[0]))
     ratio = None
     if outcome == "survived":
-        facts = [one for one in row.relations if one.label in labels and one.kind == "leq"]
+        facts = [one for one in row.relations if one.label in labels]
         ratio = max((one.ratio for one in facts if one.ratio is not None), default=None)
         reasons = [claim.loose_because(label) for label in sorted(labels)]
         if group == "exponent" and reasons and all(reasons):
