@@ -168,7 +168,8 @@ FORMS: dict[str, str] = {
     "functional.silu": "|{bool}|inplace=False",
     "linalg.vander": "|N={int}|3",
     "median nanmedian": "|{dims}|dim={dim}|{dim}, {bool}|{dim}, keepdim={bool}|keepdim=True",
-    "quantile": "0.5|0.25|0|1|1.5|torch.tensor(0.5)|torch.tensor([0.0, 0.3, 1.0]).double()|"
+    "quantile": "0.5|0.25|0|1|1.5|torch.tensor(0.5)|"
+    "torch.tensor([0.0, 0.3, 1.0], dtype=torch.float64)|"
     "0.75, {dims}|q=0.75, dim={dim}, keepdim={bool}|0.3, -1, {bool}|"
     "torch.tensor([0.25, 0.75]).double(), 0, {bool}|0.4, interpolation='lower'|"
     "0.4, interpolation='nearest'|0.5, -1, interpolation='midpoint'|[0.5]",
