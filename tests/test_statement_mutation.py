@@ -152,11 +152,13 @@ def test_the_equivalent_mutants_exist(mutation):
     """An entry whose text was rewritten is taken out, or written anew."""
     from mutating import statements
 
+    from rankcheck.claims.rewriting import definitions
+
     reasons = mutation.equivalents()
     existing = {
         (file, name, place.before, mutation.change_of(place))
         for file in {key[1] for key in reasons}
-        for name, definition in statements.definitions(str(ROOT / file))
+        for name, definition in definitions(str(ROOT / file))
         for generator in (False, True)
         for place in statements.places_of(definition, file, name, generator=generator)
     }

@@ -10,12 +10,11 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ import torch
 import rankcheck.instances
 from rankcheck.balls import is_ball
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.rewriting import Function, compiled, definition_of
 
 #: An exponent is multiplied by these, the stronger one of a bound being one of the two.
 FACTORS = (Fraction(51, 50), Fraction(49, 50))
@@ -34,8 +34,6 @@ TOLERANCES = frozenset({"terms", "error", "scale", "noise", "label"})
 _POWERS = frozenset({"power", "pow", "schatten_power", "schatten_norm"})
 _GENERATORS = Path(rankcheck.instances.__file__).resolve().parent
 _SCALED, _RAISED = "__exponent_scaled__", "__raised_to__"
-
-Function = types.FunctionType
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ def _reached(first: Callable[..., Any], folders: tuple[Path, ...]) -> list[Funct
         function = _plain(left.pop(0))
         if function is None or function in found or not _in(function, folders):
             continue
-        definition = _definition(function)
+        definition = definition_of(function)
         if definition is None:
             continue
         found.append(function)
@@ -157,40 +155,12 @@ def _in(function: Function, folders: tuple[Path, ...]) -> bool:
     return Path(function.__code__.co_filename).resolve().parent in folders
 
 
-@cache
-def definitions(file: str) -> tuple[tuple[str, ast.FunctionDef], ...]:
-    """The functions of a file, with their qualified names."""
-    with suppress(OSError):
-        return tuple(_definitions(ast.parse(Path(file).read_text(encoding="utf-8")), ""))
-    return ()
-
-
-def _definitions(node: ast.AST, names: str) -> Iterator[tuple[str, ast.FunctionDef]]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.ClassDef):
-            name = names + child.name
-            if isinstance(child, ast.FunctionDef):
-                yield name, child
-            else:
-                yield from _definitions(child, f"{name}.")
-
-
-def _definition(function: Function) -> ast.FunctionDef | None:
-    """The definition of a function in its file."""
-    code = function.__code__
-    for name, node in definitions(code.co_filename):
-        first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
-        if name == function.__qualname__ and first <= code.co_firstlineno <= node.lineno:
-            return node
-    return None
-
-
 # The places of a function.
 
 
 def places(function: Function, *, generator: bool = False) -> list[Place]:
     """The places of one function; of a generator the hypotheses that it requires."""
-    definition = _definition(function)
+    definition = definition_of(function)
     if definition is None:
         return []
     file = function.__code__.co_filename
@@ -208,24 +178,12 @@ def places_of(
 
 def changed(function: Function, place: Place, factor: Fraction | None) -> Function:
     """The function with one change; it is not put in place."""
-    definition = _definition(function)
+    definition = definition_of(function)
     assert definition is not None
     generator = place.kind == "require"
     marker = _Marker(definition.name, place.file, place.function, generator, place.number, factor)
     tree = marker.visit(copy.deepcopy(definition))
-    tree.decorator_list = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.FunctionDef):
-            node.returns = None
-    module = ast.fix_missing_locations(ast.Module([tree], []))
-    namespace = dict(function.__globals__)
-    code = compile(module, function.__code__.co_filename, "exec", dont_inherit=True)
-    exec(code, namespace)
-    made = namespace[definition.name]
-    assert isinstance(made, Function)
-    return made
+    return compiled(function, tree)
 
 
 @contextmanager

@@ -79,15 +79,17 @@ def test_features_near_the_tangent_space(net, x, *, constant=1):
 
 
 @instances
-def inverses_of_activations(source: Source, *, shift=(0.0, 0.25, 2.0), off=(0.0, 0.25, 1.0)):
+def inverses_of_activations(source: Source, *, shift=(0.0, 0.25, 2.0, 8.0), off=(0.0, 0.25, 1.0)):
     """A network φ with φ(σ(z)) = z and Jφ(σ(z)) D Q = Q, the vector z, and Q (n × k) orthonormal.
 
     With E a left inverse of DQ: W_1 = E + N and W_L = Q with identity layers between them, or
     W_1 = QE + N at depth one, where N vanishes on the image of DQ; the biases make the first k units
-    positive and φ(σ(z)) = z. The first k entries of z are positive.
+    positive and φ(σ(z)) = z. With one more unit in each hidden layer, which is constant and
+    positive, its last weights take the place of the last bias. The first k entries of z are positive.
     """
     layers, k, more = source.integer(1, 4), source.integer(1, 2), source.integer(0, 2)
     n = k + more
+    constant = source.integer(0, 1) if layers > 1 else 0
     away, loose = source.choice(shift), source.choice(off)
     steepness = slope(source)
     wide = steepness if isinstance(steepness, int | float) else steepness.unsqueeze(-1)
@@ -111,9 +113,15 @@ def inverses_of_activations(source: Source, *, shift=(0.0, 0.25, 2.0), off=(0.0,
     W = E + noise
     before = (W @ y.unsqueeze(-1)).squeeze(-1)
     bias = torch.where(before < 0.125, 0.125 - before, 0 * before)
-    after = z - (Q @ (before + bias).unsqueeze(-1)).squeeze(-1)
-    identity = eye(k, like=z).expand(gram.shape)
-    weights = (W, *(identity for _ in range(layers - 2)), Q)
+    after, last = z - (Q @ (before + bias).unsqueeze(-1)).squeeze(-1), Q
+    if constant:
+        height = source.tensor(1, low=0.5, high=4.0)
+        W = torch.cat((W, torch.zeros_like(W[..., :1, :])), -2)
+        bias = torch.cat((bias, height), -1)
+        last = torch.cat((Q, (after / height).unsqueeze(-1)), -1)
+        after = torch.zeros_like(after)
+    identity = eye(k + constant, like=z).expand(*source.batch, -1, -1)
+    weights = (W, *(identity for _ in range(layers - 2)), last)
     biases = (bias, *(torch.zeros_like(bias) for _ in range(layers - 2)), after)
     return Network(weights, biases, steepness), z, Q
 

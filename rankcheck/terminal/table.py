@@ -157,7 +157,8 @@ def facts(row: Row) -> list[str]:
         found += [] if row.remade is None else _experiment("made again", row.remade)
     else:
         found += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
-        found += [_relation(number, each) for number, each in enumerate(row.relations)]
+        for number, each in enumerate(row.relations):
+            found += [_relation(number, each), *(f"  {sentence}" for sentence in each.idle)]
     found += [f"reached, {name}: {_spread(counts)}" for name, counts in row.reached.items()]
     found += [f"breaks without {name!r}" for name in row.needs]
     mutants = row.mutants

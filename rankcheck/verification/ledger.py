@@ -115,6 +115,7 @@ class RelationFacts:
         spread: the distribution over the instances outside the tight family: of lhs / rhs in equal
             parts of [0, 1], or of the deviation of an identity by decades (see `spread`).
         sharpest: the instance on which a bound came closest to equality, as a text.
+        idle: sentences on the factors and terms of its sides that no instance needs.
 
     Raises:
         ValueError: if the kind is unknown, or the distribution has another number of parts, or a
@@ -129,6 +130,7 @@ class RelationFacts:
     deviation: float | None = None
     spread: tuple[int, ...] = ()
     sharpest: str | None = None
+    idle: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _known(self.kind)

@@ -51,6 +51,7 @@ from rankcheck.verification.evaluation import (
     evaluate_instances,
     instance_text,
 )
+from rankcheck.verification.idle import Idle
 from rankcheck.verification.profiles import Profile
 from rankcheck.verification.reach import reached
 from rankcheck.verification.spread import Spread
@@ -113,6 +114,7 @@ class Tally:
         raised: the instances inside the hypotheses on which the generator or the body raised.
         disagree: of the first violation about which floats and balls disagree, both figures.
         checked: the shapes at which branches were looked for; see `check_branches`.
+        idle: of a claim, the parts of its sides that no instance needs.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -129,6 +131,7 @@ class Tally:
     raised: list[Raised] = field(default_factory=list)
     disagree: str | None = None
     checked: set[tuple[object, ...]] = field(default_factory=set)
+    idle: Idle | None = None
 
     @property
     def lost(self) -> bool:
@@ -137,6 +140,8 @@ class Tally:
 
     def add(self, part: Part, family: Instances) -> None:
         """Add the relations of a batch of a family, where its instances are valid."""
+        if self.idle is not None:
+            self.idle.add(part)
         valid = part.valid
         for number, relation in enumerate(part.relations):
             self.seen.setdefault(number, (relation.kind, relation.label))

@@ -18,6 +18,7 @@ from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.violation import Violation
 from rankcheck.instances.scope import Shapes
 from rankcheck.verification.evaluation import Raised, instance_text
+from rankcheck.verification.idle import Idle
 from rankcheck.verification.ledger import RelationFacts
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of
@@ -90,6 +91,7 @@ class Search:
                 deviation=self.swept.deviation.get(number),
                 spread=self._spread(number),
                 sharpest=self._sharpest(claim, number),
+                idle=() if self.swept.idle is None else self.swept.idle.sentences(number),
             )
             for number, (kind, label) in sorted(seen.items())
         )
@@ -123,6 +125,8 @@ def search(
     assert claim.instances is not None
     family, profile, seed = claim.instances, settings.profile, settings.seed
     found = Search()
+    if not control and family.recording is None:
+        found.tight.idle = found.swept.idle = Idle.of(claim)
 
     def enumerated() -> Violation | None:
         found.shapes = scope_of(claim, profile)

@@ -1,0 +1,64 @@
+"""The text of a function, and the function with a changed text."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Function", "compiled", "definition_of", "definitions"]
+
+Function = types.FunctionType
+
+
+@cache
+def definitions(file: str) -> tuple[tuple[str, ast.FunctionDef], ...]:
+    """The functions of a file, with their qualified names; none if it cannot be read."""
+    with suppress(OSError):
+        return tuple(_definitions(ast.parse(Path(file).read_text(encoding="utf-8")), ""))
+    return ()
+
+
+def _definitions(node: ast.AST, names: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            name = names + child.name
+            if isinstance(child, ast.FunctionDef):
+                yield name, child
+            else:
+                yield from _definitions(child, f"{name}.")
+
+
+def definition_of(function: Function) -> ast.FunctionDef | None:
+    """The definition of a function in its file; None if it is not in one, or inside a function."""
+    code = function.__code__
+    for name, node in definitions(code.co_filename):
+        first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+        if name == function.__qualname__ and first <= code.co_firstlineno <= node.lineno:
+            return node
+    return None
+
+
+def compiled(function: Function, tree: ast.FunctionDef, **names: Any) -> Function:
+    """A function like another one, with the definition `tree`, which is changed.
+
+    Args:
+        names: what the text refers to besides the globals of the other function.
+    """
+    tree.decorator_list = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef):
+            node.returns = None
+    module = ast.fix_missing_locations(ast.Module([tree], []))
+    namespace = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **names}
+    exec(compile(module, function.__code__.co_filename, "exec", dont_inherit=True), namespace)
+    made = namespace[tree.name]
+    assert isinstance(made, Function)
+    return made
