@@ -18,8 +18,8 @@ Function = types.FunctionType
 
 @cache
 def definitions(file: str) -> tuple[tuple[str, ast.FunctionDef], ...]:
-    """The functions of a file, with their qualified names; none if it cannot be read."""
-    with suppress(OSError):
+    """The functions of a file, with their qualified names; none if it is no file of Python."""
+    with suppress(OSError, SyntaxError, ValueError):  # a prompt; a page whose blocks are run
         return tuple(_definitions(ast.parse(Path(file).read_text(encoding="utf-8")), ""))
     return ()
 

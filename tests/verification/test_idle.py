@@ -105,9 +105,12 @@ def test_relations_inside_of_others_are_left_alone(idle):
     assert idle(disjoint) == [(), ()]
 
 
-def test_a_body_without_a_file_has_no_text(declare):
+@pytest.mark.parametrize("file", ["<stdin>", "page.md"])
+def test_a_body_without_a_file_of_python_has_no_text(declare, tmp_path, file):
+    (tmp_path / "page.md").write_text("A page that isn't Python.")
     names = {"leq": leq}
-    exec("def body(x, y):\n    return leq(x, x + y)", names)
+    text = "def body(x, y):\n    return leq(x, x + y)"
+    exec(compile(text, str(tmp_path / file), "exec"), names)
     assert Idle.of(declare(names["body"], pairs())).body is None
 
 
