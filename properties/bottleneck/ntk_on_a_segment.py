@@ -162,7 +162,7 @@ def test_ntk_on_a_segment_as_printed(net, ends):
 
 
 #: The distance of the ends of `opposite_pairs` from the kinks.
-INSIDE = 2.0**-24
+INSIDE = Fraction(1, 2**24)
 
 
 @instances
@@ -177,7 +177,7 @@ def opposite_pairs(source: Source):
     w = source.tensor(1, 1, low=0.25, high=1.0)
     a = source.tensor(low=0.125, high=0.5) * side
     one = w.new_ones((*source.batch, 1, 1))
-    ends = torch.cat((-one, one), -2) * (1 - INSIDE)
+    ends = torch.cat((-one, one), -2) * scalar(1 - INSIDE, one)
     if depth == 1:
         return Network.linear((w,), a), ends
     sign, turn = (1, 1) if side == 0 else (-1, side)

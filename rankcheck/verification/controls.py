@@ -81,7 +81,10 @@ def _hunted(
         else:
             if hunted.violation is not None and hunted.violation.conclusive:
                 return hunted.violation, ""
-            if hunted.margin is not None:
+            if hunted.violation is not None:
+                reason = hunted.violation.judgement.reason
+                why += f"\n  a hunt found a violation in floats that is not proved: {reason}"
+            elif hunted.margin is not None:
                 why += (
                     f"\n  the least margin of a hunt of {hunted.counts.evaluated} instances is "
                     f"{hunted.margin:.3g}"

@@ -1,5 +1,8 @@
 """Controls go through the stages of a claim, and say how near they came where they survive."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 import torch
 
@@ -100,7 +103,8 @@ def test_an_identity_that_survives_says_how_far_apart_its_sides_are(declare, ver
 class Hunted:
     """What a hunt says that has found nothing."""
 
-    violation, margin, counts = None, 0.25, Counts(evaluated=1000)
+    violation: Any = None
+    margin, counts = 0.25, Counts(evaluated=1000)
 
 
 def test_what_survives_is_hunted_and_nothing_else(declare, verify):
@@ -122,6 +126,15 @@ def test_what_survives_is_hunted_and_nothing_else(declare, verify):
     assert asked == [(f"{title} ({name})", 0) for name in names]
     assert row.mutants.survivors == ("bound 2 % stronger", "true")
     assert "the least margin of a hunt of 1000 instances is 0.25" in row.messages[-1]
+
+
+def test_a_violation_of_a_hunt_that_is_not_proved_says_why(declare, verify):
+    class Unproved(Hunted):
+        violation = SimpleNamespace(conclusive=False, judgement=SimpleNamespace(reason="so it is"))
+
+    claim = declare(lambda x, *, k=1: eq(x, x + 0 * k), numbers(), mutants={"m": {"k": 2}})
+    [message] = verify(claim, hunter=lambda control, seed: Unproved()).messages
+    assert message.endswith("a hunt found a violation in floats that is not proved: so it is")
 
 
 def test_a_hunt_that_cannot_run_is_no_silence(declare, verify):
