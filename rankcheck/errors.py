@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -47,17 +48,23 @@ def contained() -> Iterator[None]:
     """Run code of a claim file; what would end the process or a test there becomes an error.
 
     `sys.exit(0)` in a body, or `pytest.skip`, would otherwise end a run without its verdicts.
-    Ctrl-C and the control flow of Hypothesis pass.
+    Ctrl-C passes, except in worker processes, which ignore it: there the code raised it itself. So
+    does the control flow of Hypothesis.
 
     Raises:
         LeftEarly: naming what was raised.
     """
     try:
         yield
-    except (Exception, KeyboardInterrupt, GeneratorExit):
+    except Exception:
         raise
     except BaseException as stop:
         if type(stop).__module__.partition(".")[0] == "hypothesis":
+            raise
+        if (
+            isinstance(stop, KeyboardInterrupt)
+            and signal.getsignal(signal.SIGINT) != signal.SIG_IGN
+        ):
             raise
         said = " ".join(str(stop).split())
         raise LeftEarly(

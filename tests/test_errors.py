@@ -1,5 +1,6 @@
 """Code of claim files that tries to end the process or a test."""
 
+import signal
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ from rankcheck.errors import LeftEarly, contained
     [
         (lambda: sys.exit(0), r"it raised SystemExit \(0\)"),
         (lambda: sys.exit("no"), r"it raised SystemExit \(no\)"),
+        (lambda: raising(GeneratorExit), "it raised GeneratorExit"),
         (lambda: pytest.skip("later"), r"it raised Skipped \(later\)"),
         (lambda: pytest.fail("so"), r"it raised Failed \(so\)"),
     ],
@@ -22,7 +24,21 @@ def test_leaving_early_is_an_error(leave, said):
     assert any(entry.frame.code.name == "<lambda>" for entry in raised.traceback)
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, GeneratorExit])
+def raising(error):
+    raise error
+
+
+def test_an_interrupt_that_nobody_sent_is_an_error():
+    """A worker process ignores Ctrl-C, so the code of the claim has raised it."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(LeftEarly, match="it raised KeyboardInterrupt"), contained():
+            raise KeyboardInterrupt
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_errors_and_interrupts_pass(error):
     with pytest.raises(error), contained():
         raise error

@@ -346,7 +346,7 @@ class Pool(Generic[Task]):
         while busy and time.monotonic() < end:
             ready = wait([worker.connection for worker in busy], end - time.monotonic())
             for worker in [worker for worker in busy if worker.connection in ready]:
-                if worker.receive()[0] in ("done", "died"):
+                if worker.receive()[0] in ("done", "last", "died"):
                     busy.remove(worker)
 
     @property
@@ -410,6 +410,9 @@ class Pool(Generic[Task]):
             return Told(running.task, value)
         worker.running = None
         worker.begin(None)
+        if kind == "last":
+            self._team.remove(worker)
+            worker.stop()
         return Done(running.task, value)
 
     def _died(self, worker: _Worker) -> Event[Task] | None:
@@ -505,6 +508,7 @@ def _work(connection: Connection, dumped: Connection, pickled: bytes) -> None:
         tell("refused", InputError("a worker process ran out of memory before it was prepared"))
         return
     tell("ready")
+    allowed = _limits()
     while True:
         try:
             task = connection.recv()
@@ -515,7 +519,20 @@ def _work(connection: Connection, dumped: Connection, pickled: bytes) -> None:
         for stream in (sys.stdout, sys.stderr):  # what a body has printed; a worker is killed later
             with suppress(OSError, ValueError, AttributeError):
                 stream.flush()
+        if _limits() != allowed:  # other tasks would meet what this one has set, as RLIMIT_AS
+            tell("last", answer)
+            return
         tell("done", answer)
+
+
+def _limits() -> list[tuple[int, int]]:
+    """The limits of this process, soft and hard."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return []
+    names = [name for name in dir(resource) if name.startswith("RLIMIT_")]
+    return [resource.getrlimit(getattr(resource, name)) for name in sorted(names)]
 
 
 def _exit_with_parent() -> None:

@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from rankcheck.errors import InputError
 
 
@@ -20,6 +22,13 @@ def numbers():
                 return os.environ["OMP_NUM_THREADS"]
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
+            case "limit":
+                resource = pytest.importorskip("resource")
+                _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+                resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+                return os.getpid()
+            case "pid":
+                return os.getpid()
             case ["exit", code]:
                 os._exit(code)
             case "print":

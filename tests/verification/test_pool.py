@@ -237,3 +237,14 @@ def test_a_task_that_takes_no_notice_is_stopped():
                 break
         pids = pool.pids
     assert all(gone(pid) for pid in pids)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_a_task_that_sets_a_limit_of_its_process_is_the_last_one_there():
+    with Pool[Any](numbers, 1) as pool:
+        seen = events(pool, "pid", "limit", "pid", "pid")
+    first, limited, *others = [event.answer for event in seen if isinstance(event, Done)]
+    assert first == limited
+    assert len(others) == 2
+    assert others[0] == others[1] != first
+    assert not any(isinstance(event, Lost) for event in seen)
