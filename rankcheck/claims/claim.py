@@ -11,8 +11,10 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, GeneratorType, ModuleType
 from typing import Any, Literal
+
+import torch
 
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference
@@ -229,7 +231,8 @@ class Claim(InNotebooks):
         """The body on an instance, always as a tuple.
 
         Raises:
-            ClaimError: if the body returns anything but relations, or asks for the truth of one.
+            ClaimError: if the body takes another number of arguments, returns anything but
+                relations, or asks for the truth of one.
         """
         try:
             with contained():
@@ -238,14 +241,38 @@ class Claim(InNotebooks):
             *_, frame, _ = traceback.extract_tb(asked.__traceback__)
             place = f"{Path(frame.filename).name}:{frame.lineno}"
             raise ClaimError(self, f"at {place}, {asked}") from asked
+        except TypeError:
+            self._check_arguments(instance, parameters)
+            raise
         relations = returned if isinstance(returned, tuple) else (returned,)
         if not relations or not all(isinstance(relation, Relation) for relation in relations):
             raise ClaimError(
                 self,
-                f"the body returned {returned!r:.80}; "
+                f"at {self._place}, the body returned {_returned(returned)}; "
                 "a body returns leq(...), lt(...), eq(...), any_of(...) or a tuple of them",
             )
         return relations
+
+    @property
+    def _place(self) -> str:
+        return f"{self.file.name}:{self.line}"
+
+    def _check_arguments(self, instance: tuple[Any, ...], parameters: Mapping[str, Any]) -> None:
+        """Check that the body takes an instance.
+
+        Raises:
+            ClaimError: if it takes another number of arguments.
+        """
+        try:
+            inspect.signature(self.body).bind(*instance, **parameters)
+        except TypeError as error:
+            parts = f"{len(instance)} part{'s' * (len(instance) != 1)}"
+            raise ClaimError(
+                self,
+                f"at {self._place}, the body takes {', '.join(self.arguments) or 'no arguments'}, "
+                f"and an instance has {parts} ({error}); a body takes the parts of an instance, in "
+                "the order in which the generator returns them",
+            ) from error
 
 
 class ClaimError(InputError):
@@ -254,6 +281,22 @@ class ClaimError(InputError):
     def __init__(self, claim: Claim | str, rule: str) -> None:
         self.id = claim if isinstance(claim, str) else claim.id
         super().__init__(f"{self.id}: {rule}")
+
+
+def _returned(value: object) -> str:
+    """What a body returned that is no relation, in words."""
+    match value:
+        case None:
+            return "nothing (None)"
+        case torch.Tensor():
+            return f"a tensor of shape {tuple(value.shape)}"
+        case GeneratorType():
+            return "a generator, as every function with yield does"
+        case list():
+            return f"a list of {len(value)}"
+        case tuple():
+            return f"a tuple of {', '.join(type(one).__name__ for one in value) or 'nothing'}"
+    return f"{value!r:.80}"
 
 
 def qualified_name(thing: object) -> str:

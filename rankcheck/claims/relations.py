@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Real
 from typing import Any, NoReturn, cast
 
 import torch
@@ -422,6 +423,13 @@ def _relation(
             f"and {tuple(rhs.shape)}"
         ) from error_
     lhs, rhs = lhs.expand(shape), rhs.expand(shape)
+    if SIGNS[kind].bound and (lhs.dtype.is_complex or rhs.dtype.is_complex):
+        raise TypeError(
+            "a side of a bound is complex; bounds compare real numbers, as .abs() and .real"
+        )
+    for name, band in (("scale", scale), ("error", error)):
+        if not (band is None or is_ball(band) or isinstance(band, torch.Tensor | Real)):
+            raise TypeError(f"{name}= is {band!r:.80}; it is an array, or a number")
     return Relation(kind, lhs, rhs, scale, error, terms, where, label, integers=big)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -34,12 +35,23 @@ COMMANDS = (
     "export",
     "doctor",
 )
+#: Errors of the system that no file is to blame for. All others are of a file, or of its disk.
+EXHAUSTED = (None, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 #: If this environment variable is set, an internal error is shown with its traceback.
 TRACEBACK = "RANKCHECK_TRACEBACK"
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
+
+    def parse_known_args(  # type: ignore[override] # the stub has overloads
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        args = sys.argv[1:] if args is None else list(args)
+        for one in args:  # Python takes the value `--` as none, and hands on an empty list
+            if one.startswith("--") and one.endswith("=--"):
+                self.error(f"argument {one.removesuffix('=--')}: expected a value, received --")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         self.exit(_failed(Exit.USAGE, f"{message} (see {self.prog} --help)"))
@@ -102,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get(TRACEBACK):
             traceback.print_exc()
         where = "" if error.filename is None else f"{str(error.filename)[:200]}: "
-        return _failed(Exit.INTERNAL, f"{where}{error.strerror or error}")
+        code = Exit.INTERNAL if error.errno in EXHAUSTED else Exit.USAGE
+        return _failed(code, f"{where}{error.strerror or error}")
     except Exception as error:
         if os.environ.get(TRACEBACK):
             traceback.print_exc()

@@ -25,18 +25,22 @@ class Exit(IntEnum):
 
 HELP = (
     "Exit codes: 0 as expected; 1 a counterexample is proved where none was expected, or a claim "
-    "failed; 2 wrong input; 3 undecided; 4 internal error, or an installation that cannot be "
-    "trusted; 130 interrupted."
+    "failed; 2 wrong input, or a file that cannot be read or written; 3 undecided; 4 internal "
+    "error, or an installation that cannot be trusted; 130 interrupted. Of several, the worst: "
+    "4 before 2, 2 before 1, 1 before 3."
 )
+#: The codes in this order; the first of them that a part of a run ends with is that of the run.
+WORST = (Exit.INTERNAL, Exit.USAGE, Exit.REFUTED, Exit.UNDECIDED)
 
 
 def worst(codes: Iterable[Exit]) -> Exit:
-    """The code of a run of several parts: a refuted one counts before an undecided one."""
+    """The code of a run of several parts; see `WORST`.
+
+    >>> worst([Exit.EXPECTED, Exit.UNDECIDED, Exit.REFUTED]).name, worst([]).name
+    ('REFUTED', 'EXPECTED')
+    """
     found = set(codes)
-    for code in (Exit.INTERNAL, Exit.USAGE, Exit.REFUTED, Exit.UNDECIDED):
-        if code in found:
-            return code
-    return Exit.EXPECTED
+    return next((code for code in WORST if code in found), Exit.EXPECTED)
 
 
 def of_rows(rows: Iterable[Row]) -> Exit:

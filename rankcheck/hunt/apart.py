@@ -56,6 +56,7 @@ class Report:
     strategy: str | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
     ended: bool = True
+    unwritten: str = ""
 
 
 class Apart:
@@ -178,7 +179,8 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], Any]:
             dict(found.stages),
             found.strategy,
             data if control is None else {**data, "control": control},
-            found.verdict == "refuted" or not found.lost,
+            found.verdict == "refuted" or not (found.lost or found.unwritten),
+            found.unwritten,
         )
 
     return run

@@ -82,7 +82,11 @@ class Journal:
             self._file.close()
             raise
         if not kept:
-            self._append(self._head)
+            try:
+                self._append(self._head)
+            except OSError as error:
+                self._file.close()
+                raise _unusable(path, error) from error
 
     def close(self) -> None:
         """Close the file."""

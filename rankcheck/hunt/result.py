@@ -104,6 +104,7 @@ class Hunt(InNotebooks):
             in the others is undecided.
         certificate: file of the certificate, if the claim is refuted.
         message: the result in words.
+        unwritten: why the journal could not be written, as on a full disk, which ended the hunt.
     """
 
     claim: Claim
@@ -125,6 +126,7 @@ class Hunt(InNotebooks):
     smallest: Violation | None = None
     certificate: str | None = None
     message: str = ""
+    unwritten: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, schema 2; instances as the choices of their generators."""

@@ -167,6 +167,7 @@ class _Run:
         self._lost: Counter[str] = Counter()
         self._troubles: Counter[str] = Counter()
         self._raised = ""
+        self._unwritten = ""
         self._scope: Scope | None = None
         self._smallest: tuple[Violation, str] | None = None
         self._suspect: Violation | None = None
@@ -238,8 +239,8 @@ class _Run:
                 else:
                     outcomes[shard] = outcome
                     self._cut = self._cut or outcome.cut
-                    if self._journal is not None and not outcome.cut:
-                        self._journal.add(shard, outcome, self.seconds)
+                    if not outcome.cut:
+                        self._keep(shard, outcome)
                 taken = self._take(shards, outcomes, taken)
                 if self._proved():
                     break
@@ -247,6 +248,17 @@ class _Run:
         short = self._raised.startswith(f"{self._claim.id} {RAN_OUT}")
         if self._raised and not self._counts.evaluated and not short:
             raise BodyError(self._raised.replace("\n  ", "; one is "))
+
+    def _keep(self, shard: Shard, outcome: Outcome) -> None:
+        """Write an outcome to the journal; where that fails, the hunt ends with the round."""
+        if self._journal is None or self._unwritten:
+            return
+        try:
+            self._journal.add(shard, outcome, self.seconds)
+        except OSError as error:
+            self._unwritten = f"the journal {self._journal.path} cannot be written"
+            self._unwritten += f": {error.strerror}; the hunt ended there"
+            self._cut = True
 
     def _proved(self) -> bool:
         return self._found is not None and self._found[1].proved
@@ -380,5 +392,6 @@ class _Run:
             scope=self._scope,
             history=tuple(self._history),
             lost=self._lost.total(),
+            unwritten=self._unwritten,
             **values,
         )

@@ -35,7 +35,7 @@ from rankcheck.verification.pool import (
     Told,
     UnpreparedError,
 )
-from rankcheck.verification.traces import ran_out
+from rankcheck.verification.traces import place_of, ran_out
 
 __all__ = ["Alone", "Stopped"]
 
@@ -109,7 +109,8 @@ class Alone:
             Stopped: if it is not answered within the limit, or the process dies, or memory is
                 short.
             LoadError: if the files cannot be imported, or not within the limit.
-            InputError, InstallationError, OSError: as the answering code.
+            InputError: as the answering code, and for what the code of a claim raises there.
+            InstallationError, OSError: as the answering code.
             RuntimeError: in words, what nobody foresaw, with its traceback as a note.
         """
         answer = self._asked(question, told, limit)
@@ -158,6 +159,11 @@ class _Raised:
             said = ran_out(error, files)
             traceback.clear_frames(error.__traceback__)  # they hold what was allocated
             return cls("Stopped", said)
+        if at := place_of(error, files):
+            said = " ".join(str(error).split())
+            return cls(
+                "InputError", f"{at}: the code of a claim raised {type(error).__name__}: {said}"
+            )
         if isinstance(error, OSError) and error.errno is not None:
             name = "" if error.filename is None else str(error.filename)
             return cls("OSError", str(error), trace, (error.errno, error.strerror or "", name))

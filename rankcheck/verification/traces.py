@@ -10,7 +10,7 @@ from pathlib import Path
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.errors import short_of_memory
 
-__all__ = ["place_in", "raised", "ran_out"]
+__all__ = ["place_in", "place_of", "raised", "ran_out"]
 
 #: A line of a traceback as `faulthandler` writes it.
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
@@ -33,12 +33,18 @@ def raised(error: BaseException, file: Path) -> str:
 
 def ran_out(error: BaseException, files: Iterable[Path]) -> str:
     """That memory was short, and where: what follows "its check"."""
+    at = place_of(error, files)
+    at = at and f" at {at}"
+    said = " ".join(str(error).split())
+    return f"ran out of memory{at} ({type(error).__name__}{said and f': {said}'})"
+
+
+def place_of(error: BaseException, files: Iterable[Path]) -> str:
+    """The innermost line of some files in the traceback of an error; empty without one."""
     known = {str(path) for path in files}
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if frame.filename in known]
-    at = "".join(f" at {shown_path(Path(f.filename))}:{f.lineno}" for f in inside[-1:])
-    said = " ".join(str(error).split())
-    return f"ran out of memory{at} ({type(error).__name__}{said and f': {said}'})"
+    return "".join(f"{shown_path(Path(f.filename))}:{f.lineno}" for f in inside[-1:])
 
 
 def place_in(dump: str, files: Iterable[Path]) -> str:

@@ -91,11 +91,9 @@ def test_an_answer_in_one_line(place, line):
         patch.setattr(experiment_, "_draw", lambda *arguments: None)
         ended = run("lines", *line)
     assert around(place) == before
-    assert ended.code in (0, 2, 4) or (ended.code, line[0]) == (3, "audit")
+    assert ended.code in (0, 2) or (ended.code, line[0]) == (3, "audit")
     if ended.code == 3:  # a network of more than one layer, without --slope
         assert "ReLU was assumed" in ended.out + ended.err
-    if ended.code == 4:  # of the system: a full device, a name that is too long
-        assert any(word in ended.err for word in ("space left", "too long", "Not a directory"))
 
 
 def inline(job, parts, workers, told, noticed):

@@ -99,6 +99,67 @@ def test_a_body_returns_relations(returned):
         claim.relations((torch.tensor(1.0),))
 
 
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "nothing"),
+        (True, "True"),
+        (torch.ones(2) > 0, r"a tensor of shape \(2,\)"),
+        ([leq(1, 2)], "a list of 1"),
+        ((leq(1, 2), 3), "a tuple of Relation, int"),
+        ((leq(1, n) for n in (2, 3)), "a generator"),
+    ],
+)
+def test_what_a_body_returns_is_said_with_the_place_of_the_claim(returned, said):
+    def wrong(x):
+        """The title."""
+        return returned
+
+    claim = bound("t.made", PLACE, instances=numbers())(wrong)
+    place = rf"^t\.made: at test_declare\.py:{claim.line}, the body returned {said}"
+    with pytest.raises(ClaimError, match=place):
+        claim.relations((torch.tensor(1.0),))
+
+
+@pytest.mark.parametrize("parts", [0, 1, 3])
+def test_another_number_of_arguments_is_said_with_the_place_of_the_claim(parts):
+    def pair(x, y, *, exponent=2):
+        """The title."""
+        return leq(x, y)
+
+    claim = bound("t.made", PLACE, instances=numbers())(pair)
+    said = rf"at test_declare\.py:{claim.line}, the body takes x, y, and an instance has {parts} "
+    with pytest.raises(ClaimError, match=said):
+        claim.relations((torch.tensor(1.0),) * parts)
+    assert claim.relations((torch.tensor(1.0),) * 2)
+
+
+def test_a_type_error_of_the_body_is_its_own():
+    def wrong(x):
+        """The title."""
+        return leq(x + "a", x)
+
+    claim = bound("t.made", PLACE, instances=numbers())(wrong)
+    with pytest.raises(TypeError, match="str"):
+        claim.relations((torch.tensor(1.0),))
+
+
+@pytest.mark.parametrize(
+    ("doc", "claimed"),
+    [
+        ("Ranks are small.\n\n$r \\le 3$.", "Ranks are small. $r \\le 3$."),
+        ("For all $x$:\n\n$x \\le 3$.", "For all $x$: $x \\le 3$."),
+        ("$x\n\\le 3$.", "$x\n\\le 3$."),
+    ],
+)
+def test_what_is_claimed_is_the_whole_docstring(doc, claimed):
+    def body(x):
+        return leq(x, 3)
+
+    body.__doc__ = doc
+    assert bound("t.made", PLACE, instances=numbers())(body).claimed == claimed
+
+
 def test_the_name_of_a_witness():
     assert qualified_name(registry) == "rankcheck.claims.registry"
     assert qualified_name(Claim.names) == "rankcheck.claims.claim.Claim.names"

@@ -330,3 +330,12 @@ def test_a_condition_is_not_a_ball():
     x = BallArray.exact([Fraction(1, 3), 2])
     with pytest.raises(TypeError, match=r"where= received numbers"):
         leq(x, 0, where=x)
+
+
+def test_a_bound_of_complex_numbers_and_a_band_of_words_are_refused():
+    with pytest.raises(TypeError, match="a side of a bound is complex"):
+        leq(array(1.0) * 1j, 3)
+    with pytest.raises(TypeError, match="scale= is 'x'"):
+        leq(array(1.0), 3, scale="x")
+    with pytest.raises(TypeError, match="error= is"):
+        eq(array(1.0), 3, error=[1e-9])

@@ -260,3 +260,14 @@ def test_what_floats_contradict_is_undecided(certify, tmp_path):
     assert (code, "not proved: t.wrong-on-balls is undecided" in out) == (3, True)
     code, out, _ = certify(f"{file}::test_wrong_on_balls", command="verify")
     assert (code, "guarded" in out) == (0, True)
+
+
+def test_what_the_code_of_a_claim_raises_is_no_internal_error(certify, tmp_path):
+    """`reach` is called while a claim is searched."""
+    (tmp_path / "mine.py").write_text(
+        f"{HEAD}\n@conjecture('t.reach', instances=vectors(), reach=lambda x: {{'n': 1 // 0}})\n"
+        "def test_reach(x):\n    'Numbers are small.'\n    return leq(x, 9.0)\n"
+    )
+    code, _, err = certify("mine.py::test_reach")
+    assert code == 2
+    assert "mine.py:11: the code of a claim raised ZeroDivisionError" in err

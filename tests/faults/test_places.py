@@ -58,7 +58,7 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
             "the working directory cannot be used: No such file or directory; change to one",
             id="a working directory that was deleted",
         ),
-        pytest.param("rankcheck list > /dev/full", 4, "No space left on device", id="a full disk"),
+        pytest.param("rankcheck list > /dev/full", 2, "No space left on device", id="a full disk"),
         pytest.param("rankcheck list >&-", 0, "", id="standard output is closed"),
         pytest.param("rankcheck list | head -1", 0, "", id="the reader goes away"),
         pytest.param(
@@ -73,13 +73,20 @@ def test_streams_and_places(line, code, said):
     assert ran.stderr.count("\n") == (1 if said else 0)
 
 
+def test_two_dashes_are_no_value(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["certify", "rank.sandwich", "--profile=--"])
+    assert ended.value.code == 2
+    assert "--profile: expected a value, received --" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["verify", ""], 2, "an empty selector was given"),
         (["hunt", " "], 2, "an empty selector was given"),
-        (["list", f"{LONG}.py"], 4, "File name too long"),
-        (["verify", "rank.sandwich", "--json", f"{LONG}.json"], 4, "File name too long"),
+        (["list", f"{LONG}.py"], 2, "File name too long"),
+        (["verify", "rank.sandwich", "--json", f"{LONG}.json"], 2, "File name too long"),
     ],
 )
 def test_odd_arguments(capsys, arguments, code, said):

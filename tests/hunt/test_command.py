@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -14,6 +15,7 @@ import pytest
 
 from rankcheck.commands.cli import main
 from rankcheck.hunt import Progress
+from rankcheck.hunt import journal as journal_
 from rankcheck.terminal import display, hunting
 from rankcheck.verification.counts import Counts
 
@@ -46,6 +48,78 @@ def test_a_certificate_of_a_hunt_replays(capsys):
     replayed = ["replay", ".rankcheck/hunted.easy.json", "--claims", str(STATEMENTS)]
     main(replayed)
     assert "hunted.easy" in capsys.readouterr().out
+
+
+SEVERAL = """
+from rankcheck import conjecture, leq
+from rankcheck.instances import matrices
+from rankcheck.linalg import rank
+
+@conjecture("t.a-list", instances=matrices())
+def test_a_list(A):
+    \"\"\"Ranks are small.\"\"\"
+    return [leq(rank(A), 9)]
+
+@conjecture("t.branches", instances=matrices())
+def test_branches(A):
+    \"\"\"Ranks are small.\"\"\"
+    return leq(rank(A), 9) if (A > 0).all() else leq(rank(A), 8)
+
+@conjecture("t.mixes", instances=matrices())
+def test_mixes(A):
+    \"\"\"Sums are small.\"\"\"
+    return leq(A.sum(), 1e9)
+
+@conjecture("t.two", instances=matrices())
+def test_two(A, B):
+    \"\"\"Ranks are small.\"\"\"
+    return leq(rank(A), 9)
+
+@conjecture("t.wrong", instances=matrices())
+def test_wrong(A):
+    \"\"\"Ranks are small.\"\"\"
+    return leq(rank(A), 0)
+"""
+
+
+def test_claims_that_cannot_be_hunted_do_not_end_the_hunt_of_a_file(capsys):
+    Path("mine.py").write_text(SEVERAL)
+    assert main(["hunt", "mine.py", "--budget", "1", "--json", "found.json"]) == 2
+    out, err = capsys.readouterr()
+    assert "t.wrong is false: lhs 1 > rhs 0" in out
+    said = err.splitlines()
+    assert len(said) == 4
+    for line, name in zip(said, ("a-list", "branches", "mixes", "two"), strict=True):
+        assert line.startswith(f"rankcheck: t.{name}")
+    assert "at mine.py:6, the body returned a list" in said[0]
+    kept = Path("found.json").read_text()
+    (found,) = json.loads(kept)["hunts"]
+    assert found["claim"] == "t.wrong"
+    assert main(["hunt", "mine.py::test_two", "--json", "found.json"]) == 2
+    assert Path("found.json").read_text() == kept
+
+
+def test_a_full_disk_ends_a_hunt_with_what_it_has_found(capsys, monkeypatch):
+    """The journal is written after each shard; its head still finds a place."""
+    written = []
+
+    def fsync(handle):
+        written.append(handle)
+        if len(written) > 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(journal_.os, "fsync", fsync)
+    line = ["hunt", selector("true"), "--budget", "30", "--limit", "0", "--json", "found.json"]
+    assert main(line) == 2
+    out, err = capsys.readouterr()
+    assert err.count("\n") == 1
+    assert "hunt.jsonl cannot be written: No space left on device" in err
+    assert "hunted.true: no counterexample in " in out
+    (found,) = json.loads(Path("found.json").read_text())["hunts"]
+    assert found["counts"]["evaluated"] > 0
+    assert found["seconds"] < 20
+    assert main(line[:4]) == 2
+    assert "cannot be used: No space left on device" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
