@@ -46,7 +46,9 @@ def test_train_and_audit(run, capsys):
     assert len(torch.load("left/trained.pt", weights_only=True)) == 2 * module.DEPTH
     out = capsys.readouterr().out
     assert out.count("step") == 2
-    assert "rankcheck audit left/trained.pt --slope 0 --data left/data.npy" in out.replace("\\", "/")
+    assert "rankcheck audit left/trained.pt --slope 0 --data left/data.npy" in out.replace(
+        "\\", "/"
+    )
 
 
 def test_every_example_is_run_here():

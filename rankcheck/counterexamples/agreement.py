@@ -130,6 +130,8 @@ def _advised(
     judgement: Judgement,
 ) -> Judgement:
     """An undecided judgement; if rounding explains the violation in floats, its reason says so."""
+    if not record.tensors:  # nothing rounds that could be moved
+        return judgement
     try:
         violated = _violated(evaluate(claim, family, ReplaySource(record)))
     except Exception:  # what the body raises is reported elsewhere

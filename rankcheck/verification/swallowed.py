@@ -10,6 +10,7 @@ rounding error at the instance tells which: balls have it, or else neighbours of
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import torch
 
@@ -167,7 +168,7 @@ def _from_balls(
         with balls.precision(PRECISIONS[0]):
             relation = claim.relations(exact_instance(family, record))[number].parts[part]
             ends = [
-                balls.difference_bounds(side.reshape(-1)[entry], value)
+                balls.difference_bounds(side.reshape(-1)[entry], Fraction(value))
                 for side, value in zip(relation.sides(), floats, strict=True)
             ]
     except Exception:  # no ball form, undecided, outside, or an operation without a value there

@@ -31,6 +31,11 @@ def test_{name}(x):
 '''
 #: More than any address space has: by Python, and by torch.
 HUGE = {"python": "bytearray(1 << 50)", "torch": "torch.empty(2**50)"}
+#: Asks for it if some instance of the batch is so, without a branch; floats alone do.
+HUNGRY = (
+    "y = x.reshape(-1); "
+    "isinstance(x, torch.Tensor) and torch.repeat_interleave(y, ({}).long() * 2**50)"
+)
 #: Takes what there is, as a claim does whose sizes grow.
 HOARD = "hoard = []\n    while True: hoard.append(torch.empty(2**24))"
 
@@ -59,7 +64,7 @@ def left():
 
 
 def test_a_body_that_asks_for_too_much(mine, capsys):
-    some = f"bool((x > 4).any()) and {HUGE['torch']}"
+    some = HUNGRY.format("y > 4")
     together = f"x.ndim and {HUGE['python']}"  # it is not accused of mixing its instances
     mine(greedy=HUGE["python"], some=some, fine="", together=together)
     assert main(["verify", "mine.py", "--json", "x.json", "--workers", "1"]) == 3
@@ -89,7 +94,7 @@ def test_a_body_that_raises_something_else_has_failed(mine):
 
 def test_a_false_claim_stays_false(mine, capsys):
     """Memory is short for some instances, and while the counterexample is made small."""
-    mine(false="bool(((x > 6.4) & (x < 6.6)).any()) and bytearray(1 << 50); x = x + 3")
+    mine(false=HUNGRY.format("(y > 6.4) & (y < 6.6)") + "; x = x + 3")
     assert main(["verify", "mine.py", "--workers", "1", "--shrink", "0.5"]) == 1
     assert "t.false is false: lhs" in capsys.readouterr().out
 
