@@ -573,6 +573,7 @@ TABLE: dict[str, list[Fault]] = {
                 "streams_and_places",
             ),
             ("empty selectors, very long names", "verify hunt list", "one line", "odd_arguments"),
+            ("the value --", "all", "one line", "two_dashes_are_no_value"),
             (
                 "control characters, 10 000 letters",
                 "all",
