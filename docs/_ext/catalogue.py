@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
@@ -17,18 +17,8 @@ from written import plain, write
 
 from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.entry import Entry
+from rankcheck.claims.kinds import KINDS
 
-KINDS = {
-    "identity": "a proved equation",
-    "bound": "a proved inequality",
-    "construction": "what a construction does",
-    "limit": "what holds at every finite size, with the rate",
-    "statistical": "the outcome of a random experiment",
-    "conjecture": "no proof is known",
-    "refuted": "false as printed",
-    "step": "a wrong step of a proof",
-    "cited": "cannot be checked here",
-}
 _NO_LINK = (
     addnodes.desc_signature,
     addnodes.pending_xref,
@@ -54,14 +44,13 @@ def page(entry: Entry, *, certified: bool) -> str:
 def _lines(entry: Entry, *, certified: bool) -> Iterator[str]:
     inner = entry.file.relative_to(project_folder()).as_posix()
     yield f"# {plain(entry.title)}"
-    yield f"\n`{entry.id}` · **{entry.kind}**: {KINDS[entry.kind]} · [all claims](../claims.md)\n"
+    kind = f"**{entry.kind}**: {KINDS[entry.kind].meaning}"
+    yield f"\n`{entry.id}` · {kind} · [all claims](../claims.md)\n"
     if entry.reference is not None:
         document = entry.reference.document or entry.reference.key
         yield f"{plain(entry.reference.where)} of {plain(str(document))}.\n"
     yield "## Statement\n"
     yield _PROOF.sub(r"[docs/proofs/\1.md](../proofs/\1.md)", plain(entry.statement)) + "\n"
-    if entry.reason:
-        yield f"**Not checked:** {plain(entry.reason)}\n"
     yield from _checks(entry)
     for number, erratum in enumerate(entry.errata, 1):
         yield f"## Erratum{f' {number}' if len(entry.errata) > 1 else ''}\n"
@@ -74,8 +63,6 @@ def _lines(entry: Entry, *, certified: bool) -> Iterator[str]:
         for reading, why in entry.readings.items():
             yield f"- **Read as** {plain(reading)}: {plain(why)}"
         yield ""
-    if entry.result:
-        yield f"**The result:** {plain(entry.result)}\n"
     if entry.corrected_by:
         yield f"**Corrected by** `{entry.corrected_by}`.\n"
     yield "## File\n"
@@ -89,18 +76,13 @@ def _lines(entry: Entry, *, certified: bool) -> Iterator[str]:
 
 def _checks(entry: Entry) -> Iterator[str]:
     """The instances, the witness and the controls, as a list."""
-    loose = entry.loose
-    if isinstance(loose, Mapping):
-        loose = "; ".join(f"{label}: {why}" for label, why in loose.items())
     items = {
         "Instances": f"`{entry.instances}`" if entry.instances else None,
         "Tight family": f"`{entry.tight}`" if entry.tight else None,
         "Witness": f"`{entry.witness}`" if entry.witness else None,
         **{f"Without “{plain(name)}”": f"`{how}`" for name, how in entry.needs.items()},
         **{f"Mutant “{plain(name)}”": f"`{how}`" for name, how in entry.mutants.items()},
-        "Not sharp": plain(loose) if loose else None,
-        "One instance at a time": plain(entry.no_batch) if entry.no_batch else None,
-        "Not in balls": plain(entry.no_ball) if entry.no_ball else None,
+        **{label.capitalize(): plain(text) for label, text in entry.remarks.items()},
     }
     known = {name: text for name, text in items.items() if text}
     if known:

@@ -122,5 +122,5 @@ def by_document(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     """The entries by the key of their document: known documents first, no reference last."""
     groups: dict[str, list[Entry]] = {key: [] for key in DOCUMENTS}
     for entry in sorted(entries, key=lambda entry: (entry.reference is None, entry.id)):
-        groups.setdefault("" if entry.reference is None else entry.reference.key, []).append(entry)
+        groups.setdefault(entry.document, []).append(entry)
     return {key: group for key, group in groups.items() if group}

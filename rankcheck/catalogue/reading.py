@@ -7,26 +7,18 @@ the module, and a claim is a function at the top level of its file.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, cast
 
 from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
 from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.facts import HEAD, Facts
+from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference, paper
 
-#: The decorators that declare a claim.
-_DECORATORS = (
-    "identity",
-    "bound",
-    "construction",
-    "limit",
-    "statistical",
-    "conjecture",
-    "refuted",
-    "step",
-    "cited",
-)
-_READ = (*_DECORATORS, "paper", "Reference", "Erratum")
+_READ = (*KINDS, "paper", "Reference", "Erratum")
 _NONE = ast.Constant(None)
 
 #: Files that were read, with their texts and their claims: a command reads its own ones repeatedly.
@@ -161,19 +153,20 @@ class _Reader:
         id_ = next(filter(None, map(_string, [*call.args[:1], *named])), None)
         return Entry(
             id=id_ or f"{self.path.stem}.{function.name}",
-            kind=self.meaning(call.func),
+            kind=self._kind(call),
             title="",
-            statement="",
-            reference=None,
             file=self.path,
             line=function.decorator_list[0].lineno,
             name=function.name,
             problem=problem,
         )
 
+    def _kind(self, call: ast.Call) -> Kind:
+        return cast("Kind", self.meaning(call.func))
+
     def _declares(self, call: ast.Call) -> bool:
         """Whether a call declares a claim; a body may have a parameter called `bound`."""
-        return self.meaning(call.func) in _DECORATORS and (
+        return self.meaning(call.func) in KINDS and (
             any(isinstance(argument, ast.Constant) for argument in call.args[:1])
             or any(keyword.arg == "id" for keyword in call.keywords)
         )
@@ -181,7 +174,7 @@ class _Reader:
     def _declarations(self, statement: ast.stmt) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
         if isinstance(statement, ast.FunctionDef):
             for call in statement.decorator_list:
-                if isinstance(call, ast.Call) and self.meaning(call.func) in _DECORATORS:
+                if isinstance(call, ast.Call) and self.meaning(call.func) in KINDS:
                     yield call, statement
 
     def _entry(self, call: ast.Call, function: ast.FunctionDef) -> Entry:
@@ -189,7 +182,7 @@ class _Reader:
         if "id" not in arguments:
             raise self._refusal("a claim has an id", call)
         id_ = self._text(arguments, "id") or ""
-        kind = self.meaning(call.func)
+        kind = self._kind(call)
         first, _, rest = (ast.get_docstring(function) or "").partition("\n\n")
         if not first:
             raise self._refusal(f"{id_}: a claim states its mathematics in its docstring", call)
@@ -209,18 +202,25 @@ class _Reader:
             tight=self._written(arguments, "tight"),
             needs=self._controls(arguments, "needs"),
             mutants=self._controls(arguments, "mutants"),
-            loose=self._reasons(arguments, "loose"),
             witness=self._qualified(arguments, "witness"),
-            reason=self._text(arguments, "reason"),
-            no_batch=self._text(arguments, "no_batch"),
-            no_ball=self._text(arguments, "no_ball"),
-            effort=self._number(arguments, "effort", default=1.0),
-            corrected_by=self._text(arguments, "corrected_by"),
-            errata=self._errata(arguments),
-            readings=self._texts(arguments, "readings"),
             reach=self._written(arguments, "reach"),
-            result=self._text(arguments, "result"),
+            **self._facts(arguments),
         )
+
+    def _facts(self, arguments: Mapping[str, ast.expr]) -> dict[str, Any]:
+        """The declared facts that are arguments, each read as its annotation says."""
+        ways: dict[str, Callable[[Mapping[str, ast.expr], str], object]] = {
+            "str | None": self._text,
+            "str | Mapping[str, str] | None": self._reasons,
+            "Mapping[str, str]": self._texts,
+            "tuple[Erratum, ...]": self._errata,
+            "float": self._number,
+        }
+        return {
+            item.name: ways[str(item.type)](arguments, item.name)
+            for item in fields(Facts)
+            if item.name not in HEAD and item.name in arguments
+        }
 
     def _arguments(self, call: ast.Call) -> dict[str, ast.expr]:
         """The arguments by name; the id and the reference may come first without their names."""
@@ -277,9 +277,9 @@ class _Reader:
                 pass
         raise self._refusal(f"the {name} of a claim are literal texts by name", node)
 
-    def _errata(self, arguments: Mapping[str, ast.expr]) -> tuple[Erratum, ...]:
+    def _errata(self, arguments: Mapping[str, ast.expr], name: str) -> tuple[Erratum, ...]:
         """The errata of a claim: one call of `Erratum`, or a tuple of them."""
-        match self._value(arguments, "errata"):
+        match self._value(arguments, name):
             case ast.Constant(value=None):
                 return ()
             case ast.Tuple(elts=nodes):
@@ -302,10 +302,8 @@ class _Reader:
             "an erratum is Erratum(printed=..., right=..., survives=...), with literal texts", node
         )
 
-    def _number(self, arguments: Mapping[str, ast.expr], name: str, *, default: float) -> float:
+    def _number(self, arguments: Mapping[str, ast.expr], name: str) -> float:
         match self._value(arguments, name):
-            case ast.Constant(value=None):
-                return default
             case ast.Constant(value=int() | float() as number) if (
                 not isinstance(number, bool) and abs(number) < 2**1000
             ):

@@ -5,54 +5,25 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-import re
 import textwrap
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, GeneratorType, ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
-from rankcheck.claims.erratum import Erratum
-from rankcheck.claims.reference import Reference
+from rankcheck.claims.facts import LONGEST_ID, Facts, is_id
 from rankcheck.claims.relations import NoTruthValue, Relation
 from rankcheck.errors import InputError, contained
 from rankcheck.instances.source import Instances
 from rankcheck.notebook import InNotebooks
 
-__all__ = ["Body", "Claim", "ClaimError", "Kind", "Need", "qualified_name"]
+__all__ = ["Body", "Claim", "ClaimError", "Need", "qualified_name"]
 
-Kind = Literal[
-    "identity",
-    "bound",
-    "construction",
-    "limit",
-    "statistical",
-    "conjecture",
-    "refuted",
-    "step",
-    "cited",
-]
-#: Kinds whose claim is false: the counterexample is stored and replayed.
-FALSE: tuple[Kind, ...] = ("refuted", "step")
-#: What may become of the result that a wrong step was to prove.
-OUTCOMES = ("stands", "stands with another constant", "open")
 Body = Callable[..., "Relation | tuple[Relation, ...]"]
-#: Files are named after a claim, and a file name has at most 255 bytes.
-LONGEST_ID = 200
-_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
-
-
-def is_id(text: str) -> bool:
-    """Whether a text is the id of a claim; files are named after it.
-
-    >>> is_id("rank.cross-example"), is_id("../rank.cross-example")
-    (True, False)
-    """
-    return len(text) <= LONGEST_ID and _ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -66,65 +37,36 @@ class Need:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(eq=False)
-class Claim(InNotebooks):
-    """A statement that a computer can put to the test.
-
-    A decorator of `rankcheck.claims.declare` makes one of a body. Calling the claim evaluates the
-    body, so a claim works as a function in a REPL. A claim does not change after it was made,
-    except that pytest may mark it.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Declaration(Facts):
+    """The fields of a `Claim`, and what must be true of them.
 
     Attributes:
-        id: dotted, lower case, `document.name`.
         body: a pure function of an instance that returns a relation, or a tuple of them.
-        title: the first paragraph of the docstring of the body.
-        statement: the rest of the docstring, in LaTeX; the title if there is no more.
-        reference: the document and the place in it.
         tight: a family on which both sides agree.
         needs: by hypothesis, a family without it that breaks the claim.
         mutants: by name, settings of the body's parameters that make the claim false.
-        loose: why the derived mutant cannot be killed (the bound is known not to be sharp): a
-            reason, or reasons by the label of a relation.
         witness: the function, class or module that constructs what proves the claim.
-        reason: why a cited statement cannot be checked here.
-        no_batch: why the body cannot carry a batch axis, or None.
-        no_ball: which operation has no ball form, or None.
-        effort: multiplies the number of instances that a profile gives to a claim.
-        corrected_by: the id of the claim that is right, where this one is false as printed.
-        errata: what is wrong in print, and what is right.
-        readings: of a printed statement that is refuted, each fair reading of it and why that
-            reading is false as well.
-        result: of a wrong step of a proof, what becomes of the result that it was to prove: one of
-            `OUTCOMES`, a colon, and why.
         reach: a function of an instance that returns integers by name, such as the rank of a
             composition; the ledger shows which values the sweep reached.
     """
 
-    id: str
-    kind: Kind
     body: Body
     instances: Instances | None
-    title: str
-    statement: str
-    reference: Reference | None = None
     tight: Instances | None = None
     needs: Mapping[str, Need] = field(default_factory=dict)
     mutants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    loose: str | Mapping[str, str] | None = None
     witness: object | None = None
-    reason: str | None = None
-    no_batch: str | None = None
-    no_ball: str | None = None
-    effort: float = 1.0
-    corrected_by: str | None = None
-    errata: tuple[Erratum, ...] = ()
-    readings: Mapping[str, str] = field(default_factory=dict)
-    result: str | None = None
     reach: Callable[..., Mapping[str, Any]] | None = None
     file: Path = Path()
     line: int = 0
 
     def __post_init__(self) -> None:
+        """Check the rules of a claim.
+
+        Raises:
+            ClaimError: naming the one that is broken.
+        """
         if not isinstance(self.id, str) or not is_id(self.id):
             raise ClaimError(
                 self,
@@ -156,17 +98,27 @@ class Claim(InNotebooks):
                     f"control {name!r} sets {sorted(unknown)}; a control sets keyword-only "
                     f"parameters of the body, which has {sorted(parameters) or 'none'}",
                 )
-        # What pytest and help() ask of a function.
+        # What pytest and help() ask of a function. The fields of a `Claim` are frozen, and no more.
         self.__name__ = getattr(self.body, "__name__", self.id)
         self.__doc__ = self.body.__doc__
         self.__module__ = self.body.__module__
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name != "pytestmark" and "__module__" in self.__dict__:
-            raise AttributeError(
-                f"{self.id}: cannot set {name!r}; a claim does not change once it is declared"
-            )
-        object.__setattr__(self, name, value)
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The keyword-only parameters of the body, with their values in the claim itself."""
+        return {
+            name: parameter.default
+            for name, parameter in inspect.signature(self.body).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+
+
+class Claim(Declaration, InNotebooks):
+    """A statement that a computer can put to the test.
+
+    A decorator of `rankcheck.claims.declare` makes one of a body. Calling the claim evaluates the
+    body, so a claim works as a function in a REPL. Its fields do not change.
+    """
 
     def __call__(self, *instance: Any, **parameters: Any) -> Relation | tuple[Relation, ...]:
         """What the body returns for an instance."""
@@ -192,15 +144,6 @@ class Claim(InNotebooks):
             numbered = (f"{rest}_{i}" for i in range(1, parts - len(named) + 1))
             return (*named, *numbered)
         return names
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """The keyword-only parameters of the body, with their values in the claim itself."""
-        return {
-            name: parameter.default
-            for name, parameter in inspect.signature(self.body).parameters.items()
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        }
 
     @property
     def claimed(self) -> str:
@@ -278,7 +221,7 @@ class Claim(InNotebooks):
 class ClaimError(InputError):
     """A claim that is not well formed: the claim, and the rule that it breaks."""
 
-    def __init__(self, claim: Claim | str, rule: str) -> None:
+    def __init__(self, claim: Declaration | str, rule: str) -> None:
         self.id = claim if isinstance(claim, str) else claim.id
         super().__init__(f"{self.id}: {rule}")
 

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, Unpack
 
 from rankcheck.claims import registry
-from rankcheck.claims.claim import FALSE, OUTCOMES, Body, Claim, ClaimError, Kind, Need
+from rankcheck.claims.claim import Body, Claim, ClaimError, Need
 from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.facts import OUTCOMES
+from rankcheck.claims.kinds import KINDS, Kind
 from rankcheck.claims.reference import Reference
 from rankcheck.claims.relations import Relation
 from rankcheck.instances.source import Instances
@@ -56,7 +58,7 @@ class Checked(TypedDict, total=False):
     reach: Callable[..., Mapping[str, Any]] | None
 
 
-class False_(TypedDict, total=False):  # noqa: N801 -- `False` is taken
+class Accused(TypedDict, total=False):
     """What a statement that is false as printed may say."""
 
     instances: Instances
@@ -64,15 +66,6 @@ class False_(TypedDict, total=False):  # noqa: N801 -- `False` is taken
     readings: Mapping[str, str]
     corrected_by: str | None
     no_ball: str | None
-
-
-#: Options of former versions, and what to write instead.
-_GONE = {
-    "kind": "the decorator says the kind: @bound, @identity, @construction, @limit, @statistical",
-    "title": "the title is the first paragraph of the docstring",
-    "statement": "the statement is the docstring, after its first paragraph",
-    "source": 'the reference comes second: @bound("rank.x", paper("rank", "Prop. 1"), ...)',
-}
 
 
 def _recorded(decorator: Callable[P, Declare]) -> Callable[P, Declare]:
@@ -151,13 +144,13 @@ def conjecture(
 
 
 @_recorded
-def refuted(id: str, reference: Reference, **options: Unpack[False_]) -> Declare:  # noqa: A002
+def refuted(id: str, reference: Reference, **options: Unpack[Accused]) -> Declare:  # noqa: A002
     """Declare a printed statement that is false in every fair reading.
 
     `errata` quotes it, `readings` says of each reading why it falls; the stored counterexample is
     replayed.
     """
-    return _declaration("refuted", id, reference, options, False_)
+    return _declaration("refuted", id, reference, options, Accused)
 
 
 @_recorded
@@ -166,14 +159,14 @@ def step(
     reference: Reference,
     *,
     result: str,
-    **options: Unpack[False_],
+    **options: Unpack[Accused],
 ) -> Declare:
     """Declare a wrong step of a proof.
 
     `errata` quotes it; `result` says what becomes of the result: "stands: ...", "stands with
     another constant: ..." or "open: ...".
     """
-    return _declaration("step", id, reference, options, False_, result=result)
+    return _declaration("step", id, reference, options, Accused, result=result)
 
 
 @_recorded
@@ -202,8 +195,7 @@ def _declaration(
     for name in options:
         if name not in allowed.__annotations__:
             known = ", ".join(allowed.__annotations__)
-            rule = _GONE.get(name, f"@{kind} takes {known}")
-            raise ClaimError(id, f"@{kind} was given {name}=; {rule}")
+            raise ClaimError(id, f"@{kind} was given {name}=; @{kind} takes {known}")
     if "instances" not in options:
         raise ClaimError(id, f"@{kind} was given no instances; a claim is checked on instances")
     values = {name: value for name, value in options.items() if value is not None}
@@ -220,7 +212,7 @@ def _declaration(
             "no mutant is given; a construction has at least one: its witness, broken on purpose",
         )
     values["errata"] = _errata(id, values.get("errata", ()))
-    if kind in FALSE:
+    if KINDS[kind].false:
         _check_accusation(id, kind, values, more.get("result"))
     if reference is None and kind != "conjecture":
         raise ClaimError(id, "no reference is given; a claim names its paper(key, place)")
@@ -254,13 +246,13 @@ def _check_accusation(id: str, kind: Kind, values: Mapping[str, Any], result: ob
         raise ClaimError(
             id, f"no errata= is given; @{kind} quotes what is printed and says what is right"
         )
-    weights = {erratum.weight for erratum in errata}
-    allowed = {"step"} if kind == "step" else {"theorem", "formula"}
-    if not weights <= allowed:
+    allowed = KINDS[kind].weights
+    others = sorted({erratum.weight for erratum in errata} - set(allowed))
+    if others:
         raise ClaimError(
             id,
-            f"an erratum of @{kind} has the weight {min(weights - allowed)!r}; it has "
-            + " or ".join(map(repr, sorted(allowed)))
+            f"an erratum of @{kind} has the weight {others[0]!r}; it has "
+            + " or ".join(map(repr, allowed))
             + (
                 ", and a misprint is an erratum of the corrected claim" if kind == "refuted" else ""
             ),

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
 
 __all__ = [
-    "Declared",
     "DuplicateClaim",
     "Malformed",
     "add",
@@ -21,14 +23,6 @@ __all__ = [
     "record",
     "recording",
 ]
-
-
-class Declared(Protocol):
-    """What the registry has to know of a claim: its id and its place."""
-
-    id: str
-    file: Path
-    line: int
 
 
 @dataclass(frozen=True)
@@ -79,15 +73,14 @@ def malformed() -> dict[str, Malformed]:
     return dict(_malformed)
 
 
-#: `Any`, so that callers get the claims back as what they are without an import of the class here.
-_claims: dict[str, Any] = {}
+_claims: dict[str, Claim] = {}
 
 
 class DuplicateClaim(ValueError):
     """Two claims have the same id."""
 
 
-def add(claim: Declared) -> None:
+def add(claim: Claim) -> None:
     """Enter a claim.
 
     The claims of a file that is imported twice (by pytest and by the command) replace the earlier
@@ -108,7 +101,7 @@ def add(claim: Declared) -> None:
     _malformed.pop(claim.id, None)
 
 
-def get(id: str) -> Any:  # noqa: A002
+def get(id: str) -> Claim:  # noqa: A002
     """The claim of that id.
 
     Raises:
@@ -117,7 +110,7 @@ def get(id: str) -> Any:  # noqa: A002
     return _claims[id]
 
 
-def declared() -> dict[str, Any]:
+def declared() -> dict[str, Claim]:
     """All claims so far, by id."""
     return dict(_claims)
 

@@ -178,7 +178,7 @@ def _write(claim: Claim, folder: Path, violation: Violation, *, budget: float | 
 
 def _refuted(entries: list[Entry]) -> list[Entry]:
     """The claims with a certificate: those declared as refuted, or a single one of any kind."""
-    from rankcheck.claims.claim import FALSE
+    from rankcheck.claims.kinds import FALSE
 
     refuted = [entry for entry in entries if entry.kind in FALSE]
     if refuted or len(entries) == 1:

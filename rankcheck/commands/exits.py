@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
+from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.verification.ledger import Row
 
 __all__ = ["HELP", "Exit", "of_rows", "worst"]
@@ -49,7 +50,7 @@ def of_rows(rows: Iterable[Row]) -> Exit:
         Exit.EXPECTED
         if row.expected
         else Exit.UNDECIDED
-        if row.verdict == "undecided"
+        if VERDICTS[row.verdict].open
         else Exit.REFUTED
         for row in rows
     )

@@ -13,23 +13,13 @@ from pathlib import Path
 
 from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.facts import is_id
+from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.errors import InputError
 from rankcheck.terminal.plain import say
 
 HELP = "write a file with a new claim, to be filled in"
-KINDS = (
-    "bound",
-    "identity",
-    "construction",
-    "limit",
-    "statistical",
-    "conjecture",
-    "refuted",
-    "step",
-    "cited",
-)
-_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
 
 CHECKED = '''\
 """WHICH STATEMENT OF WHICH DOCUMENT, in words."""
@@ -93,13 +83,13 @@ OPTIONS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck new`."""
     parser.add_argument("id", metavar="ID", help="dotted, lower case, such as rank.my-claim")
-    parser.add_argument("--kind", choices=KINDS, default="bound", help="default bound")
+    parser.add_argument("--kind", choices=list(KINDS), default="bound", help="default bound")
     parser.add_argument("--file", metavar="FILE", type=Path, help="where to write it")
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the file and say what comes next."""
-    if not _ID.fullmatch(args.id):
+    if not is_id(args.id):
         raise InputError(
             f"{args.id!r} is no id; an id is lower-case words joined by dots and hyphens, like "
             "rank.cross-example"

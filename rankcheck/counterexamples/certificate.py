@@ -18,7 +18,9 @@ from typing import Any
 
 from rankcheck import balls
 from rankcheck.catalogue.collect import project_folder
-from rankcheck.claims.claim import FALSE, Claim, is_id
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.facts import is_id
+from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.describe import describe_instance, rounded_down
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankcheck.catalogue.entry import shown_path
-from rankcheck.claims.claim import FALSE, Claim
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.certificate import LEFT, CertificateError
 from rankcheck.counterexamples.given import NotRefutedError, from_choices, instances_of

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import ClaimFalse
 from rankcheck.hunt.controls import hunt_control
 from rankcheck.hunt.result import Hunt
 from rankcheck.hunt.run import hunt
 from rankcheck.verification import check
-from rankcheck.verification.ledger import Row, Verdict
+from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 
 #: The verdict of the ledger on a conjecture, by the verdict of its hunt.

@@ -11,6 +11,7 @@ from typing import Literal
 from markupsafe import escape
 
 from rankcheck import files
+from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.errors import InputError
 from rankcheck.verification.ledger import Row
 
@@ -47,7 +48,7 @@ class Badge:
         claims = f"{len(rows)} claim{'s' * (len(rows) != 1)}"
         if not rows:
             return cls("no claims", "lightgrey")
-        if any(row.verdict != "undecided" for row in wrong):
+        if not all(VERDICTS[row.verdict].open for row in wrong):
             return cls(f"{len(wrong)} of {claims} not as expected", "red")
         if wrong:
             return cls(f"{len(wrong)} of {claims} undecided", "yellow")

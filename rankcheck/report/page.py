@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import pydoc
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -19,10 +19,11 @@ from markupsafe import Markup
 
 from rankcheck import files
 from rankcheck.catalogue.entry import Entry
-from rankcheck.claims.claim import FALSE
+from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.claims.signs import SIGNS
+from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, pictures, spread
 from rankcheck.report.compact import compact
@@ -37,15 +38,6 @@ _ROOM = __name__.rpartition(".")[0]
 WHOLE = 100
 #: In this order are accusations listed.
 _WEIGHTS = ("theorem", "formula", "step", "misprint")
-#: What the verdicts mean, for the head of the page.
-VERDICTS: Mapping[str, str] = {
-    "holds": "no instance broke the statement, and its controls were caught; this is no proof",
-    "guarded": "a conjecture that nothing has broken",
-    "refuted": "a counterexample is proved in ball arithmetic",
-    "failed": "a control was not caught, nothing was asserted, or the check raised",
-    "undecided": "a violation in floats that is neither proved nor excluded",
-    "cited": "not checked here",
-}
 
 
 @dataclass(frozen=True)
@@ -92,16 +84,6 @@ class ClaimPart:
     def anchor(self) -> str:
         """The id of its element."""
         return f"claim-{self.row.id}"
-
-    @property
-    def document(self) -> str:
-        """The key of its document."""
-        return "" if self.row.reference is None else self.row.reference.key
-
-    @property
-    def where(self) -> str:
-        """The place in the document."""
-        return "" if self.row.reference is None else self.row.reference.where
 
     @property
     def controls(self) -> list[tuple[str, str, str]]:
@@ -193,7 +175,7 @@ def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
     """What all pages show."""
     groups: dict[str, list[ClaimPart]] = {}
     for part in parts:
-        groups.setdefault(part.document, []).append(part)
+        groups.setdefault(part.row.document, []).append(part)
     wrong = [part for part in parts if part.row.kind in FALSE]
     return {
         "parts": parts,
@@ -207,7 +189,7 @@ def _shared(parts: Sequence[ClaimPart]) -> dict[str, Any]:
 
 def _accusation(part: ClaimPart) -> tuple[int, str, str]:
     """By what accusations are sorted."""
-    return _WEIGHTS.index(part.weight or "step"), part.document, part.where
+    return _WEIGHTS.index(part.weight or "step"), part.row.document, part.row.where
 
 
 def render(template: str, **values: Any) -> str:
@@ -233,6 +215,7 @@ def _environment() -> Environment:
         "base-uri 'none'; form-action 'none'",
         "generator": Markup(files.GENERATOR),
         "verdicts": VERDICTS,
+        "kinds": KINDS,
         "false_kinds": FALSE,
     }
     environment.filters |= {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
 from rankcheck.catalogue.collect import by_document, project_folder
@@ -62,13 +62,9 @@ def page(entry: Entry) -> str:
         "witness": entry.witness,
         **{f"needs {name}": control for name, control in entry.needs.items()},
         **{f"mutant {name}": control for name, control in entry.mutants.items()},
-        "reason": entry.reason,
-        "loose": _loose(entry),
-        "one at a time": entry.no_batch,
-        "not in balls": entry.no_ball,
         **_errata(entry.errata),
         **{f"reading {name}": why for name, why in entry.readings.items()},
-        "result": entry.result,
+        **entry.remarks,
         "corrected by": entry.corrected_by,
         "file": entry.place,
     }
@@ -92,8 +88,7 @@ def markdown(entries: Sequence[Entry]) -> str:
             out += [f"{document}.", ""]
         out += ["| claim | where | kind | title | file |", "| --- | --- | --- | --- | --- |"]
         for entry in group:
-            where = "" if entry.reference is None else entry.reference.where
-            cells = (f"`{entry.id}`", where, entry.kind, entry.title, _file(entry))
+            cells = (f"`{entry.id}`", entry.where, entry.kind, entry.title, _file(entry))
             out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(out) + "\n"
 
@@ -107,12 +102,6 @@ def _reference(entry: Entry) -> str | None:
         return None
     document = entry.reference.document
     return f"{entry.reference.where} of {document or entry.reference.key}"
-
-
-def _loose(entry: Entry) -> str | None:
-    if isinstance(entry.loose, Mapping):
-        return "; ".join(f"{label}: {why}" for label, why in entry.loose.items())
-    return entry.loose
 
 
 def _errata(errata: Sequence[Erratum]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.reference import DOCUMENTS
 
 __all__ = ["markdown", "plain"]
@@ -95,7 +96,7 @@ def plain(text: str) -> str:
 
 
 def _document(entry: Entry, documents: Sequence[str]) -> int:
-    key = "" if entry.reference is None else entry.reference.key
+    key = entry.document
     return documents.index(key) if key in documents else len(documents)
 
 
@@ -107,9 +108,7 @@ def _section(entry: Entry, erratum: Erratum) -> str:
 
 
 def _item(entry: Entry, erratum: Erratum) -> Iterator[str]:
-    place = erratum.place or ("" if entry.reference is None else entry.reference.where)
-    key = "" if entry.reference is None else entry.reference.key
-    yield f"### `{key}`, {plain(place)}"
+    yield f"### `{entry.document}`, {plain(erratum.place or entry.where)}"
     yield ""
     yield f"- **Printed:** {plain(erratum.printed)}"
     yield f"- **Right:** {plain(erratum.right)}"
@@ -125,7 +124,7 @@ def _evidence(entry: Entry) -> str:
     """The claim, and the certificate or the check that stands behind it."""
     claim = f"`{entry.id}` ({_link(entry.file, entry.id)})"
     right = f"; `{entry.corrected_by}` is the corrected statement" if entry.corrected_by else ""
-    if entry.kind not in ("refuted", "step"):
+    if entry.kind not in FALSE:
         return f"the corrected statement is checked by {claim}"
     stored = entry.file.parent / "certificates" / f"{entry.id}.json"
     return f"an exact counterexample, {_link(stored, 'certificate')}, to {claim}{right}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.terminal import table
 from rankcheck.terminal.plain import printable
 from rankcheck.verification.ledger import Row
@@ -39,7 +40,7 @@ class Annotation:
     @classmethod
     def of(cls, row: Row, file: Path, line: int) -> Annotation:
         """For a row that is not as expected."""
-        level: Level = "warning" if row.verdict == "undecided" else "error"
+        level: Level = "warning" if VERDICTS[row.verdict].open else "error"
         return cls(level, row.id, row.verdict, table.message(row), file, line)
 
     @property

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.catalogue.entry import Entry
+from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.terminal import table
 from rankcheck.terminal.display import Display
 from rankcheck.verification.ledger import Row
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 __all__ = ["Progress", "rows_table"]
-
-#: Styles of verdicts that are as expected.
-_STYLES = {"holds": "green", "guarded": "cyan", "refuted": "cyan", "cited": "dim"}
 
 
 class Progress(Display, Watcher):
@@ -133,6 +131,7 @@ def rows_table(
 
 
 def _style(row: Row) -> str:
+    words = VERDICTS[row.verdict]
     if row.expected:
-        return _STYLES.get(row.verdict, "")
-    return "bold yellow" if row.verdict == "undecided" else "bold red"
+        return words.style
+    return "bold yellow" if words.open else "bold red"

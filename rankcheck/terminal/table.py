@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rankcheck.claims.labels import relation_name
+from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import ExperimentFacts, RelationFacts, Row
 
@@ -41,18 +42,6 @@ _USUAL = (0, 12, 9, 7, 5, 7, 5, 5)
 _LEAST = 36
 #: Packages whose versions are named beside the runs of an experiment.
 _NAMED = ("torch", "numpy")
-#: How the totals name the rows that are as expected, by verdict, and the others.
-_GOOD = {
-    "holds": "hold",
-    "refuted": "refuted by certificate",
-    "guarded": "guarded",
-    "cited": "cited",
-}
-_BAD = {
-    "refuted": "REFUTED",
-    "failed": "FAILED",
-    "undecided": "UNDECIDED",
-}
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -208,19 +197,14 @@ def _spread(counts: Mapping[int, int]) -> str:
 def total(rows: Sequence[Row], seconds: float, profile: str, seed: int) -> str:
     """The totals of a ledger as a line."""
     good = Counter(row.verdict for row in rows if row.expected)
-    bad = Counter(_BAD.get(row.verdict, row.verdict.upper()) for row in rows if not row.expected)
-    counts = [f"{good[name]} {said}" for name, said in _GOOD.items() if good[name]]  # type: ignore[index]
-    counts += [f"{bad[said]} {said}" for said in sorted(bad, key=_order)]
+    bad = Counter(row.verdict for row in rows if not row.expected)
+    counts = [f"{good[name]} {words.plural}" for name, words in VERDICTS.items() if good[name]]
+    counts += [f"{bad[name]} {name.upper()}" for name in VERDICTS if bad[name]]
     claims = "1 claim" if len(rows) == 1 else f"{len(rows)} claims"
     return (
         f"{claims}: {', '.join(counts) or 'none verified'}"
         f" · {seconds:.1f} s · profile {profile} · seed {seed}"
     )
-
-
-def _order(said: str) -> int:
-    known = list(_BAD.values())
-    return known.index(said) if said in known else len(known)
 
 
 def messages(rows: Iterable[Row]) -> list[str]:

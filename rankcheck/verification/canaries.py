@@ -21,12 +21,13 @@ import torch
 
 from rankcheck.claims.claim import Body, Claim, Need
 from rankcheck.claims.relations import Relation, eq, leq
+from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.errors import InstallationError
 from rankcheck.instances.source import Instances, Source, instances
 from rankcheck.scalars import constant
 from rankcheck.verification.check import verify_claim
-from rankcheck.verification.ledger import Row, Verdict
+from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.versions import versions
 

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rankcheck.catalogue.entry import shown_path
-from rankcheck.claims.claim import FALSE, Claim
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.labels import relation_name
+from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.agreement import DisagreementError
 from rankcheck.counterexamples.message import raised_message
@@ -17,7 +19,7 @@ from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import check_hypotheses, check_mutants
 from rankcheck.verification.experiments import on_experiments
-from rankcheck.verification.ledger import Counterexample, Row, Verdict
+from rankcheck.verification.ledger import Counterexample, Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import smallest_text
 from rankcheck.verification.search import hidden
@@ -56,7 +58,7 @@ def verify_claim(
     else:
         try:
             check_batching(claim, settings.seed)
-            if claim.kind in FALSE:
+            if KINDS[claim.kind].false:
                 row = _replayed(claim)
             else:
                 row = on_experiments(
@@ -141,10 +143,9 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
         )
     messages += [f"{claim.id}: {name} is asserted on no instance" for name in vacuous]
     messages += [f"{claim.id}: {why}" for why in hidden(claim, found.tallies)]
-    good: Verdict = "guarded" if claim.kind == "conjecture" else "holds"
     return Row.of(
         claim,
-        "undecided" if disagree else "failed" if messages else good,
+        "undecided" if disagree else "failed" if messages else KINDS[claim.kind].expects,
         needs=tuple(broken),
         broken_by={name: text for name, text in caught.items() if text is not None},
         unbroken=tuple(unbroken),

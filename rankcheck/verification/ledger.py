@@ -6,15 +6,16 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
-from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.facts import Facts
+from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.recording import Provenance
-from rankcheck.claims.reference import Reference
 from rankcheck.claims.signs import SIGNS
+from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError
 from rankcheck.notebook import InNotebooks
 from rankcheck.stored import StoredError, build, read_json, shown
@@ -30,7 +31,6 @@ __all__ = [
     "Mutants",
     "RelationFacts",
     "Row",
-    "Verdict",
     "read_ledger",
 ]
 
@@ -40,14 +40,6 @@ PARTS = 40
 #: Deviations are counted by their decimal exponent, from 10^-DECADES to 1; the first bin holds what
 #: is smaller, 0 included.
 DECADES = 20
-Verdict = Literal["holds", "guarded", "refuted", "failed", "undecided", "cited"]
-#: The verdict that a kind of claim expects, where it is not `holds`.
-_EXPECTED: Mapping[str, Verdict] = {
-    "conjecture": "guarded",
-    "refuted": "refuted",
-    "step": "refuted",
-    "cited": "cited",
-}
 #: Fields that every ledger has, although a row that is made here may leave them out.
 _WRITTEN = (
     *("drawn", "swept", "tight_swept", "relations", "reached", "mutants"),
@@ -208,17 +200,11 @@ class Counterexample:
         return cls(**plain, also=tuple(Part(**part) for part in section.get("also", ())))
 
 
-@dataclass(frozen=True)
-class Row(InNotebooks):
-    """What was found about one claim.
+@dataclass(frozen=True, kw_only=True)
+class Row(Facts, InNotebooks):
+    """What was found about one claim, beside what is declared of it.
 
     Attributes:
-        statement: the statement in LaTeX and Markdown.
-        verdict: `holds`; `guarded`, a conjecture that nothing broke; `refuted`, a counterexample is
-            proved; `failed`, a control was not caught, nothing was asserted, the body mixes the
-            instances of a batch, the check raised, or an experiment came out otherwise;
-            `undecided`, also where floats and balls disagree; `cited`, not checked here.
-        reference: None for a conjecture without one.
         drawn: instances that Hypothesis drew.
         swept: instances that were swept in batches.
         tight_swept: instances of the tight family that were swept.
@@ -227,16 +213,11 @@ class Row(InNotebooks):
         relations: what was seen of each relation.
         reached: by name (the depth of a network, the rank of its Jacobian, ...), how many instances
             of the sweep had which value.
-        loose: why a bound is known not to be sharp, or reasons by the label of a relation.
-        reason: why a cited statement is not checked.
         needs: the hypotheses whose control broke the claim, as it must.
         broken_by: by control (a mutant, or a hypothesis that was dropped), the instance that broke
             the claim, as a text.
         unbroken: the hypotheses whose control did not.
         vacuous: the relations that were asserted on no instance, by label or number.
-        errata: what is wrong in print and what is right.
-        readings: the readings of a refuted statement, and why each falls.
-        result: what becomes of the result that a wrong step was to prove.
         certificate: the file of the counterexample.
         counterexample: what that file proves.
         recorded: of a claim about an experiment, the recorded result that it was evaluated on.
@@ -244,12 +225,7 @@ class Row(InNotebooks):
         messages: for a person, why the verdict is not the expected one.
     """
 
-    id: str
-    title: str
-    kind: str
     verdict: Verdict
-    reference: Reference | None = None
-    statement: str = ""
     drawn: Counts = field(default_factory=Counts)
     swept: Counts = field(default_factory=Counts)
     tight_swept: Counts = field(default_factory=Counts)
@@ -257,17 +233,11 @@ class Row(InNotebooks):
     tight: str | None = None
     relations: tuple[RelationFacts, ...] = ()
     reached: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    loose: str | Mapping[str, str] | None = None
-    reason: str | None = None
     needs: tuple[str, ...] = ()
     broken_by: Mapping[str, str] = field(default_factory=dict)
     unbroken: tuple[str, ...] = ()
     vacuous: tuple[str, ...] = ()
     mutants: Mutants = field(default_factory=Mutants)
-    corrected_by: str | None = None
-    errata: tuple[Erratum, ...] = ()
-    readings: Mapping[str, str] = field(default_factory=dict)
-    result: str | None = None
     certificate: str | None = None
     counterexample: Counterexample | None = None
     recorded: ExperimentFacts | None = None
@@ -279,27 +249,12 @@ class Row(InNotebooks):
     @classmethod
     def of(cls, claim: Any, verdict: Verdict, **values: Any) -> Row:
         """The row of a `Claim` or of an `Entry` of the catalogue; `values` are what was found."""
-        return cls(
-            id=claim.id,
-            title=claim.title,
-            statement=claim.statement,
-            kind=claim.kind,
-            verdict=verdict,
-            reference=claim.reference,
-            loose=dict(claim.loose) if isinstance(claim.loose, Mapping) else claim.loose,
-            reason=claim.reason,
-            corrected_by=claim.corrected_by,
-            errata=claim.errata,
-            readings=dict(claim.readings),
-            result=claim.result,
-            file=shown_path(claim.file),
-            **values,
-        )
+        return cls(verdict=verdict, file=shown_path(claim.file), **claim.declared, **values)
 
     @property
     def expected(self) -> bool:
         """Whether the verdict is the one that the kind of the claim expects."""
-        return self.verdict == _EXPECTED.get(self.kind, "holds")
+        return self.verdict == KINDS[self.kind].expects
 
     @property
     def best_ratio(self) -> float | None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim
+from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError, short_of_memory
-from rankcheck.verification.ledger import Row, Verdict
+from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.traces import raised
 

@@ -21,7 +21,7 @@ from rankcheck.audit.theorems.sharp import SharpNetwork, sharp
 from rankcheck.audit.theorems.table import LEFT_OUT, TABLE
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
-from rankcheck.claims.claim import FALSE
+from rankcheck.claims.kinds import FALSE
 from rankcheck.instances.balanced import balanced_networks_with_inputs
 from rankcheck.instances.networks import balanced_linear_networks, networks_with_inputs
 from rankcheck.instances.source import BatchSource

@@ -50,10 +50,8 @@ def line_of(path: Path, text: str) -> int:
 
 def assert_agrees(entry, claim):
     """Everything that is read of a claim is what the imported claim has."""
-    for name in ("id", "kind", "title", "statement", "reference", "loose", "reason", "no_batch"):
-        assert getattr(entry, name) == getattr(claim, name), name
-    for name in ("no_ball", "effort", "corrected_by", "errata", "readings", "result", "line"):
-        assert getattr(entry, name) == getattr(claim, name), name
+    assert entry.declared == claim.declared
+    assert entry.line == claim.line
     assert entry.file == claim.file.resolve()
     assert list(entry.needs) == list(claim.needs)
     assert list(entry.mutants) == list(claim.mutants)
@@ -226,7 +224,7 @@ def test_{name}(x, *, by=1):
         ("instances=numbers()", "", "states its mathematics in its docstring"),
         ("instances=numbers", "'x'", "instances= is the generator numbers itself"),
         ("instances=numbers(), mutants={'m': {'to': 2}}", "'x'", "control 'm' sets ['to']"),
-        ("instances=numbers(), source='x'", "'x'", "the reference comes second"),
+        ("instances=numbers(), source='x'", "'x'", "takes instances, tight"),
         ("", "'x'", "was given no instances"),
     ],
 )

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from rankcheck.catalogue import collect as catalogue
-from rankcheck.claims.claim import FALSE
+from rankcheck.claims.kinds import FALSE
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import errata
 

@@ -150,7 +150,7 @@ def test_show_as_a_page(written, capsys):
     assert "<math" in page
     assert 'class="verdict' not in page
     assert main(["show", "rank.sandwich", "--html", "s.html", "--ledger", "ledger.json"]) == 0
-    assert 'class="verdict holds"' in Path("s.html").read_text(encoding="utf-8")
+    assert 'class="verdict good"' in Path("s.html").read_text(encoding="utf-8")
     assert main(["show", "rank.bijections", "--html", "s.html", "--ledger", "ledger.json"]) == 2
     assert "ledger.json has no row of rank.bijections" in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import LoadError, load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
-from rankcheck.claims.claim import FALSE
+from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples import (
     CertificateError,
     Violation,

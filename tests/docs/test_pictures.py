@@ -92,7 +92,8 @@ def test_rows_that_are_out_of_date_are_noticed(entries):
 
 
 def test_a_row_is_drawn_as_the_ledger_has_it(made):
-    row = Row("t.a-claim", "A", "bound", "holds", mutants=Mutants(2, 3), seconds=1.5)
+    facts = {"id": "t.a-claim", "title": "A", "kind": "bound", "verdict": "holds"}
+    row = Row(**facts, mutants=Mutants(2, 3), seconds=1.5)
     _, line, _, total = terminal(made.ledger([row], 2.0, Settings()))
     assert line.split() == ["t.a-claim", "bound", "holds", "2/3", "1.5"]
     assert total.strip() == "1 claim: 1 hold · 2.0 s · profile quick · seed 0"

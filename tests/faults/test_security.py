@@ -14,7 +14,7 @@ import pytest
 import torch
 
 import rankcheck
-from rankcheck.claims.claim import is_id
+from rankcheck.claims.facts import is_id
 from rankcheck.commands.cli import main
 from rankcheck.errors import InputError
 from rankcheck.experiments.folder import Head, opened

@@ -12,7 +12,9 @@ from rankcheck.terminal import display
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.live import Progress
 
-ENTRY = Entry("t.square", "conjecture", "S", "S", None, Path("mine.py"), 1, "test_square")
+ENTRY = Entry(
+    id="t.square", kind="conjecture", title="S", file=Path("mine.py"), line=1, name="test_square"
+)
 
 
 def plain(text: str) -> str:

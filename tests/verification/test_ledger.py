@@ -162,7 +162,7 @@ ERRATUM = {"printed": "2 L", "right": "L", "survives": "all", "weight": "misprin
     [
         (set_schema, r"a ledger of schema 1, and this version of rankcheck reads schema 3; write"),
         (drop_verdict, "not a whole ledger of schema 3: claims\\[0\\]: verdict is missing"),
-        (invent_verdict, r"claims\[0\]: verdict is 'genuine'; it is one of holds, guarded,"),
+        (invent_verdict, r"claims\[0\]: verdict is 'genuine'; it is one of holds, refuted,"),
         (
             flatten_counts,
             "not a whole ledger of schema 3: claims\\[0\\]: swept is 512; it is an object",

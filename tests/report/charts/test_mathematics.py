@@ -38,8 +38,8 @@ def test_bounds_are_at_their_ratios(read):
         RelationFacts("c", ratio=0.9),
     ]
     rows = [
-        Row("rank.x", "X", "bound", "holds", relations=tuple(facts[:2])),
-        Row("rank.y", "Y", "bound", "holds", relations=tuple(facts[2:])),
+        Row(id=id_, title="X", kind="bound", verdict="holds", relations=tuple(some))
+        for id_, some in (("rank.x", facts[:2]), ("rank.y", facts[2:]))
     ]
     drawing = read(bounds(Ledger(tuple(rows), "quick", 0, 1.0, {})).svg)
     height = {text: drawing.tick(text, "y") for text in ("0", "0.9", "0.99", "0.999", "1")}

@@ -21,7 +21,7 @@ def ledger(*rows):
 
 
 def row(id_, *relations):
-    return Row(id_, "A title", "bound", "holds", relations=relations)
+    return Row(id=id_, title="A title", kind="bound", verdict="holds", relations=relations)
 
 
 @pytest.fixture(scope="module")

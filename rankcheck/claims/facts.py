@@ -1,0 +1,111 @@
+"""The declared facts of a claim, as its entry in the catalogue and its row have them too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.kinds import Kind
+from rankcheck.claims.reference import Reference
+
+__all__ = ["HEAD", "LONGEST_ID", "OUTCOMES", "Facts", "is_id"]
+
+#: What may become of the result that a wrong step was to prove.
+OUTCOMES = ("stands", "stands with another constant", "open")
+#: Files are named after a claim, and a file name has at most 255 bytes.
+LONGEST_ID = 200
+_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+")
+#: The facts that come from the name and the docstring of a claim, and from its first two arguments.
+HEAD = ("id", "kind", "title", "statement", "reference")
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is the id of a claim; files are named after it.
+
+    >>> is_id("rank.cross-example"), is_id("../rank.cross-example")
+    (True, False)
+    """
+    return len(text) <= LONGEST_ID and _ID.fullmatch(text) is not None
+
+
+def _remark(label: str) -> Any:
+    """A fact that is shown under this label wherever a claim is shown, if there is one."""
+    return field(default=None, metadata={"label": label})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Facts:
+    """The declared facts of a claim.
+
+    A field that is added here is an argument of the decorators as soon as their options name it
+    (`declare.Checked`, `declare.Accused`). It is read from the text of a file by its annotation,
+    and stands in `rankcheck list --json` and in ledgers; with a label it is also shown.
+
+    Attributes:
+        id: dotted, lower case, `document.name`.
+        title: the first paragraph of the docstring of the body.
+        statement: the rest of the docstring, in LaTeX; the title if there is no more.
+        reference: the document and the place in it; None for a conjecture without one.
+        loose: why the derived mutant cannot be killed (the bound is known not to be sharp): a
+            reason, or reasons by the label of a relation.
+        reason: why a cited statement cannot be checked here.
+        no_batch: why the body cannot carry a batch axis, or None.
+        no_ball: which operation has no ball form, or None.
+        effort: multiplies the number of instances that a profile gives to a claim.
+        corrected_by: the id of the claim that is right, where this one is false as printed.
+        errata: what is wrong in print, and what is right.
+        readings: of a printed statement that is refuted, each fair reading of it and why that
+            reading is false as well.
+        result: of a wrong step of a proof, what becomes of the result that it was to prove: one of
+            `OUTCOMES`, a colon, and why.
+    """
+
+    id: str
+    kind: Kind
+    title: str
+    statement: str = ""
+    reference: Reference | None = None
+    loose: str | Mapping[str, str] | None = _remark("not sharp")
+    reason: str | None = _remark("not checked here")
+    no_batch: str | None = _remark("one instance at a time")
+    no_ball: str | None = _remark("not in balls")
+    effort: float = 1.0
+    corrected_by: str | None = None
+    errata: tuple[Erratum, ...] = ()
+    readings: Mapping[str, str] = field(default_factory=dict)
+    result: str | None = _remark("result")
+
+    @property
+    def remarks(self) -> dict[str, str]:
+        """The facts that have a label, by their labels."""
+        values = {
+            item.metadata["label"]: getattr(self, item.name)
+            for item in fields(Facts)
+            if "label" in item.metadata
+        }
+        return {label: _text(value) for label, value in values.items() if value}
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """The facts by name, for another object with the same ones; mappings are copied."""
+        values = {item.name: getattr(self, item.name) for item in fields(Facts)}
+        return {name: dict(v) if isinstance(v, Mapping) else v for name, v in values.items()}
+
+    @property
+    def document(self) -> str:
+        """The key of its document; empty without a reference."""
+        return "" if self.reference is None else self.reference.key
+
+    @property
+    def where(self) -> str:
+        """The place in the document."""
+        return "" if self.reference is None else self.reference.where
+
+
+def _text(value: str | Mapping[str, str]) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{label}: {why}" for label, why in value.items())
+    return value
