@@ -1,375 +1,326 @@
-"""Mutation testing: how many small changes of a room do its tests notice?
+"""Mutation testing: how many small changes of a room, or of claims, does nothing notice?
 
-    python benchmarks/mutation.py ROOM... [--sample N] [--seed S] [--workers N] [--json FILE]
+    python -m benchmarks.mutation ROOM... [--sample N] [--seed S] [--tests PATH...] [--minutes M]
+    python -m benchmarks.mutation claims=SELECTOR [--sample N] [--seed S]
 
-A room is a folder or file of the package: verification, counterexamples, claims, linalg, ..., or
-`all`. A mutant is one change of one expression or statement. The tests that run its line (unit
-tests, doctests and claims) run in a fork of a warm process: those of the room first, the fastest
-first, up to the first failure. If all pass, the mutant has survived. Tests beyond `--budget`
-seconds are left out, and the table says how many. The same seed takes the same sample of a room
-whose files are the same. `--survivors FILE` tries only those that survived according to an earlier
-`--json FILE`, after new tests were written.
+A ROOM is a folder or file of the package, or `all`. A mutant is one change of one expression or
+statement. The tests that run its line (unit tests, doctests and claims, but no nightly ones; or
+those of `--tests`) are measured first, which takes a few times as long as they do. They run in a
+fork of a warm process, those of the room first and the fastest first, up to the first failure or to
+`--budget` seconds. If all pass, the mutant has survived: it asks for a test, unless nothing can
+tell it from the original.
 
-`--workers` mutants are tried at a time (default: one a core), each in a copy of the project of its
-own. The first run measures which tests run which line and keeps that in `.mutation/`; this takes a
-few times as long as the suite. `--tests tests/claims tests/catalogue` measures and runs only these,
-which is quicker and finds more survivors. Needs coverage.py:
-`pip install -c constraints.txt -e '.[test,mutation]'`.
+A SELECTOR is one of `rankcheck verify`; `claims=` alone means all. Each claim that is said to hold
+is changed in one place at a time: an exponent (the right side of `**`, the argument of `power` and
+`schatten_power`, of `exp`, the half of a square root, a fraction k / L) is multiplied by 1.02 and
+by 0.98, one of which has to be noticed; a hypothesis (`where=`, `source.require`) is dropped. It
+has survived if `rankcheck verify` refutes no such claim, with two seeds. A place of a claim that
+says `loose=` counts apart, and one that makes the body raise (2 % more layers) not at all.
+Constants and dials are what the derived and the named mutants of `rankcheck verify` change.
 
-`mutation-equivalent.toml` beside this file lists mutants that no test can kill, with the reason;
-they do not count.
-
-Why not an existing tool. mutmut 3.8 forks a warm process too and was as fast on linalg alone (3
-mutants a second). But each call first runs all selected tests twice: with three rooms and seven
-folders of tests it had not reached its first mutant after five minutes (150 s of CPU). It leaves
-out decorated functions and everything at module level, changes every message (803 mutants of linalg
-against 558 here), knows no sample and no list of equivalent mutants, and rewrites each file to all
-of its mutants at once (linalg: 465 lines to 16 947). cosmic-ray was not timed: it starts a process
-for each mutant, which costs 3 s for torch and one small file of tests, and runs the same tests for
-all. Here a killed mutant costs 1 s on one core (median; 3 s in verification), and a survivor up to
-the budget.
+Needs coverage.py: `pip install -c constraints.txt -e '.[test,mutation]'`. cosmic-ray starts a
+process for each mutant, 3 s for torch alone, and runs the same tests for all.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import os
 import random
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
-import tomllib
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, zip_longest
 from pathlib import Path
+from typing import Any
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # before torch is imported
 
-from mutating.mutants import Mutant, mutants  # noqa: E402
-from mutating.reach import Reach, combine, hashes, load, measure  # noqa: E402
-from mutating.trial import Bench, Outcome, copy_of, in_fork, warm_up  # noqa: E402
+import pytest  # noqa: E402
+
+from benchmarks.mutants import Mutant, claim_changes, code_changes, mutants  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
-STORE = ROOT / ".mutation"
-EQUIVALENT = Path(__file__).with_name("mutation-equivalent.toml")
-ROOMS = (
-    "verification",
-    "counterexamples",
-    "claims",
-    "linalg",
-    "networks",
-    "costs",
-    "witnesses",
-    "separation",
-    "data",
-    "regions",
-    "hunt",
-    "balls",
-    "instances",
-    "audit",
-)
+FORK = multiprocessing.get_context("fork")
+CLAIMS = "claims="
+#: A room, a mutant of it, and its outcome: killed, survived, loose or raises.
+Result = tuple[str, Mutant, str]
+#: The warm process has imported Hypothesis before pytest could rewrite the asserts of its plugin.
+PYTEST = ["-q", "-p", "no:cacheprovider", "-m", "not nightly"]
+PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+
+
+# Which tests run which line.
 
 
 @dataclass(frozen=True)
-class Result:
-    """A mutant of the sample and its outcome; `left_out` tests were beyond the budget."""
+class Reach:
+    """The passing tests with their seconds, and the tests of each line of each file."""
 
-    room: str
-    mutant: Mutant
-    status: str
-    by: str
-    seconds: float
-    tests: int
-    left_out: int
+    seconds: dict[str, float]
+    lines: dict[str, dict[int, list[str]]]
+
+    def tests(self, mutant: Mutant, room: str, budget: float) -> tuple[list[str], list[str]]:
+        """The tests of a mutant: those of its room, and others; each the fastest first."""
+        by_line = self.lines.get(mutant.file, {})
+        first, last = (0, -1) if mutant.at_import else mutant.lines
+        found = {test for line in range(first, last + 1) for test in by_line.get(line, ())}
+        found = found or {test for tests in by_line.values() for test in tests}
+        own = tuple(f"{top}/{room}{end}" for top in ("tests", "rankcheck") for end in ("/", ".py"))
+        own += (f"tests/test_{room}.py",)
+        found = found or {test for test in self.seconds if test.startswith(own)}
+        chosen: tuple[list[str], list[str]] = ([], [])
+        for test in sorted(found, key=lambda t: (not t.startswith(own), self.seconds[t], t)):
+            budget -= self.seconds[test]
+            if budget > 0 or not any(chosen):
+                chosen[not test.startswith(own)].append(test)
+        return chosen
 
 
-def of_room(room: str, root: Path = ROOT) -> list[Mutant]:
-    """All mutants of a room."""
-    found = []
-    place = root / "rankcheck" / room
-    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]:
-        file = path.relative_to(root).as_posix()
-        found += mutants(path.read_text(encoding="utf-8"), file)
-    return found
+class Plugin:
+    """Of pytest: runs the chosen tests in their order; names contexts; times what passes."""
+
+    def __init__(self, tests: Sequence[str] = (), coverage: Any = None) -> None:
+        self._place = {test: place for place, test in enumerate(tests)}
+        self._coverage = coverage
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.failed: set[str] = set()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self._place:
+            chosen = (item for item in items if item.nodeid in self._place)
+            items[:] = sorted(chosen, key=lambda item: self._place[item.nodeid])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        if self._coverage is not None:
+            self._coverage.switch_context(item.nodeid)
+        return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] += report.duration
+        if report.outcome != "passed":
+            self.failed.add(report.nodeid)
 
 
-def sample(room: str, number: int, seed: int, root: Path = ROOT) -> list[Mutant]:
-    """`number` mutants of a room, the same for the same seed."""
-    every = of_room(room, root)
+def measure(places: Sequence[str]) -> Reach:
+    """Run the tests in these files and folders under coverage.py."""
+    from coverage import Coverage
+
+    coverage = Coverage(data_file=None, config_file=False, source=["rankcheck"])
+    plugin = Plugin(coverage=coverage)
+    coverage.start()
+    pytest.main([*PYTEST, *places], plugins=[plugin])
+    coverage.stop()
+    data = coverage.get_data()
+    seconds = {t: s for t, s in plugin.seconds.items() if t not in plugin.failed}
+    lines = {
+        Path(file).relative_to(Path.cwd()).as_posix(): {
+            line: [test for test in tests if test in seconds]
+            for line, tests in data.contexts_by_lineno(file).items()
+        }
+        for file in data.measured_files()
+    }
+    return Reach(seconds, lines)
+
+
+# Trials.
+
+
+def in_fork(work: Callable[[], Any], folder: Path, limit: float) -> Any:
+    """What `work` returns in a fork with `folder` as its directory; "killed" if it does not."""
+
+    def child() -> None:
+        os.setsid()
+        os.chdir(folder)
+        sys.path.insert(0, str(folder))
+        sys.dont_write_bytecode = True
+        os.environ |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        for stream in (0, 1, 2):
+            os.dup2(os.open(os.devnull, os.O_RDWR), stream)
+        sending.send(work())
+        os._exit(0)
+
+    receiving, sending = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=child)
+    process.start()
+    sending.close()
+    answer = "killed"
+    with suppress(EOFError):
+        answer = receiving.recv() if receiving.poll(limit) else answer
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid or 0, signal.SIGKILL)  # and what its tests have left running
+    process.join()
+    return answer
+
+
+def run_tests(tests: Sequence[str]) -> str:
+    """Run these tests in this order up to the first failure."""
+    files = sorted({test.partition("::")[0] for test in tests})
+    code = pytest.main([*PYTEST, "-x", *files], plugins=[Plugin(tests)])
+    return "killed" if code else "survived"
+
+
+def verified(file: str) -> str:
+    """What becomes of the claims of a file, or of those of its folder that use it."""
+    from rankcheck.catalogue.loader import load
+    from rankcheck.catalogue.selection import select
+    from rankcheck.verification.check import verify_claim
+    from rankcheck.verification.profiles import PROFILES, Settings
+
+    path = Path(file)
+    users = [path]
+    if path.name.startswith("_"):
+        users = [one for one in path.parent.glob("[!_]*.py") if path.stem in one.read_text()]
+    outcome = "raises"
+    for claim in load(select(list(map(str, users)))):
+        if claim.kind in ("refuted", "experiment"):
+            continue
+        for seed in (0, 1):
+            settings = Settings(PROFILES["quick"], seed, Path(tempfile.gettempdir()), 0.0)
+            try:
+                row = verify_claim(claim, settings)
+            except Exception:
+                break
+            if row.verdict in ("refuted", "undecided"):
+                return "killed"
+            if row.verdict == "failed" and not row.mutants.total:  # the body raises
+                break
+            if outcome != "survived":
+                outcome = "loose" if claim.loose or claim.kind == "conjecture" else "survived"
+    return outcome
+
+
+def copy_of(root: Path, folder: Path) -> Path:
+    """A copy of what git knows or would add, in a new folder."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, check=True, capture_output=True).stdout
+    for name in filter(None, listed.decode().split("\0")):
+        if (root / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+def try_out(mutant: Mutant, folder: Path, work: Sequence[Callable[[], str]], limit: float) -> str:
+    """What becomes of a mutant in a copy of the project, by the first work that notices it."""
+    path = folder / mutant.file
+    original = path.read_text(encoding="utf-8")
+    outcomes = ["raises"]
+    try:
+        for text in mutant.texts(original):
+            path.write_text(text, encoding="utf-8")
+            for one in work:
+                outcomes.append(in_fork(one, folder, limit))
+                if outcomes[-1] == "killed":
+                    return "killed"
+    finally:
+        path.write_text(original, encoding="utf-8")
+    return min(outcomes, key=("survived", "loose", "raises").index)
+
+
+# A run.
+
+
+def mutants_of(room: str) -> list[Mutant]:
+    """The mutants of a room, or of the claims that a selector names and the files they share."""
+    if room.startswith(CLAIMS):
+        from rankcheck.catalogue.selection import select
+
+        entries = select(list(filter(None, [room.removeprefix(CLAIMS)])))
+        files = {Path(entry.file).resolve() for entry in entries}
+        files |= {one for file in files for one in file.parent.glob("_[!_]*.py")}
+    else:
+        place = ROOT / "rankcheck" / room
+        files = set(place.rglob("*.py")) or {place.with_suffix(".py")}
+    changes = claim_changes if room.startswith(CLAIMS) else code_changes
+    return [
+        mutant
+        for file in sorted(files)
+        for mutant in mutants(
+            file.read_text(encoding="utf-8"), file.relative_to(ROOT).as_posix(), changes
+        )
+    ]
+
+
+def sample(room: str, number: int, seed: int) -> list[Mutant]:
+    """`number` mutants of a room, the same for the same seed and files."""
+    every = in_fork(partial(mutants_of, room), ROOT, 300.0)
     return random.Random(f"{seed} {room}").sample(every, min(number, len(every)))
 
 
-def equivalents(path: Path = EQUIVALENT) -> dict[tuple[str, ...], str]:
-    """The reasons of the equivalent mutants, by their keys."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
-    fields = ("file", "function", "line", "before", "after")
-    return {tuple(entry[field] for field in fields): entry["reason"] for entry in entries}
+def run(options: argparse.Namespace) -> list[Result]:
+    """Try a sample of the mutants of each room."""
+    import flint, hypothesis.strategies, numpy, scipy.special, torch  # noqa: E401, F401, I001
 
-
-def near(room: str) -> tuple[str, ...]:
-    """How the tests of a room begin: its folder or file in `tests/`, and its doctests."""
-    return f"tests/test_{room}.py", f"tests/{room}/", f"rankcheck/{room}/", f"rankcheck/{room}.py"
-
-
-def survivors(path: Path | None) -> set[tuple[str, ...]] | None:
-    """The keys of the mutants that survived according to a JSON file; None without a file."""
-    if path is None:
-        return None
-    fields = ("file", "function", "text", "before", "after")
-    results = json.loads(path.read_text(encoding="utf-8"))
-    return {
-        tuple(result["mutant"][field] for field in fields)
-        for result in results
-        if result["status"] == "survived"
-    }
-
-
-def stages(reach: Reach, mutant: Mutant, room: str, budget: float) -> tuple[list[list[str]], int]:
-    """The tests of a mutant, those of its room first, fastest first; how many are left out.
-
-    A line that no test runs in its own process (a worker, an import) gets the tests of its file, or
-    else those of its room.
-    """
-    tests = set() if mutant.at_import else reach.tests(mutant.file, *mutant.lines)
-    tests = tests or reach.of_file(mutant.file)
-    own = near(room)
-    tests = tests or {test for test in reach.seconds if test.startswith(own)}
-    order = sorted(tests, key=lambda t: (not t.startswith(own), reach.seconds[t], t))
-    chosen: list[str] = []
-    total = 0.0
-    for test in order:
-        total += reach.seconds[test] + 0.01
-        if chosen and total > budget:
-            break
-        chosen.append(test)
-    first = [test for test in chosen if test.startswith(own)]
-    return [first, chosen[len(first) :]], len(order) - len(chosen)
-
-
-@dataclass(frozen=True)
-class Task:
-    """A mutant, the stages of tests to run, how many were left out, a limit in seconds."""
-
-    room: str
-    mutant: Mutant
-    tests: list[list[str]]
-    left_out: int
-    limit: float
-    equivalent: bool
-
-
-class Lane:
-    """What each worker has of its own: a copy of the project, and the bench on it."""
-
-    folder: Path
-    bench: Bench
-
-    @classmethod
-    def open(cls, parent: str) -> None:
-        """Called once in each worker, which is a fork of the warm process."""
-        cls.folder = copy_of(ROOT, Path(tempfile.mkdtemp(dir=parent)).resolve())
-        cls.bench = Bench(cls.folder)
-
-    @classmethod
-    def try_out(cls, task: Task) -> Result:
-        """Apply the mutant and run its tests."""
-        source = (cls.folder / task.mutant.file).read_text(encoding="utf-8")
-        outcome = (
-            Outcome("survived", "", 0.0)
-            if task.equivalent
-            else cls.bench.try_out(
-                task.mutant.file, task.mutant.apply(source), task.tests, task.limit
-            )
-        )
-        number = sum(map(len, task.tests))
-        return Result(
-            task.room,
-            task.mutant,
-            outcome.status,
-            outcome.by,
-            outcome.seconds,
-            number,
-            task.left_out,
-        )
-
-    @classmethod
-    def measure(cls, part: tuple[int, list[str]]) -> int:
-        """Run the tests of some files under coverage.py; how many of them did not pass."""
-        number, files = part
-        store = STORE / f"part-{number}"
-        store.mkdir(exist_ok=True)
-        counts = in_fork(lambda: measure(store, files), cls.folder, 4 * 3600.0)
-        if not counts:
-            raise SystemExit(
-                f"the tests of {', '.join(files)} could not be run; MUTATION_LOG=FILE shows their "
-                "output"
-            )
-        return counts["not passed"]
-
-
-@contextmanager
-def lanes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Workers that are forks of this process, with torch imported and rankcheck not."""
-    with tempfile.TemporaryDirectory(prefix="mutation-") as parent:
-        fork = multiprocessing.get_context("fork")
-        pool = ProcessPoolExecutor(workers, fork, Lane.open, (parent,))
-        try:
-            yield pool
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def parts(files: Sequence[str], workers: int) -> list[tuple[int, list[str]]]:
-    """Numbered lists of files, a few a worker; neighbours, which take long together, are apart."""
-    number = min(len(files), 6 * workers)
-    return [(place, list(files[place::number])) for place in range(number)]
-
-
-def measured(pool: ProcessPoolExecutor, workers: int, only: tuple[str, ...]) -> Reach:
-    """Which test runs which line; measures what has changed since the last time.
-
-    `only`: how the files of the tests begin that are measured; all if it is empty.
-    """
-    STORE.mkdir(exist_ok=True)
-    note = STORE / "hashes.json"
-    known = json.loads(note.read_text()) if note.exists() else {}
-    names = [
-        path.relative_to(ROOT).as_posix()
-        for folder in ("rankcheck", "tests", "properties")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-    ]
-    now = hashes(ROOT, names)
-    base = {
-        name: digest
-        for name, digest in now.items()
-        if name.startswith("rankcheck/") or name.endswith("conftest.py") or "/_" in name
-    }
-    if known.get("base") != base:
-        shutil.rmtree(STORE)
-        STORE.mkdir()
-        known = {"base": base}
-    files = [
-        name
-        for name in names
-        if (not only or name.startswith(only))
-        and known.get(name) != now[name]
-        and ("/test_" in name or (not name.startswith("tests/") and "/_" not in name))
-    ]
-    if files:
-        print(f"measuring the reach of {len(files)} files of tests", file=sys.stderr)
-        begin = time.monotonic()
-        split = parts(files, workers)
-        failed = sum(pool.map(Lane.measure, split))
-        combine(STORE, [STORE / f"part-{number}" for number, _ in split], files)
-        note.write_text(json.dumps(known | {name: now[name] for name in files}))
-        print(
-            f"measured in {time.monotonic() - begin:.0f} s; {failed} tests did not "
-            "pass without a mutant and take no part (.mutation/failed.json)",
-            file=sys.stderr,
-        )
-    return load(STORE)
-
-
-def table(results: Sequence[Result], reasons: dict[tuple[str, ...], str]) -> str:
-    """Markdown: the score of each room, and the survivors."""
-    lines = ["| room | mutants | killed | survived | equivalent | score |", "|" + " --- |" * 6]
-    for room in dict.fromkeys(result.room for result in results):
-        here = [result for result in results if result.room == room]
-        alive = [result for result in here if result.status == "survived"]
-        same = sum(result.mutant.key in reasons for result in alive)
-        counted = len(here) - same
-        score = f"{(len(here) - len(alive)) / counted:.0%}" if counted else "-"
-        killed = len(here) - len(alive)
-        cells = (room, len(here), killed, len(alive) - same, same, score)
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    lines += ["", "| survivor | before | after | tests | left out |", "|" + " --- |" * 5]
-    for result in results:
-        mutant = result.mutant
-        if result.status == "survived" and mutant.key not in reasons:
-            before, after = (text.replace("|", "\\|") for text in (mutant.before, mutant.after))
-            place, counts = f"{mutant.file}:{mutant.line}", f"{result.tests} | {result.left_out}"
-            lines.append(f"| {place} | `{before}` | `{after}` | {counts} |")
-    return "\n".join(lines) + "\n"
-
-
-def tasks(arguments: argparse.Namespace, rooms: Sequence[str], reach: Reach) -> Iterator[Task]:
-    """The sample of each room, with the tests of each mutant."""
-    reasons, alive = equivalents(), survivors(arguments.survivors)
-    for room in rooms:
-        chosen = sample(room, arguments.sample, arguments.seed)
-        if alive is not None:
-            chosen = [mutant for mutant in of_room(room) if mutant.key in alive]
-        for mutant in chosen:
-            tests, left_out = stages(reach, mutant, room, arguments.budget)
-            limit = 30 + 5 * sum(reach.seconds[test] for stage in tests for test in stage)
-            yield Task(room, mutant, tests, left_out, limit, mutant.key in reasons)
-
-
-def run(arguments: argparse.Namespace, rooms: Sequence[str]) -> list[Result]:
-    """Try the sample of each room."""
+    torch.set_num_threads(1)  # a fork begins with what is imported here, which is not rankcheck
+    rooms = list(options.rooms)
+    if "all" in rooms:
+        names = (one.stem for one in sorted((ROOT / "rankcheck").iterdir()))
+        rooms = [name for name in names if not name.startswith(("_", "."))]
+    samples = {room: sample(room, options.sample, options.seed) for room in rooms}
     results: list[Result] = []
-    warm_up()
-    with lanes(arguments.workers) as pool:
-        reach = measured(pool, arguments.workers, tuple(arguments.tests))
-        until = time.monotonic() + 60 * arguments.minutes
-        every = list(tasks(arguments, rooms, reach))
+    until = time.monotonic() + 60 * options.minutes
+    with tempfile.TemporaryDirectory(prefix="mutation-") as parent:
+        folder = copy_of(ROOT, Path(parent).resolve())
+        reach = Reach({}, {})
+        if not all(room.startswith(CLAIMS) for room in rooms):
+            reach = in_fork(partial(measure, options.tests), folder, 4 * 3600.0)
         # The rooms in turn, so that each has its share when the time is up.
-        turns = defaultdict(list)
-        for task in every:
-            turns[task.room].append(task)
-        order = sorted(every, key=lambda task: turns[task.room].index(task))
-        for future in as_completed(pool.submit(Lane.try_out, task) for task in order):
-            result = future.result()
-            results.append(result)
-            mutant = result.mutant
-            print(
-                f"{result.room} {result.status:8} {result.seconds:5.1f} s  "
-                f"{mutant.file}:{mutant.line}  {mutant.before} -> {mutant.after}  {result.by}",
-                file=sys.stderr,
-                flush=True,
-            )
-            if arguments.json:
-                text = json.dumps([asdict(result) for result in results], indent=1)
-                arguments.json.write_text(text, encoding="utf-8")
+        for room, mutant in filter(None, chain(*zip_longest(*(
+            [(room, mutant) for mutant in mutants] for room, mutants in samples.items()
+        )))):  # fmt: skip
+            work = [partial(verified, mutant.file)]
+            if not room.startswith(CLAIMS):
+                tests = reach.tests(mutant, room, options.budget)
+                work = [partial(run_tests, part) for part in tests if part]
+            outcome = try_out(mutant, folder, work, 30 + 5 * options.budget)
+            results.append((room, mutant, outcome))
+            change = f"{mutant.before} -> {mutant.after[0]}"
+            print(f"{outcome} {mutant.file}:{mutant.line} {change}", file=sys.stderr, flush=True)
             if time.monotonic() > until:
                 break
-    place = {(task.room, task.mutant): number for number, task in enumerate(every)}
-    return sorted(results, key=lambda result: place[result.room, result.mutant])
+    return results
+
+
+def table(results: Sequence[Result]) -> str:
+    """Markdown: the share that dies of each room, and the survivors."""
+    lines = ["| room | mutants | killed | survived | loose | share |", "|" + " --- |" * 6]
+    for room in dict.fromkeys(room for room, _, _ in results):
+        counts = Counter(outcome for name, _, outcome in results if name == room)
+        killed, survived, loose = (counts[name] for name in ("killed", "survived", "loose"))
+        share = f"{killed / max(1, killed + survived):.0%}"
+        cells = (room, killed + survived + loose, killed, survived, loose, share)
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines += ["", "| survivor | before | after |", "|" + " --- |" * 3]
+    for _, mutant, outcome in results:
+        if outcome == "survived":
+            before, after = (text.replace("|", "\\|") for text in (mutant.before, mutant.after[0]))
+            lines.append(f"| {mutant.file}:{mutant.line} | `{before}` | `{after}` |")
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     """Read the arguments, run, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("rooms", nargs="+", choices=[*ROOMS, "all"], metavar="ROOM")
+    parser.add_argument("rooms", nargs="+", metavar="ROOM", help="a room, `all`, claims=SELECTOR")
     parser.add_argument("--sample", type=int, default=50, help="mutants a room (default 50)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default 0)")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests a mutant")
-    parser.add_argument(
-        "--tests", nargs="+", default=[], metavar="PATH", help="measure and run only these tests"
-    )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=os.cpu_count() or 1,
-        help="mutants at a time",
-    )
-    parser.add_argument("--survivors", type=Path, help="only those of an earlier --json file")
     parser.add_argument("--minutes", type=float, default=600, help="start no mutant after that")
-    parser.add_argument("--json", type=Path, help="write every mutant and its outcome")
-    parser.add_argument("--markdown", type=Path, help="write the table to a file as well")
-    arguments = parser.parse_args()
-    rooms = ROOMS if "all" in arguments.rooms else tuple(arguments.rooms)
-    text = table(run(arguments, rooms), equivalents())
-    if arguments.markdown:
-        arguments.markdown.write_text(text, encoding="utf-8")
-    print(text)
+    parser.add_argument("--tests", nargs="+", default=[], metavar="PATH", help="only these tests")
+    print(table(run(parser.parse_args())))
 
 
 if __name__ == "__main__":
