@@ -149,7 +149,7 @@ def test_cited():
     assert whole.witness == "rankcheck.witnesses.deepen.deepen"
     assert "Thm 4 of Me 2027" in index.page(whole)
     assert "result: stands: by t.whole" in index.page(entries[3])
-    assert "reason: too long" in index.page(entries[4])
+    assert "not checked here: too long" in index.page(entries[4])
 
 
 PLAIN = '''
