@@ -125,6 +125,7 @@ def test_many_points_at_once_give_what_each_point_gives(claim, widths):
 # Truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [networks_with_inputs, balanced_networks_with_inputs])
 def test_every_theorem_holds_on_the_networks_of_the_generators(family):
     nets, X = family(depth=(1, 4), points=(3, 3))(BatchSource(11, 12))
@@ -582,6 +583,7 @@ def test_progress_is_told_once_for_each_theorem():
     assert told == [1] * len(facts)
 
 
+@pytest.mark.slow
 def test_a_trained_network_passes():
     torch.manual_seed(0)
     X = torch.randn(60, 4)

@@ -100,6 +100,7 @@ def check(stored, path, data):
     return proved and not found[0].changed
 
 
+@pytest.mark.slow
 @cases(80)
 @given(data=st.data())
 def test_what_is_proved_is_true(stored, path, data):
@@ -108,6 +109,7 @@ def test_what_is_proved_is_true(stored, path, data):
     check(stored, path, signed(changed) if data.draw(st.integers(0, 7)) else changed)
 
 
+@pytest.mark.slow
 @cases(15)
 @given(data=st.data())
 def test_the_command_agrees(stored, path, data):
@@ -120,6 +122,7 @@ def test_the_command_agrees(stored, path, data):
     assert not (ended.code == 0 and not proved)
 
 
+@pytest.mark.slow
 @cases(40)
 @given(data=st.data())
 def test_a_torn_certificate(stored, path, data):
@@ -137,6 +140,7 @@ OLD = {
 }
 
 
+@pytest.mark.slow
 @cases(60)
 @given(data=st.data())
 def test_a_certificate_of_an_older_schema(path, data):
@@ -151,6 +155,7 @@ def test_a_certificate_of_an_older_schema(path, data):
     refused("older schema", (CertificateError,), lambda: instances_of(path))
 
 
+@pytest.mark.slow
 @cases(15)
 @given(data=st.data())
 def test_an_instance_that_is_typed(stored, here, data):
@@ -167,6 +172,7 @@ def test_an_instance_that_is_typed(stored, here, data):
     assert [p.name for p in folder.glob("*")] == (["t.norm.json"] if ended.code == 0 else [])
 
 
+@pytest.mark.slow
 @cases(20)
 @given(data=st.data())
 def test_names_lead_nowhere_else(stored, path, data):

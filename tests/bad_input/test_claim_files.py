@@ -70,6 +70,7 @@ def mine(here):
     return here / "changed" / "other.py"
 
 
+@pytest.mark.slow
 @cases(20)
 @given(text=changed_files(), command=st.sampled_from(["list", "show"]))
 def test_it_is_listed_without_being_run(mine, text, command):
@@ -78,6 +79,7 @@ def test_it_is_listed_without_being_run(mine, text, command):
     assert not (mine.parent.parent / "ran").exists()
 
 
+@pytest.mark.slow
 @cases(20)
 @given(text=changed_files())
 def test_each_claim_has_a_row(mine, text):

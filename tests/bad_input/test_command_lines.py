@@ -74,6 +74,7 @@ def place(here, stored):
     return inner
 
 
+@pytest.mark.slow
 @cases(60)
 @given(line=command_lines())
 def test_an_answer_in_one_line(place, line):

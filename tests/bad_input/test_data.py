@@ -49,6 +49,7 @@ def test_the_good_ones_are_read(folder, name):
 
 
 @pytest.mark.parametrize("name", DATA)
+@pytest.mark.slow
 @cases(120)
 @given(data=st.data())
 def test_a_torn_file(folder, name, data):
@@ -83,6 +84,7 @@ TYPES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @cases(120)
 @given(SHAPES, TYPES, st.sampled_from(["True", "False", "0", "None", "__import__"]), st.booleans())
 def test_a_header_of_numpy_that_lies(folder, shape, dtype, order, packed):
@@ -100,12 +102,14 @@ FIELDS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @cases(150)
 @given(st.lists(st.lists(FIELDS, max_size=3), max_size=4), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_a_table_of_odd_fields(folder, rows, end):
     check(folder / "d.csv", end.join(",".join(row) for row in rows).encode() or b"\n")
 
 
+@pytest.mark.slow
 @cases(100)
 @given(arrays(3, 2) | STRANGE)
 def test_objects_that_are_no_data(value):

@@ -119,6 +119,7 @@ def whole(path, head):
 READ: list[int] = []
 
 
+@pytest.mark.slow
 @cases(60)
 @given(data=st.data())
 def test_a_changed_journal(journals, path, data):
@@ -139,6 +140,7 @@ def test_changes_are_read_and_not_left_out_as_damaged(journals, path):
     assert READ[-1] == len(lines)
 
 
+@pytest.mark.slow
 @cases(8)
 @given(data=st.data())
 def test_a_true_claim_is_not_refuted(journals, stored, here, path, data):
@@ -147,6 +149,7 @@ def test_a_true_claim_is_not_refuted(journals, stored, here, path, data):
     assert not (here / ".rankcheck" / "t.true.json").exists()
 
 
+@pytest.mark.slow
 @cases(8)
 @given(data=st.data())
 def test_a_false_claim_is_refuted_by_true_numbers(journals, stored, here, path, data):
@@ -159,6 +162,7 @@ def test_a_false_claim_is_refuted_by_true_numbers(journals, stored, here, path, 
         assert square(json.loads(certificate.read_text())["smallest"]) > 9
 
 
+@pytest.mark.slow
 @cases(40)
 @given(data=st.data())
 def test_a_torn_journal(journals, path, data):

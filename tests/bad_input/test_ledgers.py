@@ -33,6 +33,7 @@ def read(path):
     return bool(found)
 
 
+@pytest.mark.slow
 @cases(30)
 @given(data=st.data())
 def test_a_changed_ledger(stored, path, data):
@@ -47,6 +48,7 @@ def test_a_changed_ledger(stored, path, data):
     assert (ended.code, bool(ended.err)) == ((0, False) if whole else (2, True))
 
 
+@pytest.mark.slow
 @cases(20)
 @given(data=st.data())
 def test_a_torn_ledger(stored, path, data):
@@ -55,6 +57,7 @@ def test_a_torn_ledger(stored, path, data):
     assert run("show", "show", "mine.py", "--ledger", path).code == (0 if whole else 2)
 
 
+@pytest.mark.slow
 @cases(20)
 @given(data=st.data())
 def test_what_is_no_ledger_is_not_written_over(stored, path, data):
@@ -69,6 +72,7 @@ def _bytes(text):
     return text.encode("utf-8", "surrogatepass")
 
 
+@pytest.mark.slow
 @cases(40)
 @given(data=st.data())
 def test_a_row_with_other_values(stored, data):

@@ -1,5 +1,6 @@
 """Networks of arrays that do not fit: a rule in words, or a network that computes."""
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ def layers(draw):
     return weights, biases
 
 
+@pytest.mark.slow
 @cases(150)
 @given(layers(), SLOPES, st.sampled_from([Network, Network.of, Network.unchecked_slope]))
 def test_a_network_is_made_or_the_rule_is_said(parts, slope, make):
@@ -45,12 +47,14 @@ def test_a_network_is_made_or_the_rule_is_said(parts, slope, make):
         assert net(torch.ones(*net.batch, net.widths[0], dtype=torch.float64)) is not None
 
 
+@pytest.mark.slow
 @cases(30)
 @given(st.lists(arrays(2, 2), max_size=2) | STRANGE, SLOPES)
 def test_a_network_without_biases(weights, slope):
     refused("networks", KINDS, lambda: Network.linear(weights, slope))
 
 
+@pytest.mark.slow
 @cases(80)
 @given(arrays(2) | arrays(4, 2), st.sampled_from(POINTS))
 def test_points_fit_or_the_rule_is_said(x, method):
@@ -58,6 +62,7 @@ def test_points_fit_or_the_rule_is_said(x, method):
     refused("points", KINDS, lambda: getattr(net, method)(x))
 
 
+@pytest.mark.slow
 @cases(30)
 @given(
     st.sampled_from(["after", "merged_after", "parallel", "add"]),

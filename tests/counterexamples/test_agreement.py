@@ -133,6 +133,7 @@ CANCELLING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CANCELLING)
 def test_honest_rounding_beyond_the_tolerance_is_no_alarm(declare, name):
     """Sides that cancel and say no `scale`: the errors are large multiples of the tolerance."""

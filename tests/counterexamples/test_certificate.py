@@ -157,6 +157,7 @@ def numbers_of(data):
     return list(walk(data, ()))
 
 
+@pytest.mark.slow
 def test_every_single_change_is_noticed(certified):
     """Each value of the file, changed with and without a new checksum: nothing passes."""
     claim, path = certified

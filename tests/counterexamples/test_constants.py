@@ -77,6 +77,7 @@ def verified(claim, folder):
     return verify_claim(claim, Settings(PROFILE, seed=0, folder=folder, shrink=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BODIES)
 def test_nothing_is_proved_about_a_computed_float(stated, tmp_path, name):
     row = verified(stated(name), tmp_path)

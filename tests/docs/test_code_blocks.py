@@ -125,6 +125,7 @@ def run(path: Path, namespace: dict) -> dict:
     return document.namespace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=shown)
 def test_blocks_run(path, quiet_world):
     run(path, around() if shown(path) in EXCERPTS else {})
@@ -157,6 +158,7 @@ def recipe_file(quiet_world):
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", recipes())
 def test_what_verify_answers(name, recipe_file, capsys):
     section = recipes()[name]

@@ -62,10 +62,12 @@ class Fault:
     codes: tuple[int, ...]
 
 
-#: The rows after the fourth differ in the signal alone, and run under `deep`.
+#: The rows of the nightly lane differ in the signal or the command alone.
 TABLE = [
     Fault("verify mine.py --workers 2 --json x.json", "parent", "SIGKILL", (-9,)),
     Fault("verify mine.py --workers 2 --json x.json", "worker", "SIGKILL", (0, 3)),
+]
+NIGHTLY = [
     Fault("hunt mine.py::test_slow --workers 2 --budget 3", "parent", "SIGTERM", ENDED),
     Fault("certify mine.py::test_slow", "parent", "SIGTERM", ENDED),
     Fault("verify mine.py --workers 2 --json x.json", "parent", "SIGTERM", ENDED),
@@ -74,15 +76,16 @@ TABLE = [
     Fault("report mine.py --workers 2 --out x.html", "parent", "SIGKILL", (-9,)),
     Fault("report mine.py --workers 2 --out x.html", "worker", "SIGKILL", (0, 3)),
 ]
-if os.environ.get("RANKCHECK_PROFILE") != "deep":
-    del TABLE[4:]
 
 
 def named(fault):
     return f"{fault.line.split()[0]}-{fault.victim}-{fault.signal}"
 
 
-@pytest.fixture(params=TABLE, ids=named)
+@pytest.fixture(
+    params=[*TABLE, *(pytest.param(fault, marks=pytest.mark.nightly) for fault in NIGHTLY)],
+    ids=named,
+)
 def struck(request, tmp_path):
     """A row: the folder, what the command ended with, and its descendants before the blow."""
     fault = request.param

@@ -134,6 +134,7 @@ def test_only_a_proof_exits_with_one(capsys, name, code, verdict):
     assert verdict in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_proof_among_several_hunts_counts(tmp_path, capsys):
     Path("two.py").write_text(
         "from rankcheck import conjecture, leq\n"

@@ -54,6 +54,7 @@ def nuclear(A, B, C, *, exponent=HALF):
     return leq(nuclear_norm(P), size**exponent * frobenius_squared(P).sqrt())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_a_mutant_near_the_truth_is_caught_at_every_seed(declare, tmp_path, seed):
     claim = declare(
@@ -78,6 +79,7 @@ def loose(tmp_path, monkeypatch):
     registry.forget("controls.loose")
 
 
+@pytest.mark.slow
 def test_a_mutant_that_is_true_fails_with_its_ratio_and_a_command(loose, tmp_path, capsys):
     row = rankcheck.verify_claim(loose, Settings(folder=tmp_path, shrink=0))
     assert row.verdict == "failed"

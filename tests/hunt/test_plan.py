@@ -39,6 +39,7 @@ def by_depth(shape):
     return 1 / (1 + shape.integers[0])
 
 
+@pytest.mark.slow
 def test_rounds_depend_on_the_seed_and_the_outcomes_alone(hunted, unfitted):
     claim = hunted("deep")
     first = played(claim, 0, 6, by_depth)[1]
@@ -119,6 +120,7 @@ def test_a_shape_keeps_the_least_margin_of_each_relation(hunted):
         plan.take(shard, Outcome(Counts(evaluated=1), (0.5,)))
 
 
+@pytest.mark.slow
 def test_more_is_spent_where_margins_are_small_and_every_shape_gets_some(hunted, unfitted):
     _, shards = played(hunted("deep"), 0, 30, lambda s: 0.02 if s.integers[0] == 4 else 0.9)
     visits = Counter(s.shape for s in shards if s.strategy in ("descend", "perturb"))
@@ -234,6 +236,7 @@ def test_neighbours_of_the_best_shapes_are_one_larger_or_one_smaller():
     assert steps == {-1, 1}
 
 
+@pytest.mark.slow
 def test_shapes_that_tight_instances_fit_into_are_scouted(hunted):
     plan = Plan(hunted("deep"), STANDARD, 0)
     for shard in plan.round(0):

@@ -304,6 +304,7 @@ def drawn_by(generator, key, draws):
         yield from source.record.choices
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANGES)
 def test_ranges_are_the_stated_ones(name):
     generator, entries, integers = RANGES[name]

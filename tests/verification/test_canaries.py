@@ -142,6 +142,7 @@ ENGINES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_broken_engine_is_noticed(monkeypatch, name):
     ENGINES[name](monkeypatch)
@@ -161,6 +162,7 @@ def test_the_error_names_the_canary_and_the_versions(monkeypatch):
     assert f"torch {metadata.version('torch')}" in said
 
 
+@pytest.mark.slow
 def test_doctor(capsys, monkeypatch):
     assert cli.main(["doctor"]) == 0
     out = capsys.readouterr().out
@@ -177,6 +179,7 @@ def _untrusted():
     raise InstallationError("a canary")
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_be_trusted_stops_the_run():
     with Pool[int](_untrusted, 1) as pool:
         pool.submit(1)

@@ -173,6 +173,7 @@ def test_a_counterexample_is_found_beside_instances_that_raise(declare, verify):
     assert row.verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_an_instance_that_raises_fails_the_claim(declare, verify):
     row = verify(declare(of_inverse, squares(), loose="so", file=Path(__file__)))
     assert row.verdict == "failed"
@@ -240,6 +241,7 @@ def test_errors_of_usage_are_not_caught(declare):
         evaluated(declare(lambda x: x, squares_of_numbers()))
 
 
+@pytest.mark.slow
 def test_a_control_whose_body_raises_is_not_caught(declare, verify):
     def body(A, b, *, invert=False):
         return of_inverse(0 * A, b) if invert else leq(-frobenius_squared(A), 0.0)

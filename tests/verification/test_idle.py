@@ -121,6 +121,7 @@ def test_it_is_shown(declare, tmp_path):
     assert lines[place - 1].startswith("relation 1: asserted on")
 
 
+@pytest.mark.slow
 def test_the_generator_of_the_inverses_exercises_its_exponential():
     """Its hidden layers were as wide as the space of the tangents, and e^{c_1} could be dropped."""
     from rankcheck.catalogue.loader import load

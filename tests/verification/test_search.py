@@ -266,6 +266,7 @@ def test_the_seed_decides_what_is_seen(declare, scalars, how):
     assert run(0) != run(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_evaluates_what_it_says(declare, scalars, name):
     """Unless Hypothesis runs out of different instances, so many are drawn and swept."""

@@ -116,6 +116,7 @@ def test_planar_loops_cost_their_dimension(spine):
         assert torch.allclose(loop.cost(), loop.cost() * 0 + dimension * loop.length)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "least"),
     [
