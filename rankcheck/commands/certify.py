@@ -46,7 +46,7 @@ from rankcheck.verification.profiles import Settings
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
-    from rankcheck.counterexamples.violation import Violation
+    from rankcheck.counterexamples.instance import Instance
 
 HELP = "write the certificate of a false claim"
 
@@ -133,9 +133,9 @@ def _prepare(entries: Sequence[Entry], how: _How) -> Callable[[int, Tell], tuple
 
 def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
     """Write a certificate; as expected if the claim is proved false, and the text about it."""
-    from rankcheck.counterexamples.agreement import DisagreementError
     from rankcheck.counterexamples.certificate import folder_of
     from rankcheck.counterexamples.given import NotRefutedError
+    from rankcheck.counterexamples.instance import DisagreementError
 
     folder = how.folder or folder_of(claim)
     try:
@@ -144,7 +144,7 @@ def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
         from rankcheck.verification.certify import from_search
 
         violation = from_search(claim, how.settings.profile, how.settings.seed)
-        return Exit.EXPECTED, _write(claim, folder, violation, budget=how.settings.shrink)
+        return Exit.EXPECTED, _write(folder, violation, budget=how.settings.shrink)
     except NotRefutedError as error:
         return Exit.REFUTED, f"not certified: {error}"
     except DisagreementError as error:
@@ -163,14 +163,14 @@ def _write_given(claim: Claim, folder: Path, text: str, *, tight: bool) -> str:
         if claim.tight is None:
             raise InputError(f"{claim.id} has no tight family; --tight takes an instance of one")
         family = claim.tight
-    return _write(claim, folder, from_choices(claim, given.choices, family=family), budget=None)
+    return _write(folder, from_choices(claim, given.choices, family=family), budget=None)
 
 
-def _write(claim: Claim, folder: Path, violation: Violation, *, budget: float | None) -> str:
+def _write(folder: Path, violation: Instance, *, budget: float | None) -> str:
     """Make a violation small and write its certificate; returns the text about it."""
     from rankcheck.counterexamples.reporting import report_violation
 
-    found = report_violation(claim, violation, folder, budget=budget)
+    found = report_violation(violation, folder, budget=budget)
     if found.certificate is None:
         raise InputError(f"a certificate cannot be written to {folder}")
     return found.message
@@ -188,9 +188,9 @@ def _refuted(entries: list[Entry]) -> list[Entry]:
 
 def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
     """Certify one claim again; as expected if its instances still refute it, and the text."""
-    from rankcheck.counterexamples.agreement import DisagreementError
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.given import NotRefutedError
+    from rankcheck.counterexamples.instance import DisagreementError
     from rankcheck.counterexamples.message import sides
     from rankcheck.counterexamples.recertify import recertify
     from rankcheck.instances.choices import ChoicesError

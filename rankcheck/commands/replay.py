@@ -111,8 +111,8 @@ def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
 
 def _proved(path: Path, entry: Entry) -> tuple[Exit, str]:
     """As expected if a certificate proves what it says, and the text about it."""
-    from rankcheck.counterexamples.agreement import DisagreementError
     from rankcheck.counterexamples.certificate import CertificateError
+    from rankcheck.counterexamples.instance import DisagreementError
     from rankcheck.counterexamples.message import sides
     from rankcheck.counterexamples.replay import replay
 

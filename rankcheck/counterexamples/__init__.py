@@ -18,24 +18,24 @@ from rankcheck.counterexamples.given import (
     from_choices,
     read_instance,
 )
+from rankcheck.counterexamples.instance import DisagreementError, Instance, evaluate, excess
 from rankcheck.counterexamples.judge import Judgement, exact_instance, judge
 from rankcheck.counterexamples.message import raised_message, refuted_message, undecided_message
 from rankcheck.counterexamples.recertify import Recertified, recertify
 from rankcheck.counterexamples.replay import Replayed, find, replay
 from rankcheck.counterexamples.reporting import Found, report_violation
-from rankcheck.counterexamples.shrinking import Small, shrink_record, shrink_violation
-from rankcheck.counterexamples.violation import Violation, evaluate, excess
+from rankcheck.counterexamples.shrinking import shrink_record, shrink_violation
 
 __all__ = [
     "CertificateError",
+    "DisagreementError",
     "Found",
     "Given",
+    "Instance",
     "Judgement",
     "NotRefutedError",
     "Recertified",
     "Replayed",
-    "Small",
-    "Violation",
     "describe_instance",
     "evaluate",
     "exact_instance",

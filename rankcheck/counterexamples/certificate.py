@@ -16,15 +16,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankcheck import balls
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.facts import is_id
 from rankcheck.claims.kinds import FALSE
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.describe import describe_instance, rounded_down
+from rankcheck.counterexamples.describe import describe_exact, rounded_down
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
-from rankcheck.counterexamples.violation import Violation
 from rankcheck.errors import InputError
 from rankcheck.files import write_json
 from rankcheck.instances.choices import write_choices
@@ -77,7 +76,7 @@ def folder_of(claim: Claim) -> Path:
     return stored_path(claim).parent if claim.kind in FALSE else LEFT
 
 
-def write(folder: Path, claim: Claim, violation: Violation, worst: Violation | None = None) -> Path:
+def write(folder: Path, violation: Instance, worst: Instance | None = None) -> Path:
     """Write the certificate of a proved violation to `folder/ID.json`; the path.
 
     Args:
@@ -87,21 +86,20 @@ def write(folder: Path, claim: Claim, violation: Violation, worst: Violation | N
         ValueError: if a violation is not proved.
         OSError: if the file cannot be written.
     """
-    fields = contents(folder, claim, violation, worst)
+    fields = contents(folder, violation, worst)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{claim.id}.json"
+    path = folder / f"{violation.claim.id}.json"
     write_json(path, {**fields, "sha256": digest(fields)}, follow=False)
     return path
 
 
-def contents(
-    folder: Path, claim: Claim, violation: Violation, worst: Violation | None = None
-) -> dict[str, Any]:
+def contents(folder: Path, violation: Instance, worst: Instance | None = None) -> dict[str, Any]:
     """The fields of a certificate in `folder`, without the checksum.
 
     Raises:
         ValueError: if a violation is not proved.
     """
+    claim = violation.claim
     file, path = _whereabouts(folder, claim)
     return {
         "schema": SCHEMA,
@@ -110,8 +108,8 @@ def contents(
         "path": path,
         "statement": claim.statement,
         "statement_sha256": claim.statement_hash,
-        "smallest": section(claim, violation),
-        "worst": None if worst is None else section(claim, worst),
+        "smallest": section(violation),
+        "worst": None if worst is None else section(worst),
         "versions": versions(),
     }
 
@@ -132,25 +130,23 @@ def _whereabouts(folder: Path, claim: Claim) -> tuple[str, str]:
     return Path(os.path.relpath(file, folder)).as_posix(), "" if beside else str(file)
 
 
-def section(claim: Claim, violation: Violation) -> dict[str, Any]:
+def section(violation: Instance) -> dict[str, Any]:
     """What a certificate says of one instance.
 
     Raises:
         ValueError: if the violation is not proved.
     """
-    judgement = violation.judgement
+    judgement = violation.in_balls
     if not violation.proved or judgement.lhs is None or judgement.rhs is None:
         raise ValueError(
-            f"this instance of {claim.id} is {judgement.finding}; a certificate attests a proved "
-            "violation"
+            f"this instance of {violation.claim.id} is {judgement.finding}; "
+            "a certificate attests a proved violation"
         )
-    with balls.precision(judgement.bits):
-        description = describe_instance(claim, violation.instance)
     also = [_sides(part) for part in judgement.also]
     return {
         "family": violation.family.name,
         "instance": write_choices(violation.record),
-        "description": description,
+        "description": describe_exact(violation),
         "relation": judgement.relation,
         **_sides(judgement),
         "bits": judgement.bits,
@@ -179,13 +175,9 @@ def read(path: Path) -> Mapping[str, Any]:
     """
     data = load_json(path)
     if isinstance(data, dict) and type(data.get("schema")) is int and data["schema"] != SCHEMA:
-        name = data.get("claim")
-        if not isinstance(name, str) or not is_id(name):
-            name = "ID"
         raise CertificateError(
             f"{path} is a certificate of schema {shown(data['schema'])}; this version reads schema "
-            f"{SCHEMA}. To write it anew: rankcheck certify CLAIM --again, where CLAIM is {name}, "
-            f"or FILE::{name} in a file of your own"
+            f"{SCHEMA}, and `rankcheck certify` writes it"
         )
     _check_fields(path, data, _HEAD, "a certificate")
     if not is_id(data["claim"]):

@@ -9,11 +9,12 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from rankcheck import balls
 from rankcheck.balls import BallArray
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.violation import Violation
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import write_choices
 from rankcheck.text import array_text, value_text
 
@@ -36,15 +37,21 @@ def describe_part(name: str, part: Any) -> str:
     return f"{name} = {value_text(part)}" if describe is None else str(describe())
 
 
-def describe_drawn(violation: Violation, description: str) -> str:
+def describe_exact(instance: Instance) -> str:
+    """An instance in exact numbers, as it was judged."""
+    with balls.precision(instance.in_balls.bits):
+        return describe_instance(instance.claim, instance.exact)
+
+
+def describe_drawn(instance: Instance, description: str) -> str:
     """What the generator drew, after its name: `gram(): [2, [1, 0]]`, as `read_choices` takes it.
 
     It is empty if the instance, described as `description`, shows every tensor that was drawn.
     """
-    texts = (array_text(BallArray.exact(t)) for t in violation.record.tensors)
+    texts = (array_text(BallArray.exact(t)) for t in instance.record.tensors)
     if all(_shows(description, text) for text in texts):
         return ""
-    return f"{violation.family}: {json.dumps(write_choices(violation.record))}"
+    return f"{instance.family}: {json.dumps(write_choices(instance.record))}"
 
 
 def _shows(description: str, text: str) -> bool:

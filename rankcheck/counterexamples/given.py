@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.agreement import require_agreement
 from rankcheck.counterexamples.certificate import CertificateError
-from rankcheck.counterexamples.judge import judge
-from rankcheck.counterexamples.violation import Violation
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
-from rankcheck.instances.choices import read_choices, write_choices
-from rankcheck.instances.record import Record
+from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
 from rankcheck.stored import StoredError, parse, shown
 
@@ -59,33 +56,17 @@ def read_instance(text: str) -> Given:
 def instances_of(path: Path) -> dict[str, Given]:
     """The instances of a certificate by their names, `smallest` and possibly `worst`.
 
-    Reads schema 1 too, which has a list of records with their ranges in place of choices.
-
     Raises:
         CertificateError: if the file is not a certificate, or has been changed.
     """
-    data = certificates.load_json(path)
-    if not isinstance(data, dict) or data.get("schema") != 1:
-        data = certificates.read(path)
-        names = [name for name in ("smallest", "worst") if data[name] is not None]
-        return {name: Given(data[name]["instance"], data[name]["family"]) for name in names}
-    try:
-        certificates.check_digest(path, data)
-        names = [name for name in ("smallest", "worst") if data[name] is not None]
-        return {name: _of_schema_1(data[name]) for name in names}
-    except CertificateError:
-        raise
-    except (KeyError, TypeError, ValueError) as error:
-        raise CertificateError(f"{path} is malformed: {type(error).__name__}: {error}") from error
-
-
-def _of_schema_1(section: Mapping[str, Any]) -> Given:
-    return Given(write_choices(Record.from_json(section["record"])), str(section["family"]))
+    data = certificates.read(path)
+    names = [name for name in ("smallest", "worst") if data[name] is not None]
+    return {name: Given(data[name]["instance"], data[name]["family"]) for name in names}
 
 
 def from_choices(
     claim: Claim, choices: Sequence[Any], *, family: Instances | None = None
-) -> Violation:
+) -> Instance:
     """The violation of an instance that is given as what its generator draws, in order.
 
     Args:
@@ -102,25 +83,25 @@ def from_choices(
     if family is None:
         raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
     record = read_choices(family, choices, check_hypotheses=False)
-    judgement = judge(claim, record, family=family)
-    require_agreement(claim, family, record, judgement)
-    return proved(claim, Violation(record, family, judgement))
+    instance = Instance(claim, family, record)
+    instance.require_agreement()
+    return proved(instance)
 
 
-def proved(claim: Claim, violation: Violation) -> Violation:
-    """The violation itself, if it is proved.
+def proved(instance: Instance) -> Instance:
+    """The instance itself, if it is proved to violate its claim.
 
     Raises:
         NotRefutedError: if it is not, with the reason.
     """
-    judgement = violation.judgement
+    judgement, claim = instance.judgement, instance.claim
     if judgement.finding == "outside":
         raise NotRefutedError(
             f"this instance does not satisfy the hypotheses of {claim.id}: {judgement.reason}"
         )
-    if not violation.proved:
+    if not instance.proved:
         raise NotRefutedError(
             f"this instance does not refute {claim.id}: {judgement.finding} "
             f"{judgement.reason}".rstrip()
         )
-    return violation
+    return instance

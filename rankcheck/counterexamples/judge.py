@@ -69,7 +69,10 @@ class Judgement:
         relative_excess: the same relative to the larger side.
         also: of a disjunction, the other parts, which fail in the same entry. What stands above is
             that of the part that is nearest to holding.
+        inexact: whether the reason names floats of the body that were computed.
+        disagree: whether the reason is that floats and balls disagree; it has both figures.
         instance: the instance in exact numbers, as it was judged; None if it was not built.
+        relations: what the body returned for it on balls; None if it did not.
     """
 
     finding: Finding
@@ -85,7 +88,15 @@ class Judgement:
     also: tuple[Judgement, ...] = ()
     unprovable: bool = False
     short: bool = False
+    inexact: bool = False
+    disagree: bool = False
     instance: tuple[Any, ...] | None = None
+    relations: tuple[Relation, ...] | None = None
+
+    @property
+    def violation(self) -> bool:
+        """Whether the instance ends a search: a violation is proved, or not excluded."""
+        return self.finding in ("refuted", "undecided")
 
 
 def exact_instance(family: Instances, record: Record) -> tuple[Any, ...]:
@@ -151,7 +162,7 @@ def judge_instance(
         judgement = _decided(claim, build, precisions)
     if constants and judgement.finding == "undecided" and not judgement.unprovable:
         named = f"{judgement.reason}; {_inexact(claim, list(constants.values()))}"
-        judgement = replace(judgement, reason=named)
+        judgement = replace(judgement, reason=named, inexact=True)
     return judgement
 
 
@@ -162,12 +173,13 @@ def _decided(
 ) -> Judgement:
     undecided = Judgement("undecided", 0, "no precision was tried")
     for bits in precisions:
-        instance = None
+        instance = relations = None
         with balls.precision(bits):
             try:
                 instance = build()
                 with balls.conventions() as choices:
-                    decided = _decide(claim.relations(instance), bits)
+                    relations = claim.relations(instance)
+                    decided = _decide(relations, bits)
                 if decided.finding == "refuted" and choices.used:
                     for pattern in balls.OTHER_CONVENTIONS:
                         with balls.conventions(pattern):
@@ -191,7 +203,7 @@ def _decided(
                 why = f"it fails on balls, with {type(error).__name__}: {error}"
                 short = short_of_memory(error)
                 return Judgement("undecided", bits, why, short=short, instance=instance)
-        decided = replace(decided, instance=instance)
+        decided = replace(decided, instance=instance, relations=relations)
         if decided.finding != "undecided":
             return decided
         undecided = decided

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import traceback
 from pathlib import Path
 
 from rankcheck import balls
@@ -16,13 +15,15 @@ from rankcheck.counterexamples.describe import (
     approximately,
     approximately_both,
     describe_drawn,
+    describe_exact,
     describe_instance,
     middle,
     selector,
 )
-from rankcheck.counterexamples.judge import Judgement
-from rankcheck.counterexamples.shrinking.violations import Small
-from rankcheck.counterexamples.violation import Violation, evaluate
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.judge import PRECISIONS, Judgement, exact_instance
+from rankcheck.counterexamples.rounding import furthest
+from rankcheck.counterexamples.traces import innermost
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Record
@@ -34,64 +35,69 @@ READABLE = 2000
 TYPED = 200
 
 
-def refuted_message(claim: Claim, small: Small, left: str) -> str:
+def refuted_message(
+    smallest: Instance, worst: Instance | None, certificate: str, left_out: str | None = None
+) -> str:
     """The text of a proved violation.
 
     Args:
-        left: a line about the certificate.
+        worst: an instance with a larger violation, if there is one.
+        certificate: a line about it.
+        left_out: why it may not be the smallest, if there is a reason.
     """
-    judgement = small.smallest.judgement
+    claim, judgement = smallest.claim, smallest.in_balls
     assert judgement.lhs is not None
     assert judgement.rhs is not None
-    with balls.precision(judgement.bits):
-        instance = describe_instance(claim, small.smallest.instance)
+    instance = describe_exact(smallest)
     exactly = "; ".join(
         f"lhs = {part.lhs.describe()}, rhs = {part.rhs.describe()}"
         for part in (judgement, *judgement.also)
         if part.lhs is not None and part.rhs is not None
     )
-    if tolerance := _tolerance(claim, small.smallest):
+    if tolerance := _tolerance(smallest):
         exactly += f"; tolerance in floats {tolerance:.2g}"
     lines = [
         f"{claim.id} is false: {sides(judgement)} (certified, {judgement.bits}-bit balls)",
         f"  {_readable(instance)}",
-        *_drawn_lines(small.smallest, instance),
+        *_drawn_lines(smallest, instance),
         f"  claimed: {claim.claimed}",
         f"  exactly: {exactly}",
     ]
-    if small.worst is not small.smallest:
-        lines.append(f"  at worst: {sides(small.worst.judgement)} (in the certificate as well)")
-    lines.append(f"  {left}")
-    if small.left_out is not None:
-        lines.append(f"  it may not be the smallest: {small.left_out}")
-    return "\n".join(lines + _typed_lines(claim, small.smallest))
+    if worst is not None:
+        lines.append(f"  at worst: {sides(worst.in_balls)} (in the certificate as well)")
+    lines.append(f"  {certificate}")
+    if left_out is not None:
+        lines.append(f"  it may not be the smallest: {left_out}")
+    return "\n".join(lines + _typed_lines(smallest))
 
 
-def undecided_message(claim: Claim, violation: Violation) -> str:
+def undecided_message(violation: Instance) -> str:
     """The text of a violation in floats that is not proved: the figures, and why it is not."""
-    judgement = violation.judgement
-    source = ReplaySource(violation.record)
-    instance = violation.family(source)
-    relation, entry = _furthest(claim.relations(instance))
+    claim, judgement = violation.claim, violation.judgement
+    entry = furthest(violation.relations)
+    relation = entry.relation
     label = f"{relation.label}: " if relation.label else ""
-    said = ", and ".join(_in_floats(part, entry) for part in relation.parts)
-    violated = bool(relation.violated().reshape(-1)[entry])
+    figures = ", and ".join(_in_floats(part, entry.place) for part in relation.parts)
     lines = [
-        f"{claim.id} is undecided: {label}{said}",
-        *([] if violated else ["  violated in a batch of instances, whose last digits may differ"]),
+        f"{claim.id} is undecided: {label}{figures}",
+        *(
+            []
+            if entry.violated
+            else ["  violated in a batch of instances, whose last digits may differ"]
+        ),
         f"  not certified: {judgement.reason}",
     ]
     if judgement.lhs is not None and judgement.rhs is not None:
         lines.append(
             f"  in balls: lhs = {judgement.lhs.describe()}, rhs = {judgement.rhs.describe()}"
         )
-    described = describe_instance(claim, instance)
+    described = describe_instance(claim, violation.family(ReplaySource(violation.record)))
     lines += [
         f"  {_readable(described)}",
         *_drawn_lines(violation, described),
         f"  claimed: {claim.claimed}",
     ]
-    return "\n".join(lines + _typed_lines(claim, violation))
+    return "\n".join(lines + _typed_lines(violation))
 
 
 def raised_message(
@@ -105,16 +111,15 @@ def raised_message(
         error: what was raised, with its traceback.
         by: what raised it, the body or the generator.
     """
-    frames = traceback.extract_tb(error.__traceback__)
-    inside = [frame for frame in frames if frame.filename == str(claim.file)]
-    said = " ".join(str(error).split())
-    name, because = type(error).__name__, f": {said}" if said else ""
+    frame = innermost(error, [claim.file], elsewhere=True)
+    text = " ".join(str(error).split())
+    name, because = type(error).__name__, f": {text}" if text else ""
     lines = [
         f"{claim.id} is undecided: its {by} ran out of memory ({name}{because})"
         if short_of_memory(error)
         else f"{claim.id} failed: its {by} raised {name}{because}"
     ]
-    for frame in (inside or frames)[-1:]:
+    if frame is not None:
         lines.append(f"  at {shown_path(Path(frame.filename))}:{frame.lineno}: {frame.line}")
     typed = json.dumps(write_choices(record))
     try:
@@ -123,6 +128,26 @@ def raised_message(
         return "\n".join([*lines, f"  drawn: {_readable(f'{family}: {typed}')}"])
     lines += [f"  {_readable(described)}", f"  drawn: {_readable(f'{family}: {typed}')}"]
     return "\n".join(lines)
+
+
+def obstacle(instance: Instance) -> str | None:
+    """The line of the body at which ball arithmetic ends: `FILE:LINE: its text`.
+
+    None if the body runs on balls, or the claim declares that it does not.
+    """
+    claim = instance.claim
+    if claim.no_ball is not None:
+        return None
+    with balls.precision(PRECISIONS[-1]):
+        try:
+            claim.relations(exact_instance(instance.family, instance.record))
+        except Exception as error:
+            frame = innermost(error, [claim.file])
+        else:
+            return None
+    if frame is None:
+        return None
+    return f"{claim.file.name}:{frame.lineno}: {frame.line or ''}".rstrip(": ")
 
 
 def sides(judgement: Judgement) -> str:
@@ -152,19 +177,19 @@ def _in_floats(relation: Relation, entry: int) -> str:
     )
 
 
-def _typed_lines(claim: Claim, violation: Violation) -> list[str]:
+def _typed_lines(violation: Instance) -> list[str]:
     """The line with the instance as `rankcheck certify` takes it, unless that is long."""
     typed = json.dumps(write_choices(violation.record))
     if len(typed) > TYPED:
         return []
-    name = selector(claim)
+    name = selector(violation.claim)
     if name is None or not violation.proved:
         return [f"  typed: {typed}"]
-    tight = " --tight" if violation.family is claim.tight else ""
+    tight = " --tight" if violation.family is violation.claim.tight else ""
     return [f"  typed: rankcheck certify {name}{tight} --instance {shlex.quote(typed)}"]
 
 
-def _drawn_lines(violation: Violation, description: str) -> list[str]:
+def _drawn_lines(violation: Instance, description: str) -> list[str]:
     """The line with what was drawn, if the instance is built from it and does not show it."""
     drawn = describe_drawn(violation, description)
     return [f"  drawn: {_readable(drawn)}"] if drawn else []
@@ -174,20 +199,7 @@ def _readable(text: str) -> str:
     return text if len(text) <= READABLE else f"{text[:READABLE]} … ({len(text)} characters)"
 
 
-def _tolerance(claim: Claim, violation: Violation) -> float | None:
+def _tolerance(violation: Instance) -> float | None:
     """The tolerance in floats of the relation that is violated; None if it has none."""
-    relations = evaluate(claim, violation.family, ReplaySource(violation.record))
-    relation = relations[violation.judgement.relation]
+    relation = violation.relations[violation.in_balls.relation]
     return None if relation.exact else float(relation.tolerance.max())
-
-
-def _furthest(relations: tuple[Relation, ...]) -> tuple[Relation, int]:
-    """The relation and the entry with the largest violation in floats, relative to the sides."""
-    best: tuple[float, Relation, int] | None = None
-    for relation in relations:
-        beyond = relation.beyond().reshape(-1)
-        entry = int(beyond.argmax())
-        if best is None or float(beyond[entry]) > best[0]:
-            best = (float(beyond[entry]), relation, entry)
-    assert best is not None
-    return best[1], best[2]

@@ -15,8 +15,8 @@ from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.certificate import LEFT, CertificateError
 from rankcheck.counterexamples.given import NotRefutedError, from_choices, instances_of
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.replay import family_of
-from rankcheck.counterexamples.violation import Violation
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Recertified:
 
     path: Path
     origin: Path
-    violation: Violation
+    violation: Instance
     changed: bool
 
 
@@ -55,7 +55,7 @@ def recertify(claim: Claim, folder: Path | None = None) -> Recertified:
     """
     folder = folder or certificates.folder_of(claim)
     origin = _origin(claim)
-    found: dict[str, Violation] = {}
+    found: dict[str, Instance] = {}
     for name, given in instances_of(origin).items():
         family = family_of(claim, given.family or "")
         try:
@@ -66,9 +66,9 @@ def recertify(claim: Claim, folder: Path | None = None) -> Recertified:
             ) from error
     smallest, worst = found["smallest"], found.get("worst")
     path = folder / f"{claim.id}.json"
-    changed = not _is_up_to_date(path, certificates.contents(folder, claim, smallest, worst))
+    changed = not _is_up_to_date(path, certificates.contents(folder, smallest, worst))
     if changed:
-        certificates.write(folder, claim, smallest, worst)
+        certificates.write(folder, smallest, worst)
     return Recertified(path, origin, smallest, changed)
 
 

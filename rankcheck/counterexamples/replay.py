@@ -15,17 +15,15 @@ from typing import Any
 
 from flint import arb
 
-from rankcheck import balls
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.agreement import require_agreement
 from rankcheck.counterexamples.certificate import LEFT, CertificateError, read, section, stored_path
-from rankcheck.counterexamples.describe import describe_instance, selector
-from rankcheck.counterexamples.judge import Judgement, judge
-from rankcheck.counterexamples.violation import Violation
+from rankcheck.counterexamples.describe import describe_exact, selector
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.judge import Judgement
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
@@ -96,18 +94,11 @@ def replay(path: Path | str, *, claim: Claim | None = None) -> Replayed:
         judgement, description = _prove(path, claim, smallest, data["versions"])
         return Replayed(claim, judgement, False, description, smallest)
     try:
-        violation = _violation(path, claim, smallest)
+        instance = _instance(path, claim, smallest)
     except CertificateError as error:
         return Replayed(claim, Judgement("outside", 0, str(error)), True, "", smallest)
-    return Replayed(claim, violation.judgement, True, _described(claim, violation), smallest)
-
-
-def _described(claim: Claim, violation: Violation) -> str:
-    """The instance of a violation, as a person reads it; empty if it was not built."""
-    if violation.judgement.instance is None:
-        return ""
-    with balls.precision(violation.judgement.bits):
-        return describe_instance(claim, violation.instance)
+    description = "" if instance.in_balls.instance is None else describe_exact(instance)
+    return Replayed(claim, instance.in_balls, True, description, smallest)
 
 
 def _not_stored(claim: Claim, path: Path) -> str:
@@ -126,16 +117,16 @@ def _prove(
 
     Returns the judgement, and the description of the instance.
     """
-    violation = _violation(path, claim, said)
-    judgement = violation.judgement
+    instance = _instance(path, claim, said)
+    judgement = instance.in_balls
     if judgement.short:
         raise MemoryError(judgement.reason)
-    if not violation.proved:
+    if not instance.proved:
         raise CertificateError(
             f"{path} does not refute {claim.id}: {judgement.finding} {judgement.reason}".rstrip()
         )
     same_engine = all(made_with.get(name) == versions()[name] for name in ENGINE)
-    fields = section(claim, violation)
+    fields = section(instance)
     for name in {**fields, **said}:
         told, found = said.get(name), fields.get(name)
         if told != found and (same_engine or not _agree(name, told, found)):
@@ -163,7 +154,7 @@ def _agree(name: str, said: Any, found: Any) -> bool:
     return name in ("description", "bits")
 
 
-def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
+def _instance(path: Path, claim: Claim, said: Mapping[str, Any]) -> Instance:
     """One instance of a certificate, judged on the claim as it now stands.
 
     Raises:
@@ -186,9 +177,9 @@ def _violation(path: Path, claim: Claim, said: Mapping[str, Any]) -> Violation:
         raise CertificateError(
             f"the numbers of {path} do not fit the generator of {claim.id}: {_short(str(error))}"
         ) from error
-    judgement = judge(claim, record, family=family)
-    require_agreement(claim, family, record, judgement)
-    return Violation(record, family, judgement)
+    instance = Instance(claim, family, record)
+    instance.require_agreement()
+    return instance
 
 
 def families(claim: Claim) -> list[Instances]:

@@ -17,7 +17,7 @@ import torch
 
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.violation import excess
+from rankcheck.counterexamples.instance import excess
 from rankcheck.instances.source import over_batch
 
 #: The distance of sides of opposite signs; larger than the logarithm of any ratio of floats.

@@ -10,15 +10,13 @@ from typing import Any, Literal
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.agreement import settle
-from rankcheck.counterexamples.judge import judge
-from rankcheck.counterexamples.message import undecided_message
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.message import obstacle, undecided_message
 from rankcheck.counterexamples.reporting import Found, report_violation
+from rankcheck.counterexamples.rounding import furthest
 from rankcheck.counterexamples.shrinking import shrink_record
-from rankcheck.counterexamples.violation import Violation
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Finding, Shard
-from rankcheck.hunt.suspicion import obstacle, suspect
 from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected
@@ -121,9 +119,9 @@ class Hunt(InNotebooks):
     history: tuple[Fall, ...] = ()
     lost: int = 0
     strategy: str | None = None
-    violation: Violation | None = None
-    worst: Violation | None = None
-    smallest: Violation | None = None
+    violation: Instance | None = None
+    worst: Instance | None = None
+    smallest: Instance | None = None
     certificate: str | None = None
     message: str = ""
     unwritten: str = ""
@@ -154,7 +152,7 @@ class Hunt(InNotebooks):
         }
 
 
-def _violation_json(violation: Violation | None) -> dict[str, Any] | None:
+def _violation_json(violation: Instance | None) -> dict[str, Any] | None:
     if violation is None:
         return None
     return {
@@ -224,7 +222,7 @@ def without_violation(
     )
 
 
-def report_smallest(claim: Claim, violation: Violation, text: str, folder: Path) -> Found:
+def report_smallest(violation: Instance, text: str, folder: Path) -> Found:
     """Certify the first violation of a scope; it is not made smaller.
 
     Args:
@@ -234,7 +232,7 @@ def report_smallest(claim: Claim, violation: Violation, text: str, folder: Path)
         HuntError: if the certificate cannot be written.
     """
     try:
-        found = report_violation(claim, violation, folder, budget=0)
+        found = report_violation(violation, folder, budget=0)
     except OSError as error:
         raise HuntError(
             f"{folder} cannot be written to: {error.strerror}; the certificate is left there"
@@ -260,7 +258,7 @@ def lost_text(lost: Mapping[str, int]) -> str:
     return "; ".join(said)
 
 
-def report_suspicion(claim: Claim, violation: Violation, folder: Path, budget: float) -> Found:
+def report_suspicion(violation: Instance, folder: Path, budget: float) -> Found:
     """Describe a violation in floats that is not proved; made small first if it is clear.
 
     The smaller instance keeps half of the violation and stays clear. If ball arithmetic proves it,
@@ -269,52 +267,46 @@ def report_suspicion(claim: Claim, violation: Violation, folder: Path, budget: f
     Args:
         budget: seconds for making it small.
     """
-    family = violation.family
-    found = suspect(claim, family, violation.record)
-    if found is None:  # the last digits of a batch differ from those of its instance alone
-        return Found(False, undecided_message(claim, violation), None, violation, violation)
-    smallest, worst = violation, violation
-    if found.clear:
-        least = found.relative / 2
+    claim, family = violation.claim, violation.family
+    if violation.relative == -torch.inf:  # the last digits of a batch differ from those here
+        return Found(undecided_message(violation), None, violation, violation)
+    smallest = violation
+    if violation.clear:
+        least = violation.relative / 2
 
         def stands(record: Record) -> bool:
+            one = Instance(claim, family, record)
             try:
-                one = suspect(claim, family, record)
+                return one.relative >= least and one.clear
             except Exception:  # it breaks a hypothesis, or the body fails on it
                 return False
-            return one is not None and one.clear and one.relative >= least
 
         name = f"{claim.id}, shrinking"
         record = shrink_record(family, violation.record, stands, budget=budget, name=name).record
-        settled = settle(claim, family, record, judge(claim, record, family=family))
-        smallest = Violation(record, family, settled.judgement)
-        if smallest.proved:
-            return report_violation(claim, smallest, folder, budget=None)
-        now = suspect(claim, family, record)
-        if smallest.judgement.finding != "undecided" or now is None:
-            smallest = violation
-        else:
-            found = now
-    lines = [undecided_message(claim, smallest)]
-    spread = "unknown" if found.spread == torch.inf else f"{found.spread:.2g}"
-    lines.append(
-        f"  estimated rounding error: {spread}; the violation "
-        + ("stands clear of it" if found.clear else "does not stand clear of it")
-    )
-    if (line := obstacle(claim, family, smallest.record)) is not None:
+        small = Instance(claim, family, record)
+        if small.proved:
+            return report_violation(small, folder, budget=None)
+        if small.judgement.finding == "undecided" and small.relative > -torch.inf:
+            smallest = small
+    spread = smallest.error(furthest(smallest.relations))
+    lines = [
+        undecided_message(smallest),
+        f"  estimated rounding error: {'unknown' if spread == torch.inf else f'{spread:.2g}'}; the "
+        f"violation {'stands' if smallest.clear else 'does not stand'} clear of it",
+    ]
+    if (line := obstacle(smallest)) is not None:
         lines.append(f"  ball arithmetic ends at {line}")
-    large = suspect(claim, family, worst.record)
-    if large is not None and large.relative > found.relative:
+    if violation.relative > smallest.relative:
         lines.append(
-            f"  at worst: a violation of {large.relative:.6g} relative to the sides"
-            f" ({found.relative:.6g} here)"
+            f"  at worst: a violation of {violation.relative:.6g} relative to the sides"
+            f" ({smallest.relative:.6g} here)"
         )
-    return Found(False, "\n".join(lines), None, smallest, worst)
+    return Found("\n".join(lines), None, smallest, violation)
 
 
 def report_finding(
     claim: Claim, shard: Shard, finding: Finding, folder: Path, shrink: float
-) -> tuple[Violation, Found]:
+) -> tuple[Instance, Found]:
     """Judge a finding anew in this process, make it small, and certify it if it is proved.
 
     Raises:
@@ -324,8 +316,7 @@ def report_finding(
     family = shard.shape.of(claim)
     try:
         record = read_choices(family, finding.choices, check_hypotheses=False)
-        settled = settle(claim, family, record, judge(claim, record, family=family))
-        violation = Violation(record, family, settled.judgement)
+        violation = Instance(claim, family, record)
         judged = violation.judgement.finding
         if judged not in ("refuted", "undecided"):
             raise HuntError(
@@ -334,8 +325,8 @@ def report_finding(
                 "version of rankcheck"
             )
         if judged == "undecided":
-            return violation, report_suspicion(claim, violation, folder, shrink)
-        return violation, report_violation(claim, violation, folder, budget=shrink)
+            return violation, report_suspicion(violation, folder, shrink)
+        return violation, report_violation(violation, folder, budget=shrink)
     except HuntError:
         raise
     except OSError as error:

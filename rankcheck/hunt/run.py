@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck.claims.claim import Claim
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.shrinking import BUDGET
-from rankcheck.counterexamples.violation import Violation
 from rankcheck.hunt.arena import BodyError
 from rankcheck.hunt.arguments import (
     check_claim,
@@ -169,8 +169,8 @@ class _Run:
         self._raised = ""
         self._unwritten = ""
         self._scope: Scope | None = None
-        self._smallest: tuple[Violation, str] | None = None
-        self._suspect: Violation | None = None
+        self._smallest: tuple[Instance, str] | None = None
+        self._suspect: Instance | None = None
         self.rounds = 0
 
     @property
@@ -323,7 +323,7 @@ class _Run:
         values: dict[str, Any] = {}
         if self._smallest is not None:
             violation, scope = self._smallest
-            found = report_smallest(self._claim, violation, scope, folder)
+            found = report_smallest(violation, scope, folder)
             margin = -float(violation.judgement.relative_excess)
             values = {
                 "verdict": "refuted",
@@ -335,7 +335,7 @@ class _Run:
                 "message": found.message,
             }
         elif self._found is None and self._suspect is not None:
-            found = report_suspicion(self._claim, self._suspect, folder, shrink)
+            found = report_suspicion(self._suspect, folder, shrink)
             values = {
                 "verdict": "refuted" if found.proved else "undecided",
                 "strategy": "scope",

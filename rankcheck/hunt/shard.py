@@ -11,12 +11,10 @@ from typing import Any
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.agreement import settle
-from rankcheck.counterexamples.judge import Judgement, judge
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
 from rankcheck.hunt.arena import Arena, BodyError, HuntError, OutOfTime, Shape, told
 from rankcheck.hunt.strategies.base import Strategy
-from rankcheck.hunt.suspicion import suspect
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Entries, Record
 from rankcheck.stored import StoredError, build
@@ -57,7 +55,7 @@ class Finding:
         violation: its size relative to the sides; None where a side is not a number.
         reason: why it is not proved.
         unprovable: whether that is because an operation has no ball form.
-        clear: whether it stands clear of rounding in floats (`rankcheck.hunt.suspicion`).
+        clear: whether it stands clear of rounding in floats (`rankcheck.counterexamples.rounding`).
     """
 
     choices: list[Any]
@@ -193,44 +191,42 @@ def _judge(arena: Arena) -> tuple[Finding | None, Counts]:
     rounding = edges = 0
     for beyond, offered in arena.judged:
         record = rounded(arena, offered, beyond)
-        judgement = judge(arena.claim, record, family=arena.family)
-        if judgement.finding == "outside" and record is not offered:  # rounded out of the family
-            record, judgement = offered, judge(arena.claim, offered, family=arena.family)
+        instance = Instance(arena.claim, arena.family, record)
+        if instance.in_balls.finding == "outside" and record is not offered:
+            instance = Instance(arena.claim, arena.family, offered)  # rounded out of the family
+        judgement = instance.judgement
         if judgement.finding == "refuted":
             excess = float(judgement.relative_excess)
             return (
-                Finding(write_choices(record), True, excess),
+                Finding(write_choices(instance.record), True, excess),
                 Counts(rounding=rounding, outside=edges),
             )
-        settled = settle(arena.claim, arena.family, record, judgement)
-        judgement = settled.judgement
-        if settled.violation:
+        if judgement.violation:
             if undecided is None or not undecided.clear:
-                found = _suspected(arena, record, beyond, judgement)
+                found = _suspected(arena, instance, beyond)
                 undecided = max(undecided or found, found, key=lambda one: one.weight)
-        elif settled.outcome == "rounding":
+        elif judgement.finding == "satisfied":
             rounding += 1
         else:
             edges += 1
     return undecided, Counts(rounding=rounding, outside=edges)
 
 
-def _suspected(arena: Arena, record: Record, beyond: float, judgement: Judgement) -> Finding:
+def _suspected(arena: Arena, instance: Instance, beyond: float) -> Finding:
     """A violation that is not proved."""
+    clear = False
     try:
-        suspicion = suspect(arena.claim, arena.family, record)
+        beyond = instance.relative if instance.relative > -torch.inf else beyond
+        clear = instance.clear
     except Exception as error:  # the body ran on the batch; this instance alone is left unclear
-        suspicion = None
         arena.troubles[told("the estimate of rounding errors", error)] += 1
-    if suspicion is not None:
-        beyond = suspicion.relative
     return Finding(
-        write_choices(record),
+        write_choices(instance.record),
         False,
         beyond if beyond < torch.inf else None,
-        judgement.reason,
-        judgement.unprovable,
-        suspicion is not None and suspicion.clear,
+        instance.judgement.reason,
+        instance.judgement.unprovable,
+        clear,
     )
 
 

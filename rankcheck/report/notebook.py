@@ -43,9 +43,7 @@ def _(shown: Ledger) -> str:
 @html.register
 def _(shown: Hunt) -> str:
     proved = shown.smallest if shown.smallest is not None and shown.smallest.proved else None
-    section = (
-        None if proved is None else Counterexample.of(certificates.section(shown.claim, proved))
-    )
+    section = None if proved is None else Counterexample.of(certificates.section(proved))
     row = Row.of(
         shown.claim,
         "refuted" if proved is not None else "undecided",

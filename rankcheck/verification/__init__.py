@@ -1,7 +1,7 @@
 """Claims are verified: searched for violations, their controls checked, their rows written.
 
 What lives here: one claim (`check`, with `search` and `controls`, and below them `batching`,
-`evaluation` and `agreement`, which the hunt uses too), claims about recorded `experiments`, many
+`evaluation`, which the hunt uses too), claims about recorded `experiments`, many
 claims (`run`, `workers` and the `pool` of processes), what they leave (`ledger`, `counts`), and
 `certify`.
 May import: `counterexamples`, `catalogue`, `claims`, and what is below them. The names below are

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.given import NotRefutedError, proved
-from rankcheck.counterexamples.violation import Violation
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
 from rankcheck.verification.batching import check_batching
 from rankcheck.verification.profiles import Profile
@@ -15,7 +15,7 @@ from rankcheck.verification.search import Tally, draw, sweep
 
 def from_search(
     claim: Claim, profile: Profile, seed: int, advance: Callable[[int], None] | None = None
-) -> Violation:
+) -> Instance:
     """The first violation that a sweep, or else Hypothesis, finds; it is not shrunk.
 
     Args:
@@ -46,4 +46,4 @@ def from_search(
             f"none of {tally.counts.evaluated} instances refutes {claim.id} "
             f"(profile {profile.name}, seed {seed})"
         )
-    return proved(claim, found)
+    return proved(found)

@@ -12,7 +12,7 @@ from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.agreement import DisagreementError
+from rankcheck.counterexamples.instance import DisagreementError
 from rankcheck.counterexamples.message import raised_message
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation
@@ -100,12 +100,12 @@ def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] |
     if found.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
         budget = None if found.smallest else settings.shrink
-        reported = report_violation(claim, found.violation, settings.folder, budget=budget)
+        reported = report_violation(found.violation, settings.folder, budget=budget)
         return Row.of(
             claim,
             "refuted" if reported.proved else "undecided",
             certificate=reported.certificate,
-            counterexample=Counterexample.of(certificates.section(claim, reported.smallest))
+            counterexample=Counterexample.of(certificates.section(reported.smallest))
             if reported.proved
             else None,
             messages=(reported.message + _before(found),),

@@ -16,9 +16,8 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.variants import derived, derived_name, mutant, without
 from rankcheck.counterexamples.describe import selector
-from rankcheck.counterexamples.violation import Violation, evaluate
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
-from rankcheck.instances.source import ReplaySource
 from rankcheck.verification.evaluation import instance_text
 from rankcheck.verification.ledger import Mutants
 from rankcheck.verification.profiles import Settings
@@ -69,7 +68,7 @@ def check_control(claim: Claim, control: Claim, name: str, settings: Settings) -
 
 def _hunted(
     claim: Claim, control: Claim, name: str, nearest: str, settings: Settings
-) -> tuple[Violation | None, str]:
+) -> tuple[Instance | None, str]:
     """Hunt a control that no stage has caught: what broke it, or how near it came."""
     assert claim.instances is not None
     why = nearest
@@ -119,7 +118,7 @@ def _ratio(sharpest: Sharpest) -> float:
 
 def _differs(claim: Claim, control: Claim, number: int, at: Sharpest) -> bool:
     """Whether a relation of the control has another ratio than that of the claim at an instance."""
-    there, here = (evaluate(one, at.family, ReplaySource(at.record)) for one in (claim, control))
+    there, here = (Instance(one, at.family, at.record).relations for one in (claim, control))
     return number >= len(there) or any(
         not bool((before == after).all())
         for before, after in (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankcheck.stored import build
 
 if TYPE_CHECKING:
-    from rankcheck.counterexamples.agreement import Settled
+    from rankcheck.counterexamples.judge import Judgement
 
 __all__ = ["Counts"]
 
@@ -47,9 +47,11 @@ class Counts:
         )
 
     @classmethod
-    def of(cls, settled: Settled) -> Counts:
+    def of(cls, judgement: Judgement) -> Counts:
         """What a violation in floats adds, if it does not end the search."""
-        return cls(rounding=settled.outcome == "rounding", outside=settled.outcome == "outside")
+        return cls(
+            rounding=judgement.finding == "satisfied", outside=judgement.finding == "outside"
+        )
 
     @property
     def total(self) -> int:

@@ -12,7 +12,7 @@ from rankcheck.verification.counts import Counts
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
-    from rankcheck.counterexamples.violation import Violation
+    from rankcheck.counterexamples.instance import Instance
 
 __all__ = ["PROFILES", "Hunted", "Profile", "Settings", "profile"]
 
@@ -67,7 +67,7 @@ class Hunted(Protocol):
     """What a hunt of a control says: the violation, the least margin, and the instances."""
 
     @property
-    def violation(self) -> Violation | None: ...
+    def violation(self) -> Instance | None: ...
     @property
     def margin(self) -> float | None: ...
     @property

@@ -14,7 +14,7 @@ from functools import partial
 import torch
 
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.violation import Violation, excess
+from rankcheck.counterexamples.instance import Instance, excess
 from rankcheck.instances.scope import ScopeSource, Shapes, shapes
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Part, evaluate_instances
@@ -55,7 +55,7 @@ def enumerate_scope(
     *,
     advance: Callable[[int], None] | None = None,
     stop: Callable[[], bool] | None = None,
-) -> Violation | None:
+) -> Instance | None:
     """Evaluate every instance of the scope; the smallest proved violation, if there is one.
 
     Without a proof, the first violation that is neither proved nor rounding, or None.
@@ -67,7 +67,7 @@ def enumerate_scope(
         stop: asked after each batch whether the enumeration has to end.
     """
     assert claim.instances is not None
-    undecided: Violation | None = None
+    undecided: Instance | None = None
     for shape, start, size in found.batches(BATCH if claim.no_batch is None else 1):
         make = partial(ScopeSource, shape, start, size if claim.no_batch is None else None)
         evaluation = evaluate_instances(claim, claim.instances, make)
@@ -114,7 +114,7 @@ def wide(profile: Profile, entries: int) -> Profile:
     )
 
 
-def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Violation]:
+def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Instance]:
     """The violations of a batch that are not rounding: the first ones, then the largest."""
     assert claim.instances is not None
     beyond = torch.where(part.valid, excess(part.relations, part.batch), -torch.inf).reshape(-1)
@@ -122,7 +122,6 @@ def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Violation]:
     if not violated:
         return
     for index in dict.fromkeys([*violated[:FIRST], *worst_of(part.relations, part)]):
-        record = part.instance(index)
-        settled = settled_in(tally, claim, claim.instances, record)
-        if settled.violation:
-            yield Violation(record, claim.instances, settled.judgement)
+        instance = Instance(claim, claim.instances, part.instance(index))
+        if settled_in(tally, instance).violation:
+            yield instance

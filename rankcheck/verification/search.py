@@ -24,9 +24,8 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.agreement import Settled, settle
-from rankcheck.counterexamples.judge import judge
-from rankcheck.counterexamples.violation import Violation, excess
+from rankcheck.counterexamples.instance import Instance, excess
+from rankcheck.counterexamples.judge import Judgement
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.constants import without_local_constants
@@ -257,7 +256,7 @@ def sweep(
     turn: int = 0,
     proof: bool = False,
     advance: Callable[[int], None] | None = None,
-) -> Violation | None:
+) -> Instance | None:
     """Sweep a family in batches; returns the first violation that is not rounding, or None.
 
     Args:
@@ -277,7 +276,7 @@ def sweep(
         evaluation = evaluate_instances(claim, family, make)
         tally.counts += evaluation.counts
         tally.raised += evaluation.raised
-        undecided: Violation | None = None
+        undecided: Instance | None = None
         for part in evaluation.parts:
             if not proof:
                 check_branches(claim, family, part.record, part.batch, tally.checked)
@@ -297,27 +296,27 @@ def sweep(
     return None
 
 
-def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Violation | None:
+def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instance | None:
     """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
-    undecided: Violation | None = None
+    undecided: Instance | None = None
     for index in worst_of(part.relations, part):
-        record = part.instance(index)
-        settled = settled_in(tally, claim, family, record)
-        if settled.outcome == "refuted":
-            return Violation(record, family, settled.judgement)
-        if settled.violation:
-            undecided = undecided or Violation(record, family, settled.judgement)
+        instance = Instance(claim, family, part.instance(index))
+        judgement = settled_in(tally, instance)
+        if judgement.finding == "refuted":
+            return instance
+        if judgement.violation:
+            undecided = undecided or instance
     return undecided
 
 
-def settled_in(tally: Tally, claim: Claim, family: Instances, record: Record) -> Settled:
+def settled_in(tally: Tally, instance: Instance) -> Judgement:
     """Judge an instance that is violated in floats; what is no violation is counted."""
-    settled = settle(claim, family, record, judge(claim, record, family=family))
-    if settled.disagree:
-        tally.disagree = tally.disagree or settled.judgement.reason
-    if not settled.violation:
-        tally.counts += Counts.of(settled)
-    return settled
+    judgement = instance.judgement
+    if judgement.disagree:
+        tally.disagree = tally.disagree or judgement.reason
+    if not judgement.violation:
+        tally.counts += Counts.of(judgement)
+    return judgement
 
 
 def worst_of(relations: tuple[Relation, ...], source: Source | Part) -> list[int]:
@@ -340,12 +339,12 @@ def draw(
     *,
     proof: bool = False,
     advance: Callable[[int], None] | None = None,
-) -> Violation | None:
+) -> Instance | None:
     """Let Hypothesis draw instances; returns the first violation that is not rounding, or None.
 
     With `proof`, the draws go on after a violation that is not conclusive.
     """
-    found: list[Violation] = []
+    found: list[Instance] = []
 
     def violates(drawn: _Drawn) -> bool:
         part = drawn.part
@@ -354,11 +353,11 @@ def draw(
         if observability_enabled():
             _observe(drawn)
         if bool(excess(part.relations, ()) > -torch.inf):
-            settled = settled_in(tally, claim, family, part.record)
-            event("judged", settled.outcome)
-            violation = Violation(part.record, family, settled.judgement)
-            if settled.violation and (violation.conclusive or not proof):
-                found.append(violation)
+            instance = Instance(claim, family, part.record)
+            judgement = settled_in(tally, instance)
+            event("judged", judgement.finding)
+            if judgement.violation and (instance.conclusive or not proof):
+                found.append(instance)
             return bool(found)
         tally.add(part, family)
         return False

@@ -15,7 +15,7 @@ from rankcheck.claims import tolerances
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.violation import Violation
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.scope import Shapes
 from rankcheck.verification.evaluation import Raised, instance_text
 from rankcheck.verification.idle import Idle
@@ -41,7 +41,7 @@ class Search:
     tight: Tally = field(default_factory=Tally)
     swept: Tally = field(default_factory=Tally)
     drawn: Tally = field(default_factory=Tally)
-    violation: Violation | None = None
+    violation: Instance | None = None
     smallest: bool = False
 
     @property
@@ -128,11 +128,11 @@ def search(
     if not control and family.recording is None:
         found.tight.idle = found.swept.idle = Idle.of(claim)
 
-    def enumerated() -> Violation | None:
+    def enumerated() -> Instance | None:
         found.shapes = scope_of(claim, profile)
         return enumerate_scope(claim, found.shapes, found.small, advance=advance)
 
-    def tight() -> Violation | None:
+    def tight() -> Instance | None:
         violation = None
         for turn in range(TIGHT_TURNS if claim.tight is not None else 0):
             if violation is not None or (turn and not not_tight(claim, found.tight)):
@@ -151,10 +151,10 @@ def search(
             )
         return violation
 
-    def swept() -> Violation | None:
+    def swept() -> Instance | None:
         return sweep(claim, family, profile, seed, found.swept, proof=control, advance=advance)
 
-    def drawn() -> Violation | None:
+    def drawn() -> Instance | None:
         examples = max(5, round(profile.drawn * claim.effort))
         return draw(claim, family, examples, seed, found.drawn, proof=control, advance=advance)
 

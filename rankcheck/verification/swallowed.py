@@ -3,8 +3,7 @@
 `scale=`, `error=` and `terms=` widen the band of what counts as rounding. Where the band is as wide
 as the sides themselves, floats never see the relation fail. That is right where the sides are what
 rounding has left of numbers that cancelled, and wrong where floats know the sides well. The
-rounding error at the instance tells which: balls have it, or else neighbours of the instance, as in
-`agreement`.
+rounding error at the instance tells which: balls have it, or else the neighbours of the instance.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.tolerances import STRENGTHENING, UNIT_ROUNDOFF
-from rankcheck.counterexamples.agreement import pairs, rounding
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, exact_instance
-from rankcheck.counterexamples.violation import evaluate
+from rankcheck.counterexamples.rounding import Entry
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances, ReplaySource, over_batch
+from rankcheck.instances.source import Instances, over_batch
 from rankcheck.verification.evaluation import Part
 
 __all__ = ["Seen", "swallowed"]
@@ -83,7 +82,7 @@ def swallowed(claim: Claim, label: str, number: int, seen: Seen) -> str | None:
         return None
     reason = ""
     for record, family in seen.samples:
-        found = _Sample.of(claim, number, record, family)
+        found = _Sample.of(Instance(claim, family, record), number)
         if found.honest:
             return None
         reason = reason or found.describe()
@@ -109,33 +108,16 @@ class _Sample:
     error: float | None
 
     @classmethod
-    def of(cls, claim: Claim, number: int, record: Record, family: Instances) -> _Sample:
-        relation = evaluate(claim, family, ReplaySource(record))[number]
+    def of(cls, instance: Instance, number: int) -> _Sample:
+        relation = instance.relations[number]
         told, _ = _entries(relation)
         size = torch.where(told & relation.asserted, relation.size.detach().double(), 0.0)
-        entry = int(size.reshape(-1).argmax())
-        part = int(relation.nearest.reshape(-1)[entry])
-
-        def sides(relation: Relation) -> tuple[float, float]:
-            lhs, rhs = (relation.parts[part].lhs, relation.parts[part].rhs)
-            return float(lhs.detach().reshape(-1)[entry]), float(rhs.detach().reshape(-1)[entry])
-
-        here = sides(relation)
-        error = (
-            None if claim.no_ball else _from_balls(claim, number, part, entry, record, family, here)
-        )
-        for pair in pairs(record) if error is None else ():
-            try:
-                ahead, behind = (
-                    sides(evaluate(claim, family, ReplaySource(neighbour))[number])
-                    for neighbour in pair
-                )
-            except Exception:  # Rejected, or an operation that has no value there
-                continue
-            found = max(map(rounding, ahead, here, behind))
-            error = max(error or 0.0, found)
-        tolerance = float(relation.parts[part].tolerance.detach().reshape(-1)[entry])
-        return cls(*here, tolerance, error)
+        place = int(size.reshape(-1).argmax())
+        entry = Entry(relation, number, place, int(relation.nearest.reshape(-1)[place]))
+        error = None if instance.claim.no_ball else _from_balls(instance, entry)
+        if error is None:
+            error = _from_neighbours(instance, entry)
+        return cls(entry.lhs, entry.rhs, entry.tolerance, error)
 
     @property
     def honest(self) -> bool:
@@ -154,26 +136,29 @@ class _Sample:
         )
 
 
-def _from_balls(
-    claim: Claim,
-    number: int,
-    part: int,
-    entry: int,
-    record: Record,
-    family: Instances,
-    floats: tuple[float, float],
-) -> float | None:
+def _from_balls(instance: Instance, entry: Entry) -> float | None:
     """How far the sides in floats are from those in balls; None if balls do not tell."""
     try:
         with balls.precision(PRECISIONS[0]):
-            relation = claim.relations(exact_instance(family, record))[number].parts[part]
+            exact = exact_instance(instance.family, instance.record)
+            relation = instance.claim.relations(exact)[entry.number].parts[entry.part]
             ends = [
-                balls.difference_bounds(side.reshape(-1)[entry], Fraction(value))
-                for side, value in zip(relation.sides(), floats, strict=True)
+                balls.difference_bounds(side.reshape(-1)[entry.place], Fraction(value))
+                for side, value in zip(relation.sides(), (entry.lhs, entry.rhs), strict=True)
             ]
     except Exception:  # no ball form, undecided, outside, or an operation without a value there
         return None
     return float(max(abs(end) for both in ends for end in both))
+
+
+def _from_neighbours(instance: Instance, entry: Entry) -> float | None:
+    """The rounding error that the neighbours inside the hypotheses show; None without one."""
+    errors = []
+    for pair in instance.neighbours:
+        ahead, behind = (entry.among(relations) for relations in pair)
+        if ahead is not None and behind is not None:
+            errors.append(entry.error(ahead, behind))
+    return max(errors, default=None)
 
 
 def _entries(relation: Relation) -> tuple[torch.Tensor, torch.Tensor]:

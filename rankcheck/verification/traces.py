@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rankcheck.catalogue.entry import shown_path
+from rankcheck.counterexamples.traces import innermost
 from rankcheck.errors import short_of_memory
 
 __all__ = ["place_in", "place_of", "raised", "ran_out"]
@@ -24,27 +25,27 @@ def raised(error: BaseException, file: Path) -> str:
     notes = "".join(f"\n  {note}" for note in getattr(error, "__notes__", ()))
     if short_of_memory(error):
         return f"its check {ran_out(error, [file])}{notes}"
-    frames = traceback.extract_tb(error.__traceback__)
-    inside = [frame for frame in frames if frame.filename == str(file)]
-    at = "".join(f" at {shown_path(Path(f.filename))}:{f.lineno}" for f in (inside or frames)[-1:])
-    said = " ".join(str(error).split())
-    return f"its check raised {type(error).__name__}{at}" + (f": {said}" if said else "") + notes
+    at = _shown(innermost(error, [file], elsewhere=True))
+    at = at and f" at {at}"
+    text = " ".join(str(error).split())
+    return f"its check raised {type(error).__name__}{at}" + (f": {text}" if text else "") + notes
 
 
 def ran_out(error: BaseException, files: Iterable[Path]) -> str:
     """That memory was short, and where: what follows "its check"."""
     at = place_of(error, files)
     at = at and f" at {at}"
-    said = " ".join(str(error).split())
-    return f"ran out of memory{at} ({type(error).__name__}{said and f': {said}'})"
+    text = " ".join(str(error).split())
+    return f"ran out of memory{at} ({type(error).__name__}{text and f': {text}'})"
 
 
 def place_of(error: BaseException, files: Iterable[Path]) -> str:
     """The innermost line of some files in the traceback of an error; empty without one."""
-    known = {str(path) for path in files}
-    frames = traceback.extract_tb(error.__traceback__)
-    inside = [frame for frame in frames if frame.filename in known]
-    return "".join(f"{shown_path(Path(f.filename))}:{f.lineno}" for f in inside[-1:])
+    return _shown(innermost(error, files))
+
+
+def _shown(frame: traceback.FrameSummary | None) -> str:
+    return "" if frame is None else f"{shown_path(Path(frame.filename))}:{frame.lineno}"
 
 
 def place_in(dump: str, files: Iterable[Path]) -> str:

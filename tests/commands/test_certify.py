@@ -10,7 +10,7 @@ from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
 from rankcheck.commands import cli
 from rankcheck.commands.certify import _refuted
-from rankcheck.counterexamples import Violation, judge, write
+from rankcheck.counterexamples import Instance, write
 from rankcheck.counterexamples.certificate import digest
 from rankcheck.instances.choices import read_choices
 
@@ -253,8 +253,8 @@ def test_what_floats_contradict_is_undecided(certify, tmp_path):
     assert not (tmp_path / ".rankcheck").exists()
     [claim] = load(select([f"{file}::test_wrong_on_balls"]))
     record = read_choices(claim.instances, [1, [2]])
-    wrong = Violation(record, claim.instances, judge(claim, record))
-    path = write(tmp_path, claim, wrong)
+    wrong = Instance(claim, claim.instances, record)
+    path = write(tmp_path, wrong)
     forget(file)
     code, out, _ = certify(path, command="replay")
     assert (code, "not proved: t.wrong-on-balls is undecided" in out) == (3, True)

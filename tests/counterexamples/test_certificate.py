@@ -18,9 +18,8 @@ from rankcheck.claims import registry
 from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples import (
     CertificateError,
-    Violation,
+    Instance,
     from_choices,
-    judge,
     read,
     replay,
     stored_path,
@@ -57,7 +56,7 @@ def certified(declare, tmp_path):
     """A claim and the path of its certificate, with a worst instance of its own."""
     claim = made(declare)
     smallest, worst = (from_choices(claim, c) for c in ([0, [3, 1], 0], [1, [6.5, 7], 0.125]))
-    return claim, write(tmp_path / "folder", claim, smallest, worst)
+    return claim, write(tmp_path / "folder", smallest, worst)
 
 
 def change(path, *place, to):
@@ -90,7 +89,7 @@ def test_a_certificate_is_replayed(certified):
 def test_a_certificate_is_the_same_whenever_it_is_written(certified, tmp_path):
     claim, path = certified
     smallest, worst = (from_choices(claim, c) for c in ([0, [3, 1], 0], [1, [6.5, 7], 0.125]))
-    other = write(tmp_path / "other", claim, smallest, worst)
+    other = write(tmp_path / "other", smallest, worst)
     assert other.read_text() == path.read_text()
 
 
@@ -110,7 +109,7 @@ def test_it_holds_exact_numbers_and_both_instances(certified):
 
 def test_without_another_worst_there_is_none(declare, tmp_path):
     claim = made(declare)
-    path = write(tmp_path, claim, from_choices(claim, [0, [3, 1], 0]))
+    path = write(tmp_path, from_choices(claim, [0, [3, 1], 0]))
     assert read(path)["worst"] is None
     assert replay(path, claim=claim).refuted
 
@@ -124,7 +123,7 @@ def test_networks_and_irrational_sides(declare, tmp_path):
     with pytest.raises(Exception, match=r"satisfied"):
         from_choices(claim, choices)
     found = from_choices(claim, [2, 1, 1, 1, 1, [[1.5]], [[1.5]], 0, [0.3]])
-    assert replay(write(tmp_path, claim, found), claim=claim).refuted
+    assert replay(write(tmp_path, found), claim=claim).refuted
 
 
 @pytest.mark.parametrize("entry", [e for e in project() if e.kind in FALSE], ids=lambda e: e.id)
@@ -348,13 +347,8 @@ def test_another_schema(certified):
     claim, path = certified
     for schema in (1, 3):
         change(path, "schema", to=schema)
-        with pytest.raises(CertificateError) as caught:
+        with pytest.raises(CertificateError, match=f"of schema {schema}; .* reads schema 2"):
             replay(path, claim=claim)
-        assert str(caught.value).endswith(
-            f"is a certificate of schema {schema}; this version reads schema 2. To write it anew: "
-            "rankcheck certify CLAIM --again, where CLAIM is t.made-up, or FILE::t.made-up in a "
-            "file of your own"
-        )
 
 
 def test_what_is_not_proved_is_not_certified(declare, tmp_path):
@@ -362,7 +356,7 @@ def test_what_is_not_proved_is_not_certified(declare, tmp_path):
     record = from_choices(claim, [0, [3, 1], 0]).record
     loose = declare(lambda x, unused: leq(x, 10.0), points())
     with pytest.raises(ValueError, match=r"is satisfied; a certificate attests a proved violation"):
-        write(tmp_path, loose, Violation(record, points(), judge(loose, record)))
+        write(tmp_path, Instance(loose, points(), record))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -453,7 +447,7 @@ def mine(tmp_path, monkeypatch):
     path = tmp_path / "claims" / "mine.py"
     path.write_text(MINE)
     [claim] = load(read_file(path))
-    certificate = write(tmp_path / "claims" / ".rankcheck", claim, from_choices(claim, [4]))
+    certificate = write(tmp_path / "claims" / ".rankcheck", from_choices(claim, [4]))
     forget(path)
     yield path, certificate
     forget(path)
@@ -493,7 +487,7 @@ def test_a_function_that_the_body_calls_is_replayed_and_not_hashed(mine, now, sa
     text = MINE.replace("0 * x + 3", "bound(x)")
     path.write_text(HELPER.format("0 * x + 3") + text)
     [claim] = load(read_file(path))
-    certificate = write(path.parent / ".rankcheck", claim, from_choices(claim, [4]))
+    certificate = write(path.parent / ".rankcheck", from_choices(claim, [4]))
     forget(path)
     path.write_text(HELPER.format(now) + text)
     if said is None:
@@ -567,7 +561,7 @@ def test_a_claim_that_has_changed_in_its_file(mine):
 def test_one_of_rankchecks_own_is_found_by_its_id(tmp_path):
     [entry] = [e for e in project() if e.id == "rank.relu-from-leaky-as-printed"]
     [claim] = load([entry])
-    path = write(tmp_path / "x" / "y", claim, from_choices(claim, [0.5, 2]))
+    path = write(tmp_path / "x" / "y", from_choices(claim, [0.5, 2]))
     assert replay(path).refuted
     assert read(path)["path"] == ""
 
@@ -589,7 +583,7 @@ def small(x):
     '$x \\\\le 3$'
     return leq(x, 3.0)
 
-path = write(Path("here"), small, from_choices(small, [4]))
+path = write(Path("here"), from_choices(small, [4]))
 """
 
 
@@ -676,7 +670,7 @@ def test_operator_norms_are_certified(declare, tmp_path):
         return source.tensor(2, 2)
 
     claim = declare(lambda A: leq(operator_norm(A), A.abs().amax((-2, -1))), matrices())
-    path = write(tmp_path, claim, from_choices(claim, [[[1, 1], [1, 1]]]))
+    path = write(tmp_path, from_choices(claim, [[[1, 1], [1, 1]]]))
     assert read(path)["smallest"]["lhs"] == "2"
-    path = write(tmp_path, claim, from_choices(claim, [[[1, 2], [3, 4]]]))
+    path = write(tmp_path, from_choices(claim, [[[1, 2], [3, 4]]]))
     assert read(path)["smallest"]["lhs"].startswith("[5.4649857042190426504511884932")

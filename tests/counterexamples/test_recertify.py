@@ -17,7 +17,6 @@ from rankcheck.counterexamples import (
     write,
 )
 from rankcheck.counterexamples.certificate import digest
-from rankcheck.counterexamples.given import instances_of
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import ChoicesError
 from rankcheck.instances.source import instances
@@ -48,25 +47,7 @@ def refuted(declare, tmp_path, monkeypatch):
 
 def stored(claim, *choices):
     """Store a certificate of a smallest and possibly a worst instance; its path."""
-    return write(stored_path(claim).parent, claim, *(from_choices(claim, c) for c in choices))
-
-
-def old_form(path):
-    """Rewrite a certificate as schema 1 had it: records with ranges."""
-    data = json.loads(path.read_text())
-    for part in ("smallest", "worst"):
-        section = data[part]
-        if section is None:
-            continue
-        n, entries = section["instance"]
-        section["record"] = [
-            {"integer": n, "low": 1, "high": 3},
-            {"tensor": [str(e) for e in entries], "shape": [n], "low": "-8", "high": "8"},
-        ]
-        section["instance"] = section.pop("description")
-    del data["sha256"]
-    data["schema"] = 1
-    path.write_text(json.dumps({**data, "sha256": digest(data)}))
+    return write(stored_path(claim).parent, *(from_choices(claim, c) for c in choices))
 
 
 def test_both_instances_are_certified_for_the_new_text(refuted):
@@ -92,17 +73,6 @@ def test_a_certificate_that_is_up_to_date_is_not_written(refuted):
     assert path.read_text() == before
 
 
-def test_the_former_schema_is_brought_up_to_date(refuted):
-    claim = refuted(3.0)
-    path = stored(claim, [1, [4]], [2, [8, "7/2"]])
-    before = path.read_text()
-    old_form(path)
-    with pytest.raises(CertificateError, match="of schema 1"):
-        read(path)
-    assert recertify(claim).changed
-    assert path.read_text() == before
-
-
 @pytest.mark.parametrize("value", [5.0, 12.0])
 def test_an_instance_that_no_longer_refutes_is_refused(refuted, value):
     """The smallest for the bound 5, both for 12: the file stays as it was."""
@@ -123,7 +93,7 @@ def test_a_worst_instance_that_no_longer_refutes_is_refused(refuted):
 
 def test_the_certificate_of_a_broken_conjecture_is_stored(refuted, tmp_path):
     conjecture = refuted(3.0, kind="conjecture")
-    left = write(tmp_path / ".rankcheck", conjecture, from_choices(conjecture, [1, [4]]))
+    left = write(tmp_path / ".rankcheck", from_choices(conjecture, [1, [4]]))
     claim = refuted(3.0)
     found = recertify(claim)
     assert found.path == stored_path(claim)
@@ -150,32 +120,9 @@ def test_a_generator_that_has_changed(refuted, declare):
 def test_a_certificate_that_was_changed_by_hand(refuted):
     claim = refuted(3.0)
     path = stored(claim, [1, [4]])
-    old_form(path)
-    path.write_text(path.read_text().replace('"4"', '"5"'))
+    path.write_text(path.read_text().replace("[1, [4]]", "[1, [5]]").replace("4", "5"))
     with pytest.raises(CertificateError, match="its checksum differs"):
         recertify(claim)
-    path.write_text('{"schema": 1}')
-    with pytest.raises(CertificateError, match="is malformed"):
-        recertify(claim)
-
-
-@pytest.mark.parametrize(
-    "section",
-    [
-        {},
-        "vectors()",
-        {"record": [{"integer": 5, "low": 1, "high": 3}], "family": "vectors()"},
-        {"record": None, "family": "vectors()"},
-        {"record": []},
-    ],
-)
-def test_a_certificate_of_schema_1_that_is_no_certificate(tmp_path, section):
-    """Its checksum is right, and its content is not: a clear error, and never nothing."""
-    path = tmp_path / "old.json"
-    data = {"schema": 1, "smallest": section, "worst": None}
-    path.write_text(json.dumps({**data, "sha256": digest(data)}))
-    with pytest.raises(CertificateError, match=r"old\.json is malformed: \w+Error"):
-        instances_of(path)
 
 
 def test_an_instance_as_text(refuted, tmp_path):

@@ -10,14 +10,12 @@ import torch
 from rankcheck import eq, leq
 from rankcheck.claims.claim import ClaimError
 from rankcheck.counterexamples import (
+    Instance,
     NotRefutedError,
-    Small,
-    Violation,
     describe_instance,
     exact_instance,
     folder_of,
     from_choices,
-    judge,
     raised_message,
     replay,
     report_violation,
@@ -51,17 +49,16 @@ def ten_percent_better(net, x):
 
 
 def violation(claim, record, family=None):
-    family = family or claim.instances
-    judged = judge(claim, record, family=family)
-    assert judged.finding == "refuted"
-    return Violation(record, family, judged)
+    instance = Instance(claim, family or claim.instances, record)
+    assert instance.proved
+    return instance
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
     claim = declare(ten_percent_better, networks_at_points(), id=f"mine.ten-percent-{seed}")
     found = from_search(claim, SMALL, seed)
-    report = report_violation(claim, found, tmp_path)
+    report = report_violation(found, tmp_path)
     first, instance, *_ = report.message.splitlines()
     assert first == f"{claim.id} is false: lhs 1 > rhs 0.9 by 0.1 (certified, 128-bit balls)"
     assert instance == "  depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]"
@@ -73,23 +70,21 @@ def test_64_by_64_comes_down_within_the_budget(declare):
     claim = declare(lambda A: leq(nuclear_norm(A), 1.5 * (A * A).sum((-2, -1)).sqrt()), square())
     values = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     start = violation(claim, read_choices(square(), [64, values.clamp(-8, 8).tolist()]))
-    small = shrink_violation(claim, start, budget=60.0)
-    assert small.left_out is None
-    (A,) = exact_instance(square(), small.smallest.record)
+    small, left_out = shrink_violation(start, budget=60.0)
+    assert left_out is None
+    (A,) = exact_instance(square(), small.record)
     assert A.shape[0] <= 8
     assert int(rank(A)) == A.shape[0]
     assert set(A.midpoints().reshape(-1).tolist()) <= {0.0, 1.0}
-    assert small.worst is start
 
 
 def test_half_of_the_violation_is_kept(declare):
     """x ≤ 1 fails by 7/8 at x = 8 and by little at 1.25; the smallest has 7/16 at least: 2."""
     claim = declare(lambda x, y: leq(x, 1.0 + 0 * y), numbers())
-    small = shrink_violation(claim, from_choices(claim, [8, 3.1875]))
-    assert small.smallest.judgement.relative_excess >= KEEP * Fraction(7, 8)
-    assert small.smallest.record.tensors[0] == 2
-    assert small.smallest.record.tensors[1] == 0
-    assert small.worst.record.tensors[0] == 8
+    small, _ = shrink_violation(from_choices(claim, [8, 3.1875]))
+    assert small.judgement.relative_excess >= KEEP * Fraction(7, 8)
+    assert small.record.tensors[0] == 2
+    assert small.record.tensors[1] == 0
 
 
 @instances
@@ -97,12 +92,11 @@ def numbers(source):
     return source.tensor(), source.tensor()
 
 
-def test_the_worst_is_the_smallest_where_shrinking_made_it_worse(declare):
+def test_the_worst_is_the_smallest_where_shrinking_made_it_worse(declare, tmp_path):
     claim = declare(lambda x, y: leq(x * 0 + 1, x * x + y * y), numbers())
-    found = from_choices(claim, [0.25, 0.5])
-    small = shrink_violation(claim, found)
-    assert small.smallest.judgement.relative_excess == 1
-    assert small.worst is small.smallest
+    report = report_violation(from_choices(claim, [0.25, 0.5]), tmp_path)
+    assert report.smallest.judgement.relative_excess == 1
+    assert report.worst is report.smallest
 
 
 def test_hypotheses_are_kept_at_the_edge(declare):
@@ -113,10 +107,10 @@ def test_hypotheses_are_kept_at_the_edge(declare):
 
     family = networks_at_points(depth=(2, 3), width=(1, 3), slopes="relu")
     claim = declare(body, family)
-    small = shrink_violation(claim, from_search(claim, SMALL, 0))
-    net, x = exact_instance(family, small.smallest.record)
+    small, _ = shrink_violation(from_search(claim, SMALL, 0))
+    net, x = exact_instance(family, small.record)
     assert bool(net.is_differentiable_at(x))
-    assert small.smallest.judgement.finding == "refuted"
+    assert small.judgement.finding == "refuted"
 
 
 def test_where_floats_and_balls_disagree_the_balls_decide(declare):
@@ -128,9 +122,9 @@ def test_where_floats_and_balls_disagree_the_balls_decide(declare):
         return leq(torch.where(x > 4, x, 4 + lost), 4 + 0 * y)
 
     claim = declare(body, numbers())
-    small = shrink_violation(claim, from_choices(claim, [7.5, 0]))
-    assert small.smallest.judgement.finding == "refuted"
-    assert 4 < float(small.smallest.record.tensors[0]) < 7.5
+    small, _ = shrink_violation(from_choices(claim, [7.5, 0]))
+    assert small.judgement.finding == "refuted"
+    assert 4 < float(small.record.tensors[0]) < 7.5
 
 
 def test_a_violation_below_the_float_tolerance_is_made_small_by_balls_alone(declare):
@@ -138,16 +132,16 @@ def test_a_violation_below_the_float_tolerance_is_made_small_by_balls_alone(decl
         return leq(x, x - x.abs() / 2.0**70, error=1.0)
 
     claim = declare(body, numbers())
-    small = shrink_violation(claim, from_choices(claim, [5.5, 1.25]))
-    assert [t.item() for t in small.smallest.record.tensors] == [1.0, 0.0]
+    small, _ = shrink_violation(from_choices(claim, [5.5, 1.25]))
+    assert [t.item() for t in small.record.tensors] == [1.0, 0.0]
 
 
 def test_what_is_only_undecided_is_left_alone(declare):
     claim = declare(lambda x, y: leq(x, 1.0 + 0 * y), numbers(), no_ball="so")
     record = read_choices(numbers(), [5, 1])
-    undecided = Violation(record, numbers(), judge(claim, record))
-    small = shrink_violation(claim, undecided)
-    assert small.smallest is small.worst is undecided
+    undecided = Instance(claim, numbers(), record)
+    small, _ = shrink_violation(undecided)
+    assert small is undecided
 
 
 def test_a_large_instance_is_reported_as_such(declare, tmp_path):
@@ -155,7 +149,7 @@ def test_a_large_instance_is_reported_as_such(declare, tmp_path):
     claim = declare(lambda A: leq(operator_norm(A), 3.0), family)
     values = torch.randn(32, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     start = violation(claim, read_choices(family, [32, values.clamp(-8, 8).tolist()]))
-    report = report_violation(claim, start, tmp_path, budget=0.3)
+    report = report_violation(start, tmp_path, budget=0.3)
     assert "it may not be the smallest: Hypothesis is handed at most" in report.message
     assert len(report.message) < 2 * READABLE
     assert replay(tmp_path / "t.made-up.json", claim=claim).refuted
@@ -169,7 +163,7 @@ def test_a_proved_violation_in_words(declare, tmp_path):
         lambda x, y: (leq(x, 3 * y.abs() + 5, label="first"), eq(y, y)), numbers(),
         statement="$x \\le 3|y| + 5$",
     )  # fmt: skip
-    report = report_violation(claim, from_choices(claim, [7, 0.125]), tmp_path)
+    report = report_violation(from_choices(claim, [7, 0.125]), tmp_path)
     lines = report.message.splitlines()
     assert lines[0].startswith("t.made-up is false: first: lhs ")
     assert lines[0].endswith("(certified, 128-bit balls)")
@@ -189,7 +183,7 @@ def test_the_last_line_can_be_pasted(declare, tmp_path, monkeypatch):
 
     def last_line(violation, **attributes):
         claim = declare(test_mine, numbers(), **attributes)
-        return report_violation(claim, violation(claim), tmp_path).message.splitlines()[-1]
+        return report_violation(violation(claim), tmp_path).message.splitlines()[-1]
 
     def quarter(claim):
         return from_choices(claim, [8, 0.25])
@@ -209,17 +203,17 @@ def test_a_long_instance_is_not_typed(declare, tmp_path):
     claim = declare(lambda A: leq(operator_norm(A), 3.0), family)
     values = torch.randn(12, 12, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     start = violation(claim, read_choices(family, [12, values.clamp(-8, 8).tolist()]))
-    assert "typed: " not in report_violation(claim, start, tmp_path, budget=None).message
+    assert "typed: " not in report_violation(start, tmp_path, budget=None).message
 
 
 def test_a_violation_has_its_exact_instance(declare):
     claim = declare(lambda x, y: leq(x, y / 3), numbers())
-    x, y = from_choices(claim, [1, 0.5]).instance
+    x, y = from_choices(claim, [1, 0.5]).exact
     assert (x.describe(), y.describe()) == ("1", "1/2")
     unproved = declare(lambda x, y: leq(x, y), numbers(), no_ball="a table")
     record = read_choices(numbers(), [1, 0.5])
     with pytest.raises(ValueError, match="not built in exact numbers: no ball form: a table"):
-        _ = Violation(record, numbers(), judge(unproved, record)).instance
+        _ = Instance(unproved, numbers(), record).exact
 
 
 def test_an_undecided_violation_in_words(declare):
@@ -229,7 +223,7 @@ def test_an_undecided_violation_in_words(declare):
         no_ball="a table of values",
     )
     record = read_choices(numbers(), [2, 1])
-    message = undecided_message(claim, Violation(record, numbers(), judge(claim, record)))
+    message = undecided_message(Instance(claim, numbers(), record))
     assert message.splitlines() == [
         "t.made-up is undecided: the bound: lhs 2 > rhs 0.33333333333333331 by 1.66667 in "
         "floats (tolerance 2.27e-13)",
@@ -249,25 +243,23 @@ def grams(source):
 def test_what_is_drawn_stands_beside_what_is_built_from_it(declare, tmp_path):
     claim = declare(lambda G: leq(G.sum((-2, -1)), 1.0), grams())
     start = from_choices(claim, [[[1, 0.5], [0, 1]]])
-    lines = report_violation(claim, start, tmp_path, budget=0).message.splitlines()
+    lines = report_violation(start, tmp_path, budget=0).message.splitlines()
     assert lines[1:3] == [
         "  G = [[1, 1/2], [1/2, 5/4]]",
         '  drawn: grams(): [[[1, "1/2"], [0, 1]]]',
     ]
     claim = declare(lambda x, y: leq(x, y), numbers())
-    message = report_violation(claim, from_choices(claim, [1.5, 1]), tmp_path, budget=0).message
+    message = report_violation(from_choices(claim, [1.5, 1]), tmp_path, budget=0).message
     assert "drawn:" not in message
     unproved = declare(lambda G: leq(G.sum((-2, -1)), 1.0), grams(), no_ball="so")
-    message = undecided_message(
-        unproved, Violation(start.record, grams(), judge(unproved, start.record))
-    )
+    message = undecided_message(Instance(unproved, grams(), start.record))
     assert '  drawn: grams(): [[[1, "1/2"], [0, 1]]]' in message
 
 
 def test_the_sides_are_shown_with_digits_that_differ(declare, tmp_path):
     claim = declare(lambda x, y: leq(x, y), numbers())
     near = from_choices(claim, [1 + 2.0**-23, 1])
-    first = report_violation(claim, near, tmp_path, budget=0).message.splitlines()[0]
+    first = report_violation(near, tmp_path, budget=0).message.splitlines()[0]
     assert first.startswith("t.made-up is false: lhs 1.0000001 > rhs 1 by 1.19209e-7 (")
     assert approximately_both(Fraction(20), Fraction(20)) == ("20", "20")
     assert approximately_both(Fraction(21), Fraction(20)) == ("21", "20")
@@ -279,10 +271,10 @@ def test_the_worst_is_shown_if_it_is_clearly_worse(declare, tmp_path, monkeypatc
     claim = declare(lambda x, y: leq(x, y), numbers())
 
     def message(smallest, worst):
-        small = Small(from_choices(claim, smallest), from_choices(claim, worst))
-        monkeypatch.setattr(reporting, "shrink_violation", lambda *_: small)
+        small = from_choices(claim, smallest)
+        monkeypatch.setattr(reporting, "shrink_violation", lambda *_: (small, None))
         (tmp_path / "t.made-up.json").unlink(missing_ok=True)
-        text = report_violation(claim, small.smallest, tmp_path).message
+        text = report_violation(from_choices(claim, worst), tmp_path).message
         [worst] = [json.loads((tmp_path / "t.made-up.json").read_text())["worst"]]
         assert ("at worst" in text) == (worst is not None)
         return text
@@ -296,7 +288,7 @@ def test_a_smaller_certificate_is_kept(declare, tmp_path):
     claim = declare(lambda A: leq(operator_norm(A), 3.0), family)
 
     def report(claim, choices):
-        return report_violation(claim, from_choices(claim, choices), tmp_path, budget=0)
+        return report_violation(from_choices(claim, choices), tmp_path, budget=0)
 
     def stored():
         return json.loads((tmp_path / "t.made-up.json").read_text())["smallest"]["instance"]
@@ -321,7 +313,7 @@ def test_a_smaller_certificate_is_kept(declare, tmp_path):
 def test_nothing_is_shrunk_in_zero_seconds(declare, tmp_path):
     claim = declare(lambda x, y: leq(x, y), numbers())
     start = from_choices(claim, [7.25, 1])
-    assert report_violation(claim, start, tmp_path, budget=0).smallest is start
+    assert report_violation(start, tmp_path, budget=0).smallest is start
 
 
 def test_a_body_of_any_number_of_matrices(declare, tmp_path):
@@ -334,8 +326,8 @@ def test_a_body_of_any_number_of_matrices(declare, tmp_path):
 
     claim = declare(product, lists(), mutants={"less": {"bound": 1.0}})
     assert claim.arguments == ("x", "*factors")
-    report = report_violation(claim, from_choices(claim, [3, [[1]], [[2]], [[-3]]]), tmp_path)
-    described = describe_instance(claim, from_choices(claim, [3, [[1]], [[2]], [[-3]]]).instance)
+    report = report_violation(from_choices(claim, [3, [[1]], [[2]], [[-3]]]), tmp_path)
+    described = describe_instance(claim, from_choices(claim, [3, [[1]], [[2]], [[-3]]]).exact)
     assert described == "x = [[1]], factors_1 = [[2]], factors_2 = [[-3]]"
     assert replay(report.certificate, claim=claim).refuted
     with pytest.raises(ClaimError, match=r"the body takes \*\*options; it takes the parts"):
@@ -361,7 +353,7 @@ def test_an_open_entry_is_shown_in_balls(declare, tmp_path):
     """1/3 in a body stands for whatever rounds to it."""
     claim = declare(lambda x, y: eq(3 * (x * (1 / 3)), x + 4e-16 * x), numbers())
     record = read_choices(numbers(), [1, 1])
-    report = report_violation(claim, Violation(record, numbers(), judge(claim, record)), tmp_path)
+    report = report_violation(Instance(claim, numbers(), record), tmp_path)
     assert not report.proved
     assert report.certificate is None
     assert "not certified: the balls of its sides do not decide it at 2048 bits" in report.message

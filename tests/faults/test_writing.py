@@ -82,17 +82,17 @@ def badge(folder, false):
 
 
 def report(folder, false):
-    claim, violation = false
-    found = report_violation(claim, violation, folder, budget=0)
+    _, violation = false
+    found = report_violation(violation, folder, budget=0)
     assert found.proved
     assert found.certificate is None
     return found.message
 
 
 def certify(folder, false):
-    claim, violation = false
+    _, violation = false
     with pytest.raises(OSError) as caught:  # noqa: PT011 -- any of ERRORS
-        write(folder, claim, violation)
+        write(folder, violation)
     return str(caught.value)
 
 
@@ -192,7 +192,7 @@ def test_two_runs_write_one_file(tmp_path):
 
 
 def test_a_certificate_replaces_a_link_and_does_not_follow_it(tmp_path, false):
-    claim, violation = false
+    _, violation = false
     precious = tmp_path / "precious"
     precious.write_text("precious")
     folder = tmp_path / "left"
@@ -201,6 +201,6 @@ def test_a_certificate_replaces_a_link_and_does_not_follow_it(tmp_path, false):
         link = folder / "t.made-up.json"
         link.unlink(missing_ok=True)
         link.symlink_to(target)
-        assert not write(folder, claim, violation).is_symlink()
+        assert not write(folder, violation).is_symlink()
     assert precious.read_text() == "precious"
     assert not (tmp_path / "not there").exists()

@@ -5,12 +5,13 @@ import math
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from rankcheck.counterexamples import instance as instances
 from rankcheck.counterexamples import replay
-from rankcheck.counterexamples.agreement import Settled
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt, result, shard
 from rankcheck.hunt.executors import Inline
@@ -318,27 +319,22 @@ def test_a_claim_at_a_prompt_is_not_sent_to_workers(at_a_prompt, tmp_path):
 def test_an_instance_is_judged_once_where_it_was_found_and_once_where_it_is_reported(
     hunted, tmp_path, monkeypatch
 ):
-    calls: dict = {shard: [], result: []}
-    for module, judged in calls.items():
-        real = module.judge
+    judged = []
 
-        def judge(claim, record, *, family, real=real, judged=judged):
-            judged.append(write_choices(record))
-            return real(claim, record, family=family)
+    def noted(claim, record, *, real=judge, **options):
+        judged.append(write_choices(record))
+        return real(claim, record, **options)
 
-        monkeypatch.setattr(module, "judge", judge)
+    monkeypatch.setattr(instances, "judge", noted)
     found = hunt(hunted("generic"), 30, folder=tmp_path, shrink=0.01)
-    instance = write_choices(found.violation.record)
-    assert calls[shard].count(instance) == 1
-    assert calls[result] == [instance]
+    assert judged.count(write_choices(found.violation.record)) == 2
 
 
 def test_a_violation_that_is_none_when_it_is_judged_again_is_an_error(
     hunted, tmp_path, monkeypatch
 ):
     outside = Judgement("outside", 128)
-    monkeypatch.setattr(result, "judge", lambda claim, record, *, family: outside)
-    monkeypatch.setattr(result, "settle", lambda *given: Settled("outside", outside))
+    monkeypatch.setattr(result, "Instance", lambda *given: SimpleNamespace(judgement=outside))
     with pytest.raises(HuntError, match=r"of hunted\.easy, which is outside when it is judged"):
         hunt(hunted("easy"), 30, folder=tmp_path)
 

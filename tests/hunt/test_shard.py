@@ -145,7 +145,7 @@ def test_the_worst_offers_are_judged_however_few(hunted, monkeypatch, sizes):
         judged.append(record)
         return judge(claim, record, **how)
 
-    monkeypatch.setattr("rankcheck.hunt.shard.judge", counted)
+    monkeypatch.setattr("rankcheck.counterexamples.instance.judge", counted)
     outcome = run_shard(claim, [Offers()], shard("offers"))
     assert len(judged) == len(sizes) <= KEPT
     assert outcome.found is not None

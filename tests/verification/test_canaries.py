@@ -13,6 +13,7 @@ from rankcheck.balls import BallArray
 from rankcheck.claims import tolerances
 from rankcheck.claims.relations import Relation
 from rankcheck.commands import cli
+from rankcheck.counterexamples import instance
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.errors import InstallationError
 from rankcheck.instances.source import Source
@@ -36,7 +37,7 @@ def judged_as(change):
     """Replace the judge wherever it was imported."""
 
     def planted(patch):
-        patch.setattr(search, "judge", lambda *a, **k: change(judge(*a, **k)))
+        patch.setattr(instance, "judge", lambda *a, **k: change(judge(*a, **k)))
 
     return planted
 

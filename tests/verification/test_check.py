@@ -297,7 +297,7 @@ def test_a_refuted_claim_needs_its_certificate(declare, verify, tmp_path):
 
     from rankcheck.counterexamples import folder_of, from_choices
 
-    certificates.write(folder_of(claim), claim, from_choices(claim, [8]))
+    certificates.write(folder_of(claim), from_choices(claim, [8]))
     assert verify(claim).verdict == "refuted"
     # Another claim under this id.
     other = declare(lambda x: leq(x, 7.5), squares(), kind="refuted", file=path)

@@ -8,7 +8,7 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.claims.variants import mutant
-from rankcheck.counterexamples.violation import evaluate, excess
+from rankcheck.counterexamples.instance import evaluate, excess
 from rankcheck.instances.source import BatchSource, instances
 from rankcheck.verification.profiles import PROFILES, Profile, Settings
 from rankcheck.verification.search import JUDGED, Tally, draw, sweep, worst_of

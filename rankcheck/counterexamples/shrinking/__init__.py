@@ -3,13 +3,13 @@
 What lives here: `shrink_violation`, which keeps a violation of a claim proved; under it
 `shrink_record`, which keeps any property of a record: it crops shapes, simplifies entries, and then
 hands the record to Hypothesis.
-May import: `judge` and `violation` of `counterexamples`, and what is below `counterexamples`.
+May import: `judge`, `rounding` and `instance` of `counterexamples`, and what is below that.
 """
 
 from __future__ import annotations
 
 from rankcheck.counterexamples.shrinking.handover import HandoverError, Shrunk
 from rankcheck.counterexamples.shrinking.records import shrink_record
-from rankcheck.counterexamples.shrinking.violations import BUDGET, Small, shrink_violation
+from rankcheck.counterexamples.shrinking.violations import BUDGET, shrink_violation
 
-__all__ = ["BUDGET", "HandoverError", "Shrunk", "Small", "shrink_record", "shrink_violation"]
+__all__ = ["BUDGET", "HandoverError", "Shrunk", "shrink_record", "shrink_violation"]

@@ -8,9 +8,10 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.claims.claim import Need
-from rankcheck.counterexamples import Violation, from_choices, replay, write
-from rankcheck.counterexamples.agreement import DISAGREEMENT, DisagreementError, settle
-from rankcheck.counterexamples.judge import Judgement, judge
+from rankcheck.counterexamples import DisagreementError, Instance, from_choices, replay, write
+from rankcheck.counterexamples import instance as module
+from rankcheck.counterexamples.judge import Judgement
+from rankcheck.counterexamples.rounding import TOLERANCES
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.matrix_classes import positive_semidefinite_matrices
 from rankcheck.instances.source import instances
@@ -104,24 +105,23 @@ def test_a_small_multiple_of_the_tolerance_is_rounding(declare, record):
 
     def settled(times):
         other = replace(claim, body=partial(claim.body, times=times))
-        return settle(other, claim.instances, one, judge(claim, one))
+        return Instance(other, claim.instances, one).judgement
 
     assert Counts.of(settled(2.0)) == Counts(rounding=1)
-    assert settled(DISAGREEMENT * 0.9).outcome == "rounding"
-    assert not settled(DISAGREEMENT * 0.9).violation
-    assert settled(DISAGREEMENT * 1.1).outcome == "undecided"
-    assert settled(DISAGREEMENT * 1.1).disagree
-    assert settled(0.5).outcome == "rounding"  # no violation alone
+    assert settled(TOLERANCES * 0.9).finding == "satisfied"
+    assert not settled(TOLERANCES * 0.9).violation
+    assert settled(TOLERANCES * 1.1).finding == "undecided"
+    assert settled(TOLERANCES * 1.1).disagree
+    assert settled(0.5).finding == "satisfied"  # no violation alone
 
 
-def test_what_the_balls_decide_stands(declare, record):
+def test_what_the_balls_decide_stands(declare, record, monkeypatch):
     claim = declare(lambda x: leq(x, 7.0), numbers())
     for finding in ("refuted", "undecided"):
         judgement = Judgement(finding, 128)
-        settled = settle(claim, claim.instances, record(8.0), judgement)
-        assert (settled.outcome, settled.judgement) == (finding, judgement)
-        assert settled.violation
-        assert not settled.disagree
+        monkeypatch.setattr(module, "judge", lambda *_, judgement=judgement, **__: judgement)
+        assert Instance(claim, claim.instances, record(8.0)).judgement is judgement
+        assert judgement.violation
 
 
 CANCELLING = {
@@ -236,9 +236,9 @@ def test_a_rank_that_rounding_decides_says_what_helps(declare, record):
         return eq(log_pseudo_determinant(A @ A.mT), 2 * log_pseudo_determinant(A) + zero)
 
     claim, one = declare(body, numbers()), record(1.0)
-    settled = settle(claim, claim.instances, one, judge(claim, one))
-    assert settled.disagree
-    assert "noise=" in settled.judgement.reason
+    judgement = Instance(claim, claim.instances, one).judgement
+    assert judgement.disagree
+    assert "noise=" in judgement.reason
 
 
 # What balls prove, and no search has found: an instance that was typed, or is in a certificate.
@@ -259,9 +259,9 @@ def test_a_proof_that_floats_contradict_is_none(declare, tmp_path, name):
     with pytest.raises(DisagreementError, match="undecided: floats and balls disagree: in balls"):
         from_choices(claim, [1.5])
     [record] = [read_choices(claim.instances, [1.5])]
-    wrong = Violation(record, claim.instances, judge(claim, record))
+    wrong = Instance(claim, claim.instances, record)
     assert wrong.proved
-    path = write(tmp_path, claim, wrong)
+    path = write(tmp_path, wrong)
     with pytest.raises(DisagreementError):
         replay(path, claim=claim)
 
@@ -331,6 +331,6 @@ def test_several_relations_are_looked_at(declare, record):
 
     claim = declare(body, numbers())
     one = record(1.5)
-    found = settle(claim, claim.instances, one, judge(claim, one))
-    assert found.disagree
-    assert (found.judgement.relation, found.judgement.label) == (1, "wrong")
+    judgement = Instance(claim, claim.instances, one).judgement
+    assert judgement.disagree
+    assert (judgement.relation, judgement.label) == (1, "wrong")

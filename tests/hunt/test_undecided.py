@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-import torch
-
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.message import obstacle
 from rankcheck.hunt import hunt
-from rankcheck.hunt.suspicion import neighbours, obstacle, suspect
 from rankcheck.instances.choices import read_choices
 
 
@@ -18,11 +16,9 @@ def test_the_largest_violation_is_kept_and_made_small(hunted, tmp_path):
     assert -found.margin > 1e-3
     assert "the violation stands clear of it" in found.message
     assert "  typed: " in found.message
-    small = suspect(claim, claim.instances, found.smallest.record)
-    worst = suspect(claim, claim.instances, found.worst.record)
-    assert small.clear
-    assert worst.clear
-    assert small.relative >= worst.relative / 2
+    assert found.smallest.clear
+    assert found.worst.clear
+    assert found.smallest.relative >= found.worst.relative / 2
     assert found.smallest is not found.worst
     size = [float(one.record.tensors[0].abs().sum()) for one in (found.smallest, found.worst)]
     assert size[0] < size[1]
@@ -52,11 +48,11 @@ def test_last_digits_of_a_batch_are_undecided_and_accuse_nobody(hunted, tmp_path
 def test_the_obstacle_is_a_line_of_the_body(hunted):
     claim = hunted("no-form")
     record = read_choices(claim.instances, [1.0])
-    line = obstacle(claim, claim.instances, record)
+    line = obstacle(Instance(claim, claim.instances, record))
     assert line.startswith("statements.py:")
     assert line.endswith("return leq(torch.erfinv(x / 8), 0 * x)")
-    assert obstacle(hunted("no-ball"), claim.instances, record) is None
-    assert obstacle(hunted("thin"), claim.instances, record) is None
+    assert obstacle(Instance(hunted("no-ball"), claim.instances, record)) is None
+    assert obstacle(Instance(hunted("thin"), claim.instances, record)) is None
 
 
 def test_what_to_use_instead_is_told(hunted, tmp_path):
@@ -64,15 +60,3 @@ def test_what_to_use_instead_is_told(hunted, tmp_path):
     found = hunt(claim, None, rounds=1, folder=tmp_path)
     if found.verdict == "undecided":
         assert "a function of the first kind has no ball form" in found.message
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0, -3.7, 4.0])
-def test_neighbours_are_close_and_the_first_is_the_instance(hunted, value):
-    claim = hunted("no-form")
-    record = read_choices(claim.instances, [value])
-    near = neighbours(record, 8).tensors[0]
-    assert near.shape == (1 + 2 * 3 * 8,)
-    assert float(near[0]) == value
-    assert float((near - value).abs().max()) <= 2.0**-25 * max(1.0, abs(value))
-    assert bool((near.abs() <= 4).all())
-    assert len(torch.unique(near[1:9])) > 2

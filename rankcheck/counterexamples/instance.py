@@ -1,0 +1,342 @@
+"""An instance of a claim, evaluated once: in floats, on balls, and in its neighbourhood.
+
+A violation in floats that the balls do not confirm is mostly rounding. But the body computes floats
+and balls along different paths, and either may be wrong. A violation much larger than its
+tolerance, and than any rounding error that is plausible at the instance, is reported as undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import torch
+
+from rankcheck import balls
+from rankcheck.balls import BallArray
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.relations import Relation
+from rankcheck.counterexamples.judge import PRECISIONS, Judgement, judge
+from rankcheck.counterexamples.rounding import (
+    CLEAR,
+    ERRORS,
+    TOLERANCES,
+    Entry,
+    furthest,
+    is_rounding,
+    pairs,
+    violated_entries,
+)
+from rankcheck.errors import short_of_memory
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import Instances, Rejected, ReplaySource, Source, over_batch
+
+OF_ROUNDING = (
+    "the violation is no larger than the rounding errors of the floats there, so the relation "
+    "needs scale=, the size of what cancels"
+)
+OF_A_RANK = (
+    "if it rests on a rank, floats count singular values at rounding level as 0: pass noise= "
+    "(rankcheck.linalg), or instances whose singular values are 0 or clearly not"
+)
+
+
+class DisagreementError(ValueError):
+    """Balls prove a violation, and floats contradict them: nothing is proved."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """An instance of a claim. Whatever is computed of it is computed when it is asked for, once.
+
+    Attributes:
+        record: what its generator drew, without batch axes.
+        family: the generator.
+        precisions: in bits, those that balls may take; see `judge`.
+    """
+
+    claim: Claim
+    family: Instances
+    record: Record
+    precisions: tuple[int, ...] = PRECISIONS
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        """What the body returns in floats, for this instance alone.
+
+        Raises:
+            Rejected: if it breaks a hypothesis.
+            Exception: what the generator or the body raises.
+        """
+        return evaluate(self.claim, self.family, ReplaySource(self.record))
+
+    @cached_property
+    def in_balls(self) -> Judgement:
+        """What ball arithmetic says of it; see `judge`."""
+        return judge(self.claim, self.record, family=self.family, precisions=self.precisions)
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[tuple[Relation, ...] | None, ...], ...]:
+        """The relations in floats at the `pairs` of neighbours; None where there are none."""
+        return tuple(tuple(map(self._relations_at, pair)) for pair in pairs(self.record))
+
+    def _relations_at(self, record: Record) -> tuple[Relation, ...] | None:
+        try:
+            return evaluate(self.claim, self.family, ReplaySource(record))
+        except Exception:  # Rejected, or an operation that has no value there
+            return None
+
+    @property
+    def proved(self) -> bool:
+        """Whether ball arithmetic proves a violation."""
+        return self.in_balls.finding == "refuted"
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether a violation is proved, or would be if the claim had a ball form."""
+        return self.proved or self.in_balls.unprovable
+
+    @property
+    def exact(self) -> tuple[Any, ...]:
+        """The parts of the instance in exact numbers, as they were judged.
+
+        Raises:
+            ValueError: if there are none, because the claim has no ball form.
+        """
+        if self.in_balls.instance is None:
+            raise ValueError(
+                f"this instance of {self.family} was not built in exact numbers: "
+                f"{self.in_balls.reason}"
+            )
+        return self.in_balls.instance
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        r"""What a violation in floats is: what the balls say, unless floats and balls disagree.
+
+        Violations that the balls exclude are rounding by the rules of
+        `rankcheck.counterexamples.rounding`. Where these do not explain one, floats and balls
+        disagree, and the instance is undecided.
+
+        An instance that the balls put outside the hypotheses lies on their edge if some of its
+        neighbours satisfy no hypothesis, or no violation, in floats; if none of them does, floats
+        and balls disagree about the hypotheses. An instance whose violation the balls do not assert
+        is outside as well.
+        """
+        judgement = self.in_balls
+        if judgement.finding == "undecided":
+            return self._advised()
+        if judgement.finding == "refuted":
+            return judgement
+        outside = judgement.finding == "outside"
+        try:
+            violated = violated_entries(self.relations)
+        except Rejected:  # inside in its batch, and outside alone: on the edge
+            return replace(judgement, finding="outside")
+        sides = {} if outside else self._sides_in_balls(violated)
+        for entry in violated:
+            exact = sides.get(entry.number)
+            if not is_rounding(entry, partial(self.error, entry, outside=exact is None)):
+                return _alarm(judgement, entry, exact)
+        asserted = not outside and (not violated or bool(sides))
+        return replace(judgement, finding="satisfied" if asserted else "outside")
+
+    def _sides_in_balls(self, entries: list[Entry]) -> dict[int, tuple[BallArray, BallArray]]:
+        """By relation, the two sides on balls at an entry, if it is asserted there.
+
+        A body may return fewer relations or entries on balls; what is missing is not asserted.
+        """
+        sides: dict[int, Any] = {}
+        with balls.precision(self.in_balls.bits):
+            for entry in entries:
+                there = entry.among(self.in_balls.relations)
+                if there is not None and bool(there.relation.asserted.reshape(-1)[entry.place]):
+                    lhs, rhs = there.alternative.sides()
+                    sides[entry.number] = tuple(s.reshape(-1)[entry.place] for s in (lhs, rhs))
+        return sides
+
+    def _advised(self) -> Judgement:
+        """An undecided judgement; if rounding explains the violation in floats, it says so."""
+        judgement = self.in_balls
+        if judgement.inexact or not self.record.tensors:  # it has its reason; nothing can be moved
+            return judgement
+        try:
+            violated = violated_entries(self.relations)
+        except Exception:  # what the body raises is reported elsewhere
+            return judgement
+        if not violated or not all(
+            entry.excess <= ERRORS * self.error(entry) < torch.inf for entry in violated
+        ):
+            return judgement
+        return replace(judgement, reason=f"{judgement.reason}; {OF_ROUNDING}")
+
+    def error(self, entry: Entry, *, outside: bool = False) -> float:
+        """The rounding error of the sides in an entry, as its neighbours show it.
+
+        It is infinite where nothing can be said: on the edge of a hypothesis, if one of the
+        neighbours of the instance leaves the hypotheses or raises.
+
+        Args:
+            outside: whether the balls put the entry outside the hypotheses. It lies on their edge
+                if a neighbour is not violated.
+        """
+        errors = [0.0]
+        for pair in self.neighbours:
+            ahead, behind = (entry.among(relations) for relations in pair)
+            for one in (ahead, behind):
+                if one is None or not one.asserted or (outside and not one.violated):
+                    return torch.inf
+            assert ahead is not None
+            assert behind is not None
+            errors.append(entry.error(ahead, behind))
+        return max(errors)
+
+    @cached_property
+    def relative(self) -> float:
+        """The largest violation in floats, relative to the sides; -inf without one."""
+        return float(excess(self.relations, ()))
+
+    @cached_property
+    def clear(self) -> bool:
+        """Whether there is a violation in floats, of finite size, that rounding does not explain.
+
+        This is an estimate. So a clear violation is `undecided` as any other that is not proved.
+        """
+        if not -torch.inf < self.relative < torch.inf:
+            return False
+        entry = furthest(self.relations)
+        return not is_rounding(entry, partial(self.error, entry), tolerances=CLEAR)
+
+    def require_agreement(self) -> None:
+        """Check that floats do not contradict a proof about an instance that no search has found.
+
+        Floats may miss a violation that is smaller than their errors. Their sides must then be
+        those of the balls, up to the same multiples of the tolerance and of the rounding error; and
+        if floats put the instance outside the hypotheses, it must lie on the edge.
+
+        Raises:
+            DisagreementError: if a violation is proved that floats contradict.
+            MemoryError or what else says so: if memory was short for the floats.
+        """
+        judgement = self.in_balls
+        if judgement.finding != "refuted":
+            return
+        assert judgement.lhs is not None
+        assert judgement.rhs is not None
+        entry: Entry | None = None
+        try:
+            relations = self.relations
+        except Rejected as rejected:
+            figures = f"put the instance outside the hypotheses ({rejected})"
+        except Exception as error:
+            if short_of_memory(error):
+                raise
+            raise self._contradicted(f"raise {type(error).__name__}: {error}") from error
+        else:
+            if any(bool(relation.violated().any()) for relation in relations):
+                return
+            if judgement.relation >= len(relations):
+                raise self._contradicted("have no such relation")
+            entry = _closest(
+                relations[judgement.relation], judgement.relation, judgement.lhs, judgement.rhs
+            )
+            figures = f"have lhs {entry.lhs:.17g}, rhs {entry.rhs:.17g}"
+            if not entry.asserted:
+                figures = "do not assert the relation there"
+        if entry is None or not entry.asserted:
+            if self._on_edge(entry):
+                return
+            raise self._contradicted(figures)
+        lhs, rhs = (float(side.midpoints()) for side in (judgement.lhs, judgement.rhs))
+        apart = max(abs(entry.lhs - lhs), abs(entry.rhs - rhs))
+        if apart > TOLERANCES * entry.tolerance and apart > ERRORS * self.error(entry):
+            raise self._contradicted(figures)
+
+    def _on_edge(self, entry: Entry | None) -> bool:
+        """Whether floats put some neighbour inside the hypotheses, and assert the entry there."""
+        for relations in (one for pair in self.neighbours for one in pair):
+            there = None if entry is None else entry.among(relations)
+            if relations is not None and (entry is None or (there is not None and there.asserted)):
+                return True
+        return False
+
+    def _contradicted(self, figures: str) -> DisagreementError:
+        lhs, rhs = self.in_balls.lhs, self.in_balls.rhs
+        assert lhs is not None
+        assert rhs is not None
+        return DisagreementError(
+            f"{self.claim.id} is undecided: floats and balls disagree: in balls "
+            f"lhs = {lhs.describe()}, rhs = {rhs.describe()}; floats {figures}; one of the two is "
+            "computed wrongly"
+        )
+
+
+def _closest(relation: Relation, number: int, lhs: BallArray, rhs: BallArray) -> Entry:
+    """The entry whose sides in floats are closest to those of the balls, among those asserted.
+
+    Of a disjunction, the part and its entry.
+    """
+    candidates = []
+    for part, alternative in enumerate(relation.parts):
+        apart = torch.maximum(
+            (alternative.lhs.double() - lhs.midpoints()).abs(),
+            (alternative.rhs.double() - rhs.midpoints()).abs(),
+        ).nan_to_num(nan=torch.inf)
+        if bool(relation.asserted.any()):
+            apart = torch.where(relation.asserted, apart, torch.inf)
+        place = int(apart.reshape(-1).argmin())
+        candidates.append((float(apart.reshape(-1)[place]), part, place))
+    _, part, place = min(candidates)
+    return Entry(relation, number, place, part)
+
+
+def _alarm(
+    judgement: Judgement, entry: Entry, sides: tuple[BallArray, BallArray] | None
+) -> Judgement:
+    """The judgement of an instance on which floats and balls disagree, with both figures."""
+    lhs, rhs = sides or (None, None)
+    if lhs is not None and rhs is not None:
+        figures = f"in balls lhs = {lhs.describe()}, rhs = {rhs.describe()}"
+    else:
+        why = judgement.reason or "the relation is not asserted there"
+        figures = f"the balls put the instance outside the hypotheses ({why})"
+    return replace(
+        judgement,
+        finding="undecided",
+        disagree=True,
+        reason=(
+            f"floats and balls disagree: in floats {entry.describe()}; {figures}; one of the two "
+            f"is computed wrongly, or the relation needs scale= or error=; {OF_A_RANK}"
+        ),
+        relation=entry.number,
+        kind=entry.alternative.kind,
+        label=entry.alternative.label,
+        lhs=lhs,
+        rhs=rhs,
+    )
+
+
+def evaluate(claim: Claim, family: Instances, source: Source) -> tuple[Relation, ...]:
+    """The relations of a claim on the instance that its generator builds from a source.
+
+    Their sides have the batch axes of the source.
+
+    Raises:
+        Rejected: if the source has no batch axis and the instance breaks a hypothesis.
+    """
+    instance = family(source)
+    return tuple(relation.over(source.batch) for relation in claim.relations(instance))
+
+
+def excess(
+    relations: tuple[Relation, ...], batch: tuple[int, ...], *, relative: bool = True
+) -> torch.Tensor:
+    """The largest violation of each instance, of shape `batch`; see `Relation.beyond`.
+
+    It is -inf where all relations hold within their tolerance, and inf where a side is NaN.
+    """
+    worst = [
+        over_batch(relation.beyond(relative=relative), batch, torch.amax) for relation in relations
+    ]
+    return torch.stack(torch.broadcast_tensors(*worst)).amax(0).detach()
