@@ -1,10 +1,10 @@
 """Exact rationals and real balls behind torch's functions: they turn a claim body into a proof.
 
-What lives here: the array type (`array`), what floats of a body stand for (`constants`), which
-calls torch knows (`forms`), functions of one number (`numbers`, `complexes`) and of one matrix
-(`matrices`, `spectra`), and the implementations of torch's functions, grouped as torch's
-documentation groups them (`creation`, `decompositions`, `elementwise`, `indexing`, `linalg`,
-`reductions`, `shapes`). `python -m rankcheck.balls.page` prints the list of them.
+What lives here: the array type (`array`, `lazy`, `conversion`), what floats of a body stand for
+(`constants`), which calls torch knows (`forms`), functions of one number (`numbers`, `complexes`)
+and of one matrix (`matrices`, `spectra`, `eigenvalues`), and the implementations of torch's
+functions, grouped as torch's documentation groups them (`creation`, `decompositions`,
+`elementwise`, `indexing`, `linalg`, `reductions`, `shapes`). docs/balls.md lists them.
 May import: `text`, and nothing else of this package.
 
 >>> import torch

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 import numpy as np
 import torch
-from flint import arb, ctx, fmpq
+from flint import arb
 
 from rankcheck.balls import complexes, numbers
-from rankcheck.balls.complexes import Complex
+from rankcheck.balls.conversion import as_it_is, object_array
 from rankcheck.balls.forms import checked
 from rankcheck.balls.missing import GENERAL, INSTEAD
 from rankcheck.balls.numbers import NoBallForm, Number, Undecided
@@ -111,7 +111,7 @@ class BallArray(_Base):
         >>> BallArray.exact([0.5, 0.1])
         BallArray([1/2, 0.1000000000…])
         """
-        return cls(_convert(data, _exact_entry))
+        return cls(object_array(data, as_it_is))
 
     # torch's dispatch.
 
@@ -284,8 +284,8 @@ class BallArray(_Base):
         """
         if complexes.has_complex(self.elements):
             real, imag = map(BallArray, complexes.parts(self.elements))
-            return torch.complex(real._floats(_midpoint), imag._floats(_midpoint))
-        return self._floats(_midpoint)
+            return torch.complex(real._floats(numbers.as_float), imag._floats(numbers.as_float))
+        return self._floats(numbers.as_float)
 
     def radii(self) -> torch.Tensor:
         """float64 radii such that midpoints() ± radii() contains every element.
@@ -294,9 +294,9 @@ class BallArray(_Base):
         """
         if complexes.has_complex(self.elements):
             real, imag = map(BallArray, complexes.parts(self.elements))
-            widths = real._floats(_radius) + imag._floats(_radius)
+            widths = real._floats(numbers.float_radius) + imag._floats(numbers.float_radius)
             return torch.where(widths == 0, 0.0, widths.nextafter(widths.new_tensor(torch.inf)))
-        return self._floats(_radius)
+        return self._floats(numbers.float_radius)
 
     def _floats(self, function: Callable[[Number], float]) -> torch.Tensor:
         values = [function(x) for x in self.elements.ravel().tolist()]
@@ -353,41 +353,6 @@ class BallArray(_Base):
         return f"BallArray({self.describe()})"
 
 
-class LazyBalls(BallArray):
-    """A ball array of known shape whose elements are computed on first use.
-
-    For results that are undecided or missing where another result of the same function is not: the
-    eigenvectors of `torch.linalg.eigh`, for instance.
-    """
-
-    __slots__ = ("_compute", "_elements", "_shape")
-
-    def __init__(self, shape: Sequence[int], compute: Callable[[], np.ndarray]) -> None:
-        self._shape = torch.Size(shape)
-        self._compute = compute
-        self._elements: np.ndarray | None = None
-
-    @property
-    def elements(self) -> np.ndarray:  # type: ignore[override]  # a slot of the base class
-        if self._elements is None:
-            self._elements = self._compute()
-        return self._elements
-
-    @property
-    def shape(self) -> torch.Size:  # type: ignore[override]  # torch's stub declares a variable
-        return self._shape
-
-    @property
-    def ndim(self) -> int:  # type: ignore[override]  # torch's stub declares a variable
-        return len(self._shape)
-
-    def __repr__(self) -> str:  # type: ignore[override]  # torch's takes a private keyword
-        try:
-            return super().__repr__()
-        except (NoBallForm, Undecided) as error:
-            return f"BallArray(of shape {tuple(self._shape)}, not known: {error})"
-
-
 def is_ball(value: object) -> TypeGuard[BallArray]:
     """Whether a value is a BallArray, and not a float64 tensor."""
     return isinstance(value, BallArray)
@@ -413,48 +378,7 @@ def balls(data: Any) -> BallArray:
     """
     if type(data) is BallArray:
         return data
-    return BallArray(_convert(data, numbers.exact))
-
-
-def element(value: Any) -> Any:
-    """A number as an element of a ball array, by the rule of `rankcheck.balls.exact`."""
-    return _entry(value, numbers.exact)
-
-
-def _entry(value: Any, number: Callable[[Any], Number]) -> Any:
-    if isinstance(value, (complex, np.complexfloating)):
-        return Complex(number(value.real), number(value.imag))
-    return value if isinstance(value, Complex) else number(value)
-
-
-def _exact_entry(value: Any) -> Number:
-    is_float = isinstance(value, (float, np.floating))
-    return numbers.dyadic(value) if is_float else numbers.exact(value)
-
-
-def _convert(data: Any, number: Callable[[Any], Number]) -> np.ndarray:
-    if isinstance(data, BallArray):
-        return data.elements
-    if isinstance(data, torch.Tensor):
-        if data.dtype in (torch.bfloat16, torch.complex32):
-            raise TypeError(
-                f"balls received a tensor of {data.dtype}; it takes tensors of numpy dtypes"
-            )
-        data = data.detach().cpu().resolve_conj().resolve_neg().numpy()
-    if isinstance(data, np.ndarray):
-        entries: Any = data.ravel()
-        # Narrow floats keep their type, which determines their unit in the last place.
-        narrow = data.dtype in (np.float16, np.float32, np.complex64)
-        entries = list(entries) if narrow else entries.tolist()
-        shape = data.shape
-    elif isinstance(data, (list, tuple)):
-        rows = [_convert(row, number) for row in data]
-        return np.stack(rows) if rows else np.empty(0, dtype=object)
-    else:
-        entries, shape = [data], ()
-    flat = np.empty(len(entries), dtype=object)
-    flat[:] = [_entry(x, number) for x in entries]
-    return flat.reshape(shape)
+    return BallArray(object_array(data, numbers.exact))
 
 
 def divide(a: Any, b: Any) -> BallArray:
@@ -472,27 +396,5 @@ def full(shape: Sequence[int], value: Number) -> BallArray:
     return BallArray(result)
 
 
-def _midpoint(x: Number) -> float:
-    try:
-        return int(x.p) / int(x.q) if isinstance(x, fmpq) else float(x.mid())
-    except OverflowError:
-        return float("inf") if x > 0 else float("-inf")
-
-
-def _radius(x: Number) -> float:
-    centre = _midpoint(x)
-    if not np.isfinite(centre):
-        return float("inf")
-    offset = x - numbers.dyadic(centre)
-    if isinstance(offset, fmpq) and offset == 0:
-        return 0.0
-    reach = arb(offset).abs_upper()
-    return 0.0 if reach == 0 else float(np.nextafter(float(reach), np.inf))
-
-
 def _name_of(func: Callable[..., Any]) -> str:
     return torch.overrides.resolve_name(func) or getattr(func, "__name__", repr(func))
-
-
-def undecided(a: Any, relation: str, b: Any) -> Undecided:
-    return Undecided(f"cannot decide {short_text(a)} {relation} {short_text(b)} at {ctx.prec} bits")

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 
 from rankcheck.balls import complexes, numbers
-from rankcheck.balls.array import BallArray, balls, element, full, implements, wrap
+from rankcheck.balls.array import BallArray, balls, full, implements, wrap
+from rankcheck.balls.conversion import element
 from rankcheck.balls.elementwise import cos, sin
 from rankcheck.balls.numbers import NoBallForm
 from rankcheck.balls.shapes import sizes, stack

@@ -17,8 +17,9 @@ import torch
 from flint import arb_mat
 
 from rankcheck.balls import choices, matrices, numbers, spectra
-from rankcheck.balls.array import BallArray, LazyBalls, balls, implements, wrap
+from rankcheck.balls.array import BallArray, balls, implements, wrap
 from rankcheck.balls.complexes import Complex, doubled, halved, has_complex, imag, real
+from rankcheck.balls.lazy import LazyBalls
 from rankcheck.balls.linalg import each, eigvalsh, require_square, solve, svdvals
 from rankcheck.balls.numbers import NoBallForm, Undecided
 from rankcheck.balls.shapes import adjoint, tril, triu
@@ -52,8 +53,10 @@ def eigvals(A: Any) -> BallArray:
     Eigenvalues so close that floats do not tell them apart become one box that contains them.
     """
 
+    from rankcheck.balls import eigenvalues  # few claims need it
+
     def of_one(M: np.ndarray) -> list[Complex]:
-        values = spectra.in_order_of_floats(M, spectra.spectrum(M))
+        values = eigenvalues.in_order_of_floats(M, eigenvalues.spectrum(M))
         return [Complex(real(z), imag(z)) for z in values]
 
     x = balls(A)
@@ -87,9 +90,11 @@ def eig(A: Any) -> Eig:
 
 def spectral_radius(A: Any) -> BallArray:
     """max |λ| over the eigenvalues, shape (*B)."""
+    from rankcheck.balls import eigenvalues  # few claims need it
+
     x = balls(A)
     require_square(x)
-    return wrap(each(spectra.spectral_radius, x, ()))
+    return wrap(each(eigenvalues.spectral_radius, x, ()))
 
 
 def spectral_function(A: Any, f: Callable[[Any], Any]) -> BallArray:

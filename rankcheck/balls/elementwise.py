@@ -17,7 +17,6 @@ from rankcheck.balls.array import (
     divide,
     elementwise,
     implements,
-    undecided,
     wrap,
 )
 from rankcheck.balls.complexes import Complex, from_acb
@@ -335,7 +334,7 @@ def _comparison(
             open_ = np.asarray(~yes & ~fails(x, y))
             if open_.any():
                 x, y = np.broadcast_arrays(x, y)
-                raise undecided(x[open_][0], symbol, y[open_][0])
+                raise numbers.undecided(x[open_][0], symbol, y[open_][0])
         return torch.from_numpy(yes)
 
     compare.__name__ = compare.__qualname__ = names[0]

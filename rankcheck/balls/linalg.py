@@ -13,16 +13,15 @@ import torch
 from rankcheck.balls import matrices, numbers
 from rankcheck.balls.array import (
     BallArray,
-    LazyBalls,
     balls,
     divide,
-    element,
     elementwise,
     full,
     implements,
     wrap,
 )
 from rankcheck.balls.complexes import has_complex
+from rankcheck.balls.conversion import element
 from rankcheck.balls.creation import conj
 from rankcheck.balls.elementwise import (
     absolute,
@@ -33,6 +32,7 @@ from rankcheck.balls.elementwise import (
     sign,
     square_of_absolute,
 )
+from rankcheck.balls.lazy import LazyBalls
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
 from rankcheck.balls.shapes import adjoint, axis, diagonal, matrix_transpose

@@ -339,3 +339,30 @@ def round_half_even(x: Number) -> fmpq:
     if round(low) != round(high):
         raise Undecided(f"the rounding of {short_text(x)} is not decidable at {ctx.prec} bits")
     return fmpq(round(low))
+
+
+def undecided(a: Any, relation: str, b: Any) -> Undecided:
+    return Undecided(f"cannot decide {short_text(a)} {relation} {short_text(b)} at {ctx.prec} bits")
+
+
+# In floats, for reports and guesses.
+
+
+def as_float(x: Number) -> float:
+    """The midpoint as a float, infinite beyond their range."""
+    try:
+        return int(x.p) / int(x.q) if isinstance(x, fmpq) else float(x.mid())
+    except OverflowError:
+        return float("inf") if x > 0 else float("-inf")
+
+
+def float_radius(x: Number) -> float:
+    """A float r such that x lies within r of `as_float(x)`."""
+    centre = as_float(x)
+    if not np.isfinite(centre):
+        return float("inf")
+    offset = x - dyadic(centre)
+    if isinstance(offset, fmpq) and offset == 0:
+        return 0.0
+    reach = arb(offset).abs_upper()
+    return 0.0 if reach == 0 else float(np.nextafter(float(reach), np.inf))

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from rankcheck.balls import numbers
-from rankcheck.balls.array import BallArray, balls, divide, elementwise, implements, undecided, wrap
+from rankcheck.balls.array import BallArray, balls, divide, elementwise, implements, wrap
 from rankcheck.balls.elementwise import (
     exp,
     log,
@@ -205,7 +205,7 @@ def _first_largest(row: np.ndarray) -> int:
         if row[i] > row[best]:
             best = i
         elif not row[i] <= row[best]:
-            raise undecided(row[i], ">", row[best])
+            raise numbers.undecided(row[i], ">", row[best])
     return best
 
 
@@ -243,7 +243,7 @@ def _order(row: np.ndarray, descending: bool) -> list[int]:
     for i, j in pairwise(order):
         a, b = (row[j], row[i]) if descending else (row[i], row[j])
         if not (a < b or (a <= b and i < j)):
-            raise undecided(a, "<", b)
+            raise numbers.undecided(a, "<", b)
     return order
 
 

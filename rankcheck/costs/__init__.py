@@ -41,7 +41,6 @@ from rankcheck.costs.index_rank import (
     gradient_volume_bound,
     index_rank,
     principal_directions,
-    singular_value_decay_bound,
 )
 from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
 from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
@@ -109,7 +108,6 @@ __all__ = [
     "scaled_schatten_power",
     "secant_cost",
     "second_order",
-    "singular_value_decay_bound",
     "split_along",
     "split_losses",
     "total_variation_of_derivative",

@@ -52,7 +52,6 @@ __all__ = [
     "gradient_volume_bound",
     "index_rank",
     "principal_directions",
-    "singular_value_decay_bound",
 ]
 
 
@@ -217,20 +216,3 @@ def gradient_volume_bound(sigma: Array, L: int) -> Array:
     for i in range(1, n):
         bound = bound * roots[..., i]
     return bound
-
-
-def singular_value_decay_bound(
-    r: Number | Array, A: Array, k: int, L: int, *, sharp: bool = False
-) -> Array:
-    """((r A^{2/(L−1)} − 1)/k)^{(L−1)/2}, a bound of σ_{k+1}/σ_1 if Φ_L(f) ≤ r^{(L−2)/L} R^{2/L}.
-
-    Here A = R/σ_1 and σ_i = σ_i(C_f^{1/2}); k ≥ 1, L ≥ 2; shape (*B).
-
-    Proof. As in :func:`effective_rank_bound`, σ_1^q + k σ_{k+1}^q ≤ Σ σ_i^q ≤ r^{1−q/2} R^q, and
-    r^{1−q/2} ≤ r for r ≥ 1. With ``sharp`` r^{1−q/2} is kept: then r equal singular values R/√r
-    attain the bound at k = r − 1.
-    """
-    r = scalar(r, A) if isinstance(r, Number) else r
-    q = Fraction(2, L - 1)
-    base = (power(r, 1 - q / 2) if sharp else r) * power(A, q) - 1
-    return power(base / k, 1 / q)

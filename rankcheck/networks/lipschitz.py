@@ -33,17 +33,12 @@ def lipschitz_square_at(net: Network, x: Array) -> Array:
     return largest * largest
 
 
-def lipschitz_square_above(net: Network, operator_norms: bool = False) -> Array:
+def lipschitz_square_above(net: Network) -> Array:
     """C², shape (*B), such that the network is C-uniformly Lipschitz, for every slope in [−1, 1].
 
-    The largest product of ‖W_j‖² over the layers 1..ℓ, or ℓ..L, for ℓ = 1..L. The norms are
-    Frobenius norms, so that it is rational, or operator norms, for which it is smaller.
+    The largest product of ‖W_j‖_F² over the layers 1..ℓ, or ℓ..L, for ℓ = 1..L, which is rational.
     """
-    if operator_norms:
-        norms = [operator_norm(W) for W in net.weights]
-        sizes = [norm * norm for norm in norms]
-    else:
-        sizes = [frobenius_squared(W) for W in net.weights]
+    sizes = [frobenius_squared(W) for W in net.weights]
     largest = sizes[0]
     for run in (sizes, sizes[::-1]):
         product = run[0]

@@ -15,15 +15,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from rankcheck.balls import BallArray
 from rankcheck.linalg import Array, Number, block_diagonal, frobenius_squared
-from rankcheck.networks.evaluation import AtPoints, Slope, leaky, leaky_derivative
-from rankcheck.networks.evaluation import check_array as _check_array
-from rankcheck.networks.modules import slope_of
+from rankcheck.networks.evaluation import AtPoints, Slope, check_array, leaky, leaky_derivative
+from rankcheck.networks.modules import parameters_of
+from rankcheck.networks.parameters import check_parameters, float64, layers
 from rankcheck.text import array_text
 
 __all__ = ["AtPoints", "Network", "PartialJacobians", "leaky", "leaky_derivative"]
@@ -77,47 +75,10 @@ class Network:
             raise ValueError(f"the slope is {slope}; it must lie in (-1, 1)")
 
     def _set(self, weights: Iterable[Array], biases: Iterable[Array], slope: Slope) -> None:
-        object.__setattr__(self, "weights", _layers("weights", weights))
-        object.__setattr__(self, "biases", _layers("biases", biases))
+        object.__setattr__(self, "weights", layers("weights", weights))
+        object.__setattr__(self, "biases", layers("biases", biases))
         object.__setattr__(self, "slope", slope)
-        self._check_arrays()
-
-    def _check_arrays(self) -> None:
-        weights, biases = self.weights, self.biases
-        if len(weights) == 0 or len(weights) != len(biases):
-            raise ValueError(
-                f"received {len(weights)} weights and {len(biases)} biases; "
-                "a network has at least one layer, and a bias for each weight"
-            )
-        kind = type(weights[0])
-        arrays = {f"W_{i}": w for i, w in enumerate(weights, 1)}
-        arrays |= {f"b_{i}": b for i, b in enumerate(biases, 1)}
-        if not isinstance(self.slope, Number):
-            arrays["slope"] = self.slope
-        for name, array in arrays.items():
-            _check_kind(name, array, kind)
-        batch = weights[0].shape[:-2]
-        fan_in = weights[0].shape[-1] if weights[0].ndim >= 2 else 0
-        for i, (w, b) in enumerate(zip(weights, biases, strict=True), 1):
-            if w.ndim < 2:
-                raise ValueError(
-                    f"W_{i} has shape {tuple(w.shape)}; expected a matrix, (*B, n_{i}, n_{i - 1})"
-                )
-            if w.shape[:-2] != batch or w.shape[-1] != fan_in:
-                raise ValueError(
-                    f"W_{i} has shape {tuple(w.shape)}; expected (*{tuple(batch)}, n_{i}, {fan_in})"
-                )
-            if b.shape != w.shape[:-1]:
-                raise ValueError(
-                    f"b_{i} has shape {tuple(b.shape)}; expected {tuple(w.shape[:-1])}, "
-                    f"the shape of W_{i} without its last axis"
-                )
-            fan_in = w.shape[-2]
-        if not isinstance(self.slope, Number) and self.slope.shape != batch:
-            raise ValueError(
-                f"the array of slopes has shape {tuple(self.slope.shape)}; "
-                f"expected the batch axes {tuple(batch)}"
-            )
+        check_parameters(self.weights, self.biases, slope)
 
     @classmethod
     def unchecked_slope(
@@ -139,9 +100,9 @@ class Network:
         >>> print(net)
         depth 1, slope 0, W_1 = [[2, 1]], b_1 = [0]
         """
-        weights = _layers("weights", weights)
+        weights = layers("weights", weights)
         for i, w in enumerate(weights, 1):
-            _check_array(f"W_{i}", w)
+            check_array(f"W_{i}", w)
         return cls(weights, tuple(w.new_zeros(w.shape[:-1]) for w in weights), slope)
 
     @classmethod
@@ -155,10 +116,10 @@ class Network:
         Raises:
             TypeError, ValueError: an array has no float64 form, or as for the class.
         """
-        W = tuple(_float64(f"W_{i}", w) for i, w in enumerate(_layers("weights", weights), 1))
+        W = tuple(float64(f"W_{i}", w) for i, w in enumerate(layers("weights", weights), 1))
         if biases is None:
             return cls.linear(W, slope)
-        b = tuple(_float64(f"b_{i}", b) for i, b in enumerate(_layers("biases", biases), 1))
+        b = tuple(float64(f"b_{i}", b) for i, b in enumerate(layers("biases", biases), 1))
         return cls(W, b, slope)
 
     @classmethod
@@ -175,28 +136,7 @@ class Network:
             TypeError: there is another kind of layer, or the two kinds do not alternate.
             ValueError: the activations have different slopes.
         """
-        if not isinstance(module, nn.Sequential):
-            raise TypeError(
-                f"received {type(module).__name__}; a network is made of a torch.nn.Sequential"
-            )
-        layers = list(module)
-        linear = [layer for layer in layers[::2] if isinstance(layer, nn.Linear)]
-        slopes = [a for layer in layers[1::2] if (a := slope_of(layer)) is not None]
-        if len(layers) != 2 * len(linear) - 1 or len(slopes) != len(linear) - 1:
-            raise TypeError(
-                f"received the layers [{', '.join(type(layer).__name__ for layer in layers)}]; "
-                "they must alternate: Linear, ReLU or LeakyReLU, ..., Linear"
-            )
-        if len(set(slopes)) > 1:
-            raise ValueError(
-                f"the activations have slopes {sorted(set(slopes))}; all must be equal"
-            )
-        weights = tuple(layer.weight.detach().double() for layer in linear)
-        biases = tuple(
-            w.new_zeros(w.shape[0]) if layer.bias is None else layer.bias.detach().double()
-            for layer, w in zip(linear, weights, strict=True)
-        )
-        return cls(weights, biases, *slopes[:1])
+        return cls(*parameters_of(module))
 
     # Shape
 
@@ -408,49 +348,6 @@ def _same(a: Slope, b: Slope) -> bool:
     return a is b or bool((a == b).all())
 
 
-def _layers(name: str, arrays: Iterable[Array]) -> tuple[Array, ...]:
-    """The arrays of all layers.
-
-    Raises:
-        TypeError: they are no list of arrays; a single tensor is none.
-    """
-    if not isinstance(arrays, Iterable) or isinstance(arrays, Tensor | BallArray | str):
-        raise TypeError(
-            f"the {name} are a {type(arrays).__name__}; expected a list with an array for each "
-            "layer"
-        )
-    return tuple(arrays)
-
-
-def _float64(name: str, array: Any) -> Tensor:
-    """A nested list, a numpy array or a tensor as a float64 tensor."""
-    if isinstance(array, Tensor | np.ndarray) and "complex" in str(array.dtype):
-        raise TypeError(f"{name} has dtype {array.dtype}; expected real numbers")
-    try:
-        return torch.as_tensor(array, dtype=torch.float64)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        said = " ".join(str(error).split())
-        kind = ValueError if isinstance(error, ValueError | OverflowError) else TypeError
-        raise kind(
-            f"{name} is {type(array).__name__} and cannot be converted to float64 ({said}); "
-            "expected nested lists of numbers, all rows of one length, or an array"
-        ) from error
-
-
 def _check_network(g: Any) -> None:
     if not isinstance(g, Network):
         raise TypeError(f"received {type(g).__name__}; networks are combined with a Network")
-
-
-def _check_kind(name: str, array: Any, kind: type) -> None:
-    _check_array(name, array)
-    # A finite sum proves all entries finite, and takes a seventh of the time.
-    if isinstance(array, Tensor) and not (
-        torch.isfinite(array.sum()) or torch.isfinite(array).all()
-    ):
-        raise ValueError(f"{name} has infinite or undefined entries: {array}")
-    if isinstance(array, Tensor) != issubclass(kind, Tensor):
-        raise TypeError(
-            f"{name} is a {type(array).__name__} beside a {kind.__name__}; "
-            "all arrays of a network must be of one kind"
-        )

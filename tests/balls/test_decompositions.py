@@ -24,11 +24,11 @@ from rankcheck.balls import (
     choices,
     complexes,
     conventions,
+    eigenvalues,
     matrices,
     numbers,
     pi,
     precision,
-    spectra,
     spectral_function,
     spectral_projection,
     spectral_radius,
@@ -395,14 +395,14 @@ def test_the_spectrum_moves_by_at_most_the_bound_of_elsner(n):
         J[i, i + 1] = fmpq(size)
     box = J.copy()
     box[n - 1, 0] = arb(0, arb(numbers.exact(small)))
-    boxes = spectra._moved([fmpq(0)] * n, box, arb(numbers.exact(small)))
+    boxes = eigenvalues._moved([fmpq(0)] * n, box, arb(numbers.exact(small)))
     truth = (float(size) ** (n - 1) * float(small)) ** (1 / n)
     for z in boxes:
         assert float(z.real.abs_upper()) >= truth
         assert float(z.imag.abs_upper()) >= truth * (n > 2)
         assert float(z.real.abs_upper()) <= 16 * truth
     ones = np.full((n, n), arb(0, 1), dtype=object)  # the matrix of ones has the eigenvalue n
-    for z in spectra._moved([fmpq(0)] * n, ones, arb(n)):
+    for z in eigenvalues._moved([fmpq(0)] * n, ones, arb(n)):
         assert z.real.abs_upper() >= n
     outer = torch.linalg.eigvals(BallArray(box))
     corner = J.copy()
@@ -575,7 +575,7 @@ def test_other_conventions_turn_all_signs_and_tell_any_two_columns_apart():
 
 def test_the_width_of_boxes_is_that_of_the_widest_side():
     boxes = [complexes.Complex(arb(0, 0.5), arb(1, 2)), complexes.Complex(arb(3), arb(0, 1))]
-    assert spectra._width(boxes) == pytest.approx(2)
+    assert eigenvalues._width(boxes) == pytest.approx(2)
 
 
 def test_other_conventions_turn_signs_and_orders_and_nothing_else():

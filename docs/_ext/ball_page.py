@@ -1,6 +1,6 @@
 """The page docs/balls.md: every torch function and method that ball arrays know.
 
-``python -m rankcheck.balls.page > docs/balls.md`` writes it; a test compares it with the code.
+``python docs/_ext/ball_page.py > docs/balls.md`` writes it; a test compares it with the code.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ NOTES = {
 
 HEAD = """# What balls know
 
-This page is made by `python -m rankcheck.balls.page > docs/balls.md`; do not edit it.
+This page is made by `python docs/_ext/ball_page.py > docs/balls.md`; do not edit it.
 
 On ball arrays every number is an exact rational or a ball that contains the true value, real or
 complex. The functions below have a ball form; a method of the same name works wherever torch has
