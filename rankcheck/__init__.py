@@ -8,10 +8,11 @@ mathematics in `rankcheck.networks.network`, `rankcheck.linalg` and their neighb
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rankcheck import notebook
 from rankcheck._version import __version__
+from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim, ClaimError, Need
@@ -32,35 +33,6 @@ if TYPE_CHECKING:
     from rankcheck.errors import ClaimFalse
     from rankcheck.hunt.guarding import verify_claim
     from rankcheck.networks.network import Network
-
-_HOMES = {
-    "rankcheck.claims.claim": ("Claim", "ClaimError", "Need"),
-    "rankcheck.claims.declare": (
-        "bound",
-        "cited",
-        "conjecture",
-        "construction",
-        "identity",
-        "limit",
-        "refuted",
-        "statistical",
-        "step",
-    ),
-    "rankcheck.claims.erratum": ("Erratum",),
-    "rankcheck.claims.reference": ("Reference", "paper"),
-    "rankcheck.claims.relations": ("Relation", "any_of", "eq", "leq", "lt"),
-    "rankcheck.errors": ("ClaimFalse",),
-    "rankcheck.hunt.guarding": ("verify_claim",),
-    "rankcheck.networks.network": ("Network",),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-#: Names of former versions, and what to write instead.
-_GONE = {
-    "claim": "write the kind as the decorator: @bound(...), @identity(...), @construction(...), "
-    "@limit(...), @statistical(...)",
-    "Source": "a citation is a rankcheck.Reference; what a generator draws from is a "
-    "rankcheck.instances.Source",
-}
 
 __all__ = [
     "Claim",
@@ -98,16 +70,29 @@ def _html(shown: object) -> str:
 
 notebook.register(_html)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _GONE:
-        # Not an AttributeError: `from rankcheck import claim` would replace its message.
-        raise ImportError(f"rankcheck.{name} is gone; {_GONE[name]}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'rankcheck' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = door(
+    __name__,
+    {
+        "rankcheck.claims.claim": ("Claim", "ClaimError", "Need"),
+        "rankcheck.claims.declare": (
+            "bound",
+            "cited",
+            "conjecture",
+            "construction",
+            "identity",
+            "limit",
+            "refuted",
+            "statistical",
+            "step",
+        ),
+        "rankcheck.claims.erratum": ("Erratum",),
+        "rankcheck.claims.reference": ("Reference", "paper"),
+        "rankcheck.claims.relations": ("Relation", "any_of", "eq", "leq", "lt"),
+        "rankcheck.errors": ("ClaimFalse",),
+        "rankcheck.hunt.guarding": ("verify_claim",),
+        "rankcheck.networks.network": ("Network",),
+    },
+)
 
 
 def __dir__() -> list[str]:

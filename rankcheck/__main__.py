@@ -2,12 +2,17 @@
 """The command, as `rankcheck` and as `python -m rankcheck`.
 
 The handler of Ctrl-C is there before the command is imported. Worker processes import this module,
-too, so it imports nothing else at its top.
+too, so it imports nothing of rankcheck at its top.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
+
+# Imports make a million objects that stay. At its default of 700 Python would look through all of
+# them for garbage several times, which takes a tenth of the time that a claim takes.
+gc.set_threshold(50_000, 20, 20)
 
 
 def main() -> int:

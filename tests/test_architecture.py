@@ -17,7 +17,7 @@ import rankcheck
 PACKAGE = Path(rankcheck.__file__).parent
 #: From the ground up; rooms on one floor do not import one another.
 FLOORS = (
-    ("errors", "versions", "_version"),
+    ("doors", "errors", "versions", "_version"),
     ("files", "stored", "text", "notebook"),
     ("balls",),
     ("linalg",),

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import torch
-from scipy.stats import t as student
 
 from rankcheck import eq, identity, leq, paper, statistical
 from rankcheck.data.growth import fitted_exponent, serpentine_path
@@ -82,11 +81,6 @@ LEVEL = 1e-4
 FINITE_SIZE = 0.06
 
 
-def reach(fit):
-    """Half the width of the confidence interval of a fitted exponent."""
-    return float(student.isf(LEVEL / 2, fit.freedom)) * fit.error
-
-
 @statistical(
     "bottleneck.narrow-rank-one-minima",
     paper("bottleneck", "Thm 10/19"),
@@ -146,12 +140,12 @@ def test_narrow_rank_one_minima(samples, k, *, dimensions=0, weight=steepness):
         ),
         leq(
             few.new_tensor(abs(slow.value - exponent)),
-            few.new_tensor(reach(slow) + FINITE_SIZE),
+            few.new_tensor(slow.reach(LEVEL) + FINITE_SIZE),
             label="along a short path",
         ),
         leq(
             few.new_tensor(abs(wild.value - 4)),
-            few.new_tensor(reach(wild)),
+            few.new_tensor(wild.reach(LEVEL)),
             label="in the order of a coordinate",
         ),
     )

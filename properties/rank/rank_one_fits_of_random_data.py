@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import torch
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from rankcheck import Erratum, leq, paper, statistical
 from rankcheck.data import path_tail
@@ -71,7 +71,7 @@ def test_path_tail(points, level, *, length=likely_length):
     samples, n, k = points.shape
     longest = length(n, k, level)
     short = sum(shortest_path(distances(y))[0] <= longest for y in points.numpy())
-    most = binom.isf(LEVEL, samples, level)
+    most = next(m for m in range(samples + 1) if bdtrc(m, samples, level) <= LEVEL)
     return leq(torch.tensor(float(short)), float(most))
 
 

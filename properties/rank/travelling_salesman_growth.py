@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import torch
-from scipy.stats import t as student
 
 from rankcheck import leq, paper, statistical
 from rankcheck.data import growth
@@ -116,7 +115,7 @@ def test_travelling_salesman_growth(samples, k, *, exponent=codimension):
     relations = []
     for name, length in (("from below", nearest_neighbours), ("from above", serpentine)):
         fit = fitted_exponent(sizes, [length(points.numpy()) for points in samples.sets])
-        reach = float(student.isf(LEVEL / 2, fit.freedom)) * fit.error + FINITE_SIZE
+        reach = fit.reach(LEVEL) + FINITE_SIZE
         gap = abs(fit.value - exponent(k))
         relations.append(leq(torch.tensor(gap, dtype=torch.float64), reach, label=name))
     return tuple(relations)

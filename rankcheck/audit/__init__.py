@@ -8,8 +8,9 @@ May import: everything below it, the executors of `hunt` among them.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.audit.model import Model, ModelError
@@ -17,18 +18,14 @@ if TYPE_CHECKING:
     from rankcheck.audit.run import audit
     from rankcheck.audit.watcher import Watcher
 
-_HOMES = {
-    "rankcheck.audit.model": ("Model", "ModelError"),
-    "rankcheck.audit.result": ("Audit",),
-    "rankcheck.audit.run": ("audit",),
-    "rankcheck.audit.watcher": ("Watcher",),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-
 __all__ = ["Audit", "Model", "ModelError", "Watcher", "audit"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rankcheck.audit' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+__getattr__ = door(
+    __name__,
+    {
+        ".model": ("Model", "ModelError"),
+        ".result": ("Audit",),
+        ".run": ("audit",),
+        ".watcher": ("Watcher",),
+    },
+)

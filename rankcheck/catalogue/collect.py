@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from rankcheck.catalogue.entry import CatalogueError, Entry, shown_path
@@ -26,10 +26,20 @@ def project() -> list[Entry]:
     Raises:
         CatalogueError: if one of them cannot be read, a file holds none, or an id is used twice.
     """
-    entries = unique(entry for path in claim_files(project_folder()) for entry in claims_of(path))
-    for problem in problems(entries):
-        raise CatalogueError(problem)
-    return entries
+    return _readable(claim_files(project_folder()))
+
+
+def declared_near(ids: Collection[str]) -> list[Entry]:
+    """rankcheck's own claims in the files whose text has one of these ids; reads no other file.
+
+    Raises:
+        CatalogueError: as `project`, of these files.
+    """
+    if not ids:
+        return []
+    texts = [id_.encode() for id_ in ids]
+    files = [(path, path.read_bytes()) for path in claim_files(project_folder())]
+    return _readable(path for path, text in files if any(part in text for part in texts))
 
 
 def folder_claims(folder: Path) -> list[Entry]:
@@ -58,6 +68,13 @@ def claims_of(path: Path) -> list[Entry]:
             f"{shown_path(path)} declares no claim; a file of claims has a function decorated with "
             "@bound, @identity, @conjecture, @refuted or another decorator of rankcheck"
         )
+    return entries
+
+
+def _readable(paths: Iterable[Path]) -> list[Entry]:
+    entries = unique(entry for path in paths for entry in claims_of(path))
+    for problem in problems(entries):
+        raise CatalogueError(problem)
     return entries
 
 
@@ -93,7 +110,7 @@ def unique(entries: Iterable[Entry]) -> list[Entry]:
     known: dict[str, Entry] = {}
     for entry in entries:
         other = known.setdefault(entry.id, entry)
-        if other.place != entry.place:
+        if (other.file, other.line) != (entry.file, entry.line):
             raise CatalogueError(
                 f"{entry.id} is declared at {other.place} and at {entry.place}; "
                 "a claim id is used once"

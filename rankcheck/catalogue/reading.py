@@ -7,7 +7,7 @@ the module, and a claim is a function at the top level of its file.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
@@ -70,10 +70,10 @@ def _too_deep(path: Path) -> str:
 class _Names:
     """The names of a file that stand for something of rankcheck."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, nodes: Iterable[ast.AST]) -> None:
         self._names: dict[str, str] = {}
         self._modules: set[str] = set()
-        for node in ast.walk(tree):
+        for node in nodes:
             match node:
                 case ast.ImportFrom(module=str(module), names=aliases, level=0):
                     if module.split(".")[0] == "rankcheck":
@@ -106,11 +106,11 @@ class _Names:
         return ""
 
 
-def _imported(tree: ast.Module) -> dict[str, str]:
+def _imported(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """The full names of what a file imports, by the names that it uses."""
     return {
         alias.asname or alias.name: f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module and not node.level
         for alias in node.names
     }
@@ -122,8 +122,9 @@ class _Reader:
     def __init__(self, path: Path, tree: ast.Module) -> None:
         self.path = path
         self.tree = tree
-        self.meaning = _Names(tree).meaning
-        self.imported = _imported(tree)
+        self.nodes = list(ast.walk(tree))
+        self.meaning = _Names(self.nodes).meaning
+        self.imported = _imported(self.nodes)
         self.constants: dict[str, ast.expr] = {}
         for statement in tree.body:
             match statement:
@@ -135,9 +136,8 @@ class _Reader:
     def entries(self) -> list[Entry]:
         declared = [pair for statement in self.tree.body for pair in self._declarations(statement)]
         top = {id(call) for call, _ in declared}
-        calls = (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
-        for call in calls:
-            if self._declares(call) and id(call) not in top:
+        for call in self.nodes:
+            if isinstance(call, ast.Call) and self._declares(call) and id(call) not in top:
                 raise self._refusal(
                     "a claim is a decorated function at the top level of its file", call
                 )

@@ -27,29 +27,36 @@ def select(selectors: Sequence[str] = ()) -> list[Entry]:
         SelectionError: if a selector selects nothing.
         CatalogueError: if a file cannot be read, or an id is used twice.
     """
-    own = _own(selectors)
     if not selectors:
-        return own
+        return catalogue.project()
+    if not all(selector.strip() for selector in selectors):
+        raise SelectionError(
+            "an empty selector was given; a selector is the id of a claim, a file or a folder"
+        )
+    own = _own([selector for selector in selectors if not _is_path(selector)])
     chosen: list[Entry] = []
     for selector in selectors:
-        if not selector.strip():
-            raise SelectionError(
-                "an empty selector was given; a selector is the id of a claim, a file or a folder"
-            )
         by_id = [] if _is_path(selector) else matching(own, selector)
         chosen += by_id or _of_path(selector, own)
-    catalogue.unique([*own, *chosen])
+    catalogue.unique([*_namesakes(chosen), *chosen])
     return catalogue.unique(chosen)
 
 
-def _own(selectors: Sequence[str]) -> list[Entry]:
-    """rankcheck's claims; none if they cannot be read and no selector needs them."""
+def _own(names: Sequence[str]) -> list[Entry]:
+    """rankcheck's claims; if all names are ids, those of the files that have them."""
+    found = catalogue.declared_near(names)
+    return found if {entry.id for entry in found}.issuperset(names) else catalogue.project()
+
+
+def _namesakes(chosen: Sequence[Entry]) -> list[Entry]:
+    """rankcheck's claims that may have the id of a claim of the user's; none that is unreadable."""
+    folder = catalogue.project_folder()
     try:
-        return catalogue.project()
+        return catalogue.declared_near(
+            [entry.id for entry in chosen if not entry.file.is_relative_to(folder)]
+        )
     except CatalogueError:
-        if selectors and all(map(_is_path, selectors)):
-            return []
-        raise
+        return []
 
 
 def matching(entries: Sequence[Entry], selector: str) -> list[Entry]:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any, NoReturn, cast
 
+import numpy as np
 import torch
 
 from rankcheck.balls import BallArray, balls, is_ball
@@ -354,8 +355,8 @@ def _of_one_shape(parts: list[Relation]) -> tuple[Relation, ...]:
     for other in shapes:
         if other != shape[: len(other)]:
             try:
-                shape = tuple(torch.broadcast_shapes(shape, other))
-            except RuntimeError as error:
+                shape = np.broadcast_shapes(shape, other)
+            except ValueError as error:
                 raise ValueError(
                     f"the parts of any_of broadcast to one shape; received {shapes}"
                 ) from error
@@ -416,8 +417,9 @@ def _relation(
     big = _too_big(lhs, like), _too_big(rhs, like)
     lhs, rhs = _as_array(lhs, like), _as_array(rhs, like)
     try:
-        shape = torch.broadcast_shapes(tuple(lhs.shape), tuple(rhs.shape))
-    except RuntimeError as error_:
+        # numpy's, because torch's imports sympy for symbolic shapes.
+        shape = np.broadcast_shapes(tuple(lhs.shape), tuple(rhs.shape))
+    except ValueError as error_:
         raise ValueError(
             f"the sides of a relation broadcast to one shape; received {tuple(lhs.shape)} "
             f"and {tuple(rhs.shape)}"

@@ -57,8 +57,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(_failed(Exit.USAGE, f"{message} (see {self.prog} --help)"))
 
 
-def parser() -> Parser:
-    """The parser with all sub-commands; `args.run` is the function of the chosen one."""
+def parser(names: Sequence[str] = COMMANDS) -> Parser:
+    """The parser with these sub-commands; `args.run` is the function of the chosen one."""
     top = Parser(
         prog="rankcheck",
         description="A referee for theorems on representation cost, rank and depth of networks.",
@@ -66,7 +66,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"rankcheck {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    for name in COMMANDS:
+    for name in names:
         module: Any = importlib.import_module(f"rankcheck.commands.{name}")
         command = commands.add_parser(
             name,
@@ -96,8 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     try:
         with interrupts.handled():
-            completing = os.environ.get("_ARGCOMPLETE") is not None
-            args = (_completed(parser()) if completing else parser()).parse_args(arguments)
+            words = sys.argv[1:] if arguments is None else arguments
+            if os.environ.get("_ARGCOMPLETE") is not None:
+                args = _completed(parser()).parse_args(words)
+            else:  # the others need not be imported
+                named = [word for word in words[:1] if word in COMMANDS]
+                args = parser(named or COMMANDS).parse_args(words)
             code = int(args.run(args))
             sys.stdout.flush()
     except InputError as error:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from rankcheck.claims.verdicts import VERDICTS
-from rankcheck.verification.ledger import Row
+
+if TYPE_CHECKING:
+    from rankcheck.verification.ledger import Row
 
 __all__ = ["HELP", "Exit", "of_rows", "worst"]
 

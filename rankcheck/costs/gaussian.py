@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import torch
-from scipy.special import owens_t
 from torch import Tensor
 
 from rankcheck.balls import NoBallForm, is_ball
@@ -93,6 +92,8 @@ def bivariate_normal_cdf(h: Tensor, k: Tensor, angle: Tensor) -> Tensor:
         return torch.where(x == 0, above.sign() * math.inf, ratio / torch.where(x == 0, 1.0, x))
 
     def owen(x: Tensor, y: Tensor) -> Tensor:
+        from scipy.special import owens_t  # 0.1 s, for few claims
+
         return torch.as_tensor(owens_t(x.cpu().numpy(), slope(x, y).cpu().numpy()), device=x.device)
 
     product, total = h * k, h + k

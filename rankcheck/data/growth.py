@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from rankcheck.data.tours import Floats
 
@@ -35,6 +34,8 @@ def nearest_neighbours(points: Floats) -> float:
     points = np.unique(points, axis=0)
     if len(points) < 2:
         return 0.0
+    from scipy.spatial import cKDTree  # 0.1 s, for few claims
+
     distance, _ = cKDTree(points).query(points, k=2)
     return float(distance[:, 1].sum() / 2)
 
@@ -78,6 +79,15 @@ class Exponent:
     value: float
     error: float
     freedom: int
+
+    def reach(self, level: float) -> float:
+        """Half the width of the confidence interval that an exact power law leaves at this level.
+
+        By the law of Student; each side is left with probability level / 2.
+        """
+        from scipy.special import stdtrit  # scipy.stats would take half a second to import
+
+        return -float(stdtrit(self.freedom, level / 2)) * self.error
 
 
 def fitted_exponent(sizes: Sequence[int], lengths: Sequence[float]) -> Exponent:

@@ -9,8 +9,9 @@ May import: everything below it, `audit` among them.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.experiments.base import Experiment, Finding, Part
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
     from rankcheck.experiments.result import Result, Run
     from rankcheck.experiments.run import run_experiment
     from rankcheck.experiments.workers import PartError
-
-_HOMES = {
-    "rankcheck.experiments.base": ("Experiment", "Finding", "Part"),
-    "rankcheck.experiments.known": ("NAMES", "experiment"),
-    "rankcheck.experiments.records": ("recorded",),
-    "rankcheck.experiments.result": ("Result", "Run"),
-    "rankcheck.experiments.run": ("run_experiment",),
-    "rankcheck.experiments.workers": ("PartError",),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "NAMES",
@@ -43,8 +34,14 @@ __all__ = [
     "run_experiment",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rankcheck.experiments' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+__getattr__ = door(
+    __name__,
+    {
+        ".base": ("Experiment", "Finding", "Part"),
+        ".known": ("NAMES", "experiment"),
+        ".records": ("recorded",),
+        ".result": ("Result", "Run"),
+        ".run": ("run_experiment",),
+        ".workers": ("PartError",),
+    },
+)

@@ -8,8 +8,6 @@ $P(\mathrm{Bin}(n, 1/2) \ge S)$. Where this is below the level, the statement is
 
 from __future__ import annotations
 
-from scipy import stats
-
 __all__ = ["LEVEL", "sign_test"]
 
 #: The level of all claims about experiments.
@@ -30,4 +28,6 @@ def sign_test(successes: int, runs: int, share: float = 0.5) -> float:
             f"received {successes} successes in {runs} runs against {share}; there are between 0 "
             "and as many successes as runs, at least one run, and a share between 0 and 1"
         )
-    return float(stats.binom.sf(successes - 1, runs, share))
+    from scipy.special import bdtrc  # scipy.stats would take a second to import
+
+    return float(bdtrc(successes - 1, runs, share))

@@ -7,8 +7,9 @@ May import: `verification`, `counterexamples`, `catalogue`, `claims`, `instances
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.hunt.arena import Arena, HuntError, Shape
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
     from rankcheck.hunt.run import hunt
     from rankcheck.hunt.sample import Sample
     from rankcheck.hunt.strategies import STANDARD, Strategy
-
-_HOMES = {
-    "rankcheck.hunt.arena": ("Arena", "HuntError", "Shape"),
-    "rankcheck.hunt.guarding": ("guard",),
-    "rankcheck.hunt.result": ("Hunt", "Progress"),
-    "rankcheck.hunt.run": ("hunt",),
-    "rankcheck.hunt.sample": ("Sample",),
-    "rankcheck.hunt.strategies": ("STANDARD", "Strategy"),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "STANDARD",
@@ -41,8 +32,14 @@ __all__ = [
     "hunt",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rankcheck.hunt' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+__getattr__ = door(
+    __name__,
+    {
+        ".arena": ("Arena", "HuntError", "Shape"),
+        ".guarding": ("guard",),
+        ".result": ("Hunt", "Progress"),
+        ".run": ("hunt",),
+        ".sample": ("Sample",),
+        ".strategies": ("STANDARD", "Strategy"),
+    },
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from rankcheck.linalg import Array
@@ -39,8 +40,8 @@ class PiecewiseLinear:
                 "their last axes must be equal, of length two at least"
             )
         try:
-            torch.broadcast_shapes(b, v)
-        except RuntimeError:
+            np.broadcast_shapes(b, v)
+        except ValueError:
             raise ValueError(
                 f"the batch axes of breakpoints {b} and values {v} do not broadcast"
             ) from None

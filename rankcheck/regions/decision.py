@@ -22,9 +22,6 @@ from itertools import combinations
 
 import numpy as np
 import torch
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import KDTree
 
 from rankcheck.networks.network import Network
 from rankcheck.regions.box import Corner, regions
@@ -73,6 +70,11 @@ class Decision:
 
         Vertices within `SAME` of one another, relative to the box, are one point, their mean.
         """
+        # Imported here: they take 0.1 s and more, and few claims need them.
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+        from scipy.spatial import KDTree
+
         cells = self.cells
         points = cells.cells.points[self.meeting.sum(axis=1) >= classes]
         if not len(points):

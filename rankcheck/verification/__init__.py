@@ -10,8 +10,9 @@ imported on first use: `profiles`, `ledger`, `pool` and `run` do not import torc
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rankcheck.doors import door
 
 if TYPE_CHECKING:
     from rankcheck.verification.check import verify_claim
@@ -20,16 +21,6 @@ if TYPE_CHECKING:
     from rankcheck.verification.profiles import PROFILES, Profile, Settings, profile
     from rankcheck.verification.run import verify_claims
     from rankcheck.verification.watcher import Watcher
-
-_HOMES = {
-    "check": ("verify_claim",),
-    "counts": ("Counts",),
-    "ledger": ("Ledger", "LedgerError", "Row", "read_ledger"),
-    "profiles": ("PROFILES", "Profile", "Settings", "profile"),
-    "run": ("verify_claims",),
-    "watcher": ("Watcher",),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "PROFILES",
@@ -46,8 +37,14 @@ __all__ = [
     "verify_claims",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = door(
+    __name__,
+    {
+        ".check": ("verify_claim",),
+        ".counts": ("Counts",),
+        ".ledger": ("Ledger", "LedgerError", "Row", "read_ledger"),
+        ".profiles": ("PROFILES", "Profile", "Settings", "profile"),
+        ".run": ("verify_claims",),
+        ".watcher": ("Watcher",),
+    },
+)

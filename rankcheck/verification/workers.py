@@ -89,6 +89,12 @@ def _stopped(entry: Entry, event: Died[int] | Overran[int]) -> Row:
 
 def _warm() -> None:
     """What takes seconds and is no matter of the files: torch, and the canaries."""
+    import numpy  # noqa: F401
+    from hypothesis import find, strategies
+
+    # When Hypothesis first sees numpy it looks through all that is in memory: little before torch.
+    find(strategies.none(), lambda _: True)
+
     import torch
 
     from rankcheck.verification.canaries import check_canaries

@@ -337,6 +337,20 @@ def test_a_broken_neighbour_does_not_matter(file, monkeypatch):
             select(selectors)
 
 
+def test_an_id_is_found_without_reading_the_others(file, monkeypatch):
+    """An id that the user's file shares with rankcheck's own is found, too."""
+    own = file(TRUE.format(id="t.a", name="test_a"), "own/a.py").parent
+    monkeypatch.setattr(catalogue, "project_folder", lambda: own)
+    mine = file(TRUE.format(id="t.a", name="test_mine"))
+    file("1 +", "own/b.py")
+    assert [entry.id for entry in select(["t.a"])] == ["t.a"]
+    with pytest.raises(CatalogueError, match="a claim id is used once"):
+        select([str(mine)])
+    file(TRUE.format(id="t.a", name="test_again"), "own/c.py")
+    with pytest.raises(CatalogueError, match="a claim id is used once"):
+        select(["t.a"])
+
+
 def test_a_prefix_ends_at_a_word(file):
     entries = read_file(file(TRUE.format(id="rankcheck.a", name="test_a")))
     assert matching(entries, "rank") == []

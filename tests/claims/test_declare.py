@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 import torch
 
-import rankcheck
 from rankcheck import (
     Claim,
     ClaimError,
@@ -339,12 +338,6 @@ def test_a_claim_does_not_change():
     marked = pytest.mark.skipif(False, reason="for the test")(made)
     assert marked is made
     assert [mark.name for mark in made.pytestmark] == ["skipif"]
-
-
-@pytest.mark.parametrize("name", ["claim", "Source"])
-def test_former_names_say_what_to_write(name):
-    with pytest.raises(ImportError, match=f"rankcheck.{name} is gone; "):
-        getattr(rankcheck, name)
 
 
 TWICE = """
