@@ -1,7 +1,7 @@
 """Every public function of the mathematics is compared with something that is not ours.
 
 `@pytest.mark.oracle("rankcheck.room.function", "what it is compared with")` on a test says so. The
-table of them is docs/oracles.md; `python tests/test_oracles.py > docs/oracles.md` writes it anew.
+table of them is docs/oracles.md.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def table() -> str:
     without = [f"| `{name}` | {why} |" for name, why in sorted(NONE_POSSIBLE.items())]
     return "\n".join(
         [
-            "<!-- Written by `python tests/test_oracles.py`, from the marks on the tests. -->",
+            "<!-- Made by `python docs/renew.py`, from the marks on the tests. -->",
             "# Oracles",
             "",
             "What the public functions of the mathematics are compared with that is not ours.",
@@ -100,12 +100,3 @@ def test_every_public_function_has_an_oracle_or_a_reason():
     assert functions - named - reasons == set(), "no test is marked with an oracle of these"
     assert reasons & named == set(), "these have an oracle; take them off the list"
     assert reasons <= functions, "these are no public functions any more"
-
-
-def test_the_table_is_up_to_date():
-    written = (ROOT / "docs" / "oracles.md").read_text(encoding="utf-8")
-    assert written == table(), "run: python tests/test_oracles.py > docs/oracles.md"
-
-
-if __name__ == "__main__":
-    print(table(), end="")

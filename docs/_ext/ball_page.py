@@ -1,12 +1,8 @@
-"""The page docs/balls.md: every torch function and method that ball arrays know.
-
-``python docs/_ext/ball_page.py > docs/balls.md`` writes it; a test compares it with the code.
-"""
+"""The page docs/balls.md: every torch function and method that ball arrays know."""
 
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -74,7 +70,7 @@ NOTES = {
 
 HEAD = """# What balls know
 
-This page is made by `python docs/_ext/ball_page.py > docs/balls.md`; do not edit it.
+This page is made by `python docs/renew.py`; do not edit it.
 
 On ball arrays every number is an exact rational or a ball that contains the true value, real or
 complex. The functions below have a ball form; a method of the same name works wherever torch has
@@ -145,7 +141,3 @@ def spelled(name: str) -> str:
     if hasattr(torch.nn.functional, name):
         return f"torch.nn.functional.{name}"
     return f"torch.Tensor.{name}"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page())

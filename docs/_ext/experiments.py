@@ -1,8 +1,6 @@
 """The pages of the experiments, from their recorded results.
 
-    python docs/_ext/experiments.py
-
-writes a page and the figures of each experiment that is recorded into `docs/experiments/`, and
+For each experiment that is recorded, a page and its figures in `docs/experiments/`, and a row of
 the table in `docs/experiments.md`. Nothing is trained. A test fails if the pages are not those of
 the records.
 """
@@ -215,7 +213,3 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

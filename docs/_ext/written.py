@@ -11,6 +11,10 @@ _KEPT = re.compile(
     r"(^(`{3,})[^\n]*\n.*?^\2$|(`+)(?!`).+?(?<!`)\3(?!`)|\$\$.+?\$\$|\$(?=\S)[^$]+?(?<=\S)\$)",
     re.DOTALL | re.MULTILINE,
 )
+#: What begins a tag.
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+#: An underscore that is not inside of a word.
+_INDEX = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 #: Emphasis by single or double stars.
 _EMPHASIS = re.compile(r"((?<![\w*^(])\*{1,2}(?=\w)[^*]*\w[.:]?\*{1,2}(?![\w*]))")
 
@@ -28,8 +32,7 @@ def plain(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    for sign, written in (("<", "&lt;"), ("](", "]\\("), ("$", "\\$")):
-        text = text.replace(sign, written)
+    text = _TAG.sub("&lt;", text).replace("](", "]\\(").replace("$", "\\$")
     return marks(text)
 
 
@@ -38,7 +41,7 @@ def marks(text: str) -> str:
 
     An index behind a bar, as in ‖W‖_F, opens or closes emphasis in Markdown.
     """
-    parts = _EMPHASIS.split(text.replace("_", "\\_"))
+    parts = _EMPHASIS.split(_INDEX.sub(r"\\_", text))
     parts[::2] = [re.sub(r"\*(?=\S)", r"\\*", part) for part in parts[::2]]
     return "".join(parts)
 

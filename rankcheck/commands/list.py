@@ -15,7 +15,6 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands.completion import add_selectors
 from rankcheck.commands.exits import Exit
 from rankcheck.terminal import catalogue as index
-from rankcheck.terminal import errata
 from rankcheck.terminal.plain import say
 
 HELP = "list claims with kind, source and title"
@@ -24,10 +23,7 @@ HELP = "list claims with kind, source and title"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck list`."""
     add_selectors(parser)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="all that is known, as JSON")
-    form.add_argument("--errata", action="store_true", help="what is wrong in print, as Markdown")
-    form.add_argument("--markdown", action="store_true", help="the index by document, as Markdown")
+    parser.add_argument("--json", action="store_true", help="all that is known, as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,10 +38,6 @@ def run(args: argparse.Namespace) -> int:
         say(f"rankcheck: {problem}", sys.stderr)
     if args.json:
         print(json.dumps([entry.to_json() for entry in entries], indent=2, ensure_ascii=False))
-    elif args.errata:
-        print(errata.markdown(entries), end="")
-    elif args.markdown:
-        print(index.markdown(entries), end="")
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         for line in index.lines(entries, sys.stdout, width):

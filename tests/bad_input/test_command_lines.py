@@ -33,7 +33,7 @@ OPTIONS = {
     "hunt": ["--budget", "--seed", "--shrink", "--scope", "--device", "--json", "--journal",
              "--executor", "--resume", "--no"],
     "certify": ["--instance", "--profile", "--seed", "--shrink", "--tight"],
-    "list": ["--json", "--markdown", "--errata", "--nothing"],
+    "list": ["--json", "--nothing"],
     "show": ["--ledger", "--json"],
     "new": ["--kind", "--nothing"],
     "audit": ["--data", "--json", "--html", "--balanced", "--max-rank", "--slope", "--tolerance",

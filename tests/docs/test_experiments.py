@@ -43,7 +43,7 @@ def test_the_pages_are_those_of_the_records(made):
             "utf-8"
         )
         agree = same_picture(there, text) if name.endswith(".svg") else there == text
-        assert agree, f"{name} is out of date; python docs/_ext/experiments.py writes it"
+        assert agree, f"{name} is out of date; python docs/renew.py writes it"
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "experiments").glob("*.svg")), ids=lambda p: p.name)
@@ -83,7 +83,7 @@ def test_a_page_has_the_findings_and_the_figures(made):
     assert [row for row in rows(text) if len(row) == 4] == [
         ["quantity", "in print", "here", "as printed"],
         [r"the cost $\Vert \theta\Vert ^2$", "about 2", "4", "yes"],
-        [r"the rank\_0", "3 | 4", "4 &lt;b>", "no"],
+        ["the rank_0", "3 | 4", "4 &lt;b>", "no"],
         ["the time", "–", "1", "–"],
         [
             "Theorems, evaluated on each of the 2 trained networks",
@@ -105,7 +105,7 @@ def test_a_page_has_the_findings_and_the_figures(made):
     ]
     for wanted in (
         "Had it been false, it were *large*.",
-        "Notes:\n\n- the rank\\_0: The widths differ | a lot.\n",
+        "Notes:\n\n- the rank_0: The widths differ | a lot.\n",
         "- The width is $w_1 < 3$.",
         "```\nrankcheck experiment rank.figure-1 --scale small --seed 0\n```",
         "2 networks, trained on 2026-11-22 (cpu, 62 s of one core; python 3.11, torch 2.13.0)",

@@ -83,7 +83,7 @@ def test_a_docstring_as_markdown(extension):
             "",
             r"$$ \tau(A) = 1 $$",
             "",
-            r"For a &lt; b and (\*B, n), $x + y$ too.",
+            r"For a < b and (\*B, n), $x + y$ too.",
             "",
             "**Args**",
             "",
@@ -109,7 +109,7 @@ def test_a_docstring_as_markdown(extension):
     [
         ("‖W‖_F² ≤ c_1 − |Jf|_+ and *not* ‖V‖_F", "‖W‖_F² ≤ c_1 − |Jf|_+ and not ‖V‖_F"),
         ("f^* ≤ g^* of x**2, (*B, n) and (*B)", "f^* ≤ g^* of x**2, (*B, n) and (*B)"),
-        ("a < b, see [0, 1](x) at 2 $", "a < b, see [0, 1](x) at 2 $"),
+        ("a < b, <b>, see [0, 1](x) at 2 $", "a < b, <b>, see [0, 1](x) at 2 $"),
         ("`a_b*c` and **both:** two", "a_b*c and both: two"),
     ],
 )

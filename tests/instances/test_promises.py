@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from rankcheck import conjecture, eq, leq
+from rankcheck import instances as room
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.hunt import hunt
 from rankcheck.hunt.arena import Arena, Shape
@@ -23,7 +24,6 @@ from rankcheck.instances.networks import (
     networks_at_points,
     networks_with_inputs,
 )
-from rankcheck.instances.page import generators
 from rankcheck.instances.promises import promises, promises_of
 from rankcheck.instances.scope import ScopeSource, shapes
 from rankcheck.instances.source import (
@@ -31,6 +31,7 @@ from rankcheck.instances.source import (
     Rejected,
     ReplaySource,
     instances,
+    is_factory,
     over_batch,
     seed_of,
 )
@@ -72,6 +73,7 @@ VALUES = {
     "full_rank": [True],
 }
 
+GENERATORS = [getattr(room, name) for name in room.__all__ if is_factory(getattr(room, name))]
 #: What no instance of a default option has.
 BROKEN = {
     "above": 0.0,
@@ -100,7 +102,7 @@ def options_of(made):
 #: Every generator with its defaults, and with every value of every option.
 CASES = [
     pytest.param(made, options, id=made(**options).name)
-    for made in generators().values()
+    for made in GENERATORS
     for options in [
         {},
         *({name: value} for name in options_of(made) for value in VALUES.get(name, [])),
@@ -136,7 +138,7 @@ def single(family, record, convert=None):
 
 
 def test_every_generator_and_every_option_has_a_promise():
-    for made in generators().values():
+    for made in GENERATORS:
         promised = [name for name, _ in promises_of(made)]
         assert promised, f"{made.__name__} promises nothing"
         missing = set(options_of(made)) - set(promised)
@@ -147,7 +149,7 @@ def test_every_generator_and_every_option_has_a_promise():
 
 
 def test_the_docstrings_say_what_is_promised():
-    for made in generators().values():
+    for made in GENERATORS:
         for name, promise in promises_of(made):
             assert f"    {name}: {promise.says}." in made.__doc__
 
@@ -372,7 +374,7 @@ def is_false(promise, options, built, batch):
         return False
 
 
-@pytest.mark.parametrize("made", generators().values(), ids=lambda made: made.__name__)
+@pytest.mark.parametrize("made", GENERATORS, ids=lambda made: made.__name__)
 def test_every_promise_can_be_broken(made):
     """By an instance that was changed, or by one that other options have drawn."""
     never = []

@@ -1,0 +1,50 @@
+"""Writes the pages of this folder that are made from the code, from the claims and from records.
+
+    python docs/renew.py               the pages; nothing is verified and nothing is trained
+    python docs/renew.py --pictures    the pictures of README as well, in half a minute
+
+A test fails if a page is not what this writes.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+sys.path[:0] = [str(FOLDER / "_ext"), str(FOLDER.parent)]
+
+import ball_page  # noqa: E402
+import experiments  # noqa: E402
+import generators  # noqa: E402
+import lists  # noqa: E402
+import pictures  # noqa: E402
+
+from rankcheck.catalogue.collect import project  # noqa: E402
+from tests import test_oracles  # noqa: E402
+
+
+def pages() -> dict[str, str]:
+    """The pages by name; those of experiments, with their figures, are made by `experiments`."""
+    entries = project()
+    return {
+        "claims.md": lists.claims(entries),
+        "errata.md": lists.errata(entries),
+        "balls.md": ball_page.page(),
+        "generators.md": generators.page((FOLDER / "generators.md").read_text(encoding="utf-8")),
+        "oracles.md": test_oracles.table(),
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages; the exit code is not 0 if one of them cannot be made."""
+    if arguments not in ([], ["--pictures"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    return experiments.main() or (pictures.main() if arguments else 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
