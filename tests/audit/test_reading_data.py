@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 from rankcheck.audit.model import ModelError
-from rankcheck.audit.reading import check_width, data_of, model_of, opening, read_data
+from rankcheck.audit.reading import check_width, data, data_of, model_of, read_data
 from rankcheck.networks import Network
 
 X = np.random.default_rng(0).normal(size=(6, 3))
@@ -179,7 +179,7 @@ HEADERS = [
     (header((2, 3), "<f2"), "half precision"),
     (header("x"), "cannot be read as"),
     (b"\x93NUMPY\x01\x00\xff\xff{}", "header"),
-    (b"\x93NUMPY\x02\x00\xff\xff\xff\x7f{}", "header of 2147483647 bytes"),
+    (b"\x93NUMPY\x02\x00\xff\xff\xff\x7f{}", "EOF"),
     (b"\x93NUMPY\x09\x09\x10\x00\x00\x00{}", "cannot be read as"),
     (b"\x93NUMPY", "cannot be read|is no numpy array|header"),
 ]
@@ -206,7 +206,7 @@ def test_archives_that_lie(tmp_path, monkeypatch):
         archive.writestr("X.npy", header((1 << 19, 1)) + bytes(1 << 22))
     assert path.stat().st_size < 10_000
     with monkeypatch.context() as patch:
-        patch.setattr(opening, "LARGEST_ENTRIES", 1 << 18)
+        patch.setattr(data, "LARGEST_ENTRIES", 1 << 18)
         with pytest.raises(
             ModelError, match=r"announces 4194432 bytes of content; at most 3145728"
         ):
@@ -215,7 +215,7 @@ def test_archives_that_lie(tmp_path, monkeypatch):
         archive.writestr("X.npy", raw.getvalue())
         with pytest.warns(UserWarning, match="Duplicate"):
             archive.writestr("X.npy", raw.getvalue())
-    with pytest.raises(ModelError, match=r"two entries 'X.npy'"):
+    with pytest.raises(ModelError, match=r"two entries of one name"):
         read_data(path)
     np.savez(path, X)  # not compressed
     damaged = bytearray(path.read_bytes())
@@ -233,12 +233,12 @@ def test_archives_that_lie(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "raw", "match"),
     [
-        ("d.npy", b"1,2\n3,4\n", "not what its name says: it is no npy file"),
-        ("d.npz", header((1, 1)) + bytes(8), "not what its name says: it is a numpy array"),
-        ("d.csv", header((1, 1)) + bytes(8), "not what its name says: it is a numpy array"),
-        ("d.csv", b"\x80\x04\x95abc", "is a pickle; data are"),
-        ("d.xlsx", b"PK\x05\x06" + bytes(18), "a zip archive of something else; data are"),
-        ("d.h5", b"\x89HDF\r\n\x1a\n", "is an HDF5 file; data are"),
+        ("d.npy", b"1,2\n3,4\n", "not what its name says: it is unknown"),
+        ("d.npz", header((1, 1)) + bytes(8), "not what its name says: it is npy"),
+        ("d.csv", header((1, 1)) + bytes(8), "not what its name says: it is npy"),
+        ("d.csv", b"\x80\x04\x95abc", "it is pickle; data are"),
+        ("d.xlsx", b"PK\x05\x06" + bytes(18), "is zip archive; data are"),
+        ("d.h5", b"\x89HDF\r\n\x1a\n", "is HDF5; data are"),
         ("d.npy", b"", "it is empty"),
     ],
 )
@@ -273,24 +273,24 @@ def test_tables(tmp_path, text, rows):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("1,2\n3,x\n", "line 2, column 2: 'x' is no number$"),
-        ("a,b\n1,2\n\n3,\n", "line 4, column 2: '' is no number"),
-        ("a,2\n3,4\n", "line 1, column 1: 'a' is no number"),
-        ("1,2\n3,4,5\n", "line 2: there are 3 fields, and 2 in the lines before"),
-        ("1,2\n3\n", "line 2: there are 1 fields, and 2"),
-        ("1;2\n3;4\n", r"line 2, column 1: '3;4' is no number \(the separator is a comma\)"),
-        ("x\ty\n1\t2\n", r"line 2, column 1: '1\\t2' is no number \(the separator"),
-        ("1,2\nnan,4\n", "line 2, column 1: 'nan' is not finite"),
-        ("1,2\n3,1e999\n", "line 2, column 2: '1e999' is not finite"),
-        ("x,y\n", "a line of names and no numbers; it is empty"),
+        ("1,2\n3,x\n", "line 2, column 2: 'x' is no finite number$"),
+        ("a,b\n1,2\n\n3,\n", "line 4, column 2: '' is no finite number"),
+        ("a,2\n3,4\n", "line 1, column 1: 'a' is no finite number"),
+        ("1,2\n3,4,5\n", "line 2: it has 3 fields, those before 2"),
+        ("1,2\n3\n", "line 2: it has 1 fields, those before 2"),
+        ("1;2\n3;4\n", r"line 2, column 1: '3;4' is no finite number \(the separator is a comma\)"),
+        ("x\ty\n1\t2\n", r"line 2, column 1: '1\\t2' is no finite number \(the separator"),
+        ("1,2\nnan,4\n", "line 2, column 1: 'nan' is no finite"),
+        ("1,2\n3,1e999\n", "line 2, column 2: '1e999' is no finite"),
+        ("x,y\n", "has no numbers; it is empty"),
         ("\n\n", "has no numbers; it is empty"),
         ("1,2\n1,2\n1,2\n", "3 points that are all equal"),
-        ("1_0,2\n3,4\n", "line 1, column 1: '1_0' is no number"),
-        ("1+2j,2\n3,4\n", r"line 1, column 1: '1\+2j' is no number"),
-        ("1,2\n0x10,4\n", "line 2, column 1: '0x10' is no number"),
-        ("1,\0\n", "has a NUL character"),
-        ("1,2\n" + "y" * 200_000 + ",3\n", "line 2: field larger than field limit|is no number"),
-        ("1,<b>\n3,4", "'<b>' is no number"),
+        ("1_0,2\n3,4\n", "line 1, column 1: '1_0' is no finite"),
+        ("1+2j,2\n3,4\n", r"line 1, column 1: '1\+2j' is no finite"),
+        ("1,2\n0x10,4\n", "line 2, column 1: '0x10' is no finite"),
+        ("1,\0\n", "is no finite number"),
+        ("1,2\n" + "y" * 200_000 + ",3\n", "field larger than field limit"),
+        ("1,<b>\n3,4", "'<b>' is no finite number"),
     ],
 )
 def test_tables_with_a_fault_are_refused_with_its_place(tmp_path, text, match):
@@ -304,7 +304,7 @@ def test_tables_with_a_fault_are_refused_with_its_place(tmp_path, text, match):
 def test_a_table_in_another_encoding_or_too_large(tmp_path):
     path = tmp_path / "d.csv"
     path.write_bytes(b"1,2\n3,\xe9\n")
-    with pytest.raises(ModelError, match="no text in UTF-8: byte 6 is wrong"):
+    with pytest.raises(ModelError, match="'utf-8' codec can't decode byte 0xe9 in position 6"):
         read_data(path)
     with path.open("wb") as file:
         file.truncate((1 << 28) + 1)

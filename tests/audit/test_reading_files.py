@@ -105,8 +105,10 @@ def test_a_slope_that_is_said(tmp_path, slope):
 @pytest.mark.parametrize("name", ["state_dict", "model_state_dict", "model"])
 def test_checkpoints(tmp_path, name):
     module = mlp(3, 4, 2)
-    optimizer = torch.optim.Adam(module.parameters())
+    groups = [{"params": layer.parameters()} for layer in module]  # they share a tuple
+    optimizer = torch.optim.Adam(groups)
     checkpoint = {"epoch": 3, name: module.state_dict(), "optimizer": optimizer.state_dict()}
+    checkpoint["best"] = checkpoint["last"] = torch.ones(2)  # parts may be shared
     model = read_model(saved(tmp_path / "last.ckpt", checkpoint))
     close(model, module)
     assert model.assumed[0] == f"of the checkpoint, '{name}' is the network"
@@ -257,7 +259,7 @@ REFUSED = [
     ),
     (
         {**TWO, **under("1", bn(4, weight=torch.ones(3)))},
-        r"batch norm '1' .* weight of shape \(3,\)",
+        r"batch norm '1' .* shapes .*\(3,\)",
     ),
     ({**TWO, "1.running_mean": torch.ones(4)}, "'1.running_var' is missing"),
     ({**TWO, **under("1", bn(5))}, r"'0' of shape \(4, 3\) is followed by '1' of shape \(5,\)"),
@@ -335,9 +337,9 @@ NESTED = b"\x80\x02}K\x01\x85" + b"".join(
         (part("data/0", lambda raw: None), "cannot be read"),
         (part("data.pkl", lambda raw: raw.replace(b"K@", b"J\0\0\x10\0")), "and no record"),
         (part("data.pkl", lambda raw: raw.replace(b"K@", b"K\x3f")), "cannot be read"),
-        (part("data.pkl", lambda raw: NESTED), "describes an object of 1.7\\S+ parts"),
+        (part("data.pkl", lambda raw: NESTED), "describes an object that holds itself"),
         (part("data.pkl", lambda raw: b"\x80\x02"), "cannot be read"),
-        (part("data.pkl", lambda raw: None), "a zip archive of something else"),
+        (part("data.pkl", lambda raw: None), "it is zip archive"),
         (part("data.pkl", lambda raw: raw + bytes(1 << 23)), "has a pickle of"),
     ],
 )
@@ -364,7 +366,7 @@ def test_compressed_and_damaged_archives(tmp_path):
 def test_an_old_pickle_is_not_unpickled(tmp_path):
     path = tmp_path / "m.pt"
     torch.save({"weight": torch.ones(2, 2)}, path, _use_new_zipfile_serialization=False)
-    with pytest.raises(ModelError, match="is a pickle, as torch wrote it before"):
+    with pytest.raises(ModelError, match=r"it is pickle; .*run code"):
         read_model(path)
 
 
@@ -379,14 +381,14 @@ def test_torchscript_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "kind", "match"),
     [
-        ("m.safetensors", "torch", "not what its name says: it is a torch file"),
-        ("m.pt", "safetensors", "not what its name says: it is a safetensors file"),
-        ("m.onnx", "safetensors", "not what its name says: it is a safetensors file"),
-        ("m.pt", "npy", "not what its name says: it is a numpy array"),
-        ("m.safetensors", "npz", "not what its name says: it is an archive of numpy arrays"),
-        ("m.bin", "text", "not what its name says: it is no torch file"),
-        ("m.npy", "npy", "is a numpy array; models are"),
-        ("m.txt", "text", "m.txt is of another format; models are"),
+        ("m.safetensors", "torch", "not what its name says: it is torch"),
+        ("m.pt", "safetensors", "not what its name says: it is safetensors"),
+        ("m.onnx", "safetensors", "not what its name says: it is safetensors"),
+        ("m.pt", "npy", "not what its name says: it is npy"),
+        ("m.safetensors", "npz", "not what its name says: it is npz"),
+        ("m.bin", "text", "not what its name says: it is unknown"),
+        ("m.npy", "npy", "is npy; models are"),
+        ("m.txt", "text", "m.txt is unknown; models are"),
     ],
 )
 def test_a_file_that_is_not_what_its_name_says(tmp_path, name, kind, match):
@@ -417,15 +419,15 @@ def entry(shape, dtype="F32", offsets=(0, 0)):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        (f'{{"weight": {entry([40_000, 25_000])}}}', "at most 134217728 entries"),
+        (f'{{"weight": {entry([40_000, 25_000])}}}', "invalid shape"),
         (f'{{"weight": {entry([3, 3], offsets=(0, 36))}}}', "cannot be read as a safetensors file"),
-        (f'{{"weight": {entry([-1, -9])}}}', "no size is negative"),
-        (f'{{"w": {entry([1, 1])}, "w": {entry([1, 1])}}}', "a field occurs twice"),
-        ('{"weight": 3}', "does not give a dtype and a shape for 'weight'"),
-        ('{"weight": {"dtype": "F32", "shape": [true]}}', "does not give a dtype and a shape"),
-        ('{"weight": ', "no JSON that is read"),
-        (b'{"\xff": 1}', "no JSON that is read"),
-        ('{"a":' * 200, "no JSON that is read"),
+        (f'{{"weight": {entry([-1, -9])}}}', "integer `-1`"),
+        (f'{{"w": {entry([1, 1])}, "w": {entry([1, 1])}}}', "invalid shape"),
+        ('{"weight": 3}', "integer `3`"),
+        ('{"weight": {"dtype": "F32", "shape": [true]}}', "boolean `true`"),
+        ('{"weight": ', "EOF"),
+        (b'{"\xff": 1}', "UTF-8"),
+        ('{"a":' * 200, "recursion limit"),
         (f'{{"a\\nb<i>.weight": {entry([1, 1, 1, 1], offsets=(0, 4))}}}', r"'a\\nb<i>.weight'"),
     ],
 )
@@ -439,9 +441,9 @@ def test_headers_that_lie(tmp_path, text, match):
 def test_a_header_that_is_too_long(tmp_path):
     path = tmp_path / "m.safetensors"
     with path.open("wb") as file:
-        file.write(struct.pack("<Q", 1 << 25) + b"{")
-        file.truncate(1 << 26)  # sparse: it takes no space
-    with pytest.raises(ModelError, match="has a header of 33554432 bytes; at most 16777216"):
+        file.write(struct.pack("<Q", 1 << 27) + b"{")
+        file.truncate(1 << 28)  # sparse: it takes no space
+    with pytest.raises(ModelError, match="header too large"):
         read_model(path)
     with path.open("wb") as file:
         file.truncate((1 << 32) + 1)

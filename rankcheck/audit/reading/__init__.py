@@ -22,7 +22,7 @@ from rankcheck.audit.reading.data import check_width, data_of, read_data
 from rankcheck.audit.reading.folding import Activation, Affine, Step, assemble, check_slope, squares
 from rankcheck.audit.reading.modules import from_module
 from rankcheck.audit.reading.onnx_graph import read_onnx
-from rankcheck.audit.reading.opening import IN_WORDS, kind_of, regular, where
+from rankcheck.audit.reading.opening import format_of, regular, require, where
 from rankcheck.audit.reading.scikit import from_estimator, is_estimator
 from rankcheck.audit.reading.state import from_parameters
 from rankcheck.audit.reading.tensors import read_tensors
@@ -40,6 +40,10 @@ _ENDINGS = {
     ".bin": "torch",
     ".onnx": "onnx",
 }
+_RULE = (
+    "models are safetensors, ONNX, or state dicts of torch: the archives that torch.save writes. "
+    "Other pickles run code when they are read"
+)
 
 
 def read_model(path: str | Path, *, slope: float | None = None) -> Model:
@@ -54,19 +58,7 @@ def read_model(path: str | Path, *, slope: float | None = None) -> Model:
     """
     slope = check_slope(slope)
     path = regular(path)
-    kind, named = kind_of(path), _ENDINGS.get(path.suffix.lower())
-    if kind == "other" and named == "onnx":
-        kind = "onnx"  # the fields may come in another order
-    if kind == "pickle":
-        raise ModelError(
-            f"{where(path)} is a pickle, as torch wrote it before version 1.6; pickles run code "
-            "when they are read. Save module.state_dict() with torch.save, or as safetensors"
-        )
-    if kind not in _ENDINGS.values() or (named is not None and kind != named):
-        said = IN_WORDS[kind] if kind != "other" or named is None else f"no {named} file"
-        rule = "models are safetensors, state dicts of torch, or ONNX"
-        lie = "not what its name says: it is " if named is not None else ""
-        raise ModelError(f"{where(path)} is {lie}{said}; {rule}")
+    kind = format_of(path, _ENDINGS, _RULE)
     try:
         if kind == "onnx":
             return read_onnx(path, slope=slope)
@@ -92,14 +84,14 @@ def model_of(model: Any, *, slope: float | None = None) -> Model:
     Raises:
         ModelError: it is anything else, or not such a network.
     """
+    slope = check_slope(slope)
     if isinstance(model, Model):
-        said = check_slope(slope)
-        if said is not None and said != float(model.net.slope):
-            raise ModelError(
-                f"the slope is {float(model.net.slope):g} in the model and {said:g} as named; the "
-                "two must agree"
-            )
-        return model if said is None else replace(model, guessed=False)
+        a = float(model.net.slope)
+        require(
+            slope in (None, a),
+            f"the slope is {a:g} in the model and {slope} as named; the two must agree",
+        )
+        return model if slope is None else replace(model, guessed=False)
     if isinstance(model, str | os.PathLike):
         return read_model(Path(model), slope=slope)
     if isinstance(model, nn.Module):
@@ -116,15 +108,17 @@ def model_of(model: Any, *, slope: float | None = None) -> Model:
 
 def _of_network(net: Network, slope: float | None) -> Model:
     """The model of a network: its numbers, as float64 on the CPU."""
-    if net.batch:
-        raise ModelError(f"the network has batch axes {net.batch}; index one of the networks")
-    a = net.slope if isinstance(net.slope, int | float) else float(net.slope)
+    require(not net.batch, f"the network has batch axes {net.batch}; index one of the networks")
+    floats = all(isinstance(w, torch.Tensor) for w in net.weights)
+    require(
+        floats,
+        f"the network has weights of the kind {type(net.weights[0]).__name__}; audits "
+        "are of floats",
+    )
     steps: list[Step] = []
     for i, (w, b) in enumerate(zip(net.weights, net.biases, strict=True), 1):
-        if not isinstance(w, torch.Tensor):
-            raise ModelError(f"the network has weights of the kind {type(w).__name__}, not floats")
         if steps:
-            steps.append(Activation(f"behind layer {i - 1}", a))
+            steps.append(Activation(f"behind layer {i - 1}", float(net.slope)))
         weight, bias = parameter(f"W_{i}", w), parameter(f"b_{i}", b)
         steps.append(Affine(f"layer {i}", weight, bias, None, squares(weight, bias)))
-    return assemble(steps, "network", slope=check_slope(slope))
+    return assemble(steps, "network", slope=slope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.model import ModelError
-from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label
+from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, require
 
 __all__ = ["check_dtype", "check_finite", "check_size", "dense", "parameter"]
 
@@ -31,6 +32,8 @@ def check_dtype(name: str, dtype: object, *, integers: bool = False) -> None:
         ModelError: complex numbers, less than single precision, or no numbers.
     """
     text = str(getattr(dtype, "name", dtype)).removeprefix("torch.").lower()
+    if text in _REAL or (integers and text.startswith(_INTEGERS)):
+        return
     if text.startswith(_COMPLEX):
         raise ModelError(f"{name} is complex ({text}); networks and data are real")
     if text.startswith(_NARROW):
@@ -38,8 +41,6 @@ def check_dtype(name: str, dtype: object, *, integers: bool = False) -> None:
             f"{name} has half precision or less ({text}); what is measured needs the numbers at "
             "the precision of the training: convert them to float32 yourself if you mean these"
         )
-    if text in _REAL or (integers and text.startswith(_INTEGERS)):
-        return
     rule = "float32, float64 or integers" if integers else "float32 or float64"
     raise ModelError(f"{name} has the type {label(text)}; it must be {rule}")
 
@@ -50,22 +51,15 @@ def check_size(name: str, shape: tuple[int, ...]) -> int:
     Raises:
         ModelError: it has none, or too many.
     """
-    entries = 1
-    for size in shape:
-        if size < 0:
-            raise ModelError(f"{name} has the shape {_sizes(shape)}; no size is negative")
-        entries *= size
-    if entries == 0:
-        raise ModelError(f"{name} has the shape {_sizes(shape)}: it is empty")
-    if entries > LARGEST_ENTRIES:
-        raise ModelError(
-            f"{name} has the shape {_sizes(shape)}; at most {LARGEST_ENTRIES} entries are read"
-        )
+    text = str(tuple(shape)) if len(shape) <= 8 else f"of {len(shape)} axes"
+    require(min(shape, default=1) >= 0, f"{name} has the shape {text}; no size is negative")
+    entries = prod(shape)
+    require(entries, f"{name} has the shape {text}: it is empty")
+    require(
+        entries <= LARGEST_ENTRIES,
+        f"{name} has the shape {text}; at most {LARGEST_ENTRIES} entries are read",
+    )
     return entries
-
-
-def _sizes(shape: tuple[int, ...]) -> str:
-    return str(tuple(shape)) if len(shape) <= 8 else f"of {len(shape)} axes"
 
 
 def check_finite(name: str, array: Tensor) -> None:
@@ -82,41 +76,40 @@ def check_finite(name: str, array: Tensor) -> None:
         )
 
 
-def dense(name: str, tensor: Tensor, *, integers: bool = False) -> Tensor:
-    """A tensor of somebody else's in float64 on the CPU, without gradient, and not shared.
+def dense(name: str, tensor: Any, *, integers: bool = False) -> Tensor:
+    """A tensor or numpy array in float64 on the CPU, without gradient, and not shared.
 
     Raises:
-        ModelError: it is sparse, quantised, without numbers (`meta`), a subclass of Tensor with
-            rules of its own, of a type that `check_dtype` refuses, too large or empty.
+        ModelError: it is neither, sparse, quantised, without numbers (`meta`), a subclass of
+            Tensor with rules of its own, of a type that `check_dtype` refuses, too large or empty.
     """
-    if type(tensor) not in (Tensor, torch.nn.Parameter):
-        raise ModelError(
-            f"{name} is of the type {type(tensor).__name__}; it must be a plain tensor"
-        )
-    if tensor.is_meta:
-        raise ModelError(f"{name} is a meta tensor, which has no numbers; load the weights first")
-    if tensor.layout is not torch.strided:
-        raise ModelError(f"{name} is a sparse tensor; it must be dense: call to_dense() first")
-    if tensor.is_quantized:
-        raise ModelError(f"{name} is quantised; it must be float32 or float64")
+    if isinstance(tensor, np.ndarray):
+        check_dtype(name, tensor.dtype, integers=integers)
+        check_size(name, tensor.shape)
+        return torch.from_numpy(np.array(tensor, dtype=np.float64, order="C"))
+    require(
+        type(tensor) in (Tensor, torch.nn.Parameter),
+        f"{name} is of the type {type(tensor).__name__}; it must be a plain tensor",
+    )
+    require(
+        not tensor.is_meta, f"{name} is a meta tensor, which has no numbers; load the weights first"
+    )
+    require(
+        tensor.layout is torch.strided,
+        f"{name} is a sparse tensor; it must be dense: call to_dense() first",
+    )
+    require(not tensor.is_quantized, f"{name} is quantised; it must be float32 or float64")
     check_dtype(name, tensor.dtype, integers=integers)
     check_size(name, tuple(tensor.shape))
     return tensor.detach().to(device="cpu", dtype=torch.float64, copy=True).contiguous()
 
 
 def parameter(name: str, tensor: Any) -> Tensor:
-    """A parameter of a network: a tensor or a numpy array, as `dense`, with finite entries.
+    """A parameter of a network: as `dense`, with finite entries.
 
     Raises:
         ModelError: it is none.
     """
-    if isinstance(tensor, np.ndarray):
-        check_dtype(name, tensor.dtype)
-        check_size(name, tensor.shape)
-        found = torch.from_numpy(np.array(tensor, dtype=np.float64, order="C"))
-    elif isinstance(tensor, Tensor):
-        found = dense(name, tensor)
-    else:
-        raise ModelError(f"{name} is of the type {type(tensor).__name__}; it must be a tensor")
-    check_finite(name, found)
-    return found
+    array = dense(name, tensor)
+    check_finite(name, array)
+    return array

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
-import struct
 import zipfile
+from array import array as numbers
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.reading.arrays import check_dtype, check_finite, check_size, dense
 from rankcheck.audit.reading.opening import (
-    IN_WORDS,
+    LARGEST_ENTRIES,
     check_directory,
-    kind_of,
+    format_of,
     label,
     parsing,
     regular,
+    require,
     where,
 )
-from rankcheck.audit.reading.tensors import header, read_tensors
+from rankcheck.audit.reading.tensors import names_of, read_tensors
 
 __all__ = ["check_width", "data_of", "read_data"]
 
@@ -53,26 +52,16 @@ def read_data(path: str | Path) -> Tensor:
             all points are equal.
     """
     path = regular(path)
-    kind = kind_of(path)
-    named = _ENDINGS.get(path.suffix.lower())
-    if kind == "other" and named in ("csv", None):
-        kind = "csv"
-    said = IN_WORDS.get(kind, "a table") if kind != "other" else f"no {named} file"
-    if kind not in _ENDINGS.values() and (named is None or kind != "other"):
-        raise ModelError(f"{where(path)} is {said}; data are .npy, .npz, .csv or .safetensors")
-    if named is not None and kind != named:
-        raise ModelError(f"{where(path)} is not what its name says: it is {said}")
+    kind = format_of(path, _ENDINGS, "data are .npy, .npz, .csv or .safetensors")
     if kind == "csv":
-        return _checked(where(path), _table(path))
+        return data_of(_table(path), name=where(path))
     if kind == "npy":
         with parsing(path, "a numpy array"), path.open("rb") as file:
-            array: Any = _npy(where(path), file, path.stat().st_size)
-    elif kind == "npz":
-        array = _npz(path)
-    else:
-        name = _chosen(where(path), list(header(path)))
-        array = read_tensors(path, only=name, integers=True)[name]
-    return data_of(array, name=where(path))
+            return data_of(_npy(where(path), file, path.stat().st_size), name=where(path))
+    if kind == "npz":
+        return data_of(_npz(path), name=where(path))
+    name = _chosen(where(path), names_of(path))
+    return data_of(read_tensors(path, only=name, integers=True)[name], name=where(path))
 
 
 def data_of(data: Any, *, name: str = "the data") -> Tensor:
@@ -83,24 +72,32 @@ def data_of(data: Any, *, name: str = "the data") -> Tensor:
     """
     if isinstance(data, str | os.PathLike):
         return read_data(Path(data))
-    if isinstance(data, Tensor):
-        points = dense(name, data, integers=True)
-        if not data.is_floating_point():
-            _check_exact(name, data.cpu().numpy())
-        return _checked(name, points)
-    if isinstance(data, np.ndarray | np.generic):
-        array: Any = data
-    elif hasattr(data, "__array__") or isinstance(data, Iterable):
-        if isinstance(data, list | tuple) and any(isinstance(row, Tensor) for row in data):
+    if not isinstance(data, Tensor | np.ndarray):
+        require(
+            hasattr(data, "__array__") or isinstance(data, Iterable),
+            f"{name} are a {type(data).__name__}; they must be an array of numbers",
+        )
+        if isinstance(data, list | tuple):
             data = [row.tolist() if isinstance(row, Tensor) else row for row in data]
         with parsing(name, "an array of numbers"):
-            array = np.asarray(data)
-    else:
-        raise ModelError(f"{name} are a {type(data).__name__}; they must be an array of numbers")
-    check_dtype(name, array.dtype, integers=True)
-    check_size(name, array.shape)
-    _check_exact(name, array)
-    return _checked(name, torch.from_numpy(np.array(array, dtype=np.float64, order="C")))
+            data = np.asarray(data)
+    array = dense(name, data, integers=True)
+    if not (data.is_floating_point() if isinstance(data, Tensor) else data.dtype.kind == "f"):
+        whole = data.cpu().numpy() if isinstance(data, Tensor) else data
+        largest = max(int(whole.min()), int(whole.max()), key=abs)
+        require(
+            abs(largest) <= EXACT,
+            f"{name} has integers up to {largest}; beyond 2**53 they have no float64",
+        )
+    require(array.ndim, f"{name} is a single number; data have a row for each point")
+    check_finite(name, array)
+    points = array.reshape(len(array), -1)
+    require(
+        len(points) == 1 or bool((points != points[0]).any()),
+        f"{name} has {len(points)} points that are all equal, so that ranks over the data say "
+        "nothing; give one point, or different ones",
+    )
+    return points.contiguous()
 
 
 def check_width(model: Model, data: Tensor) -> None:
@@ -110,63 +107,24 @@ def check_width(model: Model, data: Tensor) -> None:
         ModelError: n is not n_0.
     """
     width, columns = model.net.widths[0], data.shape[-1]
-    if columns != width:
-        numbers = "1 number" if columns == 1 else f"{columns} numbers"
-        raise ModelError(f"the data have {numbers} a point; the network takes {width}")
-
-
-def _check_exact(name: str, array: Any) -> None:
-    """Check that integers, if these are any, keep their values as float64."""
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        low, high = int(array.min()), int(array.max())
-        if max(abs(low), abs(high)) > EXACT:
-            raise ModelError(
-                f"{name} has integers up to {max(low, high, key=abs)}; beyond 2**53 they have no "
-                "float64"
-            )
-
-
-def _checked(name: str, array: Tensor) -> Tensor:
-    """Points as rows, all finite and not all equal."""
-    if array.ndim == 0:
-        raise ModelError(f"{name} is a single number; data have a row for each point")
-    check_finite(name, array)
-    points = array.reshape(len(array), -1)
-    if len(points) > 1 and bool((points == points[0]).all()):
-        raise ModelError(
-            f"{name} has {len(points)} points that are all equal, so that ranks over the data say "
-            "nothing; give one point, or different ones"
-        )
-    return points.contiguous()
-
-
-# numpy
+    count = "1 number" if columns == 1 else f"{columns} numbers"
+    require(columns == width, f"the data have {count} a point; the network takes {width}")
 
 
 def _npy(name: str, file: IO[bytes], size: int) -> np.ndarray:
     """The array of an .npy of so many bytes; its header is checked before there is any array."""
-    start = file.read(12)
-    if len(start) < 12 or not start.startswith(b"\x93NUMPY"):
-        raise ModelError(f"{name} is no numpy array")
-    version, length = start[6:8], struct.unpack("<I", start[8:12])[0]
-    if version == b"\x01\x00":
-        length &= 0xFFFF
-    before = (10 if version == b"\x01\x00" else 12) + length
-    if before > min(size, 1 << 16):
-        raise ModelError(f"{name} has a header of {length} bytes, which is longer than it can be")
-    file.seek(0)
-    major, _ = np.lib.format.read_magic(file)
-    read = (
-        np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
-    )
+    version = np.lib.format.read_magic(file)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }[version]
     shape, _, dtype = read(file)
     check_dtype(name, dtype, integers=True)
-    entries = check_size(name, shape)
-    announced = entries * dtype.itemsize
-    if before + announced != size:
-        raise ModelError(
-            f"{name} has {size - before} bytes of numbers; its header announces {announced}"
-        )
+    announced, present = check_size(name, shape) * dtype.itemsize, size - file.tell()
+    require(
+        announced == present,
+        f"{name} has {present} bytes of numbers; its header announces {announced}",
+    )
     file.seek(0)
     array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
     return array
@@ -174,11 +132,11 @@ def _npy(name: str, file: IO[bytes], size: int) -> np.ndarray:
 
 def _npz(path: Path) -> np.ndarray:
     with parsing(path, "an archive of numpy arrays"), zipfile.ZipFile(path) as archive:
-        check_directory(path, archive, stored=False)
-        arrays = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
-        entries = {entry.filename.removesuffix(".npy"): entry for entry in arrays}
-        name = _chosen(where(path), list(entries))
-        entry = entries[name]
+        check_directory(path, archive, 8 * LARGEST_ENTRIES + (1 << 20))
+        entries = {entry.filename: entry for entry in archive.infolist()}
+        names = [name.removesuffix(".npy") for name in entries if name.endswith(".npy")]
+        name = _chosen(where(path), names)
+        entry = entries[f"{name}.npy"]
         with archive.open(entry) as file:
             array = _npy(f"{label(name)} of {where(path)}", file, entry.file_size)
             file.read(1)  # at the end the checksum is compared
@@ -187,101 +145,56 @@ def _npz(path: Path) -> np.ndarray:
 
 def _chosen(name: str, names: list[str]) -> str:
     """The array that holds the data: the only one, or the one that is called so."""
-    if len(names) == 1:
-        return names[0]
-    found = [one for one in names if one in NAMES]
-    if len(found) == 1:
-        return found[0]
+    called = names if len(names) == 1 else [one for one in names if one in NAMES]
     listed = ", ".join(label(one) for one in names[:10]) + (", ..." if len(names) > 10 else "")
-    raise ModelError(
+    require(
+        len(called) == 1,
         f"{name} has {len(names)} arrays{f' ({listed})' if names else ''}; it must have one, or "
-        "one that is called X, x or data"
+        "one that is called X, x or data",
     )
+    return called[0]
 
 
-# Tables
-
-
-def _table(path: Path) -> Tensor:
+def _table(path: Path) -> np.ndarray:
     """The numbers of a table.
 
-    numpy reads it; where it cannot, the table is read once more to say which field is wrong.
+    Raises:
+        ModelError: with the line and column of the first field that is no number.
     """
     name, size = where(path), path.stat().st_size
-    if size > LARGEST_TABLE:
-        raise ModelError(
-            f"{name} has {size} bytes; tables of at most {LARGEST_TABLE} are read: store an .npy"
-        )
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{name} is no text in UTF-8: byte {error.start} is wrong") from error
-    if "\0" in text:
-        raise ModelError(f"{name} has a NUL character; it is no table")
-    skipped = _names_above(name, text)
-    try:
-        with parsing(path, "a table of numbers"):
-            array = np.loadtxt(
-                io.StringIO(text), delimiter=",", ndmin=2, skiprows=skipped, comments=None,
-                quotechar='"', dtype=np.float64,
-            )  # fmt: skip
-            array = np.ascontiguousarray(array)
-            check_size(name, array.shape)
-    except ModelError:
-        _explain(name, text, skipped)
-        raise
-    wrong = ~np.isfinite(array)
-    if wrong.any():
-        _explain(name, text, skipped)
-    return torch.from_numpy(array)
-
-
-def _lines(name: str, text: str) -> Iterable[tuple[int, list[str]]]:
-    """The lines with fields, with their numbers from 1."""
-    reader = csv.reader(io.StringIO(text))
-    try:
+    require(
+        size <= LARGEST_TABLE,
+        f"{name} has {size} bytes; tables of at most {LARGEST_TABLE} are read: store an .npy",
+    )
+    found, width, lines = numbers("d"), 0, 0
+    with parsing(path, "a table of numbers"), path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file)
         for fields in reader:
-            if fields and any(field.strip() for field in fields):
-                yield reader.line_num, fields
-    except csv.Error as error:
-        raise ModelError(f"{name}, line {reader.line_num}: {error}") from error
+            if not any(field.strip() for field in fields):
+                continue
+            row = [_number(field) for field in fields]
+            lines += 1
+            if lines == 1 and all(one is None for one in row):
+                continue  # a line of names
+            width = width or len(row)
+            place = f"{name}, line {reader.line_num}"
+            require(len(row) == width, f"{place}: it has {len(row)} fields, those before {width}")
+            if None in row:
+                column = row.index(None)
+                hint = " (the separator is a comma)" if set(fields[column]) & set(";\t|") else ""
+                raise ModelError(
+                    f"{place}, column {column + 1}: {label(fields[column], 40)} is no "
+                    f"finite number{hint}"
+                )
+            found.extend(one for one in row if one is not None)
+    require(width, f"{name} has no numbers; it is empty")
+    return np.frombuffer(found).reshape(-1, width)
 
 
-def _names_above(name: str, text: str) -> int:
-    """How many lines to skip: up to the line of names, if the first line with fields is one."""
-    for number, fields in _lines(name, text):
-        if not any(_is_number(field) for field in fields):
-            return number
-        return 0
-    raise ModelError(f"{name} has no numbers; it is empty")
-
-
-def _is_number(field: str) -> bool:
+def _number(field: str) -> float | None:
+    """The number that a field is; None if it is none, or not finite."""
     try:
-        float(field)
+        value = float(field)
     except ValueError:
-        return False
-    return "_" not in field
-
-
-def _explain(name: str, text: str, skipped: int) -> None:
-    """Raise the error of the first field that is wrong, with its line and column."""
-    width = 0
-    for number, fields in _lines(name, text):
-        if number <= skipped:
-            continue
-        width = width or len(fields)
-        if len(fields) != width:
-            raise ModelError(
-                f"{name}, line {number}: there are {len(fields)} fields, and {width} in the lines "
-                "before; every line has as many"
-            )
-        for column, field in enumerate(fields, 1):
-            place = f"{name}, line {number}, column {column}"
-            if not _is_number(field):
-                hint = " (the separator is a comma)" if set(field) & set(";\t|") else ""
-                raise ModelError(f"{place}: {label(field, 40)} is no number{hint}")
-            if not np.isfinite(float(field)):
-                raise ModelError(f"{place}: {label(field, 40)} is not finite; all entries must be")
-    if not width:
-        raise ModelError(f"{name} has a line of names and no numbers; it is empty")
+        return None
+    return value if np.isfinite(value) and "_" not in field else None

@@ -3,8 +3,7 @@ r"""Affine maps, batch norms and activations in a row, as a network.
 Between two activations everything is affine: x ↦ W₂(W₁x + b₁) + b₂ = W₂W₁x + (W₂b₁ + b₂), and a
 batch norm in eval mode is x ↦ s ⊙ x + t with s = γ / √(σ² + ε) and t = β − s ⊙ μ, for its running
 mean μ and variance σ². Folding keeps the function and changes ‖θ‖². Without any activation the
-depth
-is kept, with slope 1, and only batch norms are folded.
+depth is kept, with slope 1, and only batch norms are folded.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.reading.arrays import check_finite, check_size
-from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label
+from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, require
 from rankcheck.networks import Network
 
 __all__ = ["Activation", "Affine", "Diagonal", "assemble", "batch_norm", "check_slope", "squares"]
@@ -99,20 +99,18 @@ def batch_norm(
     Raises:
         ModelError: the shapes differ, or σ² + ε is not positive.
     """
-    arrays = {"running_var": variance, "weight": weight, "bias": bias}
-    for part, array in arrays.items():
-        if mean.ndim != 1 or (array is not None and array.shape != mean.shape):
-            other = mean if array is None else array
-            raise ModelError(
-                f"the batch norm {label(name)} has a running_mean of shape {tuple(mean.shape)} and "
-                f"a {part} of shape {tuple(other.shape)}; all have one axis and one length"
-            )
+    shapes = [tuple(array.shape) for array in (mean, variance, weight, bias) if array is not None]
+    require(
+        len(shapes[0]) == 1 and len(set(shapes)) == 1,
+        f"the batch norm {label(name)} has averages, weights and biases of the shapes "
+        f"{', '.join(map(str, shapes))}; all have one axis and one length",
+    )
     total = variance + eps
-    if not bool((total > 0).all()):
-        raise ModelError(
-            f"the batch norm {label(name)} has the variance {float(variance.min())}; with eps = "
-            f"{eps} it must be positive"
-        )
+    require(
+        bool((total > 0).all()),
+        f"the batch norm {label(name)} has the variance {float(variance.min())}; with eps = {eps} "
+        "it must be positive",
+    )
     scale = total.rsqrt() if weight is None else weight * total.rsqrt()
     shift = -scale * mean if bias is None else bias - scale * mean
     return Diagonal(name, scale, shift, squares(weight, bias))
@@ -128,8 +126,7 @@ def check_slope(slope: object) -> float | None:
         return None
     if isinstance(slope, bool) or not isinstance(slope, int | float):
         raise ModelError(f"the slope is a {type(slope).__name__}; it must be a number")
-    if not -1 < slope <= 1:
-        raise ModelError(f"the slope is {slope}; it must lie in (-1, 1), or be 1: the identity")
+    require(-1 < slope <= 1, f"the slope is {slope}; it must lie in (-1, 1), or be 1: the identity")
     return float(slope)
 
 
@@ -153,25 +150,31 @@ def assemble(
     """
     steps = list(steps)
     maps = [step for step in steps if not isinstance(step, Activation)]
-    if not any(isinstance(step, Affine) for step in maps):
-        raise ModelError("there is no linear layer; a network has at least one")
+    require(
+        any(isinstance(step, Affine) for step in maps),
+        "there is no linear layer; a network has at least one",
+    )
     groups = _groups(steps, cut)
-    if len(groups) > MOST_LAYERS:
-        raise ModelError(f"there are {len(groups)} affine maps; at most {MOST_LAYERS} are read")
+    require(
+        len(groups) <= MOST_LAYERS,
+        f"there are {len(groups)} affine maps; at most {MOST_LAYERS} are read",
+    )
     _check_sizes(maps)
     a = _slope([step for step in steps if isinstance(step, Activation)], len(groups), slope)
     folded: list[str] = []
-    pairs = [_fold(group, folded) for group in groups]
-    stored = math.fsum(step.stored for step in maps)
-    weights = [weight for weight, _ in pairs]
-    biases = [w.new_zeros(len(w)) if b is None else b for w, b in pairs]
-    for group, pair in zip(groups, zip(weights, biases, strict=True), strict=True):
-        for array in pair:
+    weights, biases = [], []
+    for group in groups:
+        weight, bias = _fold(group, folded)
+        weights.append(weight)
+        biases.append(weight.new_zeros(len(weight)) if bias is None else bias)
+        for array in (weights[-1], biases[-1]):
             check_finite(f"{_joined(group)}, folded,", array)
-    make = Network.unchecked_slope if a == 1 else Network
-    net = make(weights, biases, a)
-    if not math.isfinite(stored + float(net.cost())):
-        raise ModelError("the sum of squares of the parameters overflows")
+    net = (Network.unchecked_slope if a == 1 else Network)(weights, biases, a)
+    stored = math.fsum(step.stored for step in maps)
+    require(
+        math.isfinite(stored + float(net.cost())),
+        "the sum of squares of the parameters overflows",
+    )
     return Model(
         net=net,
         source=source,
@@ -189,43 +192,45 @@ def _groups(steps: Sequence[Step], cut: str) -> list[list[Affine | Diagonal]]:
     active = any(isinstance(step, Activation) for step in steps)
     for i, step in enumerate(steps):
         if isinstance(step, Activation):
-            if i == 0:
-                raise ModelError(
-                    f"the network begins with the activation {label(step.name)}; it must begin "
-                    "with an affine map"
-                )
-            if i == len(steps) - 1:
-                raise ModelError(
-                    f"the network ends with the activation {label(step.name)}; the theory is about "
-                    f"networks that end with an affine map: {cut}"
-                )
-            if not groups[-1]:
-                raise ModelError(
-                    f"the activation {label(step.name)} follows another one; there must be an "
-                    "affine map between them"
-                )
+            name = label(step.name)
+            require(
+                i,
+                f"the network begins with the activation {name}; it must begin with an affine map",
+            )
+            require(
+                i < len(steps) - 1,
+                f"the network ends with the activation {name}; the theory is about networks that "
+                f"end with an affine map: {cut}",
+            )
+            require(
+                groups[-1],
+                f"the activation {name} follows another one; there must be an affine map between "
+                "them",
+            )
             groups.append([])
-        else:
-            full = any(isinstance(other, Affine) for other in groups[-1])
-            if not active and full and isinstance(step, Affine):
-                groups.append([])
-            groups[-1].append(step)
+            continue
+        full = any(isinstance(other, Affine) for other in groups[-1])
+        if not active and full and isinstance(step, Affine):
+            groups.append([])
+        groups[-1].append(step)
     return groups
 
 
 def _check_sizes(maps: Sequence[Affine | Diagonal]) -> None:
-    entries = 0
-    for i, step in enumerate(maps):
-        fan_in, fan_out = step.sizes
-        if i and fan_in != maps[i - 1].sizes[1]:
-            before = maps[i - 1]
-            raise ModelError(
-                f"{_described(before)} is followed by {_described(step)}; "
-                f"{before.sizes[1]} numbers come out of the first and {fan_in} go into the second"
-            )
-        entries += fan_in * fan_out if isinstance(step, Affine) else fan_out
-        if entries > LARGEST_ENTRIES:
-            raise ModelError(f"there are too many parameters; at most {LARGEST_ENTRIES} are read")
+    """Check that sizes chain, and that there are not too many numbers."""
+    for one, two in pairwise(maps):
+        require(
+            one.sizes[1] == two.sizes[0],
+            f"{_described(one)} is followed by {_described(two)}; {one.sizes[1]} numbers come out "
+            f"of the first and {two.sizes[0]} go into the second",
+        )
+    entries = sum(
+        step.weight.numel() if isinstance(step, Affine) else len(step.scale) for step in maps
+    )
+    require(
+        entries <= LARGEST_ENTRIES,
+        f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read",
+    )
 
 
 def _described(step: Affine | Diagonal) -> str:
@@ -233,33 +238,30 @@ def _described(step: Affine | Diagonal) -> str:
     return f"{label(step.name)} of shape {tuple(shape)}"
 
 
-def _slope(activations: Sequence[Activation], depth: int, said: float | None) -> float:
+def _slope(activations: Sequence[Activation], depth: int, named: float | None) -> float:
     """The one slope of all activations; 1 if there is none where one could be, and 0 at depth 1."""
     if not activations:
-        if depth > 1 and said not in (None, 1.0):
-            raise ModelError(
-                f"the slope is said to be {said}, and there is no activation between the affine "
-                "maps; leave it out"
-            )
-        return (0.0 if said is None else said) if depth == 1 else 1.0
+        require(
+            depth == 1 or named in (None, 1.0),
+            f"the slope is said to be {named}, and there is no activation between the affine "
+            "maps; leave it out",
+        )
+        return (0.0 if named is None else named) if depth == 1 else 1.0
     first = activations[0]
     for other in activations:
-        if not -1 < other.slope <= 1:
-            raise ModelError(
-                f"the activation {label(other.name)} has the slope {other.slope}; it must lie in "
-                "(-1, 1)"
-            )
-        if other.slope != first.slope:
-            raise ModelError(
-                f"the activations have the slopes {first.slope} ({label(first.name)}) and "
-                f"{other.slope} ({label(other.name)}); all must be equal"
-            )
-    # A file may hold the slope in single precision.
-    if said is not None and not math.isclose(said, first.slope, rel_tol=1e-6):
-        raise ModelError(
-            f"the slope is said to be {said}, and that of {label(first.name)} is {first.slope}; "
-            "leave it out"
+        name, a = label(other.name), other.slope
+        require(-1 < a <= 1, f"the activation {name} has the slope {a}; it must lie in (-1, 1)")
+        require(
+            a == first.slope,
+            f"the activations have the slopes {first.slope} ({label(first.name)}) and {a} "
+            f"({name}); all must be equal",
         )
+    # A file may hold the slope in single precision.
+    require(
+        named is None or math.isclose(named, first.slope, rel_tol=1e-6),
+        f"the slope is said to be {named}, and that of {label(first.name)} is {first.slope}; "
+        "leave it out",
+    )
     return first.slope
 
 

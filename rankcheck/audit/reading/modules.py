@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import is_parametrized
@@ -15,10 +17,9 @@ from rankcheck.audit.reading.folding import (
     Step,
     assemble,
     batch_norm,
-    check_slope,
     squares,
 )
-from rankcheck.audit.reading.opening import label
+from rankcheck.audit.reading.opening import label, require
 from rankcheck.networks.modules import slope_of
 
 __all__ = ["from_module"]
@@ -38,7 +39,6 @@ def from_module(module: nn.Module, *, slope: float | None = None) -> Model:
     Raises:
         ModelError: it has something else, hooks, or layers in training mode.
     """
-    slope = check_slope(slope)
     notes: list[str] = []
     steps: list[Step] = []
     homes: dict[int, str] = {}
@@ -51,14 +51,13 @@ def from_module(module: nn.Module, *, slope: float | None = None) -> Model:
         elif (a := slope_of(layer)) is not None:
             steps.append(Activation(name or type(layer).__name__, a))
         elif isinstance(layer, nn.Flatten):
-            if layer.start_dim != 1 or layer.end_dim != -1:
-                raise ModelError(
-                    f"{at} flattens the axes {layer.start_dim} to {layer.end_dim}; it must flatten "
-                    "all but the first one"
-                )
-            if steps:
-                continue  # of (N, n) it is the identity
-            notes.append(f"points are flattened to vectors, as {label(name)} does")
+            require(
+                (layer.start_dim, layer.end_dim) == (1, -1),
+                f"{at} flattens the axes {layer.start_dim} to {layer.end_dim}; it must flatten all "
+                "but the first one",
+            )
+            if not steps:  # of (N, n) it is the identity
+                notes.append(f"points are flattened to vectors, as {label(name)} does")
     return assemble(steps, "torch module", slope=slope, assumed=notes, cut=_CUT)
 
 
@@ -78,22 +77,24 @@ def _layers(name: str, module: nn.Module) -> Iterator[tuple[str, nn.Module]]:
             "LeakyReLU, Identity, Dropout, BatchNorm1d, Flatten in a Sequential"
         )
         raise ModelError(f"the module has {at}; {rule}")
-    if module._forward_hooks or module._forward_pre_hooks:
-        raise ModelError(f"{at} has hooks, which may change what it computes; remove them first")
-    if is_parametrized(module):
-        raise ModelError(
-            f"{at} is parametrised; call torch.nn.utils.parametrize.remove_parametrizations first"
-        )
+    require(
+        not (module._forward_hooks or module._forward_pre_hooks),
+        f"{at} has hooks, which may change what it computes; remove them first",
+    )
+    require(
+        not is_parametrized(module),
+        f"{at} is parametrised; call torch.nn.utils.parametrize.remove_parametrizations first",
+    )
     if known is nn.Sequential:
         for inner, child in module._modules.items():
             if child is not None:
                 yield from _layers(f"{name}.{inner}" if name else inner, child)
         return
-    if module.training and known in (nn.Dropout, nn.BatchNorm1d):
-        raise ModelError(
-            f"{at} is in training mode; call module.eval() first, and the audit is of what the "
-            "network computes then"
-        )
+    require(
+        not module.training or known not in (nn.Dropout, nn.BatchNorm1d),
+        f"{at} is in training mode; call module.eval() first, and the audit is of what the network "
+        "computes then",
+    )
     if known not in (nn.Identity, nn.Dropout):
         yield name, module
 
@@ -120,20 +121,19 @@ def _known(module: nn.Module) -> type[nn.Module] | None:
     return None
 
 
-def _shared(
-    name: str, tensors: list[Tensor | None], homes: dict[int, str], notes: list[str]
-) -> bool:
-    """Whether another layer has the first of these parameters, too; a note says so."""
-    first = next((tensor for tensor in tensors if tensor is not None), None)
-    if first is None:
-        return False
-    home = homes.setdefault(id(first), name)
+def _stored(
+    name: str, arrays: list[Tensor | None], homes: dict[int, str], notes: list[str]
+) -> float:
+    """The sum of squares of parameters; 0 if another layer has the same, and a note says so."""
+    first = next((array for array in arrays if array is not None), None)
+    home = homes.setdefault(id(first), name) if first is not None else name
     if home != name:
         notes.append(
             f"{label(home)} and {label(name)} share their parameters: the stored cost counts them "
             "once, the cost of the network twice"
         )
-    return home != name
+        return 0.0
+    return squares(*(None if a is None else a.detach().double() for a in arrays))
 
 
 def _affine(name: str, layer: nn.Linear, homes: dict[int, str], notes: list[str]) -> Affine:
@@ -141,31 +141,22 @@ def _affine(name: str, layer: nn.Linear, homes: dict[int, str], notes: list[str]
     names = (f"{prefix}weight", None if layer.bias is None else f"{prefix}bias")
     weight = parameter(label(names[0]), layer.weight)
     bias = None if layer.bias is None else parameter(label(f"{prefix}bias"), layer.bias)
-    shared = _shared(name, [layer.weight], homes, notes)
-    stored = 0.0 if shared else squares(weight, bias)
+    stored = _stored(name, [layer.weight, layer.bias], homes, notes)
     return Affine(name or "Linear", weight, bias, names, stored)
 
 
 def _norm(
     name: str, layer: nn.BatchNorm1d, at: str, homes: dict[int, str], notes: list[str]
 ) -> Step:
-    if layer.running_mean is None or layer.running_var is None:
-        raise ModelError(
-            f"{at} has no running averages, so what it computes depends on the batch; a batch norm "
-            "is read with them"
-        )
-    parts = ("running_mean", "running_var", "weight", "bias")
-    arrays: dict[str, Tensor | None] = {}
-    for part in parts:
+    require(
+        layer.running_mean is not None and layer.running_var is not None,
+        f"{at} has no running averages, so what it computes depends on the batch; a batch norm is "
+        "read with them",
+    )
+    arrays: list[Any] = []
+    for part in ("running_mean", "running_var", "weight", "bias"):
         tensor = getattr(layer, part)
         title = label(f"{name}.{part}" if name else part)
-        arrays[part] = None if tensor is None else parameter(title, tensor)
-    mean, variance = arrays["running_mean"], arrays["running_var"]
-    assert mean is not None
-    assert variance is not None
-    step = batch_norm(
-        name or "BatchNorm1d", mean, variance, arrays["weight"], arrays["bias"], layer.eps
-    )
-    if layer.weight is not None and _shared(name, [layer.weight], homes, notes):
-        return type(step)(step.name, step.scale, step.shift, 0.0)
-    return step
+        arrays.append(None if tensor is None else parameter(title, tensor))
+    step = batch_norm(name or "BatchNorm1d", *arrays, eps=layer.eps)
+    return replace(step, stored=_stored(name, [layer.weight, layer.bias], homes, notes))

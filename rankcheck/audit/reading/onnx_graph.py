@@ -7,7 +7,7 @@ inference, Flatten, and Reshape to (batch, n). Every other operator is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.reading.arrays import check_dtype, check_size, parameter
+from rankcheck.audit.reading.arrays import check_size, parameter
 from rankcheck.audit.reading.folding import (
     Activation,
     Affine,
@@ -25,18 +25,15 @@ from rankcheck.audit.reading.folding import (
     Step,
     assemble,
     batch_norm,
-    check_slope,
     squares,
 )
-from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, parsing, where
+from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, parsing, require, where
 
 __all__ = ["read_onnx"]
 
 #: The first version of the standard operators that is read: before, BatchNormalization and others
 #: had attributes of another meaning.
 OLDEST_OPSET = 9
-#: The largest file that protobuf reads, in bytes.
-LARGEST_MESSAGE = (1 << 31) - 1
 
 #: Of each operator, the attributes with what they are if they are not given; in single precision.
 _OPERATORS: dict[str, dict[str, Any]] = {
@@ -62,259 +59,230 @@ def read_onnx(path: Path, *, slope: float | None = None) -> Model:
         ModelError: the package `onnx` is missing, the file is damaged, has data elsewhere, is no
             chain, or has an operator that is not known.
     """
-    slope = check_slope(slope)
     try:
         import onnx
     except ImportError as error:
         raise ModelError(
             f"{where(path)}: reading ONNX needs the package onnx; pip install 'rankcheck[onnx]'"
         ) from error
-    if path.stat().st_size > LARGEST_MESSAGE:
-        raise ModelError(
-            f"{where(path)} is larger than {LARGEST_MESSAGE} bytes, as no ONNX file is"
-        )
     with parsing(path, "an ONNX model"):
         model = onnx.load(str(path), load_external_data=False)
-        graph = _Graph(path, model)
-        steps = graph.steps()
-    return assemble(
-        steps,
-        "ONNX",
-        slope=slope,
-        assumed=graph.notes,
-        cut="export the network without it",
+        _check(model)
+        constants = _constants(model.graph)
+        steps, notes = _steps(model.graph, constants)
+    return assemble(steps, "ONNX", slope=slope, assumed=notes, cut="export the network without it")
+
+
+def _check(model: Any) -> None:
+    """Check what holds for the whole of a model."""
+    graph = model.graph
+    require(graph.node, "it has no nodes; it is no ONNX model of a network")
+    version = min((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+    require(
+        version >= OLDEST_OPSET,
+        f"it uses the operators of version {version}; {OLDEST_OPSET} is the oldest that is read",
     )
-
-
-class _Graph:
-    """The nodes and constants of a model, by the names of the values."""
-
-    def __init__(self, path: Path, model: Any) -> None:
-        from onnx import TensorProto
-
-        self.path = path
-        self.external = TensorProto.EXTERNAL
-        graph = model.graph
-        if not graph.node:
-            raise ModelError(f"{where(path)} has no nodes; it is no ONNX model of a network")
-        self._check_version(model)
-        self.constants: dict[str, Any] = {}
-        for tensor in graph.initializer:
-            self._constant(tensor.name, tensor)
-        if graph.sparse_initializer:
-            raise ModelError(f"{where(path)} has sparse initializers; they must be dense")
-        self.nodes: list[tuple[Any, dict[str, Any]]] = []
-        self.values: dict[str, Tensor] = {}
-        self.transposed: dict[str, str] = {}
-        for node in graph.node:
-            self._node(node)
-        inputs = [value for value in graph.input if value.name not in self.constants]
-        if len(inputs) != 1 or len(graph.output) != 1:
-            raise ModelError(
-                f"{where(path)} has {len(inputs)} inputs and {len(graph.output)} outputs; a "
-                "network has one of each"
+    require(
+        not model.functions,
+        "it defines functions of its own; export it with standard operators",
+    )
+    require(not graph.sparse_initializer, "it has sparse initializers; they must be dense")
+    for node in graph.node:
+        known = ", ".join(name for name in _OPERATORS if name not in ("Constant", "Transpose"))
+        require(
+            node.domain in ("", "ai.onnx") and node.op_type in _OPERATORS,
+            f"{_at(node)} is not known; known are {known}",
+        )
+        for attribute in node.attribute:
+            require(
+                attribute.name in _OPERATORS[node.op_type],
+                f"{_at(node)} has the attribute {label(attribute.name)}, which is not known",
             )
-        self.input, self.output = inputs[0], graph.output[0].name
+
+
+@dataclass
+class _Constants:
+    """The constants of a graph by name, as numpy arrays.
+
+    Attributes:
+        transposed: the names of those that are the transpose of another one.
+    """
+
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    transposed: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, tensor: Any) -> None:
+        """Read a constant whose numbers are in the file."""
+        from onnx import TensorProto, numpy_helper
+
+        require(name not in self.arrays, f"there are two constants {label(name)}; a name is unique")
+        require(
+            tensor.data_location != TensorProto.EXTERNAL and not tensor.external_data,
+            f"{label(name)} has its numbers in another file; save the model with all data inside",
+        )
+        check_size(label(name), tuple(tensor.dims))
+        with parsing(label(name), f"an array of the shape {tuple(tensor.dims)}"):
+            self.arrays[name] = numpy_helper.to_array(tensor)
+
+    def parameter(self, name: str) -> Tensor:
+        """A constant as a parameter of a network."""
+        require(name in self.arrays, f"{label(name)} is computed; parameters must be constants")
+        return parameter(label(name), self.arrays[name])
+
+    def matrix(self, at: str, name: str) -> Tensor:
+        """A constant that a node multiplies by."""
+        array = self.parameter(name)
+        shape = tuple(array.shape)
+        require(len(shape) == 2, f"{at} has weights of shape {shape}; they must be a matrix")
+        return array
+
+    def row(self, at: str, name: str) -> Tensor:
+        """A constant that a node adds to each point."""
+        array = self.parameter(name)
+        shape = tuple(array.shape)
+        require(
+            len(shape) in (1, 2) and prod(shape) == shape[-1],
+            f"{at} adds a constant of shape {shape}; it must be one row",
+        )
+        return array.flatten()
+
+
+def _constants(graph: Any) -> _Constants:
+    """The constants of a graph, and what nodes make of constants alone."""
+    constants = _Constants()
+    for tensor in graph.initializer:
+        constants.add(tensor.name, tensor)
+    for node in graph.node:
+        attributes, arrays = _attributes(node), constants.arrays
+        if node.op_type == "Constant":
+            require(
+                attributes["value"] is not None and len(node.output) == 1,
+                f"{_at(node)} has no tensor as its value; only such constants are read",
+            )
+            constants.add(node.output[0], attributes["value"])
+        elif node.op_type == "Identity" and node.input[0] in arrays:
+            arrays[node.output[0]] = arrays[node.input[0]]
+        elif node.op_type == "Transpose":
+            require(
+                list(attributes["perm"]) == [1, 0] and node.input[0] in arrays,
+                f"{_at(node)} does not transpose a matrix of constants; nothing else is read",
+            )
+            arrays[node.output[0]] = arrays[node.input[0]].T
+            constants.transposed[node.output[0]] = node.input[0]
+    entries = sum(array.size for array in constants.arrays.values())
+    require(
+        entries <= LARGEST_ENTRIES,
+        f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read",
+    )
+    return constants
+
+
+def _steps(graph: Any, constants: _Constants) -> tuple[list[Step], list[str]]:
+    """The nodes from the input to the output as steps, with notes.
+
+    Raises:
+        ModelError: it is no chain, or a node is not of the form that is read.
+    """
+    inputs = [value for value in graph.input if value.name not in constants.arrays]
+    require(
+        len(inputs) == len(graph.output) == 1,
+        f"it has {len(inputs)} inputs and {len(graph.output)} outputs; a network has one of each",
+    )
+    nodes = [node for node in graph.node if not set(node.output) & constants.arrays.keys()]
+    users: dict[str, list[Any]] = {}
+    for node in nodes:
+        for name in set(node.input) - constants.arrays.keys():
+            users.setdefault(name, []).append(node)
+    reader = _Reader(constants, _axes(inputs[0]))
+    value, used = inputs[0].name, 0
+    while value != graph.output[0].name:
+        following = users.get(value, [])
+        require(
+            len(following) == 1 and used < len(nodes),
+            f"the value {label(value)} is used by {len(following)} nodes; a network is one chain "
+            "from its input to its output",
+        )
+        used += 1
+        reader.read(following[0], value)
+        value = following[0].output[0]
+    require(
+        not users.get(value) and used == len(nodes),
+        "it has nodes beside the chain from its input to its output; a network has none",
+    )
+    return reader.steps, reader.notes
+
+
+class _Reader:
+    """The steps that nodes are, one node after the other.
+
+    Attributes:
+        axes: the sizes that the model declares for its input; None where it says nothing.
+        flat: whether a point is a row by now.
+    """
+
+    def __init__(self, constants: _Constants, axes: list[int | None] | None) -> None:
+        self.constants, self.axes = constants, axes
+        self.flat = axes is None or len(axes) == 2
+        self.steps: list[Step] = []
         self.notes: list[str] = []
 
-    def _check_version(self, model: Any) -> None:
-        standard = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
-        if not standard or min(standard) < OLDEST_OPSET:
-            raise ModelError(
-                f"{where(self.path)} uses the operators of version {min(standard, default=0)}; "
-                f"{OLDEST_OPSET} is the oldest that is read"
-            )
-        if len(model.functions):
-            raise ModelError(
-                f"{where(self.path)} defines functions of its own; export it with standard "
-                "operators"
-            )
-
-    def _constant(self, name: str, tensor: Any) -> None:
-        """Keep a constant, if its numbers are in the file."""
-        if name in self.constants:
-            raise ModelError(
-                f"{where(self.path)} has two constants {label(name)}; a name occurs once"
-            )
-        if tensor.data_location == self.external or len(tensor.external_data):
-            raise ModelError(
-                f"{label(name)} has its numbers in another file; save the model with all data "
-                "inside"
-            )
-        check_size(label(name), tuple(tensor.dims))
-        self.constants[name] = tensor
-
-    def _node(self, node: Any) -> None:
-        at = _at(node)
-        if node.domain not in ("", "ai.onnx") or node.op_type not in _OPERATORS:
-            known = ", ".join(name for name in _OPERATORS if name not in ("Constant", "Transpose"))
-            raise ModelError(f"{at} is not known; known are {known}")
-        attributes = _attributes(node)
-        if node.op_type == "Constant":
-            value = attributes["value"]
-            if value is None or len(node.output) != 1:
-                raise ModelError(f"{at} has no tensor as its value; only such constants are read")
-            self._constant(node.output[0], value)
-        elif node.op_type == "Identity" and node.input and node.input[0] in self.constants:
-            self._constant(node.output[0], self.constants[node.input[0]])
-        elif node.op_type == "Transpose":
-            if list(attributes["perm"]) != [1, 0] or node.input[0] not in self.constants:
-                raise ModelError(
-                    f"{at} does not transpose a matrix of constants; nothing else is read"
-                )
-            self.transposed[node.output[0]] = node.input[0]
-        else:
-            self.nodes.append((node, attributes))
-
-    def _is_constant(self, name: str) -> bool:
-        return name in self.constants or name in self.transposed
-
-    def _array(self, name: str, *, integers: bool = False) -> Tensor:
-        """The numbers of a constant.
-
-        Raises:
-            ModelError: it is none, or not of a type that is read.
-        """
-        from onnx import numpy_helper
-        from onnx.helper import tensor_dtype_to_np_dtype
-
-        if name in self.transposed:
-            return self._array(self.transposed[name]).T.contiguous()
-        if name not in self.constants:
-            raise ModelError(f"{label(name)} is computed; parameters must be constants")
-        if name not in self.values:
-            tensor = self.constants[name]
-            dtype = tensor_dtype_to_np_dtype(tensor.data_type)
-            check_dtype(label(name), dtype, integers=integers)
-            self._check_length(name, tensor, dtype.itemsize)
-            array = numpy_helper.to_array(tensor)
-            self.values[name] = (
-                torch.from_numpy(array.copy()) if integers else parameter(label(name), array)
-            )
-        return self.values[name]
-
-    def _check_length(self, name: str, tensor: Any, width: int) -> None:
-        """Check that a constant has as many numbers as its shape says."""
-        entries = prod(tensor.dims)
-        typed = ("float_data", "double_data", "int64_data", "int32_data", "uint64_data")
-        present = (
-            len(tensor.raw_data) // width
-            if tensor.HasField("raw_data")
-            else max(len(getattr(tensor, field)) for field in typed)
-        )
-        if present != entries:
-            raise ModelError(
-                f"{label(name)} has {present} numbers; its shape {tuple(tensor.dims)} takes "
-                f"{entries}"
-            )
-
-    def steps(self) -> list[Step]:
-        """The nodes from the input to the output.
-
-        Raises:
-            ModelError: it is no chain, or a node is not of the form that is read.
-        """
-        users: dict[str, list[tuple[Any, dict[str, Any]]]] = {}
-        for node, attributes in self.nodes:
-            for name in {name for name in node.input if not self._is_constant(name)}:
-                users.setdefault(name, []).append((node, attributes))
-        steps: list[Step] = []
-        self.axes = _input_axes(self.input)
-        self.flat = self.axes is None or len(self.axes) == 2
-        value, used = self.input.name, 0
-        while value != self.output:
-            following = users.get(value, [])
-            if len(following) != 1:
-                raise ModelError(
-                    f"the value {label(value)} is used by {len(following)} nodes; a network is one "
-                    "chain from its input to its output"
-                )
-            [(node, attributes)] = following
-            used += 1
-            if used > len(self.nodes):
-                raise ModelError(f"{where(self.path)} has a circle; a network has none")
-            self._step(node, attributes, value, steps)
-            # The mask of a Dropout may be named; who uses it is a node beside the chain.
-            if node.op_type != "Dropout" and len([name for name in node.output if name]) != 1:
-                raise ModelError(f"{_at(node)} has several outputs; only the first can be read")
-            value = node.output[0]
-        if users.get(value) or used < len(self.nodes):
-            raise ModelError(
-                f"{where(self.path)} has nodes beside the chain from its input to its output; a "
-                "network has none"
-            )
-        entries = sum(array.numel() for array in self.values.values())
-        if entries > LARGEST_ENTRIES:
-            raise ModelError(f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read")
-        return steps
-
-    def _step(
-        self, node: Any, attributes: Mapping[str, Any], value: str, steps: list[Step]
-    ) -> None:
-        kind, at = node.op_type, _at(node)
-        constants = [name for name in node.input if name and name != value]
+    def read(self, node: Any, value: str) -> None:
+        """Add the step of a node, whose input is the value computed before it."""
+        kind, at, attributes = node.op_type, _at(node), _attributes(node)
+        names = [name for name in node.input if name and name != value]
         title = node.name or node.output[0]
-        if kind in ("Gemm", "MatMul", "BatchNormalization") and not self.flat:
-            raise ModelError(
-                f"{at} works on an input of axes {self.axes}; it must be flattened first"
-            )
-        if kind != "Add" and (not node.input or node.input[0] != value):
-            raise ModelError(f"{at} must have what is computed before it as its first input")
+        require(
+            self.flat or kind not in ("Gemm", "MatMul", "BatchNormalization"),
+            f"{at} works on an input of axes {self.axes}; it must be flattened first",
+        )
+        require(
+            kind == "Add" or node.input[0] == value,
+            f"{at} must have what is computed before it as its first input",
+        )
+        number = {"MatMul": 1, "Add": 1, "Reshape": 1, "BatchNormalization": 4}.get(kind)
+        number = max(1, min(len(names), 2)) if kind == "Gemm" else number
+        require(
+            number in (None, len(names)),
+            f"{at} has {len(names)} inputs beside the value before it; it must have {number}",
+        )
+        # The mask of a Dropout may be named; who uses it is a node beside the chain.
+        require(
+            kind == "Dropout" or len([name for name in node.output if name]) == 1,
+            f"{at} has several outputs; only the first can be read",
+        )
+        training = bool(attributes.get("training_mode"))
         match kind:
             case "Gemm":
-                steps.append(self._gemm(title, at, constants, attributes))
+                self._gemm(title, at, names, attributes)
             case "MatMul":
-                self._count(at, constants, 1)
-                weight = _matrix(at, self._array(constants[0])).T.contiguous()
-                inner = self.transposed.get(constants[0])
-                names = None if inner is None else (inner, None)
-                steps.append(Affine(title, weight, None, names, squares(weight)))
+                weight = self.constants.matrix(at, names[0]).T.contiguous()
+                inner = self.constants.transposed.get(names[0])
+                stored = None if inner is None else (inner, None)
+                self.steps.append(Affine(title, weight, None, stored, squares(weight)))
             case "Add":
-                self._count(at, constants, 1)
-                self._add(title, at, constants[0], steps)
-            case "Relu":
-                steps.append(Activation(title, 0.0))
-            case "LeakyRelu":
-                steps.append(Activation(title, float(attributes["alpha"])))
+                self._add(title, at, names[0])
+            case "Relu" | "LeakyRelu":
+                self.steps.append(Activation(title, float(attributes.get("alpha", 0.0))))
             case "BatchNormalization":
-                self._count(at, constants, 4)
-                if attributes["training_mode"]:
-                    raise ModelError(f"{at} is in training mode; export the network in eval mode")
-                gamma, beta, mean, variance = (self._array(name) for name in constants)
+                gamma, beta, mean, variance = map(self.constants.parameter, names)
                 eps = float(attributes["epsilon"])
-                steps.append(batch_norm(title, mean, variance, gamma, beta, eps))
-            case "Dropout":
-                if len(node.input) > 2 and node.input[2]:
-                    mode = self._array(node.input[2], integers=True)
-                    if bool(mode.any()):
-                        raise ModelError(
-                            f"{at} is in training mode; export the network in eval mode"
-                        )
+                self.steps.append(batch_norm(title, mean, variance, gamma, beta, eps))
+            case "Dropout" if len(node.input) > 2 and node.input[2]:
+                mode = self.constants.arrays.get(node.input[2])
+                training = mode is None or bool(mode.any())
             case "Flatten":
-                if attributes["axis"] != 1:
-                    raise ModelError(f"{at} flattens from axis {attributes['axis']}; it must be 1")
-                self._flattened(title, steps)
+                axis = attributes["axis"]
+                require(axis == 1, f"{at} flattens from axis {axis}; it must be 1")
+                self._flattened(title)
             case "Reshape":
-                self._count(at, constants, 1)
-                self._reshape(title, at, self._array(constants[0], integers=True), steps)
+                self._reshape(title, at, names[0])
+        require(not training, f"{at} is in training mode; export the network in eval mode")
 
-    def _count(self, at: str, constants: list[str], number: int) -> None:
-        if len(constants) != number:
-            raise ModelError(
-                f"{at} has {len(constants)} inputs beside what is computed before it; it must have "
-                f"{number}"
-            )
-
-    def _gemm(
-        self, title: str, at: str, constants: list[str], attributes: Mapping[str, Any]
-    ) -> Affine:
+    def _gemm(self, title: str, at: str, names: list[str], attributes: dict[str, Any]) -> None:
         """α·x·B + β·C, with B transposed if `transB` is set."""
-        if len(constants) not in (1, 2):
-            self._count(at, constants, 2)
-        if attributes["transA"]:
-            raise ModelError(f"{at} transposes the data; a point must be a row")
-        matrix = _matrix(at, self._array(constants[0]))
-        bias = _row(at, self._array(constants[1])) if len(constants) == 2 else None
+        require(not attributes["transA"], f"{at} transposes the data; a point must be a row")
+        matrix = self.constants.matrix(at, names[0])
+        bias = self.constants.row(at, names[1]) if len(names) == 2 else None
         alpha, beta = float(attributes["alpha"]), float(attributes["beta"])
         plain = alpha == 1 and (beta == 1 or bias is None)
         if not plain:
@@ -322,48 +290,44 @@ class _Graph:
                 f"{at}: its factors {alpha:g} and {beta:g} are part of the parameters"
             )
         weight = alpha * (matrix if attributes["transB"] else matrix.T.contiguous())
-        pair = (constants[0], constants[1] if bias is not None else None)
-        as_stored = plain and attributes["transB"] and constants[0] in self.constants
-        return Affine(
-            title,
-            weight,
-            None if bias is None else beta * bias,
-            pair if as_stored else None,
-            squares(matrix, bias),
-        )
+        as_stored = plain and attributes["transB"] and names[0] not in self.constants.transposed
+        pair = (names[0], names[1] if bias is not None else None) if as_stored else None
+        shift = None if bias is None else beta * bias
+        self.steps.append(Affine(title, weight, shift, pair, squares(matrix, bias)))
 
-    def _add(self, title: str, at: str, constant: str, steps: list[Step]) -> None:
+    def _add(self, title: str, at: str, constant: str) -> None:
         """A bias, if there is a matrix directly before without one; else a shift."""
-        bias = _row(at, self._array(constant))
-        last = steps[-1] if steps else None
+        bias = self.constants.row(at, constant)
+        last = self.steps[-1] if self.steps else None
         if isinstance(last, Affine) and last.bias is None and len(bias) == len(last.weight):
             names = None if last.parameters is None else (last.parameters[0], constant)
             stored = last.stored + squares(bias)
-            steps[-1] = Affine(last.name, last.weight, bias, names, stored)
+            self.steps[-1] = Affine(last.name, last.weight, bias, names, stored)
         else:
             shift = Diagonal(title, torch.ones_like(bias), bias, squares(bias), "the shift")
-            steps.append(shift)
+            self.steps.append(shift)
 
-    def _flattened(self, title: str, steps: list[Step]) -> None:
+    def _flattened(self, title: str) -> None:
         if not self.flat or self.axes is None:
             self.notes.append(f"points are flattened to vectors, as {label(title)} does")
         self.flat = True
 
-    def _reshape(self, title: str, at: str, shape: Tensor, steps: list[Step]) -> None:
+    def _reshape(self, title: str, at: str, name: str) -> None:
         """Reshape to (batch, n), if n is what one point has."""
-        sizes = [int(size) for size in shape.flatten()]
-        maps = [step for step in steps if not isinstance(step, Activation)]
+        require(name in self.constants.arrays, f"{at} reshapes to sizes that are computed")
+        sizes = [int(size) for size in self.constants.arrays[name].flat]
+        maps = [step for step in self.steps if not isinstance(step, Activation)]
         width: int | None = None
         if maps:
             width = maps[-1].sizes[1]
         elif self.axes is not None and None not in self.axes[1:]:
             width = prod(size for size in self.axes[1:] if size is not None)
-        if len(sizes) != 2 or not (sizes == [0, -1] or (sizes[0] in (0, -1) and sizes[1] == width)):
-            raise ModelError(
-                f"{at} reshapes to {tuple(sizes)}; it must be (batch, {width or 'n'}), with all "
-                "numbers of a point in its row"
-            )
-        self._flattened(title, steps)
+        require(
+            sizes in ([0, -1], [0, width], [-1, width]),
+            f"{at} reshapes to {tuple(sizes)}; it must be (batch, {width or 'n'}), with all "
+            "numbers of a point in its row",
+        )
+        self._flattened(title)
 
 
 def _at(node: Any) -> str:
@@ -373,36 +337,14 @@ def _at(node: Any) -> str:
 
 
 def _attributes(node: Any) -> dict[str, Any]:
-    """The attributes of a node, with the values of those that are not given.
-
-    Raises:
-        ModelError: one is not known.
-    """
+    """The attributes of a node, with the values of those that are not given."""
     from onnx.helper import get_attribute_value
 
-    found = dict(_OPERATORS[node.op_type])
-    for attribute in node.attribute:
-        if attribute.name not in found:
-            raise ModelError(
-                f"{_at(node)} has the attribute {label(attribute.name)}, which is not known"
-            )
-        found[attribute.name] = get_attribute_value(attribute)
-    return found
+    given = {attribute.name: get_attribute_value(attribute) for attribute in node.attribute}
+    return _OPERATORS[node.op_type] | given
 
 
-def _matrix(at: str, array: Tensor) -> Tensor:
-    if array.ndim != 2:
-        raise ModelError(f"{at} has weights of shape {tuple(array.shape)}; they must be a matrix")
-    return array
-
-
-def _row(at: str, array: Tensor) -> Tensor:
-    if array.ndim not in (1, 2) or array.numel() != array.shape[-1]:
-        raise ModelError(f"{at} adds a constant of shape {tuple(array.shape)}; it must be one row")
-    return array.flatten()
-
-
-def _input_axes(value: Any) -> list[int | None] | None:
+def _axes(value: Any) -> list[int | None] | None:
     """The sizes of the axes that the model declares for its input; None where it says nothing."""
     kind = value.type.tensor_type
     if not kind.HasField("shape"):

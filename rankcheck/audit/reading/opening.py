@@ -6,8 +6,7 @@ import os
 import stat
 import warnings
 import zipfile
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,42 +18,39 @@ __all__ = [
     "LARGEST_ENTRIES",
     "LARGEST_FILE",
     "check_directory",
-    "kind_of",
+    "format_of",
     "label",
     "parsing",
     "regular",
+    "require",
+    "where",
 ]
 
 #: The most numbers that are read from a file: 1 GiB as float64.
 LARGEST_ENTRIES = 1 << 27
 #: The largest file that is read, in bytes. A checkpoint holds the state of an optimiser, too.
 LARGEST_FILE = 1 << 32
-#: The longest header of a safetensors file that is read, in bytes.
-LARGEST_HEADER = 1 << 24
 
-#: How files of other formats begin.
+#: How files of other formats begin. The first field of an ONNX model is the number of its version.
 _BEGINNINGS = (
-    (b"PK\x03\x04", "zip"),
-    (b"PK\x05\x06", "zip"),
+    (b"PK\x03\x04", "zip archive"),
+    (b"PK\x05\x06", "zip archive"),
     (b"\x93NUMPY", "npy"),
-    (b"\x89HDF", "hdf5"),
+    (b"\x89HDF", "HDF5"),
     (b"\x1f\x8b", "gzip"),
     (b"\x80", "pickle"),
+    (b"\x08", "onnx"),
 )
 
-#: What `kind_of` calls a format, in words.
-IN_WORDS = {
-    "safetensors": "a safetensors file",
-    "torch": "a torch file",
-    "npz": "an archive of numpy arrays",
-    "npy": "a numpy array",
-    "zip": "a zip archive of something else",
-    "hdf5": "an HDF5 file",
-    "gzip": "compressed with gzip",
-    "pickle": "a pickle",
-    "onnx": "an ONNX model",
-    "other": "of another format",
-}
+
+def require(condition: object, message: str) -> None:
+    """Check that a condition holds.
+
+    Raises:
+        ModelError: with the message, what happened and the rule, if it does not.
+    """
+    if not condition:
+        raise ModelError(message)
 
 
 def label(name: object, length: int = 60) -> str:
@@ -81,25 +77,20 @@ def regular(path: str | Path) -> Path:
     path = Path(path)
     try:
         status = path.stat()
+        fault = "it is no regular file"
         if stat.S_ISDIR(status.st_mode):
-            raise ModelError(f"cannot read {where(path)}: it is a folder")
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelError(f"cannot read {where(path)}: it is no regular file")
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise ModelError(f"cannot read {where(path)}: {error.strerror or error}") from error
-    except ModelError:
-        raise
-    except ValueError as error:  # a NUL in the path
-        raise ModelError(f"cannot read {where(path)}: {error}") from error
-    if status.st_size == 0:
-        raise ModelError(f"cannot read {where(path)}: it is empty")
-    if status.st_size > LARGEST_FILE:
-        raise ModelError(
-            f"cannot read {where(path)}: it has {status.st_size} bytes; at most {LARGEST_FILE} are "
-            "read"
-        )
+            fault = "it is a folder"
+        elif stat.S_ISREG(status.st_mode):
+            path.open("rb").close()
+            fault = "" if status.st_size else "it is empty"
+    except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
+        fault = getattr(error, "strerror", None) or str(error)
+    require(not fault, f"cannot read {where(path)}: {fault}")
+    size = status.st_size
+    require(
+        size <= LARGEST_FILE,
+        f"cannot read {where(path)}: it has {size} bytes; at most {LARGEST_FILE} are read",
+    )
     return path
 
 
@@ -125,63 +116,62 @@ def parsing(path: str | Path, what: str) -> Iterator[None]:
         if isinstance(error, LookupError | AttributeError | AssertionError):
             text = "it is damaged"  # what the library says is about its own code
         text = text if text.isprintable() else shown(text, 160)
-        said = text if len(text) <= 160 else f"{text[:157]}..."
-        raise ModelError(f"{where(path)} cannot be read as {what}: {said}") from error
+        text = text if len(text) <= 160 else f"{text[:157]}..."
+        raise ModelError(f"{where(path)} cannot be read as {what}: {text}") from error
 
 
-def kind_of(path: Path) -> str:
-    """The format by the content: one of the names of `IN_WORDS`.
+def format_of(path: Path, endings: Mapping[str, str], rule: str) -> str:
+    """The format of a file, by its content.
+
+    Args:
+        endings: the formats that are taken, by the endings of names.
+        rule: what files are taken, in words.
 
     Raises:
-        ModelError: it begins as a zip archive and is none.
+        ModelError: it is another format, or not the one that its name says.
     """
+    found, named = _content(path), endings.get(path.suffix.lower())
+    if found == "unknown" and named in ("onnx", "csv"):
+        found = named  # fields of ONNX may come in another order, and a table begins with anything
+    elif found == "unknown" and named is None and "csv" in endings.values():
+        found = "csv"
+    fault = f"not what its name says: it is {found}" if named not in (None, found) else found
+    require(found in endings.values() and fault == found, f"{where(path)} is {fault}; {rule}")
+    return found
+
+
+def _content(path: Path) -> str:
     with parsing(path, "a file"), path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(9)
-    length = int.from_bytes(head[:8], "little")
-    if len(head) == 9 and head[8:] == b"{" and length <= size - 8:
-        return "safetensors"  # its length may begin as another format does
-    for beginning, kind in _BEGINNINGS:
-        if head.startswith(beginning):
-            return _kind_of_archive(path) if kind == "zip" else kind
-    return "onnx" if head[:1] == b"\x08" else "other"  # the number of its version comes first
+    # The length of a header of safetensors may begin as another format does.
+    if head[8:] == b"{" and int.from_bytes(head[:8], "little") <= size - 8:
+        return "safetensors"
+    found = next((kind for beginning, kind in _BEGINNINGS if head.startswith(beginning)), "unknown")
+    if found == "zip archive":
+        with parsing(path, "a zip archive"), zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        if any(name.rpartition("/")[2] == "data.pkl" for name in names):
+            return "torch"
+        return "npz" if any(name.endswith(".npy") for name in names) else found
+    return found
 
 
-def _kind_of_archive(path: Path) -> str:
-    with parsing(path, "a zip archive"), zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-    if any(name.rpartition("/")[2] == "data.pkl" for name in names):
-        return "torch"
-    return "npz" if any(name.endswith(".npy") for name in names) else "zip"
-
-
-def check_directory(path: Path, archive: zipfile.ZipFile, *, stored: bool) -> None:
+def check_directory(path: Path, archive: zipfile.ZipFile, limit: int) -> None:
     """Check the directory of a zip archive, before anything is unpacked.
 
-    Args:
-        stored: whether all entries have to be stored without compression.
-
     Raises:
-        ModelError: names occur twice, entries are encrypted or compressed in another way, or they
-            are larger together than what is read.
+        ModelError: a name occurs twice, so that two readers may read different entries, or the
+            entries are larger together than the limit.
     """
     entries = archive.infolist()
-    [(twice, times)] = Counter(entry.filename for entry in entries).most_common(1) or [("", 0)]
-    if times > 1:
-        raise ModelError(f"{where(path)} has two entries {label(twice)}; a name occurs once")
-    for entry in entries:
-        if entry.flag_bits & 1:
-            raise ModelError(f"{where(path)}: the entry {label(entry.filename)} is encrypted")
-        if stored and (
-            entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size
-        ):
-            raise ModelError(
-                f"{where(path)}: the entry {label(entry.filename)} is compressed; torch stores "
-                "entries as they are"
-            )
-    limit = path.stat().st_size if stored else 8 * LARGEST_ENTRIES + (1 << 20)
+    names = [entry.filename for entry in entries]
     total = sum(entry.file_size for entry in entries)
-    if total > limit:
-        raise ModelError(
-            f"{where(path)} announces {total} bytes of content; at most {limit} are read from it"
-        )
+    require(
+        len(set(names)) == len(names),
+        f"{where(path)} has two entries of one name; a name occurs once",
+    )
+    require(
+        total <= limit,
+        f"{where(path)} announces {total} bytes of content; at most {limit} are read from it",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.reading.opening import label
@@ -35,14 +36,13 @@ def ordered(shapes: Shapes, *, kept: bool) -> tuple[str, ...]:
     ('encoder', 'decoder')
     """
     names = tuple(shapes)
-    if kept and _break(names, shapes) is None:
+    if kept and not _breaks(names, shapes):
         return names
     natural = sorted(names, key=_key)
     found = _orders(natural, shapes)
     first = next(found, None)
     if first is None:
-        i = _break(natural, shapes) or 1
-        one, two = natural[i - 1], natural[i]
+        one, two = next(iter(_breaks(natural, shapes)), (natural[0], natural[-1]))
         raise ModelError(
             f"the layer {label(one)} of shape {shapes[one]} is followed by {label(two)} of shape "
             f"{shapes[two]}, which takes {shapes[two][1]} numbers; the shapes must chain, (n, m) "
@@ -50,11 +50,11 @@ def ordered(shapes: Shapes, *, kept: bool) -> tuple[str, ...]:
         )
     second = next(found, None)
     if second is not None:
-        i = next(i for i, name in enumerate(first) if second[i] != name)
+        one, two = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
         raise ModelError(
-            f"the names do not say whether {label(first[i])} or {label(second[i])} comes first, "
-            "and the shapes chain in both orders; number the layers, or save a torch state dict, "
-            "which keeps their order"
+            f"the names do not say whether {label(one)} or {label(two)} comes first, and the "
+            "shapes chain in both orders; number the layers, or save a torch state dict, which "
+            "keeps their order"
         )
     return first
 
@@ -70,18 +70,13 @@ def _key(name: str) -> Key:
 
 def _before(one: Key, two: Key) -> bool:
     """Whether numbers say that the name of a key comes before that of another one."""
-    for p, q in zip(one, two, strict=False):
-        if p != q:
-            return p[0] == q[0] == 0 and p < q
-    return False
+    p, q = next((pair for pair in zip(one, two, strict=False) if pair[0] != pair[1]), ((1,), (1,)))
+    return p[0] == q[0] == 0 and p < q
 
 
-def _break(names: Sequence[str], shapes: Shapes) -> int | None:
-    """The place of the first layer that does not take what comes out of the one before it."""
-    for i in range(1, len(names)):
-        if shapes[names[i]][1] != shapes[names[i - 1]][0]:
-            return i
-    return None
+def _breaks(names: Sequence[str], shapes: Shapes) -> list[tuple[str, str]]:
+    """The layers with those that follow and do not take what comes out of them."""
+    return [(one, two) for one, two in pairwise(names) if shapes[two][1] != shapes[one][0]]
 
 
 def _orders(names: Sequence[str], shapes: Shapes) -> Iterator[tuple[str, ...]]:
@@ -91,48 +86,23 @@ def _orders(names: Sequence[str], shapes: Shapes) -> Iterator[tuple[str, ...]]:
         ModelError: too many beginnings lead nowhere.
     """
     keys = {name: _key(name) for name in names}
-    later = {name: [other for other in names if _before(keys[name], keys[other])] for name in names}
-    waiting = dict.fromkeys(names, 0)  # how many of those before it are not placed
-    for others in later.values():
-        for other in others:
-            waiting[other] += 1
-    placed: list[str] = []
-    left = dict.fromkeys(names)
+    earlier = {two: {one for one in names if _before(keys[one], keys[two])} for two in names}
+    begun: list[tuple[str, ...]] = [()]
     tried = 0
-
-    def place(added: str) -> None:
-        placed.append(added)
-        del left[added]
-        for other in later[added]:
-            waiting[other] -= 1
-
-    def take_back() -> None:
-        last = placed.pop()
-        left[last] = None
-        for other in later[last]:
-            waiting[other] += 1
-
-    def candidates() -> Iterator[str]:
-        width = shapes[placed[-1]][0] if placed else None
-        fit = [name for name in names if name in left and not waiting[name]]
-        return iter([name for name in fit if width is None or shapes[name][1] == width])
-
-    stack = [candidates()]
-    while stack:
-        name = next(stack[-1], None)
-        if name is None:
-            stack.pop()
-            if placed:
-                take_back()
-            continue
+    while begun:
+        placed = begun.pop()
+        left = set(names).difference(placed)
+        if not left:
+            yield placed
         tried += 1
         if tried > MOST_TRIED:
             raise ModelError(
                 "the order of the layers cannot be found from their names and shapes; number them"
             )
-        place(name)
-        if left:
-            stack.append(candidates())
-        else:
-            yield tuple(placed)
-            take_back()
+        begun += [
+            (*placed, name)
+            for name in reversed(names)
+            if name in left
+            and (not placed or shapes[name][1] == shapes[placed[-1]][0])
+            and earlier[name].isdisjoint(left)
+        ]

@@ -7,16 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from rankcheck.audit.model import Model, ModelError
+from rankcheck.audit.model import Model
 from rankcheck.audit.reading.arrays import parameter
-from rankcheck.audit.reading.folding import (
-    Activation,
-    Affine,
-    Step,
-    assemble,
-    check_slope,
-    squares,
-)
+from rankcheck.audit.reading.folding import Activation, Affine, Step, assemble, squares
+from rankcheck.audit.reading.opening import require
 
 __all__ = ["from_estimator", "is_estimator"]
 
@@ -37,14 +31,12 @@ def from_estimator(model: Any, *, slope: float | None = None) -> Model:
     Raises:
         ModelError: it is not fitted, or has another activation.
     """
-    slope = check_slope(slope)
     kind = type(model).__name__
-    if model.activation not in _SLOPES:
-        raise ModelError(
-            f"the {kind} has the activation {model.activation!r}; it must be 'relu' or 'identity'"
-        )
-    if not hasattr(model, "coefs_"):
-        raise ModelError(f"the {kind} is not fitted; call fit first")
+    require(
+        model.activation in _SLOPES,
+        f"the {kind} has the activation {model.activation!r}; it must be 'relu' or 'identity'",
+    )
+    require(hasattr(model, "coefs_"), f"the {kind} is not fitted; call fit first")
     steps: list[Step] = []
     for i, (matrix, vector) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
         if steps:

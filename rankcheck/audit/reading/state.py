@@ -24,10 +24,9 @@ from rankcheck.audit.reading.folding import (
     Step,
     assemble,
     batch_norm,
-    check_slope,
     squares,
 )
-from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label
+from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, require
 from rankcheck.audit.reading.order import ordered
 
 __all__ = ["EPS", "from_parameters"]
@@ -36,6 +35,7 @@ __all__ = ["EPS", "from_parameters"]
 EPS = 1e-5
 
 _PARTS = ("weight", "bias", "running_mean", "running_var", "num_batches_tracked")
+_OTHERS = {1: "a layer norm or a PReLU", 3: "a convolution", 4: "a convolution"}
 
 
 @dataclass
@@ -56,6 +56,11 @@ class _Group:
     def is_norm(self) -> bool:
         return "running_mean" in self.arrays or "running_var" in self.arrays
 
+    def read(self, part: str) -> Any:
+        """The numbers of a part; None if there is none."""
+        array = self.arrays.get(part)
+        return None if array is None else parameter(label(self.name(part)), array)
+
 
 def from_parameters(
     parameters: Mapping[str, Any],
@@ -75,14 +80,14 @@ def from_parameters(
         ModelError: a parameter is not understood, the place of a batch norm is not certain, or the
             shapes do not chain.
     """
-    slope = check_slope(slope)
     groups = _grouped(parameters)
     norms = {g.prefix: g for g in groups if g.is_norm}
     linear = {g.prefix: g for g in groups if not g.is_norm}
-    if not linear:
-        raise ModelError("there is no linear layer: no weight of two axes without running averages")
-    if len(groups) > MOST_LAYERS:
-        raise ModelError(f"there are {len(groups)} layers; at most {MOST_LAYERS} are read")
+    require(linear, "there is no linear layer: no weight of two axes without running averages")
+    require(
+        len(groups) <= MOST_LAYERS,
+        f"there are {len(groups)} layers; at most {MOST_LAYERS} are read",
+    )
     shapes = {prefix: tuple(g.arrays["weight"].shape) for prefix, g in linear.items()}
     order = ordered(shapes, kept=kept)
     behind, ahead = _placed(norms, linear)
@@ -121,95 +126,84 @@ def _grouped(parameters: Mapping[str, Any]) -> list[_Group]:
     groups: dict[str, _Group] = {}
     entries = 0
     for name, array in parameters.items():
-        if not isinstance(name, str):
-            raise ModelError(
-                f"the name of a parameter is of the type {type(name).__name__}; it must be a text"
-            )
-        shape = getattr(array, "shape", None)
-        if shape is None:
-            raise ModelError(
-                f"{label(name)} is of the type {type(array).__name__}; a state dict holds tensors "
-                "by name"
-            )
+        require(
+            isinstance(name, str),
+            f"the name of a parameter is of the type {type(name).__name__}; it must be a text",
+        )
+        require(
+            hasattr(array, "shape"),
+            f"{label(name)} is of the type {type(array).__name__}; a state dict holds tensors by "
+            "name",
+        )
         prefix, _, part = name.rpartition(".")
-        if part not in _PARTS:
-            raise ModelError(
-                f"the parameter {label(name)} of shape {tuple(shape)} is not understood; known are "
-                "weights and biases of linear layers and batch norms. A network in Python can be "
-                "audited there"
-            )
-        entries += array.numel() if hasattr(array, "numel") else array.size
+        require(
+            part in _PARTS,
+            f"the parameter {label(name)} of shape {tuple(array.shape)} is not understood; known "
+            "are weights and biases of linear layers and batch norms. A network in Python can be "
+            "audited there",
+        )
+        entries += array.numel()
         groups.setdefault(prefix, _Group(prefix)).arrays[part] = array
-    if not groups:
-        raise ModelError("there are no parameters; a network has at least one weight matrix")
-    if entries > LARGEST_ENTRIES:
-        raise ModelError(f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read")
+    require(groups, "there are no parameters; a network has at least one weight matrix")
+    require(
+        entries <= LARGEST_ENTRIES,
+        f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read",
+    )
     for group in groups.values():
-        _check(group)
+        (_check_norm if group.is_norm else _check_linear)(group)
     return list(groups.values())
 
 
-def _check(group: _Group) -> None:
-    """Check that a layer is a linear one or a batch norm."""
-    arrays = group.arrays
-    axes = {part: len(array.shape) for part, array in arrays.items()}
-    if group.is_norm:
-        for part in ("running_mean", "running_var"):
-            if part not in arrays:
-                raise ModelError(f"{label(group.name(part))} is missing; a batch norm has it")
-        if ("weight" in arrays) != ("bias" in arrays):
-            missing = "bias" if "weight" in arrays else "weight"
-            raise ModelError(
-                f"{label(group.name(missing))} is missing; a batch norm has a weight and a "
-                "bias, or neither"
-            )
-        return
+def _check_norm(group: _Group) -> None:
+    for part in ("running_mean", "running_var"):
+        require(
+            part in group.arrays,
+            f"{label(group.name(part))} is missing; a batch norm has it",
+        )
+    require(
+        ("weight" in group.arrays) == ("bias" in group.arrays),
+        f"the batch norm {label(group.prefix)} has one of weight and bias; it has both, or neither",
+    )
+
+
+def _check_linear(group: _Group) -> None:
+    arrays, name = group.arrays, label(group.name("weight"))
     for part in arrays:
-        if part not in ("weight", "bias"):
-            raise ModelError(
-                f"{label(group.name(part))} stands without running averages; it belongs to none of "
-                "the layers that are known: linear ones and batch norms"
-            )
-    if "weight" not in arrays:
-        raise ModelError(
-            f"{label(group.name('bias'))} stands without a weight; a linear layer has one"
+        require(
+            part in ("weight", "bias"),
+            f"{label(group.name(part))} stands without running averages; it belongs to none of the "
+            "layers that are known: linear ones and batch norms",
         )
-    name, shape = group.name("weight"), tuple(arrays["weight"].shape)
-    if axes["weight"] != 2:
-        kinds = {1: "a layer norm or a PReLU", 3: "a convolution", 4: "a convolution"}
-        kind = kinds.get(axes["weight"], "no linear layer")
-        raise ModelError(
-            f"{label(name)} has the shape {shape}, which is {kind}; only linear layers (two axes) "
-            "and batch norms with running averages are read"
-        )
-    if re.search(r"emb(ed|$|[^a-z])", group.prefix.lower()):
-        raise ModelError(
-            f"{label(name)} is an embedding by its name; the input of a network is a vector of "
-            "numbers here"
-        )
-    if "bias" in arrays and tuple(arrays["bias"].shape) != shape[:1]:
-        raise ModelError(
-            f"{label(name)} has the shape {shape}, and its bias {tuple(arrays['bias'].shape)}; "
-            f"it must be {shape[:1]}"
-        )
+    require(
+        "weight" in arrays,
+        f"{label(group.name('bias'))} stands without a weight; a linear layer has one",
+    )
+    shape = tuple(arrays["weight"].shape)
+    require(
+        len(shape) == 2,
+        f"{name} has the shape {shape}, which is {_OTHERS.get(len(shape), 'no linear layer')}; "
+        "only linear layers (two axes) and batch norms with running averages are read",
+    )
+    require(
+        not re.search(r"emb(ed|$|[^a-z])", group.prefix.lower()),
+        f"{name} is an embedding by its name; the input of a network is a vector of numbers here",
+    )
+    bias = tuple(arrays["bias"].shape) if "bias" in arrays else shape[:1]
+    require(
+        bias == shape[:1],
+        f"{name} has the shape {shape}, and its bias {bias}; it must be {shape[:1]}",
+    )
 
 
 def _affine(group: _Group) -> Affine:
-    names = [group.name(part) for part in ("weight", "bias")]
-    weight = parameter(label(names[0]), group.arrays["weight"])
-    bias = parameter(label(names[1]), group.arrays["bias"]) if "bias" in group.arrays else None
-    pair = (names[0], None if bias is None else names[1])
-    return Affine(group.title, weight, bias, pair, squares(weight, bias))
+    weight, bias = group.read("weight"), group.read("bias")
+    names = (group.name("weight"), None if bias is None else group.name("bias"))
+    return Affine(group.title, weight, bias, names, squares(weight, bias))
 
 
 def _norm(group: _Group) -> Diagonal:
-    read = {
-        part: parameter(label(group.name(part)), array)
-        for part, array in group.arrays.items()
-        if part != "num_batches_tracked"
-    }
-    mean, variance = read["running_mean"], read["running_var"]
-    return batch_norm(group.title, mean, variance, read.get("weight"), read.get("bias"), EPS)
+    parts = [group.read(part) for part in ("running_mean", "running_var", "weight", "bias")]
+    return batch_norm(group.title, *parts, eps=EPS)
 
 
 def _placed(
@@ -218,16 +212,14 @@ def _placed(
     """The batch norms by the linear layer that they stand directly behind, or in front of."""
     behind: dict[str, _Group] = {}
     ahead: dict[str, _Group] = {}
+    known = norms.keys() | linear.keys()
     for prefix, group in norms.items():
         match = re.fullmatch(r"(|.*\.)([0-9]{1,9})", prefix, re.DOTALL)
-        left, right = "", ""
-        if match:
-            parent, number = match[1], int(match[2])
-            left, right = f"{parent}{number - 1}", f"{parent}{number + 1}"
-        known = norms.keys() | linear.keys()
-        if left in linear and left and right not in known:
+        parent, number = (match[1], int(match[2])) if match else (".", -9)  # no name is like these
+        left, right = f"{parent}{number - 1}", f"{parent}{number + 1}"
+        if left in linear and right not in known:
             behind[left] = group
-        elif right in linear and right and left not in known:
+        elif right in linear and left not in known:
             ahead[right] = group
         else:
             raise ModelError(

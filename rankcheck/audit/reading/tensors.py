@@ -1,68 +1,36 @@
-"""Safetensors files: a JSON header, which is checked here, and arrays, which the library reads."""
+"""Safetensors files, which the library reads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from safetensors import safe_open
 from torch import Tensor
 
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.reading.arrays import check_dtype, check_size
-from rankcheck.audit.reading.opening import (
-    LARGEST_ENTRIES,
-    LARGEST_HEADER,
-    kind_of,
-    label,
-    parsing,
-    where,
-)
-from rankcheck.stored import StoredError, parse
+from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, parsing, require, where
 
-__all__ = ["header", "is_tensors", "read_tensors"]
-
-WHAT = "a safetensors file"
+__all__ = ["is_tensors", "names_of", "read_tensors"]
 
 
-def header(path: Path) -> dict[str, Mapping[str, Any]]:
-    """The arrays that a safetensors file announces, with their `dtype` and `shape`.
+def names_of(path: Path) -> list[str]:
+    """The names of the arrays of a safetensors file.
 
     Raises:
-        ModelError: the header is too long or no such JSON, a name occurs twice, or an array is not
-            described as the format says.
+        ModelError: the file is damaged.
     """
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if length > LARGEST_HEADER:
-            raise ModelError(
-                f"{where(path)} has a header of {length} bytes; at most {LARGEST_HEADER} are read"
-            )
-        text = file.read(length)
-    try:
-        data = parse(text)
-    except StoredError as error:
-        raise ModelError(f"the header of {where(path)} is no JSON that is read: {error}") from error
-    data.pop("__metadata__", None)
-    for name, entry in data.items():
-        match entry:
-            case {"dtype": str(), "shape": [*sizes]} if all(type(n) is int for n in sizes):
-                pass
-            case _:
-                raise ModelError(
-                    f"the header of {where(path)} does not give a dtype and a shape for "
-                    f"{label(name)}"
-                )
-    return data
+    with parsing(path, "a safetensors file"), safe_open(str(path), framework="pt") as file:
+        return list(file.keys())
 
 
 def is_tensors(path: Path) -> bool:
     """Whether a file is a safetensors file with a header that can be read."""
     try:
-        return kind_of(path) == "safetensors" and header(path) is not None
-    except (ModelError, OSError):
+        names_of(path)
+    except ModelError:
         return False
+    return True
 
 
 def read_tensors(
@@ -77,15 +45,16 @@ def read_tensors(
         ModelError: an array is of a type that is not read, too large or empty, or the file is
             damaged.
     """
-    announced = header(path)
-    names = list(announced) if only is None else [only]
-    entries = 0
-    for name in names:
-        counter = name.rpartition(".")[2] == "num_batches_tracked"
-        shape = tuple(announced[name]["shape"])
-        check_dtype(label(name), announced[name]["dtype"], integers=integers or counter)
-        entries += check_size(label(name), shape)
-    if entries > LARGEST_ENTRIES:
-        raise ModelError(f"{where(path)} has {entries} entries; at most {LARGEST_ENTRIES} are read")
-    with parsing(path, WHAT), safe_open(str(path), framework="pt") as file:
+    with parsing(path, "a safetensors file"), safe_open(str(path), framework="pt") as file:
+        names = list(file.keys()) if only is None else [only]
+        entries = 0
+        for name in names:
+            counter = name.rpartition(".")[2] == "num_batches_tracked"
+            announced = file.get_slice(name)
+            check_dtype(label(name), announced.get_dtype(), integers=integers or counter)
+            entries += check_size(label(name), tuple(announced.get_shape()))
+        require(
+            entries <= LARGEST_ENTRIES,
+            f"{where(path)} has {entries} entries; at most {LARGEST_ENTRIES} are read",
+        )
         return {name: file.get_tensor(name) for name in names}

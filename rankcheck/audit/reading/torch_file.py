@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import pickletools
 import re
 import zipfile
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from rankcheck.audit.model import ModelError
-from rankcheck.audit.reading.opening import LARGEST_FILE, check_directory, label, parsing, where
-from rankcheck.audit.reading.pickles import written_out
+from rankcheck.audit.reading.opening import check_directory, label, parsing, require, where
 
 __all__ = ["read_state_dict"]
 
@@ -24,7 +22,12 @@ NESTED = ("state_dict", "model_state_dict", "model")
 #: The longest pickle that is read, in bytes: the names and shapes, without the numbers.
 LARGEST_PICKLE = 1 << 22
 #: The largest object that a pickle may describe, with what is shared written out.
-LARGEST_OBJECT = 1 << 24
+LARGEST_OBJECT = 1 << 30
+#: What a pickle may use any number of times: texts, classes, storages, tuples of numbers.
+_ATOMS = frozenset(
+    ("BINUNICODE", "SHORT_BINUNICODE", "GLOBAL", "STACK_GLOBAL", "BINPERSID", "numbers")
+)
+_NUMBERS = frozenset(("BININT", "BININT1", "BININT2", "BINFLOAT"))
 
 
 def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
@@ -42,97 +45,104 @@ def read_state_dict(path: Path) -> tuple[dict[Any, Any], tuple[str, ...]]:
         try:
             content = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
         except UnpicklingError as error:  # torch advises to read it without weights_only
+            named = re.search(r"(?:GLOBAL|class|function) `?([\w.]{1,100})", str(error))
             raise ModelError(
-                f"{where(path)} holds more than tensors and plain data{_named(error)}; save "
-                "module.state_dict() with torch.save"
+                f"{where(path)} holds more than tensors and plain data"
+                f"{f' ({named[1]})' if named else ''}; save module.state_dict() with torch.save"
             ) from error
-        except (ValueError, TypeError, AttributeError, LookupError, AssertionError) as error:
+        except (ValueError, TypeError) as error:  # of the functions that build tensors
             raise ModelError(f"{where(path)} is damaged: its pickle builds no tensors") from error
     assumed: tuple[str, ...] = ()
     if isinstance(content, Mapping):
         inner = [name for name in NESTED if isinstance(content.get(name), Mapping)]
-        if len(inner) > 1:
-            raise ModelError(
-                f"{where(path)} holds {' and '.join(map(label, inner))}; it must hold one state "
-                "dict"
-            )
+        require(
+            len(inner) <= 1,
+            f"{where(path)} holds {' and '.join(map(label, inner))}; it must hold one state dict",
+        )
         if inner:
             content = content[inner[0]]
             assumed = (f"of the checkpoint, {label(inner[0])} is the network",)
-    if not isinstance(content, Mapping):
-        raise ModelError(
-            f"{where(path)} holds an object of the type {type(content).__name__}; it must hold a "
-            "state dict: tensors by name"
-        )
-    found = dict(content)
-    _check_storages(path, found, sizes)
-    return found, assumed
+    require(
+        isinstance(content, Mapping),
+        f"{where(path)} holds an object of the type {type(content).__name__}; it must hold a "
+        "state dict: tensors by name",
+    )
+    for name, tensor in content.items():
+        plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)  # others are refused later
+        if plain and tensor.layout is torch.strided and not tensor.is_meta:
+            size = tensor.untyped_storage().nbytes()
+            require(
+                size in sizes,
+                f"{where(path)} is damaged: {label(name)} claims {size} bytes, and no record of "
+                "the archive has as many",
+            )
+    return dict(content), assumed
 
 
-def _named(error: UnpicklingError) -> str:
-    """What it was that is not read, if torch names it."""
-    found = re.search(r"(?:GLOBAL|class|function) `?([\w.]{1,100})", str(error))
-    return f" ({found[1]})" if found else ""
-
-
-def _records(path: Path) -> Counter[int]:
-    """The sizes of the records with numbers.
+def _records(path: Path) -> set[int]:
+    """The sizes of the records with numbers, of an archive whose pickle is small.
 
     Raises:
         ModelError: the archive is damaged, or no state dict.
     """
     with parsing(path, "a state dict of torch"), zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        folders = [name.rpartition("/")[0] for name in names if name.endswith("/data.pkl")]
-        if len(folders) != 1:
-            raise ModelError(
-                f"{where(path)} has {len(folders)} pickles data.pkl in folders; a state dict has "
-                "one"
-            )
-        [folder] = folders
-        if f"{folder}/constants.pkl" in names or any(
-            name.startswith(f"{folder}/code/") for name in names
-        ):
-            raise ModelError(
-                f"{where(path)} is a TorchScript archive; save module.state_dict() with torch.save"
-            )
-        check_directory(path, archive, stored=True)
-        for entry in archive.infolist():
-            if entry.filename.endswith("/data.pkl") and entry.file_size > LARGEST_PICKLE:
-                raise ModelError(
-                    f"{where(path)} has a pickle of {entry.file_size} bytes; at most "
-                    f"{LARGEST_PICKLE} are read"
-                )
-        size = written_out(archive.read(f"{folder}/data.pkl"))
-        if size > LARGEST_OBJECT:
-            raise ModelError(
-                f"{where(path)} describes an object of {size:g} parts; state dicts are small"
-            )
-        damaged = archive.testzip()
-        if damaged is not None:
-            raise ModelError(f"{where(path)} is damaged: the checksum of {label(damaged)} is wrong")
-        return Counter(
-            entry.file_size
-            for entry in archive.infolist()
-            if entry.filename.startswith(f"{folder}/data/")
+        check_directory(path, archive, path.stat().st_size)
+        entries = {entry.filename: entry for entry in archive.infolist()}
+        pickles = [name for name in entries if name.endswith("/data.pkl")]
+        require(
+            len(pickles) == 1,
+            f"{where(path)} has {len(pickles)} pickles data.pkl in folders; a state dict has one",
         )
+        folder = pickles[0].removesuffix("data.pkl")
+        require(
+            not any(name.startswith((f"{folder}code/", f"{folder}constants")) for name in entries),
+            f"{where(path)} is a TorchScript archive; save module.state_dict() with torch.save",
+        )
+        require(
+            all(entry.compress_type == zipfile.ZIP_STORED for entry in entries.values()),
+            f"{where(path)} is compressed; torch stores entries as they are",
+        )
+        length = entries[pickles[0]].file_size
+        require(
+            length <= LARGEST_PICKLE,
+            f"{where(path)} has a pickle of {length} bytes; at most {LARGEST_PICKLE} are read",
+        )
+        require(
+            _largest(archive.read(pickles[0])) <= LARGEST_OBJECT,
+            f"{where(path)} describes an object that holds itself or its parts many times over; a "
+            "state dict holds each tensor once",
+        )
+        damaged = archive.testzip()
+        require(
+            damaged is None,
+            f"{where(path)} is damaged: the checksum of {label(damaged)} is wrong",
+        )
+        return {e.file_size for e in entries.values() if e.filename.startswith(f"{folder}data/")}
 
 
-def _check_storages(path: Path, content: Mapping[Any, Any], sizes: Counter[int]) -> None:
-    """Check that each storage has the size of a record, before any of its numbers is touched."""
-    seen = {}
-    for name, tensor in content.items():
-        plain = type(tensor) in (Tensor, torch.nn.Parameter)  # others are refused later
-        if plain and tensor.layout is torch.strided and not tensor.is_meta:
-            storage = tensor.untyped_storage()
-            if storage.nbytes() > LARGEST_FILE:
-                raise ModelError(f"{label(name)} of {where(path)} has {storage.nbytes()} bytes")
-            seen[storage.data_ptr(), storage.nbytes()] = name
-    left = Counter(sizes)
-    for (_, size), name in seen.items():
-        if not left[size] and size:
-            raise ModelError(
-                f"{where(path)} is damaged: {label(name)} claims {size} bytes, and no record of "
-                "the archive has as many"
-            )
-        left[size] -= 1
+def _largest(pickle: bytes) -> float:
+    """An upper bound of the size of what a pickle describes, with what is shared written out.
+
+    A pickle of a few hundred bytes can describe a tuple of 2⁶⁰ entries, each half of it twice the
+    same object. It takes no memory, but to hash it takes centuries. Without sharing an object has
+    no more parts than the pickle has operations, and each further use of a part at most doubles
+    it: between two objects there is one path without that use, and those with it.
+
+    Raises:
+        ValueError: it is no pickle.
+    """
+    memo: dict[Any, str] = {}
+    last, numbers, shared, operations = "", 0, 0, 0
+    for code, argument, _ in pickletools.genops(pickle):
+        operations += 1
+        if code.name == "MEMOIZE" or code.name.endswith("PUT"):
+            memo[len(memo) if code.name == "MEMOIZE" else argument] = last
+            continue
+        last = code.name
+        if last.endswith("GET"):
+            last = memo.get(argument, last)
+        elif last in ("TUPLE1", "TUPLE2", "TUPLE3") and numbers >= int(last[-1]):
+            last = "numbers"
+        shared += code.name == "DUP" or (code.name.endswith("GET") and last not in _ATOMS)
+        numbers = numbers + 1 if last in _NUMBERS else 0
+    return operations * 2.0 ** min(shared, 1000)
