@@ -67,6 +67,7 @@ def unbalanced_rotations(source: Source):
         place="Thm 16",
     ),
     effort=0.6,
+    audit="at points: |a| ≤ 1, balanced, rank ≥ 1; ranks",
 )
 def test_bounded_activations(net, x, *, growth=capped, number=1, exponent=2):
     r"""A bounded tangent kernel bounds the activations of almost all layers.
@@ -161,6 +162,7 @@ def alone(source: Source, *, networks):
         survives="The statement, and Corollary 8/17, which has the minimum.",
     ),
     effort=0.5,
+    audit="on data: |a| ≤ 1, balanced, one rank; ranks",
 )
 def test_bounded_activations_of_data(
     net, X, *, choose=lambda logs: logs.amin(-1), divisions=1, growth=capped

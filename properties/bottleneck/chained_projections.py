@@ -45,6 +45,7 @@ from ._rounding import rounding, size, slack
     },
     witness=chained_frames,
     effort=0.6,
+    audit="at points: 0 ≤ a ≤ 1, rank ≥ 1; ranks, heavy",
 )
 def test_chained_projections(net, x, *, distances=chained_distances, logs=2, ranks=1, turns=2):
     r"""For slopes from 0 to 1 one chain of orthonormal frames is close to all weights.

@@ -47,6 +47,7 @@ def growing_offsets(source: Source):
     needs={"|a| ≤ 1": steep_networks()},
     mutants={"the constant feature left out": {"constant": 0}},
     effort=0.6,
+    audit="at points: |a| ≤ 1, rank ≥ 1; ranks, heavy",
 )
 def test_features_near_the_tangent_space(net, x, *, constant=1):
     r"""In almost all layers of a cheap network the features lie near their tangent space.
@@ -164,6 +165,7 @@ def isometries_beside_features(source: Source):
     tight=nearly_inverse(),
     needs={"φ inverts σ at z": isometries_beside_features()},
     mutants={"c_1 counted 0.98 times": {"share": Fraction(49, 50)}},
+    audit="left out: it is about networks that invert the activation",
 )
 def test_features_become_nonnegative(net, z, Q, *, share=1):
     r"""Where a representation geodesic is continuous, its features are not negative.

@@ -67,6 +67,7 @@ def steps(net, x):
         ),
     ),
     effort=0.5,
+    audit="at points: |a| ≤ 1, balanced, L ≥ 2, rank ≥ 1; ranks, heavy",
 )
 def test_growing_norms(net, x, *, dimensions=lambda k: k, order=lambda layer, depth: layer):
     r"""In a balanced network the norms grow, so the first layers are below the mean.

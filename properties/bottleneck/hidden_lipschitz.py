@@ -19,6 +19,7 @@ from ._steep_chains import steep_chains
     tight=balanced_linear_networks(width=(1, 1), scale=(1.0 + 2**-23, 1.0 + 2**-21)),
     needs={"|a| <= 1": steep_chains()},
     mutants={"2.04 times the logarithm": {"logs": Fraction(51, 25)}},
+    audit="at points: |a| ≤ 1",
 )
 def test_hidden_lipschitz(net, x, *, logs=2):
     r"""The cost of the first layers bounds the Jacobian of their map.

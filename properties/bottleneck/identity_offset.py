@@ -96,6 +96,7 @@ def sum_of_squares(squares):
     tight=witnesses_along_their_planes(),
     needs={"the slope lies in [-1, 1]": steep_networks()},
     mutants={"the sum of the u alone": {"price": sum_of_squares}},
+    audit="at points: |a| ≤ 1; ranks, directions, heavy",
 )
 def test_offset_bound(net, x, tangent, *, price=offset_cost):
     r"""A network pays for the part of its values that its Jacobian does not span.
@@ -345,6 +346,7 @@ def constants_up_to_two_and_beyond(source: Source):
     needs={"|c| ≤ 2": Need(cheaper_than_depth_two(), {"cap": 3})},
     mutants={"the last bias alone": {"cost": lambda c: c * c}},
     witness=constant_network,
+    audit="on the network: |a| ≤ 1",
 )
 def test_constant_cost(net, *, cap=2, cost=least_constant_cost):
     r"""The value at the origin bounds the cost of a network of any depth.

@@ -79,6 +79,7 @@ def negative_units(net, T, x):
         "as if the slope were zero": {"slope_of": lambda net: 0},
     },
     reach=negative_units,
+    audit="left out: it is about a domain with given tangents or coordinates, which data are not",
 )
 def test_entering_the_orthant(net, T, x, *, weight=1, slope_of=lambda net: net.slope):
     r"""A network pays for the units of the first layer that are negative on its domain.
@@ -172,6 +173,7 @@ def identities_of_depth_one(source: Source):
         "there is a hidden layer": identities_of_depth_one(),
     },
     mutants={"2 % more": {"weight": 1.02}},
+    audit="left out: it is about two opposite points of one input",
 )
 def test_identity_of_an_interval(net, points, *, weight=1):
     r"""The identity of [−r, r] has a positive first correction.

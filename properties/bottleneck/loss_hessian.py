@@ -36,6 +36,7 @@ def networks_with_residuals(source: Source, *, depth=(1, 2), kinds=(0, 1)):
     },
     witness=loss_hessian,
     effort=0.2,
+    audit="left out: it takes the residuals of a loss; an audit has none",
 )
 def test_hessian_at_interpolation(net, X, residuals, *, half=2, everywhere=False, biases=True):
     r"""At an interpolating function the Hessian of the loss has the norm of the tangent kernel.

@@ -171,6 +171,7 @@ def without_biases(net):
         "rank 2 % larger in c_1": {"ranks": Fraction(51, 50)},
     },
     effort=0.5,
+    audit="on data: |a| ≤ 1, balanced, one rank; ranks",
 )
 def test_low_dimensional_features(net, X, *, growth=capped, biases=True, logs=2, ranks=1):
     r"""With a bounded tangent kernel almost all layers map the data to nearly k dimensions.

@@ -61,6 +61,7 @@ def without_bias(w, b):
         "the biases left out": {"matrix": without_bias},
         "the next singular value of the weights": {"further": 1},
     },
+    audit="on data; spectra",
 )
 def test_preactivation_singular_values(net, X, *, matrix=with_bias, further=0):
     r"""The singular values of the pre-activations are at most those of the weights, times a norm.
@@ -177,6 +178,7 @@ def unbalanced_rotations(source: Source):
         "k 2 % larger": {"ranks": Fraction(51, 50)},
     },
     effort=0.6,
+    audit="on data: |a| ≤ 1, balanced, rank ≥ 1; ranks",
 )
 def test_extended_activations(net, X, *, growth=capped, constant=1, ranks=1):
     r"""A bounded tangent kernel bounds the activations with a constant feature, over all layers.

@@ -57,6 +57,7 @@ def steep_pairs(source: Source):
         "the first layer left out": {"start": 1},
         "a bound 2 % lower": {"weight": Fraction(49, 50)},
     },
+    audit="left out: it compares two networks",
 )
 def test_lower_semicontinuity(net, other, x, *, start=0, weight=1):
     r"""A limit of networks of bounded cost and width is a network of no larger cost.

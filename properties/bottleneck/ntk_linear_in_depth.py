@@ -55,6 +55,7 @@ def light_networks(source: Source):
         "has a kernel of at most 12√L + 20 (bottleneck.ntk-below-linear).",
         survives="All results; none uses the remark. For ‖θ‖² ≤ kL + c_1 with k ≥ 2 nothing is claimed here.",
     ),
+    audit="at pairs: two points, |a| ≤ 1; far apart",
 )
 def test_ntk_linear_in_depth(net, ends, *, norms=1, share=Fraction(1, 2)):
     r"""Parameters with a norm near the depth have a tangent kernel of the order of the depth.

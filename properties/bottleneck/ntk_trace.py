@@ -59,6 +59,7 @@ def squared_sensitivities(net, x, biases):
     ),
     witness=ntk_trace,
     effort=0.5,
+    audit="left out: it checks a function of rankcheck, on any network",
 )
 def test_ntk_trace(net, x, *, with_biases=True):
     r"""The trace of the tangent kernel, layer by layer.
@@ -109,6 +110,7 @@ def isotropic_kernels(source: Source):
         "line fails for Θ = I_2 at one point. With another constant, for fixed N and d_out, it is true.",
         survives="The boundedness of the activations, which needs the trace to be of order L only.",
     ),
+    audit="on data; points × outputs",
 )
 def test_ntk_operator_norm(net, points, *, left=0, right=1):
     r"""The mean trace of the tangent kernel is at most the output dimension times its norm.

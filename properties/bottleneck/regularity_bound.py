@@ -21,6 +21,7 @@ from ._steep_chains import steep_chains
         "2.04 log": {"logs": Fraction(51, 25)},
         "exponent 2.04/L": {"exponent": Fraction(51, 25)},
     },
+    audit="at points: |a| ≤ 1; ranks",
 )
 def test_regularity_bound(net, x, *, logs=2, exponent=2):
     r"""The excess cost of a network bounds the log-determinant of its Jacobian.

@@ -315,6 +315,7 @@ def test_second_correction_nonnegative(u, v, p, *, gain=2):
     instances=networks_at_points(),
     tight=balanced_linear_networks(scale=(1 + 2.0**-11, 1 + 2.0**-10)),
     mutants={"2 % more": {"weight": Fraction(51, 50)}},
+    audit="at points: |a| ≤ 1; ranks",
 )
 def test_second_correction_of_the_jacobian(net, x, *, weight=1):
     r"""The Jacobian bounds the second correction where it attains the first.

@@ -76,6 +76,7 @@ def test_mirsky(A, U, V, *, more=0):
         "k + 1 singular values near 1": {"more": 1},
     },
     effort=0.6,
+    audit="at points: |a| ≤ 1, rank ≥ 1; ranks, spectra",
 )
 def test_singular_values_near_one(net, x, *, logs=2, ranks=1, more=0):
     r"""In almost all layers of a cheap network k singular values are near 1, the others near 0.

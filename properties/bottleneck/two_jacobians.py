@@ -47,6 +47,7 @@ def shared_units(source: Source):
     tight=shared_units(),
     needs={"a >= 0": networks_at_two_points(depth=(2, 3), slopes="negative")},
     mutants={"without C": {"exponent": 0}},
+    audit="at pairs: two points, 0 ≤ a ≤ 1; ranks, heavy",
 )
 def test_two_jacobians(net, x, *, exponent=-2):
     r"""Two different Jacobians cost more than each alone, for Lipschitz networks.
@@ -101,6 +102,7 @@ def units_in_turn(source: Source):
         survives="Prop. 13 with this condition, and Example 20, which uses it at points of full rank.",
         place="Prop. 13",
     ),
+    audit="left out: bottleneck.two-jacobians is stronger at every depth",
 )
 def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):
     r"""Two different Jacobians of one rank k raise the cost beyond k a layer.

@@ -54,6 +54,7 @@ from ._rounding import rounding, size, slack
         place="Thm 15",
     ),
     effort=0.6,
+    audit="at points: |a| ≤ 1, rank ≥ 1; ranks, heavy",
 )
 def test_weights_near_projections(
     net, x, *, distances=one_sided_distances, logs=2, ranks=1, masks=1
@@ -111,6 +112,7 @@ def test_weights_near_projections(
         place="end of the proof of Thm 15",
     ),
     effort=0.6,
+    audit="at points: |a| ≤ 1, rank ≥ 1; ranks, heavy",
 )
 def test_most_layers(net, x, *, logs=2, ranks=1):
     r"""All but pL of the layers are close to partial isometries, for every p.

@@ -104,6 +104,7 @@ def absolute_values(source: Source):
     tight=best_narrow_networks(),
     needs={"the width is one": absolute_values()},
     mutants={"2 % more than 1/3": {"more": 1.02}},
+    audit="left out: it is about networks of width one, and their distance to |x|",
 )
 def test_narrow_networks(net, x, *, more=1.0):
     r"""No ReLU network of width one, of any depth, is near the absolute value.

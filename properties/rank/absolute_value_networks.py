@@ -41,6 +41,7 @@ def offsets(source: Source):
     instances=absolute_value_networks(),
     tight=offsets(),
     needs={"|a| = 1": leaky_networks()},
+    audit="left out: it is about networks for the absolute value",
 )
 def test_absolute_value_networks(net, x, t):
     r"""Networks of absolute values are even up to a constant.

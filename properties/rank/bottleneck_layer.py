@@ -77,6 +77,7 @@ def shrunk_targets(source: Source):
     instances=fits(),
     tight=shrunk_targets(),
     mutants={"variances in place of their roots": {"exponent": 1}},
+    audit="left out: it takes the targets of a loss; an audit has none",
 )
 def test_variance_of_a_fit(net, x, y, *, exponent=Fraction(1, 2)):
     r"""A function that fits its targets well varies as much as they do.
@@ -119,6 +120,7 @@ def cheapest_maps_and_deep_constants(source: Source):
     tight=cheapest_maps_and_deep_constants(),
     needs={"the layers are balanced": networks_at_points()},
     mutants={"L in place of L − ℓ": {"share": 0}},
+    audit="on the network: balanced",
 )
 def test_balanced_layer_norms(net, x, *, share=1):
     r"""In a balanced network no layer but the last ones is large.

@@ -78,6 +78,7 @@ def leaky_pairs(source: Source):
     tight=balanced_pairs(),
     needs={"the activation is ReLU": leaky_pairs()},
     mutants={"half as much again": {"factor": 3}},
+    audit="on the network: ReLU, L = 2, one input, one output",
 )
 def test_bounded_domain(net, *, factor=2):
     r"""A ReLU network of depth two on the line costs at least twice its outer slopes.

@@ -25,6 +25,7 @@ from rankcheck.witnesses.padding import pad
     tight=balanced_linear_networks(),
     needs={"|a| ≤ 1": steep_networks()},
     mutants={"exponent 2.04/L": {"exponent": Fraction(51, 25)}},
+    audit="at points: |a| ≤ 1; ranks",
 )
 def test_jacobian_bounds_cost(net, x, *, exponent=2):
     r"""The cost per layer bounds the Schatten power of the Jacobian.
@@ -105,6 +106,7 @@ def derivative_of_the_masks(net, base, x):
         "exponent 2.04/L": {"exponent": Fraction(51, 25)},
         "derivative 1 at each kink": {"jacobian": derivative_of_the_masks},
     },
+    audit="left out: it takes a second network with the same function",
 )
 def test_jacobian_bounds_cost_at_kinks(net, base, x, step, *, exponent=2, jacobian=derivative):
     r"""The bound also holds where a unit is at its kink and the function is differentiable.

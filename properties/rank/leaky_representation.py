@@ -38,6 +38,7 @@ def hidden_doubled(widths):
         "the outputs doubled too": {"doubled": last_layer_too},
     },
     witness=leaky_representation,
+    audit="left out: a construction: a network with another slope for the function",
 )
 def test_leaky_representation(
     net, slope, x, *, witness=leaky_representation, doubled=hidden_doubled

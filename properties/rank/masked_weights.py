@@ -15,6 +15,7 @@ from rankcheck.linalg import frobenius_squared
     instances=networks_at_points(depth=(2, 5)),
     tight=balanced_linear_networks(depth=(2, 5)),
     needs={"|a| ≤ 1": steep_networks()},
+    audit="at points: |a| ≤ 1, L ≥ 2",
 )
 def test_masked_weights(net, x):
     r"""Masking the weights by the derivatives of the activation never raises their norm.

@@ -21,6 +21,7 @@ def networks_and_inputs(source: Source):
     mutants={"not balanced": {"balance": lambda net: net}},
     witness=balance_neurons,
     no_ball="the balancing factors are irrational: they come from a float solver",
+    audit="left out: it checks a function of rankcheck, on any network",
 )
 def test_neuron_balancedness(net, x, *, balance=balance_neurons):
     r"""Balancing neuron by neuron keeps the function and never raises the cost.

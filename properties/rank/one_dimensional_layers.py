@@ -138,6 +138,7 @@ ONCE = (1, 1, 1)
         "1.05 times the change of the variance": {"share": 1.05},
         "the change of the variance left out": {"share": 0},
     },
+    audit="on data: |a| ≤ 1, varying outputs; spectra",
 )
 def test_one_dimensional_layers(net, x, *, shares=ONCE, share=1):
     r"""Most weight matrices of a cheap network are nearly of rank one.
@@ -261,6 +262,7 @@ def uncentred(Z):
             place="proof of Prop. 9, upper bound on λ_2",
         ),
     ),
+    audit="on data: |a| ≤ 1, varying outputs; spectra",
 )
 def test_one_dimensional_representations(net, x, *, shares=ONCE, share=1, moment=covariance):
     r"""In most layers of a cheap network the centred data are nearly one-dimensional.

@@ -32,6 +32,7 @@ def dimension_of_edges(cells):
     no_batch="the linear regions of a network are listed one network at a time",
     no_ball="linear regions are listed for float weights; dimensions are proved in rationals",
     effort=0.5,
+    audit="left out: it checks a function of rankcheck, on any network",
 )
 def test_output_dimension(net, box, *, dimension=image_dimension):
     r"""The Jacobian rank is the dimension of the output set.

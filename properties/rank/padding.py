@@ -53,6 +53,7 @@ def copies(net, hidden):
     needs={"no hidden width is smaller": networks_and_one_unit_less()},
     mutants={"copies of a unit for zero units": {"witness": copies}},
     witness=pad,
+    audit="left out: a construction: zero units keep function and cost",
 )
 def test_padding(net, hidden, x, *, witness=pad_or_cut):
     r"""A network is one of any larger hidden widths, at the same cost.

@@ -34,6 +34,7 @@ def without_masks(net, x):
         "the Jacobian without its masks": {"jacobian": without_masks},
         "whatever the patterns": {"everywhere": True},
     },
+    audit="left out: an identity of the formulas: both sides are the same for every network",
 )
 def test_piecewise_affine(net, x, y, *, jacobian=Network.jacobian, everywhere=False):
     r"""A network is affine where its activation pattern is constant.
@@ -121,6 +122,7 @@ def off_the_boundary(row, step):
         "the sides exchanged": {"pieces": exchanged},
         "points off the hyperplane": {"tangent": off_the_boundary},
     },
+    audit="left out: it checks a function of rankcheck, on any network",
 )
 def test_continuous_across_boundaries(
     net, x, layer, unit, step, *, pieces=two_sides, tangent=onto_the_boundary

@@ -65,6 +65,7 @@ def divided_by_the_rank(constant, log_determinant, k):
         "the determinant left out": {"depth": without_the_determinant},
         "k in place of k − 1": {"depth": divided_by_the_rank},
     },
+    audit="left out: it is about data that a bijection maps to their targets",
 )
 def test_rank_one_wins(net, x, points, extra, *, depth=least_depth):
     r"""Beyond an explicit depth a rank-one fit of the data costs less than the true function.

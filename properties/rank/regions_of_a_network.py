@@ -106,6 +106,7 @@ def crossings(net, vertices):
     no_batch="the linear regions of a network are listed one network at a time",
     no_ball="linear regions are listed for float weights; everything is compared in rationals",
     effort=0.5,
+    audit="left out: it checks a function of rankcheck, on any network",
 )
 def test_regions_of_a_network(net, box, *, enumeration=regions):
     r"""The linear regions of a network in a box, each once and none left out.

@@ -20,6 +20,7 @@ from rankcheck.linalg import power, singular_values
     tight=balanced_linear_networks(equal=True),
     needs={"|a| ≤ 1": steep_networks()},
     mutants={"exponent 0.98 L/2": {"exponent": Fraction(49, 100)}},
+    audit="at points: |a| ≤ 1",
 )
 def test_small_second_singular_value(net, x, *, exponent=Fraction(1, 2)):
     r"""A network whose cost per layer is near one has a small second singular value.

@@ -111,6 +111,7 @@ def constants_at_depth_three(source: Source):
     needs={"the depth is two": constants_at_depth_three()},
     mutants={"the last bias alone": {"least": lambda v: v * v}},
     witness=constant_network,
+    audit="on the network: |a| ≤ 1, L = 2, one output",
 )
 def test_constant_cost(net, *, least=least_constant_cost):
     r"""The value at the origin bounds the cost of a network of depth two.

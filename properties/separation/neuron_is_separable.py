@@ -56,6 +56,7 @@ def neurons_at_other_points(source: Source):
     paper("separation", "slide: Separable functions"),
     instances=neurons_at_reflected_points(),
     needs={"the inner products with v and v′ are the same": neurons_at_other_points()},
+    audit="left out: an identity of the formulas: both sides are the same for every network",
 )
 def test_neuron_is_separable(net, x, other, moved, other_moved):
     r"""A neuron is a separable function.

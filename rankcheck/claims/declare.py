@@ -53,6 +53,7 @@ class Checked(TypedDict, total=False):
     witness: object
     no_batch: str | None
     no_ball: str | None
+    audit: str | None
     effort: float
     errata: Erratum | tuple[Erratum, ...] | None
     reach: Callable[..., Mapping[str, Any]] | None

@@ -54,6 +54,9 @@ class Facts:
         reason: why a cited statement cannot be checked here.
         no_batch: why the body cannot carry a batch axis, or None.
         no_ball: which operation has no ball form, or None.
+        audit: what audits of trained networks do with a claim about a network: on what and under
+            which hypotheses they evaluate it (`rankcheck.audit.theorems.table` has the words), or
+            "left out: " and why not.
         effort: multiplies the number of instances that a profile gives to a claim.
         corrected_by: the id of the claim that is right, where this one is false as printed.
         errata: what is wrong in print, and what is right.
@@ -72,6 +75,7 @@ class Facts:
     reason: str | None = _remark("not checked here")
     no_batch: str | None = _remark("one instance at a time")
     no_ball: str | None = _remark("not in balls")
+    audit: str | None = None
     effort: float = 1.0
     corrected_by: str | None = None
     errata: tuple[Erratum, ...] = ()

@@ -12,13 +12,12 @@ import torch
 from torch import nn
 
 from rankcheck.audit.model import Model
-from rankcheck.audit.theorems import check, check_theorems, claims
+from rankcheck.audit.theorems import check, check_theorems, evaluate, table
 from rankcheck.audit.theorems import run as theorems
 from rankcheck.audit.theorems.certify import exact_network
-from rankcheck.audit.theorems.effort import shared_out
 from rankcheck.audit.theorems.evaluate import at_points
 from rankcheck.audit.theorems.sharp import SharpNetwork, sharp
-from rankcheck.audit.theorems.table import LEFT_OUT, TABLE
+from rankcheck.audit.theorems.table import LEFT_OUT, PLACES, theorem_of
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.kinds import FALSE
@@ -28,7 +27,8 @@ from rankcheck.instances.source import BatchSource
 from rankcheck.networks import Network
 from rankcheck.networks.balancing import balance_neurons
 
-THEOREMS = {theorem.claim: theorem for theorem in TABLE}
+CLAIMS = {claim.id: claim for claim in table.theorems().values()}
+THEOREMS = {theorem.claim: theorem for theorem in table.theorems()}
 
 
 def model_of(net):
@@ -60,16 +60,22 @@ def found(net, X, **options):
 
 def one_of(net, X, claim, monkeypatch, **options):
     """What one theorem says."""
-    monkeypatch.setattr(theorems, "TABLE", (THEOREMS[claim],))
+    known = dict(theorems.theorems())
+    only = {theorem: known[theorem] for theorem in known if theorem.claim == claim}
+    monkeypatch.setattr(theorems, "theorems", lambda: only)
     (facts,) = check_theorems(model_of(net), X, **options)
     return facts
 
 
 def with_parameters(monkeypatch, claim, **parameters):
     """The claim with other parameters of its body, as a mutant has them."""
-    true = claims()[claim]
-    false = replace(true, body=functools.partial(true.body, **parameters))
-    monkeypatch.setattr(theorems, "claims", lambda: {claim: false})
+    with_body(monkeypatch, claim, functools.partial(CLAIMS[claim].body, **parameters))
+
+
+def with_body(monkeypatch, claim, body):
+    """The claim alone, with another body."""
+    false = {THEOREMS[claim]: replace(CLAIMS[claim], body=body)}
+    monkeypatch.setattr(theorems, "theorems", lambda: false)
 
 
 def strict(facts):
@@ -80,38 +86,41 @@ def strict(facts):
 # The table
 
 
-def test_every_claim_about_a_network_is_evaluated_or_left_out_with_a_reason():
-    about = set()
+def test_every_claim_about_a_network_says_what_audits_do_with_it():
     for claim in load(project()):
         true = claim.kind not in (*FALSE, "cited", "conjecture")
-        if true and claim.arguments[:1] == ("net",):
-            about.add(claim.id)
-    assert set(THEOREMS) | set(LEFT_OUT) == about
-    assert set(THEOREMS) & set(LEFT_OUT) == set()
-    assert len(THEOREMS) == len(TABLE)
-    assert all(len(reason) > 10 for reason in LEFT_OUT.values())
+        about = true and claim.arguments[:1] == ("net",)
+        assert about == (claim.audit is not None), claim.id
+        if about and not claim.audit.startswith(LEFT_OUT):
+            assert claim.id in THEOREMS
+        elif about:
+            assert len(claim.audit) > len(LEFT_OUT) + 10
+
+
+@pytest.mark.parametrize("text", ["at point: |a| ≤ 1", "on data: slow", "on data; slow", ""])
+def test_other_words_are_refused(text):
+    with pytest.raises(ValueError, match="mine"):
+        theorem_of("mine", text)
 
 
 def test_the_table_gives_each_body_what_it_takes():
-    beside = {"points": 1, "pairs": 1, "data": 1}
-    for theorem in TABLE:
-        wanted = claims()[theorem.claim].arguments
-        if theorem.on == "network":
-            assert len(wanted) <= 2, theorem.claim
+    assert {theorem.on for theorem in THEOREMS.values()} == set(PLACES)
+    for theorem in THEOREMS.values():
+        wanted = len(CLAIMS[theorem.claim].arguments)
+        if theorem.on == "on the network":
+            assert wanted <= 2, theorem.claim
         else:
-            assert len(wanted) == 1 + beside[theorem.on] + theorem.directions, theorem.claim
-        names = {condition.__name__ for condition in theorem.conditions}
-        assert ("balance" in names) == theorem.balanced, theorem.claim
+            assert wanted == 2 + ("directions" in theorem.manner), theorem.claim
 
 
-@pytest.mark.parametrize("claim", [each.claim for each in TABLE if each.on == "points"])
+@pytest.mark.parametrize("claim", [n for n, each in THEOREMS.items() if each.on == "at points"])
 @pytest.mark.parametrize("widths", [(3, 4, 4, 2), (2, 20, 18, 3)])
 def test_many_points_at_once_give_what_each_point_gives(claim, widths):
-    theorem, body = THEOREMS[claim], claims()[claim]
+    theorem, body = THEOREMS[claim], CLAIMS[claim]
     net = sharp(balance_neurons(some_network(widths, seed=3)))
     x = some_data(net, 7)
-    more = (torch.eye(widths[0], dtype=torch.float64),) if theorem.directions else ()
-    together = at_points(body, net, x, *more, shared=theorem.shared, numbers=2**21)  # two a batch
+    more = (torch.eye(widths[0], dtype=torch.float64),) if "directions" in theorem.manner else ()
+    together = at_points(body, net, x, *more, shared=not theorem.balanced, numbers=2**21)  # two
     for index, point in enumerate(x):
         alone = body.relations((net, point, *more))
         for outcome, relation in zip(together, alone, strict=True):
@@ -140,7 +149,7 @@ def test_every_theorem_holds_on_the_networks_of_the_generators(family):
             for side in facts.sides:
                 assert side.slack >= -side.tolerance
     held = {claim for claim, finding in seen if finding == "holds"}
-    assert len(held) >= len(TABLE) - 3
+    assert len(held) >= len(THEOREMS) - 3
 
 
 @pytest.mark.parametrize(
@@ -215,7 +224,7 @@ def test_sides_that_overflow_are_undecided_and_never_fail(size):
 def test_without_data_only_the_network_itself_is_judged():
     net = some_network((3, 4, 1))
     facts = found(net, None)
-    assert set(facts) == {each.claim for each in TABLE if each.on == "network"}
+    assert set(facts) == {n for n, each in THEOREMS.items() if each.on == "on the network"}
     assert facts["rank.constant-cost"].finding == "holds"
     assert facts["rank.constant-cost"].checked is None
     assert facts["rank.bounded-domain"].finding == "not applicable"
@@ -448,26 +457,26 @@ def test_a_false_body_of_a_statement_about_data_fails(monkeypatch):
 
 def wrong_in_floats(monkeypatch, claim, by):
     """The claim with a left side that is too large in floats alone."""
-    true = claims()[claim]
+    true = CLAIMS[claim]
 
     def shifted(net, x, *, exponent=2):
         (relation,) = true.relations((net, x), exponent=exponent)
         factor = 1 + by if isinstance(relation.lhs, torch.Tensor) else 1
         return replace(relation, lhs=relation.lhs * factor)
 
-    monkeypatch.setattr(theorems, "claims", lambda: {claim: replace(true, body=shifted)})
+    with_body(monkeypatch, claim, shifted)
 
 
 def test_a_relation_that_is_never_asserted_is_named(cheapest, monkeypatch):
     net, X = cheapest
     claim = "bottleneck.regularity-bound"
-    true = claims()[claim]
+    true = CLAIMS[claim]
 
     def silent(net, x, *, logs=2, exponent=2):
         first, second = true.body(net, x, logs=logs, exponent=exponent)
         return first, replace(second, where=torch.zeros(len(x), dtype=torch.bool))
 
-    monkeypatch.setattr(theorems, "claims", lambda: {claim: replace(true, body=silent)})
+    with_body(monkeypatch, claim, silent)
     facts = one_of(net, X, claim, monkeypatch, certify=False)
     assert [side.label for side in facts.sides] == ["the excess cost"]
     assert facts.message.endswith("nothing is asserted here by: the log-determinant.")
@@ -543,27 +552,27 @@ def test_wide_networks_have_a_rank_although_absolute_values_hide_it():
     assert (facts.finding, facts.checked) == ("holds", 3)
 
 
-def test_the_budget_decides_how_many_points_are_taken():
+def test_seconds_decide_what_is_evaluated(monkeypatch):
     net, few = some_network((3, 12, 12, 2)), 4
     X = some_data(net, 40)
     facts = found(net, X, points=few, certify=False)
     assert facts["rank.jacobian-bounds-cost"].checked == few
     assert facts["bottleneck.preactivation-singular-values"].checked == few
     assert "4 of the 40 points" in facts["bottleneck.preactivation-singular-values"].message
-    poor = found(net, X, budget=1.0, certify=False)
-    assert {each.finding for each in poor.values()} <= {"not evaluated", "not applicable"}
-    assert "more than what the others leave" in poor["rank.masked-weights"].message
+    poor = found(net, X, seconds=0.0, certify=False)
+    assert {each.finding for each in poor.values()} == {"not evaluated", "not applicable"}
+    assert "all the time" in poor["rank.masked-weights"].message
+    monkeypatch.setattr(evaluate, "BATCH", 1)  # a point a batch
+    late = one_of(net, X, "rank.masked-weights", monkeypatch, seconds=1e-9)
+    assert (late.finding, late.checked) == ("holds", 1)
 
 
-def test_a_budget_is_shared_out():
-    efforts = {"one": lambda widths, n: 10.0 * n, "two": lambda widths, n: 100.0 + n}
-    ask = {"one": 1, "two": 1}
-    assert shared_out(efforts, (), ask, {"one": 5, "two": 50}, 1000.0) == {"one": 5, "two": 50}
-    # 10 and 101 first; of the 89 that are left 44.5 buy four more of the first, and 49 the second.
-    assert shared_out(efforts, (), ask, {"one": 50, "two": 50}, 200.0) == {"one": 5, "two": 50}
-    assert shared_out(efforts, (), ask, {"one": 50, "two": 50}, 100.0) == {"one": 10, "two": 0}
-    first = shared_out(efforts, (), ask, {"one": 50, "two": 50}, 105.0, ["two"])
-    assert first == {"one": 0, "two": 5}
+def test_what_takes_minutes_at_a_point_is_not_evaluated():
+    net = some_network((2, 1100, 2))
+    facts = found(net, some_data(net, 2), certify=False)
+    wide = {claim for claim, each in facts.items() if each.finding == "not evaluated"}
+    heavy = {n for n, each in THEOREMS.items() if each.manner & {"heavy", "spectra"}}
+    assert wide == heavy
 
 
 def test_the_points_that_say_most_come_first(monkeypatch):

@@ -158,5 +158,7 @@ def _norm(
         tensor = getattr(layer, part)
         title = label(f"{name}.{part}" if name else part)
         arrays.append(None if tensor is None else parameter(title, tensor))
-    step = batch_norm(name or "BatchNorm1d", *arrays, eps=layer.eps)
+    mean, variance, weight, bias = arrays
+    title = name or "BatchNorm1d"
+    step = batch_norm(title, mean, variance, weight, bias, layer.eps)
     return replace(step, stored=_stored(name, [layer.weight, layer.bias], homes, notes))

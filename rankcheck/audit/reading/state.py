@@ -202,8 +202,10 @@ def _affine(group: _Group) -> Affine:
 
 
 def _norm(group: _Group) -> Diagonal:
-    parts = [group.read(part) for part in ("running_mean", "running_var", "weight", "bias")]
-    return batch_norm(group.title, *parts, eps=EPS)
+    mean, variance, weight, bias = (
+        group.read(part) for part in ("running_mean", "running_var", "weight", "bias")
+    )
+    return batch_norm(group.title, mean, variance, weight, bias, EPS)
 
 
 def _placed(

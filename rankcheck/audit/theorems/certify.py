@@ -20,10 +20,6 @@ __all__ = ["Certifier", "exact_network"]
 #: Networks up to this many parameters, and this depth, are small enough.
 PARAMETERS = 400
 DEPTH = 6
-#: Points of a statement about data.
-POINTS = 128
-#: Rows of a matrix over outputs, or over points and outputs.
-ROWS = 40
 #: In bits, tried in this order.
 PRECISIONS = (128, 256, 512)
 #: Seconds for all theorems of an audit. One body is never interrupted.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -11,7 +13,8 @@ from torch import Tensor
 from rankcheck.audit.result import Hypothesis, Side, TheoremFacts
 from rankcheck.audit.theorems.certify import Certifier
 from rankcheck.audit.theorems.evaluate import Outcome, at_pairs, at_points, on_data
-from rankcheck.audit.theorems.hypotheses import Situation, balance
+from rankcheck.audit.theorems.hypotheses import Situation, balance, positive_rank, same_rank
+from rankcheck.audit.theorems.pairs import pairs_for
 from rankcheck.audit.theorems.table import Theorem
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.judge import Judgement
@@ -64,54 +67,35 @@ class _Evaluated:
 
 
 class Check:
-    """One theorem on one network."""
+    """One theorem on one network, at no more than `most` points."""
 
-    def __init__(self, claim: Claim, theorem: Theorem, at: Situation) -> None:
-        self.claim, self.theorem, self._at = claim, theorem, at
+    def __init__(self, claim: Claim, theorem: Theorem, at: Situation, most: int) -> None:
+        self.claim, self.theorem, self._at, self._most = claim, theorem, at, most
         # Later hypotheses may rest on earlier ones.
         self._hypotheses: list[Hypothesis] = []
-        self.obstacle: Hypothesis | None = None
+        self._obstacle: Hypothesis | None = None
         for condition in theorem.conditions:
             with torch.no_grad():
                 hypothesis = condition(at)
             self._hypotheses.append(hypothesis)
-            if hypothesis.met is not True and condition is not balance and self.obstacle is None:
-                self.obstacle = hypothesis
+            if hypothesis.met is not True and condition is not balance and self._obstacle is None:
+                self._obstacle = hypothesis
 
-    def available(self, most: int) -> int:
-        """At how many points or pairs it can be evaluated."""
-        theorem, points = self.theorem, self._at.points
-        if theorem.on == "network" or points is None:
-            return 1
-        if theorem.on == "pairs":
-            return min(PAIRS, most)
-        number = min(len(points), most)
-        if theorem.on == "data":
-            allowed = self._among
-            number = min(number, theorem.most(self._at.net.widths))
-            number = number if allowed is None else min(number, int(allowed.sum()))
-        return number
+    # Evaluation
 
-    @property
-    def _among(self) -> Tensor | None:
-        """The candidates that a theorem about data takes; None for all."""
-        points = self._at.points
-        if points is None or self.theorem.rank == "any":
-            return None
-        if self.theorem.rank == "same":
-            return points.ranks.eq(self._at.common_rank or 0)
-        return points.ranks > 0
-
-    def facts(self, number: int, certifier: Certifier | None) -> TheoremFacts:
-        """What the theorem says, evaluated at so many points."""
-        if self.obstacle is not None:
-            if self.obstacle.met is False:
+    def evaluated(self, seconds: float) -> _Evaluated | TheoremFacts:
+        """The relations, or what is said without them; no batch begins after so many seconds."""
+        if self._obstacle is not None:
+            if self._obstacle.met is False:
                 return self._facts("not applicable")
-            return self._facts("undecided", f"Not evaluated: {self.obstacle.figure}.")
-        if number == 0:
-            return self._facts("not evaluated", self._too_much)
+            return self._facts("undecided", f"Not evaluated: {self._obstacle.figure}.")
+        if not self.theorem.fits(self._at.net.widths):
+            return self._facts("not evaluated", "The network is so wide that it takes too long.")
+        if seconds <= 0:
+            return self._facts("not evaluated", "The other theorems took all the time.")
+        end = time.process_time() + seconds
         try:
-            done = self._evaluate(number)
+            return self._evaluate(lambda: time.process_time() > end)
         except ArithmeticError as error:
             return self._facts("undecided", f"Not evaluated: {_line(error)}.")
         except torch.linalg.LinAlgError:
@@ -120,58 +104,56 @@ class Check:
             if not short_of_memory(error):
                 raise
             return self._facts("undecided", f"Not evaluated for want of memory: {_line(error)}.")
-        return self._judged(done, certifier)
 
-    @property
-    def _too_much(self) -> str:
-        if self.available(1) == 0:
-            return "There are no points for it."
-        operations = self.theorem.effort(self._at.net.widths, 1)
-        return (
-            f"It takes about {operations:.1g} operations at one point, more than what the others "
-            "leave of the budget."
-        )
-
-    # Evaluation
-
-    def _evaluate(self, number: int) -> _Evaluated:
-        theorem, points = self.theorem, self._at.points
+    def _evaluate(self, late: Callable[[], bool]) -> _Evaluated:
+        theorem, points, claim = self.theorem, self._at.points, self.claim
         net = self._at.balanced if theorem.balanced else self._at.net
-        if theorem.on == "network":
+        if theorem.on == "on the network":
             origin = net.weights[0].new_zeros(net.widths[0])
-            data = (origin,) if len(self.claim.arguments) > 1 else ()
-            return _Evaluated(net, on_data(self.claim, net, *data), [data], [[]])
+            data = (origin,) if len(claim.arguments) > 1 else ()
+            return _Evaluated(net, on_data(claim, net, *data), [data], [[]])
         assert points is not None
         device = points.x.device
-        if theorem.on == "pairs":
-            pairs = theorem.pairs(self._at, number)
+        if theorem.on == "at pairs":
+            pairs = pairs_for(theorem, self._at, PAIRS)[: self._most]
             ends = points.x[pairs.to(device)]
-            places = points.places[pairs].tolist()
-            outcomes = at_pairs(self.claim, net, ends)
+            outcomes = at_pairs(claim, net, ends, late)
+            places = points.places[pairs].tolist()[: outcomes[0].points]
             return _Evaluated(net, outcomes, [(pair,) for pair in ends], places)
-        if theorem.on == "data":
-            chosen = points.chosen(number, self._among)
+        if theorem.on == "on data":
+            number = min(self._most, theorem.most(net.widths))
+            chosen = points.chosen(number, self._among).sort().values
             X = points.x[chosen.to(device)]
             places = [points.places[chosen].tolist()]
-            return _Evaluated(net, on_data(self.claim, net, X), [(X,)], places)
-        chosen = points.chosen(number)
+            return _Evaluated(net, on_data(claim, net, X), [(X,)], places)
+        chosen = points.chosen(self._most)
         x = points.x[chosen.to(device)]
-        more = (eye(net.widths[0], x),) if theorem.directions else ()
-        outcomes = at_points(
-            self.claim,
-            net,
-            x,
-            *more,
-            shared=theorem.shared,
-            numbers=theorem.numbers(net.widths),
-        )
-        places = points.places[chosen].unsqueeze(-1).tolist()
-        return _Evaluated(net, outcomes, [(point, *more) for point in x], places)
+        more = (eye(net.widths[0], x),) if "directions" in theorem.manner else ()
+        numbers = theorem.numbers(net.widths)
+        # The instances of claims about balanced networks have a network for each point.
+        shared = not theorem.balanced
+        outcomes = at_points(claim, net, x, *more, shared=shared, numbers=numbers, late=late)
+        order = chosen[: outcomes[0].points].argsort()
+        outcomes = tuple(outcome.reordered(order) for outcome in outcomes)
+        places = points.places[chosen[order]].unsqueeze(-1).tolist()
+        return _Evaluated(net, outcomes, [(point, *more) for point in x[order.to(device)]], places)
+
+    @property
+    def _among(self) -> Tensor | None:
+        """The candidates that a theorem about data takes; None for all."""
+        points = self._at.points
+        assert points is not None
+        if same_rank in self.theorem.conditions:
+            return points.ranks.eq(self._at.common_rank or 0)
+        return points.ranks > 0 if positive_rank in self.theorem.conditions else None
 
     # The finding
 
-    def _judged(self, done: _Evaluated, certifier: Certifier | None) -> TheoremFacts:
-        checked = {"network": None, "data": len(done.places[0])}.get(
+    def facts(self, done: _Evaluated | TheoremFacts, certifier: Certifier | None) -> TheoremFacts:
+        """What the theorem says, evaluated like this."""
+        if isinstance(done, TheoremFacts):
+            return done
+        checked = {"on the network": None, "on data": len(done.places[0])}.get(
             self.theorem.on, len(done.places)
         )
         words = self._about(done)
@@ -182,7 +164,7 @@ class Check:
         if again:
             findings = [finding for finding, _ in again]
             finding = next(one for one in ("fails", "undecided", "holds") if one in findings)
-            words += list(dict.fromkeys(said for one, said in again if one == finding))
+            words += list(dict.fromkeys(message for one, message in again if one == finding))
             if finding == "fails":
                 words.append(f"{A_BUG}.")
         if unknown and finding != "fails":
@@ -202,9 +184,9 @@ class Check:
         return self._facts(finding, " ".join(words), tuple(sides), checked)
 
     def _where(self, number: int) -> str:
-        if self.theorem.on in ("network", "data"):
+        if self.theorem.on in ("on the network", "on data"):
             return "here"
-        noun = "point" if self.theorem.on == "points" else "pair"
+        noun = "point" if self.theorem.on == "at points" else "pair"
         return f"at {number} {noun}{'s' * (number > 1)}"
 
     def _about(self, done: _Evaluated) -> list[str]:
@@ -216,9 +198,9 @@ class Check:
                 "The parameters are not balanced. Evaluated on the balanced network with the same "
                 f"function, which costs {after:.6g} in place of {before:.6g}."
             )
-        if self.theorem.on == "data" and len(done.places[0]) < self._at.total:
+        if self.theorem.on == "on data" and len(done.places[0]) < self._at.total:
             words.append(f"The data are {len(done.places[0])} of the {self._at.total} points.")
-        if self.theorem.on == "pairs":
+        if self.theorem.on == "at pairs":
             worst = next((outcome.worst for outcome in done.outcomes), None)
             if worst is not None:
                 first, second = done.places[worst[0]]
@@ -234,7 +216,7 @@ class Check:
                 continue
             index = worst[0]
             place = None
-            if self.theorem.on in ("points", "pairs"):
+            if self.theorem.on in ("at points", "at pairs"):
                 place = done.places[index][0]
             side = outcome.side(place)
             assert side is not None
@@ -248,7 +230,7 @@ class Check:
         """Whether ball arithmetic is to be tried."""
         if certifier is None or not certifier.small or certifier.late:
             return False
-        number = len(done.places[0]) if self.theorem.on == "data" else 1
+        number = len(done.places[0]) if self.theorem.on == "on data" else 1
         return self.theorem.provable(done.net.widths, number)
 
     def _judge(self, done: _Evaluated, index: int, certifier: Certifier) -> Judgement:
@@ -319,7 +301,7 @@ class Check:
             return float(gaps.min())
 
     def _named(self, places: list[int]) -> str:
-        if self.theorem.on in ("network", "data"):
+        if self.theorem.on in ("on the network", "on data"):
             return ""
         if len(places) == 1:
             return f" at point {places[0]}"

@@ -20,8 +20,8 @@ from rankcheck.networks import Network
 
 __all__ = ["Points", "choose_points"]
 
-#: At most so many points are looked at, if the budget of operations allows them.
-CANDIDATES = 2048
+#: At most so many points are looked at, and so many that their Jacobians take a few seconds.
+CANDIDATES, MULTIPLICATIONS = 2048, 5e9
 #: Numbers in the largest arrays of one batch of points.
 BATCH = 2**23
 
@@ -75,14 +75,18 @@ class Points:
         return list(dict.fromkeys(first))
 
     def chosen(self, number: int, among: Tensor | None = None) -> Tensor:
-        """The indices of up to so many candidates, increasing; `among`, bools (M,), limits them."""
+        """The indices of up to so many candidates; `among`, bools (M,), limits them.
+
+        Those that say most come first, the others in an order without a pattern.
+        """
         allowed = torch.ones(len(self), dtype=torch.bool) if among is None else among
         first = [i for i in self._first if allowed[i]][:number]
         free = allowed.clone()
         free[first] = False
         rest = free.nonzero().reshape(-1)
         more = rest[evenly_spaced(len(rest), number - len(first))]
-        return torch.cat((torch.tensor(first, dtype=torch.long), more)).sort().values
+        mixed = torch.randperm(len(more), generator=torch.Generator().manual_seed(0))
+        return torch.cat((torch.tensor(first, dtype=torch.long), more[mixed]))
 
 
 def evenly_spaced(total: int, number: int) -> Tensor:
@@ -93,11 +97,12 @@ def evenly_spaced(total: int, number: int) -> Tensor:
     return torch.arange(number) * (total - 1) // (number - 1)
 
 
-def choose_points(net: Network, X: Tensor, most: int = CANDIDATES) -> Points:
-    """Look at up to `most` of the points X (N, n_0), on the device of the network and of X."""
-    wanted = evenly_spaced(len(X), most)
-    widest = max(net.widths) * max(1, min(net.widths[0], net.widths[-1]))
-    step = max(1, BATCH // widest)
+def choose_points(net: Network, X: Tensor) -> Points:
+    """Look at points of X (N, n_0), on the device of the network and of X."""
+    narrow = min(net.widths[0], net.widths[-1])
+    each = narrow * sum(w.numel() for w in net.weights)
+    wanted = evenly_spaced(len(X), max(1, min(CANDIDATES, int(MULTIPLICATIONS / each))))
+    step = max(1, BATCH // (max(net.widths) * narrow))
     parts = [_measured(net, X[some.to(X.device)], some) for some in wanted.split(step)]
     x, places, ranks, logs, norms, clearance, kinks, overflows = zip(*parts, strict=True)
     return Points(

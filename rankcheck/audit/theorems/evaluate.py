@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -43,6 +43,11 @@ class Outcome:
     violated: Tensor
 
     @property
+    def points(self) -> int:
+        """At how many points or pairs."""
+        return len(self.lhs)
+
+    @property
     def finite(self) -> Tensor:
         """Where the relation is asserted between two finite sides."""
         sides = self.lhs.isfinite() & self.rhs.isfinite() & self.tolerance.isfinite()
@@ -71,9 +76,14 @@ class Outcome:
         Sides that are rounding count as far apart as two sides can be, 2.
         """
         size = torch.maximum(self.lhs.abs(), self.rhs.abs())
-        told = (size > self.tolerance) | self.violated
-        relative = torch.where(told, self.slack / torch.where(told, size, 1.0), 2.0)
+        clear = (size > self.tolerance) | self.violated
+        relative = torch.where(clear, self.slack / torch.where(clear, size, 1.0), 2.0)
         return torch.where(self.finite, relative, torch.inf)
+
+    def reordered(self, order: Tensor) -> Outcome:
+        """The same with its points in another order."""
+        arrays = (self.lhs, self.rhs, self.tolerance, self.asserted, self.violated)
+        return Outcome(self.label, self.kind, *(array[order] for array in arrays))
 
     @property
     def worst(self) -> tuple[int, int] | None:
@@ -97,15 +107,22 @@ class Outcome:
 
 @torch.no_grad()
 def at_points(
-    claim: Claim, net: Network, x: Tensor, *more: Tensor, shared: bool, numbers: int
+    claim: Claim,
+    net: Network,
+    x: Tensor,
+    *more: Tensor,
+    shared: bool,
+    numbers: int,
+    late: Callable[[], bool] = lambda: False,
 ) -> tuple[Outcome, ...]:
-    """A claim about a network and a point, at each of the points x (n, n_0).
+    """A claim about a network and a point, at each of the points x (n, n_0), in their order.
 
     Args:
         more: what else the body takes, the same at all points.
         shared: the body takes the network without batch axes beside n points. Otherwise the
             network is expanded to n copies, without copying.
         numbers: how many numbers the arrays of the body have for each point.
+        late: asked after each batch of points; the others are left out if it is true.
     """
     batches = []
     for some in x.split(max(1, BATCH // numbers)):
@@ -113,13 +130,22 @@ def at_points(
         instance = (net if shared else copies(net, len(some)), some, *parts)
         relations = claim.relations(instance)
         batches.append(_outcomes(relations, len(some)))
+        if late():
+            break
     return _joined(batches)
 
 
 @torch.no_grad()
-def at_pairs(claim: Claim, net: Network, ends: Tensor) -> tuple[Outcome, ...]:
-    """A claim about a network and two points, at each of the pairs (n, 2, n_0)."""
-    return _joined(_outcomes(claim.relations((copies(net, 1), pair)), 1) for pair in ends.split(1))
+def at_pairs(
+    claim: Claim, net: Network, ends: Tensor, late: Callable[[], bool] = lambda: False
+) -> tuple[Outcome, ...]:
+    """A claim about a network and two points, at each of the pairs (n, 2, n_0), as `at_points`."""
+    batches = []
+    for pair in ends.split(1):
+        batches.append(_outcomes(claim.relations((copies(net, 1), pair)), 1))
+        if late():
+            break
+    return _joined(batches)
 
 
 @torch.no_grad()

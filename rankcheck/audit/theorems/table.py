@@ -1,131 +1,69 @@
-"""Which claims are evaluated on a trained network, and why the other claims about networks are not.
+"""How audits evaluate a claim on a trained network, as its `audit=` says.
 
-A theorem of the table is true for every network and all data that meet its hypotheses. It is
-evaluated *at points* (the bound is checked at each of them), at *pairs* of points, on the *data* as
-a whole, or on the *network* alone.
+    audit="at points: |a| ≤ 1, rank ≥ 1; ranks, heavy"
+    audit="left out: it compares two networks"
+
+First comes on what the claim is evaluated: *at points* (the relations are checked at each of them),
+*at pairs* of points, *on data* as a whole, or *on the network* alone. Then come the hypotheses, by
+their names in `HYPOTHESES`; what has points asks for no kinks besides. Behind a semicolon stands
+what the body takes, by the words of `MANNERS`. A theorem that is evaluated is true for every
+network and all data that meet its hypotheses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import cache
+from typing import TypeAlias
 
-import torch
-from torch import Tensor
+from rankcheck.audit.theorems import hypotheses
+from rankcheck.audit.theorems.hypotheses import Condition
+from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.loader import load
+from rankcheck.claims.claim import Claim
 
-from rankcheck.audit.theorems import effort, hypotheses
-from rankcheck.audit.theorems.certify import POINTS, ROWS
-from rankcheck.audit.theorems.effort import Effort, Widths
-from rankcheck.audit.theorems.hypotheses import Condition, Situation
+__all__ = ["LEFT_OUT", "Theorem", "theorem_of", "theorems"]
 
-__all__ = ["LEFT_OUT", "TABLE", "Theorem"]
+Widths: TypeAlias = tuple[int, ...]
 
-Pairs: TypeAlias = Callable[[Situation, int], Tensor]
-"""Up to so many pairs of candidates, (n, 2), the most interesting first."""
+#: How the `audit=` of a claim begins that audits do not evaluate; the reason follows.
+LEFT_OUT = "left out: "
+#: What a claim may be evaluated on, in the order in which audits list the claims.
+PLACES = ("at points", "at pairs", "on data", "on the network")
+HYPOTHESES: Mapping[str, Condition] = {
+    "|a| ≤ 1": hypotheses.bounded_slope,
+    "0 ≤ a ≤ 1": hypotheses.nonnegative_slope,
+    "ReLU": hypotheses.relu,
+    "L ≥ 2": hypotheses.hidden_layer,
+    "L = 2": hypotheses.depth_two,
+    "one input": hypotheses.one_input,
+    "one output": hypotheses.one_output,
+    "balanced": hypotheses.balance,
+    "rank ≥ 1": hypotheses.positive_rank,
+    "one rank": hypotheses.same_rank,
+    "varying outputs": hypotheses.varying_outputs,
+    "two points": hypotheses.two_points,
+    "one region": hypotheses.shared_pattern,
+}
+MANNERS: Mapping[str, str] = {
+    "ranks": "the numerical rank of Jf",
+    "directions": "the directions of a domain beside a point; all of them are taken",
+    "spectra": "the singular values of the weights or of other matrices as large",
+    "heavy": "singular values in every layer at every point",
+    "inputs × outputs": "a square matrix with so many rows",
+    "points × outputs": "a square matrix with so many rows",
+    "far apart": "pairs of points where the values, and the Jacobians, differ most",
+}
 
-#: Points that may be compared with one another in search of pairs.
-COMPARED = 64
 #: Numbers in the largest array of a statement about data.
 NUMBERS = 2**23
-
-
-def anything(widths: Widths, number: int) -> bool:
-    """Ball arithmetic is fast enough at every number of points up to `POINTS`."""
-    return number <= POINTS
-
-
-def few_rows(widths: Widths, number: int) -> bool:
-    """The matrix over inputs and outputs is small."""
-    return widths[0] * widths[-1] <= ROWS
-
-
-def few_outputs(widths: Widths, number: int) -> bool:
-    """The matrix over points and outputs is small."""
-    return number * widths[-1] <= ROWS // 2
-
-
-def all_points(widths: Widths) -> int:
-    """No more points than the budget allows."""
-    return NUMBERS
-
-
-def distances(widths: Widths) -> int:
-    """So many points that the differences of all pairs fit."""
-    return int((NUMBERS / max(widths)) ** 0.5)
-
-
-def lean(widths: Widths) -> int:
-    """The numbers that a body has for each point, with one Jacobian."""
-    return 4 * max(widths) * min(widths[0], widths[-1])
-
-
-def dense(widths: Widths) -> int:
-    """The same with a masked matrix."""
-    return 4 * max(widths) ** 2
-
-
-def thin(widths: Widths) -> int:
-    """The same with the Jacobians of all layers."""
-    return 4 * sum(widths) * (widths[0] + widths[-1])
-
-
-def square(widths: Widths) -> int:
-    """The same with a projection for each layer."""
-    return thin(widths) + 4 * sum(n * max(widths) for n in widths)
-
-
-def kronecker(widths: Widths) -> int:
-    """The same with a matrix over inputs and outputs."""
-    return thin(widths) + 4 * (widths[0] * widths[-1]) ** 2
-
-
-def different_jacobians(at: Situation, number: int) -> Tensor:
-    """The pairs with the largest ‖Jf(x) − Jf(y)‖_F."""
-    points = _compared(at)
-    J = at.net.jacobian(_points(at, points)).flatten(-2)
-    return _largest(torch.cdist(J, J), points, number)
-
-
-def far_apart(at: Situation, number: int) -> Tensor:
-    """The pairs with the largest min(‖Jf(x)‖, ‖Jf(y)‖)·‖f(x) − f(y)‖."""
-    assert at.points is not None
-    points = _compared(at)
-    f, norms = at.net(_points(at, points)), at.points.norms[points]
-    least = torch.minimum(norms.unsqueeze(0), norms.unsqueeze(1))
-    return _largest(torch.cdist(f, f).cpu() * least, points, number)
-
-
-def in_one_region(at: Situation, number: int) -> Tensor:
-    """The pairs with one activation pattern that are furthest apart."""
-    best = []
-    for members in at.patterns.values():
-        some = torch.tensor(members[:COMPARED])
-        x = _points(at, some)
-        gaps = torch.cdist(x, x)
-        best += [
-            (float(gaps[i, j]), int(some[i]), int(some[j]))
-            for i, j in torch.triu_indices(len(some), len(some), 1).T.tolist()
-        ]
-    best = sorted(best, reverse=True)[:number]
-    return torch.tensor([pair for _, *pair in best], dtype=torch.long).reshape(-1, 2)
-
-
-def _compared(at: Situation) -> Tensor:
-    assert at.points is not None
-    return at.points.chosen(COMPARED)
-
-
-def _points(at: Situation, indices: Tensor) -> Tensor:
-    assert at.points is not None
-    return at.points.x[indices.to(at.points.x.device)]
-
-
-def _largest(values: Tensor, points: Tensor, number: int) -> Tensor:
-    """The pairs i < j with the largest values."""
-    i, j = torch.triu_indices(len(points), len(points), 1)
-    order = values.cpu()[i, j].argsort(descending=True)[:number]
-    return torch.stack((points[i[order]], points[j[order]]), -1)
+#: Rows of a matrix over outputs, in floats and in balls.
+ROWS, PROVABLE_ROWS = 2048, 40
+#: Points of a statement about data in balls.
+PROVABLE_POINTS = 128
+#: Up to this width a decomposition takes a second or so; it is not interrupted.
+WIDEST = 1024
 
 
 @dataclass(frozen=True)
@@ -134,277 +72,81 @@ class Theorem:
 
     Attributes:
         claim: its id.
-        on: at points, at pairs of points, on the data, or on the network alone.
-        conditions: its hypotheses; the balance is that of `balanced`.
-        effort: its operations at so many points.
-        balanced: it is about balanced parameters. A network that is not balanced has the theorem
-            evaluated on the balanced network with the same function.
-        ranked: it depends on the numerical rank of Jf.
-        rank: of the data, the points are taken whose Jf has the most frequent rank (`same`), or
-            a rank of at least 1 (`positive`), or all of them.
-        shared: the body takes one network without batch axes beside n points.
-        numbers: how many numbers its arrays have for each point.
-        most: the largest number of points of the data.
-        directions: the body takes the directions of a domain beside a point; all of them are taken.
-        pairs: which pairs of points are taken.
-        provable: whether ball arithmetic is fast enough for so many points.
+        on: one of `PLACES`.
+        conditions: its hypotheses.
+        manner: what its body takes, words of `MANNERS`.
     """
 
     claim: str
-    on: Literal["points", "pairs", "data", "network"]
+    on: str
     conditions: tuple[Condition, ...]
-    effort: Effort
-    balanced: bool = False
-    ranked: bool = False
-    rank: Literal["any", "positive", "same"] = "any"
-    shared: bool = True
-    numbers: Callable[[Widths], int] = thin
-    most: Callable[[Widths], int] = all_points
-    directions: bool = False
-    pairs: Pairs = different_jacobians
-    provable: Callable[[Widths, int], bool] = anything
+    manner: frozenset[str]
+
+    @property
+    def balanced(self) -> bool:
+        """Whether it is about balanced parameters: others have it evaluated after balancing."""
+        return hypotheses.balance in self.conditions
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it depends on the numerical rank of Jf."""
+        return "ranks" in self.manner
+
+    def numbers(self, widths: Widths) -> int:
+        """How many numbers the arrays of the body have for each point, about."""
+        each = sum(widths) * (widths[0] + widths[-1])
+        if "heavy" in self.manner:
+            each += sum(widths) * max(widths)
+        if "inputs × outputs" in self.manner:
+            each += (widths[0] * widths[-1]) ** 2
+        return 4 * each
+
+    def most(self, widths: Widths) -> int:
+        """The largest number of points of the data: the differences of all pairs fit."""
+        if "points × outputs" in self.manner:
+            return ROWS // widths[-1]
+        return int((NUMBERS / max(widths)) ** 0.5)
+
+    def fits(self, widths: Widths) -> bool:
+        """Whether no matrix is so large that the body would take minutes at one point."""
+        decomposes = bool(self.manner & {"heavy", "spectra"})
+        rows = widths[0] * widths[-1] if "inputs × outputs" in self.manner else 0
+        return rows <= ROWS and not (decomposes and max(widths) > WIDEST)
+
+    def provable(self, widths: Widths, number: int) -> bool:
+        """Whether ball arithmetic is fast enough for so many points."""
+        if "inputs × outputs" in self.manner:
+            return widths[0] * widths[-1] <= PROVABLE_ROWS
+        if "points × outputs" in self.manner:
+            return number * widths[-1] <= PROVABLE_ROWS // 2
+        return number <= PROVABLE_POINTS
 
 
-KINKS, SLOPE = hypotheses.no_kinks, hypotheses.bounded_slope
-RANK = hypotheses.positive_rank
-BALANCE = hypotheses.balance
+def theorem_of(claim: str, text: str) -> Theorem:
+    """What the `audit=` of a claim says.
 
-TABLE = (
-    # At points
-    Theorem(
-        "rank.jacobian-bounds-cost",
-        "points",
-        (KINKS, SLOPE),
-        effort.jacobians,
-        ranked=True,
-        numbers=lean,
-    ),
-    Theorem("rank.masked-weights", "points", (KINKS, SLOPE, hypotheses.hidden_layer), effort.masks),
-    Theorem(
-        "rank.small-second-singular-value",
-        "points",
-        (KINKS, SLOPE),
-        effort.jacobians,
-        numbers=lean,
-    ),
-    Theorem(
-        "bottleneck.regularity-bound",
-        "points",
-        (KINKS, SLOPE),
-        effort.jacobians,
-        ranked=True,
-        numbers=lean,
-    ),
-    Theorem(
-        "bottleneck.second-correction-of-the-jacobian",
-        "points",
-        (KINKS, SLOPE),
-        effort.jacobians,
-        ranked=True,
-        numbers=lean,
-    ),
-    Theorem(
-        "bottleneck.offset-bound",
-        "points",
-        (KINKS, SLOPE),
-        effort.projections,
-        ranked=True,
-        numbers=square,
-        directions=True,
-    ),
-    Theorem("bottleneck.hidden-lipschitz", "points", (KINKS, SLOPE), effort.partial_jacobians),
-    Theorem(
-        "bottleneck.singular-values-near-one",
-        "points",
-        (KINKS, SLOPE, RANK),
-        effort.spectra_of_weights,
-        ranked=True,
-        numbers=lean,
-    ),
-    *(
-        Theorem(
-            claim,
-            "points",
-            (KINKS, SLOPE, RANK),
-            effort.one_sided,
-            ranked=True,
-            numbers=square,
-        )
-        for claim in (
-            "bottleneck.weights-near-projections",
-            "bottleneck.most-layers",
-            "bottleneck.features-near-the-tangent-space",
-        )
-    ),
-    Theorem(
-        "bottleneck.chained-projections",
-        "points",
-        (KINKS, hypotheses.nonnegative_slope, RANK),
-        effort.chained,
-        ranked=True,
-        numbers=square,
-    ),
-    Theorem(
-        "bottleneck.ntk-derivative-every-slope",
-        "points",
-        (KINKS, SLOPE),
-        effort.mixed_derivative,
-        numbers=kronecker,
-        provable=few_rows,
-    ),
-    Theorem(
-        "bottleneck.bounded-activations",
-        "points",
-        (KINKS, SLOPE, BALANCE, RANK),
-        effort.kernel_traces,
-        balanced=True,
-        ranked=True,
-        shared=False,
-    ),
-    Theorem(
-        "bottleneck.growing-norms",
-        "points",
-        (KINKS, SLOPE, BALANCE, hypotheses.hidden_layer, RANK),
-        effort.growing,
-        balanced=True,
-        ranked=True,
-        shared=False,
-    ),
-    # At pairs of points
-    Theorem(
-        "bottleneck.two-jacobians",
-        "pairs",
-        (KINKS, hypotheses.two_points, hypotheses.nonnegative_slope),
-        effort.two_jacobians,
-        ranked=True,
-        pairs=different_jacobians,
-    ),
-    Theorem(
-        "bottleneck.ntk-linear-in-depth",
-        "pairs",
-        (KINKS, hypotheses.two_points, SLOPE),
-        effort.segments,
-        pairs=far_apart,
-    ),
-    Theorem(
-        "bottleneck.ntk-on-a-segment-sharp",
-        "pairs",
-        (KINKS, SLOPE, hypotheses.shared_pattern),
-        effort.segments,
-        pairs=in_one_region,
-    ),
-    # On the data
-    Theorem(
-        "bottleneck.preactivation-singular-values", "data", (KINKS,), effort.features_and_weights
-    ),
-    Theorem(
-        "rank.one-dimensional-layers",
-        "data",
-        (KINKS, SLOPE, hypotheses.varying_outputs),
-        effort.one_dimensional_layers,
-        most=distances,
-    ),
-    Theorem(
-        "rank.one-dimensional-representations",
-        "data",
-        (KINKS, SLOPE, hypotheses.varying_outputs),
-        effort.covariances,
-        most=distances,
-    ),
-    Theorem(
-        "bottleneck.ntk-operator-norm",
-        "data",
-        (KINKS,),
-        effort.kernel_matrix,
-        provable=few_outputs,
-    ),
-    Theorem(
-        "bottleneck.extended-activations",
-        "data",
-        (KINKS, SLOPE, BALANCE, RANK),
-        effort.features_and_kernel,
-        balanced=True,
-        ranked=True,
-        rank="positive",
-    ),
-    Theorem(
-        "bottleneck.bounded-activations-of-data",
-        "data",
-        (KINKS, SLOPE, BALANCE, hypotheses.same_rank),
-        effort.kernel_traces,
-        balanced=True,
-        ranked=True,
-        rank="same",
-    ),
-    Theorem(
-        "bottleneck.low-dimensional-features",
-        "data",
-        (KINKS, SLOPE, BALANCE, hypotheses.same_rank),
-        effort.features_and_kernel,
-        balanced=True,
-        ranked=True,
-        rank="same",
-    ),
-    # On the network alone
-    Theorem("bottleneck.constant-cost", "network", (SLOPE,), effort.parameters),
-    Theorem(
-        "rank.constant-cost",
-        "network",
-        (SLOPE, hypotheses.depth_two, hypotheses.one_output),
-        effort.parameters,
-    ),
-    Theorem(
-        "rank.bounded-domain",
-        "network",
-        (hypotheses.relu, hypotheses.depth_two, hypotheses.one_input, hypotheses.one_output),
-        effort.parameters,
-    ),
-    Theorem("rank.balanced-layer-norms", "network", (BALANCE,), effort.parameters, balanced=True),
-)
-"""The theorems in the order in which an audit lists them."""
+    Raises:
+        ValueError: it is not of the form above.
 
-_CHECK = (
-    "a check of one of rankcheck's own functions on any network; it says nothing about this one"
-)
-_DOMAIN = "it is about a domain with given tangents or coordinates, which data are not"
-_IDENTITY = "an identity of the formulas: both sides are the same for every network"
+    >>> theorem_of("mine.claim", "at points: |a| ≤ 1; ranks").ranked
+    True
+    """
+    head, _, body = text.partition("; ")
+    on, _, needed = head.partition(": ")
+    conditions, manner = (part.split(", ") if part else [] for part in (needed, body))
+    unknown = [*({on} - {*PLACES}), *({*conditions} - {*HYPOTHESES}), *({*manner} - {*MANNERS})]
+    if unknown:
+        raise ValueError(f"{claim}: audit= has {unknown[0]!r}; see rankcheck.audit.theorems.table")
+    kinks = () if on == "on the network" else (hypotheses.no_kinks,)
+    found = tuple(HYPOTHESES[name] for name in conditions)
+    return Theorem(claim, on, (*kinks, *found), frozenset(manner))
 
-LEFT_OUT = {
-    "bottleneck.cost-splits": _IDENTITY,
-    "bottleneck.entering-the-orthant": _DOMAIN,
-    "bottleneck.features-become-nonnegative": "it is about networks that invert the activation",
-    "bottleneck.hessian-at-interpolation": "it takes the residuals of a loss; an audit has none",
-    "bottleneck.identity-nonnegative": "it is about networks that are the identity on a domain",
-    "bottleneck.identity-of-an-interval": "it is about two opposite points of one input",
-    "bottleneck.lower-semicontinuity": "it compares two networks",
-    "bottleneck.ntk-derivative": "bottleneck.ntk-derivative-every-slope is the same for ReLU",
-    "bottleneck.ntk-on-a-segment": "bottleneck.ntk-on-a-segment-sharp has a larger constant",
-    "bottleneck.ntk-trace": _CHECK,
-    "bottleneck.projection-frames": _CHECK,
-    "bottleneck.regularity-on-a-domain": "with all directions it is bottleneck.regularity-bound; "
-    "the tangents of a domain are not given",
-    "bottleneck.secant-cost": "it is about one input, and an interval that data do not give",
-    "bottleneck.two-jacobians-limit": "bottleneck.two-jacobians is stronger at every depth",
-    "bottleneck.two-tangent-planes": _DOMAIN,
-    "linear.gradient-variance": _IDENTITY,
-    "linear.narrow-networks": "it is about networks of width one, and their distance to |x|",
-    "rank.absolute-value-networks": "it is about networks for the absolute value",
-    "rank.balance-and-gradient": "it takes the targets of a loss; an audit has none",
-    "rank.balanced-layers": _CHECK,
-    "rank.continuous-across-boundaries": _CHECK,
-    "rank.jacobian-bounds-cost-at-kinks": "points with a unit at its kink are left out; it takes a "
-    "second network that computes the same function without",
-    "rank.jacobian-rank-of-affine-maps": "it is about networks for affine maps",
-    "rank.leaky-representation": "a construction: a network with another slope for the function",
-    "rank.neuron-balancedness": _CHECK,
-    "rank.output-dimension": _CHECK,
-    "rank.padding": "a construction: zero units keep function and cost",
-    "rank.piecewise-affine": _IDENTITY,
-    "rank.rank-one-fits-of-random-data": "a statistical claim about random data",
-    "rank.rank-one-wins": "it is about data that a bijection maps to their targets",
-    "rank.regions-of-a-network": _CHECK,
-    "rank.variance-of-a-fit": "it takes the targets of a loss; an audit has none",
-    "rank.weak-balancedness": _IDENTITY,
-    "separation.neuron-is-separable": _IDENTITY,
-}
-"""Claims that are true of networks and are not evaluated: the reason for each."""
+
+@cache
+def theorems() -> dict[Theorem, Claim]:
+    """The theorems in the order in which an audit lists them, with their claims."""
+    entries = [e for e in project() if e.audit and not e.audit.startswith(LEFT_OUT)]
+    claims = {claim.id: claim for claim in load(entries)}
+    found = [theorem_of(entry.id, entry.audit or "") for entry in entries]
+    found.sort(key=lambda theorem: PLACES.index(theorem.on))
+    return {theorem: claims[theorem.claim] for theorem in found}
