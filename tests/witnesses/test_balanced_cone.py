@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.costs.corrections import linear_cost
 from rankcheck.witnesses.balanced_cone import balanced_cone_network
 
 from ._plain import plain
@@ -14,17 +13,6 @@ V = torch.tensor([[0.6, 0.8], [-0.8, 0.6], [0.0, 0.0]], dtype=torch.float64)
 WIDE = torch.tensor([[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]], dtype=torch.float64)
 U = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64)
 ROOTS = torch.tensor([1.5, 0.5], dtype=torch.float64)
-
-
-@pytest.mark.parametrize("slope", [0.0, -0.5])
-def test_the_map_and_its_least_cost(slope):
-    net = balanced_cone_network(ROOTS, (V, WIDE, WIDE, U), slope)
-    A = U @ torch.diag(ROOTS**3) @ V.mT
-    x = V @ torch.tensor([2.0, 1.0], dtype=torch.float64)
-    torch.testing.assert_close(net(x), A @ x)
-    assert net.cost().item() == pytest.approx(linear_cost(A, 3).item())
-    for layer, alpha in enumerate(net.activations(x)[1:], 1):
-        torch.testing.assert_close(alpha, WIDE @ (ROOTS**layer * (V.mT @ x)))
 
 
 def test_the_function_is_lost_outside_the_cone():

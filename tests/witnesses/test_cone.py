@@ -29,24 +29,6 @@ def on_a_cone(depth: int, slope: float = 0.0) -> Network:
     return cone_network(A, BASIS, INTO, OUT, interpolated_shares(depth), slope)
 
 
-@pytest.mark.parametrize("slope", [0.0, 0.5, -0.7])
-@pytest.mark.parametrize("depth", [1, 2, 5])
-def test_the_network_is_the_map_on_the_cone(depth, slope):
-    net = on_a_cone(depth, slope)
-    x = tensor([[1.0, 2.0, -3.0], [0.0, 1.0, 5.0], [4.0, 0.0, 0.0]])
-    assert net.depth == depth
-    torch.testing.assert_close(net(x), x @ A.mT)
-
-
-def test_hidden_kernels_are_those_of_the_interpolation():
-    net = on_a_cone(5)
-    x = tensor([[1.0, 2.0, 0.0], [3.0, 0.5, 0.0]])
-    for layer, alpha in enumerate(net.activations(x)[1:], 1):
-        p = layer / 5
-        expected = x @ ((1 - p) * (BASIS @ BASIS.mT) + p * (A.mT @ A)) @ x.mT
-        torch.testing.assert_close(alpha @ alpha.mT, expected)
-
-
 def test_the_function_is_lost_outside_the_cone():
     x = tensor([-1.0, 2.0, 0.0])
     assert (on_a_cone(3)(x) - A @ x).abs().max() > 0.1

@@ -1,7 +1,5 @@
 """The cross example: formula, network, regions, and two points of the cross with one value."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 import scipy.optimize
@@ -37,16 +35,6 @@ def test_formula():
     assert torch.equal(cross(grid()), expected)
 
 
-def test_the_network_equals_the_formula_to_the_last_bit():
-    net = cross_network()
-    assert net.widths == (2, 4, 6, 2)
-    assert torch.equal(net(grid()), cross(grid()))
-    x = torch.randn(1000, 2, generator=torch.Generator().manual_seed(0)).double()
-    torch.testing.assert_close(net(x), cross(x), rtol=0, atol=1e-14)
-    exact = BallArray.exact(grid() / 3)
-    assert bool((cross_network(exact)(exact) == cross(exact)).all())
-
-
 @pytest.mark.parametrize("slope", [0.0, 0.5, -0.5])
 def test_jacobian_rank_is_one_everywhere(slope):
     net = cross_network() if slope == 0 else leaky_representation(cross_network(), slope)
@@ -56,21 +44,6 @@ def test_jacobian_rank_is_one_everywhere(slope):
     distinct = {tuple(map(tuple, J)) for J in cells.jacobians.round(9).tolist()}
     assert len(distinct) == 4
     assert len(cells) == 8
-
-
-def test_it_is_the_identity_on_the_cross():
-    t = torch.arange(-8.0, 9, dtype=torch.float64).unsqueeze(-1) / 4
-    for arm in ([1.0, 1.0], [1.0, -1.0]):
-        points = t * torch.tensor(arm, dtype=torch.float64)
-        assert torch.equal(cross(points), points)
-
-
-def test_the_printed_map_jumps():
-    edge = Fraction(1, 2**20)
-    above = cross_as_printed(torch.tensor([1.0, float(edge)], dtype=torch.float64))
-    below = cross_as_printed(torch.tensor([1.0, -float(edge)], dtype=torch.float64))
-    assert above.tolist() == [1.0, 1.0]
-    assert below.tolist() == [1.0, -1.0]
 
 
 def functions(batch, seed):
@@ -93,13 +66,6 @@ def assert_enclosed(g, found):
     # The point lies on another arm, so it is a different one.
     same = (torch.sign(found.high) == torch.sign(found.point)).all(-1)
     assert not same.any()
-
-
-def test_every_function_takes_some_value_twice_on_the_cross():
-    g = functions((500,), 0)
-    found = equal_values(g, g.biases[-1][..., 0])
-    assert_enclosed(g, found)
-    assert (found.high - found.low).abs().max() <= 2.0**-40
 
 
 @pytest.mark.parametrize(

@@ -27,35 +27,12 @@ def network(widths, slope=0, batch=(), seed=0):
     )
 
 
-@pytest.mark.parametrize("depth", [2, 3, 6])
-def test_relu_networks_keep_every_bit(depth):
-    net = network((3, 4, 2), batch=(5,))
-    x = integers(torch.Generator().manual_seed(1), 5, 40, 3) / 2**10
-    deep = deepen(net, depth)
-    assert deep.depth == depth
-    assert deep.widths == (3, 4, *[4] * (depth - 2), 2)
-    assert torch.equal(deep(x), net(x))
-
-
 @pytest.mark.parametrize("slope", [Fraction(1, 3), Fraction(-9, 10)])
 def test_any_slope_on_rationals(slope):
     net = network((2, 3, 2), slope).map_arrays(BallArray.exact)
     x = BallArray.exact(torch.arange(-6.0, 6).reshape(6, 2) / 4)
     for depth in (2, 3, 5):
         assert bool((deepen(net, depth)(x) == net(x)).all())
-
-
-def test_a_batch_of_slopes():
-    slopes = torch.tensor([0.0, 0.5, -0.75], dtype=torch.float64)
-    net = network((2, 3, 2), slopes, batch=(3,))
-    x = torch.randn(3, 10, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    torch.testing.assert_close(deepen(net, 4)(x), net(x), rtol=1e-13, atol=1e-13)
-
-
-def test_an_affine_map_becomes_a_network_of_any_depth():
-    net = network((3, 2), Fraction(1, 2))
-    x = torch.eye(3, dtype=torch.float64)
-    torch.testing.assert_close(deepen(net, 4)(x), net(x), rtol=1e-14, atol=1e-14)
 
 
 def test_no_network_gets_shallower():

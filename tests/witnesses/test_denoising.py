@@ -22,16 +22,6 @@ def pair(d=4, k=2, slope=0.5, batch=(), seed=0):
     return autoencoder(bijection(d, 3, slope, batch, seed), kernel)
 
 
-@pytest.mark.parametrize(("d", "k"), [(1, 1), (3, 1), (4, 2), (4, 4), (3, 0)])
-def test_left_inverse_and_fixed_points(d, k):
-    both = pair(d, k, batch=(3,))
-    assert both.decoder.widths[0] == both.encoder.widths[-1] == k
-    z = torch.randn(3, 40, k, generator=torch.Generator().manual_seed(1)).double()
-    x = both.decoder(z)
-    torch.testing.assert_close(both.encoder(x), z, rtol=1e-8, atol=1e-8)
-    torch.testing.assert_close(both.network()(x), x, rtol=1e-8, atol=1e-8)
-
-
 def test_the_jacobian_is_a_projection_onto_the_tangent_space():
     both = pair(batch=(50,))
     f = both.network()

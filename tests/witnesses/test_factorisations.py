@@ -8,7 +8,6 @@ import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.networks import Network
-from rankcheck.regions import jacobian_rank
 from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
 
 from ._plain import plain
@@ -33,31 +32,6 @@ def points(*shape):
     return torch.randint(-8, 9, shape, generator=torch.Generator().manual_seed(9)).double() / 4
 
 
-@pytest.mark.parametrize(("k1", "k2"), [(1, 2), (2, 1), (2, 2), (3, 1)])
-@pytest.mark.parametrize("slope", [0, 0.5])
-def test_composition(k1, k2, slope):
-    f1 = factorisation(2, k1, 3, slope, batch=(4,), seed=1)
-    f2 = factorisation(3, k2, 2, slope, batch=(4,), seed=2)
-    f = compose(f1, f2)
-    x = points(4, 30, 3)
-    assert f.dimension == min(k1, k2)
-    assert torch.equal(f(x), f1(f2(x)))
-    assert torch.equal(f.network()(x), f1(f2(x)))
-
-
-@pytest.mark.parametrize("depths", [((1, 1), (1, 1)), ((2, 1), (1, 3)), ((3, 2), (2, 2))])
-@pytest.mark.parametrize("slope", [0, 0.5])
-def test_sum(depths, slope):
-    f1 = factorisation(3, 1, 2, slope, depths[0], (4,), seed=3)
-    f2 = factorisation(3, 2, 2, slope, depths[1], (4,), seed=4)
-    f = add(f1, f2)
-    x = points(4, 30, 3)
-    assert f.dimension == 3
-    torch.testing.assert_close(f(x), f1(x) + f2(x), rtol=1e-13, atol=1e-11)
-    if slope == 0:
-        assert torch.equal(f.network()(x), f1(x) + f2(x))
-
-
 def test_sum_on_rationals():
     f1, f2 = (factorisation(2, k, 2, Fraction(1, 3), seed=k) for k in (1, 2))
     x = BallArray.exact(points(5, 2))
@@ -67,22 +41,6 @@ def test_sum_on_rationals():
     )
     assert bool((add(f1, f2)(x) == f1(x) + f2(x)).all())
     assert bool((compose(f1, f2)(x) == f1(f2(x))).all())
-
-
-def test_affine():
-    U, V, b = points(4, 3, 2), points(4, 2, 5), points(4, 3)
-    f = affine(U, V, b, 0.5)
-    x = points(4, 10, 5)
-    assert f.dimension == 2
-    assert torch.equal(f(x), x @ (U @ V).mT + b.unsqueeze(-2))
-    assert torch.equal(f.network().weights[0], U @ V)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_jacobian_rank_is_below_the_inner_dimension(seed):
-    f1, f2 = factorisation(3, 1, 3, seed=seed), factorisation(3, 1, 3, seed=seed + 10)
-    for f, k in ((f1, 1), (add(f1, f2), 2), (compose(f1, f2), 1)):
-        assert jacobian_rank(f.network(), -1, 1, exact=True).rank <= k == f.dimension
 
 
 def test_parts_that_do_not_fit():

@@ -47,41 +47,6 @@ def points(batch: tuple[int, ...] = (), number: int = 200) -> torch.Tensor:
     return 3 * torch.cat((share, share.round()), -2) - 1
 
 
-@pytest.mark.parametrize("slope", [0.0, 0.3, -0.6])
-@pytest.mark.parametrize("depths", [(1, 1), (2, 3), (3, 1)])
-@pytest.mark.parametrize("extra", [0, 1, 6])
-def test_depth_function_and_cost(slope, depths, extra):
-    h, g = random_pair(extra, slope, depths)
-    lower, _ = interval_bounds(g, *box())
-    depth = sum(depths) + extra
-    net = identity_layers(h, g, depth, lower)
-    assert net.depth == depth
-    assert net.widths[g.depth : g.depth + extra + 1] == (K,) * (extra + 1)
-    x = points()
-    torch.testing.assert_close(net(x), h(g(x)), rtol=1e-11, atol=1e-11)
-    moved_h, moved_g = translate(h, g, lower)
-    assert net.cost().item() == pytest.approx(
-        (moved_g.cost() + extra * K + moved_h.cost()).item(), rel=1e-14
-    )
-
-
-def test_the_translated_pair_is_the_same_function_everywhere():
-    h, g = random_pair(3, 0.2)
-    moved_h, moved_g = translate(h, g, interval_bounds(g, *box())[0])
-    x = 50 * points()
-    torch.testing.assert_close(moved_h(moved_g(x)), h(g(x)))
-    assert (moved_g(points()) >= 0).all()
-    assert not (moved_g(x) >= 0).all()
-
-
-def test_cost_per_layer_tends_to_k():
-    h, g = random_pair(1, 0.0)
-    lower, _ = interval_bounds(g, *box())
-    excess = [identity_layers(h, g, n, lower).cost() - n * K for n in (5, 50, 500)]
-    for value in excess[1:]:
-        assert value.item() == pytest.approx(excess[0].item(), rel=1e-10)
-
-
 def test_without_the_translation_the_function_is_lost():
     """With a false lower bound of 0 the function changes."""
     h, g = random_pair(4, 0.0)
@@ -105,18 +70,6 @@ def test_a_positive_image_is_not_moved():
     shift = moved_g.biases[-1] - g.biases[-1]
     torch.testing.assert_close(shift, torch.tensor([0.0, 1.0], dtype=torch.float64))
     torch.testing.assert_close(moved_h.biases[0], h.biases[0] - h.weights[0][:, 1])
-
-
-def test_batches_are_loops():
-    h, g = random_pair(5, -0.3, batch=(2, 3))
-    lower, _ = interval_bounds(g, *box((2, 3)))
-    net = identity_layers(h, g, 9, lower)
-    x = points((2, 3), 7)
-    values, costs = net(x), net.cost()
-    torch.testing.assert_close(values, h(g(x)), rtol=1e-10, atol=1e-10)
-    one = identity_layers(h[1, 2], g[1, 2], 9, lower[1, 2])
-    torch.testing.assert_close(values[1, 2], one(x[1, 2]))
-    torch.testing.assert_close(costs[1, 2], one.cost())
 
 
 def test_errors_state_the_rule():

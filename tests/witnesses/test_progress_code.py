@@ -14,17 +14,6 @@ from ._plain import plain
 LIKE = torch.zeros((), dtype=torch.float64)
 
 
-@pytest.mark.parametrize("K", [1, 2, 5])
-@pytest.mark.parametrize("depth", [4, 7])
-def test_it_is_the_identity(K, depth):
-    net = progress_code(K, depth, LIKE)
-    t = torch.linspace(0, 1, 101, dtype=torch.float64).unsqueeze(-1)
-    assert net.depth == depth
-    torch.testing.assert_close(net(t), t)
-    outside = torch.tensor([[-1.0], [2.0]], dtype=torch.float64)
-    assert net(outside).flatten().tolist() == pytest.approx([0.0, 1.0])
-
-
 def test_one_coordinate_of_the_code_matters():
     net = progress_code(3, 4, LIKE)
     upper = type(net)(net.weights[2:], net.biases[2:])
@@ -45,12 +34,6 @@ def test_the_trace_for_the_square_root_of_the_depth():
 def test_exact_on_balls():
     t = BallArray.exact([[0.3], [0.7]])
     assert bool((progress_code(3, 6, t)(t) == t).all())
-
-
-def test_batches():
-    net = progress_code(2, 5, LIKE, batch=(3,))
-    t = torch.rand(3, 4, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(net(t), t)
 
 
 def test_errors():

@@ -11,7 +11,6 @@ import torch
 from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.instances.source import BatchSource
-from rankcheck.linalg import frobenius_squared
 from rankcheck.networks import Network
 from rankcheck.witnesses.projections import (
     bottleneck,
@@ -97,43 +96,6 @@ def test_subspaces_and_distances_by_singular_vectors(seed):
             chained = np.linalg.norm(w - following @ turned.T) ** 2
             assert two[i].item() == pytest.approx(chained, abs=1e-6)
             turned = following
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_frames_attain_the_distances(seed):
-    net, x, at = sample(seed)
-    counted = at.rank > 0
-    if not counted.any():
-        return
-    error = 1e-9 + 100 * at.error[counted, None] * net.cost()[counted, None]
-    pairs = one_sided_frames(net, x, at.rank)
-    reached = [
-        frobenius_squared(w - U @ V.mT) for w, (U, V) in zip(net.weights, pairs, strict=True)
-    ]
-    gap = (torch.stack(reached, -1) - one_sided_distances(net, x, at.rank)).abs()[counted]
-    assert (gap <= error).all()
-    A = chained_frames(net, x, at.rank)
-    reached = [
-        frobenius_squared(w - b @ a.mT) for w, a, b in zip(net.weights, A[:-1], A[1:], strict=True)
-    ]
-    gap = (torch.stack(reached, -1) - chained_distances(net, x, at.rank)).abs()[counted]
-    assert (gap <= error).all()
-    for frame in (*A, *(part for pair in pairs for part in pair)):
-        places = torch.arange(frame.shape[-1]) < at.rank[:, None]
-        assert frame.shape[-1] >= at.rank.max()
-        expected = torch.diag_embed(places.double())
-        torch.testing.assert_close((frame.mT @ frame)[counted], expected[counted])
-
-
-def test_no_other_frame_with_the_same_rows_is_nearer():
-    generator = torch.Generator().manual_seed(0)
-    for net, x, k, weights, masks in singles(3):
-        least = one_sided_distances(net, x, torch.tensor(k))
-        for i, (w, Q) in enumerate(zip(weights, slow_spaces(weights, masks, k)[:-1], strict=True)):
-            for _ in range(50):
-                noise = torch.randn(w.shape[0], k, generator=generator, dtype=torch.float64)
-                U = np.linalg.qr(noise.numpy())[0]
-                assert np.linalg.norm(w - U @ Q.T) ** 2 >= least[i].item() - 1e-7
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from rankcheck.linalg import singular_values
-from rankcheck.networks.balancing import layer_imbalances, neuron_imbalances
 from rankcheck.witnesses.two_dimensional_layers import (
     points_on_a_line,
     spread,
@@ -17,21 +16,6 @@ from rankcheck.witnesses.two_dimensional_layers import (
 from ._plain import plain
 
 ONE = torch.ones((), dtype=torch.float64)
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3, 7, 40, 400])
-@pytest.mark.parametrize("slope", [0.0, -0.5, 0.9])
-def test_balance_cost_and_function(depth, slope):
-    net = two_dimensional_layers(depth, ONE, slope)
-    assert net.depth == depth
-    assert set(net.widths) == {2}
-    for imbalance in (*neuron_imbalances(net), layer_imbalances(net)):
-        torch.testing.assert_close(imbalance, 0 * imbalance, rtol=0, atol=1e-12)
-    assert float(net.cost()) <= depth + 10
-    x = points_on_a_line(torch.tensor([3.0, 4.0, 9.0], dtype=torch.float64))
-    mean = x.mean(-1, keepdim=True)
-    expected = mean + torch.tensor([1.0, -1.0]).double() / math.sqrt(2)
-    torch.testing.assert_close(net(x), expected.expand(3, 2), rtol=1e-12, atol=1e-12)
 
 
 def test_the_singular_values_of_all_layers():
@@ -45,12 +29,6 @@ def test_the_singular_values_of_all_layers():
             8 * math.sqrt(2) * float(spread(100, layer)), rel=1e-12
         )
     assert min(ratios) > 0.04
-
-
-def test_batches():
-    net = two_dimensional_layers(3, torch.ones(4, dtype=torch.float64))
-    assert net.batch == (4,)
-    assert net(points_on_a_line(torch.full((4, 5), 3.0, dtype=torch.float64))).shape == (4, 5, 2)
 
 
 def test_the_depth_is_checked():
