@@ -4,7 +4,6 @@ import itertools
 import math
 
 import mpmath
-import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
@@ -50,14 +49,6 @@ def test_the_limit_against_many_points(k):
     assert limiting_constant(k, 2.5) == pytest.approx(float(ratio), rel=1e-9)
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("n", [2, 3, 10, 1000])
-@pytest.mark.parametrize("level", [1e-6, 0.5])
-def test_the_length_is_where_the_tail_has_the_level(n, k, level):
-    length = likely_length(n, k, level, 2.5)
-    assert log_path_tail(n, k, length, 2.5) == pytest.approx(math.log(level), rel=1e-9, abs=1e-9)
-
-
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_the_rate(k):
     """t_ε(N)/N^(1 − 1/k) increases to its limit, so its least value is that at N = 2."""
@@ -67,28 +58,6 @@ def test_the_rate(k):
     assert all(a < b for a, b in itertools.pairwise(ratios))
     assert ratios[-1] == pytest.approx(limit, rel=1e-3)
     assert ratios[-1] < limit
-
-
-def test_two_points_of_the_interval():
-    """P(|U − V| ≤ t) = 2t − t²."""
-    for t in (0.01, 0.1, 0.3):
-        assert math.exp(log_path_tail(2, 1, t)) == pytest.approx(2 * t)
-        assert 2 * t - t * t <= 2 * t
-
-
-def test_a_smaller_cube_has_a_larger_density():
-    assert likely_length(5, 3, 0.1, 8.0) == pytest.approx(likely_length(5, 3, 0.1) / 2)
-
-
-def test_samples():
-    rng = np.random.default_rng(0)
-    points = rng.random((4000, 3, 2))
-    orders = [(0, 1, 2), (1, 0, 2), (0, 2, 1)]
-    lengths = np.min(
-        [np.linalg.norm(np.diff(points[:, order], axis=1), axis=2).sum(1) for order in orders], 0
-    )
-    level = 0.2
-    assert (lengths <= likely_length(3, 2, level)).mean() <= level
 
 
 @pytest.mark.parametrize(

@@ -138,23 +138,6 @@ def test_rescaling_layers_multiplies_the_function(widths):
             np.testing.assert_allclose(values(W, b, x), expected, rtol=1e-10, atol=1e-12)
 
 
-def test_the_layerwise_minimum_is_one():
-    """No rescaling of a balanced network is cheaper; the derivative in log α_ℓ is as printed."""
-    net = balance_layers(network((2, 3, 3, 2), batch=()))
-    g = torch.Generator().manual_seed(2)
-    for size in (1e-3, 0.1, 1.0):
-        for _ in range(20):
-            u = size * torch.randn(3, dtype=torch.float64, generator=g)
-            alphas = (u - u.mean()).exp()
-            assert layer_rescaling(net, alphas.unbind()).cost() >= net.cost() * (1 - 1e-14)
-    u = torch.zeros(3, dtype=torch.float64, requires_grad=True)
-    cost = layer_rescaling(net, u.exp().unbind()).cost()
-    (slope,) = torch.autograd.grad(cost, u)
-    tails = [sum((b * b).sum() for b in net.biases[i:]) for i in range(3)]
-    expected = [2 * ((w * w).sum() + t) for w, t in zip(net.weights, tails, strict=True)]
-    torch.testing.assert_close(slope, torch.stack(expected))
-
-
 def test_dead_neurons_vanish():
     W = [
         [[1, 0], [0, 0], [3, 1]],  # neuron 2 has no input

@@ -244,11 +244,6 @@ def test_a_steep_slope_is_proved_complete():
     prove_complete(steep, regions(steep, -1, 1), -1, 1)
 
 
-def test_general_position_is_proved_complete():
-    net = random_network((3, 5, 5, 1), 8, 0.125)
-    prove_complete(net, regions(net, -1, 1), -1, 1)
-
-
 def test_lines_in_general_position_with_duplicates_are_counted_by_zaslavsky():
     """Eight tangents of a circle, none parallel: 1 + 8 + 28 = 37 regions, also when doubled."""
     angle = 2.6 * np.arange(8)
@@ -257,22 +252,6 @@ def test_lines_in_general_position_with_duplicates_are_counted_by_zaslavsky():
     assert len(regions(once, -16, 16)) == 37
     for change in (with_duplicate, with_opposites):
         assert len(regions(change(once), -16, 16)) == 37
-
-
-def test_opposite_pairs_before_a_second_layer():
-    net = with_opposites(random_network((2, 5, 5, 1), 12, bits=4))
-    plain = random_network((2, 5, 5, 1), 12, bits=4)
-    linear_first = Network(
-        (plain.weights[1] @ plain.weights[0], plain.weights[2]),
-        (plain.weights[1] @ plain.biases[0] + plain.biases[1], plain.biases[2]),
-    )
-    cells = regions(net, -4, 4)
-    # Five lines of the first layer and five of the second, all straight.
-    lines = np.concatenate((plain.weights[0].numpy(), linear_first.weights[0].numpy()))
-    offsets = np.concatenate((plain.biases[0].numpy(), linear_first.biases[0].numpy()))
-    arrangement = Network.of([lines, np.ones((1, 10))], [offsets, [0]])
-    assert len(cells) == len(regions(arrangement, -4, 4))
-    assert len(cells) > len(regions(linear_first, -4, 4))
 
 
 def test_rounding_that_moves_a_hyperplane_is_resolved_and_not_guessed():
@@ -491,20 +470,6 @@ def test_exact_rank_sees_it_in_whichever_region_it_is(side):
     assert found.rank == 2
     assert found.point[1] * side > 0
     assert jacobian_rank(net, -1, 1).rank == 1
-
-
-@pytest.mark.parametrize("slope", [0.0, 0.5])
-def test_rank_through_a_bottleneck(slope):
-    for k in (1, 2, 3):
-        net = random_network((3, 5, k, 5, 3), 20 + k, slope, bits=3)
-        assert jacobian_rank(net, -2, 2).rank == jacobian_rank(net, -2, 2, exact=True).rank <= k
-
-
-def test_exact_rank_agrees_with_the_largest_over_every_region():
-    net = random_network((3, 4, 4, 3), 30, bits=1)
-    cells = regions(net, -1, 1)
-    largest = max(cells.exact_jacobian(r).rank() for r in range(len(cells)))
-    assert jacobian_rank(net, -1, 1, exact=True).rank == largest
 
 
 # Errors

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray, NoBallForm
-from rankcheck.separation.legendre import orthonormal_table, stereographic
+from rankcheck.separation.legendre import stereographic
 from rankcheck.separation.zonal import (
     _rotated,
     cross_by_moments,
@@ -19,30 +19,8 @@ from rankcheck.separation.zonal import (
 )
 
 from .independent import sphere_points, zonal
-from .points import sphere
 
 C = torch.tensor([-1.0, -0.75, -0.2, 0.0, 0.3, 0.9, 1.0], dtype=torch.float64)
-
-
-@pytest.mark.parametrize("d", [2, 3, 4, 9])
-def test_three_routes_to_the_zonal_inner_product(d):
-    for i in range(7):
-        for j in range(7):
-            formula = zonal_inner_product(d, i, j, C)
-            torch.testing.assert_close(zonal_by_moments(d, i, j, C), formula, atol=1e-9, rtol=0)
-            torch.testing.assert_close(zonal_by_quadrature(d, i, j, C), formula, atol=1e-11, rtol=0)
-
-
-@pytest.mark.parametrize("d", [2, 3, 6])
-def test_three_routes_to_the_cross_inner_product(d):
-    for i in range(4):
-        for j in range(4):
-            for k in range(4):
-                formula = cross_inner_product(d, i, j, k, C)
-                moments = cross_by_moments(d, i, j, k, C)
-                torch.testing.assert_close(moments, formula, atol=1e-10, rtol=0)
-                by_rule = cross_by_quadrature(d, i, j, k, C)
-                torch.testing.assert_close(by_rule, formula, atol=1e-11, rtol=0)
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
@@ -88,23 +66,6 @@ def test_the_rule_has_as_few_points_as_its_degree_needs(d):
         assert t.shape == (m, 1)
         assert value.shape == (*C.shape, m, 2 if d == 2 else m)
         assert weight.shape == value.shape[1:]
-
-
-def test_the_formulas_against_sampling():
-    generator = torch.Generator().manual_seed(0)
-    d, number = 3, 400_000
-    v, w = sphere(d, 2, generator)
-    x, y = sphere(d, number, generator), sphere(d, number, generator)
-    left, right = orthonormal_table(d, 3, x @ v), orthonormal_table(d, 3, x @ w)
-    c = v @ w
-    for i in range(4):
-        for j in range(4):
-            mean = (left[:, i] * right[:, j]).mean()
-            torch.testing.assert_close(mean, zonal_inner_product(d, i, j, c), atol=0.02, rtol=0)
-    h, across = orthonormal_table(d, 3, (x * y).sum(-1)), orthonormal_table(d, 3, y @ w)
-    for i, j, k in ((1, 1, 1), (2, 2, 2), (1, 2, 1), (2, 2, 0), (0, 0, 0)):
-        mean = (h[:, i] * left[:, j] * across[:, k]).mean()
-        torch.testing.assert_close(mean, cross_inner_product(d, i, j, k, c), atol=0.02, rtol=0)
 
 
 def test_on_balls_the_moments_are_exact_up_to_one_root():
