@@ -43,7 +43,7 @@ from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.strategies.evolve import evolve
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import DrawSource, Rejected, seed_of
-from rankcheck.verification.run import single_thread
+from rankcheck.parallel.arithmetic import single_thread
 
 STATEMENTS = Path(__file__).with_name("statements")
 EXAMPLES = 2000

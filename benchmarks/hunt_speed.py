@@ -21,8 +21,8 @@ from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Claim
 from rankcheck.hunt import Progress, hunt
+from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.verification.profiles import PROFILES
-from rankcheck.verification.run import single_thread
 from rankcheck.verification.search import Tally, sweep
 
 CLAIM = "rank.jacobian-bounds-cost"

@@ -17,8 +17,8 @@ from rankcheck.catalogue.selection import select
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
 from rankcheck.hunt import hunt
+from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.verification.check import verify_claim
-from rankcheck.verification.one import single_thread
 from rankcheck.verification.profiles import PROFILES, Settings
 
 STATEMENTS = Path(__file__).parent / "statements" / "traps.py"

@@ -28,6 +28,7 @@ FLOORS = (
     ("instances",),
     ("claims",),
     ("catalogue",),
+    ("parallel",),
     ("counterexamples",),
     ("verification",),
     ("hunt",),
@@ -145,4 +146,4 @@ def test_the_graph_sees_lazy_imports() -> None:
     assert "report.notebook" in graph()["rankcheck"]
     assert "hunt.guarding" in graph()["rankcheck"]
     assert "verification.run" in graph()["commands.verify"]
-    assert "verification.workers" in graph()["verification.run"]
+    assert "verification.check" in graph()["verification.one"]

@@ -21,10 +21,10 @@ from rich.console import Console
 
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry
+from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.report.page import claim_page, fragment
 from rankcheck.terminal import table
 from rankcheck.terminal.live import rows_table
-from rankcheck.verification.arithmetic import fix_arithmetic
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import verify_claims

@@ -23,7 +23,7 @@ from rankcheck.audit.watcher import Watcher
 from rankcheck.audit.words import in_words
 from rankcheck.errors import InputError
 from rankcheck.hunt.arguments import check_device
-from rankcheck.verification.run import single_thread
+from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.versions import versions
 
 __all__ = ["audit"]

@@ -2,7 +2,7 @@
 
 A runner yields what was measured in the order of the parts, wherever and in whatever order they
 were measured, on one thread each. So the result does not depend on the runner, to the last bit
-where the processes have the same arithmetic (`rankcheck.verification.arithmetic`).
+where the processes have the same arithmetic (`rankcheck.parallel.arithmetic`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 from rankcheck.audit.part import Job, Part
 from rankcheck.errors import InputError
 from rankcheck.hunt.cluster import connect
-from rankcheck.verification.pool import Died, Done, Pool, Tell
-from rankcheck.verification.run import single_thread
+from rankcheck.parallel.arithmetic import single_thread
+from rankcheck.parallel.pool import Died, Done, Pool, Tell
 
 __all__ = ["Cluster", "Inline", "Processes", "Runner", "runner_for"]
 

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, TextIO
 from rankcheck import files
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
+from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal.plain import readable
-from rankcheck.verification.arithmetic import fix_arithmetic
 
 if TYPE_CHECKING:
     from rankcheck.audit.result import Audit

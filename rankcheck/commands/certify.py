@@ -39,9 +39,9 @@ from rankcheck.commands import exits, limits
 from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_settings, settings
 from rankcheck.errors import InputError
+from rankcheck.parallel.alone import Alone, Stopped
+from rankcheck.parallel.pool import Tell
 from rankcheck.terminal.plain import say
-from rankcheck.verification.alone import Alone, Stopped
-from rankcheck.verification.pool import Tell
 from rankcheck.verification.profiles import Settings
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from contextlib import closing
 
 from rankcheck.commands import limits
 from rankcheck.errors import InstallationError
+from rankcheck.parallel.alone import Alone, Stopped
+from rankcheck.parallel.pool import Tell
 from rankcheck.terminal.plain import say
-from rankcheck.verification.alone import Alone, Stopped
-from rankcheck.verification.pool import Tell
 from rankcheck.versions import versions
 
 HELP = "check that this installation can be trusted"

@@ -27,8 +27,8 @@ from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.experiments.base import SCALES
 from rankcheck.experiments.known import NAMES, experiment
+from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal.plain import one_line, readable, say
-from rankcheck.verification.arithmetic import fix_arithmetic
 
 if TYPE_CHECKING:
     from rankcheck.experiments.base import Experiment, Finding, Part

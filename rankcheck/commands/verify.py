@@ -28,9 +28,9 @@ from rankcheck.commands import exits, limits
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
 from rankcheck.hunt.controls import hunt_control
+from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal import github, table
 from rankcheck.terminal.live import Progress
-from rankcheck.verification.arithmetic import fix_arithmetic
 from rankcheck.verification.ledger import Ledger, Row
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 from rankcheck.verification.run import default_workers, verify_claims
@@ -171,7 +171,7 @@ class Run:
                     self.entries,
                     self.settings,
                     workers=self.workers,
-                    watcher=shown,
+                    progress=shown,
                     limit=self.limit,
                 )
         except KeyboardInterrupt:

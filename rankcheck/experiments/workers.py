@@ -17,9 +17,9 @@ from rankcheck.errors import InputError, short_of_memory
 from rankcheck.experiments.base import Experiment, Part, Place
 from rankcheck.experiments.folder import Finished, Folder
 from rankcheck.experiments.result import rounded
+from rankcheck.parallel.arithmetic import single_thread
+from rankcheck.parallel.pool import Died, Done, Pool, Started, Tell, Told
 from rankcheck.stored import build
-from rankcheck.verification.one import single_thread
-from rankcheck.verification.pool import Died, Done, Pool, Started, Tell, Told
 
 __all__ = ["DEATHS", "NOTICE", "Job", "PartError", "here", "in_processes"]
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import LoadError, load_each
-from rankcheck.verification.alone import Alone, Stopped
+from rankcheck.parallel.alone import Alone, Stopped
+from rankcheck.parallel.pool import Tell
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.pool import Tell
 
 if TYPE_CHECKING:
     from rankcheck.hunt.result import Progress

@@ -21,8 +21,8 @@ from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.cluster import Dask
 from rankcheck.hunt.job import DEATHS, SHARD, Job, endless, late, run_for
 from rankcheck.hunt.shard import Lost, Outcome, Shard, run_shard
-from rankcheck.verification.pool import Died, Done, Overran, Pool, PoolError, Tell
-from rankcheck.verification.traces import place_in
+from rankcheck.parallel.pool import Died, Done, Overran, Pool, PoolError, Tell
+from rankcheck.parallel.traces import place_in
 
 #: A shard and the end of the budget.
 _Task: TypeAlias = tuple[Shard, float | None]

@@ -29,13 +29,10 @@ def verify_claim(
     claim: Claim,
     settings: Settings = Settings(),  # noqa: B008 -- it does not change
     *,
-    advance: Callable[[int], None] | None = None,
-    told: Callable[[float], None] | None = None,
+    progress: Callable[[int | float], None] | None = None,
 ) -> Row:
     """`rankcheck.verification.verify_claim`, with a short hunt of the controls that survive."""
-    return check.verify_claim(
-        claim, replace(settings, hunter=hunt_control), advance=advance, told=told
-    )
+    return check.verify_claim(claim, replace(settings, hunter=hunt_control), progress=progress)
 
 
 def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".rankcheck")) -> Row:

@@ -14,8 +14,8 @@ from rankcheck.errors import InputError, short_of_memory
 from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Lost, Outcome, Shard, run_shard
 from rankcheck.hunt.strategies.base import Strategy
-from rankcheck.verification.run import single_thread
-from rankcheck.verification.traces import ran_out
+from rankcheck.parallel.arithmetic import single_thread
+from rankcheck.parallel.traces import ran_out
 
 #: A shard whose worker has died so often is given up.
 DEATHS = 3

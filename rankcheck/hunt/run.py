@@ -41,12 +41,12 @@ from rankcheck.hunt.result import (
 from rankcheck.hunt.shard import Finding, Lost, Outcome, Shard
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
+from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import RAN_OUT
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import PROFILES
-from rankcheck.verification.run import single_thread
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, wide
 from rankcheck.verification.search import Tally
 

@@ -10,10 +10,11 @@ import pytest
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.registry import Malformed
 from rankcheck.errors import ClaimFalse, InstallationError
+from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.pytest_plugin.options import Options
 from rankcheck.pytest_plugin.properties import CLAIM, VERDICT, put, said_of
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.one import single_thread, stopped_by
+from rankcheck.verification.one import stopped_by
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.verdicts import VERDICTS
+from rankcheck.parallel.pool import Done, Lost, Started, Told
 from rankcheck.terminal import table
 from rankcheck.terminal.display import Display
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.watcher import Watcher
+from rankcheck.verification.run import Event
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "rows_table"]
 
 
-class Progress(Display, Watcher):
+class Progress(Display):
     """Shows the claims of a run as they are verified, and keeps their rows.
 
     On a terminal this is a table that fills; it is printed whole at the end.
@@ -45,22 +46,26 @@ class Progress(Display, Watcher):
             found = [(table.cells(row), row) for row in rows]
             self.console.print(rows_table(found, self.console.width, live=False))
 
-    def started(self, entry: Entry) -> None:
-        self._running[entry.id] = (entry, time.monotonic(), 0)
+    def __call__(self, event: Event) -> None:
+        """Take in what happens."""
+        match event:
+            case Started(entry):
+                self._running[entry.id] = (entry, time.monotonic(), 0)
+            case Told(entry, int(instances)):
+                entry, since, seen = self._running[entry.id]
+                self._running[entry.id] = (entry, since, seen + instances)
+            case Told(entry, share):
+                if entry.id not in self._remade and not self.live:
+                    self.say(
+                        f"{entry.id} holds on the recorded result; its experiment is made again"
+                    )
+                self._remade[entry.id] = share
+            case Lost(text):
+                self.say(text)
+            case Done(_, row):
+                self._finish(row)
 
-    def advanced(self, entry: Entry, instances: int) -> None:
-        entry, since, seen = self._running[entry.id]
-        self._running[entry.id] = (entry, since, seen + instances)
-
-    def remade(self, entry: Entry, share: float) -> None:
-        if entry.id not in self._remade and not self.live:
-            self.say(f"{entry.id} holds on the recorded result; its experiment is made again")
-        self._remade[entry.id] = share
-
-    def noticed(self, text: str) -> None:
-        self.say(text)
-
-    def finished(self, row: Row) -> None:
+    def _finish(self, row: Row) -> None:
         self._running.pop(row.id, None)
         self._remade.pop(row.id, None)
         self.rows.append(row)

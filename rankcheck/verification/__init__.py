@@ -2,10 +2,9 @@
 
 What lives here: one claim (`check`, with `search` and `controls`, and below them `batching`,
 `evaluation`, which the hunt uses too), claims about recorded `experiments`, many
-claims (`run`, `workers` and the `pool` of processes), what they leave (`ledger`, `counts`), and
-`certify`.
-May import: `counterexamples`, `catalogue`, `claims`, and what is below them. The names below are
-imported on first use: `profiles`, `ledger`, `pool` and `run` do not import torch.
+claims (`run`), what they leave (`ledger`, `counts`), and `certify`.
+May import: `counterexamples`, `parallel`, `catalogue`, `claims`, and what is below them. The names
+below are imported on first use: `profiles`, `ledger` and `run` do not import torch.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from rankcheck.verification.ledger import Ledger, LedgerError, Row, read_ledger
     from rankcheck.verification.profiles import PROFILES, Profile, Settings, profile
     from rankcheck.verification.run import verify_claims
-    from rankcheck.verification.watcher import Watcher
 
 __all__ = [
     "PROFILES",
@@ -30,7 +28,6 @@ __all__ = [
     "Profile",
     "Row",
     "Settings",
-    "Watcher",
     "profile",
     "read_ledger",
     "verify_claim",
@@ -45,6 +42,5 @@ __getattr__ = door(
         ".ledger": ("Ledger", "LedgerError", "Row", "read_ledger"),
         ".profiles": ("PROFILES", "Profile", "Settings", "profile"),
         ".run": ("verify_claims",),
-        ".watcher": ("Watcher",),
     },
 )

@@ -32,8 +32,7 @@ def verify_claim(
     claim: Claim,
     settings: Settings = Settings(),  # noqa: B008 -- it does not change
     *,
-    advance: Callable[[int], None] | None = None,
-    told: Callable[[float], None] | None = None,
+    progress: Callable[[int | float], None] | None = None,
 ) -> Row:
     """Verify a claim; returns its row of the ledger.
 
@@ -45,8 +44,8 @@ def verify_claim(
 
     Args:
         settings: profile, seed, and the folder for the certificate of a new counterexample.
-        advance: called with the number of instances whenever some more were evaluated.
-        told: called with the share of an experiment that has been made again.
+        progress: called with the number of instances whenever some more were evaluated, and with
+            the share (a float) of an experiment that has been made again.
 
     Raises:
         ClaimError: if the body returns anything but relations.
@@ -62,7 +61,7 @@ def verify_claim(
                 row = _replayed(claim)
             else:
                 row = on_experiments(
-                    claim, settings, lambda: _searched(claim, settings, advance), told
+                    claim, settings, lambda: _searched(claim, settings, progress), progress
                 )
         except BatchError as error:
             row = Row.of(claim, "failed", messages=(str(error),))
@@ -90,10 +89,10 @@ def _replayed(claim: Claim) -> Row:
     return Row.of(claim, "refuted", certificate=shown_path(path), counterexample=proved)
 
 
-def _searched(claim: Claim, settings: Settings, advance: Callable[[int], None] | None) -> Row:
+def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] | None) -> Row:
     """The row of a claim that is said to hold."""
     assert claim.instances is not None
-    found = search(claim, settings, advance)
+    found = search(claim, settings, progress)
     facts = found.facts(claim)
     if found.violation is not None and claim.instances.recording is not None:
         return Row.of(claim, "failed", **facts)  # `on_experiments` says why

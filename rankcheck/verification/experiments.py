@@ -33,7 +33,7 @@ def on_experiments(
     claim: Claim,
     settings: Settings,
     search: Callable[[], Row],
-    told: Callable[[float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Row:
     """The row of a claim: that of `search`, on the record and on the experiment made again.
 
@@ -41,7 +41,7 @@ def on_experiments(
 
     Args:
         search: evaluates the claim and its controls on what its generator yields.
-        told: called with the share of the experiment that has been made again.
+        progress: called with the share of the experiment that has been made again.
     """
     recording = recording_of(claim.instances)
     if recording is None:
@@ -60,10 +60,13 @@ def on_experiments(
         return replace(row, messages=("\n".join([said, *_lines(record)]),))
     if not row.expected or not settings.profile.remakes:
         return row
-    told = told or (lambda share: None)
     with ExitStack() as stack:
         try:
-            again = recording.again(settings.seed, settings.folder / FOLDER, told)
+            again = recording.again(
+                settings.seed,
+                settings.folder / FOLDER,
+                lambda share: progress(float(share)) if progress is not None else None,
+            )
             made = stack.enter_context(again)
         except (InputError, OSError) as error:
             said = f"{claim.id} is undecided: its experiment cannot be made again: {error}"

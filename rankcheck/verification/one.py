@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError, short_of_memory
+from rankcheck.parallel.traces import raised
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
-from rankcheck.verification.traces import raised
 
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["single_thread", "stopped_by", "unfinished", "verify_entry"]
+__all__ = ["stopped_by", "unfinished", "verify_entry"]
 
 
 def verify_entry(
     entry: Entry,
     claim: Claim | BrokenClaim,
     settings: Settings,
-    advance: Callable[[int], None],
-    told: Callable[[float], None] | None = None,
+    progress: Callable[[int | float], None] | None = None,
 ) -> Row:
     """The row of one claim; it has failed if its check raises or it is not well formed.
 
@@ -37,7 +35,7 @@ def verify_entry(
     from rankcheck.verification.check import verify_claim  # torch
 
     try:
-        return verify_claim(claim, settings, advance=advance, told=told)
+        return verify_claim(claim, settings, progress=progress)
     except Exception as error:
         return stopped_by(entry, error)
 
@@ -59,16 +57,3 @@ def unfinished(
     """The row of a claim whose verification did not finish; `seconds` is what it took."""
     said = "is undecided" if verdict == "undecided" else "failed"
     return Row.of(entry, verdict, seconds=seconds, messages=(f"{entry.id} {said}: {reason}",))
-
-
-@contextmanager
-def single_thread() -> Iterator[None]:
-    """Limit torch to one thread: faster for small matrices, and the same result everywhere."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

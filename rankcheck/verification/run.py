@@ -8,18 +8,33 @@ torch is imported only where claims are verified: with several workers, not in t
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
+from typing import TypeAlias
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load_each
+from rankcheck.parallel.alone import how
+from rankcheck.parallel.arithmetic import single_thread
+from rankcheck.parallel.executors import Limits, Unfinished, Work, executor_for
+from rankcheck.parallel.pool import Done, Lost, Started, Tell, Told
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.one import single_thread, verify_entry
+from rankcheck.verification.one import unfinished, verify_entry
 from rankcheck.verification.profiles import Settings
-from rankcheck.verification.watcher import Watcher
 
-__all__ = ["default_workers", "single_thread", "verify_claims"]
+__all__ = ["Event", "default_workers", "verify_claims"]
+
+#: What happens in a run: a claim begins; so many more instances of it were evaluated (an int), or
+#: so much of its experiment has been made again (a float); its row is complete; something happened
+#: that belongs to no claim.
+Event: TypeAlias = Started[Entry] | Told[Entry] | Done[Entry] | Lost
+
+#: A claim reports its progress at most once in so many seconds: a pipe carries it.
+SELDOM = 0.1
 
 
 def default_workers(claims: int) -> int:
@@ -36,19 +51,21 @@ def verify_claims(
     settings: Settings,
     *,
     workers: int = 1,
-    watcher: Watcher | None = None,
     limit: float | None = None,
+    progress: Callable[[Event], object] = lambda event: None,
 ) -> list[Row]:
     """Verify the claims; returns their rows in the order of the entries.
 
-    A claim whose check raises has failed, and one whose worker dies is undecided; the row says why.
+    A claim whose check raises has failed. One whose worker dies, or that takes longer than the
+    limit, is undecided, and another worker continues with the rest. The row says why.
 
     Args:
         limit: seconds for each claim, and for the import of the files; a claim that takes longer is
             undecided. Without one, and with one worker, claims are verified in this process.
 
     Raises:
-        LoadError: if a file of claims cannot be imported; before any claim is verified.
+        InputError: if a file of claims cannot be imported, or not within the limit, or all workers
+            die while they import them; before any claim is verified there.
         InstallationError: if a canary comes out wrong, in this process or in a worker; before any
             claim is verified there.
         ValueError: if `workers` or `limit` is not positive.
@@ -57,26 +74,75 @@ def verify_claims(
         raise ValueError(f"received {workers} workers; a run has at least one")
     if limit is not None and not limit > 0:
         raise ValueError(f"the limit is {limit}; it is a positive number of seconds, or None")
-    watcher = watcher or Watcher()
-    if entries and (limit is not None or (workers > 1 and len(entries) > 1)):
-        from rankcheck.verification.workers import spread
+    if not entries:
+        return []
+    apart = limit is not None or (workers > 1 and len(entries) > 1)
+    order = list(range(len(entries)))
+    if apart:  # the costly claims come first, so that none of them runs alone at the end
+        order.sort(key=lambda index: -entries[index].effort)
+    rows: dict[int, Row] = {}
 
-        return spread(entries, settings, min(workers, len(entries)), watcher, limit)
-    rows: list[Row] = []
-    claims = load_each(entries)
-    from rankcheck.verification.canaries import check_canaries  # torch
+    def passed_on(event: Started[int] | Told[int] | Lost) -> None:
+        match event:
+            case Started(index):
+                progress(Started(entries[index]))
+            case Told(index, value):
+                progress(Told(entries[index], value))
+            case Lost(text):
+                progress(Lost(f"{text}; the others go on"))
 
-    check_canaries()
+    work = Work(
+        partial(_prepare, entries, settings), [entry.file for entry in entries], limit, _warm
+    )
+    limits = Limits(math.inf if limit is None else limit)
+    with closing(executor_for(min(workers, len(entries)) if apart else None, work)) as executor:
+        for end in executor.run(order, limits, passed_on):
+            index, entry = end.task, entries[end.task]
+            if isinstance(end, Unfinished):
+                said = f"its check {how(end, [entry.file])}"
+                rows[index] = unfinished(entry, said, seconds=end.seconds)
+            else:
+                rows[index] = end.answer
+            progress(Done(entry, rows[index]))
+    return [rows[index] for index in range(len(entries))]
+
+
+def _warm() -> None:
+    """What takes seconds and is no matter of the files: torch, and the canaries."""
+    import numpy  # noqa: F401
+    from hypothesis import find, strategies
+
+    # When Hypothesis first sees numpy it looks through all that is in memory: little before torch.
+    find(strategies.none(), lambda _: True)
+
+    from rankcheck.verification.canaries import check_canaries
+
     with single_thread():
-        for entry, claim in zip(entries, claims, strict=True):
-            watcher.started(entry)
-            row = verify_entry(
-                entry,
-                claim,
-                settings,
-                partial(watcher.advanced, entry),
-                partial(watcher.remade, entry),
-            )
-            rows.append(row)
-            watcher.finished(row)
-    return rows
+        check_canaries()
+
+
+def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:
+    """Import the files; returns what verifies the claim of a number."""
+    claims = load_each(entries)
+
+    def run(index: int, progress: Tell) -> Row:
+        return verify_entry(entries[index], claims[index], settings, _seldom(progress))
+
+    return run
+
+
+def _seldom(progress: Tell) -> Callable[[int | float], None]:
+    """Report the latest share, and the sum of the numbers of instances, once in a while."""
+    instances = 0
+    last: dict[type, float] = {}
+
+    def report(value: int | float) -> None:
+        nonlocal instances
+        if isinstance(value, int):
+            value = instances = instances + value
+        if time.monotonic() - last.get(type(value), -math.inf) > SELDOM:
+            progress(value)
+            last[type(value)] = time.monotonic()
+            instances = 0 if isinstance(value, int) else instances
+
+    return report

@@ -14,7 +14,7 @@ from rankcheck.audit.points import measure_points
 from rankcheck.audit.shards import Inline, Processes, runner_for
 from rankcheck.errors import InputError
 from rankcheck.networks import Network
-from rankcheck.verification.pool import Died, Done, Started
+from rankcheck.parallel.pool import Died, Done, Started
 
 from .nets import diagonal, model_of, normal, random_model
 

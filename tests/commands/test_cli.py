@@ -550,7 +550,7 @@ def test_quick_answers_need_no_torch():
     """In a process of its own: here, torch is imported already."""
     code = (
         "import sys; from rankcheck.commands.cli import main\n"
-        "from rankcheck.verification import Row, Settings, Watcher, read_ledger, verify_claims\n"
+        "from rankcheck.verification import Row, Settings, read_ledger, verify_claims\n"
         "lines = '--help', '--version', 'verify --help', 'experiment --help', 'list', 'show rank'\n"
         "for line in lines:\n"
         "    try: main(line.split())\n"

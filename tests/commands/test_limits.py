@@ -11,8 +11,9 @@ import pytest
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import cli, limits
 from rankcheck.hunt import apart
-from rankcheck.verification import alone, arithmetic, workers
-from rankcheck.verification.pool import Overran
+from rankcheck.parallel import arithmetic, executors
+from rankcheck.parallel.executors import Unfinished
+from rankcheck.verification import run
 from rankcheck.verification.profiles import PROFILES, Settings
 from rankcheck.verification.run import verify_claims
 
@@ -83,7 +84,7 @@ def test_a_claim_without_end_is_undecided_and_the_others_go_on(mine, capsys):
 @pytest.mark.parametrize("command", ["verify", "hunt"])
 def test_an_import_without_end_is_wrong_input(mine, capsys, monkeypatch, command):
     # The loop comes before anything that imports torch, which is not limited.
-    monkeypatch.setattr(workers, "_warm", int)
+    monkeypatch.setattr(run, "_warm", int)
     monkeypatch.setattr(apart, "_warm", int)
     path = mine(claim("body"))
     path.write_text("while True: pass\n" + path.read_text())
@@ -177,22 +178,17 @@ def test_a_certificate_of_a_body_without_end_is_undecided(mine, capsys):
     ],
 )
 def test_what_is_not_answered(mine, capsys, monkeypatch, arguments, code, said):
-    class Slow:
-        """A pool whose worker does not answer."""
+    class Slow(executors.Inline):
+        """A worker process that does not answer."""
 
-        def __init__(self, prepare, workers, **options):
-            pass
+        def __init__(self, work, workers):
+            super().__init__(work)
 
-        def submit(self, task, **limits):
-            pass
+        def run(self, tasks, *options):
+            for task in tasks:
+                yield Unfinished(task, "did not end within 9 s", 9.0)
 
-        def events(self):
-            yield Overran("a question", 9.0, "")
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr(alone, "Pool", Slow)
+    monkeypatch.setattr(executors, "Processes", Slow)
     mine(claim("fine"))
     assert cli.main([*arguments, "--limit", "9"]) == code
     out, err = capsys.readouterr()

@@ -10,8 +10,8 @@ import pytest
 from rankcheck.claims import registry
 from rankcheck.commands.cli import main
 from rankcheck.errors import InputError
-from rankcheck.verification import alone
-from rankcheck.verification.pool import Died
+from rankcheck.parallel import executors
+from rankcheck.parallel.executors import Unfinished
 
 HEAD = """
 import torch
@@ -129,24 +129,20 @@ def test_a_certificate_is_not_wrong_because_memory_is_short(mine, capsys):
     ],
 )
 def test_a_process_that_the_kernel_kills(mine, capsys, monkeypatch, command, code, said):
-    class Killed:
-        """A pool whose worker imports the files, and is killed then."""
+    class Killed(executors.Inline):
+        """A worker process that imports the files, and is killed then."""
 
-        def __init__(self, *arguments, **options):
-            self.run = arguments[0]()
+        def __init__(self, work, workers):
+            super().__init__(work)
 
-        def submit(self, task, **limits):
-            self.task = task
+        def run(self, tasks, *options):
+            for task in tasks:
+                if task == ("known", 0):
+                    yield from super().run([task], *options)
+                else:
+                    yield Unfinished(task, "lost its process (SIGKILL, out of memory?)")
 
-        def events(self):
-            if self.task == ("known", 0):
-                yield alone.Done(self.task, self.run(self.task, None))
-            yield Died(self.task, "SIGKILL, out of memory?")
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr(alone, "Pool", Killed)
+    monkeypatch.setattr(executors, "Processes", Killed)
     mine(fine="")
     assert main([*command, "--limit", "9"]) == code
     out, err = capsys.readouterr()
@@ -191,7 +187,7 @@ def refuses():
 
 
 def test_a_worker_that_cannot_be_prepared_says_why(monkeypatch):
-    from rankcheck.verification import pool
+    from rankcheck.parallel import pool
 
     class Pipe:
         def __init__(self):

@@ -41,7 +41,10 @@ ALLOWED = {
         "report/page.py",
         "pydoc.locate",
     ): "the witness of a claim, a name that begins with rankcheck.",
-    ("verification/pool.py", "pickle.loads"): "what this process has sent to its own worker",
+    ("parallel/pool.py", "pickle.loads"): "what this process has sent to its own worker",
+    ("parallel/dask.py", "pickle.loads"): "what a client has sent to its own cluster",
+    ("parallel/executors.py", "pickle.loads"): "an error of this process, to see if it can be sent",
+    ("parallel/executors.py", "importlib.import_module"): "a file of that room, by its name",
 }
 
 

@@ -9,8 +9,8 @@ import pytest
 from rankcheck.catalogue.selection import select
 from rankcheck.hunt import Progress
 from rankcheck.hunt.apart import Apart, Known
+from rankcheck.parallel.pool import Done, Overran, Pool, Told
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.pool import Done, Overran, Pool, Told
 
 SELECTOR = f"{Path(__file__).with_name('statements.py')}::hunted.true"
 
@@ -24,7 +24,7 @@ def stopped(monkeypatch):
 
         def events(pool):
             task = tasks[-1]
-            if task[0] == "known":
+            if task[1][0] == "known":
                 yield Done(task, Known({"claim": "hunted.true"}))
                 return
             yield from (Told(task, progress) for progress in told)

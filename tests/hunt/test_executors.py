@@ -23,7 +23,7 @@ from rankcheck.hunt.job import Job, Target, run_for, run_within
 from rankcheck.hunt.plan import Plan
 from rankcheck.hunt.shard import Lost, Outcome
 from rankcheck.hunt.strategies import Corpus, Screen
-from rankcheck.verification.pool import Done, Overran, Started
+from rankcheck.parallel.pool import Done, Overran, Started
 
 from .deadly import Deadly, Sleeps
 from .test_run import told

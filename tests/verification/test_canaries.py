@@ -17,9 +17,9 @@ from rankcheck.counterexamples import instance
 from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.errors import InstallationError
 from rankcheck.instances.source import Source
+from rankcheck.parallel.pool import Pool
 from rankcheck.verification import canaries, check, controls, scope, search, stages
 from rankcheck.verification.ledger import Mutants
-from rankcheck.verification.pool import Pool
 
 SATISFIED = Judgement("satisfied", 128)
 

@@ -207,7 +207,7 @@ def test_every_instance_is_told_of(declare, tmp_path):
     """A display of the progress adds these up."""
     told: list[int] = []
     claim = declare(amgm, squares(), tight=ones())
-    row = verify_claim(claim, Settings(SMALL, folder=tmp_path), advance=told.append)
+    row = verify_claim(claim, Settings(SMALL, folder=tmp_path), progress=told.append)
     searched = (row.scope.counts, row.tight_swept, row.swept, row.drawn)
     assert all(counts.total > 0 for counts in searched)
     assert sum(told) == sum(counts.total for counts in searched)

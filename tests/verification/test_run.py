@@ -6,10 +6,10 @@ import pytest
 
 from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
+from rankcheck.parallel.pool import Done, Started, Told
 from rankcheck.verification.one import unfinished
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.run import default_workers, verify_claims
-from rankcheck.verification.watcher import Watcher
 
 SOURCE = '''
 from rankcheck import conjecture, leq
@@ -34,30 +34,16 @@ def entries(tmp_path):
     registry.forget("run.square")
 
 
-class Events(Watcher):
-    def __init__(self):
-        self.seen = []
-
-    def started(self, entry):
-        self.seen.append(("started", entry.id))
-
-    def advanced(self, entry, instances):
-        assert instances > 0
-        self.seen.append(("advanced", entry.id))
-
-    def finished(self, row):
-        self.seen.append(("finished", row.id))
-
-
 def test_a_run_tells_what_happens(entries, tmp_path):
-    watcher = Events()
+    seen: list = []
     small = Settings(Profile("small", drawn=5, batches=4, size=64, single=4), folder=tmp_path)
-    [row] = verify_claims(entries, small, watcher=watcher)
+    [row] = verify_claims(entries, small, progress=seen.append)
     assert (row.id, row.verdict) == ("run.square", "guarded")
-    events = [event for event, _ in watcher.seen]
-    assert {name for _, name in watcher.seen} == {"run.square"}
-    assert (events[0], events[-1]) == ("started", "finished")
-    assert set(events[1:-1]) == {"advanced"}
+    [entry] = entries
+    first, *between, last = seen
+    assert (first, last) == (Started(entry), Done(entry, row))
+    assert all(isinstance(event, Told) and event.value > 0 for event in between)
+    assert between
 
 
 def test_what_did_not_finish_says_why(entries):

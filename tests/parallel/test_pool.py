@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from rankcheck.verification import pool as pool_
-from rankcheck.verification.pool import (
+from rankcheck.parallel import pool as pool_
+from rankcheck.parallel.pool import (
     Died,
     Done,
     Lost,
@@ -104,8 +104,8 @@ def test_closing_the_events_stops_the_workers():
 
 def test_workers_end_with_a_parent_that_is_killed():
     code = (
-        "from rankcheck.verification.pool import Pool, Told\n"
-        "from tests.verification.tasks import numbers\n"
+        "from rankcheck.parallel.pool import Pool, Told\n"
+        "from tests.parallel.tasks import numbers\n"
         "if __name__ == '__main__':\n"
         "    pool = Pool(numbers, 1)\n"
         "    pool.submit(['sleep', 600])\n"

@@ -38,7 +38,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from rankcheck.errors import InputError, InstallationError, short_of_memory
-from rankcheck.verification.arithmetic import fix_arithmetic
+from rankcheck.parallel.arithmetic import fix_arithmetic
 
 __all__ = [
     "Died",

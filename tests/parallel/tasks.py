@@ -1,4 +1,4 @@
-"""What the workers of `test_pool` do; here, because a spawned process imports it."""
+"""What the workers of the tests here do; a spawned process imports it."""
 
 import os
 import signal
@@ -31,6 +31,15 @@ def numbers():
                 return os.getpid()
             case ["exit", code]:
                 os._exit(code)
+            case "refuse":
+                raise InputError("these numbers are no good")
+            case "raise":
+                return {}["nothing"]
+            case "memory":
+                return bytearray(1 << 50)
+            case ["nap", number]:
+                time.sleep(0.05)
+                return number
             case "print":
                 print("printed", end="")
             case ["once", path]:
@@ -47,6 +56,11 @@ def numbers():
         return None
 
     return run
+
+
+def files_of(module):
+    """The file of a module, as if it were that of a claim."""
+    return [Path(module.__file__)]
 
 
 def one_of_two(folder):
