@@ -23,11 +23,11 @@ from rankcheck.counterexamples.describe import (
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement, exact_instance
 from rankcheck.counterexamples.rounding import furthest
-from rankcheck.counterexamples.traces import innermost
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, ReplaySource
+from rankcheck.parallel.traces import innermost
 
 #: Descriptions of instances are cut off after so many characters; the certificate has them whole.
 READABLE = 2000

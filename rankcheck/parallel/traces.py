@@ -8,13 +8,26 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rankcheck.catalogue.entry import shown_path
-from rankcheck.counterexamples.traces import innermost
 from rankcheck.errors import short_of_memory
 
-__all__ = ["place_in", "place_of", "raised", "ran_out"]
+__all__ = ["innermost", "place_in", "place_of", "raised", "ran_out"]
 
 #: A line of a traceback as `faulthandler` writes it.
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
+
+
+def innermost(
+    error: BaseException, files: Iterable[Path], *, elsewhere: bool = False
+) -> traceback.FrameSummary | None:
+    """The innermost frame of a traceback that lies in some files; None without one.
+
+    Args:
+        elsewhere: whether the innermost frame of all is taken if none lies there.
+    """
+    known = {str(path) for path in files}
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if frame.filename in known]
+    return next(reversed(inside or (frames if elsewhere else [])), None)
 
 
 def raised(error: BaseException, file: Path) -> str:
