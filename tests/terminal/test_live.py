@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from rankcheck.parallel.pool import Done, Started, Told
 from rankcheck.catalogue.entry import Entry
 from rankcheck.terminal import display
 from rankcheck.terminal.display import Display
@@ -26,13 +27,13 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
     assert shown.live
     with shown:
         for number in range(139):
-            shown.finished(row(number))
-        shown.started(ENTRY)
-        shown.advanced(ENTRY, 512)
-        shown.advanced(ENTRY, 512)
+            shown(Done(ENTRY, row(number)))
+        shown(Started(ENTRY))
+        shown(Told(ENTRY, 512))
+        shown(Told(ENTRY, 512))
         rendered = shown.render()
         assert rendered.row_count <= 40
-        shown.finished(row(139))
+        shown(Done(ENTRY, row(139)))
     screen = io.StringIO()
     Console(file=screen, width=100).print(rendered)
     assert "139 of 140 claims" in screen.getvalue()
@@ -48,13 +49,13 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
 def test_an_experiment_that_is_made_again_is_seen_to_go_on(row, terminal):
     shown = Progress(terminal, 2)
     with shown:
-        shown.started(ENTRY)
-        shown.remade(ENTRY, 0.0)
-        shown.remade(ENTRY, 0.456)
+        shown(Started(ENTRY))
+        shown(Told(ENTRY, 0.0))
+        shown(Told(ENTRY, 0.456))
         screen = io.StringIO()
         Console(file=screen, width=100).print(shown.render())
-        shown.finished(row(id=ENTRY.id))
-        shown.started(ENTRY)
+        shown(Done(ENTRY, row(id=ENTRY.id)))
+        shown(Started(ENTRY))
         after = io.StringIO()
         Console(file=after, width=100).print(shown.render())
     assert re.search(r"t\.square +conjecture +made 46%", screen.getvalue())
@@ -65,9 +66,9 @@ def test_elsewhere_an_experiment_that_is_made_again_is_a_line():
     stream = io.StringIO()
     shown = Progress(stream, 1)
     with shown:
-        shown.started(ENTRY)
+        shown(Started(ENTRY))
         for share in (0.0, 0.5, 1.0):
-            shown.remade(ENTRY, share)
+            shown(Told(ENTRY, share))
     said = "t.square holds on the recorded result; its experiment is made again"
     assert stream.getvalue().count(said) == 1
 
@@ -80,8 +81,8 @@ def test_the_live_table_fits_a_small_terminal(row, terminal, monkeypatch, column
     shown = Progress(terminal, 140)
     with shown:
         for number in range(50):
-            shown.finished(row(number))
-        shown.started(ENTRY)
+            shown(Done(ENTRY, row(number)))
+        shown(Started(ENTRY))
         screen = io.StringIO()
         Console(file=screen, width=columns, height=lines).print(shown.render())
     drawn = screen.getvalue().splitlines()
@@ -105,9 +106,9 @@ def test_elsewhere_a_finished_claim_is_a_line(row):
     shown = Progress(stream, 10)
     assert not shown.live
     with shown:
-        shown.started(ENTRY)
-        shown.advanced(ENTRY, 512)
-        shown.finished(row(7))
+        shown(Started(ENTRY))
+        shown(Told(ENTRY, 512))
+        shown(Done(ENTRY, row(7)))
     assert stream.getvalue().startswith("[ 1/10] undecided  bottleneck.second-")
     assert stream.getvalue().count("\n") == 1
 
@@ -115,7 +116,7 @@ def test_elsewhere_a_finished_claim_is_a_line(row):
 def test_what_is_said_stands_above_the_live_part(row, terminal):
     shown = Progress(terminal, 2)
     with shown:
-        shown.finished(row(7))
+        shown(Done(ENTRY, row(7)))
         shown.say("a [bold] text")
     shown.say("the end")
     lines = plain(terminal.getvalue()).splitlines()
