@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rankcheck.parallel.pool import Done, Started, Told
 from rankcheck.catalogue.entry import Entry
+from rankcheck.parallel.pool import Done, Started, Told
 from rankcheck.terminal import display
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.live import Progress
