@@ -27,7 +27,7 @@ from rankcheck.errors import short_of_memory
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, ReplaySource
-from rankcheck.parallel.traces import innermost
+from rankcheck.parallel.traces import innermost, named
 
 #: Descriptions of instances are cut off after so many characters; the certificate has them whole.
 READABLE = 2000
@@ -112,12 +112,10 @@ def raised_message(
         by: what raised it, the body or the generator.
     """
     frame = innermost(error, [claim.file], elsewhere=True)
-    text = " ".join(str(error).split())
-    name, because = type(error).__name__, f": {text}" if text else ""
     lines = [
-        f"{claim.id} is undecided: its {by} ran out of memory ({name}{because})"
+        f"{claim.id} is undecided: its {by} ran out of memory ({named(error)})"
         if short_of_memory(error)
-        else f"{claim.id} failed: its {by} raised {name}{because}"
+        else f"{claim.id} failed: its {by} raised {named(error)}"
     ]
     if frame is not None:
         lines.append(f"  at {shown_path(Path(frame.filename))}:{frame.lineno}: {frame.line}")

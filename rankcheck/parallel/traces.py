@@ -10,7 +10,7 @@ from pathlib import Path
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.errors import short_of_memory
 
-__all__ = ["innermost", "place_in", "place_of", "raised", "ran_out"]
+__all__ = ["innermost", "named", "place_in", "place_of", "raised", "ran_out"]
 
 #: A line of a traceback as `faulthandler` writes it.
 _FRAME = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
@@ -30,6 +30,16 @@ def innermost(
     return next(reversed(inside or (frames if elsewhere else [])), None)
 
 
+def named(error: BaseException) -> str:
+    """The type of an error and its message, on one line.
+
+    >>> named(ValueError("two\\nlines")), named(KeyboardInterrupt())
+    ('ValueError: two lines', 'KeyboardInterrupt')
+    """
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def raised(error: BaseException, file: Path) -> str:
     """What a check raised, and where: the last line in the file of the claim, or the last line.
 
@@ -39,17 +49,14 @@ def raised(error: BaseException, file: Path) -> str:
     if short_of_memory(error):
         return f"its check {ran_out(error, [file])}{notes}"
     at = _shown(innermost(error, [file], elsewhere=True))
-    at = at and f" at {at}"
-    text = " ".join(str(error).split())
-    return f"its check raised {type(error).__name__}{at}" + (f": {text}" if text else "") + notes
+    kind, colon, text = named(error).partition(": ")
+    return f"its check raised {kind}{at and f' at {at}'}{colon}{text}{notes}"
 
 
 def ran_out(error: BaseException, files: Iterable[Path]) -> str:
     """That memory was short, and where: what follows "its check"."""
     at = place_of(error, files)
-    at = at and f" at {at}"
-    text = " ".join(str(error).split())
-    return f"ran out of memory{at} ({type(error).__name__}{text and f': {text}'})"
+    return f"ran out of memory{at and f' at {at}'} ({named(error)})"
 
 
 def place_of(error: BaseException, files: Iterable[Path]) -> str:

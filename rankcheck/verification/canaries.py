@@ -25,6 +25,7 @@ from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.errors import InstallationError
 from rankcheck.instances.source import Instances, Source, instances
+from rankcheck.parallel.traces import named
 from rankcheck.scalars import constant
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.ledger import Row
@@ -241,8 +242,7 @@ def outcomes() -> Iterator[tuple[Canary, str | None]]:
                 try:
                     wrong = canary.run(Path(folder))
                 except Exception as error:
-                    said = " ".join(str(error).split())
-                    wrong = f"it raised {type(error).__name__}: {said}"
+                    wrong = f"it raised {named(error)}"
                 yield canary, wrong
     finally:
         torch.set_num_threads(threads)

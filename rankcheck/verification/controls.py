@@ -18,6 +18,7 @@ from rankcheck.claims.variants import derived, derived_name, mutant, without
 from rankcheck.counterexamples.describe import selector
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
+from rankcheck.parallel.traces import named
 from rankcheck.verification.evaluation import instance_text
 from rankcheck.verification.ledger import Mutants
 from rankcheck.verification.profiles import Settings
@@ -55,8 +56,7 @@ def check_control(claim: Claim, control: Claim, name: str, settings: Settings) -
     found = search(control, settings, control=True)
     violation, why = found.violation, ""
     if violation is None and found.raised:
-        error = found.raised[0].error
-        why = f"; it raised {type(error).__name__}: {' '.join(str(error).split())}"
+        why = f"; it raised {named(found.raised[0].error)}"
     elif violation is None:
         nearest = _nearest(claim, control, found)
         violation, why = _hunted(claim, control, name, nearest, settings)

@@ -24,6 +24,7 @@ from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource, Source
+from rankcheck.parallel.traces import named
 from rankcheck.verification.counts import Counts
 
 __all__ = [
@@ -95,16 +96,12 @@ class Raised:
 
     def sentence(self, claim: Claim) -> str:
         """What was raised at which shape, the rule, and the instance."""
-        said = " ".join(str(self.error).split())
+        kind, _, text = named(self.error).partition(": ")
+        what, why = f"raised {kind}", f"{text}; a body accepts every instance of its family"
         if self.short:
-            return (
-                f"{claim.id} {RAN_OUT} at the shape {self.record.integers}: "
-                f"{type(self.error).__name__}{said and f': {said}'}\n  {self.describe(claim)}"
-            )
-        return (
-            f"{claim.id} raised {type(self.error).__name__} at the shape {self.record.integers}: "
-            f"{said}; a body accepts every instance of its family\n  {self.describe(claim)}"
-        )
+            what, why = RAN_OUT, named(self.error)
+        shape = self.record.integers
+        return f"{claim.id} {what} at the shape {shape}: {why}\n  {self.describe(claim)}"
 
     @property
     def short(self) -> bool:

@@ -14,9 +14,10 @@ from rankcheck.catalogue.selection import select
 from rankcheck.instances import matrices, networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, nuclear_norm, rank
-from rankcheck.verification.batching import BatchError, _leaves, check_batching
+from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.certify import from_search
 from rankcheck.verification.check import verify_claim
+from rankcheck.verification.places import leaves
 from rankcheck.verification.profiles import Profile, Settings
 
 pytestmark = pytest.mark.slow  # every claim of the ledger is checked
@@ -363,7 +364,7 @@ def test_verify_fails_the_claim_and_certify_refuses_it(declare, tmp_path):
 def test_a_part_that_contains_itself_is_read_to_a_depth():
     part: dict[str, Any] = {"x": torch.ones(2)}
     part["again"] = part
-    names = [place.name for place in _leaves("part", part)]
+    names = [place.name for place in leaves("part", part)]
     assert names[:2] == ["part['x']", "part['again']['x']"]
     assert len(names) == 7
 
