@@ -31,7 +31,7 @@ from torch import Tensor
 from torch.func import jacrev, vmap
 
 from benchmarks.measuring import Ratio, table
-from rankcheck.audit import Model, Watcher, audit
+from rankcheck.audit import Model, audit
 from rankcheck.audit.layers import spectra
 from rankcheck.audit.part import PART, Job, join
 from rankcheck.networks import Network
@@ -63,15 +63,17 @@ def unbalanced(net: Network) -> Network:
     return net.with_parameters(weights, biases)
 
 
-class Clock(Watcher):
+class Clock:
     """The seconds of each stage."""
 
     def __init__(self) -> None:
         self.stages: dict[str, float] = {}
         self._now = ("", time.perf_counter())
 
-    def started(self, stage: str, total: int | None) -> None:
+    def __call__(self, stage: str, done: int = 0, total: int | None = None) -> None:
         name, begin = self._now
+        if stage == name:
+            return
         self._now = (stage, time.perf_counter())
         if name:
             self.stages[name] = self._now[1] - begin
@@ -82,8 +84,8 @@ def stages(options: argparse.Namespace) -> dict[str, float]:
     names = tuple(f"layers.{i}" for i in range(net.depth))
     model = Model(net, "made up", names, (None,) * net.depth, float(net.cost()))
     clock, begin = Clock(), time.perf_counter()
-    audit(model, normal(options.points, INPUTS, seed=1), theorems=False, watcher=clock)
-    clock.started("", None)
+    audit(model, normal(options.points, INPUTS, seed=1), theorems=False, progress=clock)
+    clock("")
     return clock.stages | {"all": time.perf_counter() - begin}
 
 

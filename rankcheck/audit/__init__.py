@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from rankcheck.audit.model import Model, ModelError
     from rankcheck.audit.result import Audit
     from rankcheck.audit.run import audit
-    from rankcheck.audit.watcher import Watcher
 
-__all__ = ["Audit", "Model", "ModelError", "Watcher", "audit"]
+__all__ = ["Audit", "Model", "ModelError", "audit"]
 
 __getattr__ = door(
     __name__,

@@ -57,7 +57,7 @@ def measure_points(
     """What holds at the points X (N, n_0), and what the layers compute there.
 
     Args:
-        progress: called with a number of points that are measured.
+        progress: called with how many points are measured.
         max_rank: the bounds by rank go up to this one, and to each that occurs.
         tolerance: the share of s_1 up to which a singular value of Jf(x) counts as zero.
         values: the `spectra` of the network, if they are known.
@@ -83,9 +83,11 @@ def measure_points(
 
 def _measured(runner: Runner, X: Tensor, progress: Callable[[int], None] | None) -> Iterable[Part]:
     parts = [part.numpy() for part in X.detach().cpu().contiguous().split(PART)]
+    done = 0
     for part in runner.run(parts):
+        done += len(part.noise)
         if progress is not None:
-            progress(len(part.noise))
+            progress(done)
         yield part
 
 

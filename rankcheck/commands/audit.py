@@ -94,27 +94,31 @@ def run(args: argparse.Namespace) -> int:
     stream = sys.stderr if args.json == "-" else sys.stdout
     from rankcheck.terminal.audit import AuditDisplay  # numpy and torch take a while to import
 
-    shown = AuditDisplay(stream)
-    with shown:
-        found = _audit(args, shown)
+    with AuditDisplay(sys.stderr) as display:
+        try:
+            found = _audit(args, display)
+        except KeyboardInterrupt:
+            display.interrupted()
+            raise
+    written = partial(print, file=stream)
     for line in _lines(found, stream):
-        shown.say(line)
+        written(readable(line, stream))
     if path is not None:
         try:
             files.write_json(path, found.to_json())
         except OSError as error:
             raise InputError(f"the audit cannot be written to {path}: {error.strerror}") from error
-        shown.say(f"audit: {path}")
+        written(f"audit: {path}")
     elif args.json == "-":
         print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     if args.html is not None:
         from rankcheck.report.audit import audit_page
 
         files.write_page(args.html, audit_page(found))
-        shown.say(f"page: {args.html}")
+        written(f"page: {args.html}")
     if args.balanced is not None:
         _write_balanced(args)
-        shown.say(f"balanced network: {args.balanced}")
+        written(f"balanced network: {args.balanced}")
     if any(one.finding == "fails" for one in found.theorems):
         return Exit.REFUTED
     return Exit.UNDECIDED if found.model.guessed else Exit.EXPECTED
@@ -167,20 +171,21 @@ def _check_new(path: Path) -> None:
     files.check_writable(path, "a balanced network")
 
 
-def _audit(args: argparse.Namespace, shown: AuditDisplay) -> Audit:
+def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
     """The audit that the arguments ask for."""
     from rankcheck.audit import audit
+    from rankcheck.audit.ranks import TOLERANCE
 
     return audit(
         args.model,
         args.data,
         max_rank=args.max_rank,
-        tolerance=args.tolerance,
+        tolerance=TOLERANCE if args.tolerance is None else args.tolerance,
         device=args.device,
         slope=args.slope,
         theorems=not args.no_theorems,
         executor=args.workers if args.executor is None else args.executor,
-        watcher=shown,
+        progress=display.progress,
     )
 
 

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from rankcheck.audit.watcher import Watcher
 from rankcheck.claims.signs import SIGNS
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.plain import printable
@@ -61,24 +60,21 @@ _MARKS = {
 }
 
 
-class AuditDisplay(Display, Watcher):
+class AuditDisplay(Display):
     """Shows how far an audit is."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
-        self._stage, self._done = "importing", 0
-        self._total: int | None = None
+        self._stage = "importing"
 
-    def started(self, stage: str, total: int | None) -> None:
-        self._stage, self._done, self._total = stage, 0, total
+    def progress(self, stage: str, done: int, total: int | None) -> None:
+        """So much of a stage is done."""
+        self._stage = stage if total is None else f"{stage} {count(done)} of {count(total)}"
         self.now_and_then(self._line)
 
-    def advanced(self, number: int) -> None:
-        self._done += number
-        self.now_and_then(self._line)
-
-    def interrupted(self, done: str) -> None:
-        self.say(done)
+    def interrupted(self) -> None:
+        """Say how far the audit was."""
+        self.say(f"The audit was stopped in {self._stage}. An audit is reported as a whole.")
 
     def render(self) -> Text:
         """The stage, how much of it is done, and the seconds."""
@@ -87,8 +83,7 @@ class AuditDisplay(Display, Watcher):
         return Text(printable(self._line()), style="bold")
 
     def _line(self) -> str:
-        of = "" if self._total is None else f" {count(self._done)} of {count(self._total)}"
-        return f"{self._stage}{of}, {self.seconds:.0f} s"
+        return f"{self._stage}, {self.seconds:.0f} s"
 
 
 def lines(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.audit import ModelError, Watcher, audit
+from rankcheck.audit import ModelError, audit
 from rankcheck.audit import model as model_
 from rankcheck.audit import run as run_
 from rankcheck.audit.balance import balance
@@ -376,45 +376,21 @@ def test_objects():
         audit(model_of(identity()), slope=0.5)
 
 
-def test_a_watcher_hears_of_every_stage(monkeypatch):
+def test_every_stage_is_reported(monkeypatch):
     def check_theorems(model, X, *, device, progress):
-        progress(1)
         progress(1)
         return ()
 
     events = []
-
-    class Heard(Watcher):
-        def started(self, stage, total):
-            events.append((stage, total))
-
-        def advanced(self, number):
-            events.append(number)
-
     monkeypatch.setattr(run_, "check_theorems", check_theorems)
-    audit(model_of(identity()), normal(300, 3), watcher=Heard())
+    audit(model_of(identity()), normal(300, 3), progress=lambda *event: events.append(event))
+    theorems = number_of_theorems(data=True)
     assert events == [
-        ("reading", None), ("weights", None), ("points", 300), 256, 44, ("layers", None),
-        ("balance", None), ("theorems", number_of_theorems(data=True)), 1, 1,
+        ("reading", 0, None), ("weights", 0, None),
+        ("points", 0, 300), ("points", 256, 300), ("points", 300, 300),
+        ("layers", 0, None), ("balance", 0, None),
+        ("theorems", 0, theorems), ("theorems", 1, theorems),
     ]  # fmt: skip
-
-
-def test_an_interrupt_says_what_was_done(monkeypatch):
-    def stopped(*arguments, **named):
-        named["progress"](56)
-        named["progress"](200)
-        raise KeyboardInterrupt
-
-    heard: list[str] = []
-    watcher = Watcher()
-    monkeypatch.setattr(watcher, "interrupted", heard.append)
-    monkeypatch.setattr(run_, "measure_points", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        audit(model_of(identity()), normal(300, 3), watcher=watcher)
-    assert heard == [
-        "The audit was stopped; done: reading, weights; in points, 256 of 300. An audit is "
-        "reported as a whole."
-    ]
 
 
 def test_matrices_of_known_singular_values_are_near_isometries_in_words():

@@ -585,13 +585,6 @@ def test_the_points_that_say_most_come_first(monkeypatch):
     assert facts.sides[0].lhs == pytest.approx(5.0 + 1.0, rel=1e-12)
 
 
-def test_progress_is_told_once_for_each_theorem():
-    net = some_network((2, 3, 1))
-    told: list[int] = []
-    facts = check_theorems(model_of(net), some_data(net, 2), certify=False, progress=told.append)
-    assert told == [1] * len(facts)
-
-
 @pytest.mark.slow
 def test_a_trained_network_passes():
     torch.manual_seed(0)

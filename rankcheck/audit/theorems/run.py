@@ -54,7 +54,7 @@ def check_theorems(
         device: where the bodies run. Ball arithmetic runs on the CPU.
         points: at most so many points for one theorem.
         certify: prove both sides in ball arithmetic, if the network is small enough.
-        progress: called with 1 after each theorem.
+        progress: called after each theorem with how many are done.
         seconds: processor time for all theorems together. What does not fit is not evaluated, or at
             fewer points; a body that runs is not interrupted.
     """
@@ -80,7 +80,7 @@ def check_theorems(
         left -= time.process_time() - begin
         found[index] = checks[index].facts(evaluated, certifier)
         if progress is not None:
-            progress(1)
+            progress(len(found))
     return tuple(found[index] for index in range(len(checks)))
 
 
