@@ -3,7 +3,7 @@
 What lives here: models and data are read (`reading`), the quantities of the theory are measured
 layer by layer and point by point, and the claims that apply are evaluated (`theorems`).
 How an audit is shown is `terminal` and `report`.
-May import: everything below it, the executors of `hunt` among them.
+May import: everything below it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,5 @@ __getattr__ = door(
         ".model": ("Model", "ModelError"),
         ".result": ("Audit",),
         ".run": ("audit",),
-        ".watcher": ("Watcher",),
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from rankcheck.networks import AtPoints, Network
 from rankcheck.networks.rounding import product_noise
 from rankcheck.networks.tangent_kernel import ntk_trace_at
 
-__all__ = ["MEMORY", "PART", "Job", "Part", "batch_size", "is_narrow", "join"]
+__all__ = ["MEMORY", "PART", "Job", "Part", "batch_size", "is_narrow", "join", "prepare"]
 
 #: Points in a part.
 PART = 256
@@ -93,6 +93,12 @@ class Job:
             above=tuple(_numpy((z > 0).any(0)) for z in at.preactivations[:-1]),
             below=tuple(_numpy((z < 0).any(0)) for z in at.preactivations[:-1]),
         )
+
+
+def prepare(job: Job) -> Callable[[tuple[int, np.ndarray], object], Part]:
+    """What measures parts with their numbers in a worker; the network goes to its device first."""
+    ready = job.on_device()
+    return lambda task, progress: ready.measure(task[1])
 
 
 def join(parts: Iterable[Part]) -> Part:

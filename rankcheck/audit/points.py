@@ -2,7 +2,7 @@ r"""What is measured at the points of the data: Jacobians, their ranks, the tang
 
 The points are measured in *parts* of `PART` consecutive ones, and each part in batches that fit
 into `MEMORY`. Both depend on the network and the number of points alone, and sums are added in the
-order of the parts, so that the result does not depend on where the parts are measured (`shards`).
+order of the parts, so that the result does not depend on where the parts are measured.
 
 For |a| ≤ 1 and every x and k,
 
@@ -18,8 +18,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,13 +30,14 @@ from torch import Tensor
 
 from rankcheck.audit.layers import Features, dead_cost, spectra
 from rankcheck.audit.model import Model, ModelError
-from rankcheck.audit.part import PART, Job, Part, is_narrow, join
+from rankcheck.audit.part import PART, Job, Part, is_narrow, join, prepare
 from rankcheck.audit.ranks import TOLERANCE, rank_facts, ranks_and_gaps
 from rankcheck.audit.result import BoundByRank, DataFacts, Quantiles, RankFacts
-from rankcheck.audit.shards import Runner, runner_for
 from rankcheck.costs import effective_index_rank, excess
+from rankcheck.errors import InputError
 from rankcheck.linalg import power, rank_threshold, singular_values, symmetric_sqrt
 from rankcheck.networks import Network, gram
+from rankcheck.parallel import Done, Limits, Unfinished, Work, executor_for
 
 __all__ = ["KERNEL_ROWS", "measure_points", "quantiles"]
 
@@ -41,6 +45,8 @@ __all__ = ["KERNEL_ROWS", "measure_points", "quantiles"]
 KERNEL_ROWS = 1000
 #: It is computed in tiles of so many rows, two for each layer at a time.
 KERNEL_TILE = 256
+#: A part whose worker dies so often ends the audit.
+DEATHS = 3
 
 
 def measure_points(
@@ -48,11 +54,11 @@ def measure_points(
     X: Tensor,
     *,
     device: str = "cpu",
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], object] | None = None,
     max_rank: int | None = None,
     tolerance: float = TOLERANCE,
     values: Sequence[Tensor] | None = None,
-    executor: object = None,
+    executor: Any = None,
 ) -> tuple[DataFacts, Features]:
     """What holds at the points X (N, n_0), and what the layers compute there.
 
@@ -70,25 +76,35 @@ def measure_points(
     net = model.net
     values = spectra(net) if values is None else values
     job = Job(net, tuple(float(s.amax()) if len(s) else 0.0 for s in values), device)
-    runner = runner_for(job, executor)
-    try:
-        merged = join(_measured(runner, X, progress))
-    finally:
-        runner.close()
+    merged = join(_measured(job, X, executor, progress))
     _check_finite(merged)
     features = _features(merged, len(X))
     facts = _facts(net, X, merged, device, max_rank, tolerance)
     return replace(facts, dead_cost=dead_cost(net, features) if net.slope == 0 else None), features
 
 
-def _measured(runner: Runner, X: Tensor, progress: Callable[[int], None] | None) -> Iterable[Part]:
-    parts = [part.numpy() for part in X.detach().cpu().contiguous().split(PART)]
-    done = 0
-    for part in runner.run(parts):
-        done += len(part.noise)
-        if progress is not None:
-            progress(done)
-        yield part
+def _measured(
+    job: Job, X: Tensor, executor: Any, progress: Callable[[int], object] | None
+) -> Iterable[Part]:
+    """The parts in their order, wherever and in whatever order they are measured."""
+    parts = enumerate(part.numpy() for part in X.detach().cpu().contiguous().split(PART))
+    waiting: dict[int, Part] = {}
+    following = points = 0
+    with closing(executor_for(executor, Work(partial(prepare, job)))) as executor:
+        for end in executor.run(parts, Limits(deaths=DEATHS)):
+            match end:
+                case Done((number, _), part):
+                    waiting[number] = part
+                case Unfinished((number, _)):
+                    raise InputError(
+                        f"part {number + 1} of the data {end.why()}; no part may be lost"
+                    )
+            while following in waiting:
+                part = waiting.pop(following)
+                following, points = following + 1, points + len(part.noise)
+                if progress is not None:
+                    progress(points)
+                yield part
 
 
 def _features(merged: Part, points: int) -> Features:

@@ -16,7 +16,7 @@ from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.points import measure_points
 from rankcheck.audit.ranks import TOLERANCE, most_common
 from rankcheck.audit.reading import check_width, data_of, model_of
-from rankcheck.audit.result import Audit, ModelFacts
+from rankcheck.audit.result import Audit, ModelFacts, TheoremFacts
 from rankcheck.audit.theorems import check_theorems, number_of_theorems
 from rankcheck.audit.words import in_words
 from rankcheck.errors import InputError
@@ -99,7 +99,7 @@ def audit(
         )
         progress("balance", 0, None)
         balanced = balance(read, X, device=device)
-        evaluated = ()
+        evaluated: tuple[TheoremFacts, ...] = ()
         if theorems:
             number = number_of_theorems(X is not None)
             progress("theorems", 0, number)

@@ -184,7 +184,7 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
         device=args.device,
         slope=args.slope,
         theorems=not args.no_theorems,
-        executor=args.workers if args.executor is None else args.executor,
+        executor=args.executor or (args.workers if args.workers > 1 else None),
         progress=display.progress,
     )
 

@@ -7,14 +7,13 @@ import pytest
 import torch
 from torch.func import jacrev, vmap
 
-from rankcheck.audit import part, points, shards
+from rankcheck.audit import part, points
 from rankcheck.audit.model import ModelError
 from rankcheck.audit.part import Job, batch_size, join
 from rankcheck.audit.points import measure_points
-from rankcheck.audit.shards import Inline, Processes, runner_for
 from rankcheck.errors import InputError
 from rankcheck.networks import Network
-from rankcheck.parallel.pool import Died, Done, Started
+from rankcheck.parallel import Inline, Unfinished
 
 from .nets import diagonal, model_of, normal, random_model
 
@@ -212,7 +211,7 @@ def test_three_parts_in_one_process_are_the_sum_of_three():
     job = Job(model.net, (1.0,) * 3)
     seen: list[int] = []
     mine, features = measure_points(model, X, progress=seen.append)
-    assert seen == [part.PART, part.PART, 9]
+    assert seen == [part.PART, 2 * part.PART, 2 * part.PART + 9]
     whole = join(job.measure(x.numpy()) for x in X.split(part.PART))
     for here, there in zip(features.second, whole.second, strict=True):
         assert np.array_equal(here.numpy(), there)
@@ -244,75 +243,20 @@ def test_a_cluster_finds_the_same_bits():
         assert measure_points(model, X, executor=client)[0] == measure_points(model, X)[0]
 
 
-class Scripted:
-    """A pool in which things happen as they are written."""
+def test_parts_come_in_order_and_a_lost_one_ends_the_audit():
+    model, X = random_model((3, 2)), normal(2 * part.PART + 9, 3, seed=4)
 
-    def __init__(self, happens):
-        self.happens = happens
-        self.submitted = []
+    class Backwards(Inline):
+        def run(self, tasks, *more):
+            yield from reversed(list(super().run(tasks, *more)))
 
-    def submit(self, task, *, first=False):
-        self.submitted.append((task[0], first))
+    class Losing(Inline):
+        def run(self, tasks, *more):
+            yield Unfinished(list(tasks)[1], "lost its process")
 
-    def events(self):
-        yield from self.happens
-
-
-def processes(happens):
-    runner = Processes.__new__(Processes)
-    runner._workers, runner._pool = 1, Scripted(happens)  # type: ignore[assignment]
-    return runner
-
-
-def test_parts_come_in_order_and_few_are_under_way():
-    tasks = [(index, np.zeros(1)) for index in range(4)]
-    runner = processes(
-        [Started(tasks[0]), Done(tasks[1], "b"), Died(tasks[0], "SIGKILL"), Done(tasks[0], "a"),
-         Done(tasks[3], "d"), Done(tasks[2], "c")]
-    )  # fmt: skip
-    assert list(runner.run([points for _, points in tasks])) == ["a", "b", "c", "d"]
-    assert runner._pool.submitted == [(0, False), (1, False), (0, True), (2, False), (3, False)]
-
-
-def test_a_part_that_ends_its_workers_ends_the_audit():
-    task = (0, np.zeros(1))
-    runner = processes([Died(task, "SIGKILL")] * shards.DEATHS)
-    with pytest.raises(InputError, match=r"part 1 of 1 .* ended its worker 3 times \(SIGKILL\)"):
-        list(runner.run([task[1]]))
-
-
-def test_a_lost_part_on_a_cluster_is_an_error():
-    class Client:
-        cancelled = ()
-
-        def scatter(self, job, **how):
-            return job
-
-        def nthreads(self):
-            return {"one": 1}
-
-        def submit(self, *task, **how):
-            return self
-
-        def result(self):
-            raise OSError("the worker is gone")
-
-        def cancel(self, futures):
-            self.cancelled = futures
-
-    runner = runner_for(Job(random_model((1, 1)).net, (1.0,)), Client())
-    with pytest.raises(InputError, match=r"part 1 of 2 .* lost on the cluster: OSError: the wor"):
-        list(runner.run([np.zeros((1, 1))] * 2))
-
-
-@pytest.mark.parametrize("executor", [0, -1, True, 1.5, "tcp://here:1", object()])
-def test_what_is_no_executor(executor):
-    with pytest.raises(InputError, match=r"at least one|an executor is a number of workers"):
-        runner_for(Job(random_model((1, 1)).net, (1.0,)), executor)
-
-
-def test_one_worker_is_this_process():
-    assert isinstance(runner_for(Job(random_model((1, 1)).net, (1.0,)), 1), Inline)
+    assert measure_points(model, X, executor=Backwards)[0] == measure_points(model, X)[0]
+    with pytest.raises(InputError, match="part 2 of the data lost its process"):
+        measure_points(model, X, executor=Losing)
 
 
 def test_a_narrow_first_layer_gives_the_same_spectrum():

@@ -86,14 +86,13 @@ def test_progress_on_a_pipe_is_a_line_now_and_then(monkeypatch):
     monkeypatch.setattr(display.time, "monotonic", lambda: next(times))
     stream = io.StringIO()
     with AuditDisplay(stream) as shown:
-        shown.started("points", 200_000)
-        for _ in range(4):
-            shown.advanced(50_000)
-        shown.interrupted("The audit was stopped; in points, 150000 of 200000.")
+        for done in range(0, 250_000, 50_000):
+            shown.progress("points", done, 200_000)
+        shown.interrupted()
     said = stream.getvalue().splitlines()
     assert any(line.startswith("points 50000 of 200k, ") for line in said)
-    assert said[-1] == "The audit was stopped; in points, 150000 of 200000."
-    shown.started("layers", None)
+    assert "stopped in points 200k of 200k" in said[-1]
+    shown.progress("layers", 0, None)
     assert shown.render().plain.startswith("layers, ")
 
 

@@ -44,7 +44,7 @@ def check_theorems(
     device: torch.device | str = "cpu",
     points: int = POINTS,
     certify: bool = True,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], object] | None = None,
     seconds: float = SECONDS,
 ) -> tuple[TheoremFacts, ...]:
     """What each theorem that applies to networks says about this one.
