@@ -19,13 +19,14 @@ import experiments  # noqa: E402
 import generators  # noqa: E402
 import lists  # noqa: E402
 import pictures  # noqa: E402
+import theory  # noqa: E402
 
 from rankcheck.catalogue.collect import project  # noqa: E402
 from tests import test_oracles  # noqa: E402
 
 
 def pages() -> dict[str, str]:
-    """The pages by name; those of experiments, with their figures, are made by `experiments`."""
+    """The pages and figures by name; those of experiments are made by `experiments`."""
     entries = project()
     return {
         "claims.md": lists.claims(entries),
@@ -33,6 +34,7 @@ def pages() -> dict[str, str]:
         "balls.md": ball_page.page(),
         "generators.md": generators.page((FOLDER / "generators.md").read_text(encoding="utf-8")),
         "oracles.md": test_oracles.table(),
+        **{f"theory/{name}": text for name, text in theory.files().items()},
     }
 
 

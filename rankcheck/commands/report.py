@@ -56,30 +56,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="draw how the margin fell in this hunt, the JSON of rankcheck hunt (repeatable)",
     )
-    parser.add_argument(
-        "--badge",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="a badge, too: FILE.svg, or FILE.json for shields.io (repeatable)",
-    )
+    parser.add_argument("--badge", metavar="FILE", type=Path, help="a badge for shields.io, too")
     add_run(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Verify the claims or read the ledger, and write the page."""
     files.check_writable(args.out, "a page of rankcheck")
-    outputs = [args.out, *args.badge]
-    if len({path.resolve() for path in outputs}) < len(outputs):
-        named = ", ".join(map(str, outputs))
-        raise InputError(f"received {named} to write to; the page and each badge have a file each")
+    if args.badge is not None and args.badge.resolve() == args.out.resolve():
+        raise InputError(f"received {args.out} twice; the page and the badge have a file each")
     if args.ledger is None:  # before numpy and torch are imported
         prepared = Run.of(args, select(args.selectors))
-    from rankcheck.report.badge import Badge, check_badge, write_badge  # torch
+    from rankcheck.report.badge import FIELDS, write_badge  # torch
 
-    for path in args.badge:
-        check_badge(path)
+    if args.badge is not None:
+        files.check_writable(args.badge, "a badge of rankcheck", FIELDS)
     hunts = [picture for path in args.hunt for picture in _margins(path)]
     if args.ledger is not None:
         ledger, code = _chosen(read_ledger(args.ledger), args.selectors), Exit.EXPECTED
@@ -93,9 +84,9 @@ def run(args: argparse.Namespace) -> int:
     page = ledger_page(ledger, entries, more=hunts)
     files.write_page(args.out, page)
     say(f"page: {args.out}")
-    for path in args.badge:
-        write_badge(path, Badge.of(ledger.rows))
-        say(f"badge: {path}")
+    if args.badge is not None:
+        write_badge(args.badge, ledger.rows)
+        say(f"badge: {args.badge}")
     return code
 
 

@@ -26,7 +26,6 @@ from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, pictures, spread
-from rankcheck.report.compact import compact
 from rankcheck.report.experiments import ExperimentPart, experiment_part
 from rankcheck.report.instances import instance, number, shortened
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
@@ -227,7 +226,6 @@ def _environment() -> Environment:
         "holds": lambda kind: SIGNS[kind].holds,
         "count": lambda whole: f"{whole:,}".replace(",", " "),
         "shortened": shortened,
-        "compact": compact,
         "fragment": lambda text: quote(text, safe=""),
     }
     return environment

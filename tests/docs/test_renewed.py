@@ -25,7 +25,7 @@ def pages():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_is_up_to_date(name, pages):
     assert (DOCS / name).read_text(encoding="utf-8") == pages[name], "run: python docs/renew.py"
-    assert set(pages) == set(NAMES)
+    assert {one for one in pages if one.endswith(".md")} == set(NAMES)
 
 
 def test_every_claim_and_every_erratum_is_listed(pages):

@@ -20,7 +20,7 @@ from rankcheck.errors import InputError
 from rankcheck.hunt import HuntError, hunt
 from rankcheck.hunt.journal import Journal, JournalError
 from rankcheck.hunt.shard import Outcome
-from rankcheck.report.badge import Badge, write_badge
+from rankcheck.report.badge import write_badge
 from rankcheck.verification.ledger import Ledger, LedgerError
 from tests.report.audits import made_up
 
@@ -77,7 +77,7 @@ def write_ledger(folder, false):
 
 def badge(folder, false):
     with pytest.raises(InputError, match="the badge cannot be written to") as caught:
-        write_badge(folder / "x.json", Badge("no claims", "lightgrey"))
+        write_badge(folder / "x.json", [])
     return str(caught.value)
 
 

@@ -143,7 +143,7 @@ def test_both_schemes_are_readable(visit, many, scheme):
                 return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
             };
             const back = light(getComputedStyle(document.body).backgroundColor);
-            return ['.run', '.statement', '.verdict.holds', '.verdict.refuted', '#table a', 'th']
+            return ['.run', '.statement', '.verdict.good', '.verdict.bad', '#table a', 'th']
                 .map((one) => light(getComputedStyle(document.querySelector(one)).color))
                 .map((ink) => (Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05));
         }"""

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from rankcheck.report import standalone as room
-from rankcheck.report.charts import widths
 from rankcheck.report.charts.picture import Picture
 from rankcheck.report.panels import Key, panels
 from rankcheck.report.standalone import font_note, png, standalone, write_figures
@@ -86,7 +85,7 @@ def unfiltered(kind, row, above):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("picture", [everything, widths], ids=["everything", "widths"])
+@pytest.mark.parametrize("picture", [everything], ids=["everything"])
 def test_a_file_asks_for_nothing(picture, dark):
     text = standalone(picture(), dark=dark)
     root = ElementTree.fromstring(text)

@@ -45,7 +45,7 @@ def drawn(entries):
     return [*pictures(ledger(*rows), entries), spread(counted), margin(hunted)]
 
 
-NAMES = ["bounds", "layers", "phi", "excess", "singular", "regions", "widths", "graph"]
+NAMES = ["bounds", "graph"]
 
 
 def test_the_order_of_the_pictures(drawn):
