@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -68,8 +68,6 @@ LIKE_FIRST = frozenset(
 LIKE_OTHERS = frozenset(("to", "type_as", "expand_as", "view_as", "reshape_as"))
 #: What writes into its first argument and returns nothing.
 WRITES = frozenset(("__setitem__", "__set__"))
-#: The attribute of a tensor that holds its mark: what watches, and whether values decide its shape.
-MARK = "_rankcheck_drawn"
 #: Code that is looked through: the line that calls it is named.
 LIBRARIES = sys.stdlib_module_names | {"torch", "numpy", "scipy"}
 
@@ -128,11 +126,15 @@ class _Watch(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.found = ""
-        self._token = object()
+        #: The marked tensors by their ids, and whether values decide their shapes. They are kept
+        #: until the end, so that no other object takes an id.
+        self._marks: dict[int, tuple[torch.Tensor, bool]] = {}
 
     def drawn(self, values: torch.Tensor) -> torch.Tensor:
         """A marked copy of what is drawn."""
-        return self._mark(values.detach().clone(), False)
+        copy = values.detach().clone()
+        self._marks[id(copy)] = copy, False
+        return copy
 
     def __torch_function__(
         self,
@@ -141,41 +143,45 @@ class _Watch(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
+        # Every operation of torch comes here, so the common cases are decided first.
         kwargs = kwargs or {}
-        name = getattr(func, "__name__", "")
-        read = args[1:] if name in LIKE_FIRST else args[:1] if name in LIKE_OTHERS else args
-        found = _tensors(*read, kwargs) if kwargs else _tensors(*read)
-        marks = [mark for one in found if (mark := self._of(one)) is not None]
+        marks = self._marked(args, kwargs)
         if not marks:
             return func(*args, **kwargs)
-        selected, selects = any(marks), name in SELECTING
+        name = getattr(func, "__name__", "")
+        if name in LIKE_FIRST or name in LIKE_OTHERS:
+            marks = self._marked(args[1:] if name in LIKE_FIRST else args[:1], kwargs)
+            if not marks:
+                return func(*args, **kwargs)
+        selected, selects = True in marks, name in SELECTING
         shapes: list[torch.Size] = []
         if name in READERS:
             self._look(READERS[name])
         elif name == "where":
             selects = len(args) == 1
         elif name == "__getitem__":
-            if any(self._of(bound) is not None for bound in _bounds(args[1:])):
+            if any(id(bound) in self._marks for bound in _bounds(args[1:])):
                 self._look("makes a Python number")
             masks = (one for one in _tensors(args[1:]) if one.dtype == torch.bool)
-            selects = any(self._of(mask) is not None for mask in masks)
+            selects = any(id(mask) in self._marks for mask in masks)
         if selected:
             if _is_shape(func) or (name in COUNTING and args[1:] in ((), (0,))):
                 self._look("takes the number of entries that values select")
-            shapes = [one.shape for one in _tensors(args, kwargs) if not self._of(one)]
+            shapes = [one.shape for one in _tensors((*args, kwargs)) if not self._by_values(one)]
         result = func(*args, **kwargs)
-        for one in _tensors(result, args[0] if name in WRITES else None):
-            self._mark(one, selects or (selected and one.ndim > 0 and one.shape not in shapes))
+        for one in _tensors((result, args[0]) if name in WRITES else (result,)):
+            by_values = selects or (selected and one.ndim > 0 and one.shape not in shapes)
+            self._marks[id(one)] = one, by_values
         return result
 
-    def _of(self, tensor: torch.Tensor) -> bool | None:
-        """Whether values decide the shape of a marked tensor; None for one without a mark."""
-        mark = tensor.__dict__.get(MARK)
-        return mark[1] if mark is not None and mark[0] is self._token else None
+    def _marked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[bool]:
+        """Of each marked tensor among arguments, whether values decide its shape."""
+        found = _tensors((*args, kwargs) if kwargs else args)
+        return [mark[1] for one in found if (mark := self._marks.get(id(one))) is not None]
 
-    def _mark(self, tensor: torch.Tensor, by_values: bool) -> torch.Tensor:
-        tensor.__dict__[MARK] = (self._token, by_values)
-        return tensor
+    def _by_values(self, tensor: torch.Tensor) -> bool:
+        """Whether values decide the shape of a tensor."""
+        return id(tensor) in self._marks and self._marks[id(tensor)][1]
 
     def _look(self, what: str) -> None:
         """Note a line of the claim, and end the evaluation.
@@ -207,23 +213,23 @@ def _caller(frame: FrameType | None) -> FrameType | None:
     return None
 
 
-def _tensors(*found: Any) -> list[torch.Tensor]:
+def _tensors(found: Iterable[Any]) -> list[torch.Tensor]:
     """The tensors among arguments or results."""
     tensors: list[torch.Tensor] = []
     for one in found:
         if isinstance(one, torch.Tensor):
             tensors.append(one)
-        elif isinstance(one, tuple | list):
-            tensors += _tensors(*one)
-        elif isinstance(one, dict) and one:
-            tensors += _tensors(*one.values())
+        elif isinstance(one, (tuple, list)):
+            tensors += _tensors(one)
+        elif isinstance(one, dict):
+            tensors += _tensors(one.values())
     return tensors
 
 
 def _bounds(index: Any) -> Iterator[torch.Tensor]:
     """The tensors that are bounds of slices of an index."""
     if isinstance(index, slice):
-        yield from _tensors(index.start, index.stop, index.step)
+        yield from _tensors((index.start, index.stop, index.step))
     elif isinstance(index, tuple | list):
         for one in index:
             yield from _bounds(one)
