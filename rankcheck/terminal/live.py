@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -33,6 +34,7 @@ class Progress(Display):
         self.rows: list[Row] = []
         self._running: dict[str, tuple[Entry, float, int]] = {}
         self._remade: dict[str, float] = {}
+        self._begun = 0.0  # when the first claim began
 
     def __exit__(
         self,
@@ -50,6 +52,7 @@ class Progress(Display):
         """Take in what happens."""
         match event:
             case Started(entry):
+                self._begun = self._begun or time.monotonic()
                 self._running[entry.id] = (entry, time.monotonic(), 0)
             case Told(entry, int(instances)):
                 entry, since, seen = self._running[entry.id]
@@ -72,6 +75,16 @@ class Progress(Display):
         if not self.live:
             number = f"[{len(self.rows):{len(str(self.claims))}}/{self.claims}]"
             self.say(f"{number} {table.sentence(row)}")
+            if self._left():
+                self.now_and_then(self._left)
+
+    def _left(self) -> str:
+        """The time that is left if the other claims take as long as those that are done."""
+        left = self.claims - len(self.rows)
+        if not (self.rows and left and self._begun):
+            return ""
+        each = (time.monotonic() - self._begun) / len(self.rows)
+        return f"about {math.ceil(left * each)} s left"
 
     def render(self) -> Table:
         """The latest rows that fit on the screen, then the running claims, then the totals."""
@@ -89,9 +102,9 @@ class Progress(Display):
             found.append((cells, None))
         shown = rows_table(found, self.console.width, live=True)
         fallen = sum(not row.expected for row in self.rows)
-        shown.caption = f"{len(self.rows)} of {self.claims} claims, {self.seconds:.0f} s" + (
-            f", {fallen} not as expected" if fallen else ""
-        )
+        totals = f"{len(self.rows)} of {self.claims} claims, {self.seconds:.0f} s"
+        fell = f"{fallen} not as expected" if fallen else ""
+        shown.caption = ", ".join(filter(None, (totals, self._left(), fell)))
         if not found:
             shown.caption += ": importing"
         return shown

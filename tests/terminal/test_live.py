@@ -2,6 +2,7 @@
 
 import io
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_the_live_table_fits_a_small_terminal(row, terminal, monkeypatch, column
     drawn = screen.getvalue().splitlines()
     assert len(drawn) < lines
     assert all(len(line) <= columns for line in drawn)
-    assert drawn[-2 if columns == 30 else -1].startswith("50 of 140 claims")
+    assert drawn[-1 if columns == 80 else -2].startswith("50 of 140 claims")
     assert any(re.match(r"t\.square .*running", line) for line in drawn)
     assert sum(line.startswith("bottleneck.second-") for line in drawn) == lines - 5
     final = plain(terminal.getvalue())
@@ -99,6 +100,16 @@ def test_before_the_first_claim_something_is_shown(terminal):
     screen = io.StringIO()
     Console(file=screen, width=80).print(Progress(terminal, 7).render())
     assert "0 of 7 claims, 0 s: importing" in screen.getvalue()
+
+
+def test_the_time_that_is_left_is_estimated(row, monkeypatch):
+    clock = iter([0.0, 10.0] + [16.0] * 9)  # the first claim begins after 10 s, and takes 6 s
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    shown = Progress(stream, 21)
+    shown(Started(ENTRY))
+    shown(Done(ENTRY, row(7)))
+    assert stream.getvalue().splitlines()[1] == "about 120 s left"
 
 
 def test_elsewhere_a_finished_claim_is_a_line(row):
