@@ -1,14 +1,18 @@
-"""Fixtures for all rooms: made-up claims and records; no profile of the run."""
+"""Fixtures for all rooms: made-up claims and records, claim files, commands."""
+
+import sys
 
 import pytest
 import torch
 
+from rankcheck.catalogue.loader import module_name
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.reference import Reference
-from rankcheck.commands import limits
+from rankcheck.commands import cli, limits
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import instances
+from tests.claim_text import HEAD
 
 
 @pytest.fixture
@@ -72,14 +76,48 @@ def record():
     return make
 
 
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """`mine(claim("a"), ...)` writes `mine.py` in an empty working directory, to be loaded anew."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.py"
+
+    def write(*claims, head=HEAD):
+        sys.modules.pop(module_name(path), None)
+        _forget_claims()
+        path.write_text(head + "".join(claims), encoding="utf-8")
+        return path
+
+    yield write
+    sys.modules.pop(module_name(path), None)
+
+
+@pytest.fixture
+def command(capsys):
+    """`command("verify", ...)`: the exit code, the standard output and the standard error."""
+
+    def run(*arguments):
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as stopped:  # argparse
+            code = stopped.code if isinstance(stopped.code, int) else 1
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def _forget_claims(before=frozenset()):
+    for id_ in {*registry.declared(), *registry.malformed()} - before:
+        if id_.startswith("t."):
+            registry.forget(id_)
+
+
 @pytest.fixture(autouse=True)
 def _no_claim_is_left():
     """Claims that a test declares as `t.something` do not meet those of the next one."""
     before = set(registry.declared())  # those of fixtures that several tests share
     yield
-    for id_ in set(registry.declared()) - before:
-        if id_.startswith("t."):
-            registry.forget(id_)
+    _forget_claims(before)
 
 
 @pytest.fixture(autouse=True)

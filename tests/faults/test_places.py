@@ -9,36 +9,31 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.claims import registry
-from rankcheck.commands.cli import main
 from rankcheck.verification import canaries
+from tests.claim_text import claim
 
-CLAIM = """
-from rankcheck import conjecture, leq
-from rankcheck.instances import instances
-
-@instances
-def numbers(source):
-    return source.tensor()
-
-@conjecture("t.fault", instances=numbers())
-def test_fault(x):
-    '''x is at most 9.'''
-    return leq(x, 9.0)
-"""
 LONG = "a" * 300
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def here(mine, tmp_path):
     """An empty working directory."""
-    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def shell(line: str) -> subprocess.CompletedProcess[str]:
-    """Run a line of a shell; `rankcheck` is this one."""
-    return subprocess.run(
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "code", "error"),
+    [
+        ("mkdir d; cd d; rmdir ../d; rankcheck list", 2, "No such file or directory"),
+        ("rankcheck list > /dev/full", 2, "No space left on device"),
+        ("rankcheck list >&-", 0, ""),  # standard output is closed
+        ("rankcheck list | head -1", 0, ""),
+        ("HOME= LC_ALL=C PYTHONUTF8=0 rankcheck show rank.sandwich > x", 0, ""),
+    ],
+)
+def test_streams_and_places(line, code, error):
+    ran = subprocess.run(
         ["bash", "-c", line.replace("rankcheck", f"{sys.executable} -m rankcheck")],
         capture_output=True,
         text=True,
@@ -46,82 +41,41 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
         timeout=120,
         check=False,
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("line", "code", "said"),
-    [
-        pytest.param(
-            "mkdir d; cd d; rmdir ../d; rankcheck list",
-            2,
-            "the working directory cannot be used: No such file or directory; change to one",
-            id="a working directory that was deleted",
-        ),
-        pytest.param("rankcheck list > /dev/full", 2, "No space left on device", id="a full disk"),
-        pytest.param("rankcheck list >&-", 0, "", id="standard output is closed"),
-        pytest.param("rankcheck list | head -1", 0, "", id="the reader goes away"),
-        pytest.param(
-            "HOME= LC_ALL=C PYTHONUTF8=0 rankcheck show rank.sandwich > x", 0, "", id="locale C"
-        ),
-    ],
-)
-def test_streams_and_places(line, code, said):
-    ran = shell(line)
     assert ran.returncode == code, ran.stderr
-    assert said in ran.stderr
-    assert ran.stderr.count("\n") == (1 if said else 0)
-
-
-def test_two_dashes_are_no_value(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["certify", "rank.sandwich", "--profile=--"])
-    assert ended.value.code == 2
-    assert "--profile: expected a value, received --" in capsys.readouterr().err
+    assert error in ran.stderr
+    assert ran.stderr.count("\n") == (1 if error else 0)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "fact"),
     [
-        (["verify", ""], 2, "an empty selector was given"),
-        (["hunt", " "], 2, "an empty selector was given"),
-        (["list", f"{LONG}.py"], 2, "File name too long"),
-        (["verify", "rank.sandwich", "--json", f"{LONG}.json"], 2, "File name too long"),
+        (["verify", ""], "empty"),
+        (["hunt", " "], "empty"),
+        (["list", f"{LONG}.py"], "File name too long"),
+        (["verify", "rank.sandwich", "--json", f"{LONG}.json"], "File name too long"),
+        (["certify", "rank.sandwich", "--profile=--"], "--profile"),
     ],
 )
-def test_odd_arguments(capsys, arguments, code, said):
-    assert main(arguments) == code
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert said in err
+def test_odd_arguments(command, arguments, fact):
+    code, out, err = command(*arguments)
+    assert (code, out) == (2, "")
+    assert fact in err
     assert err.count("\n") == 1
     assert len(err) < 500
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "line",
     [
-        ["verify", "{}"],
-        ["hunt", "x", "--seed", "{}"],
-        ["{}"],
-        ["list", "--{}"],
-        ["verify", "--profile", "{}"],
-        ["hunt", "rank.sandwich", "--executor", "{}", "--workers", "2"],
-        ["replay", "{}"],
-        ["certify", "rank.sandwich", "--instance", "{}"],
-        ["show", "rank.sandwich", "--ledger", "{}"],
-        ["new", "{}"],
+        *("{}", "verify {}", "verify --profile {}", "hunt x --seed {}", "list --{}", "new {}"),
+        *("hunt rank.sandwich --executor {} --workers 2", "replay {}"),
+        *("certify rank.sandwich --instance {}", "show rank.sandwich --ledger {}"),
     ],
-    ids=lambda arguments: " ".join(arguments),
 )
-def test_odd_letters_in_arguments(capsys, arguments):
+def test_odd_letters_in_arguments(command, line):
     """What an error quotes is escaped and shortened; the error ends with the rule."""
     odd = "no\nsuch\t\x1b[31m\u2028" + "a" * 9999
-    try:
-        code = main([one.replace("{}", odd) for one in arguments])
-    except SystemExit as stop:  # argparse
-        code = int(stop.code or 0)
-    out, err = capsys.readouterr()
+    code, out, err = command(*(word.replace("{}", odd) for word in line.split()))
     assert code in (2, 4)
     assert out == ""
     assert err.startswith("rankcheck: ")
@@ -130,65 +84,60 @@ def test_odd_letters_in_arguments(capsys, arguments):
     assert len(err) < 1000
 
 
-def test_a_byte_order_mark_is_read(here, capsys):
-    (here / "mine.py").write_text(CLAIM, encoding="utf-8-sig")
-    assert main(["list", "mine.py"]) == 0
-    assert capsys.readouterr().out.startswith("t.fault")
-
-
-def test_a_lone_surrogate_in_a_docstring(here, capsys):
-    (here / "mine.py").write_text(CLAIM.replace("9.'''", "9 \\udc80.'''"))
-    assert main(["verify", "mine.py", "--json", "ledger.json"]) == 0
-    [row] = json.loads((here / "ledger.json").read_text(encoding="utf-8"))["claims"]
+def test_odd_letters_in_files(mine, command):
+    """A byte-order mark is read, and a lone surrogate is written."""
+    path = mine(claim("odd").replace("9.0.", "9 \\udc80."))
+    path.write_text(path.read_text("utf-8"), encoding="utf-8-sig")
+    assert command("list", "mine.py")[1].startswith("t.odd")
+    assert command("verify", "mine.py", "--json", "ledger.json", "--workers", 1)[0] == 0
+    [row] = json.loads(Path("ledger.json").read_text("utf-8"))["claims"]
     assert row["title"] == "x is at most 9 \udc80"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_a_folder_with_pipes_and_loops(here, capsys):
-    (here / "d").mkdir()
-    (here / "d" / "mine.py").write_text(CLAIM)
+def test_a_folder_with_pipes_and_loops(mine, command):
+    folder = Path("d")
+    folder.mkdir()
+    mine(claim("fine")).rename(folder / "mine.py")
     for name in ("a", "b"):
-        (here / "d" / name).symlink_to(".")
-    os.mkfifo(here / "d" / "x.py")
-    (here / "d" / "self.py").symlink_to("self.py")
-    assert main(["list", "d"]) == 0
-    assert capsys.readouterr().out.count("\n") == 1
+        (folder / name).symlink_to(".")
+    os.mkfifo(folder / "x.py")
+    (folder / "self.py").symlink_to("self.py")
+    code, out, _ = command("list", "d")
+    assert (code, out.count("\n")) == (0, 1)
 
 
 @pytest.mark.parametrize("effort", ["0", "-1.0", "float('inf')", "float('nan')"])
-def test_effort_is_positive(here, capsys, effort):
-    (here / "mine.py").write_text(CLAIM.replace("numbers())", f"numbers(), effort={effort})"))
-    assert main(["verify", "mine.py"]) == 1
-    said = capsys.readouterr().out
-    assert "so it is positive" in said or "the effort of a claim is a literal number" in said
+def test_effort_is_positive(mine, command, effort):
+    mine(claim("effort", options=f"effort={effort}"))
+    code, out, _ = command("verify", "mine.py", "--workers", 1)
+    assert code == 1
+    assert "effort" in out
 
 
-def test_a_hunt_that_does_not_begin_leaves_no_journal(here, capsys):
-    raising = CLAIM.replace("return leq(x, 9.0)", "raise ValueError('no')")
-    (here / "mine.py").write_text(raising)
-    assert main(["hunt", "mine.py", "--budget", "1"]) == 2
+def test_a_hunt_that_does_not_begin_leaves_no_journal(mine, command):
+    mine(claim("raises", "raise ValueError('no')"))
+    assert command("hunt", "mine.py", "--budget", 1)[0] == 2
     assert list(Path(".rankcheck").glob("*")) == []
 
 
 @pytest.mark.parametrize("name", ["ä b $x 'q' \"r\" ; *", "x" * 200, "/".join(["deep" * 20] * 12)])
-def test_odd_folders(here, monkeypatch, capsys, name):
+def test_odd_folders(here, mine, command, monkeypatch, name):
     """A claim is listed, certified and proved again there, by the command that was printed."""
     folder = here / name
     folder.mkdir(parents=True)
+    mine(claim("odd-place", most="3.0")).rename(folder / "c ü.py")
     monkeypatch.chdir(folder)
     monkeypatch.delenv("HOME", raising=False)
-    file = Path("c ü.py")
-    file.write_text(CLAIM.replace("9.0)", "3.0)").replace("t.fault", "t.odd-place"))
-    try:
-        assert main(["list", str(file)]) == 0
-        assert main(["certify", str(file), "--instance", "[4]"]) == 0
-        printed = capsys.readouterr().out.partition("rankcheck replay ")[2].splitlines()[0]
-        assert main(["replay", *shlex.split(printed)]) == 0
-    finally:
-        registry.forget("t.odd-place")
+    assert command("list", "c ü.py")[0] == 0
+    code, out, _ = command("certify", "c ü.py", "--instance", "[4]")
+    assert code == 0
+    printed = out.partition("rankcheck replay ")[2].splitlines()[0]
+    assert command("replay", *shlex.split(printed))[0] == 0
     assert sorted(path.name for path in folder.rglob("*.json")) == ["t.odd-place.json"]
 
 
+@pytest.mark.slow
 def test_the_canaries_leave_nothing_in_the_working_directory(here):
     canaries.check_canaries.cache_clear()
     canaries.check_canaries()

@@ -1,8 +1,6 @@
-"""Processes that are killed. Nothing half-written, no orphans, no wrong verdict, one line.
+"""Processes that are killed: nothing half-written, no orphans, no wrong verdict, one line.
 
-A row of the table is a command, a victim and a signal. The claim waits in its body until the blow
-has fallen, so that it falls in the middle of the work. `table.py` names the faults of this kind
-that are tested in other rooms.
+The claim waits in its body until the blow has fallen, so that it falls in the middle of the work.
 """
 
 import json
@@ -11,10 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.claim_text import HEAD, claim
 
 psutil = pytest.importorskip("psutil")
 
@@ -23,95 +22,37 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signals here"),
 ]
 
-CLAIM = """
-import time
-from pathlib import Path
-from rankcheck import conjecture, leq
-from rankcheck.instances import instances
-
-@instances
-def numbers(source):
-    return source.tensor()
-
-@conjecture("t.slow", instances=numbers())
-def test_slow(x):
-    '''x is at most 9.'''
-    Path("begun").touch()
-    while not Path("struck").exists():
-        time.sleep(0.02)
-    return leq(x, 9.0)
-
-@conjecture("t.other", instances=numbers())
-def test_other(x):
-    '''x is at most 8.'''
-    return leq(x, 8.0)
-"""
-
-
+WAITS = "Path('begun').touch()\n    while not Path('struck').exists(): time.sleep(0.02)"
 #: Exit codes after SIGTERM.
 ENDED = (-15, 143, 4, 130)
+VERIFY = "verify mine.py --workers 2 --json x.json"
+HUNT = "hunt mine.py::test_slow --workers 2 --budget 3"
+REPORT = "report mine.py --workers 2 --out x.html"
 
 
-@dataclass(frozen=True)
-class Fault:
-    """A command, who is struck and by what, and the exit codes that are right then."""
-
-    line: str
-    victim: str
-    signal: str
-    codes: tuple[int, ...]
-
-
-#: The rows of the nightly lane differ in the signal or the command alone.
-TABLE = [
-    Fault("verify mine.py --workers 2 --json x.json", "parent", "SIGKILL", (-9,)),
-    Fault("verify mine.py --workers 2 --json x.json", "worker", "SIGKILL", (0, 3)),
-]
-NIGHTLY = [
-    Fault("hunt mine.py::test_slow --workers 2 --budget 3", "parent", "SIGTERM", ENDED),
-    Fault("certify mine.py::test_slow", "parent", "SIGTERM", ENDED),
-    Fault("verify mine.py --workers 2 --json x.json", "parent", "SIGTERM", ENDED),
-    Fault("hunt mine.py::test_slow --workers 2 --budget 3", "parent", "SIGKILL", (-9,)),
-    Fault("certify mine.py::test_slow", "parent", "SIGKILL", (-9,)),
-    Fault("report mine.py --workers 2 --out x.html", "parent", "SIGKILL", (-9,)),
-    Fault("report mine.py --workers 2 --out x.html", "worker", "SIGKILL", (0, 3)),
-]
-
-
-def named(fault):
-    return f"{fault.line.split()[0]}-{fault.victim}-{fault.signal}"
-
-
-@pytest.fixture(
-    params=[*TABLE, *(pytest.param(fault, marks=pytest.mark.nightly) for fault in NIGHTLY)],
-    ids=named,
-)
-def struck(request, tmp_path):
-    """A row: the folder, what the command ended with, and its descendants before the blow."""
-    fault = request.param
-    (tmp_path / "mine.py").write_text(CLAIM)
+@pytest.fixture
+def struck(request, mine, tmp_path):
+    """What a command ended with that was struck itself, or its workers; and its descendants."""
+    line, victim, blow = request.param
+    mine(claim("slow", WAITS), claim("other"))
     with subprocess.Popen(
-        [sys.executable, "-m", "rankcheck", *fault.line.split()],
-        cwd=tmp_path,
+        [sys.executable, "-m", "rankcheck", *line.split()],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     ) as process:
         try:
-            wait(lambda: (tmp_path / "begun").exists() or process.poll() is not None)
+            wait(lambda: Path("begun").exists() or process.poll() is not None)
             family = psutil.Process(process.pid).children(recursive=True)
             workers = [one for one in family if "spawn_main" in " ".join(one.cmdline())]
-            blow = getattr(signal, fault.signal)
-            if fault.victim == "parent":
-                process.send_signal(blow)
-            for worker in workers if fault.victim == "worker" else []:
-                worker.send_signal(blow)
-            (tmp_path / "struck").touch()
+            for one in [process] if victim == "parent" else workers:
+                one.send_signal(getattr(signal, blow))
+            Path("struck").touch()
             out, err = process.communicate(timeout=120)
         finally:
             process.kill()
-    return fault, tmp_path, process.returncode, out, err, family
+    return process.returncode, out, err, family
 
 
 def wait(until):
@@ -121,49 +62,54 @@ def wait(until):
     assert until()
 
 
-def test_a_blow(struck):
-    fault, folder, code, out, err, family = struck
-    assert code in fault.codes, (code, out, err)
+#: The rows of the nightly lane differ in the signal or in the command alone.
+@pytest.mark.parametrize(
+    ("struck", "codes"),
+    [
+        ((VERIFY, "parent", "SIGKILL"), (-9,)),
+        ((VERIFY, "worker", "SIGKILL"), (0, 3)),
+        pytest.param((VERIFY, "parent", "SIGTERM"), ENDED, marks=pytest.mark.nightly),
+        pytest.param((HUNT, "parent", "SIGTERM"), ENDED, marks=pytest.mark.nightly),
+        pytest.param((HUNT, "parent", "SIGKILL"), (-9,), marks=pytest.mark.nightly),
+        pytest.param(
+            ("certify mine.py::test_slow", "parent", "SIGTERM"), ENDED, marks=pytest.mark.nightly
+        ),
+        pytest.param((REPORT, "worker", "SIGKILL"), (0, 3), marks=pytest.mark.nightly),
+    ],
+    indirect=["struck"],
+    ids=str,
+)
+def test_a_blow(struck, codes, tmp_path):
+    code, out, err, family = struck
+    assert code in codes, (code, out, err)
     assert "Traceback" not in out + err
     assert err.count("\n") <= 1, err
     _, alive = psutil.wait_procs(family, timeout=30)
     assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
-    for path in folder.rglob("*"):
-        if path.suffix == ".json":
-            json.loads(path.read_text())
-        if path.suffix == ".jsonl":
-            [json.loads(line) for line in path.read_text().splitlines(keepends=True)
-             if line.endswith("\n")]  # fmt: skip
-    left = {path.name for path in folder.rglob("*") if path.is_file()} - {"begun", "struck"}
-    assert left <= {"mine.py", "x.json", "x.html", "t.slow.hunt.jsonl"} | compiled(folder), left
-    if (folder / "x.html").exists():
-        assert (folder / "x.html").read_text(encoding="utf-8").endswith("</html>\n")
-    if (folder / "x.json").exists():
-        rows = verdicts(folder / "x.json")
+    paths = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    left = {path.name for path in paths} - {"mine.py", "begun", "struck"}
+    assert left <= {"x.json", "x.html", "t.slow.hunt.jsonl"}, left
+    if Path("x.html").exists():
+        assert Path("x.html").read_text(encoding="utf-8").endswith("</html>\n")
+    if Path("x.json").exists():
         # All workers are struck at once; a claim that loses its worker for good is undecided.
-        assert set(rows.values()) <= {"guarded", "undecided"}
-        assert (code == 0) == (set(rows.values()) == {"guarded"})
+        assert set(verdicts().values()) <= {"guarded", "undecided"}
+        assert (code == 0) == (set(verdicts().values()) == {"guarded"})
     assert "is false" not in out
 
 
-def verdicts(ledger):
-    return {row["id"]: row["verdict"] for row in json.loads(ledger.read_text())["claims"]}
-
-
-def compiled(folder):
-    return {path.name for path in folder.rglob("__pycache__/*")}
+def verdicts():
+    rows = json.loads(Path("x.json").read_text())["claims"]
+    return {row["id"]: row["verdict"] for row in rows}
 
 
 def test_a_worker_of_xdist_that_is_killed(pytester):
     """The claim has not held: the run fails, and the ledger has no good row of it."""
-    body = CLAIM.replace('    Path("begun").touch()\n', "    import os, signal\n"
-                         "    os.kill(os.getpid(), signal.SIGKILL)\n")  # fmt: skip
-    pytester.makepyfile(test_mine=body)
-    done = pytester.runpytest_subprocess(
-        "-n", "1", "-p", "no:cacheprovider", "--rankcheck-ledger", "x.json", timeout=120
-    )
+    dies = claim("slow", "os.kill(os.getpid(), signal.SIGKILL)")
+    pytester.makepyfile(test_mine=HEAD + dies + claim("other"))
+    options = ("-n", "1", "-p", "no:cacheprovider", "--rankcheck-ledger", "x.json")
+    done = pytester.runpytest_subprocess(*options, timeout=120)
     assert done.ret == 1
     done.stdout.fnmatch_lines(["*crashed*"])
-    rows = verdicts(Path("x.json"))
-    assert rows["t.other"] == "guarded"
-    assert rows.get("t.slow", "failed") in ("failed", "undecided")
+    assert verdicts()["t.other"] == "guarded"
+    assert verdicts().get("t.slow", "failed") in ("failed", "undecided")

