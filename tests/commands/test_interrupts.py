@@ -11,9 +11,10 @@ from functools import partial
 import pytest
 
 from rankcheck.commands import interrupts
+from tests.claim_text import claim
 
-from .test_limits import HEAD, claim
-
+# Where the tests run in the background, children would ignore the signal.
+noticing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
 #: What swallows a KeyboardInterrupt, or prints it: a callback of the garbage collector, `__del__`,
 #: code that catches everything.
 COLLECTED = """
@@ -46,46 +47,44 @@ def run(args):
 list.run = run
 sys.exit(cli.main(['list']))
 """
+ENDING = "try: interrupt()\nfinally:\n    time.sleep(0.5)\n"
 
 
-def program(code: str, then: str) -> subprocess.CompletedProcess[str]:
+def program(code: str, then: str = "pass") -> tuple[int, str, str]:
     indented = "\n".join("    " + line for line in code.strip().splitlines())
-    return subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(code=indented, then=then)],
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=noticing,
     )
+    return ended.returncode, ended.stdout, ended.stderr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", [COLLECTED, DELETED, CAUGHT])
-@pytest.mark.parametrize("then", ["time.sleep(60)", "while True: pass"])
+@pytest.mark.parametrize(
+    ("code", "then"),
+    [(COLLECTED, "time.sleep(60)"), (DELETED, "while True: pass"), (CAUGHT, "while True: pass")],
+)
 def test_an_interrupt_that_is_swallowed_comes_again(code, then):
-    ended = program(code, then)
-    assert ended.returncode == 130
-    assert ended.stderr.endswith("rankcheck: interrupted\n")
+    ended, _, err = program(code, then)
+    assert ended == 130
+    assert err.endswith("rankcheck: interrupted\n")
 
 
 @pytest.mark.slow
-def test_what_is_done_at_the_end_is_not_interrupted_again():
-    code = "try: interrupt()\nfinally:\n    time.sleep(1.0)\n    print('whole', flush=True)"
-    ended = program(code, "pass")
-    assert (ended.returncode, ended.stdout, ended.stderr) == (
-        130,
-        "whole\n",
-        "rankcheck: interrupted\n",
-    )
-
-
-@pytest.mark.slow
-def test_a_second_interrupt_ends_at_once():
-    code = "try: interrupt()\nfinally:\n    time.sleep(0.5)\n    interrupt()\n    print('late')"
-    ended = program(code, "pass")
-    assert (ended.returncode, ended.stdout) == (130, "")
-    assert ended.stderr == "rankcheck: interrupted twice\n"
+@pytest.mark.parametrize(
+    ("code", "out", "err"),
+    [
+        (f"{ENDING}    print('whole', flush=True)", "whole\n", "rankcheck: interrupted\n"),
+        (f"{ENDING}    interrupt()\n    print('late')", "", "rankcheck: interrupted twice\n"),
+    ],
+    ids=["one", "two"],
+)
+def test_what_is_done_at_the_end_is_interrupted_by_a_second_one_alone(code, out, err):
+    assert program(code) == (130, out, err)
 
 
 def test_the_handler_is_taken_back_and_an_ignored_signal_stays_ignored():
@@ -105,32 +104,38 @@ def test_the_handler_is_taken_back_and_an_ignored_signal_stays_ignored():
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["verify", "hunt"])
-def test_an_interrupt_ends_a_command_at_any_moment(tmp_path, command):
+@pytest.mark.parametrize(
+    ("command", "delay"),
+    [
+        pytest.param("verify", 2.0, marks=pytest.mark.slow),
+        *(
+            pytest.param(command, delay, marks=pytest.mark.nightly)
+            for command in ("verify", "hunt")
+            for delay in (0.1, 0.3, 1.0, 3.0)
+        ),
+    ],
+)
+def test_an_interrupt_ends_a_command_at_any_moment(mine, command, delay):
     """While the workers start, import, run; no process is left, and no traceback is shown."""
-    (tmp_path / "mine.py").write_text(HEAD + claim("body", "time.sleep(600)") + claim("other"))
+    mine(claim("body", "time.sleep(600)"), claim("other"))
     code = (
         "import sys; from rankcheck.__main__ import main; sys.stdout.write('here\\n')\n"
         "sys.stdout.flush(); sys.exit(main())"
     )
-    for delay in (0.1, 0.3, 2.0):
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, command, "mine.py"],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == "here\n"
-        time.sleep(delay)
-        process.send_signal(signal.SIGINT)
-        try:
-            # Workers hold the streams, so this waits for them, too.
-            out, err = process.communicate(timeout=30)
-        finally:
-            process.kill()
-        assert process.returncode == 130, (delay, out, err)
-        assert err == "rankcheck: interrupted\n", (delay, out, err)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, command, "mine.py"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=noticing,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "here\n"
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    try:
+        # Workers hold the streams, so this waits for them, too.
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert (process.returncode, err) == (130, "rankcheck: interrupted\n"), out

@@ -7,37 +7,32 @@ import pytest
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
-from rankcheck.commands import cli, new
+from rankcheck.commands import new
 from rankcheck.commands.new import KINDS
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    before = set(registry.declared())
-    yield tmp_path
-    for name in set(registry.declared()) - before:
-        registry.forget(name)
+def here(mine):
+    """An empty working directory."""
 
 
 @pytest.mark.parametrize(
-    ("kind", "id_"),
-    [*((kind, "mine.first-try") for kind in KINDS), ("bound", "rank.first-try")],
+    ("kind", "id_"), [*((kind, "t.first-try") for kind in KINDS), ("bound", "rank.first-try")]
 )
-def test_the_file_is_a_claim(folder, capsys, kind, id_):
-    path = folder / "made.py"
-    assert cli.main(["new", id_, "--kind", kind, "--file", str(path)]) == 0
-    assert "rankcheck verify made.py" in capsys.readouterr().out
-    [entry] = read_file(path)
+def test_the_file_is_a_claim(command, kind, id_):
+    code, out, _ = command("new", id_, "--kind", kind, "--file", "made.py")
+    assert code == 0
+    assert "rankcheck verify made.py" in out
+    [entry] = read_file(Path("made.py"))
     assert (entry.id, entry.kind, entry.name) == (id_, kind, "test_first_try")
-    compile(path.read_text(), str(path), "exec")
+    compile(Path("made.py").read_text(), "made.py", "exec")
 
 
-def test_it_fails_until_it_is_filled_in(capsys):
-    assert cli.main(["new", "mine.first-try", "--kind", "conjecture"]) == 0
-    assert Path("first_try.py").exists()
-    assert cli.main(["verify", "first_try.py", "--workers", "1"]) != 0
-    assert "write the two sides" in capsys.readouterr().out
+def test_it_fails_until_it_is_filled_in(command):
+    assert command("new", "t.first-try", "--kind", "conjecture")[0] == 0
+    code, out, _ = command("verify", "first_try.py", "--workers", 1)
+    assert code == 1
+    assert "t.first-try" in out
 
 
 def test_where_it_is_written():
@@ -46,28 +41,20 @@ def test_where_it_is_written():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "fact"),
     [
-        (["Rank.Upper"], "'Rank.Upper' is no id"),
-        (["rank.cross-example"], "rank.cross-example is declared at "),
-        (["mine.a", "--file", "a.txt"], "does not end in .py"),
-        (["mine.a", "--file", "no/such/folder/a.py"], "cannot be written: No such file"),
-        (["mine.a", "--kind", "theorem"], "invalid choice: 'theorem'"),
+        ("Rank.Upper", "'Rank.Upper'"),
+        ("rank.cross-example", "cross_example.py"),
+        ("t.a --file a.txt", ".py"),
+        ("t.a --file no/such/folder/a.py", "No such file"),
+        ("t.a --kind theorem", "'theorem'"),
+        ("t.a", "a.py exists"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(capsys, arguments, said):
-    try:
-        code = cli.main(["new", *arguments])
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    error = capsys.readouterr().err
-    assert code == 2
-    assert said in error
-    assert error.count("\n") == 1
-
-
-def test_an_existing_file_is_left_alone(capsys):
+def test_what_is_wrong_is_one_line_and_no_file_is_lost(command, arguments, fact):
     Path("a.py").write_text("mine")
-    assert cli.main(["new", "mine.a"]) == 2
-    assert "a.py exists, and is left as it is" in capsys.readouterr().err
+    code, _, err = command("new", *arguments.split())
+    assert (code, err.count("\n")) == (2, 1)
+    assert fact in err
     assert Path("a.py").read_text() == "mine"
+    assert "t.a" not in registry.declared()
