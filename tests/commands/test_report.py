@@ -118,7 +118,7 @@ def test_show_as_a_page(written, command):
     assert "<math" in page
     assert 'class="verdict' not in page
     assert command("show", "rank.sandwich", *arguments, "--ledger", "ledger.json")[0] == 0
-    assert 'class="verdict holds"' in Path("s.html").read_text(encoding="utf-8")
+    assert 'class="verdict good"' in Path("s.html").read_text(encoding="utf-8")
     code, _, err = command("show", "rank.bijections", *arguments, "--ledger", "ledger.json")
     assert code == 2
     assert "rank.bijections" in err

@@ -128,7 +128,7 @@ def test_an_address_space_that_is_full_is_there_for_the_next_claim(mine):
 
 @pytest.mark.slow
 def test_a_worker_that_cannot_be_prepared_says_why():
-    with Pool(partial(bytearray, 1 << 50), 1) as pool:
+    with Pool[int](partial(bytearray, 1 << 50), 1) as pool:
         pool.submit(1)
         with pytest.raises(PoolError, match="memory"):
             list(pool.events())
