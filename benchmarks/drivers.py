@@ -21,7 +21,8 @@ from benchmarks.measuring import Ratio
 from rankcheck.catalogue import loader
 from rankcheck.catalogue.selection import select
 from rankcheck.verification.profiles import Profile
-from rankcheck.verification.search import Tally, draw, sweep
+from rankcheck.verification.search import draw, sweep
+from rankcheck.verification.tally import Tally
 
 DRAW, SINGULAR = "draw (Hypothesis)", "singular values alone, 4 × 4"
 

@@ -23,7 +23,8 @@ from rankcheck.claims.claim import Claim
 from rankcheck.hunt import Progress, hunt
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.verification.profiles import PROFILES
-from rankcheck.verification.search import Tally, sweep
+from rankcheck.verification.search import sweep
+from rankcheck.verification.tally import Tally
 
 CLAIM = "rank.jacobian-bounds-cost"
 

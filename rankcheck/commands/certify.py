@@ -143,7 +143,7 @@ def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
             return Exit.EXPECTED, _write_given(claim, folder, how.instance, tight=how.tight)
         from rankcheck.verification.certify import from_search
 
-        violation = from_search(claim, how.settings.profile, how.settings.seed)
+        violation = from_search(claim, how.settings)
         return Exit.EXPECTED, _write(folder, violation, budget=how.settings.shrink)
     except NotRefutedError as error:
         return Exit.REFUTED, f"not certified: {error}"

@@ -25,7 +25,8 @@ from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import evaluate_instances
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.scope import smallest_text
-from rankcheck.verification.search import Tally, batches, hidden
+from rankcheck.verification.search import batches
+from rankcheck.verification.tally import Tally, hidden
 
 SCHEMA = 2
 Verdict = Literal["refuted", "undecided", "survived", "gave_up"]

@@ -48,7 +48,7 @@ from rankcheck.verification.evaluation import RAN_OUT
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of, wide
-from rankcheck.verification.search import Tally
+from rankcheck.verification.tally import Tally
 
 #: A hunt begins with every instance of so many entries, if no other scope is asked for.
 ENTRIES = 5

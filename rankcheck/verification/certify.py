@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.given import NotRefutedError, proved
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
 from rankcheck.verification.batching import check_batching
-from rankcheck.verification.profiles import Profile
-from rankcheck.verification.search import Tally, draw, sweep
+from rankcheck.verification.profiles import Settings
+from rankcheck.verification.stages import search
 
 
-def from_search(
-    claim: Claim, profile: Profile, seed: int, advance: Callable[[int], None] | None = None
-) -> Instance:
-    """The first violation that a sweep, or else Hypothesis, finds; it is not shrunk.
-
-    Args:
-        advance: called with numbers of instances as the search goes on.
+def from_search(claim: Claim, settings: Settings) -> Instance:
+    """The first violation that the stages of a search find; it is not shrunk.
 
     Raises:
         InputError: if the claim has no instances.
@@ -34,16 +27,13 @@ def from_search(
             f"{claim.id} is about a recorded experiment, and no instance proves it false; "
             "`rankcheck verify` says how it came out"
         )
-    check_batching(claim, seed)
-    tally = Tally()
-    found = sweep(claim, claim.instances, profile, seed, tally, advance=advance)
-    if found is None:
-        found = draw(claim, claim.instances, profile.drawn, seed, tally, advance=advance)
-    if found is None and tally.counts.evaluated == 0 and any(one.short for one in tally.raised):
-        raise next(one.error for one in tally.raised if one.short)
-    if found is None:
-        raise NotRefutedError(
-            f"none of {tally.counts.evaluated} instances refutes {claim.id} "
-            f"(profile {profile.name}, seed {seed})"
-        )
-    return proved(found)
+    check_batching(claim, settings.seed)
+    found = search(claim, settings)
+    if found.violation is not None:
+        return proved(found.violation)
+    if found.counts.evaluated == 0 and any(one.short for one in found.raised):
+        raise next(one.error for one in found.raised if one.short)
+    raise NotRefutedError(
+        f"none of {found.counts.evaluated} instances refutes {claim.id} "
+        f"(profile {settings.profile.name}, seed {settings.seed})"
+    )

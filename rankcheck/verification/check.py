@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import KINDS
-from rankcheck.claims.labels import relation_name
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples.instance import DisagreementError
@@ -22,8 +23,8 @@ from rankcheck.verification.experiments import on_experiments
 from rankcheck.verification.ledger import Counterexample, Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import smallest_text
-from rankcheck.verification.search import hidden
 from rankcheck.verification.stages import Search, not_tight, search
+from rankcheck.verification.tally import hidden
 
 __all__ = ["verify_claim"]
 
@@ -71,22 +72,20 @@ def verify_claim(
 def _replayed(claim: Claim) -> Row:
     """The row of a claim that is declared false: its stored certificate has to prove it so."""
     path = certificates.stored_path(claim)
-    message = ""
+    row = partial(Row.of, claim, certificate=shown_path(path))
     try:
         found = replay(path, claim=claim)
-        if found.changed:
-            message = (
-                f"{claim.id}: the claim has changed since its counterexample was certified; "
-                f"`rankcheck certify {claim.id} --again` certifies it for the claim as it is now"
-            )
     except certificates.CertificateError as error:
-        message = f"{claim.id}: {error}"
+        return row("failed", messages=(f"{claim.id}: {error}",))
     except DisagreementError as error:
-        return Row.of(claim, "undecided", certificate=shown_path(path), messages=(str(error),))
-    if message:
-        return Row.of(claim, "failed", certificate=shown_path(path), messages=(message,))
-    proved = Counterexample.of(found.smallest)
-    return Row.of(claim, "refuted", certificate=shown_path(path), counterexample=proved)
+        return row("undecided", messages=(str(error),))
+    if found.changed:
+        message = (
+            f"{claim.id}: the claim has changed since its counterexample was certified; "
+            f"`rankcheck certify {claim.id} --again` certifies it for the claim as it is now"
+        )
+        return row("failed", messages=(message,))
+    return row("refuted", counterexample=Counterexample.of(found.smallest))
 
 
 def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] | None) -> Row:
@@ -100,57 +99,53 @@ def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] 
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
         budget = None if found.smallest else settings.shrink
         reported = report_violation(found.violation, settings.folder, budget=budget)
-        return Row.of(
-            claim,
-            "refuted" if reported.proved else "undecided",
-            certificate=reported.certificate,
-            counterexample=Counterexample.of(certificates.section(reported.smallest))
-            if reported.proved
-            else None,
-            messages=(reported.message + _before(found),),
-            **facts,
-        )
+        message = reported.message
+        if found.smallest and found.shapes is not None:
+            message += smallest_text(found.shapes.sentence())
+        if not reported.proved:
+            return Row.of(claim, "undecided", messages=(message,), **facts)
+        proved = Counterexample.of(certificates.section(reported.smallest))
+        facts |= {"certificate": reported.certificate, "counterexample": proved}
+        return Row.of(claim, "refuted", messages=(message,), **facts)
     if found.raised:
         failed = any(not raised.short for raised in found.raised)
         verdict: Verdict = "failed" if failed else "undecided"
         return Row.of(claim, verdict, messages=(_raised(claim, found),), **facts)
+    return _controlled(claim, settings, found, facts)
+
+
+def _controlled(claim: Claim, settings: Settings, found: Search, facts: dict[str, Any]) -> Row:
+    """The row of a claim without a violation: it holds if its controls are caught."""
     needs = check_hypotheses(claim, settings)
-    broken = [name for name, control in needs.items() if control.caught]
     unbroken = [name for name, control in needs.items() if not control.caught]
-    vacuous = _vacuous(found)
-    mutants, named = check_mutants(claim, found.tallies, settings)
-    messages = [
-        f"{claim.id}: the control without the hypothesis {name!r} does not break the claim"
-        f"{needs[name].why}"
-        for name in unbroken
-    ]
-    messages += [
-        f"{claim.id}: the mutant {name!r} survives{named[name].why}" for name in mutants.survivors
-    ]
-    caught = {name: control.instance for name, control in {**needs, **named}.items()}
+    mutants, mutated = check_mutants(claim, found.tallies, settings)
     disagree = [
         f"{claim.id} is undecided: {control.disagree}, in the {what} {name!r}"
-        for what, controls in (("control without", needs), ("mutant", named))
+        for what, controls in (("control without", needs), ("mutant", mutated))
         for name, control in controls.items()
         if control.disagree is not None
     ]
-    messages += [f"{claim.id}: {why}" for why in not_tight(claim, found.tight)]
+    faults = [
+        f"the control without the hypothesis {name!r} does not break the claim{needs[name].why}"
+        for name in unbroken
+    ]
+    faults += [f"the mutant {name!r} survives{mutated[name].why}" for name in mutants.survivors]
+    faults += not_tight(claim, found.tight)
     counts = found.swept.counts + found.drawn.counts
     if counts.evaluated == 0:
-        messages.append(
-            f"{claim.id}: no instance satisfied the hypotheses ({counts.rejected} rejected)"
-        )
-    messages += [f"{claim.id}: {name} is asserted on no instance" for name in vacuous]
-    messages += [f"{claim.id}: {why}" for why in hidden(claim, found.tallies)]
+        faults.append(f"no instance satisfied the hypotheses ({counts.rejected} rejected)")
+    faults += [f"{name} is asserted on no instance" for name in found.vacuous]
+    faults += hidden(claim, found.tallies)
+    caught = {name: control.instance for name, control in {**needs, **mutated}.items()}
     return Row.of(
         claim,
-        "undecided" if disagree else "failed" if messages else KINDS[claim.kind].expects,
-        needs=tuple(broken),
+        "undecided" if disagree else "failed" if faults else KINDS[claim.kind].expects,
+        needs=tuple(name for name in needs if name not in unbroken),
         broken_by={name: text for name, text in caught.items() if text is not None},
         unbroken=tuple(unbroken),
-        vacuous=tuple(vacuous),
+        vacuous=tuple(found.vacuous),
         mutants=mutants,
-        messages=(*disagree, *messages),
+        messages=(*disagree, *(f"{claim.id}: {fault}" for fault in faults)),
         **facts,
     )
 
@@ -161,9 +156,8 @@ def _raised(claim: Claim, found: Search) -> str:
     Raises:
         Exception: what was raised, with the instance as a note, if no instance was evaluated.
     """
-    counts = found.small.counts + found.tight.counts + found.swept.counts + found.drawn.counts
     first, *others = sorted(found.raised, key=lambda raised: raised.short)
-    if counts.evaluated == 0:
+    if found.counts.evaluated == 0:
         first.error.add_note(f"on the instance {first.describe(claim)}")
         raise first.error
     message = raised_message(claim, first.record, first.family, first.error, by=first.by)
@@ -175,21 +169,3 @@ def _raised(claim: Claim, found: Search) -> str:
         f"\n  the {first.by} accepts every instance inside the hypotheses; source.require in the "
         "generator, before the operation that raises, leaves an instance out"
     )
-
-
-def _before(found: Search) -> str:
-    """A line of the message of a counterexample that the enumeration found."""
-    if not found.smallest or found.shapes is None:
-        return ""
-    return smallest_text(found.shapes.sentence())
-
-
-def _vacuous(found: Search) -> list[str]:
-    """The relations whose hypothesis, `where`, was true of no instance."""
-    seen = {number: what for tally in found.tallies for number, what in tally.seen.items()}
-    asserted = {number for tally in found.tallies for number in tally.asserted}
-    return [
-        relation_name(label, number)
-        for number, (_, label) in sorted(seen.items())
-        if number not in asserted
-    ]

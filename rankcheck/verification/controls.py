@@ -22,8 +22,8 @@ from rankcheck.parallel.traces import named
 from rankcheck.verification.evaluation import instance_text
 from rankcheck.verification.ledger import Mutants
 from rankcheck.verification.profiles import Settings
-from rankcheck.verification.search import Sharpest, Tally
 from rankcheck.verification.stages import Search, search
+from rankcheck.verification.tally import Sharpest, Tally, seen_in
 
 __all__ = ["Control", "check_control", "check_hypotheses", "check_mutants"]
 
@@ -99,14 +99,13 @@ def _hunted(
 
 def _nearest(claim: Claim, control: Claim, found: Search) -> str:
     """How near a control came to being broken, and where; of the relations that it changes."""
-    sharpest = [
-        (number, sharp) for tally in found.tallies for number, sharp in tally.sharpest.items()
-    ]
+    seen = [(n, one) for n, all_ in seen_in(found.tallies).items() for one in all_]
+    sharpest = [(number, one.sharpest) for number, one in seen if one.sharpest is not None]
     changed = [sharp for number, sharp in sharpest if _differs(claim, control, number, sharp)]
     if best := max(changed or [sharp for _, sharp in sharpest], key=_ratio, default=None):
         text = instance_text(control, best.family, best.record)
         return f"; its best ratio is {best.ratio:.6g}" + (f", on {text}" if text else "")
-    deviations = [one for tally in found.tallies for one in tally.deviation.values()]
+    deviations = [one.deviation for _, one in seen if one.deviation is not None]
     if deviations:
         return f"; its sides differ by {max(deviations):.1e} at most"
     return ""
@@ -150,15 +149,15 @@ def check_mutants(
     controls: dict[str, Control] = {}
     total = len(claim.mutants)
     if claim.kind != "conjecture" and claim.instances.recording is None:
-        seen = {number: what for tally in tallies for number, what in tally.seen.items()}
-        killed = {number for tally in tallies for number in tally.killed}
-        sharp = {n: what for n, what in seen.items() if claim.loose_because(what[1]) is None}
-        total += len(sharp)
-        for number, (kind, label) in sorted(sharp.items()):
-            if number in killed:
+        seen = seen_in(tallies)
+        for number, (*_, one) in seen.items():
+            if claim.loose_because(one.label) is not None:
                 continue
-            relation = relation_name(label, number) if label or len(seen) > 1 else ""
-            name = derived_name(kind, relation)
+            total += 1
+            if any(tallied.killed for tallied in seen[number]):
+                continue
+            relation = relation_name(one.label, number) if one.label or len(seen) > 1 else ""
+            name = derived_name(one.kind, relation)
             controls[name] = check_control(claim, derived(claim, relation), name, settings)
     for name in claim.mutants:
         controls[name] = check_control(claim, mutant(claim, name), name, settings)

@@ -20,7 +20,8 @@ from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Part, evaluate_instances
 from rankcheck.verification.ledger import Scope
 from rankcheck.verification.profiles import Profile
-from rankcheck.verification.search import Tally, settled_in, worst_of
+from rankcheck.verification.search import settled_in, worst_of
+from rankcheck.verification.tally import Tally
 
 __all__ = ["BATCH", "enumerate_scope", "scope_facts", "scope_of", "smallest_text", "wide"]
 
@@ -53,7 +54,7 @@ def enumerate_scope(
     found: Shapes,
     tally: Tally,
     *,
-    advance: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Instance | None:
     """Evaluate every instance of the scope; the smallest proved violation, if there is one.
@@ -63,7 +64,7 @@ def enumerate_scope(
     Args:
         found: the shapes of the scope.
         tally: counts the instances, and those on which the claim raises.
-        advance: called with the number of instances of each batch.
+        progress: called with the number of instances of each batch.
         stop: asked after each batch whether the enumeration has to end.
     """
     assert claim.instances is not None
@@ -71,15 +72,14 @@ def enumerate_scope(
     for shape, start, size in found.batches(BATCH if claim.no_batch is None else 1):
         make = partial(ScopeSource, shape, start, size if claim.no_batch is None else None)
         evaluation = evaluate_instances(claim, claim.instances, make)
-        tally.counts += evaluation.counts
-        tally.raised += evaluation.raised
+        tally.count(evaluation)
         for part in evaluation.parts:
             for violation in _violations(claim, part, tally):
                 if violation.judgement.finding == "refuted":
                     return violation
                 undecided = undecided or violation
-        if advance is not None:
-            advance(size)
+        if progress is not None:
+            progress(size)
         if tally.lost or (stop is not None and stop()):
             break
     return undecided

@@ -17,12 +17,14 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.scope import Shapes
+from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Raised, instance_text
 from rankcheck.verification.idle import Idle
 from rankcheck.verification.ledger import RelationFacts
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of
-from rankcheck.verification.search import Tally, draw, sweep
+from rankcheck.verification.search import draw, sweep
+from rankcheck.verification.tally import RelationTally, Tally, seen_in
 
 __all__ = ["Search", "not_tight", "search"]
 
@@ -68,57 +70,61 @@ class Search:
             "swept": self.swept.counts,
             "tight_swept": self.tight.counts,
             "tight": None if claim.tight is None else claim.tight.name,
-            "relations": self._relations(claim),
+            "relations": tuple(
+                self._relation(claim, number, seen[-1])
+                for number, seen in seen_in(self.tallies).items()
+            ),
             "reached": {name: dict(counts) for name, counts in self.swept.reached.items()},
         }
 
-    def _relations(self, claim: Claim) -> tuple[RelationFacts, ...]:
-        """What the sweep and the draws saw of each relation, and the tight family."""
-        away = (self.swept, self.drawn)
-        total = sum(tally.counts.total for tally in away)
-        seen = {number: what for tally in self.tallies for number, what in tally.seen.items()}
+    @property
+    def counts(self) -> Counts:
+        """The instances of all stages."""
+        return sum((tally.counts for tally in (self.small, *self.tallies)), Counts())
 
-        def largest(by_tally: list[dict[int, float]], number: int) -> float | None:
-            return max((found[number] for found in by_tally if number in found), default=None)
+    @property
+    def vacuous(self) -> list[str]:
+        """The relations whose hypothesis, `where`, was true of no instance."""
+        return [
+            relation_name(seen[-1].label, number)
+            for number, seen in seen_in(self.tallies).items()
+            if not any(one.asserted for one in seen)
+        ]
 
-        return tuple(
-            RelationFacts(
-                label=label,
-                kind=kind,
-                asserted=sum(tally.asserted.get(number, 0) for tally in away) / max(total, 1),
-                ratio=largest([tally.ratio for tally in away], number),
-                tight_ratio=self.tight.ratio.get(number),
-                deviation=self.swept.deviation.get(number),
-                spread=self._spread(number),
-                sharpest=self._sharpest(claim, number),
-                idle=() if self.swept.idle is None else self.swept.idle.sentences(number),
-            )
-            for number, (kind, label) in sorted(seen.items())
+    def _relation(self, claim: Claim, number: int, seen: RelationTally) -> RelationFacts:
+        """What the sweep and the draws saw of a relation, and the tight family."""
+        tight, swept, drawn = (tally.relations.get(number) for tally in self.tallies)
+        away = [one for one in (swept, drawn) if one is not None]
+        total = self.swept.counts.total + self.drawn.counts.total
+        spreads = [one.spread for one in away if one.spread is not None]
+        # The sharpest instance is that of the tight family, or else of the sweep.
+        sharpest = [one.sharpest for one in (tight, *away) if one is not None and one.sharpest]
+        return RelationFacts(
+            label=seen.label,
+            kind=seen.kind,
+            asserted=sum(one.asserted for one in away) / max(total, 1),
+            ratio=max((one.ratio for one in away if one.ratio is not None), default=None),
+            tight_ratio=None if tight is None else tight.ratio,
+            deviation=None if swept is None else swept.deviation,
+            spread=tuple(sum(spreads[1:], spreads[0]).counts) if spreads else (),
+            sharpest=instance_text(claim, sharpest[0].family, sharpest[0].record)
+            if sharpest
+            else None,
+            idle=() if self.swept.idle is None else self.swept.idle.sentences(number),
         )
-
-    def _spread(self, number: int) -> tuple[int, ...]:
-        spreads = [t.spread[number] for t in (self.swept, self.drawn) if number in t.spread]
-        return tuple(sum(spreads[1:], spreads[0]).counts) if spreads else ()
-
-    def _sharpest(self, claim: Claim, number: int) -> str | None:
-        """The sharpest instance of the tight family, or else of the sweep."""
-        found = [t.sharpest[number] for t in self.tallies if number in t.sharpest]
-        if not found:
-            return None
-        return instance_text(claim, found[0].family, found[0].record)
 
 
 def search(
     claim: Claim,
     settings: Settings,
-    advance: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
     *,
     control: bool = False,
 ) -> Search:
     """Go through the stages until an instance breaks the claim.
 
     Args:
-        advance: called with the number of instances whenever some more were evaluated.
+        progress: called with the number of instances whenever some more were evaluated.
         control: whether the claim is a control, which only a proof breaks, unless the claim has no
             ball form.
     """
@@ -130,7 +136,7 @@ def search(
 
     def enumerated() -> Instance | None:
         found.shapes = scope_of(claim, profile)
-        return enumerate_scope(claim, found.shapes, found.small, advance=advance)
+        return enumerate_scope(claim, found.shapes, found.small, progress=progress)
 
     def tight() -> Instance | None:
         violation = None
@@ -147,16 +153,16 @@ def search(
                 share=TIGHT_SHARE,
                 turn=turn,
                 proof=control,
-                advance=advance,
+                progress=progress,
             )
         return violation
 
     def swept() -> Instance | None:
-        return sweep(claim, family, profile, seed, found.swept, proof=control, advance=advance)
+        return sweep(claim, family, profile, seed, found.swept, proof=control, progress=progress)
 
     def drawn() -> Instance | None:
         examples = max(5, round(profile.drawn * claim.effort))
-        return draw(claim, family, examples, seed, found.drawn, proof=control, advance=advance)
+        return draw(claim, family, examples, seed, found.drawn, proof=control, progress=progress)
 
     stages = [tight, swept, enumerated, drawn] if control else [enumerated, tight, swept, drawn]
     if family.recording is not None:
@@ -177,11 +183,11 @@ def not_tight(claim: Claim, tally: Tally) -> list[str]:
     if tally.counts.evaluated == 0:
         return [f"{claim.tight.name} is not tight: none of its instances satisfied the hypotheses"]
     return [
-        f"{relation_name(label, number)} is not tight on {claim.tight.name}: the closest instance "
-        f"is {tally.gap.get(number, float('inf')):.3g} of the larger side from equality; each "
-        "bound is sharp on the tight family, or loose= says why not"
-        for number, (kind, label) in sorted(tally.seen.items())
-        if SIGNS[kind].bound
-        and claim.loose_because(label) is None
-        and tally.gap.get(number, float("inf")) > tolerances.TIGHT
+        f"{relation_name(seen.label, number)} is not tight on {claim.tight.name}: the closest "
+        f"instance is {seen.gap:.3g} of the larger side from equality; each bound is sharp on the "
+        "tight family, or loose= says why not"
+        for number, seen in sorted(tally.relations.items())
+        if SIGNS[seen.kind].bound
+        and claim.loose_because(seen.label) is None
+        and seen.gap > tolerances.TIGHT
     ]

@@ -32,7 +32,7 @@ from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import ReplaySource, instances
 from rankcheck.linalg import nuclear_norm, operator_norm, rank, schatten_power
 from rankcheck.verification.certify import from_search
-from rankcheck.verification.profiles import Profile
+from rankcheck.verification.profiles import Profile, Settings
 
 SMALL = Profile("small", drawn=60, batches=12, size=256, single=60)
 
@@ -57,7 +57,7 @@ def violation(claim, record, family=None):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
     claim = declare(ten_percent_better, networks_at_points(), id=f"mine.ten-percent-{seed}")
-    found = from_search(claim, SMALL, seed)
+    found = from_search(claim, Settings(SMALL, seed))
     report = report_violation(found, tmp_path)
     first, instance, *_ = report.message.splitlines()
     assert first == f"{claim.id} is false: lhs 1 > rhs 0.9 by 0.1 (certified, 128-bit balls)"
@@ -107,7 +107,7 @@ def test_hypotheses_are_kept_at_the_edge(declare):
 
     family = networks_at_points(depth=(2, 3), width=(1, 3), slopes="relu")
     claim = declare(body, family)
-    small, _ = shrink_violation(from_search(claim, SMALL, 0))
+    small, _ = shrink_violation(from_search(claim, Settings(SMALL)))
     net, x = exact_instance(family, small.record)
     assert bool(net.is_differentiable_at(x))
     assert small.judgement.finding == "refuted"
@@ -404,10 +404,10 @@ def test_a_given_instance_outside_of_the_hypotheses(declare):
 def test_a_search_that_finds_nothing(declare):
     claim = declare(lambda x, y: leq(x, 9.0), numbers())
     with pytest.raises(NotRefutedError, match=r"none of \d+ instances refutes t.made-up"):
-        from_search(claim, SMALL, 0)
+        from_search(claim, Settings(SMALL))
     nan = declare(lambda x, y: leq(x, 0 * x / (x - x)), numbers())
     with pytest.raises(NotRefutedError, match=r"does not refute t.made-up: undecided"):
-        from_search(nan, SMALL, 0)
+        from_search(nan, Settings(SMALL))
 
 
 def test_where_a_certificate_belongs(declare, tmp_path):

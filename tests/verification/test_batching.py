@@ -358,7 +358,7 @@ def test_verify_fails_the_claim_and_certify_refuses_it(declare, tmp_path):
     assert row.messages[0].startswith("t.made-up, with squares(count=2): lhs of relation 1 is ")
     assert row.counts.total == 0
     with pytest.raises(BatchError):
-        from_search(claim, SMALL, 0)
+        from_search(claim, Settings(SMALL))
 
 
 def test_a_part_that_contains_itself_is_read_to_a_depth():

@@ -17,7 +17,8 @@ from rankcheck.verification.check import verify_claim
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, evaluate_instances
 from rankcheck.verification.profiles import Profile, Settings
-from rankcheck.verification.search import Tally, draw, sweep
+from rankcheck.verification.search import draw, sweep
+from rankcheck.verification.tally import Tally
 
 SMALL = Profile("small", drawn=40, batches=6, size=64, single=24)
 

@@ -13,7 +13,7 @@ from rankcheck.verification.check import verify_claim
 from rankcheck.verification.ledger import Row, Scope
 from rankcheck.verification.profiles import PROFILES, Settings
 from rankcheck.verification.scope import enumerate_scope, scope_of, wide
-from rankcheck.verification.search import Tally
+from rankcheck.verification.tally import Tally
 
 QUICK = PROFILES["quick"]
 

@@ -11,8 +11,9 @@ from rankcheck.claims.variants import mutant
 from rankcheck.counterexamples.instance import evaluate, excess
 from rankcheck.instances.source import BatchSource, instances
 from rankcheck.verification.profiles import PROFILES, Profile, Settings
-from rankcheck.verification.search import JUDGED, Tally, draw, sweep, worst_of
+from rankcheck.verification.search import JUDGED, draw, sweep, worst_of
 from rankcheck.verification.stages import search
+from rankcheck.verification.tally import Tally
 
 SMALL = Profile("small", drawn=40, batches=6, size=64, single=12)
 
@@ -29,15 +30,16 @@ def drawn(claim, count=20, seed=0, tally=None) -> Any:
 def test_a_true_claim_is_tallied(declare, scalars):
     claim = declare(lambda x: (leq(x.abs(), 8.0, label="a"), eq(x + x, 2 * x)), scalars())
     seen: list[int] = []
-    found, tally = swept(claim, advance=seen.append)
+    found, tally = swept(claim, progress=seen.append)
     assert found is None
     assert tally.counts.evaluated == 6 * 64 == sum(seen)
     assert (tally.counts.rejected, tally.counts.rounding) == (0, 0)
-    assert tally.seen == {0: ("leq", "a"), 1: ("eq", "")}
-    assert tally.asserted == {0: 384, 1: 384}
-    assert 0.5 < tally.ratio[0] <= 1
-    assert tally.deviation == {1: 0}
-    assert 1 in tally.killed
+    bound, identity = tally.relations.values()
+    assert (bound.kind, bound.label, bound.asserted) == ("leq", "a", 384)
+    assert (identity.kind, identity.label, identity.asserted) == ("eq", "", 384)
+    assert 0.5 < bound.ratio <= 1
+    assert (bound.deviation, identity.deviation) == (None, 0)
+    assert identity.killed
 
 
 def test_a_false_claim_is_found_and_proved(declare, scalars):
@@ -141,13 +143,12 @@ def test_where_is_respected(declare, scalars):
     claim = declare(lambda x: leq(x, 1.0, where=x < 1), scalars())
     found, tally = swept(claim)
     assert found is None
-    assert tally.asserted == {0: 312}
+    assert tally.relations[0].asserted == 312
     nowhere = declare(lambda x: leq(x, 1.0, where=x > 8), scalars())
     found, tally = swept(nowhere)
     assert found is None
-    assert tally.asserted == {}
-    assert tally.killed == set()
-    assert tally.ratio == {}
+    [seen] = tally.relations.values()
+    assert (seen.asserted, seen.killed, seen.ratio) == (0, False, None)
 
 
 def test_rejected_instances_do_not_count(declare):
@@ -205,7 +206,7 @@ def test_rounding_kills_no_mutant(declare, scalars):
     found, tally = swept(claim)
     assert found is None
     assert tally.counts.rounding > 0
-    assert tally.killed == set()
+    assert not tally.relations[0].killed
 
 
 def test_integers_are_swept_exactly(declare, lists):
@@ -214,8 +215,7 @@ def test_integers_are_swept_exactly(declare, lists):
 
     found, tally = swept(declare(body, lists()))
     assert found is None
-    assert tally.ratio == {0: 1.0}
-    assert tally.killed == {0}
+    assert (tally.relations[0].ratio, tally.relations[0].killed) == (1.0, True)
     strict = declare(lambda x: leq((x != 0).sum(-1), x.shape[-1] - 1), lists(size=(2, 4)))
     found, _ = swept(strict)
     assert found.judgement.finding == "refuted"

@@ -1,0 +1,198 @@
+"""What a search has seen: numbers of instances, and how close each relation came to failing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import torch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.relations import Relation
+from rankcheck.claims.signs import SIGNS, RelationKind
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import Instances, over_batch
+from rankcheck.verification.counts import Counts
+from rankcheck.verification.evaluation import CULPRITS, Evaluation, Part, Raised
+from rankcheck.verification.idle import Idle
+from rankcheck.verification.reach import reached
+from rankcheck.verification.spread import Spread
+from rankcheck.verification.swallowed import Seen, swallowed
+
+__all__ = ["RelationTally", "Sharpest", "Tally", "hidden", "seen_in"]
+
+#: Ratios that agree in so many decimals count as the same.
+SAME = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Sharpest:
+    """The instance on which a bound is closest to equality; of several, one with few numbers."""
+
+    ratio: float
+    record: Record
+    family: Instances
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """What is compared: the ratio, then how few numbers were drawn."""
+        drawn = sum(tensor.numel() for tensor in self.record.tensors)
+        return round(self.ratio, SAME), -drawn - len(self.record.integers)
+
+
+@dataclass
+class RelationTally:
+    """What a search has seen of one relation.
+
+    Attributes:
+        asserted: the number of instances on which it was asserted.
+        ratio: the largest lhs / rhs of a bound (both sides positive); None without one.
+        gap: the smallest (rhs - lhs) / max(|lhs|, |rhs|) of a bound.
+        deviation: the largest |lhs - rhs| of an identity, relative to its sides where they exceed
+            1; None without one.
+        spread: how the ratios or the deviations are distributed over the instances.
+        sharpest: the instance on which a bound is closest to equality.
+        visible: on how many instances floats could see it fail.
+        killed: whether its derived mutant fails on an instance that satisfies the claim.
+    """
+
+    kind: RelationKind
+    label: str
+    asserted: int = 0
+    ratio: float | None = None
+    gap: float = torch.inf
+    deviation: float | None = None
+    spread: Spread | None = None
+    sharpest: Sharpest | None = None
+    visible: Seen = field(default_factory=Seen)
+    killed: bool = False
+
+    def add(self, relation: Relation, part: Part, family: Instances) -> None:
+        """Add the instances of a batch on which the relation is asserted."""
+        counted = relation.asserted & _trailing(part.valid, relation.lhs)
+        if not bool(counted.any()):
+            return
+        self.asserted += int(counted.reshape(part.valid.numel(), -1).any(-1).sum())
+        self.visible.add(relation, counted, part, family)
+        holds = counted & ~relation.violated()  # a violation is rounding, as the balls have shown
+        if not self.killed:
+            mutant = relation.strengthened()
+            beyond = mutant.excess.detach() > mutant.tolerance.detach()
+            self.killed = bool((beyond & holds).any())
+        if SIGNS[relation.kind].bound:
+            self._add_bound(relation, counted, holds, part, family)
+        elif relation.kind == "eq":
+            size = relation.size.detach().clamp(min=1.0)
+            away = torch.where(counted, relation.excess.detach() / size, -torch.inf)
+            deviations = over_batch(away, part.batch, torch.amax)
+            self.deviation = max(self.deviation or 0.0, float(deviations.max()))
+            self._spread(deviations[deviations > -torch.inf])
+
+    def _add_bound(
+        self,
+        relation: Relation,
+        counted: torch.Tensor,
+        holds: torch.Tensor,
+        part: Part,
+        family: Instances,
+    ) -> None:
+        lhs, rhs = relation.lhs.detach(), relation.rhs.detach()
+        self.gap = min(self.gap, float(_relative_gap(lhs, rhs)[counted].min()))
+        positive = holds & (lhs > 0) & (rhs > relation.tolerance.detach())
+        if not bool(positive.any()):
+            return
+        quotient = torch.where(positive, lhs, 0).double() / torch.where(positive, rhs, 1)
+        ratios = over_batch(quotient, part.batch, torch.amax)
+        best = float(ratios.max())
+        self.ratio = max(self.ratio or 0.0, best)
+        if self.sharpest is None or round(best, SAME) >= round(self.sharpest.ratio, SAME):
+            record = part.instance(int(ratios.reshape(-1).argmax()))
+            found = Sharpest(best, record, family)
+            if self.sharpest is None or found.rank > self.sharpest.rank:
+                self.sharpest = found
+        self._spread(ratios[over_batch(positive, part.batch, torch.any)])
+
+    def _spread(self, values: torch.Tensor) -> None:
+        self.spread = self.spread or Spread(self.kind)
+        self.spread.add(values)
+
+
+@dataclass
+class Tally:
+    """What a search has seen.
+
+    Attributes:
+        counts: the instances.
+        relations: by the place of a relation in what the body returns.
+        reached: by name, how many instances had which value; see `reach`.
+        raised: the instances inside the hypotheses on which the generator or the body raised.
+        disagree: of the first violation about which floats and balls disagree, both figures.
+        checked: the shapes at which branches were looked for; see `check_branches`.
+        idle: of a claim, the parts of its sides that no instance needs.
+    """
+
+    counts: Counts = field(default_factory=Counts)
+    relations: dict[int, RelationTally] = field(default_factory=dict)
+    reached: dict[str, Counter[int]] = field(default_factory=dict)
+    raised: list[Raised] = field(default_factory=list)
+    disagree: str | None = None
+    checked: set[tuple[object, ...]] = field(default_factory=set)
+    idle: Idle | None = None
+
+    @property
+    def lost(self) -> bool:
+        """Whether so many instances raised that the search ends."""
+        return len(self.raised) >= CULPRITS
+
+    def count(self, evaluation: Evaluation) -> None:
+        """Count the instances of an evaluation, and keep those on which the claim raises."""
+        self.counts += evaluation.counts
+        if not self.lost:
+            self.raised += evaluation.raised
+
+    def add(self, part: Part, family: Instances) -> None:
+        """Add the relations of a batch of a family, where its instances are valid."""
+        if self.idle is not None:
+            self.idle.add(part)
+        for number, relation in enumerate(part.relations):
+            if number not in self.relations:
+                self.relations[number] = RelationTally(relation.kind, relation.label)
+            self.relations[number].add(relation, part, family)
+
+    def reach(self, claim: Claim, part: Part) -> None:
+        """Count what the instances of a batch reach."""
+        for name, counts in reached(claim, part.built, part.batch, part.valid).items():
+            self.reached.setdefault(name, Counter()).update(counts)
+
+
+def seen_in(tallies: Iterable[Tally]) -> dict[int, list[RelationTally]]:
+    """By relation, in their order, what some searches have seen of it."""
+    seen: dict[int, list[RelationTally]] = {}
+    for tally in tallies:
+        for number, relation in tally.relations.items():
+            seen.setdefault(number, []).append(relation)
+    return dict(sorted(seen.items()))
+
+
+def hidden(claim: Claim, tallies: Iterable[Tally]) -> list[str]:
+    """The relations that floats cannot see fail, for their tolerance, as sentences."""
+    sentences = (
+        swallowed(claim, seen[-1].label, number, sum((one.visible for one in seen), Seen()))
+        for number, seen in seen_in(tallies).items()
+    )
+    return [sentence for sentence in sentences if sentence is not None]
+
+
+def _trailing(valid: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    extra = like.ndim - valid.ndim
+    return valid.reshape(valid.shape + (1,) * extra).expand(like.shape)
+
+
+def _relative_gap(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+    """How far a bound is from equality, relative to its larger side; 0 where both are 0."""
+    lhs, rhs = lhs.to(torch.float64), rhs.to(torch.float64)
+    size = torch.maximum(lhs.abs(), rhs.abs())
+    gap = torch.where(size > 0, (rhs - lhs) / size, torch.zeros_like(size))
+    # An infinite side is far from equality.
+    return torch.where(gap.isnan(), torch.full_like(gap, torch.inf), gap)
