@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -79,12 +78,11 @@ class Progress(Display):
                 self.now_and_then(self._left)
 
     def _left(self) -> str:
-        """The time that is left if the other claims take as long as those that are done."""
-        left = self.claims - len(self.rows)
-        if not (self.rows and left and self._begun):
+        """The time that is left if the other claims take as long as those that are verified."""
+        left, verified = self.claims - len(self.rows), sum(r.verdict != "cited" for r in self.rows)
+        if not (left and verified and self._begun):
             return ""
-        each = (time.monotonic() - self._begun) / len(self.rows)
-        return f"about {math.ceil(left * each)} s left"
+        return f"about {left * (time.monotonic() - self._begun) / verified:.0f} s left"
 
     def render(self) -> Table:
         """The latest rows that fit on the screen, then the running claims, then the totals."""

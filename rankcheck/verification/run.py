@@ -79,10 +79,9 @@ def verify_claims(
     apart = limit is not None or (workers > 1 and len(entries) > 1)
     order = list(range(len(entries)))
     if apart:
-        # The costly claims come first, so that none of them runs alone at the end; before them one
-        # of the cheapest, so that a row is soon there.
-        order.sort(key=lambda index: -entries[index].effort)
-        order.insert(0, order.pop())
+        # What is only cited comes first, so that rows are there at once; then the costly claims, so
+        # that none of them runs alone at the end.
+        order.sort(key=lambda index: (entries[index].instances is not None, -entries[index].effort))
     rows: dict[int, Row] = {}
 
     def passed_on(event: Started[int] | Told[int] | Lost) -> None:
