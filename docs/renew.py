@@ -31,6 +31,7 @@ def pages() -> dict[str, str]:
     return {
         "claims.md": lists.claims(entries),
         "errata.md": lists.errata(entries),
+        "ledger.md": lists.ledger((FOLDER / "ledger.md").read_text(encoding="utf-8")),
         "balls.md": ball_page.page(),
         "generators.md": generators.page((FOLDER / "generators.md").read_text(encoding="utf-8")),
         "oracles.md": test_oracles.table(),

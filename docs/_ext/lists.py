@@ -1,4 +1,4 @@
-"""The lists of all claims (docs/claims.md) and of what is wrong in print (docs/errata.md)."""
+"""The lists of all claims, of what is wrong in print, and of the verdicts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from written import plain as escaped
 from rankcheck.catalogue.collect import by_document, project_folder
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
-from rankcheck.claims.kinds import FALSE
+from rankcheck.claims.kinds import FALSE, KINDS
 from rankcheck.claims.reference import DOCUMENTS
+from rankcheck.claims.verdicts import VERDICTS
 
-__all__ = ["claims", "errata"]
+__all__ = ["claims", "errata", "ledger"]
 
 _HEAD = """\
 # Errata
@@ -80,6 +81,16 @@ def errata(entries: Sequence[Entry]) -> str:
             parts.append(f"## {heading}" + (f"\n\n{text}" if text else ""))
             parts += ["\n".join(_item(entry, erratum)) for entry, erratum in here]
     return "\n\n".join(parts) + "\n"
+
+
+def ledger(text: str) -> str:
+    """The page docs/ledger.md with its table of verdicts written anew."""
+    before, mark, rest = text.partition("<!-- Made by `python docs/renew.py` -->\n")
+    rows = ["| verdict | meaning | expected of |", "| --- | --- | --- |"]
+    for name, words in VERDICTS.items():
+        kinds = ", ".join(f"`{kind}`" for kind, facts in KINDS.items() if facts.expects == name)
+        rows.append(f"| `{name}` | {words.meaning} | {kinds} |")
+    return "\n".join([before + mark, *rows, "", "<!-- end -->"]) + rest.partition("<!-- end -->")[2]
 
 
 def plain(text: str) -> str:

@@ -48,12 +48,16 @@ VERDICTS: Mapping[Verdict, Words] = {
         "a conjecture that nothing has broken", plural="guarded", tone="open", style="cyan"
     ),
     "failed": Words(
-        "a control was not caught, nothing was asserted, or the check raised",
+        "a control was not caught, nothing was asserted, the body mixes the instances of a batch "
+        "or branches on what is drawn, the check raised (on some instance inside the hypotheses, "
+        "or on all), an experiment did not come out as claimed, a stored certificate proves "
+        "nothing, or the claim is malformed",
         plural="failed",
         tone="bad",
     ),
     "undecided": Words(
-        "a violation in floats that is neither proved nor excluded",
+        "a violation is neither proved nor rounding, floats and balls disagree, or the "
+        "verification did not finish",
         plural="undecided",
         tone="open",
         open=True,
