@@ -1,21 +1,12 @@
-"""Linear regions: splitting whole layers against one at a time, a flip search, and growth.
+"""Linear regions: splitting whole layers against a flip search.
 
-    python -m benchmarks.regions [--seconds BUDGET]
-
-Prints three Markdown tables, all measured in one run, over the box [-1, 1]^d, with He-normal
-weights and normal biases of deviation 0.3, all drawn from seed 0:
-
-1. Regions per second: here in floats, here with every sign decided in rationals, and a flip search,
-   which walks from region to neighbour, one HiGHS linear programme for each candidate facet
-   (through scipy's `milp`, its cheapest entrance to HiGHS, some 0.5 ms of it overhead), stopped
-   after a few seconds.
-2. Coinciding hyperplanes: how many of the regions the flip search finds.
-3. Growth: seconds as the number of regions goes up, Jacobians and volumes timed apart.
+Over the box [-1, 1]^d, with He-normal weights and normal biases of deviation 0.3. The flip search
+walks from region to neighbour, one HiGHS linear programme for each candidate facet (through scipy's
+`milp`, its cheapest entrance to HiGHS, some 0.5 ms of it overhead), stopped after a few seconds.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -25,16 +16,11 @@ import numpy as np
 import torch
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from benchmarks.measuring import Ratio, table, timed
+from benchmarks.measuring import Ratio, timed
 from rankcheck.networks import Network
 from rankcheck.regions import regions
 
 NETWORKS = [(2, 16, 16, 1), (3, 10, 10, 10, 2), (2, 32, 32, 32, 1), (4, 10, 10, 3)]
-GROWTH = [
-    *((3, n, n, n, 1) for n in (4, 8, 16, 24, 32, 48, 64)),
-    *((2, n, n, n, 1) for n in (16, 64, 128)),
-    *((4, n, n, 1) for n in (10, 16, 24)),
-]
 
 
 def network(widths: tuple[int, ...]) -> Network:
@@ -111,50 +97,8 @@ def has_interior(rows: np.ndarray, offsets: np.ndarray) -> bool:
     return answer.status == 0 and -answer.fun > 1e-9
 
 
-def duplicated(net: Network) -> Network:
-    W, V, *rest = net.weights
-    b, *others = net.biases
-    half = torch.cat((V[:, :1] / 2, V[:, :1] / 2, V[:, 1:]), 1)
-    return Network((torch.cat((W[:1], W)), half, *rest), (torch.cat((b[:1], b)), *others))
-
-
-def opposites(net: Network) -> Network:
-    W, V, *rest = net.weights
-    b, *others = net.biases
-    return Network((torch.cat((W, -W)), torch.cat((V, V), 1), *rest), (torch.cat((b, -b)), *others))
-
-
-def identity_layer(net: Network) -> Network:
-    eye, zero = torch.eye(net.widths[1]).double(), torch.zeros(net.widths[1]).double()
-    return Network((net.weights[0], eye, *net.weights[1:]), (net.biases[0], zero, *net.biases[1:]))
-
-
 def name(net: Network) -> str:
     return "-".join(map(str, net.widths))
-
-
-def speed_row(net: Network, seconds: float) -> list[str]:
-    took, cells = timed(partial(regions, net, -1, 1), 10)
-    exactly, same = timed(partial(regions, net, -1, 1, exact=True))
-    assert len(same) == len(cells)
-    flip, found = timed(partial(flip_search, net, seconds))
-    speeds = len(cells) / took, len(cells) / exactly, found / flip, len(cells) / took / found * flip
-    return [name(net), str(len(cells)), *(f"{speed:,.0f}" for speed in speeds)]
-
-
-def coinciding_row(title: str, net: Network) -> list[str]:
-    took, cells = timed(partial(regions, net, -1, 1), 10)
-    found = flip_search(net, 60.0)
-    return [f"{title}, {name(net)}", str(len(cells)), f"{len(cells) / took:,.0f}", str(found)]
-
-
-def growth_row(net: Network) -> list[str]:
-    took, cells = timed(partial(regions, net, -1, 1))
-    affine, _ = timed(partial(getattr, cells, "jacobians"))
-    volumes, each = timed(cells.volume)
-    assert abs(each.sum() / 2 ** net.widths[0] - 1) < 1e-9
-    speed = f"{len(cells) / took:,.0f}"
-    return [name(net), f"{len(cells):,}", f"{took:.3g}", speed, f"{affine:.2g}", f"{volumes:.2g}"]
 
 
 def ratios(*, quick: bool) -> Iterator[Ratio]:
@@ -163,36 +107,3 @@ def ratios(*, quick: bool) -> Iterator[Ratio]:
         took, cells = timed(partial(regions, net, -1, 1), 10)
         flip, found = timed(partial(flip_search, net, 0.2 if quick else 5.0))
         yield Ratio(f"regions of {name(net)}", "flip search", len(cells) / took / (found / flip))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=5.0, help="budget of one flip search")
-    seconds = parser.parse_args().seconds
-    torch.set_num_threads(1)
-
-    table(
-        ("network", "regions", "here (regions/s)", "all in rationals", "flip search", "ratio"),
-        (speed_row(network(widths), seconds) for widths in NETWORKS),
-    )
-    base = network((2, 8, 4, 1))
-    table(
-        ("coinciding hyperplanes", "regions", "here (regions/s)", "found by the flip search"),
-        (
-            coinciding_row(title, net)
-            for title, net in (
-                ("survived", base),
-                ("a neuron twice", duplicated(base)),
-                ("pairs ±z", opposites(base)),
-                ("a layer of identities", identity_layer(base)),
-            )
-        ),
-    )
-    table(
-        ("network", "regions", "seconds", "regions/s", "Jacobians (s)", "volumes (s)"),
-        (growth_row(network(widths)) for widths in GROWTH),
-    )
-
-
-if __name__ == "__main__":
-    main()
