@@ -30,7 +30,7 @@ from rankcheck.counterexamples.describe import rounded_down
 from rankcheck.counterexamples.replay import overlap
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
-from rankcheck.linalg import operator_norm, schatten_power
+from rankcheck.linalg import schatten_power
 from rankcheck.stored import LARGEST
 from rankcheck.text import ball_text
 
@@ -260,80 +260,34 @@ def test_a_field_that_occurs_twice(certified):
         replay(path, claim=claim)
 
 
-@pytest.mark.parametrize("bits", [127, 64, 4096, 2**40, 0, -128, True, 128.5, "128", None])
-def test_bits_are_those_that_are_used(certified, bits):
+@pytest.mark.parametrize(
+    ("place", "to", "message"),
+    [
+        *(
+            (("smallest", "bits"), bits, "bits")
+            for bits in (64, 2**40, 0, -128, True, 128.5, "128")
+        ),
+        (("smallest", "bits"), 256, "says bits 256, but its numbers give 128"),
+        (("smallest", "instance", 2), 5, "says description x"),  # `unused` is on no side
+        (("smallest", "instance", 1, 0), 9, r"do not fit the generator .* in \[-8.0, 8.0\]"),
+        (("smallest", "instance", 1, 0), "3", "says instance"),  # a number is written in one way
+        (("smallest", "instance", 2), "1e999999999", "a number is written as a rational"),
+        (("smallest", "instance"), [0], "do not fit the generator"),
+        (("smallest", "instance"), [0, [3, 1], 0, 0], "do not fit the generator"),
+        (("smallest", "instance"), ["0", [3, 1], 0], "do not fit the generator"),
+        (("smallest", "instance"), [0, [[3, 1]], 0], "do not fit the generator"),
+        (("smallest", "instance"), [{}], "do not fit the generator"),
+        (("smallest", "instance", 1), [1, 1], "does not refute t.made-up: satisfied"),
+        (("worst", "instance", 1), [1, 1], "does not refute|says"),
+        (("smallest", "family"), "numbers()", r"numbers\(\); .* t.made-up are from points"),
+        (("schema",), 1, "of schema 1; .* reads schema 2"),
+        (("schema",), 3, "of schema 3; .* reads schema 2"),
+    ],
+)
+def test_a_field_that_is_not_what_its_numbers_give(certified, place, to, message):
     claim, path = certified
-    change(path, "smallest", "bits", to=bits)
-    with pytest.raises(CertificateError):
-        replay(path, claim=claim)
-
-
-def test_more_bits_than_it_takes_is_not_what_was_found(certified):
-    claim, path = certified
-    change(path, "smallest", "bits", to=256)
-    with pytest.raises(CertificateError, match=r"says bits 256, but its numbers give 128"):
-        replay(path, claim=claim)
-
-
-def test_a_number_that_has_no_effect_counts_too(certified):
-    """`unused` is on no side; the certificate says what it was."""
-    claim, path = certified
-    change(path, "smallest", "instance", 2, to=5)
-    with pytest.raises(CertificateError, match=r"says description x"):
-        replay(path, claim=claim)
-
-
-def test_ranges_are_those_of_the_generator(certified):
-    claim, path = certified
-    change(path, "smallest", "instance", 1, 0, to=9)
-    with pytest.raises(CertificateError, match=r"do not fit the generator .* in \[-8.0, 8.0\]"):
-        replay(path, claim=claim)
-
-
-def test_numbers_are_written_in_one_way(certified):
-    """Another text of the same number is not what `write` writes."""
-    claim, path = certified
-    change(path, "smallest", "instance", 1, 0, to="3")
-    with pytest.raises(CertificateError, match=r"says instance"):
-        replay(path, claim=claim)
-
-
-def test_an_instance_inside_the_bound_refutes_nothing(certified):
-    claim, path = certified
-    change(path, "smallest", "instance", 1, to=[1, 1])
-    with pytest.raises(CertificateError, match=r"does not refute t.made-up: satisfied"):
-        replay(path, claim=claim)
-
-
-def test_the_worst_is_proved_as_well(certified):
-    claim, path = certified
-    change(path, "worst", "instance", 1, to=[1, 1])
-    with pytest.raises(CertificateError, match=r"does not refute|says"):
-        replay(path, claim=claim)
-
-
-def test_a_record_of_something_else(certified):
-    claim, path = certified
-    others: list[list[Any]] = [[0], [0, [3, 1], 0, 0], ["0", [3, 1], 0], [0, [[3, 1]], 0], [{}]]
-    for choices in others:
-        change(path, "smallest", "instance", to=choices)
-        with pytest.raises(CertificateError, match=r"do not fit the generator of t.made-up"):
-            replay(path, claim=claim)
-
-
-def test_a_number_that_takes_for_ever_to_read(certified):
-    claim, path = certified
-    change(path, "smallest", "instance", 2, to="1e999999999")
-    with pytest.raises(CertificateError, match=r"do not fit .* a number is written as a rational"):
-        replay(path, claim=claim)
-
-
-def test_another_family(certified):
-    claim, path = certified
-    change(path, "smallest", "family", to="numbers()")
-    with pytest.raises(
-        CertificateError, match=r"an instance of numbers\(\); .* t.made-up are from points"
-    ):
+    change(path, *place, to=to)
+    with pytest.raises(CertificateError, match=message):
         replay(path, claim=claim)
 
 
@@ -341,14 +295,6 @@ def test_another_claim(certified, declare):
     _, path = certified
     with pytest.raises(CertificateError, match=r"is a certificate of t.made-up, not of t.other"):
         replay(path, claim=made(declare, id="t.other"))
-
-
-def test_another_schema(certified):
-    claim, path = certified
-    for schema in (1, 3):
-        change(path, "schema", to=schema)
-        with pytest.raises(CertificateError, match=f"of schema {schema}; .* reads schema 2"):
-            replay(path, claim=claim)
 
 
 def test_what_is_not_proved_is_not_certified(declare, tmp_path):
@@ -363,23 +309,12 @@ def test_what_is_not_proved_is_not_certified(declare, tmp_path):
 # Where the claim has changed.
 
 
-def test_a_claim_that_has_changed_and_is_still_false(certified, declare):
+@pytest.mark.parametrize(("most", "finding"), [(3.1, "refuted"), (9.0, "satisfied")])
+def test_a_claim_that_has_changed_is_judged_as_it_is_now(certified, declare, most, finding):
     _, path = certified
-    changed = declare(
-        lambda x, unused: leq((x * x).sum(-1).sqrt(), 3.1, label="the norm"), points()
-    )
-    replayed = replay(path, claim=changed)
+    replayed = replay(path, claim=declare(lambda x, _: leq((x * x).sum(-1).sqrt(), most), points()))
     assert replayed.changed
-    assert replayed.refuted
-
-
-def test_a_claim_that_has_changed_and_is_not_refuted(certified, declare):
-    _, path = certified
-    changed = declare(lambda x, unused: leq((x * x).sum(-1).sqrt(), 9.0), points())
-    replayed = replay(path, claim=changed)
-    assert replayed.changed
-    assert not replayed.refuted
-    assert replayed.judgement.finding == "satisfied"
+    assert replayed.judgement.finding == finding
 
 
 def test_a_claim_whose_generator_has_changed(certified, declare):
@@ -527,27 +462,32 @@ def test_a_file_outside_of_the_working_directory_is_not_run(mine, tmp_path, monk
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_claim_that_is_gone_is_an_error(mine):
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("", CertificateError, r"refutes t.mine of mine\.py, which was not found near it"),
+        ("raise SystemExit('run')\n" + MINE.replace("t.mine", "t.other"), CertificateError, "near"),
+        ("1 / 0\n" + MINE, LoadError, "ZeroDivisionError"),
+    ],
+)
+def test_a_file_without_the_claim_is_not_run(mine, text, error, message):
     path, certificate = mine
-    path.unlink()
-    with pytest.raises(
-        CertificateError, match=r"refutes t.mine of mine\.py, which was not found near it"
-    ):
+    path.write_text(text)
+    with pytest.raises(error, match=message):
         replay(certificate)
 
 
-def test_a_file_that_does_not_declare_the_claim_is_not_run(mine):
-    path, certificate = mine
-    path.write_text("raise SystemExit('run')\n" + MINE.replace("t.mine", "t.other"))
-    with pytest.raises(CertificateError, match=r"which was not found near it"):
-        replay(certificate)
-
-
-def test_a_file_that_cannot_be_imported_is_an_error(mine):
-    path, certificate = mine
-    path.write_text("1 / 0\n" + MINE)
-    with pytest.raises(LoadError, match=r"ZeroDivisionError"):
-        replay(certificate)
+@pytest.mark.parametrize("left", [False, True])
+def test_a_certificate_that_is_not_stored(declare, tmp_path, monkeypatch, left):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "claims.py").touch()
+    claim = made(declare, kind="refuted", file=tmp_path / "claims.py")
+    if left:
+        (tmp_path / ".rankcheck").mkdir()
+        (tmp_path / ".rankcheck" / "t.made-up.json").touch()
+    command = "to store .*t.made-up.json there: .* --again" if left else "to search for a count"
+    with pytest.raises(CertificateError, match=rf"no certificate at .*; {command}"):
+        replay(stored_path(claim), claim=claim)
 
 
 def test_a_claim_that_has_changed_in_its_file(mine):
@@ -662,15 +602,3 @@ def test_another_engine_may_round_otherwise(certified):
     change(path, "smallest", "lhs", to="[3.1623 +/- 1e-30]")
     with pytest.raises(CertificateError, match=r"says lhs"):
         replay(path, claim=claim)
-
-
-def test_operator_norms_are_certified(declare, tmp_path):
-    @instances
-    def matrices(source):
-        return source.tensor(2, 2)
-
-    claim = declare(lambda A: leq(operator_norm(A), A.abs().amax((-2, -1))), matrices())
-    path = write(tmp_path, from_choices(claim, [[[1, 1], [1, 1]]]))
-    assert read(path)["smallest"]["lhs"] == "2"
-    path = write(tmp_path, from_choices(claim, [[[1, 2], [3, 4]]]))
-    assert read(path)["smallest"]["lhs"].startswith("[5.4649857042190426504511884932")

@@ -12,6 +12,7 @@ from rankcheck import eq, leq
 from rankcheck.balls import BallArray, computed_constants
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.counterexamples.given import NotRefutedError, from_choices
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import judge
 from rankcheck.hunt import hunt
 from rankcheck.linalg import schatten_norm
@@ -120,6 +121,15 @@ def test_the_constant_and_its_line_are_named(declare, scalars, record):
     assert f"0.0010000000000000009 ({place}), a computed float" in reason
     elsewhere = declare(body, scalars(), file=Path("elsewhere.py"))
     assert "0.0010000000000000009, a computed float" in judge(elsewhere, record(1.0)).reason
+
+
+def test_a_constant_that_is_named_is_the_only_advice(declare, scalars, record):
+    """Rounding explains the violation in floats, and a scale would hide what the constant does."""
+    claim = declare(lambda x: eq(10**9 * ((1 - 0.999) * x - x / 1000), 0 * x), scalars())
+    judgement = Instance(claim, claim.instances, record(1.0)).judgement
+    assert judgement.inexact
+    assert "a fractions.Fraction is exact" in judgement.reason
+    assert "scale=" not in judgement.reason
 
 
 def test_a_constant_in_single_precision_is_named(declare, scalars, record):

@@ -11,7 +11,8 @@ from rankcheck.claims.claim import Need
 from rankcheck.counterexamples import DisagreementError, Instance, from_choices, replay, write
 from rankcheck.counterexamples import instance as module
 from rankcheck.counterexamples.judge import Judgement
-from rankcheck.counterexamples.rounding import TOLERANCES
+from rankcheck.counterexamples.message import undecided_message
+from rankcheck.counterexamples.rounding import PAIRS, TOLERANCES
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.matrix_classes import positive_semidefinite_matrices
 from rankcheck.instances.source import instances
@@ -86,6 +87,25 @@ def test_a_bug_of_the_float_path_is_undecided(declare, verify, body, kind):
     found = draw(claim, claim.instances, 200, 0, Tally())
     assert found.judgement.finding == "undecided"
     assert found.judgement.reason.startswith("floats and balls disagree: in floats ")
+
+
+def test_an_instance_is_evaluated_once_however_often_it_is_asked(declare, record):
+    """In floats, on balls, and at two neighbours of each of the pairs."""
+    evaluated = []
+
+    def body(x):
+        evaluated.append(in_floats(x))
+        return leq(x * x + (1000 if in_floats(x) else 0), x * x + 0.5)
+
+    claim = declare(body, numbers())
+    instance = Instance(claim, claim.instances, record(1.0))
+    for _ in range(2):
+        assert instance.judgement.disagree
+        assert instance.clear
+        assert not instance.proved
+        assert undecided_message(instance)
+    assert evaluated.count(True) == 1 + 2 * PAIRS
+    assert evaluated.count(False) == 1
 
 
 def test_both_figures_are_told(declare, verify):

@@ -206,16 +206,6 @@ def test_a_long_instance_is_not_typed(declare, tmp_path):
     assert "typed: " not in report_violation(start, tmp_path, budget=None).message
 
 
-def test_a_violation_has_its_exact_instance(declare):
-    claim = declare(lambda x, y: leq(x, y / 3), numbers())
-    x, y = from_choices(claim, [1, 0.5]).exact
-    assert (x.describe(), y.describe()) == ("1", "1/2")
-    unproved = declare(lambda x, y: leq(x, y), numbers(), no_ball="a table")
-    record = read_choices(numbers(), [1, 0.5])
-    with pytest.raises(ValueError, match="not built in exact numbers: no ball form: a table"):
-        _ = Instance(unproved, numbers(), record).exact
-
-
 def test_an_undecided_violation_in_words(declare):
     claim = declare(
         lambda x, y: (leq(x, x), leq(x, y / 3, where=x > 0, label="the bound")),
@@ -310,12 +300,6 @@ def test_a_smaller_certificate_is_kept(declare, tmp_path):
     assert stored() == large
 
 
-def test_nothing_is_shrunk_in_zero_seconds(declare, tmp_path):
-    claim = declare(lambda x, y: leq(x, y), numbers())
-    start = from_choices(claim, [7.25, 1])
-    assert report_violation(start, tmp_path, budget=0).smallest is start
-
-
 def test_a_body_of_any_number_of_matrices(declare, tmp_path):
     @instances
     def lists(source):
@@ -349,6 +333,19 @@ def test_a_body_that_raises_in_words(declare):
     assert rest == ["  G = [[1, 0.5], [0.5, 1.25]]", '  drawn: grams(): [[[1, "1/2"], [0, 1]]]']
 
 
+def test_a_generator_that_raises_is_shown_by_its_numbers(declare, record):
+    @instances
+    def broken(source):
+        raise RuntimeError("no instance")
+
+    claim = declare(lambda x: leq(x, x), broken())
+    error = RuntimeError("no instance")
+    text = raised_message(claim, record([2.0]), broken(), error, by="generator")
+    first, *_, last = text.splitlines()
+    assert first == "t.made-up failed: its generator raised RuntimeError: no instance"
+    assert last == "  drawn: broken(): [[2]]"
+
+
 def test_an_open_entry_is_shown_in_balls(declare, tmp_path):
     """1/3 in a body stands for whatever rounds to it."""
     claim = declare(lambda x, y: eq(3 * (x * (1 / 3)), x + 4e-16 * x), numbers())
@@ -366,14 +363,6 @@ def test_numbers_in_words():
     assert approximately(Fraction(0)) == "0"
     assert approximately(Fraction(123456789)) in ("1.23457e+8", "123457000")
     assert approximately(Fraction(25)) == "25"
-
-
-def test_exact_instances_in_words(declare):
-    claim = declare(lambda x, y: leq(x, y), numbers())
-    exact = exact_instance(numbers(), read_choices(numbers(), [0.1, "-3/4"]))
-    text = describe_instance(claim, exact)
-    assert text == f"x = {Fraction(0.1)}, y = -3/4"
-    assert Fraction(text.split(",")[0].removeprefix("x = ")) == Fraction(0.1)
 
 
 # From numbers given by hand.

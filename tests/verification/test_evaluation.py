@@ -252,17 +252,6 @@ def test_a_control_whose_body_raises_is_not_caught(declare, verify):
     assert row.messages[0].startswith("t.made-up: the mutant 'inverse' survives; it raised _LinAlg")
 
 
-def test_a_batch_of_records_can_be_evaluated(declare):
-    """As a hunt does."""
-    source = BatchSource(3, 64)
-    squares()(source)
-    make = partial(ReplaySource, source.record, batch=(64,))
-    claim = declare(of_inverse, squares())
-    found = evaluate_instances(claim, claim.instances, make)
-    assert found.counts == evaluated(claim).counts
-    assert len(found.raised) == len(evaluated(claim).raised)
-
-
 def test_operations_without_balls_are_told_from_exceptions(declare, verify):
     def body(x):
         if not isinstance(x, torch.Tensor):
