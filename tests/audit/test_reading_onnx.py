@@ -250,7 +250,7 @@ REFUSED = [
     ([FIRST, RELU, LAST, node("Relu", "y", "other")], {}, None, "nodes beside the chain"),
     ([FIRST, RELU, LAST], {"output": "lost"}, None, "'y' is used by 0 nodes"),
     ([FIRST, RELU, LAST], {"inputs": ("x", "z")}, None, "2 inputs and 1 outputs"),
-    ([FIRST, RELU, LAST], {"opset": 7}, None, "version 7; 9 is the oldest"),
+    ([FIRST, RELU, LAST], {"opset": 7}, None, "opset 7; 9 is the oldest"),
     ([FIRST, RELU, LAST], {}, external, "'V' has its numbers in another file"),
     ([FIRST, RELU, LAST], {}, shorter, r"'V' cannot be read as an array of the shape \(2, 5\)"),
     ([FIRST, RELU, LAST], {}, announcing, "'V' has the shape .* at most"),

@@ -38,8 +38,8 @@ def check_dtype(name: str, dtype: object, *, integers: bool = False) -> None:
         raise ModelError(f"{name} is complex ({text}); networks and data are real")
     if text.startswith(_NARROW):
         raise ModelError(
-            f"{name} has half precision or less ({text}); what is measured needs the numbers at "
-            "the precision of the training: convert them to float32 yourself if you mean these"
+            f"{name} has half precision or less ({text}); audits need the precision of the "
+            "training: convert to float32 yourself if you mean these numbers"
         )
     rule = "float32, float64 or integers" if integers else "float32 or float64"
     raise ModelError(f"{name} has the type {label(text)}; it must be {rule}")
@@ -55,10 +55,8 @@ def check_size(name: str, shape: tuple[int, ...]) -> int:
     require(min(shape, default=1) >= 0, f"{name} has the shape {text}; no size is negative")
     entries = prod(shape)
     require(entries, f"{name} has the shape {text}: it is empty")
-    require(
-        entries <= LARGEST_ENTRIES,
-        f"{name} has the shape {text}; at most {LARGEST_ENTRIES} entries are read",
-    )
+    fit = entries <= LARGEST_ENTRIES
+    require(fit, f"{name} has the shape {text}; at most {LARGEST_ENTRIES} entries are read")
     return entries
 
 
@@ -87,17 +85,11 @@ def dense(name: str, tensor: Any, *, integers: bool = False) -> Tensor:
         check_dtype(name, tensor.dtype, integers=integers)
         check_size(name, tensor.shape)
         return torch.from_numpy(np.array(tensor, dtype=np.float64, order="C"))
-    require(
-        type(tensor) in (Tensor, torch.nn.Parameter),
-        f"{name} is of the type {type(tensor).__name__}; it must be a plain tensor",
-    )
-    require(
-        not tensor.is_meta, f"{name} is a meta tensor, which has no numbers; load the weights first"
-    )
-    require(
-        tensor.layout is torch.strided,
-        f"{name} is a sparse tensor; it must be dense: call to_dense() first",
-    )
+    kind = type(tensor)
+    plain = kind in (Tensor, torch.nn.Parameter)
+    require(plain, f"{name} is of the type {kind.__name__}; it must be a plain tensor")
+    require(not tensor.is_meta, f"{name} is a meta tensor; load the weights first")
+    require(tensor.layout is torch.strided, f"{name} is a sparse tensor; call to_dense() first")
     require(not tensor.is_quantized, f"{name} is quantised; it must be float32 or float64")
     check_dtype(name, tensor.dtype, integers=integers)
     check_size(name, tuple(tensor.shape))

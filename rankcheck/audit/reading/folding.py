@@ -106,11 +106,8 @@ def batch_norm(
         f"{', '.join(map(str, shapes))}; all have one axis and one length",
     )
     total = variance + eps
-    require(
-        bool((total > 0).all()),
-        f"the batch norm {label(name)} has the variance {float(variance.min())}; with eps = {eps} "
-        "it must be positive",
-    )
+    fault = f"has the variance {float(variance.min())}; with eps = {eps} it must be positive"
+    require(bool((total > 0).all()), f"the batch norm {label(name)} {fault}")
     scale = total.rsqrt() if weight is None else weight * total.rsqrt()
     shift = -scale * mean if bias is None else bias - scale * mean
     return Diagonal(name, scale, shift, squares(weight, bias))
@@ -150,15 +147,11 @@ def assemble(
     """
     steps = list(steps)
     maps = [step for step in steps if not isinstance(step, Activation)]
-    require(
-        any(isinstance(step, Affine) for step in maps),
-        "there is no linear layer; a network has at least one",
-    )
+    linear = any(isinstance(step, Affine) for step in maps)
+    require(linear, "there is no linear layer; a network has at least one")
     groups = _groups(steps, cut)
-    require(
-        len(groups) <= MOST_LAYERS,
-        f"there are {len(groups)} affine maps; at most {MOST_LAYERS} are read",
-    )
+    many = len(groups)
+    require(many <= MOST_LAYERS, f"there are {many} affine maps; at most {MOST_LAYERS} are read")
     _check_sizes(maps)
     a = _slope([step for step in steps if isinstance(step, Activation)], len(groups), slope)
     folded: list[str] = []
@@ -171,10 +164,8 @@ def assemble(
             check_finite(f"{_joined(group)}, folded,", array)
     net = (Network.unchecked_slope if a == 1 else Network)(weights, biases, a)
     stored = math.fsum(step.stored for step in maps)
-    require(
-        math.isfinite(stored + float(net.cost())),
-        "the sum of squares of the parameters overflows",
-    )
+    finite = math.isfinite(stored + float(net.cost()))
+    require(finite, "the sum of squares of the parameters overflows")
     return Model(
         net=net,
         source=source,
@@ -193,20 +184,10 @@ def _groups(steps: Sequence[Step], cut: str) -> list[list[Affine | Diagonal]]:
     for i, step in enumerate(steps):
         if isinstance(step, Activation):
             name = label(step.name)
-            require(
-                i,
-                f"the network begins with the activation {name}; it must begin with an affine map",
-            )
-            require(
-                i < len(steps) - 1,
-                f"the network ends with the activation {name}; the theory is about networks that "
-                f"end with an affine map: {cut}",
-            )
-            require(
-                groups[-1],
-                f"the activation {name} follows another one; there must be an affine map between "
-                "them",
-            )
+            last = i == len(steps) - 1
+            require(i, f"the network begins with the activation {name}, not with an affine map")
+            require(not last, f"the network ends with the activation {name}, no affine map; {cut}")
+            require(groups[-1], f"the activation {name} follows another one, no affine map")
             groups.append([])
             continue
         full = any(isinstance(other, Affine) for other in groups[-1])
@@ -221,16 +202,13 @@ def _check_sizes(maps: Sequence[Affine | Diagonal]) -> None:
     for one, two in pairwise(maps):
         require(
             one.sizes[1] == two.sizes[0],
-            f"{_described(one)} is followed by {_described(two)}; {one.sizes[1]} numbers come out "
-            f"of the first and {two.sizes[0]} go into the second",
+            f"{_described(one)} is followed by {_described(two)}; what comes out must go in",
         )
     entries = sum(
         step.weight.numel() if isinstance(step, Affine) else len(step.scale) for step in maps
     )
-    require(
-        entries <= LARGEST_ENTRIES,
-        f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read",
-    )
+    fit = entries <= LARGEST_ENTRIES
+    require(fit, f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read")
 
 
 def _described(step: Affine | Diagonal) -> str:

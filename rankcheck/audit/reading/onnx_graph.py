@@ -27,13 +27,14 @@ from rankcheck.audit.reading.folding import (
     batch_norm,
     squares,
 )
-from rankcheck.audit.reading.opening import LARGEST_ENTRIES, label, parsing, require, where
+from rankcheck.audit.reading.opening import label, parsing, require, where
 
 __all__ = ["read_onnx"]
 
 #: The first version of the standard operators that is read: before, BatchNormalization and others
 #: had attributes of another meaning.
 OLDEST_OPSET = 9
+CHAIN = "a network is one chain of nodes from its input to its output"
 
 #: Of each operator, the attributes with what they are if they are not given; in single precision.
 _OPERATORS: dict[str, dict[str, Any]] = {
@@ -80,24 +81,17 @@ def _check(model: Any) -> None:
     version = min((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
     require(
         version >= OLDEST_OPSET,
-        f"it uses the operators of version {version}; {OLDEST_OPSET} is the oldest that is read",
+        f"it has opset {version}; {OLDEST_OPSET} is the oldest read",
     )
-    require(
-        not model.functions,
-        "it defines functions of its own; export it with standard operators",
-    )
+    require(not model.functions, "it defines functions of its own; standard operators are read")
     require(not graph.sparse_initializer, "it has sparse initializers; they must be dense")
     for node in graph.node:
-        known = ", ".join(name for name in _OPERATORS if name not in ("Constant", "Transpose"))
-        require(
-            node.domain in ("", "ai.onnx") and node.op_type in _OPERATORS,
-            f"{_at(node)} is not known; known are {known}",
-        )
+        known = node.domain in ("", "ai.onnx") and node.op_type in _OPERATORS
+        require(known, f"{_at(node)} is not known; known are {', '.join(_OPERATORS)}")
         for attribute in node.attribute:
-            require(
-                attribute.name in _OPERATORS[node.op_type],
-                f"{_at(node)} has the attribute {label(attribute.name)}, which is not known",
-            )
+            name = attribute.name
+            known = name in _OPERATORS[node.op_type]
+            require(known, f"{_at(node)} has the attribute {label(name)}, which is not known")
 
 
 @dataclass
@@ -116,10 +110,8 @@ class _Constants:
         from onnx import TensorProto, numpy_helper
 
         require(name not in self.arrays, f"there are two constants {label(name)}; a name is unique")
-        require(
-            tensor.data_location != TensorProto.EXTERNAL and not tensor.external_data,
-            f"{label(name)} has its numbers in another file; save the model with all data inside",
-        )
+        inside = tensor.data_location != TensorProto.EXTERNAL and not tensor.external_data
+        require(inside, f"{label(name)} has its numbers in another file; save all data in one")
         check_size(label(name), tuple(tensor.dims))
         with parsing(label(name), f"an array of the shape {tuple(tensor.dims)}"):
             self.arrays[name] = numpy_helper.to_array(tensor)
@@ -140,10 +132,8 @@ class _Constants:
         """A constant that a node adds to each point."""
         array = self.parameter(name)
         shape = tuple(array.shape)
-        require(
-            len(shape) in (1, 2) and prod(shape) == shape[-1],
-            f"{at} adds a constant of shape {shape}; it must be one row",
-        )
+        one_row = len(shape) in (1, 2) and prod(shape) == shape[-1]
+        require(one_row, f"{at} adds a constant of shape {shape}; it must be one row")
         return array.flatten()
 
 
@@ -155,25 +145,18 @@ def _constants(graph: Any) -> _Constants:
     for node in graph.node:
         attributes, arrays = _attributes(node), constants.arrays
         if node.op_type == "Constant":
+            value = attributes["value"]
             require(
-                attributes["value"] is not None and len(node.output) == 1,
-                f"{_at(node)} has no tensor as its value; only such constants are read",
+                value is not None, f"{_at(node)} has no tensor as its value; others are not read"
             )
-            constants.add(node.output[0], attributes["value"])
+            constants.add(node.output[0], value)
         elif node.op_type == "Identity" and node.input[0] in arrays:
             arrays[node.output[0]] = arrays[node.input[0]]
         elif node.op_type == "Transpose":
-            require(
-                list(attributes["perm"]) == [1, 0] and node.input[0] in arrays,
-                f"{_at(node)} does not transpose a matrix of constants; nothing else is read",
-            )
+            plain = list(attributes["perm"]) == [1, 0] and node.input[0] in arrays
+            require(plain, f"{_at(node)} does not transpose a constant matrix; others are not read")
             arrays[node.output[0]] = arrays[node.input[0]].T
             constants.transposed[node.output[0]] = node.input[0]
-    entries = sum(array.size for array in constants.arrays.values())
-    require(
-        entries <= LARGEST_ENTRIES,
-        f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read",
-    )
     return constants
 
 
@@ -184,9 +167,9 @@ def _steps(graph: Any, constants: _Constants) -> tuple[list[Step], list[str]]:
         ModelError: it is no chain, or a node is not of the form that is read.
     """
     inputs = [value for value in graph.input if value.name not in constants.arrays]
+    counts = len(inputs), len(graph.output)
     require(
-        len(inputs) == len(graph.output) == 1,
-        f"it has {len(inputs)} inputs and {len(graph.output)} outputs; a network has one of each",
+        counts == (1, 1), f"it has {counts[0]} inputs and {counts[1]} outputs; one of each is read"
     )
     nodes = [node for node in graph.node if not set(node.output) & constants.arrays.keys()]
     users: dict[str, list[Any]] = {}
@@ -197,18 +180,12 @@ def _steps(graph: Any, constants: _Constants) -> tuple[list[Step], list[str]]:
     value, used = inputs[0].name, 0
     while value != graph.output[0].name:
         following = users.get(value, [])
-        require(
-            len(following) == 1 and used < len(nodes),
-            f"the value {label(value)} is used by {len(following)} nodes; a network is one chain "
-            "from its input to its output",
-        )
+        one = len(following) == 1 and used < len(nodes)
+        require(one, f"the value {label(value)} is used by {len(following)} nodes; {CHAIN}")
         used += 1
         reader.read(following[0], value)
         value = following[0].output[0]
-    require(
-        not users.get(value) and used == len(nodes),
-        "it has nodes beside the chain from its input to its output; a network has none",
-    )
+    require(not users.get(value) and used == len(nodes), f"it has nodes beside the chain; {CHAIN}")
     return reader.steps, reader.notes
 
 
@@ -231,25 +208,19 @@ class _Reader:
         kind, at, attributes = node.op_type, _at(node), _attributes(node)
         names = [name for name in node.input if name and name != value]
         title = node.name or node.output[0]
-        require(
-            self.flat or kind not in ("Gemm", "MatMul", "BatchNormalization"),
-            f"{at} works on an input of axes {self.axes}; it must be flattened first",
-        )
-        require(
-            kind == "Add" or node.input[0] == value,
-            f"{at} must have what is computed before it as its first input",
-        )
+        flat = self.flat or kind not in ("Gemm", "MatMul", "BatchNormalization")
+        require(flat, f"{at} works on an input of axes {self.axes}; it must be flattened first")
+        first = kind == "Add" or node.input[0] == value
+        require(first, f"{at} must have what is computed before it as its first input")
         number = {"MatMul": 1, "Add": 1, "Reshape": 1, "BatchNormalization": 4}.get(kind)
         number = max(1, min(len(names), 2)) if kind == "Gemm" else number
+        right = number in (None, len(names))
         require(
-            number in (None, len(names)),
-            f"{at} has {len(names)} inputs beside the value before it; it must have {number}",
+            right, f"{at} has {len(names)} inputs beside the value before it; it takes {number}"
         )
         # The mask of a Dropout may be named; who uses it is a node beside the chain.
-        require(
-            kind == "Dropout" or len([name for name in node.output if name]) == 1,
-            f"{at} has several outputs; only the first can be read",
-        )
+        one = kind == "Dropout" or len([name for name in node.output if name]) == 1
+        require(one, f"{at} has several outputs; only the first can be read")
         training = bool(attributes.get("training_mode"))
         match kind:
             case "Gemm":
@@ -324,8 +295,7 @@ class _Reader:
             width = prod(size for size in self.axes[1:] if size is not None)
         require(
             sizes in ([0, -1], [0, width], [-1, width]),
-            f"{at} reshapes to {tuple(sizes)}; it must be (batch, {width or 'n'}), with all "
-            "numbers of a point in its row",
+            f"{at} reshapes to {tuple(sizes)}; it must be (batch, {width or 'n'})",
         )
         self._flattened(title)
 

@@ -84,10 +84,8 @@ def from_parameters(
     norms = {g.prefix: g for g in groups if g.is_norm}
     linear = {g.prefix: g for g in groups if not g.is_norm}
     require(linear, "there is no linear layer: no weight of two axes without running averages")
-    require(
-        len(groups) <= MOST_LAYERS,
-        f"there are {len(groups)} layers; at most {MOST_LAYERS} are read",
-    )
+    many = len(groups)
+    require(many <= MOST_LAYERS, f"there are {many} layers; at most {MOST_LAYERS} are read")
     shapes = {prefix: tuple(g.arrays["weight"].shape) for prefix, g in linear.items()}
     order = ordered(shapes, kept=kept)
     behind, ahead = _placed(norms, linear)
@@ -126,58 +124,48 @@ def _grouped(parameters: Mapping[str, Any]) -> list[_Group]:
     groups: dict[str, _Group] = {}
     entries = 0
     for name, array in parameters.items():
+        kind = type(name).__name__
         require(
-            isinstance(name, str),
-            f"the name of a parameter is of the type {type(name).__name__}; it must be a text",
+            isinstance(name, str), f"the name of a parameter is of the type {kind}; it is a text"
         )
+        kind = type(array).__name__
         require(
-            hasattr(array, "shape"),
-            f"{label(name)} is of the type {type(array).__name__}; a state dict holds tensors by "
-            "name",
+            hasattr(array, "shape"), f"{label(name)} is of the type {kind}; it must be a tensor"
         )
         prefix, _, part = name.rpartition(".")
         require(
             part in _PARTS,
             f"the parameter {label(name)} of shape {tuple(array.shape)} is not understood; known "
-            "are weights and biases of linear layers and batch norms. A network in Python can be "
-            "audited there",
+            "are linear layers and batch norms. A network in Python can be audited there",
         )
         entries += array.numel()
         groups.setdefault(prefix, _Group(prefix)).arrays[part] = array
     require(groups, "there are no parameters; a network has at least one weight matrix")
-    require(
-        entries <= LARGEST_ENTRIES,
-        f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read",
-    )
+    fit = entries <= LARGEST_ENTRIES
+    require(fit, f"there are {entries} parameters; at most {LARGEST_ENTRIES} are read")
     for group in groups.values():
         (_check_norm if group.is_norm else _check_linear)(group)
     return list(groups.values())
 
 
 def _check_norm(group: _Group) -> None:
+    parts = group.arrays.keys()
     for part in ("running_mean", "running_var"):
-        require(
-            part in group.arrays,
-            f"{label(group.name(part))} is missing; a batch norm has it",
-        )
+        require(part in parts, f"{label(group.name(part))} is missing; a batch norm has it")
+    even = ("weight" in parts) == ("bias" in parts)
     require(
-        ("weight" in group.arrays) == ("bias" in group.arrays),
-        f"the batch norm {label(group.prefix)} has one of weight and bias; it has both, or neither",
+        even, f"{label(group.prefix)} has one of weight and bias; a batch norm has both or none"
     )
 
 
 def _check_linear(group: _Group) -> None:
     arrays, name = group.arrays, label(group.name("weight"))
     for part in arrays:
+        one = label(group.name(part))
         require(
-            part in ("weight", "bias"),
-            f"{label(group.name(part))} stands without running averages; it belongs to none of the "
-            "layers that are known: linear ones and batch norms",
+            part in ("weight", "bias"), f"{one} stands without running averages; a batch norm has"
         )
-    require(
-        "weight" in arrays,
-        f"{label(group.name('bias'))} stands without a weight; a linear layer has one",
-    )
+        require("weight" in arrays, f"{one} stands without a weight; a linear layer has one")
     shape = tuple(arrays["weight"].shape)
     require(
         len(shape) == 2,
@@ -189,10 +177,8 @@ def _check_linear(group: _Group) -> None:
         f"{name} is an embedding by its name; the input of a network is a vector of numbers here",
     )
     bias = tuple(arrays["bias"].shape) if "bias" in arrays else shape[:1]
-    require(
-        bias == shape[:1],
-        f"{name} has the shape {shape}, and its bias {bias}; it must be {shape[:1]}",
-    )
+    fits = bias == shape[:1]
+    require(fits, f"{name} has the shape {shape}, and its bias {bias}; it must be {shape[:1]}")
 
 
 def _affine(group: _Group) -> Affine:

@@ -98,10 +98,8 @@ def _records(path: Path) -> set[int]:
             not any(name.startswith((f"{folder}code/", f"{folder}constants")) for name in entries),
             f"{where(path)} is a TorchScript archive; save module.state_dict() with torch.save",
         )
-        require(
-            all(entry.compress_type == zipfile.ZIP_STORED for entry in entries.values()),
-            f"{where(path)} is compressed; torch stores entries as they are",
-        )
+        stored = all(entry.compress_type == zipfile.ZIP_STORED for entry in entries.values())
+        require(stored, f"{where(path)} is compressed; torch stores entries as they are")
         length = entries[pickles[0]].file_size
         require(
             length <= LARGEST_PICKLE,
@@ -113,10 +111,8 @@ def _records(path: Path) -> set[int]:
             "state dict holds each tensor once",
         )
         damaged = archive.testzip()
-        require(
-            damaged is None,
-            f"{where(path)} is damaged: the checksum of {label(damaged)} is wrong",
-        )
+        fault = f"the checksum of {label(damaged)} is wrong"
+        require(damaged is None, f"{where(path)} is damaged: {fault}")
         return {e.file_size for e in entries.values() if e.filename.startswith(f"{folder}data/")}
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -104,24 +105,15 @@ def choose_points(net: Network, X: Tensor) -> Points:
     wanted = evenly_spaced(len(X), max(1, min(CANDIDATES, int(MULTIPLICATIONS / each))))
     step = max(1, BATCH // (max(net.widths) * narrow))
     parts = [_measured(net, X[some.to(X.device)], some) for some in wanted.split(step)]
-    x, places, ranks, logs, norms, clearance, kinks, overflows = zip(*parts, strict=True)
+    *arrays, kinks, overflows = zip(*parts, strict=True)
+    x, places, ranks, logs, norms, clearance = map(torch.cat, arrays)
     return Points(
-        net,
-        torch.cat(x),
-        torch.cat(places),
-        torch.cat(ranks),
-        torch.cat(logs),
-        torch.cat(norms),
-        torch.cat(clearance),
-        seen=len(wanted),
-        kinks=sum(kinks),
-        overflows=sum(overflows),
+        net, x, places, ranks, logs, norms, clearance, len(wanted), sum(kinks), sum(overflows)
     )
 
 
-def _measured(
-    net: Network, x: Tensor, places: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, int, int]:
+def _measured(net: Network, x: Tensor, places: Tensor) -> tuple[Any, ...]:
+    """The fields of `Points` from `x` on."""
     at = net.at(x)
     noise = net.jacobian_noise(x)
     finite = noise.isfinite() & at.jacobian.isfinite().all(-1).all(-1)

@@ -107,41 +107,39 @@ def no_kinks(at: Situation) -> Hypothesis:
     return Hypothesis("no hidden unit is at its kink at $x$", met, figure)
 
 
-def bounded_slope(at: Situation) -> Hypothesis:
-    """|a| ≤ 1."""
-    return Hypothesis(r"$|a| \le 1$", abs(at.slope) <= 1, f"a = {at.slope:g}")
+def _condition(
+    text: str, met: Callable[[Situation], bool], figure: Callable[[Situation], str]
+) -> Condition:
+    return lambda at: Hypothesis(text, met(at), figure(at))
 
 
-def nonnegative_slope(at: Situation) -> Hypothesis:
-    """0 ≤ a ≤ 1."""
-    return Hypothesis(r"$0 \le a \le 1$", 0 <= at.slope <= 1, f"a = {at.slope:g}")
+def _slope(at: Situation) -> str:
+    return f"a = {at.slope:g}"
 
 
-def relu(at: Situation) -> Hypothesis:
-    """a = 0."""
-    return Hypothesis("the activation is ReLU", at.slope == 0, f"a = {at.slope:g}")
+def _depth(at: Situation) -> str:
+    return f"L = {at.net.depth}"
 
 
-def hidden_layer(at: Situation) -> Hypothesis:
-    """L ≥ 2."""
-    return Hypothesis(r"$L \ge 2$", at.net.depth >= 2, f"L = {at.net.depth}")
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number > 1)}"
 
 
-def depth_two(at: Situation) -> Hypothesis:
-    """L = 2."""
-    return Hypothesis("$L = 2$", at.net.depth == 2, f"L = {at.net.depth}")
-
-
-def one_output(at: Situation) -> Hypothesis:
-    """n_L = 1."""
-    outputs = at.net.widths[-1]
-    return Hypothesis("there is one output", outputs == 1, f"{outputs} output{'s' * (outputs > 1)}")
-
-
-def one_input(at: Situation) -> Hypothesis:
-    """n_0 = 1."""
-    inputs = at.net.widths[0]
-    return Hypothesis("there is one input", inputs == 1, f"{inputs} input{'s' * (inputs > 1)}")
+bounded_slope = _condition(r"$|a| \le 1$", lambda at: abs(at.slope) <= 1, _slope)
+nonnegative_slope = _condition(r"$0 \le a \le 1$", lambda at: 0 <= at.slope <= 1, _slope)
+relu = _condition("the activation is ReLU", lambda at: at.slope == 0, _slope)
+hidden_layer = _condition(r"$L \ge 2$", lambda at: at.net.depth >= 2, _depth)
+depth_two = _condition("$L = 2$", lambda at: at.net.depth == 2, _depth)
+one_output = _condition(
+    "there is one output",
+    lambda at: at.net.widths[-1] == 1,
+    lambda at: _many(at.net.widths[-1], "output"),
+)
+one_input = _condition(
+    "there is one input",
+    lambda at: at.net.widths[0] == 1,
+    lambda at: _many(at.net.widths[0], "input"),
+)
 
 
 def balance(at: Situation) -> Hypothesis:
