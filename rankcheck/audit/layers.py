@@ -87,11 +87,11 @@ def relative_imbalances(net: Network) -> list[Tensor]:
 
     `in` is ‖W_{ℓ,i·}‖² + b_{ℓ,i}², and `out` is ‖W_{ℓ+1,·i}‖². 0 where both vanish.
     """
-    found = []
+    shares = []
     for difference, after in zip(neuron_imbalances(net), net.weights[1:], strict=True):
         total = difference + 2 * (after * after).sum(-2)
-        found.append((difference.abs() / torch.where(total > 0, total, 1.0)).clamp(max=1.0))
-    return found
+        shares.append((difference.abs() / torch.where(total > 0, total, 1.0)).clamp(max=1.0))
+    return shares
 
 
 def dead_cost(net: Network, features: Features) -> float:
@@ -100,8 +100,8 @@ def dead_cost(net: Network, features: Features) -> float:
     alive.append(torch.ones(net.widths[-1]))
     lost = 0.0
     for w, b, before, after in zip(net.weights, net.biases, alive[:-1], alive[1:], strict=True):
-        kept = after.unsqueeze(-1) * before  # 1 where both ends are alive
-        lost += float((w * w * (1 - kept)).sum()) + float((b * b * (1 - after)).sum())
+        both = after.unsqueeze(-1) * before  # 1 where both ends are alive
+        lost += float((w * w * (1 - both)).sum()) + float((b * b * (1 - after)).sum())
     return lost
 
 
@@ -134,7 +134,7 @@ def measure_layers(
         ranks.append(rank_facts(int(count), float(gap), float(threshold)))
     k = most_common(Counter(each.rank for each in ranks)) if rank is None else rank
     imbalances = relative_imbalances(net)
-    found = []
+    measured = []
     for index, (w, b, s) in enumerate(zip(net.weights, net.biases, values, strict=True)):
         hidden = index < net.depth - 1
         facts = LayerFacts(
@@ -153,8 +153,8 @@ def measure_layers(
         )
         if features is not None:
             facts = _with_features(facts, features, index)
-        found.append(facts)
-    return found
+        measured.append(facts)
+    return measured
 
 
 def _with_features(facts: LayerFacts, features: Features, index: int) -> LayerFacts:

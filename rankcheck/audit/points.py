@@ -149,12 +149,12 @@ def _facts(
     top, points = _kernel_top(net, X, device)
     spectrum, of_index = _index_rank(net, torch.from_numpy(merged.gradients) / len(X), tolerance)
     least = range((-1 if max_rank is None else max_rank) + 1)
-    found = [each.gap for each in facts if each.gap is not None]
+    present = [each.gap for each in facts if each.gap is not None]
     return DataFacts(
         points=len(X),
         ranks=count,
         undecided=sum(not each.separated for each in facts),
-        gaps=quantiles(torch.tensor(found)) if found else None,
+        gaps=quantiles(torch.tensor(present)) if present else None,
         tolerance=tolerance,
         singular_values=tuple(map(quantiles, s.unbind(-1))),
         schatten=quantiles(powers),
@@ -212,5 +212,5 @@ def _index_rank(net: Network, C: Tensor, tolerance: float) -> tuple[tuple[float,
 
 def quantiles(values: Tensor) -> Quantiles:
     """Least, quartiles and most of a vector."""
-    found = np.quantile(values.detach().cpu().numpy(), [0, 0.25, 0.5, 0.75, 1])
-    return Quantiles(*map(float, found))
+    five = np.quantile(values.detach().cpu().numpy(), [0, 0.25, 0.5, 0.75, 1])
+    return Quantiles(*map(float, five))

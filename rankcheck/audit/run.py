@@ -106,7 +106,7 @@ def audit(
             evaluated = check_theorems(
                 read, X, device=device, progress=lambda done: progress("theorems", done, number)
             )
-    found = Audit(
+    result = Audit(
         name=_name(model),
         model=_model_facts(read),
         rank=most_common(Counter(each.rank.rank for each in layers)) if rank is None else rank,
@@ -116,7 +116,7 @@ def audit(
         theorems=evaluated,
         versions=versions(),
     )
-    return replace(found, words=in_words(found), seconds=round(time.monotonic() - begin, 3))
+    return replace(result, words=in_words(result), seconds=round(time.monotonic() - begin, 3))
 
 
 def _model(model: Any, slope: float | None) -> Model:

@@ -45,7 +45,7 @@ def _spending(audit: Audit) -> list[str]:
     """On what the norm is spent: weights and biases, and which layers."""
     cost, layers = audit.model.cost, audit.layers
     biases = sum(layer.bias for layer in layers)
-    said = [
+    sentences = [
         f"The network has {_many(len(layers), 'layer')} and costs ‖θ‖² = {_n(cost)}: "
         f"{_percent(1 - biases / cost)} for the weights, {_percent(biases / cost)} for the biases."
     ]
@@ -53,16 +53,16 @@ def _spending(audit: Audit) -> list[str]:
         dear = max(layers, key=_cost)
         cheap = min(layers, key=_cost)
         if _cost(dear) <= 1.1 * _cost(cheap):
-            said.append(
+            sentences.append(
                 f"Its layers cost nearly the same, {_n(_cost(cheap))} to {_n(_cost(dear))} each."
             )
         else:
-            said.append(
+            sentences.append(
                 f"Layer {_quoted(dear)} costs most, {_n(_cost(dear))} "
                 f"({_percent(_cost(dear) / cost)}), and {_quoted(cheap)} least, "
                 f"{_n(_cost(cheap))}."
             )
-    return said
+    return sentences
 
 
 def _rank(audit: Audit) -> list[str]:
@@ -70,33 +70,33 @@ def _rank(audit: Audit) -> list[str]:
     data, k, depth = audit.data, audit.rank, audit.model.depth
     if data is None:
         return []
-    said = [
+    sentences = [
         f"Jf(x) has numerical rank {k} at {data.ranks.get(k, 0)} of {_many(data.points, 'point')}: "
         f"so many of its singular values are above {data.tolerance:g} times the largest."
     ]
     for bound in data.bounds:
         if bound.rank == k and k > 0 and bound.logs is not None:
             sign = "" if bound.excess >= 0 else ", less than nothing because its layers are small"
-            said.append(
+            sentences.append(
                 f"A rank of {k} in {_many(depth, 'layer')} accounts for kL = {k * depth} of the "
                 f"cost. The rest is {_n(bound.excess)}{sign}; it is no less than "
                 f"2 log|Jf(x)| = {_n(bound.logs)}, taken over {_many(k, 'singular value')} at the "
                 "point where that is largest."
             )
-    return said
+    return sentences
 
 
 def _ceiling(audit: Audit) -> list[str]:
     """The cost per layer, and what it says at this depth."""
     ceiling, depth = audit.ceiling, audit.model.depth
     largest = min(audit.model.widths)
-    said = f"The cost per layer is ‖θ‖²/L = {_n(ceiling)}"
+    first = f"The cost per layer is ‖θ‖²/L = {_n(ceiling)}"
     k = math.floor(ceiling) + 1
     if k > largest:
-        return [f"{said}; no rank here exceeds {largest}, the smallest width, so it bounds none."]
+        return [f"{first}; no rank here exceeds {largest}, the smallest width, so it bounds none."]
     most = _n((ceiling / k) ** (depth / 2))
     return [
-        f"{said}. So no Jacobian of the network, on the data or elsewhere, has a singular value "
+        f"{first}. So no Jacobian of the network, on the data or elsewhere, has a singular value "
         f"number {k} above ({_n(ceiling)}/{k})^(L/2) = {most}. It bounds ranks in the limit of "
         f"infinite depth only: a function that networks of all depths compute at no more than this "
         f"cost per layer has Jacobians of rank no more than {math.floor(ceiling)}."
@@ -108,14 +108,16 @@ def _least(audit: Audit) -> list[str]:
     cost, least = audit.model.cost, None if audit.data is None else audit.data.least_cost
     if not least:
         return []
-    said = (
+    first = (
         f"Every network of this depth with the same function costs at least {_n(least)}, because "
         "of its largest Jacobian on the data."
     )
     if cost <= least * (1 + WORTH):
-        return [f"{said} This one costs no more than {_percent(max(0.0, cost / least - 1))} above."]
+        return [
+            f"{first} This one costs no more than {_percent(max(0.0, cost / least - 1))} above."
+        ]
     return [
-        f"{said} This one costs {_n(cost)}, {cost / least:.3g} times as much; whether there is a "
+        f"{first} This one costs {_n(cost)}, {cost / least:.3g} times as much; whether there is a "
         "cheaper one is not decided by this bound."
     ]
 
@@ -138,7 +140,7 @@ def _keeping(audit: Audit) -> list[str]:
         ]
     distances = [d for d, _ in near]
     names = _names([layer for _, layer in near])
-    said = (
+    first = (
         f"{len(near)} of {_many(total, 'layer')} ({names}) do little "
         f"but carry {_many(k, 'direction')} on: their weights are at squared distances of "
         f"{_n(min(distances))} to {_n(max(distances))} from partial isometries of rank {k}."
@@ -146,8 +148,8 @@ def _keeping(audit: Audit) -> list[str]:
     far = [(d, layer) for d, layer in known if d > k * NEAR**2]
     if far:
         d, layer = max(far, key=lambda pair: pair[0])
-        said += f" Farthest from one is {_quoted(layer)}, at {_n(d)}."
-    return [said]
+        first += f" Farthest from one is {_quoted(layer)}, at {_n(d)}."
+    return [first]
 
 
 def _structure(audit: Audit) -> list[str]:
@@ -202,7 +204,7 @@ def _neurons(audit: Audit) -> list[str]:
     hidden = audit.layers[:-1]
     if data is None or not hidden:
         return []
-    said = []
+    sentences = []
     number = sum(layer.shape[0] for layer in hidden)
     dead = sum(layer.dead or 0 for layer in hidden)
     if dead and data.dead_cost is not None:
@@ -210,39 +212,39 @@ def _neurons(audit: Audit) -> list[str]:
         less = f"{_n(data.dead_cost)} less ({_percent(share)})"
         if share < WORTH:
             less = f"less, by under {_percent(WORTH)},"
-        said.append(
+        sentences.append(
             f"{dead} of {_many(number, 'hidden neuron')} are never above 0 on the data. Without "
             f"them the network would cost {less} and have the same values at these points; "
             "elsewhere the values may differ."
         )
     if all(layer.bent == 0 for layer in hidden):
-        said.append(
+        sentences.append(
             "No hidden neuron has both signs on the data, so there the network is a single affine "
             "map."
         )
-    return said
+    return sentences
 
 
 def _unsaid(audit: Audit) -> list[str]:
-    """What cannot be said."""
-    said = []
+    """What cannot be sentences."""
+    sentences = []
     data = audit.data
     if audit.model.slope == 1:
-        said.append("The activation is the identity, so the network is an affine map.")
+        sentences.append("The activation is the identity, so the network is an affine map.")
     if data is None:
-        said.append(
-            f"There are no data, so nothing is said of Jacobians, kernels and neurons; k = "
+        sentences.append(
+            f"There are no data, so nothing is sentences of Jacobians, kernels and neurons; k = "
             f"{audit.rank} is the numerical rank that most weights have."
         )
     elif data.undecided:
-        said.append(
+        sentences.append(
             f"At {data.undecided} of {_many(data.points, 'point')} the rank of Jf(x) is not clear: "
             f"s_k is less than {GAP:g} times the next one, and another tolerance may give another "
             "k."
         )
     unclear = [layer for layer in audit.layers if not layer.rank.separated]
     if unclear:
-        said.append(
+        sentences.append(
             f"The rank of the weights of {len(unclear)} of {_many(len(audit.layers), 'layer')} "
             f"({_names(unclear)}) is not clear for the same reason."
             if data is not None and data.undecided
@@ -251,11 +253,11 @@ def _unsaid(audit: Audit) -> list[str]:
             f"than {GAP:g} times the next one."
         )
     if data is not None and data.kinks:
-        said.append(
+        sentences.append(
             f"At {_many(data.kinks, 'point')} a hidden neuron is exactly at its kink. There f need "
             "not be differentiable, and the Jacobian is that with derivative 1 at the kink."
         )
-    return said
+    return sentences
 
 
 # Text

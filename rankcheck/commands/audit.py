@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Audit the network, show and write what was found; returns the exit code."""
+    """Audit the network, show and write the result; returns the exit code."""
     _check(args)
     fix_arithmetic()  # so that the number of workers changes no digit
     path = None if args.json in (None, "-") else Path(args.json)
@@ -96,32 +96,32 @@ def run(args: argparse.Namespace) -> int:
 
     with AuditDisplay(sys.stderr) as display:
         try:
-            found = _audit(args, display)
+            result = _audit(args, display)
         except KeyboardInterrupt:
             display.interrupted()
             raise
     written = partial(print, file=stream)
-    for line in _lines(found, stream):
+    for line in _lines(result, stream):
         written(readable(line, stream))
     if path is not None:
         try:
-            files.write_json(path, found.to_json())
+            files.write_json(path, result.to_json())
         except OSError as error:
             raise InputError(f"the audit cannot be written to {path}: {error.strerror}") from error
         written(f"audit: {path}")
     elif args.json == "-":
-        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+        print(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
     if args.html is not None:
         from rankcheck.report.audit import audit_page
 
-        files.write_page(args.html, audit_page(found))
+        files.write_page(args.html, audit_page(result))
         written(f"page: {args.html}")
     if args.balanced is not None:
         _write_balanced(args)
         written(f"balanced network: {args.balanced}")
-    if any(one.finding == "fails" for one in found.theorems):
+    if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
-    return Exit.UNDECIDED if found.model.guessed else Exit.EXPECTED
+    return Exit.UNDECIDED if result.model.guessed else Exit.EXPECTED
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -189,12 +189,12 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
     )
 
 
-def _lines(found: Audit, stream: TextIO) -> list[str]:
+def _lines(result: Audit, stream: TextIO) -> list[str]:
     """The audit as lines that fit the stream."""
     from rankcheck.terminal.audit import WIDTH, lines
 
     width = shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
-    return lines(found, width=width, written=partial(readable, stream=stream))
+    return lines(result, width=width, readable=partial(readable, stream=stream))
 
 
 def _write_balanced(args: argparse.Namespace) -> None:

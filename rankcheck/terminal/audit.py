@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.claims.signs import SIGNS
@@ -30,22 +30,20 @@ __all__ = ["AuditDisplay", "lines"]
 WIDTH = 100
 #: The longest name of a layer in the table; a longer one loses its middle.
 NAME = 24
-#: The columns of the layers with their alignment, and those that a narrow terminal does without,
-#: the first one first.
-_COLUMNS = {
-    "": ">",
-    "layer": "<",
-    "shape": ">",
-    "cost": ">",
-    "near 1": ">",
-    "rank": ">",
-    "gap": ">",
-    "stable": ">",
-    "dist²": ">",
-    "imbal": ">",
-    "dead": ">",
-    "linear": ">",
-    "bent": ">",
+#: The columns of the layers, and those that a narrow terminal does without, the first one first.
+_COLUMNS: Mapping[str, Callable[[LayerFacts], str]] = {
+    "layer": lambda layer: _shortened(printable(" ".join(layer.name.split())), NAME),
+    "shape": lambda layer: f"{layer.shape[0]}×{layer.shape[1]}",
+    "cost": lambda layer: _number(layer.weights + layer.bias),
+    "near 1": lambda layer: str(layer.near_one),
+    "rank": lambda layer: f"{layer.rank.rank}{'' if layer.rank.separated else '?'}",
+    "gap": lambda layer: _number(layer.rank.gap, 2),
+    "stable": lambda layer: _number(layer.stable_rank, 3),
+    "dist²": lambda layer: _number(layer.distance, 2),
+    "imbal": lambda layer: _number(layer.imbalance, 2),
+    "dead": lambda layer: _number(layer.dead),
+    "linear": lambda layer: _number(layer.linear),
+    "bent": lambda layer: _number(layer.bent),
 }
 _SPARED = ("bent", "linear", "dead", "stable", "imbal", "shape", "gap", "dist²", "near 1")
 #: In this order theorems are listed; the last ones stay on the screen.
@@ -87,33 +85,33 @@ class AuditDisplay(Display):
 
 
 def lines(
-    audit: Audit, *, width: int = WIDTH, written: Callable[[str], str] = printable
+    audit: Audit, *, width: int = WIDTH, readable: Callable[[str], str] = printable
 ) -> list[str]:
     """The lines of an audit.
 
     Args:
         width: of a line, in characters; at least 40, and at most `WIDTH`.
-        written: how a text with formulas is written.
+        readable: how a text with formulas is written.
     """
     width = min(max(width, 40), WIDTH)
-    found = [] if audit.headline is None else [*_wrapped(audit.headline, width), ""]
-    found += _head(audit, width)
-    found += ["", *_layers(audit, width)]
+    block = [] if audit.headline is None else [*_wrapped(audit.headline, width), ""]
+    block += _head(audit, width)
+    block += ["", *_layers(audit, width)]
     if audit.data is not None:
-        found += ["", *_data(audit, audit.data, width)]
+        block += ["", *_data(audit, audit.data, width)]
     if audit.theorems:
-        found += ["", *_theorems(audit.theorems, width, written)]
+        block += ["", *_theorems(audit.theorems, width, readable)]
     if audit.words:
-        found += [""]
+        block += [""]
         for word in audit.words:
-            found += _wrapped(f"* {written(word)}", width)
-    return found
+            block += _wrapped(f"* {readable(word)}", width)
+    return block
 
 
 def _head(audit: Audit, width: int) -> list[str]:
     """What was read, its rank and its cost."""
     model = audit.model
-    found = _wrapped(
+    block = _wrapped(
         f"{audit.name}: {model.source}, depth {model.depth}, "
         f"widths {model.chain}, slope {model.slope:g}",
         width,
@@ -125,63 +123,41 @@ def _head(audit: Audit, width: int) -> list[str]:
         cost += "balancing did not converge"
     if audit.balanced.converged and audit.balanced.change is not None:
         cost += f" (the outputs change by {audit.balanced.change:.1e})"
-    found += _wrapped(cost, width)
+    block += _wrapped(cost, width)
     if model.folded and model.stored_cost != model.cost:
-        found += _wrapped(f"cost as stored, before folding: {_number(model.stored_cost)}", width)
-    for said in model.folded:
-        found += _wrapped(f"folded: {said}", width)
-    for said in model.assumed:
-        found += _wrapped(f"assumed: {said}", width)
-    return found
+        block += _wrapped(f"cost as stored, before folding: {_number(model.stored_cost)}", width)
+    for sentence in model.folded:
+        block += _wrapped(f"folded: {sentence}", width)
+    for sentence in model.assumed:
+        block += _wrapped(f"assumed: {sentence}", width)
+    return block
 
 
 def _layers(audit: Audit, width: int) -> list[str]:
     """The table of the layers."""
-    rows = [_cells(number, layer) for number, layer in enumerate(audit.layers, 1)]
-    names = list(_COLUMNS)
-    kept = [
-        place
-        for place, name in enumerate(names)
-        if name in ("", "layer") or any(row[place] for row in rows)
-    ]
-    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    columns: dict[str, list[str]] = {"": ["", *map(str, range(1, len(audit.layers) + 1))]}
+    for name, cell in _COLUMNS.items():
+        cells = [cell(layer) for layer in audit.layers]
+        if name == "layer" or any(cells):
+            columns[name] = [name, *cells]
+
+    def excess() -> int:
+        return sum(1 + max(map(len, cells)) for cells in columns.values()) - 1 - width
+
     for name in _SPARED:
-        if sum(widths[place] + 1 for place in kept) - 1 <= width:
-            break
-        if names.index(name) in kept:
-            kept.remove(names.index(name))
-    if sum(widths[place] + 1 for place in kept) - 1 > width:
-        excess = sum(widths[place] + 1 for place in kept) - 1 - width
-        widths[1] = max(6, widths[1] - excess)
-        rows = [(row[0], _shortened(row[1], widths[1]), *row[2:]) for row in rows]
-    found = []
-    for row in [tuple(names), *rows]:
-        cells = (f"{row[place]:{_COLUMNS[names[place]]}{widths[place]}}" for place in kept)
-        found.append(" ".join(cells).rstrip())
+        if excess() > 0:
+            columns.pop(name, None)
+    if excess() > 0:
+        most = max(6, max(map(len, columns["layer"])) - excess())
+        columns["layer"] = [_shortened(cell, most) for cell in columns["layer"]]
+    padded = []
+    for name, cells in columns.items():
+        side, most = "<" if name == "layer" else ">", max(map(len, cells))
+        padded.append([f"{cell:{side}{most}}" for cell in cells])
+    block = [" ".join(row).rstrip() for row in zip(*padded, strict=True)]
     if any(not layer.rank.separated for layer in audit.layers):
-        found += _wrapped("? the next singular value is close: this rank is undecided", width)
-    return found
-
-
-def _cells(number: int, layer: LayerFacts) -> tuple[str, ...]:
-    """The cells of a layer, in the order of `_COLUMNS`; a cell without a value is empty."""
-    rows, columns = layer.shape
-    rank = f"{layer.rank.rank}{'' if layer.rank.separated else '?'}"
-    return (
-        str(number),
-        _shortened(_plain(layer.name), NAME),
-        f"{rows}×{columns}",
-        _number(layer.weights + layer.bias),
-        str(layer.near_one),
-        rank,
-        "" if layer.rank.gap is None else _number(layer.rank.gap, 2),
-        _number(layer.stable_rank, 3),
-        "" if layer.distance is None else _number(layer.distance, 2),
-        "" if layer.imbalance is None else _number(layer.imbalance, 2),
-        "" if layer.dead is None else str(layer.dead),
-        "" if layer.linear is None else str(layer.linear),
-        "" if layer.bent is None else str(layer.bent),
-    )
+        block += _wrapped("? the next singular value is close: this rank is undecided", width)
+    return block
 
 
 def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
@@ -201,55 +177,55 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         + ("" if data.index_rank.separated else ", undecided"),
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
-    found = _wrapped(f"{data.points} points; least, median and largest of each", width)
-    for name, said in facts.items():
-        if said:
-            found += _wrapped(f"  {name + ':':27}{said}", width, " " * (29 if width > 70 else 4))
+    block = _wrapped(f"{data.points} points; least, median and largest of each", width)
+    for name, figure in facts.items():
+        if figure:
+            block += _wrapped(f"  {name + ':':27}{figure}", width, " " * (29 if width > 70 else 4))
     if data.bounds:
-        found += ["", *_wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
+        block += ["", *_wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
         for bound in data.bounds:
             logs = "none" if bound.logs is None else _number(bound.logs)
             slack = "" if bound.logs is None else f", slack {_number(bound.excess - bound.logs)}"
-            found += _wrapped(
+            block += _wrapped(
                 f"  k = {bound.rank} ({bound.points} points): {_number(bound.excess)} against "
                 f"{logs}{slack}",
                 width,
                 "    ",
             )
-    return found
+    return block
 
 
 def _theorems(
-    theorems: Sequence[TheoremFacts], width: int, written: Callable[[str], str]
+    theorems: Sequence[TheoremFacts], width: int, readable: Callable[[str], str]
 ) -> list[str]:
     """A line or more for each theorem: the finding, the sides, and what is not met."""
     counts = {name: sum(one.finding == name for one in theorems) for name in _MARKS}
     totals = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    found = _wrapped(f"theorems: {totals}", width)
+    block = _wrapped(f"theorems: {totals}", width)
     for one in sorted(theorems, key=lambda one: _ORDER.index(one.finding)):
         shown = one.sides
         if one.finding == "holds":  # the relation that comes closest says enough
             closest = one.closest
             shown = () if closest is None else (closest,)
-        found += _wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
+        block += _wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
         for side in shown:
-            found += _wrapped(f"{'':13}{_side(side, written)}", width, " " * 15)
+            block += _wrapped(f"{'':13}{_side(side, readable)}", width, " " * 15)
         if one.finding == "holds":
             continue
         for condition in one.hypotheses:
             if condition.met is not True:
                 state = "undecided" if condition.met is None else "not met"
-                said = condition.text + (f" ({condition.figure})" if condition.figure else "")
-                found += _wrapped(f"{'':13}{state}: {written(said)}", width, " " * 15)
+                text = condition.text + (f" ({condition.figure})" if condition.figure else "")
+                block += _wrapped(f"{'':13}{state}: {readable(text)}", width, " " * 15)
         if one.message:
-            found += _wrapped(f"{'':13}{written(one.message)}", width, " " * 15)
-    return found
+            block += _wrapped(f"{'':13}{readable(one.message)}", width, " " * 15)
+    return block
 
 
-def _side(side: Side, written: Callable[[str], str]) -> str:
+def _side(side: Side, readable: Callable[[str], str]) -> str:
     """One relation: both sides, the slack, where, and whether it is proved."""
     sign = SIGNS[side.kind].holds
-    label = f"{written(side.label)}: " if side.label else ""
+    label = f"{readable(side.label)}: " if side.label else ""
     at = "" if side.point is None else f", at point {side.point}"
     proved = {True: ", proved in balls", False: ", not proved in balls", None: ""}[side.certified]
     return (
@@ -262,20 +238,17 @@ def _spread(many: Quantiles) -> str:
     return " · ".join(_number(one) for one in (many.least, many.median, many.most))
 
 
-def _number(value: float, digits: int = 4) -> str:
-    """A number with so many digits.
+def _number(value: float | None, digits: int = 4) -> str:
+    """A number with so many digits; empty for None.
 
-    >>> _number(2.00012), _number(12345.6), _number(1.5e-7, 2), _number(0.0)
+    >>> _number(2.00012), _number(12345.6), _number(1.5e-7, 2), _number(0)
     ('2', '12346', '1.5e-07', '0')
     """
+    if value is None:
+        return ""
     if not math.isfinite(value):
         return str(value)
     return f"{value:.0f}" if 10 ** (digits - 1) <= abs(value) < 1e6 else f"{value:.{digits}g}"
-
-
-def _plain(name: str) -> str:
-    """A name on one line, without control characters."""
-    return printable(" ".join(name.split()))
 
 
 def _shortened(text: str, most: int) -> str:

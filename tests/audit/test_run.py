@@ -290,11 +290,6 @@ def test_a_change_of_the_function_would_be_seen(monkeypatch):
     assert balance(model_of(identity()), normal(4, 3).abs()).change == pytest.approx(0.5)
 
 
-def test_balancing_on_one_layer_changes_nothing():
-    assert balance(model_of(Network.of([[[2.0]]])), normal(3, 1)).change == 0.0
-    assert balance(model_of(Network.of([[[0.0]]])), normal(3, 1)).change == 0.0
-
-
 # Arguments
 
 
@@ -391,15 +386,3 @@ def test_every_stage_is_reported(monkeypatch):
         ("layers", 0, None), ("balance", 0, None),
         ("theorems", 0, theorems), ("theorems", 1, theorems),
     ]  # fmt: skip
-
-
-def test_matrices_of_known_singular_values_are_near_isometries_in_words():
-    Q = torch.linalg.qr(normal(4, 4))[0]
-    W = Q @ torch.diag(torch.tensor([1.1, 0.95, 0.01, 0.0]).double()) @ Q.mT
-    wide = Q @ torch.diag(torch.tensor([2.0, 1.0, 0.0, 0.0]).double()) @ Q.mT
-    found = audited(Network.unchecked_slope([W, W, wide], [torch.zeros(4).double()] * 3, 1.0),
-                    normal(5, 4))  # fmt: skip
-    assert found.rank == 2
-    d = 0.1**2 + 0.05**2 + 0.01**2
-    assert found.layers[0].distance == pytest.approx(d)
-    assert said(found, "2 of 3 layers (“layers.0”, “layers.1”)", f"{d:.4g}", "Farthest", "layers.2")

@@ -11,7 +11,6 @@ import pytest
 import torch
 from torch import nn
 
-from rankcheck.audit.model import Model
 from rankcheck.audit.theorems import check, check_theorems, evaluate, table
 from rankcheck.audit.theorems import run as theorems
 from rankcheck.audit.theorems.certify import exact_network
@@ -27,13 +26,10 @@ from rankcheck.instances.source import BatchSource
 from rankcheck.networks import Network
 from rankcheck.networks.balancing import balance_neurons
 
+from . import nets
+
 CLAIMS = {claim.id: claim for claim in table.theorems().values()}
 THEOREMS = {theorem.claim: theorem for theorem in table.theorems()}
-
-
-def model_of(net):
-    names = tuple(str(layer) for layer in range(net.depth))
-    return Model(net, "torch module", names, (None,) * net.depth, float(net.cost()))
 
 
 def some_network(widths, slope=0.0, seed=0, gain=1.4, single=False):
@@ -55,7 +51,7 @@ def some_data(net, number, seed=1):
 
 
 def found(net, X, **options):
-    return {facts.claim: facts for facts in check_theorems(model_of(net), X, **options)}
+    return {facts.claim: facts for facts in check_theorems(nets.model_of(net), X, **options)}
 
 
 def one_of(net, X, claim, monkeypatch, **options):
@@ -63,7 +59,7 @@ def one_of(net, X, claim, monkeypatch, **options):
     known = dict(theorems.theorems())
     only = {theorem: known[theorem] for theorem in known if theorem.claim == claim}
     monkeypatch.setattr(theorems, "theorems", lambda: only)
-    (facts,) = check_theorems(model_of(net), X, **options)
+    (facts,) = check_theorems(nets.model_of(net), X, **options)
     return facts
 
 
@@ -143,7 +139,7 @@ def test_every_theorem_holds_on_the_networks_of_the_generators(family):
         net = nets[index]
         slope = float(net.slope)
         net = Network.unchecked_slope(net.weights, net.biases, slope)
-        for facts in check_theorems(model_of(net), X[index], certify=index < 2):
+        for facts in check_theorems(nets.model_of(net), X[index], certify=index < 2):
             assert facts.finding in ("holds", "not applicable"), (index, facts)
             seen.add((facts.claim, facts.finding))
             for side in facts.sides:
@@ -166,7 +162,7 @@ def test_every_theorem_holds_on_the_networks_of_the_generators(family):
 def test_unusual_networks(widths, slope, number):
     net = some_network(widths, slope, single=True)
     X = some_data(net, number)
-    facts = check_theorems(model_of(net), X)
+    facts = check_theorems(nets.model_of(net), X)
     strict(facts)
     by_claim = {each.claim: each for each in facts}
     assert {each.finding for each in facts} <= {"holds", "not applicable"}, facts
@@ -211,7 +207,7 @@ def test_points_at_a_kink_are_left_out_and_counted():
 def test_sides_that_overflow_are_undecided_and_never_fail(size):
     net = some_network((3, 4, 4, 2))
     net = net.with_parameters([size * w for w in net.weights], net.biases)
-    facts = check_theorems(model_of(net), some_data(net, 4))
+    facts = check_theorems(nets.model_of(net), some_data(net, 4))
     strict(facts)
     assert "fails" not in {each.finding for each in facts}
     assert "at 8 points" not in " ".join(each.message for each in facts)  # there are four
@@ -531,7 +527,7 @@ def test_small_networks_are_certified_at_their_tightest_points():
     )
     assert all(
         side.certified is None
-        for each in check_theorems(model_of(net), some_data(net, 12), certify=False)
+        for each in check_theorems(nets.model_of(net), some_data(net, 12), certify=False)
         for side in each.sides
     )
 
@@ -548,7 +544,7 @@ def test_wide_networks_have_a_rank_although_absolute_values_hide_it():
         true = np.linalg.norm(w.numpy(), 2)
         assert true <= float(norm) <= 1.25 * true
     claim = "bottleneck.singular-values-near-one"
-    facts = {each.claim: each for each in check_theorems(model_of(net), X)}[claim]
+    facts = {each.claim: each for each in check_theorems(nets.model_of(net), X)}[claim]
     assert (facts.finding, facts.checked) == ("holds", 3)
 
 
@@ -587,25 +583,12 @@ def test_the_points_that_say_most_come_first(monkeypatch):
 
 @pytest.mark.slow
 def test_a_trained_network_passes():
-    torch.manual_seed(0)
-    X = torch.randn(60, 4)
-    y = torch.relu(X[:, :1] + X[:, 1:2]) - 0.5 * X[:, 2:3]
-    module = nn.Sequential(
-        nn.Linear(4, 12), nn.ReLU(), nn.Linear(12, 12), nn.ReLU(), nn.Linear(12, 1)
-    )
-    optimizer = torch.optim.Adam(module.parameters(), lr=1e-2)
-    for _ in range(400):
-        optimizer.zero_grad()
-        ridge = sum((p * p).sum() for p in module.parameters())
-        (((module(X) - y) ** 2).mean() + 1e-3 * ridge).backward()
-        optimizer.step()
-    facts = found(Network.from_module(module), X.double())
-    strict(facts.values())
-    for claim, each in facts.items():
-        allowed = (
-            "not applicable" if claim.startswith(("rank.constant", "rank.bounded")) else "holds"
-        )
-        assert each.finding == allowed, each
+    model, X = nets.trained()
+    facts = check_theorems(model, X, certify=False)
+    strict(facts)
+    for each in facts:
+        special = each.claim in ("rank.constant-cost", "rank.bounded-domain")
+        assert each.finding == ("not applicable" if special else "holds"), each
 
 
 def test_what_balls_do_not_decide_is_said_and_not_certified():

@@ -61,13 +61,6 @@ def test_a_torn_file(folder, name, data):
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("part", range(20))
-def test_a_file_that_ends_early(folder, name, part):
-    raw = content(name)
-    check(folder / name, raw[: len(raw) * part // 20])
-
-
-@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("other", [*MODELS, *DATA])
 def test_another_format_under_the_name(folder, name, other):
     if other != name and (name, other) != ("m.safetensors", "d.safetensors"):

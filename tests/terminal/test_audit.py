@@ -71,7 +71,7 @@ def test_control_characters_are_written_out():
 
 def test_formulas_are_converted_before_they_are_wrapped():
     words = (r"The cost $\|\theta\|^2$ of a network is at least its rank $k$ " * 5,)
-    said = " ".join(lines(made_up(words=words), width=50, written=unicode))
+    said = " ".join(lines(made_up(words=words), width=50, readable=unicode))
     assert "‖θ‖²" in said
     assert "$" not in said
 

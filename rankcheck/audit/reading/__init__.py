@@ -65,9 +65,9 @@ def read_model(path: str | Path, *, slope: float | None = None) -> Model:
         if kind == "torch":
             parameters, assumed = read_state_dict(path)
             return from_parameters(
-                parameters, "state dict", slope=slope, kept=True, assumed=assumed
+                parameters, "state dict", slope=slope, in_order=True, assumed=assumed
             )
-        return from_parameters(read_tensors(path), "safetensors", slope=slope, kept=False)
+        return from_parameters(read_tensors(path), "safetensors", slope=slope, in_order=False)
     except ModelError as error:
         if where(path) in str(error):
             raise

@@ -130,14 +130,14 @@ def format_of(path: Path, endings: Mapping[str, str], rule: str) -> str:
     Raises:
         ModelError: it is another format, or not the one that its name says.
     """
-    found, named = _content(path), endings.get(path.suffix.lower())
-    if found == "unknown" and named in ("onnx", "csv"):
-        found = named  # fields of ONNX may come in another order, and a table begins with anything
-    elif found == "unknown" and named is None and "csv" in endings.values():
-        found = "csv"
-    fault = f"not what its name says: it is {found}" if named not in (None, found) else found
-    require(found in endings.values() and fault == found, f"{where(path)} is {fault}; {rule}")
-    return found
+    kind, named = _content(path), endings.get(path.suffix.lower())
+    if kind == "unknown" and named in ("onnx", "csv"):
+        kind = named  # fields of ONNX may come in another order, and a table begins with anything
+    elif kind == "unknown" and named is None and "csv" in endings.values():
+        kind = "csv"
+    fault = f"not what its name says: it is {kind}" if named not in (None, kind) else kind
+    require(kind in endings.values() and fault == kind, f"{where(path)} is {fault}; {rule}")
+    return kind
 
 
 def _content(path: Path) -> str:
@@ -147,14 +147,15 @@ def _content(path: Path) -> str:
     # The length of a header of safetensors may begin as another format does.
     if head[8:] == b"{" and int.from_bytes(head[:8], "little") <= size - 8:
         return "safetensors"
-    found = next((kind for beginning, kind in _BEGINNINGS if head.startswith(beginning)), "unknown")
-    if found == "zip archive":
+    kinds = (kind for beginning, kind in _BEGINNINGS if head.startswith(beginning))
+    kind = next(kinds, "unknown")
+    if kind == "zip archive":
         with parsing(path, "a zip archive"), zipfile.ZipFile(path) as archive:
             names = archive.namelist()
         if any(name.rpartition("/")[2] == "data.pkl" for name in names):
             return "torch"
-        return "npz" if any(name.endswith(".npy") for name in names) else found
-    return found
+        return "npz" if any(name.endswith(".npy") for name in names) else kind
+    return kind
 
 
 def check_directory(path: Path, archive: zipfile.ZipFile, limit: int) -> None:

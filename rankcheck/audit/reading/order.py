@@ -17,30 +17,30 @@ MOST_TRIED = 5_000
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def ordered(shapes: Shapes, *, kept: bool) -> tuple[str, ...]:
+def ordered(shapes: Shapes, *, in_order: bool) -> tuple[str, ...]:
     """The names in the order in which the shapes (n_ℓ, n_{ℓ−1}) chain.
 
     Numbers in names say an order, `fc2` before `fc10` and `net.0` before `net.2`; other parts of
     names say none, since `decoder` may well come behind `encoder`.
 
     Args:
-        kept: whether the mapping has the order in which the layers were made. It counts if the
+        in_order: whether the mapping has the order in which the layers were made. It counts if the
             shapes chain in it.
 
     Raises:
         ModelError: no order chains, or several do and nothing tells them apart.
 
-    >>> ordered({"fc10": (1, 4), "fc2": (4, 3)}, kept=False)
+    >>> ordered({"fc10": (1, 4), "fc2": (4, 3)}, in_order=False)
     ('fc2', 'fc10')
-    >>> ordered({"decoder": (3, 2), "encoder": (2, 5)}, kept=False)
+    >>> ordered({"decoder": (3, 2), "encoder": (2, 5)}, in_order=False)
     ('encoder', 'decoder')
     """
     names = tuple(shapes)
-    if kept and not _breaks(names, shapes):
+    if in_order and not _breaks(names, shapes):
         return names
     natural = sorted(names, key=_key)
-    found = _orders(natural, shapes)
-    first = next(found, None)
+    orders = _orders(natural, shapes)
+    first = next(orders, None)
     if first is None:
         one, two = next(iter(_breaks(natural, shapes)), (natural[0], natural[-1]))
         raise ModelError(
@@ -48,7 +48,7 @@ def ordered(shapes: Shapes, *, kept: bool) -> tuple[str, ...]:
             f"{shapes[two]}, which takes {shapes[two][1]} numbers; the shapes must chain, (n, m) "
             "behind (m, ...), in the order that the numbers in the names say"
         )
-    second = next(found, None)
+    second = next(orders, None)
     if second is not None:
         one, two = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
         raise ModelError(

@@ -67,14 +67,14 @@ def from_parameters(
     source: str,
     *,
     slope: float | None = None,
-    kept: bool,
+    in_order: bool,
     assumed: tuple[str, ...] = (),
 ) -> Model:
     """The network with these parameters, tensors or numpy arrays by their names.
 
     Args:
         slope: of the activations; ReLU is assumed if None.
-        kept: whether the mapping has the order in which the layers were made.
+        in_order: whether the mapping has the order in which the layers were made.
 
     Raises:
         ModelError: a parameter is not understood, the place of a batch norm is not certain, or the
@@ -87,7 +87,7 @@ def from_parameters(
     many = len(groups)
     require(many <= MOST_LAYERS, f"there are {many} layers; at most {MOST_LAYERS} are read")
     shapes = {prefix: tuple(g.arrays["weight"].shape) for prefix, g in linear.items()}
-    order = ordered(shapes, kept=kept)
+    order = ordered(shapes, in_order=in_order)
     behind, ahead = _placed(norms, linear)
     a = 0.0 if slope is None else slope
     steps: list[Step] = []

@@ -55,14 +55,14 @@ def _named(model: Model, net: Network) -> dict[str, Tensor]:
     names = [name for pair in known for name in pair if name is not None]
     if len(known) < net.depth or len(set(names)) < len(names):
         known = [(f"layers.{i}.weight", f"layers.{i}.bias") for i in range(net.depth)]
-    found: dict[str, Tensor] = {}
+    arrays: dict[str, Tensor] = {}
     for (weight, bias), w, b in zip(known, net.weights, net.biases, strict=True):
-        found[weight] = w.detach().cpu().contiguous()
+        arrays[weight] = w.detach().cpu().contiguous()
         if bias is not None:
-            found[bias] = b.detach().cpu().contiguous()
+            arrays[bias] = b.detach().cpu().contiguous()
         elif bool((b != 0).any()):
             raise ModelError(
                 f"the model has no bias beside {weight}, and the network has one that is not zero; "
                 "it cannot be written under the names of the model"
             )
-    return {name: array.clone() for name, array in found.items()}
+    return {name: array.clone() for name, array in arrays.items()}

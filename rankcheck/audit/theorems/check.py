@@ -254,14 +254,14 @@ class Check:
                 before = failing.get(index, (0.0, 0.0))
                 failing[index] = min(before[0], close), max(before[1], ratio)
         order = sorted(failing, key=lambda index: failing[index])
-        found = [
+        looks = [
             self._second_look(done, index, failing[index][1], certifier) for index in order[:AGAIN]
         ]
-        if len(order) > AGAIN and all(finding == "holds" for finding, _ in found):
-            found.append(
+        if len(order) > AGAIN and all(finding == "holds" for finding, _ in looks):
+            looks.append(
                 ("undecided", f"In floats it seems to fail at {len(order) - AGAIN} more points.")
             )
-        return found
+        return looks
 
     def _second_look(
         self, done: _Evaluated, index: int, ratio: float, certifier: Certifier | None

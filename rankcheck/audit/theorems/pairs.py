@@ -25,8 +25,8 @@ def pairs_for(theorem: Theorem, at: Situation, number: int) -> Tensor:
     if shared_pattern in theorem.conditions:
         groups = [torch.tensor(members[:COMPARED]) for members in at.patterns.values()]
         best = [_farthest(_distances(at.points.x, some), some, number) for some in groups]
-        values, found = (torch.cat(parts) for parts in zip(*best, strict=True))
-        return found[values.argsort(descending=True, stable=True)[:number]]
+        values, pairs = (torch.cat(parts) for parts in zip(*best, strict=True))
+        return pairs[values.argsort(descending=True, stable=True)[:number]]
     points = at.points.chosen(COMPARED).sort().values
     x = at.points.x[points.to(at.points.x.device)]
     if "far apart" in theorem.manner:

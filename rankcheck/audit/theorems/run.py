@@ -72,16 +72,16 @@ def check_theorems(
     certifier = Certifier(model.net) if certify else None
     # What takes longer comes later, and so may have what the others leave.
     order = sorted(range(len(checks)), key=lambda index: len(checks[index].theorem.manner))
-    found: dict[int, TheoremFacts] = {}
+    facts: dict[int, TheoremFacts] = {}
     left = seconds
     for index in order:
         begin = time.process_time()
-        evaluated = checks[index].evaluated(left / (len(order) - len(found)))
+        evaluated = checks[index].evaluated(left / (len(order) - len(facts)))
         left -= time.process_time() - begin
-        found[index] = checks[index].facts(evaluated, certifier)
+        facts[index] = checks[index].facts(evaluated, certifier)
         if progress is not None:
-            progress(len(found))
-    return tuple(found[index] for index in range(len(checks)))
+            progress(len(facts))
+    return tuple(facts[index] for index in range(len(checks)))
 
 
 def number_of_theorems(data: bool) -> int:

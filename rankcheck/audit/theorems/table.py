@@ -138,8 +138,8 @@ def theorem_of(claim: str, text: str) -> Theorem:
     if unknown:
         raise ValueError(f"{claim}: audit= has {unknown[0]!r}; see rankcheck.audit.theorems.table")
     kinks = () if on == "on the network" else (hypotheses.no_kinks,)
-    found = tuple(HYPOTHESES[name] for name in conditions)
-    return Theorem(claim, on, (*kinks, *found), frozenset(manner))
+    checks = tuple(HYPOTHESES[name] for name in conditions)
+    return Theorem(claim, on, (*kinks, *checks), frozenset(manner))
 
 
 @cache
@@ -147,6 +147,6 @@ def theorems() -> dict[Theorem, Claim]:
     """The theorems in the order in which an audit lists them, with their claims."""
     entries = [e for e in project() if e.audit and not e.audit.startswith(LEFT_OUT)]
     claims = {claim.id: claim for claim in load(entries)}
-    found = [theorem_of(entry.id, entry.audit or "") for entry in entries]
-    found.sort(key=lambda theorem: PLACES.index(theorem.on))
-    return {theorem: claims[theorem.claim] for theorem in found}
+    known = [theorem_of(entry.id, entry.audit or "") for entry in entries]
+    known.sort(key=lambda theorem: PLACES.index(theorem.on))
+    return {theorem: claims[theorem.claim] for theorem in known}

@@ -24,11 +24,11 @@ def ranks(audit: Audit) -> Picture | None:
         return None
     least, most = min(data.ranks), max(data.ranks)
     numbers = range(least, most + 1)
-    said = ", ".join(f"{data.ranks[k]} of rank {k}" for k in numbers if data.ranks.get(k))
+    counts = ", ".join(f"{data.ranks[k]} of rank {k}" for k in numbers if data.ranks.get(k))
     high = 1.15 * max(data.ranks.values())
     chart = Chart(
         TITLE,
-        f"Of {data.points} points: {said}.",
+        f"Of {data.points} points: {counts}.",
         whole_axis(least, most, "numerical rank of Jf(x)"),
         Axis(0, max(high, 1.0), "points", count=5),
         height=300,
