@@ -1,8 +1,8 @@
 """The pytest plugin: claims as tests, and their ledger at the end of the run.
 
 What lives here: `options`, `collect` (a claim becomes an item), `item` (the item verifies it),
-`ledger` (the report of the item carries its row, so that a run with `-n 4` has one whole ledger),
-`properties` (what a report says of its claim, as in JUnit files), `annotations` (for GitHub).
+`ledger` (the report of the item carries its row, so that a run with `-n 4` has one whole ledger;
+annotations for GitHub), `properties` (what a report says of its claim, as in JUnit files).
 May import: everything but `commands`. torch is imported only if a file of claims imports it.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import pytest
 
-from rankcheck.pytest_plugin.annotations import AnnotationHooks
 from rankcheck.pytest_plugin.collect import Collection
 from rankcheck.pytest_plugin.item import OPTIONS
 from rankcheck.pytest_plugin.ledger import LedgerHooks
@@ -29,5 +28,3 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[OPTIONS] = options = options_of(config)
     config.pluginmanager.register(Collection(config), "rankcheck-collection")
     config.pluginmanager.register(LedgerHooks(config, options), "rankcheck-ledger")
-    if options.github and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(AnnotationHooks(config, options), "rankcheck-annotations")

@@ -1,4 +1,7 @@
-"""The ledger of a pytest run: each report carries a row, and the end of the run shows them all."""
+"""The ledger of a pytest run: each report carries a row, and the end of the run shows them all.
+
+In GitHub Actions the claims that are not as expected are annotated, and the job has a summary.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,30 @@ import pytest
 
 from rankcheck.pytest_plugin.item import ClaimItem
 from rankcheck.pytest_plugin.options import Options
-from rankcheck.pytest_plugin.properties import put, said_of
+from rankcheck.pytest_plugin.properties import CLAIM, put, said_of
 from rankcheck.terminal import table
+from rankcheck.terminal.github import Annotation, add_summary, summary
 from rankcheck.verification.ledger import Ledger, LedgerError, Row
 from rankcheck.verification.one import stopped_by, unfinished
 
-__all__ = ["LedgerHooks", "row_of"]
+__all__ = ["LedgerHooks"]
 
 #: The attribute of a report that carries a row, as JSON; pytest-xdist passes it on.
 _ROW = "rankcheck_row"
 
 
 class LedgerHooks:
-    """Collects the rows of a run; on a worker of pytest-xdist, those of its tests."""
+    """Collects the rows of a run, and what is to be annotated.
+
+    With pytest-xdist reports arrive in the controller, which shows them; a worker has its own.
+    """
 
     def __init__(self, config: pytest.Config, options: Options) -> None:
         self.config = config
         self.options = options
         self.start = time.monotonic()
         self.rows: dict[str, Row] = {}
+        self.annotations: dict[str, Annotation] = {}
         self.unwritten = ""
 
     @pytest.hookimpl(wrapper=True)
@@ -47,9 +55,18 @@ class LedgerHooks:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        row = row_of(report)
+        id_, row = dict(report.user_properties).get(CLAIM), _carried(report)
         if row is not None:
             self.rows[row.id] = row
+        if not isinstance(id_, str) or not self.options.github:
+            return
+        file, line, _ = report.location
+        place = self.config.rootpath / file, (line or 0) + 1
+        if row is not None and not row.expected:
+            self.annotations[id_] = Annotation.of(row, *place)
+        elif report.failed:
+            why = str(report.longrepr).strip()
+            self.annotations.setdefault(id_, Annotation("error", id_, "failed", why, *place))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         path = self.options.ledger
@@ -71,23 +88,27 @@ class LedgerHooks:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.unwritten:
             terminalreporter.write_line(f"rankcheck: {self.unwritten}", red=True)
-        if not self.rows:
+        annotations = sorted(self.annotations.values(), key=lambda one: one.id)
+        for one in annotations:
+            terminalreporter.write_line(str(one))
+        rows, settings = sorted(self.rows.values(), key=lambda row: row.id), self.options.settings
+        seconds = time.monotonic() - self.start
+        total = table.total(rows, seconds, settings.profile.name, settings.seed)
+        shown = self.options.github and (rows or annotations)
+        if shown and (problem := add_summary(summary(total, annotations))):
+            terminalreporter.write_line(f"rankcheck: {problem}", red=True)
+        if not rows:
             return
         terminalreporter.section("rankcheck ledger")
-        rows = sorted(self.rows.values(), key=lambda row: row.id)
         if terminalreporter.verbosity >= 0:
             heading, *lines = table.lines(rows)
             terminalreporter.write_line(heading, bold=True)
             for row, line in zip(rows, lines, strict=True):
                 terminalreporter.write_line(line, red=not row.expected)
-        seconds = time.monotonic() - self.start
-        settings = self.options.settings
-        terminalreporter.write_line(
-            table.total(rows, seconds, settings.profile.name, settings.seed)
-        )
+        terminalreporter.write_line(total)
 
 
-def row_of(report: pytest.TestReport) -> Row | None:
+def _carried(report: pytest.TestReport) -> Row | None:
     """The row that a report carries, if it does."""
     text = getattr(report, _ROW, None)
     return None if text is None else Row.from_json(json.loads(text))

@@ -167,13 +167,6 @@ def test_the_ledger_file_names_profile_and_seed(run, pytester, monkeypatch):
     assert read_ledger(pytester.path / "l.json").profile == "quick"
 
 
-def test_selection_by_keyword(run):
-    files = {"test_it": TRUE.format(id="t.a", name="a") + TRUE.format(id="t.b", name="b") + CITED}
-    result, out = run("-k", "test_b", **files)
-    result.assert_outcomes(passed=1, deselected=2)
-    assert "1 claim: 1 hold" in out
-
-
 def test_a_check_that_raises_has_a_row_and_a_traceback(run):
     text = FALSE.replace("return leq(x, 0 * x + 3)", 'raise KeyError("lost")')
     result, out = run(test_it=text)
@@ -222,13 +215,6 @@ def test_a_claim_that_is_not_well_formed_fails_alone(run):
     assert "registry" not in out
     assert "Traceback" not in out
     assert not registry.is_recording()
-
-
-def test_a_claim_without_reference_is_an_error(run):
-    text = TRUE.format(id="t.a", name="a").replace('paper("rank", "p. 1"), ', "")
-    result, out = run(test_it=text)
-    result.assert_outcomes(failed=1)
-    assert "missing 1 required positional argument: 'reference'" in out
 
 
 def test_a_claim_is_a_test_whatever_its_name(run):
@@ -307,14 +293,6 @@ def test_a_relation_has_to_be_asserted_often_enough(run, pytester, least, passed
         assert "at least 50% of what the generator draws should satisfy its hypothesis" in out
 
 
-@pytest.mark.parametrize("least", ["no", "2", "-1", "nan"])
-def test_the_share_is_a_share(run, pytester, least):
-    pytester.makefile(".ini", pytest=f"[pytest]\nrankcheck_least_asserted = {least}\n")
-    result, out = run(test_mine=SELDOM)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert f"rankcheck_least_asserted is '{least}'; it is a share from 0 to 1" in out
-
-
 @pytest.mark.slow
 def test_a_run_with_workers_that_would_leave_claims_out(run, pytester):
     pytester.makefile(".ini", pytest=INI)
@@ -355,34 +333,31 @@ def test_a_whole_folder_passes(run, pytester):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "fact"),
     [
-        (["--rankcheck-profile", "fast"], "there is no profile 'fast'; a profile is one of"),
-        (
-            ["--rankcheck-ledger", "no/l.json"],
-            "cannot write to no/l.json: the folder no",
+        ("--rankcheck-profile fast", "there is no profile 'fast'"),
+        ("--rankcheck-ledger no/l.json", "cannot write to no/l.json: the folder no"),
+        ("--rankcheck-ledger .", "cannot write to .: it is a folder"),
+        ("--rankcheck-hunt 0", "--rankcheck-hunt was given 0.0"),
+        *(
+            (f"-o rankcheck_least_asserted={share}", f"rankcheck_least_asserted is '{share}'")
+            for share in ("no", "2", "-1", "nan")
         ),
-        (["--rankcheck-ledger", "."], "cannot write to .: it is a folder"),
     ],
 )
-def test_bad_options_stop_the_run(run, arguments, said):
-    result, out = run(*arguments, test_it=TRUE.format(id="t.a", name="a"))
+def test_bad_options_stop_the_run(run, arguments, fact):
+    result, out = run(*arguments.split(), test_it=CITED)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert f"ERROR: rankcheck: {said}" in out
+    assert f"ERROR: rankcheck: {fact}" in out
     assert "Traceback" not in out
 
 
-def test_quiet_runs_say_the_sum_alone(run):
+def test_quiet_runs_say_the_sum_alone_and_collecting_runs_nothing(run):
     result, out = run("-q", test_it=TRUE.format(id="t.a", name="a"))
     assert result.ret == 0
     assert "1 claim: 1 hold" in out
     assert "swept" not in out
-
-
-def test_collecting_runs_nothing(run):
-    result, out = run("--collect-only", test_it=TRUE.format(id="t.a", name="a") + CITED)
-    assert result.ret == 0
-    assert "rankcheck ledger" not in out
+    assert "rankcheck ledger" not in run("--collect-only")[1]
 
 
 def properties_of(path):
