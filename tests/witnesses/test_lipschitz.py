@@ -176,8 +176,11 @@ def test_interpolants_by_numpy():
                 slopes = np.diff(g(knots)) / np.diff(knots)
                 np.testing.assert_allclose(made.slopes()[i].numpy(), slopes, atol=1e-11)
                 assert made.lipschitz()[i].item() == pytest.approx(np.abs(slopes).max())
-    constant = plain(interpolate(f, torch.tensor(radius), 0).network())
-    np.testing.assert_allclose(constant(x[:, None]), g(0.0))
+    constant = interpolate(f, torch.tensor(radius), 0)
+    assert constant.width == 0
+    assert constant.lipschitz().tolist() == [0, 0]
+    assert constant(torch.tensor(x).expand(2, 161)).tolist() == [[g(0.0)] * 161] * 2
+    np.testing.assert_allclose(plain(constant.network())(x[:, None]), g(0.0))
 
 
 @pytest.mark.oracle("rankcheck.witnesses.cells_needed", "trial of one cell more, exactly")
