@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from rankcheck.costs import egop, egop_box, egop_gaussian, two_layer_network
 from rankcheck.costs.gaussian import bivariate_normal_cdf
 
-from .draws import normal
+from ..draws import normal
 
 
 def gradients(W, b, a, x):

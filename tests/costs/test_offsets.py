@@ -10,21 +10,13 @@ from rankcheck.balls import BallArray
 from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
 from rankcheck.networks import Network
 
-
-def random_network(seed: int, widths: list[int], slope: float) -> Network:
-    generator = torch.Generator().manual_seed(seed)
-
-    def draw(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-    pairs = list(pairwise(widths))
-    return Network([draw(n, m) for m, n in pairs], [draw(n) for _, n in pairs], slope)
+from ..draws import random_network
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.5, -0.5])
 @pytest.mark.oracle("rankcheck.costs.offset_squares", "torch.autograd and least squares")
 def test_squares_against_least_squares(slope):
-    net = random_network(1, [2, 4, 3, 4], slope)
+    net = random_network((2, 4, 3, 4), slope, seed=1)
     x = torch.tensor([0.5, -1.0], dtype=torch.float64)
     tangent = torch.tensor([[0.6], [0.8]], dtype=torch.float64)
     squares = offset_squares(net, x, tangent)
@@ -43,7 +35,7 @@ def test_squares_against_least_squares(slope):
 
 
 def test_all_directions_leave_nothing_at_the_input():
-    net = random_network(2, [2, 3, 1], 0.0)
+    net = random_network((2, 3, 1), seed=2)
     x = BallArray.exact([1, -2])
     exact = net.map_arrays(BallArray.exact)
     squares = offset_squares(exact, x, BallArray.exact([[1, 0], [0, 1]]))
@@ -82,20 +74,3 @@ def test_the_price_of_a_step_against_a_grid_of_chains():
         assert ways.min() == pytest.approx(price, abs=1e-6)
     assert offset_price(torch.tensor([5.0, 64.0])).tolist() == [3.0, 3.0]
     assert offset_price(torch.tensor(16.0), 64).item() == 7
-
-
-@pytest.mark.parametrize("length", [5, 6, 8])
-def test_closed_chains_against_descent(length):
-    """The least closed chain, by gradient descent from many starts."""
-    t = torch.tensor([0.25, 1.0, 3.0, 4.0], dtype=torch.float64)
-    generator = torch.Generator().manual_seed(length)
-    logs = torch.randn(length - 1, 64, 4, generator=generator, dtype=torch.float64)
-    logs.requires_grad_()
-    optimizer = torch.optim.Adam([logs], lr=0.1)
-    for _ in range(300):
-        optimizer.zero_grad()
-        total = offset_cost((t.expand(64, 4), *logs.exp(), t.expand(64, 4)))
-        total.sum().backward()
-        optimizer.step()
-    assert (total.amin(0) >= offset_price(t) - 1e-9).all()
-    assert (total.amin(0) <= offset_price(t) * 1.06).all()

@@ -22,7 +22,7 @@ from rankcheck.costs import (
     unit_rank,
 )
 
-from .draws import normal
+from ..draws import normal
 
 DEPTHS = [2, 3, 5, 17]
 

@@ -1,7 +1,5 @@
 """Interval propagation: it contains the true range, and is exact where it should be."""
 
-from itertools import pairwise
-
 import pytest
 import torch
 from mpmath import iv
@@ -9,17 +7,7 @@ from mpmath import iv
 from rankcheck.networks import Network
 from rankcheck.networks.bounds import interval_bounds
 
-
-def random_network(
-    seed: int, widths: tuple[int, ...], batch: tuple[int, ...], slope: float
-) -> Network:
-    generator = torch.Generator().manual_seed(seed)
-    weights = [
-        torch.randn(*batch, n, m, generator=generator, dtype=torch.float64)
-        for m, n in pairwise(widths)
-    ]
-    biases = [torch.randn(*batch, n, generator=generator, dtype=torch.float64) for n in widths[1:]]
-    return Network(tuple(weights), tuple(biases), slope)
+from ..draws import random_network
 
 
 def by_intervals(net: Network, low: torch.Tensor, high: torch.Tensor) -> list[tuple[float, float]]:
@@ -46,7 +34,7 @@ def by_intervals(net: Network, low: torch.Tensor, high: torch.Tensor) -> list[tu
 @pytest.mark.oracle("rankcheck.networks.interval_bounds", "mpmath.iv")
 def test_bounds_against_interval_arithmetic(widths, slope):
     for seed in range(3):
-        net = random_network(seed, widths, (), slope)
+        net = random_network(widths, slope, seed=seed)
         generator = torch.Generator().manual_seed(seed)
         low = torch.randn(widths[0], generator=generator, dtype=torch.float64)
         high = low + torch.rand(widths[0], generator=generator, dtype=torch.float64)
@@ -90,7 +78,7 @@ def test_rounding_stays_outside():
 
 
 def test_errors_state_the_rule():
-    net = random_network(0, (2, 3), (4,), 0.0)
+    net = random_network((2, 3), batch=(4,))
     good = torch.zeros(4, 2, dtype=torch.float64)
     with pytest.raises(ValueError, match=r"high has shape \(2,\); expected \(4, 2\)"):
         interval_bounds(net, good, good[0])

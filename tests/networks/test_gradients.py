@@ -8,15 +8,12 @@ import torch
 from rankcheck.networks import Network
 from rankcheck.networks.gradients import squared_error_gradient
 
+from ..draws import normal, random_network
 
-def drawn(widths, batch=(), slope=0.0, seed=0):
-    g = torch.Generator().manual_seed(seed)
-    shapes = list(zip(widths[1:], widths[:-1], strict=True))
-    weights = [torch.randn(*batch, m, n, dtype=torch.float64, generator=g) for m, n in shapes]
-    biases = [torch.randn(*batch, m, dtype=torch.float64, generator=g) for m, _ in shapes]
-    x = torch.randn(*batch, 4, widths[0], dtype=torch.float64, generator=g)
-    y = torch.randn(*batch, 4, widths[-1], dtype=torch.float64, generator=g)
-    return Network(weights, biases, slope), x, y
+
+def drawn(widths, batch=(), slope=0.0):
+    x, y = (normal(7 + n, *batch, 4, n) for n in (widths[0], widths[-1]))
+    return random_network(widths, slope, batch), x, y
 
 
 @pytest.mark.parametrize("widths", [(2, 3), (2, 4, 1), (3, 2, 5, 2)])

@@ -68,12 +68,3 @@ def test_above_against_products_of_norms_by_numpy(seed):
         norms = [np.linalg.norm(W[i]) for W in weights]
         runs = [norms[:k] for k in range(1, 5)] + [norms[k:] for k in range(4)]
         assert bound == pytest.approx(max(map(math.prod, runs)) ** 2, rel=1e-12)
-
-
-@pytest.mark.parametrize("sizes", [(0.5, 8), (8, 0.5), (0.5, 2, 8, 0.25), (4, 0.125, 2)])
-def test_above_is_the_largest_product_from_either_end(sizes):
-    weights = [torch.tensor([[size]], dtype=torch.float64) for size in sizes]
-    net = Network(weights, [torch.zeros(1, dtype=torch.float64)] * len(sizes), 0.5)
-    products = [math.prod(sizes[:k]) for k in range(1, len(sizes) + 1)]
-    products += [math.prod(sizes[k:]) for k in range(len(sizes))]
-    assert lipschitz_square_above(net).item() == max(products) ** 2

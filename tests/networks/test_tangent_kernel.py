@@ -1,7 +1,6 @@
 """The tangent kernel against torch.func, which differentiates by the parameters."""
 
 from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 import torch
@@ -11,15 +10,10 @@ from rankcheck.balls import BallArray
 from rankcheck.networks import Network
 from rankcheck.networks import tangent_kernel as ntk
 
+from ..draws import random_network
+
 WIDTHS = [(3, 2), (1, 1, 1), (3, 4, 2), (2, 5, 3, 1), (4, 3, 3, 2, 3)]
 SLOPES = [0, 0.25, -0.5]
-
-
-def network(widths, slope=0, batch=(), seed=0):
-    g = torch.Generator().manual_seed(seed)
-    W = [torch.randn(*batch, n, m, dtype=torch.float64, generator=g) for m, n in pairwise(widths)]
-    b = [torch.randn(*batch, n, dtype=torch.float64, generator=g) for n in widths[1:]]
-    return Network(W, b, slope)
 
 
 def points(*shape, seed=1):
@@ -46,7 +40,7 @@ def oracle(net, x, y, biases):
 @pytest.mark.oracle("rankcheck.networks.ntk", "torch.func.jacrev")
 @pytest.mark.oracle("rankcheck.networks.ntk_trace", "torch.func.jacrev")
 def test_kernel_and_trace(widths, slope, biases):
-    net, X, Y = network(widths, slope), points(4, widths[0]), points(4, widths[0], seed=2)
+    net, X, Y = random_network(widths, slope), points(4, widths[0]), points(4, widths[0], seed=2)
     theirs = torch.stack([oracle(net, x, y, biases) for x, y in zip(X, Y, strict=True)])
     torch.testing.assert_close(ntk.ntk(net, X, Y, biases), theirs)
     torch.testing.assert_close(ntk.ntk(net, X[0], Y[0], biases), theirs[0])
@@ -60,7 +54,7 @@ def test_kernel_and_trace(widths, slope, biases):
 @pytest.mark.oracle("rankcheck.networks.ntk_mixed_derivative", "torch.func.jacrev, twice")
 def test_mixed_derivative(widths, slope):
     """Θ_ij(x, y) is a sum of products ∂f_i(x) ∂f_j(y), where each factor has one of the points."""
-    net, x = network(widths, slope), points(widths[0], seed=3)
+    net, x = random_network(widths, slope), points(widths[0], seed=3)
     D = jacrev(lambda point: gradients(net, point, True))(x)  # axes i, p, x_a
     size = widths[0] * widths[-1]
     theirs = torch.einsum("ipa,jpb->aibj", D, D).reshape(size, size)
@@ -77,7 +71,7 @@ def test_mixed_derivative(widths, slope):
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.oracle("rankcheck.networks.gram", "torch.func.jacrev")
 def test_gram(outputs, block, biases):
-    net, X = network((3, 4, 4, outputs), 0.25), points(7, 3)
+    net, X = random_network((3, 4, 4, outputs), 0.25), points(7, 3)
     K = ntk.gram(net, X, biases, block)
     theirs = torch.cat([gradients(net, x, biases) for x in X])
     torch.testing.assert_close(K, theirs @ theirs.mT)
@@ -85,7 +79,7 @@ def test_gram(outputs, block, biases):
 
 
 def test_batches_of_networks():
-    net, X = network((3, 4, 2), 0.25, batch=(2, 3)), points(2, 3, 5, 3)
+    net, X = random_network((3, 4, 2), 0.25, batch=(2, 3)), points(2, 3, 5, 3)
     K, T = ntk.gram(net, X), ntk.ntk_trace(net, X)
     M, D = ntk.ntk_mixed_derivative(net, X), net.jacobian(X)
     one = net[1, 2]
@@ -102,7 +96,7 @@ def test_exact_on_balls(biases):
     def rational(array):
         return BallArray.exact((array * 4).round() / 4)
 
-    net = network((2, 3, 2))
+    net = random_network((2, 3, 2))
     exact = Network(map(rational, net.weights), map(rational, net.biases), Fraction(1, 3))
     floats = Network.of(
         [w.midpoints() for w in exact.weights],
@@ -129,7 +123,7 @@ def test_the_biases_that_the_trace_over_the_weights_leaves_out():
 
 
 def test_errors():
-    net = network((3, 2))
+    net = random_network((3, 2))
     with pytest.raises(ValueError, match=r"shape \(3,\) and y of shape \(2, 3\); .* must be equal"):
         ntk.ntk(net, points(3), points(2, 3))
     with pytest.raises(ValueError, match=r"shape \(3,\); a Gram matrix takes"):

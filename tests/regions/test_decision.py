@@ -10,15 +10,11 @@ from scipy.spatial import ConvexHull
 from rankcheck.networks import Network
 from rankcheck.regions.decision import decision
 
+from ..draws import integers, random_network
+
 
 def random_classifier(seed, widths=(2, 5, 3)):
-    g = torch.Generator().manual_seed(seed)
-    shapes = list(zip(widths[1:], widths[:-1], strict=True))
-    return Network(
-        [torch.randint(-3, 4, shape, generator=g).double() for shape in shapes],
-        [torch.randint(-3, 4, (m,), generator=g).double() for m, _ in shapes],
-        0.5 * (seed % 2),
-    )
+    return random_network(widths, 0.5 * (seed % 2), seed=seed, draw=integers)
 
 
 def test_a_tripoint():

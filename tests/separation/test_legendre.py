@@ -224,17 +224,3 @@ def test_errors_state_the_rule():
         multiplicity(3, -1)
     with pytest.raises(ValueError, match="received m = 0"):
         quadrature(3, 0)
-
-
-def test_on_balls_values_are_exact_or_enclosed():
-    t = BallArray.exact([Fraction(1, 3), -1])
-    assert bool((legendre(3, 2, t) == BallArray.exact([Fraction(-1, 3), 1])).all())
-    table = legendre_table(7, 40, t)
-    doubles = legendre_table(7, 40, torch.tensor([1 / 3, -1.0], dtype=torch.float64))
-    torch.testing.assert_close(table.midpoints(), doubles, atol=1e-13, rtol=0)
-    for d in (2, 3, 4, 9):
-        at_zero = density(d, BallArray.exact([0]))
-        expected = math.gamma(d / 2) / math.gamma((d - 1) / 2) / math.sqrt(math.pi)
-        assert at_zero.midpoints().item() == pytest.approx(expected, rel=1e-14)
-    squared = orthonormal_table(5, 3, BallArray.exact([1])) ** 2
-    assert [round(v) for v in squared.midpoints()[0].tolist()] == [1, 5, 14, 30]

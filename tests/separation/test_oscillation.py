@@ -12,9 +12,6 @@ from flint import arb
 from scipy.special import beta, gammaln, jv
 
 from rankcheck.balls import BallArray
-from rankcheck.separation.legendre import (
-    orthonormal_table,
-)
 from rankcheck.separation.oscillation import (
     density_lower_bound,
     distance_lower_bound,
@@ -172,30 +169,6 @@ def test_the_printed_bounds_and_what_they_bound():
     ):
         assert bool(sign_change_lower_bound(frequency, k, BALL) == BallArray.exact(expected))
         assert distance(x, weights, np.sin(math.pi * float(frequency) * x), k) >= expected
-
-
-def test_the_tail_of_the_example_for_every_small_dimension():
-    """Proved in balls for d = 2..24; the lemma covers d >= 25, square or not."""
-    bound = distance_lower_bound(5, 1, BALL)  # 4/(20eπ) = 1/(5eπ)
-    for d in range(2, 25):
-        assert bool(example_tail(d, BALL) > bound)
-    values = [example_tail(d, LIKE).item() for d in (2, 3, 4, 5)]
-    assert values == pytest.approx([0.418920, 0.495257, 0.499851, 0.5], abs=1e-6)
-    for d in (25, 26, 30, 1000):
-        # (⌊m⌋ - k)/(4eπm) >= 1/(5eπ) for m = d^{5/2}, k = d² - 1.
-        floor = math.isqrt(d**5)
-        assert 5 * (floor - d * d + 1) ** 2 * 5 >= 16 * d**5
-    assert 25 * (math.isqrt(24**5) - 24**2 + 1) ** 2 < 16 * 24**5
-
-
-def test_the_tail_is_odd_so_no_pointwise_bound_holds():
-    """P_n f is 0 at t = 0 and changes sign, so 'P_n f >= 1/(5eπ)' can only refer to its norm."""
-    d = 2
-    t = torch.linspace(-1, 1, 201, dtype=torch.float64)
-    alpha = sine_coefficients(d, d**6, d * d - 1, LIKE)
-    tail = torch.sin(math.pi * d**3 * t) - orthonormal_table(d, d * d - 1, t) @ alpha
-    assert tail[100].abs() < 1e-12
-    assert tail.min() < -0.5
 
 
 def test_errors_state_the_rule():

@@ -22,10 +22,9 @@ from rankcheck.separation import (
     norm_lower_bound,
     separable_gram,
     separable_norms,
-    sphere_rule,
     tail_norm,
 )
-from rankcheck.separation.legendre import multiplicity, orthonormal_table, stereographic
+from rankcheck.separation.legendre import orthonormal_table, stereographic
 
 from .independent import number, polynomial, sphere_points, zonal
 from .points import sphere
@@ -130,50 +129,6 @@ def test_best_fit_against_least_squares():
         np.testing.assert_allclose(fit, expected, rtol=1e-8)
 
 
-def test_it_is_tight_for_small_aligned_functions():
-    """g = s·L_n ⊗ L_n with v = v': the gap is exactly s²."""
-    d, n = 4, 2
-    v = sphere(d, 1, torch.Generator().manual_seed(0))
-    alpha = torch.tensor([0.0, 0.0, 1.5], dtype=torch.float64)
-    for s in (1.0, 0.1, 1e-3):
-        beta = torch.zeros(1, 3, 3, dtype=torch.float64)
-        beta[0, n, n] = s
-        bound = main_lower_bound(d, n, alpha, separable_norms(beta))
-        gap = distance_squared(d, alpha, beta, v, v) - bound
-        assert gap.item() == pytest.approx(s * s, rel=1e-8)
-
-
-def test_rules_on_the_sphere_attain_the_theorem_in_norm():
-    """Σ w_j L_n ⊗ L_n over a rule exact for degree 2n is h_n/√N_{d,n}."""
-    for d, n in ((2, 3), (3, 2), (4, 1)):
-        points, weights = sphere_rule(d, 2 * n)
-        alpha = torch.zeros(n + 1, dtype=torch.float64)
-        alpha[n] = 1.5
-        beta = torch.zeros(len(points), n + 1, n + 1, dtype=torch.float64)
-        beta[:, n, n] = 0.9 * weights
-        least = norm_lower_bound(d, n, alpha, diagonal_norms(beta, n)).item()
-        assert least == pytest.approx(1.5 - 0.9 / math.sqrt(multiplicity(d, n)))
-        distance = distance_squared(d, alpha, beta, points, points).item()
-        assert math.sqrt(distance) == pytest.approx(least)
-
-
-def test_it_is_no_equality():
-    """The printed "=" is false: 0.845 and -0.155 for F = h_1, g = L_1 ⊗ L_1, d = 3; or 1 and 0."""
-    v = torch.tensor([[1.0, 0.0, 0.0]], dtype=torch.float64)
-    beta = torch.zeros(1, 2, 2, dtype=torch.float64)
-    beta[0, 1, 1] = 1
-    alpha = torch.tensor([0.0, 1.0], dtype=torch.float64)
-    left, right = (
-        distance_squared(3, alpha, beta, v, v).item(),
-        main_lower_bound(3, 1, alpha, separable_norms(beta)).item(),
-    )
-    assert (left, right) == pytest.approx((0.845299, -0.154701), abs=1e-6)
-    constant = torch.zeros(1, 2, 2, dtype=torch.float64)
-    constant[0, 0, 0] = 1
-    assert distance_squared(3, 0 * alpha, constant, v, v).item() == 1
-    assert main_lower_bound(3, 0, 0 * alpha, separable_norms(constant)).item() == 0
-
-
 def test_off_diagonal_coefficients_count():
     """They increase the distance and the norm of g, and are uncorrelated with F."""
     alpha, beta, v, w = random_instance(3, 3, 2, 4)
@@ -274,28 +229,6 @@ def test_neuron_coefficients_against_riemann_sums(d):
     assert norm.item() == pytest.approx(np.linalg.norm(linear), rel=1e-13)
 
 
-def test_neurons_are_bounded():
-    d, bound = 5, 3.0
-    generator = torch.Generator().manual_seed(0)
-    w, u = (
-        bound * (2 * torch.rand(40, d, generator=generator, dtype=torch.float64) - 1)
-        for _ in range(2)
-    )
-    b = bound * (2 * torch.rand(40, generator=generator, dtype=torch.float64) - 1)
-    x, y = sphere(d, 2000, generator), sphere(d, 2000, generator)
-    values = torch.relu(x @ w.T + y @ u.T + b)
-    supremum = neuron_supremum(w, u, b)
-    assert (values <= supremum).all()
-    assert (supremum <= neuron_norm_bound(d, bound, LIKE)).all()
-    assert ((values**2).mean(0) <= 1.1 * neuron_second_moment(w, u, b)).all()
-    assert (neuron_second_moment(w, u, b) <= 3 * bound**2).all()
-    # Attained: all entries B, at x = x' = (1, ..., 1)/√d.
-    full = torch.full((d,), bound, dtype=torch.float64)
-    top = neuron_supremum(full, full, torch.tensor(bound, dtype=torch.float64))
-    torch.testing.assert_close(top, neuron_norm_bound(d, bound, LIKE))
-    assert torch.relu(2 * (full * d**-0.5).sum() + bound).item() == pytest.approx(top.item())
-
-
 def test_neuron_coefficients_give_the_neuron_back():
     d = 4
     generator = torch.Generator().manual_seed(2)
@@ -313,29 +246,6 @@ def test_neuron_coefficients_give_the_neuron_back():
     series = torch.einsum("njk,jkl,njl->nj", left, beta, right)
     neuron = torch.relu(x @ w.T + y @ u.T + b)
     assert ((series - neuron) ** 2).mean() < 1e-2 * (neuron**2).mean()
-
-
-@pytest.mark.parametrize("d", [3, 5])
-def test_fits_stay_above_the_lower_bound(d):
-    """The best output weights for random neurons, by exact Gram matrices of truncated series."""
-    generator = torch.Generator().manual_seed(d)
-    r, degree = 8, 6
-    alpha = torch.zeros(degree + 1, dtype=torch.float64)
-    alpha[3] = 1
-    w, u = (torch.randn(r, d, generator=generator, dtype=torch.float64) for _ in range(2))
-    b = torch.randn(r, generator=generator, dtype=torch.float64)
-    beta, _ = neuron_coefficients(d, w, u, b, degree, 60)
-    v, v_other = (z / torch.linalg.vector_norm(z, dim=-1, keepdim=True) for z in (w, u))
-    gram, cross = separable_gram(d, beta, v, v_other), correlations(d, alpha, beta, v, v_other)
-    weights = best_fit(gram, cross)
-    fitted = weights[:, None, None] * beta
-    distance = distance_squared(d, alpha, fitted, v, v_other)
-    assert distance >= main_lower_bound(d, 3, alpha, separable_norms(fitted))
-    assert 0 <= distance < 1
-    # No other weights have a smaller distance.
-    for _ in range(20):
-        other = weights + 0.1 * torch.randn(r, generator=generator, dtype=torch.float64)
-        assert distance_squared(d, alpha, other[:, None, None] * beta, v, v_other) >= distance
 
 
 def test_errors_state_the_rule():

@@ -11,7 +11,6 @@ import torch
 from flint import arb
 
 from rankcheck.balls import BallArray
-from rankcheck.separation.legendre import multiplicity
 from rankcheck.separation.widths import (
     depth_three_width,
     depth_two_width,
@@ -176,26 +175,6 @@ def test_the_width_of_depth_three_from_its_parts():
         assert depth_three_width(d) == pytest.approx(
             float(16 * mpmath.pi * d**5 / numbers(2)[2]), rel=1e-14
         )
-
-
-def test_the_error_at_the_printed_width():
-    """At least ε without the bias; with the bias at least ε² from d = 9 on, and not always ε."""
-    error = slides_error_like(BALL)
-    assert error.midpoints().item() == pytest.approx(slides_error(), rel=1e-15)
-    for d in (2, 8, 9, 10, 19):
-        norms = printed_norms(d, BALL)
-        assert bool(guaranteed_error(d, norms, bias=False) > error)
-        assert bool(guaranteed_error(d, norms, bias=True) > error * error) == (d >= 9)
-    # In high dimensions the bias is below the working precision.
-    left = guaranteed_error(1000, printed_norms(1000, BALL), bias=False)
-    assert abs((left / error).midpoints().item() - 1) < 1e-15
-    assert bool(guaranteed_error(10, printed_norms(10, BALL), bias=True) < error)
-    # By hand at d = 10: norms of 10^-3·√N beside a bias of 2^10.
-    tau, root = 1 / (5 * math.e * math.pi), math.sqrt(multiplicity(10, 100))
-    norms = torch.tensor(1e-3, dtype=torch.float64)
-    with_bias = guaranteed_error(10, norms, bias=True).item()
-    assert with_bias == pytest.approx(tau * (tau - 2 * (1e-3 + 1024 / root)), rel=1e-13)
-    assert guaranteed_error(10, norms, bias=False).item() == pytest.approx(tau * (tau - 2e-3))
 
 
 @pytest.mark.oracle("rankcheck.separation.log_width", "the logarithm by mpmath")

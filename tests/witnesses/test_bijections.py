@@ -8,7 +8,6 @@ import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.networks import Network
-from rankcheck.regions import jacobian_rank
 from rankcheck.witnesses.bijections import conjugate, inverse
 
 from ._plain import plain
@@ -35,20 +34,6 @@ def test_exactly_on_rationals():
     x = BallArray.exact(torch.randn(5, 3, generator=torch.Generator().manual_seed(1)).double())
     assert bool((inverse(psi)(psi(x)) == x).all())
     assert bool((psi(inverse(psi)(x)) == x).all())
-
-
-@pytest.mark.parametrize("rank", [0, 1, 2])
-def test_rank_of_a_linear_map_in_disguise(rank):
-    phi, psi = bijection(2, 2, 0.5, seed=2), bijection(3, 2, 0.5, seed=3)
-    g = torch.Generator().manual_seed(rank)
-    U = torch.randint(-2, 3, (3, rank), generator=g).double() + torch.eye(3, rank).double() * 5
-    V = torch.randint(-2, 3, (rank, 2), generator=g).double() + torch.eye(rank, 2).double() * 5
-    A, b = U @ V, torch.tensor([1.0, -2.0, 0.0], dtype=torch.float64)
-    net = conjugate(psi, A, phi, b)
-    x = torch.randn(20, 2, generator=g).double()
-    torch.testing.assert_close(net(x), psi(phi(x) @ A.mT + b), rtol=1e-12, atol=1e-12)
-    assert net.depth == 3
-    assert jacobian_rank(net, -1, 1, exact=True).rank == rank
 
 
 def test_what_is_no_bijection():

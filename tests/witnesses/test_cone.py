@@ -1,6 +1,5 @@
 """Interpolated kernels: the hidden representations, the cost against an integral, the errors."""
 
-import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -32,26 +31,6 @@ def on_a_cone(depth: int, slope: float = 0.0) -> Network:
 def test_the_function_is_lost_outside_the_cone():
     x = tensor([-1.0, 2.0, 0.0])
     assert (on_a_cone(3)(x) - A @ x).abs().max() > 0.1
-
-
-def test_the_cost_is_a_riemann_sum_of_the_logarithm():
-    """Independently: Σ_i Σ_ℓ (κ_ℓ/κ_{ℓ−1}), κ_ℓ = 1 + (ℓ/L)(s_i² − 1)."""
-    squares = torch.linalg.eigvalsh(A @ A.mT).tolist()
-    for depth in (1, 4, 64):
-        kernels = [[1 + (j / depth) * (s - 1) for j in range(depth + 1)] for s in squares]
-        cost = sum(k[j + 1] / k[j] for k in kernels for j in range(depth))
-        assert on_a_cone(depth).cost().item() == pytest.approx(cost, rel=1e-12)
-    limit = sum(math.log(s) for s in squares)
-    excess = [on_a_cone(n).cost().item() - 2 * n - limit for n in (64, 128)]
-    assert 1.9 < excess[0] / excess[1] < 2.1
-
-
-def test_swapped_shares_cost_two_jumps():
-    """Shares as printed, from K_0 = AᵀA: the limit of the excess is 2(‖A‖² − k) − 2 log|A|_+."""
-    depth = 4000
-    swapped = tuple(1 - p for p in interpolated_shares(depth))
-    net = cone_network(tensor([[2.0]]), *[tensor([[1.0]])] * 3, swapped)
-    assert net.cost().item() - depth == pytest.approx(2 * 3 - 2 * math.log(2), abs=4e-3)
 
 
 def test_stacked_kernels_and_exactness_on_balls():

@@ -6,16 +6,14 @@ import scipy.optimize
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.networks import Network
-from rankcheck.regions import jacobian_rank, regions
 from rankcheck.witnesses.cross_example import (
     cross,
     cross_as_printed,
     cross_network,
     equal_values,
 )
-from rankcheck.witnesses.leaky_representation import leaky_representation
 
+from ..draws import random_network
 from ._plain import plain
 
 
@@ -35,25 +33,8 @@ def test_formula():
     assert torch.equal(cross(grid()), expected)
 
 
-@pytest.mark.parametrize("slope", [0.0, 0.5, -0.5])
-def test_jacobian_rank_is_one_everywhere(slope):
-    net = cross_network() if slope == 0 else leaky_representation(cross_network(), slope)
-    found = jacobian_rank(net, -1, 1, exact=slope == 0)
-    assert found.rank == 1
-    cells = regions(net, -1, 1)
-    distinct = {tuple(map(tuple, J)) for J in cells.jacobians.round(9).tolist()}
-    assert len(distinct) == 4
-    assert len(cells) == 8
-
-
 def functions(batch, seed):
-    g = torch.Generator().manual_seed(seed)
-    widths = (2, 6, 6, 1)
-    shapes = list(zip(widths[1:], widths[:-1], strict=True))
-    return Network(
-        tuple(torch.randn(*batch, m, n, generator=g, dtype=torch.float64) for m, n in shapes),
-        tuple(torch.randn(*batch, m, generator=g, dtype=torch.float64) for m, _ in shapes),
-    )
+    return random_network((2, 6, 6, 1), batch=batch, seed=seed)
 
 
 def assert_enclosed(g, found):

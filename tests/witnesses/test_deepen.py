@@ -7,29 +7,15 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.networks import Network
 from rankcheck.witnesses.deepen import deepen
 
+from ..draws import random_network
 from ._plain import plain
-
-
-def integers(generator, *shape):
-    return torch.randint(-3, 4, shape, generator=generator).double()
-
-
-def network(widths, slope=0, batch=(), seed=0):
-    g = torch.Generator().manual_seed(seed)
-    shapes = list(zip(widths[1:], widths[:-1], strict=True))
-    return Network(
-        tuple(integers(g, *batch, m, n) for m, n in shapes),
-        tuple(integers(g, *batch, m) for m, _ in shapes),
-        slope,
-    )
 
 
 @pytest.mark.parametrize("slope", [Fraction(1, 3), Fraction(-9, 10)])
 def test_any_slope_on_rationals(slope):
-    net = network((2, 3, 2), slope).map_arrays(BallArray.exact)
+    net = random_network((2, 3, 2), slope).map_arrays(BallArray.exact)
     x = BallArray.exact(torch.arange(-6.0, 6).reshape(6, 2) / 4)
     for depth in (2, 3, 5):
         assert bool((deepen(net, depth)(x) == net(x)).all())
@@ -37,7 +23,7 @@ def test_any_slope_on_rationals(slope):
 
 def test_no_network_gets_shallower():
     with pytest.raises(ValueError, match="received depth 1 for a network of depth 2"):
-        deepen(network((1, 1, 1)), 1)
+        deepen(random_network((1, 1, 1)), 1)
 
 
 @pytest.mark.parametrize("slope", [0, Fraction(1, 3), -0.75])
@@ -45,7 +31,7 @@ def test_no_network_gets_shallower():
 def test_deeper_networks_in_numpy(slope):
     x = np.random.default_rng(0).normal(size=(4, 30, 3)) * 5
     for widths in ((3, 2), (3, 4, 2), (3, 1, 5, 2)):
-        net = network(widths, slope, batch=(4,))
+        net = random_network(widths, slope, batch=(4,))
         for extra in range(4):
             deep = plain(deepen(net, net.depth + extra))
             assert deep.widths == (*widths[:-1], *[4] * extra, 2)

@@ -7,25 +7,16 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.networks import Network
 from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
 
+from ..draws import integers, random_network
 from ._plain import plain
 
 
-def network(widths, slope, batch, seed):
-    g = torch.Generator().manual_seed(seed)
-    shapes = list(zip(widths[1:], widths[:-1], strict=True))
-    return Network(
-        tuple(torch.randint(-2, 3, (*batch, m, n), generator=g).double() for m, n in shapes),
-        tuple(torch.randint(-2, 3, (*batch, m), generator=g).double() for m, _ in shapes),
-        slope,
-    )
-
-
 def factorisation(n, k, m, slope=0, depths=(2, 2), batch=(), seed=0):
-    outer = network((k, *[3] * (depths[0] - 1), m), slope, batch, seed)
-    return Factorisation(outer, network((n, *[4] * (depths[1] - 1), k), slope, batch, seed + 50))
+    outer = random_network((k, *[3] * (depths[0] - 1), m), slope, batch, seed, integers)
+    inner = random_network((n, *[4] * (depths[1] - 1), k), slope, batch, seed + 50, integers)
+    return Factorisation(outer, inner)
 
 
 def points(*shape):
@@ -46,9 +37,9 @@ def test_sum_on_rationals():
 def test_parts_that_do_not_fit():
     f = factorisation(3, 2, 2)
     with pytest.raises(ValueError, match="outputs of the inner one"):
-        Factorisation(f.outer, network((3, 4), 0, (), 0))
+        Factorisation(f.outer, random_network((3, 4)))
     with pytest.raises(ValueError, match="on the same batch"):
-        Factorisation(f.outer, network((3, 2), 0, (5,), 0))
+        Factorisation(f.outer, random_network((3, 2), batch=(5,)))
 
 
 def in_numpy(f):

@@ -1,38 +1,22 @@
 """The identity-layer witness: its depth, its function on a box, its exact cost."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.networks import Network
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 
+from ..draws import random_network
 from ._plain import plain
 
 DIMENSION, K, OUTPUT = 3, 2, 4
 
 
-def random_pair(
-    seed: int, slope: float, depths: tuple[int, int] = (2, 3), batch: tuple[int, ...] = ()
-) -> tuple[Network, Network]:
-    generator = torch.Generator().manual_seed(seed)
-
-    def net(widths: list[int]) -> Network:
-        pairs = list(pairwise(widths))
-        weights = [
-            torch.randn(*batch, n, m, generator=generator, dtype=torch.float64) for m, n in pairs
-        ]
-        biases = [
-            torch.randn(*batch, n, generator=generator, dtype=torch.float64) for _, n in pairs
-        ]
-        return Network(tuple(weights), tuple(biases), slope)
-
-    g = net([DIMENSION, *[4] * (depths[0] - 1), K])
-    return net([K, *[5] * (depths[1] - 1), OUTPUT]), g
+def random_pair(seed, slope, depths=(2, 3), batch=()):
+    g = random_network([DIMENSION, *[4] * (depths[0] - 1), K], slope, batch, seed)
+    return random_network([K, *[5] * (depths[1] - 1), OUTPUT], slope, batch, seed + 50), g
 
 
 def box(batch: tuple[int, ...] = ()) -> tuple[torch.Tensor, torch.Tensor]:

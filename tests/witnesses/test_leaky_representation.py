@@ -10,24 +10,15 @@ from rankcheck.balls import BallArray
 from rankcheck.networks import Network
 from rankcheck.witnesses.leaky_representation import leaky_representation
 
+from ..draws import random_network
 from ._plain import plain
-
-
-def network(widths, batch=(), seed=0):
-    g = torch.Generator().manual_seed(seed)
-    shapes = list(zip(widths[1:], widths[:-1], strict=True))
-    return Network(
-        tuple(torch.randn(*batch, m, n, generator=g, dtype=torch.float64) for m, n in shapes),
-        tuple(torch.randn(*batch, m, generator=g, dtype=torch.float64) for m, _ in shapes),
-    )
-
 
 SLOPES = [Fraction(1, 2), Fraction(-1, 2), Fraction(9, 10), Fraction(-2, 3), 0]
 
 
 @pytest.mark.parametrize("slope", SLOPES)
 def test_the_function_is_exactly_the_same_on_rationals(slope):
-    net = network((2, 3, 2, 1)).map_arrays(BallArray.exact)
+    net = random_network((2, 3, 2, 1)).map_arrays(BallArray.exact)
     x = BallArray.exact(torch.randn(6, 2, generator=torch.Generator().manual_seed(2)).double())
     assert bool((leaky_representation(net, slope)(x) == net(x)).all())
 
@@ -51,7 +42,7 @@ def test_only_relu_networks_are_represented():
 def test_both_networks_in_numpy(slope):
     x = np.random.default_rng(0).normal(size=(4, 40, 3)) * 3
     for widths in ((3, 2), (3, 4, 2), (3, 5, 4, 2)):
-        net = network(widths, batch=(4,))
+        net = random_network(widths, batch=(4,))
         leaky = plain(leaky_representation(net, slope))
         assert leaky.slope == float(slope)
         assert leaky.widths == (3, *(2 * n for n in widths[1:-1]), 2)

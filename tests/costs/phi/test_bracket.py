@@ -21,7 +21,7 @@ from rankcheck.costs import (
     phi_upper,
 )
 
-from ..draws import normal, random_units
+from ...draws import normal, random_units
 
 SHAPES = [
     (1, 1, 2),

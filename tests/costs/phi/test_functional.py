@@ -14,7 +14,7 @@ from rankcheck.costs import (
     scaled_schatten_power,
 )
 
-from ..draws import normal, random_units
+from ...draws import normal, random_units
 
 
 def exact_sum(B, q, lam):

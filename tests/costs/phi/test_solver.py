@@ -6,7 +6,7 @@ import torch
 from rankcheck.costs.phi.functional import on_sphere, prepare
 from rankcheck.costs.phi.solver import Spectrum
 
-from ..draws import normal, random_units
+from ...draws import normal, random_units
 
 
 @pytest.mark.parametrize(("K", "D"), [(3, 5), (4, 4), (6, 3)])
