@@ -175,9 +175,8 @@ def _singular_vectors(A: np.ndarray) -> np.ndarray:
     except RuntimeError as error:
         raise Undecided("floats have no singular vectors to take the signs from") from error
     A, guide = (A.T, U) if wide else (A, Vh.T)
-    found = spectra.clusters(A.T @ A)[::-1]
     columns = []
-    for place, cluster in enumerate(found):
+    for place, cluster in enumerate(reversed(spectra.clusters(A.T @ A))):
         if len(cluster.values) > 1 or not cluster.values[0] > 0:
             raise Undecided(
                 "singular vectors are not defined at repeated singular values and for the value "

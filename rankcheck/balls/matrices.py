@@ -130,9 +130,9 @@ def distinct_real_roots(p: fmpz_poly) -> list[tuple[Number, int]]:
     roots: list[tuple[Number, int]] = [(ZERO, zeros)] if zeros else []
     for factor, multiplicity in p.right_shift(zeros).factor_squarefree()[1]:
         roots += [(root, multiplicity) for root in _simple_real_roots(factor)]
-    found = sum(multiplicity for _, multiplicity in roots)
-    if found != p.degree():
-        raise ArithmeticError(f"found {found} real roots of {p}, which has {p.degree()}")
+    count = sum(multiplicity for _, multiplicity in roots)
+    if count != p.degree():
+        raise ArithmeticError(f"found {count} real roots of {p}, which has {p.degree()}")
     return roots
 
 

@@ -48,12 +48,12 @@ def crossing_angles(paths: Floats) -> dict[tuple[int, int], float]:
         )
     if not np.isfinite(paths).all():
         raise ValueError("received a point that is not finite; paths have finite points")
-    found = {}
+    largest = {}
     for i, j in combinations(range(len(paths)), 2):
         angles = _angles(paths[i], paths[j])
         if angles.size:
-            found[i, j] = float(angles.max())
-    return found
+            largest[i, j] = float(angles.max())
+    return largest
 
 
 def _angles(p: Floats, q: Floats) -> Floats:

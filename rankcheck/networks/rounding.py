@@ -52,7 +52,7 @@ def product_noise(at: AtPoints, norms: Sequence[Array], probes: int = PROBES) ->
     steep = slope.abs().clamp_min(1.0)
     total, before = at.x.new_zeros(points), torch.ones_like(norms[0])
     reached = at.x.new_ones(points)  # the norm of the product of the layers before
-    seen = _probes(at, probes)
+    images = _probes(at, probes)
     layers = zip(at.weights[:-1], at.outer_jacobians[:-1], norms[:-1], at.masks, strict=True)
     for W, G, norm, mask in layers:
         absolute = W.abs()
@@ -64,8 +64,8 @@ def product_noise(at: AtPoints, norms: Sequence[Array], probes: int = PROBES) ->
         if not probes:
             reached = _widened(before, wide).expand(points)
             continue
-        seen = (times(seen, W.mT) if wide else seen @ W.mT) * mask.unsqueeze(-2)
-        reached = torch.minimum(_widened(before, wide), frobenius_squared(seen).sqrt())
+        images = (times(images, W.mT) if wide else images @ W.mT) * mask.unsqueeze(-2)
+        reached = torch.minimum(_widened(before, wide), frobenius_squared(images).sqrt())
     return total
 
 

@@ -187,9 +187,9 @@ def _determined(values: Callable[[], tuple[arb, ...]], like: Array) -> Array:
     bits, least = ctx.prec, arb(2) ** -1075
     while True:
         with precision(bits):
-            found = values()
-        if all(x.rel_accuracy_bits() >= 56 or x.rad() < least for x in found):
-            return ball_like(found, like)
+            numbers = values()
+        if all(x.rel_accuracy_bits() >= 56 or x.rad() < least for x in numbers):
+            return ball_like(numbers, like)
         bits *= 2
 
 

@@ -161,8 +161,8 @@ class Loop:
         u = self.spine
         for W, kinked in zip(self.weights, self.kinked, strict=True):
             u = W @ u
-            seen = frobenius_squared(u[..., :kinked, :])
-            back = back & (seen <= allowed * (1 + frobenius_squared(u)))
+            visible = frobenius_squared(u[..., :kinked, :])
+            back = back & (visible <= allowed * (1 + frobenius_squared(u)))
         return back
 
     def _bends_at_stops(self, points: Array, allowed: float) -> Tensor:

@@ -192,8 +192,8 @@ def chain_turns(net: Network, x: Array, k: Tensor) -> Array:
     masks = (*net.masks(x), net.weights[-1].new_ones((*x.shape[:-1], net.widths[-1])))
     turns = []
     for q, w, p, d in zip(P[1:], net.weights, P[:-1], masks, strict=True):
-        kept = log_determinant_of_rank(q @ w @ p, k)
-        turns.append(kept - log_determinant_of_rank(d.unsqueeze(-1) * (w @ p), k))
+        smooth = log_determinant_of_rank(q @ w @ p, k)
+        turns.append(smooth - log_determinant_of_rank(d.unsqueeze(-1) * (w @ p), k))
     return torch.stack(turns, -1)
 
 
