@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,14 @@ from rankcheck.catalogue.collect import project_folder
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.facts import is_id
 from rankcheck.claims.kinds import FALSE
-from rankcheck.claims.signs import SIGNS
+from rankcheck.claims.signs import RelationKind
 from rankcheck.counterexamples.describe import describe_exact, rounded_down
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
 from rankcheck.errors import InputError
 from rankcheck.files import write_json
 from rankcheck.instances.choices import write_choices
-from rankcheck.stored import StoredError, read_json, shown
+from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.text import ball_text
 from rankcheck.versions import versions
 
@@ -35,31 +36,67 @@ SCHEMA = 2
 #: Where a run leaves the certificates of claims that are not declared as refuted.
 LEFT = Path(".rankcheck")
 
-_HEAD = {
-    "schema": int,
-    "claim": str,
-    "file": str,
-    "path": str,
-    "statement": str,
-    "statement_sha256": str,
-    "smallest": dict,
-    "worst": dict | None,
-    "versions": dict,
-    "sha256": str,
-}
-_SIDES = {"kind": str, "label": str, "lhs": str, "rhs": str, "excess": str}
-_SECTION = {
-    "family": str,
-    "instance": list,
-    "description": str,
-    "relation": int,
-    **_SIDES,
-    "bits": int,
-}
-
 
 class CertificateError(InputError):
     """A certificate is missing, malformed or changed, or does not prove what it says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """Both sides of a relation that is violated, as text."""
+
+    kind: RelationKind
+    label: str
+    lhs: str
+    rhs: str
+    excess: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Sides):
+    """What a certificate says of one instance.
+
+    Attributes:
+        instance: what its generator draws; see `rankcheck.instances.choices`.
+        also: of a disjunction, the other parts.
+    """
+
+    family: str
+    instance: list[Any]
+    description: str
+    relation: int
+    bits: int
+    also: list[Sides] | None = None
+
+    def __post_init__(self) -> None:
+        if self.bits not in PRECISIONS:
+            raise ValueError(
+                f"it has {self.bits} bits; a certificate is decided at one of "
+                f"{', '.join(map(str, PRECISIONS))}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """The fields of the file."""
+
+    schema: int
+    claim: str
+    file: str
+    path: str
+    statement: str
+    statement_sha256: str
+    smallest: Section
+    worst: Section | None
+    versions: Mapping[str, str]
+    sha256: str
+
+    def __post_init__(self) -> None:
+        if not is_id(self.claim):
+            raise ValueError(
+                f"it is of the claim {shown(self.claim)}; the id of a claim is lower-case words "
+                "joined by dots and hyphens"
+            )
 
 
 def stored_path(claim: Claim) -> Path:
@@ -179,34 +216,13 @@ def read(path: Path) -> Mapping[str, Any]:
             f"{path} is a certificate of schema {shown(data['schema'])}; this version reads schema "
             f"{SCHEMA}, and `rankcheck certify` writes it"
         )
-    _check_fields(path, data, _HEAD, "a certificate")
-    if not is_id(data["claim"]):
-        raise CertificateError(
-            f"{path} is of the claim {shown(data['claim'])}; the id of a claim is lower-case words "
-            "joined by dots and hyphens"
-        )
+    try:
+        build(Certificate, data)
+    except StoredError as error:
+        raise CertificateError(f"{path} is not a certificate: {error}") from error
     check_digest(path, data)
-    for part in ("smallest", "worst"):
-        if data[part] is None:
-            continue
-        rule = _SECTION
-        if isinstance(data[part], dict) and "also" in data[part]:
-            rule = {**_SECTION, "also": list}
-        _check_fields(path, data[part], rule, f"the {part} instance of a certificate")
-        for sides in (data[part], *data[part].get("also", [])):
-            if sides is not data[part]:
-                _check_fields(path, sides, _SIDES, "a part of a disjunction")
-            if sides["kind"] not in SIGNS:
-                raise CertificateError(
-                    f"{path} has a relation of kind {shown(sides['kind'])}; the kinds are "
-                    f"{', '.join(SIGNS)}"
-                )
-        if data[part]["bits"] not in PRECISIONS:
-            raise CertificateError(
-                f"{path} says {shown(data[part]['bits'])} bits; a certificate is decided at one of "
-                f"{', '.join(map(str, PRECISIONS))}"
-            )
-    return data
+    fields: Mapping[str, Any] = data
+    return fields
 
 
 def load_json(path: Path) -> Any:
@@ -240,20 +256,3 @@ def digest(fields: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical JSON of the fields."""
     text = json.dumps(fields, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _check_fields(path: Path, data: Any, rule: Mapping[str, Any], what: str) -> None:
-    if not isinstance(data, dict) or set(data) != set(rule):
-        received = type(data).__name__
-        if isinstance(data, dict):
-            received = shown(", ".join(sorted(data)), 400)[1:-1] or "no fields"
-        raise CertificateError(
-            f"{path} has {received}; {what} has the fields {', '.join(sorted(rule))}"
-        )
-    for name, kind in rule.items():
-        if not isinstance(data[name], kind) or isinstance(data[name], bool):
-            expected = getattr(kind, "__name__", str(kind))
-            raise CertificateError(
-                f"{path} has {type(data[name]).__name__} in the field {name!r}; in {what} it is "
-                f"{expected}"
-            )

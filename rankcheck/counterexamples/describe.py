@@ -18,6 +18,8 @@ from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import write_choices
 from rankcheck.text import array_text, value_text
 
+#: Texts of instances are cut off after so many characters; the certificate has them whole.
+READABLE = 2000
 #: Numbers that agree in so many digits are shown as equal; 2048 bits are 617 digits.
 MOST_DIGITS = 640
 
@@ -57,6 +59,11 @@ def describe_drawn(instance: Instance, description: str) -> str:
 def _shows(description: str, text: str) -> bool:
     """Whether a text occurs in a description, not as a part of a longer number."""
     return re.search(rf"(?<![\w/.-]){re.escape(text)}(?![\w/.])", description) is not None
+
+
+def readable(text: str) -> str:
+    """A text that is cut off where it is long."""
+    return text if len(text) <= READABLE else f"{text[:READABLE]} … ({len(text)} characters)"
 
 
 def selector(claim: Claim) -> str | None:

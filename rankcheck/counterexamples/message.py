@@ -18,6 +18,7 @@ from rankcheck.counterexamples.describe import (
     describe_exact,
     describe_instance,
     middle,
+    readable,
     selector,
 )
 from rankcheck.counterexamples.instance import Instance
@@ -29,8 +30,6 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, ReplaySource
 from rankcheck.parallel.traces import innermost, named
 
-#: Descriptions of instances are cut off after so many characters; the certificate has them whole.
-READABLE = 2000
 #: Typed forms longer than this are left to the certificate.
 TYPED = 200
 
@@ -58,7 +57,7 @@ def refuted_message(
         exactly += f"; tolerance in floats {tolerance:.2g}"
     lines = [
         f"{claim.id} is false: {sides(judgement)} (certified, {judgement.bits}-bit balls)",
-        f"  {_readable(instance)}",
+        f"  {readable(instance)}",
         *_drawn_lines(smallest, instance),
         f"  claimed: {claim.claimed}",
         f"  exactly: {exactly}",
@@ -93,7 +92,7 @@ def undecided_message(violation: Instance) -> str:
         )
     described = describe_instance(claim, violation.family(ReplaySource(violation.record)))
     lines += [
-        f"  {_readable(described)}",
+        f"  {readable(described)}",
         *_drawn_lines(violation, described),
         f"  claimed: {claim.claimed}",
     ]
@@ -123,8 +122,8 @@ def raised_message(
     try:
         described = describe_instance(claim, family(ReplaySource(record)))
     except Exception:  # the generator may be what raises
-        return "\n".join([*lines, f"  drawn: {_readable(f'{family}: {typed}')}"])
-    lines += [f"  {_readable(described)}", f"  drawn: {_readable(f'{family}: {typed}')}"]
+        return "\n".join([*lines, f"  drawn: {readable(f'{family}: {typed}')}"])
+    lines += [f"  {readable(described)}", f"  drawn: {readable(f'{family}: {typed}')}"]
     return "\n".join(lines)
 
 
@@ -190,11 +189,7 @@ def _typed_lines(violation: Instance) -> list[str]:
 def _drawn_lines(violation: Instance, description: str) -> list[str]:
     """The line with what was drawn, if the instance is built from it and does not show it."""
     drawn = describe_drawn(violation, description)
-    return [f"  drawn: {_readable(drawn)}"] if drawn else []
-
-
-def _readable(text: str) -> str:
-    return text if len(text) <= READABLE else f"{text[:READABLE]} … ({len(text)} characters)"
+    return [f"  drawn: {readable(drawn)}"] if drawn else []
 
 
 def _tolerance(violation: Instance) -> float | None:

@@ -18,7 +18,7 @@ from hypothesis.errors import HypothesisException
 
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.relations import Relation
-from rankcheck.counterexamples.describe import describe_instance
+from rankcheck.counterexamples.describe import describe_instance, readable
 from rankcheck.counterexamples.judge import exact_instance
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.choices import write_choices
@@ -41,8 +41,6 @@ __all__ = [
 CULPRITS = 64
 #: What a claim did for which memory was short.
 RAN_OUT = "ran out of memory"
-#: A longer text of an instance is cut.
-READABLE = 2000
 #: Errors that say nothing about an instance: they are not caught.
 PASSED = (ClaimError, InputError, ReplayError, HypothesisException)
 
@@ -91,7 +89,7 @@ class Raised:
         if self.by == "body":
             text = instance_text(claim, self.family, self.record)
             lines += [text] if text else []
-        lines.append(_cut(f"{self.family} draws {write_choices(self.record)}"))
+        lines.append(readable(f"{self.family} draws {write_choices(self.record)}"))
         return "; ".join(lines)
 
     def sentence(self, claim: Claim) -> str:
@@ -122,7 +120,7 @@ class Raised:
 def instance_text(claim: Claim, family: Instances, record: Record) -> str | None:
     """An instance as the body receives it; None if it cannot be built alone, or described."""
     try:
-        return _cut(describe_instance(claim, family(ReplaySource(record))))
+        return readable(describe_instance(claim, family(ReplaySource(record))))
     except Exception:
         return None
 
@@ -256,7 +254,3 @@ class Chosen(Source):
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any:
         values = self._source.tensor(*shape, low=low, high=high)
         return values[self._index.to(values.device)]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= READABLE else f"{text[:READABLE]} … ({len(text)} characters)"

@@ -213,13 +213,13 @@ def test_every_missing_or_additional_field_is_noticed(certified):
             changed.pop("sha256", None)
             path.write_text(json.dumps({**changed, "sha256": digest(changed)}))
             if name != "sha256":
-                with pytest.raises(CertificateError, match=r"has the fields"):
+                with pytest.raises(CertificateError, match=rf"\b{name} is missing"):
                     replay(path, claim=claim)
         changed = copy.deepcopy(data)
         (changed if part is None else changed[part])["more"] = 1
         del changed["sha256"]
         path.write_text(json.dumps({**changed, "sha256": digest(changed)}))
-        with pytest.raises(CertificateError, match=r"has the fields"):
+        with pytest.raises(CertificateError, match=r"more is unknown"):
             replay(path, claim=claim)
 
 
@@ -232,9 +232,7 @@ def test_every_missing_or_additional_field_is_noticed(certified):
 def test_what_is_no_certificate(text, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(text)
-    with pytest.raises(
-        CertificateError, match=r"is not a certificate, a JSON file|a certificate has the fields"
-    ):
+    with pytest.raises(CertificateError, match="is not a certificate"):
         read(path)
 
 

@@ -23,8 +23,7 @@ from rankcheck.counterexamples import (
     shrink_violation,
     undecided_message,
 )
-from rankcheck.counterexamples.describe import approximately, approximately_both
-from rankcheck.counterexamples.message import READABLE
+from rankcheck.counterexamples.describe import READABLE, approximately, approximately_both
 from rankcheck.counterexamples.shrinking.violations import KEEP
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import read_choices
