@@ -170,10 +170,10 @@ def _write(folder: Path, violation: Instance, *, budget: float | None) -> str:
     """Make a violation small and write its certificate; returns the text about it."""
     from rankcheck.counterexamples.reporting import report_violation
 
-    found = report_violation(violation, folder, budget=budget)
-    if found.certificate is None:
+    report = report_violation(violation, folder, budget=budget)
+    if report.certificate is None:
         raise InputError(f"a certificate cannot be written to {folder}")
-    return found.message
+    return report.message
 
 
 def _refuted(entries: list[Entry]) -> list[Entry]:
@@ -196,17 +196,17 @@ def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
     from rankcheck.instances.choices import ChoicesError
 
     try:
-        found = recertify(claim, folder)
+        again = recertify(claim, folder)
     except (CertificateError, ChoicesError, NotRefutedError) as error:
         return Exit.REFUTED, f"not certified: {claim.id}: {error}"
     except DisagreementError as error:
         return Exit.UNDECIDED, f"not certified: {error}"
     except OSError as error:
         raise InputError(f"the certificate of {claim.id} cannot be written: {error}") from error
-    judgement = found.violation.judgement
-    origin = "" if found.origin == found.path else f", from {shown_path(found.origin)}"
-    state = "written" if found.changed else "up to date"
+    judgement = again.violation.judgement
+    origin = "" if again.origin == again.path else f", from {shown_path(again.origin)}"
+    state = "written" if again.changed else "up to date"
     return Exit.EXPECTED, (
         f"{claim.id} is false: {sides(judgement)} (certified again, {judgement.bits}-bit balls)\n"
-        f"  certificate: {shown_path(found.path)} ({state}{origin})"
+        f"  certificate: {shown_path(again.path)} ({state}{origin})"
     )

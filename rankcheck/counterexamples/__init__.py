@@ -1,4 +1,4 @@
-"""A violation of a claim: judged in ball arithmetic, made small, described, certified, replayed.
+"""An instance of a claim: judged in floats and balls, made small, described, certified, replayed.
 
 What lives here: everything that happens to a given instance of one claim. Nothing here searches.
 May import: `catalogue`, `claims`, and what is below them.

@@ -1,4 +1,4 @@
-"""Certificates: counterexamples as JSON files of exact numbers.
+"""Writes and reads certificates, counterexamples as JSON files of exact numbers.
 
 A certificate names the claim that it refutes, with the hash of its text, and holds two instances:
 the smallest one, and the one with the largest violation if that is another. An instance is the list

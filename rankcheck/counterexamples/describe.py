@@ -1,4 +1,4 @@
-"""Instances, claims and bounds as text; `rankcheck.text` writes the numbers."""
+"""Puts instances, claims and bounds into words; `rankcheck.text` writes the numbers."""
 
 from __future__ import annotations
 

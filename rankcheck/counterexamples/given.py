@@ -1,4 +1,4 @@
-"""Counterexamples from given numbers: typed by a person, or taken from an older certificate."""
+"""Takes counterexamples from numbers: typed by a person, or in an older certificate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An instance of a claim, evaluated once: in floats, on balls, and in its neighbourhood.
+"""Evaluates an instance of a claim once: in floats, on balls, and at its neighbours.
 
 A violation in floats that the balls do not confirm is mostly rounding. But the body computes floats
 and balls along different paths, and either may be wrong. A violation much larger than its

@@ -229,19 +229,19 @@ def _decide(relations: tuple[Relation, ...], bits: int) -> Judgement:
     doubt: Judgement | None = None
     for number, relation in enumerate(relations):
         for sides in _asserted(relation, number):
-            found = [
+            judged = [
                 _judged(replace(part, label=part.label or relation.label), *both, number, bits)
                 for part, both in zip(relation.parts, sides, strict=True)
             ]
-            if any(part.finding == "satisfied" for part in found):
+            if any(part.finding == "satisfied" for part in judged):
                 continue
-            open_ = [part for part in found if part.finding == "undecided"]
+            open_ = [part for part in judged if part.finding == "undecided"]
             if open_:
                 doubt = open_[0]
                 continue
-            first = min(found, key=lambda part: part.relative_excess)
+            first = min(judged, key=lambda part: part.relative_excess)
             if worst is None or first.relative_excess > worst.relative_excess:
-                worst = replace(first, also=tuple(part for part in found if part is not first))
+                worst = replace(first, also=tuple(part for part in judged if part is not first))
     return worst or doubt or Judgement("satisfied", bits)
 
 

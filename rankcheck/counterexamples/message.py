@@ -1,4 +1,4 @@
-"""The text of a violation: both sides, the instance, the statement, and how to repeat it."""
+"""Puts a violation into words: both sides, the instance, the statement, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -156,9 +156,9 @@ def sides(judgement: Judgement) -> str:
     assert judgement.rhs is not None
     lhs, rhs = approximately_both(middle(judgement.lhs), middle(judgement.rhs))
     label = f"{judgement.label}: " if judgement.label else ""
-    said = f"{label}lhs {lhs} {SIGNS[judgement.kind].fails} rhs {rhs}"
-    said += f" by {approximately(judgement.excess)}" if judgement.excess else ""
-    return ", and ".join([said, *(sides(part) for part in judgement.also)])
+    text = f"{label}lhs {lhs} {SIGNS[judgement.kind].fails} rhs {rhs}"
+    text += f" by {approximately(judgement.excess)}" if judgement.excess else ""
+    return ", and ".join([text, *(sides(part) for part in judgement.also)])
 
 
 def _in_floats(relation: Relation, entry: int) -> str:

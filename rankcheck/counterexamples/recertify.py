@@ -1,4 +1,4 @@
-"""Certifying the instances of an existing certificate again, without a search.
+"""Certifies the instances of an existing certificate again, without a search.
 
 This brings a certificate up to date after its claim or the format has changed, and stores the
 certificate of a conjecture that is now declared as refuted.
@@ -55,16 +55,16 @@ def recertify(claim: Claim, folder: Path | None = None) -> Recertified:
     """
     folder = folder or certificates.folder_of(claim)
     origin = _origin(claim)
-    found: dict[str, Instance] = {}
+    proved: dict[str, Instance] = {}
     for name, given in instances_of(origin).items():
         family = family_of(claim, given.family or "")
         try:
-            found[name] = from_choices(claim, given.choices, family=family)
+            proved[name] = from_choices(claim, given.choices, family=family)
         except NotRefutedError as error:
             raise NotRefutedError(
                 f"the {name} instance of {shown_path(origin)}: {error}"
             ) from error
-    smallest, worst = found["smallest"], found.get("worst")
+    smallest, worst = proved["smallest"], proved.get("worst")
     path = folder / f"{claim.id}.json"
     changed = not _is_up_to_date(path, certificates.contents(folder, smallest, worst))
     if changed:

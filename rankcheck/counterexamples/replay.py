@@ -1,4 +1,4 @@
-"""Replaying a certificate: its claim is found, and its instances prove it false again.
+"""Replays a certificate: its claim is found, and its instances prove it false again.
 
 Nothing in the file is trusted. The generator and the body of the claim run on the recorded numbers
 in ball arithmetic, and the result is compared with every field of the certificate.
@@ -111,13 +111,13 @@ def _not_stored(claim: Claim, path: Path) -> str:
 
 
 def _prove(
-    path: Path, claim: Claim, said: Mapping[str, Any], made_with: Mapping[str, Any]
+    path: Path, claim: Claim, stated: Mapping[str, Any], made_with: Mapping[str, Any]
 ) -> tuple[Judgement, str]:
     """Prove the violation of one instance, and compare it with what the certificate says.
 
     Returns the judgement, and the description of the instance.
     """
-    instance = _instance(path, claim, said)
+    instance = _instance(path, claim, stated)
     judgement = instance.in_balls
     if judgement.short:
         raise MemoryError(judgement.reason)
@@ -127,11 +127,11 @@ def _prove(
         )
     same_engine = all(made_with.get(name) == versions()[name] for name in ENGINE)
     fields = section(instance)
-    for name in {**fields, **said}:
-        told, found = said.get(name), fields.get(name)
-        if told != found and (same_engine or not _agree(name, told, found)):
+    for name in {**fields, **stated}:
+        before, now = stated.get(name), fields.get(name)
+        if before != now and (same_engine or not _agree(name, before, now)):
             raise CertificateError(
-                f"{path} says {name} {_short(told)}, but its numbers give {_short(found)}: "
+                f"{path} says {name} {_short(before)}, but its numbers give {_short(now)}: "
                 f"the file has been changed, or a function that {claim.id} calls (the hash of a "
                 f"claim covers its docstring, body and generator alone); `rankcheck certify "
                 f"{claim.id} --again` certifies it as it is now"
@@ -139,38 +139,37 @@ def _prove(
     return judgement, fields["description"]
 
 
-def _agree(name: str, said: Any, found: Any) -> bool:
+def _agree(name: str, stated: Any, now: Any) -> bool:
     """Whether a field may differ in this way between two versions of the engine."""
     if name in ("lhs", "rhs"):
-        return overlap(said, found)
+        return overlap(stated, now)
     if name == "excess":
-        return nearly(said, found)
+        return nearly(stated, now)
     if name == "also":
-        return len(said or ()) == len(found or ()) and all(
+        return len(stated or ()) == len(now or ()) and all(
             one[key] == two[key] or _agree(key, one[key], two[key])
-            for one, two in zip(said, found, strict=True)
+            for one, two in zip(stated, now, strict=True)
             for key in two
         )
     return name in ("description", "bits")
 
 
-def _instance(path: Path, claim: Claim, said: Mapping[str, Any]) -> Instance:
+def _instance(path: Path, claim: Claim, stated: Mapping[str, Any]) -> Instance:
     """One instance of a certificate, judged on the claim as it now stands.
 
     Raises:
         CertificateError: if the instance does not fit the generator.
         DisagreementError: if balls prove the violation, and floats contradict them.
     """
-    family = family_of(claim, said["family"])
+    family = family_of(claim, stated["family"])
     if family is None:
         known = ", ".join(str(family) for family in families(claim))
         raise CertificateError(
-            f"{path} has an instance of {_short(said['family'])}; the instances of {claim.id} are "
-            "from "
-            f"{known or 'no generator'}"
+            f"{path} has an instance of {_short(stated['family'])}; the instances of {claim.id} "
+            f"are from {known or 'no generator'}"
         )
     try:
-        record = read_choices(family, said["instance"], check_hypotheses=False)
+        record = read_choices(family, stated["instance"], check_hypotheses=False)
     except Exception as error:  # a generator may raise anything on numbers that are not its own
         if short_of_memory(error):
             raise
@@ -224,8 +223,8 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
             )
     raise CertificateError(
         f"{path} refutes {data['claim']} of {_short(Path(data['file']).name)}, which was not found "
-        "near "
-        "it; say where it is: rankcheck replay --claims FILE CERTIFICATE"
+        "near it; "
+        "say where it is: rankcheck replay --claims FILE CERTIFICATE"
     )
 
 
@@ -268,15 +267,15 @@ def _is_python(place: Path) -> bool:
 _BALL = re.compile(r"\[-?\d+(\.\d+)?(e[-+]?\d{1,6})? \+/- \d+(\.\d+)?(e[-+]?\d{1,6})?\]")
 
 
-def overlap(said: str, found: str) -> bool:
+def overlap(stated: str, now: str) -> bool:
     """Whether two texts of `ball_text` can mean the same number.
 
     Rationals have to be equal, and balls to overlap. A ball that is 2⁶⁴ times wider than the one
     that was found does not count.
     """
-    if not (_BALL.fullmatch(said) and _BALL.fullmatch(found)):
-        return said == found
-    first, second = arb(said), arb(found)
+    if not (_BALL.fullmatch(stated) and _BALL.fullmatch(now)):
+        return stated == now
+    first, second = arb(stated), arb(now)
     return bool(first.overlaps(second) and first.rad() <= second.rad() * 2**64)
 
 
@@ -284,15 +283,15 @@ def overlap(said: str, found: str) -> bool:
 _DECIMAL = re.compile(r"\d+(\.\d+)?(E[-+]?\d{1,6})?")
 
 
-def nearly(said: str, found: str) -> bool:
+def nearly(stated: str, now: str) -> bool:
     """Whether two texts of `rounded_down` agree in ten digits, as those of two precisions do.
 
     >>> nearly("0.66666666666666666", "0.66666666666666601"), nearly("0.7", "0.6")
     (True, False)
     """
-    if not (_DECIMAL.fullmatch(said) and _DECIMAL.fullmatch(found)):
-        return said == found
-    first, second = Decimal(said), Decimal(found)
+    if not (_DECIMAL.fullmatch(stated) and _DECIMAL.fullmatch(now)):
+        return stated == now
+    first, second = Decimal(stated), Decimal(now)
     return abs(first - second) <= second.scaleb(-10)
 
 

@@ -1,4 +1,4 @@
-"""Reporting a violation: it is made small, certified, and put into words."""
+"""Reports a violation: it is made small, certified, and put into words."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def report_violation(violation: Instance, folder: Path, *, budget: float | None 
     smallest, left_out = shrink_violation(violation, budget) if budget else (violation, None)
     worst = violation if _much_worse(violation, smallest) else None
     try:
-        kept = smaller_certificate(folder, smallest)
-        path = kept or certificates.write(folder, smallest, worst)
+        smaller = smaller_certificate(folder, smallest)
+        path = smaller or certificates.write(folder, smallest, worst)
         left = f"certificate: {shown_path(path)}      "
         left += f"rankcheck replay {shlex.quote(shown_path(path))}"
-        if kept:
+        if smaller:
             left += "\n  not replaced: that certificate holds a smaller counterexample"
     except OSError as error:
         path, left = None, f"no certificate: {folder} cannot be written to ({error.strerror})"

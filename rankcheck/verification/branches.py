@@ -176,8 +176,8 @@ class _Watch(TorchFunctionMode):
 
     def _marked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[bool]:
         """Of each marked tensor among arguments, whether values decide its shape."""
-        found = _tensors((*args, kwargs) if kwargs else args)
-        return [mark[1] for one in found if (mark := self._marks.get(id(one))) is not None]
+        values = _tensors((*args, kwargs) if kwargs else args)
+        return [mark[1] for one in values if (mark := self._marks.get(id(one))) is not None]
 
     def _by_values(self, tensor: torch.Tensor) -> bool:
         """Whether values decide the shape of a tensor."""
@@ -213,10 +213,10 @@ def _caller(frame: FrameType | None) -> FrameType | None:
     return None
 
 
-def _tensors(found: Iterable[Any]) -> list[torch.Tensor]:
+def _tensors(values: Iterable[Any]) -> list[torch.Tensor]:
     """The tensors among arguments or results."""
     tensors: list[torch.Tensor] = []
-    for one in found:
+    for one in values:
         if isinstance(one, torch.Tensor):
             tensors.append(one)
         elif isinstance(one, (tuple, list)):

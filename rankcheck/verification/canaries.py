@@ -1,4 +1,4 @@
-"""Canaries: small claims whose verdicts are known, put through the whole path before a run.
+"""Verifies small claims whose verdicts are known, the canaries, before every run.
 
 Most ledgers would not notice an engine that has gone blind, because nothing in them has to fail.
 So every run first verifies claims that are false by a little, claims that only rounding breaks, and
@@ -118,10 +118,10 @@ class Canary:
 
     def _store(self, claim: Claim, settings: Settings) -> None:
         """Find a counterexample of the claim and store it, changed, where it is replayed."""
-        found = verify_claim(replace(self, options={}).claim(settings.folder), settings)
+        row = verify_claim(replace(self, options={}).claim(settings.folder), settings)
         stored = certificates.stored_path(claim)
         stored.parent.mkdir(exist_ok=True)
-        text = Path(found.certificate or "").read_text(encoding="utf-8")
+        text = Path(row.certificate or "").read_text(encoding="utf-8")
         assert self.certificate is not None
         stored.write_text(self.certificate(text), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Searching for a violation of a claim that is to be certified."""
+"""Searches for a violation of a claim that is to be certified."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def from_search(claim: Claim, settings: Settings) -> Instance:
             "`rankcheck verify` says how it came out"
         )
     check_batching(claim, settings.seed)
-    found = search(claim, settings)
-    if found.violation is not None:
-        return proved(found.violation)
-    if found.counts.evaluated == 0 and any(one.short for one in found.raised):
-        raise next(one.error for one in found.raised if one.short)
+    result = search(claim, settings)
+    if result.violation is not None:
+        return proved(result.violation)
+    if result.counts.evaluated == 0 and any(one.short for one in result.raised):
+        raise next(one.error for one in result.raised if one.short)
     raise NotRefutedError(
-        f"none of {found.counts.evaluated} instances refutes {claim.id} "
+        f"none of {result.counts.evaluated} instances refutes {claim.id} "
         f"(profile {settings.profile.name}, seed {settings.seed})"
     )

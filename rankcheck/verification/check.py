@@ -1,4 +1,4 @@
-"""Verifying one claim: its instances, its controls, and the verdict."""
+"""Verifies one claim: searches its instances, checks its controls, and gives the verdict."""
 
 from __future__ import annotations
 
@@ -74,51 +74,51 @@ def _replayed(claim: Claim) -> Row:
     path = certificates.stored_path(claim)
     row = partial(Row.of, claim, certificate=shown_path(path))
     try:
-        found = replay(path, claim=claim)
+        result = replay(path, claim=claim)
     except certificates.CertificateError as error:
         return row("failed", messages=(f"{claim.id}: {error}",))
     except DisagreementError as error:
         return row("undecided", messages=(str(error),))
-    if found.changed:
+    if result.changed:
         message = (
             f"{claim.id}: the claim has changed since its counterexample was certified; "
             f"`rankcheck certify {claim.id} --again` certifies it for the claim as it is now"
         )
         return row("failed", messages=(message,))
-    return row("refuted", counterexample=Counterexample.of(found.smallest))
+    return row("refuted", counterexample=Counterexample.of(result.smallest))
 
 
 def _searched(claim: Claim, settings: Settings, progress: Callable[[int], None] | None) -> Row:
     """The row of a claim that is said to hold."""
     assert claim.instances is not None
-    found = search(claim, settings, progress)
-    facts = found.facts(claim)
-    if found.violation is not None and claim.instances.recording is not None:
+    result = search(claim, settings, progress)
+    facts = result.facts(claim)
+    if result.violation is not None and claim.instances.recording is not None:
         return Row.of(claim, "failed", **facts)  # `on_experiments` says why
-    if found.violation is not None:
+    if result.violation is not None:
         # The first counterexample of a scope is a smallest one: there is nothing to shrink.
-        budget = None if found.smallest else settings.shrink
-        reported = report_violation(found.violation, settings.folder, budget=budget)
+        budget = None if result.smallest else settings.shrink
+        reported = report_violation(result.violation, settings.folder, budget=budget)
         message = reported.message
-        if found.smallest and found.shapes is not None:
-            message += smallest_text(found.shapes.sentence())
+        if result.smallest and result.shapes is not None:
+            message += smallest_text(result.shapes.sentence())
         if not reported.proved:
             return Row.of(claim, "undecided", messages=(message,), **facts)
         proved = Counterexample.of(certificates.section(reported.smallest))
         facts |= {"certificate": reported.certificate, "counterexample": proved}
         return Row.of(claim, "refuted", messages=(message,), **facts)
-    if found.raised:
-        failed = any(not raised.short for raised in found.raised)
+    if result.raised:
+        failed = any(not raised.short for raised in result.raised)
         verdict: Verdict = "failed" if failed else "undecided"
-        return Row.of(claim, verdict, messages=(_raised(claim, found),), **facts)
-    return _controlled(claim, settings, found, facts)
+        return Row.of(claim, verdict, messages=(_raised(claim, result),), **facts)
+    return _controlled(claim, settings, result, facts)
 
 
-def _controlled(claim: Claim, settings: Settings, found: Search, facts: dict[str, Any]) -> Row:
+def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[str, Any]) -> Row:
     """The row of a claim without a violation: it holds if its controls are caught."""
     needs = check_hypotheses(claim, settings)
     unbroken = [name for name, control in needs.items() if not control.caught]
-    mutants, mutated = check_mutants(claim, found.tallies, settings)
+    mutants, mutated = check_mutants(claim, result.tallies, settings)
     disagree = [
         f"{claim.id} is undecided: {control.disagree}, in the {what} {name!r}"
         for what, controls in (("control without", needs), ("mutant", mutated))
@@ -130,12 +130,12 @@ def _controlled(claim: Claim, settings: Settings, found: Search, facts: dict[str
         for name in unbroken
     ]
     faults += [f"the mutant {name!r} survives{mutated[name].why}" for name in mutants.survivors]
-    faults += not_tight(claim, found.tight)
-    counts = found.swept.counts + found.drawn.counts
+    faults += not_tight(claim, result.tight)
+    counts = result.swept.counts + result.drawn.counts
     if counts.evaluated == 0:
         faults.append(f"no instance satisfied the hypotheses ({counts.rejected} rejected)")
-    faults += [f"{name} is asserted on no instance" for name in found.vacuous]
-    faults += hidden(claim, found.tallies)
+    faults += [f"{name} is asserted on no instance" for name in result.vacuous]
+    faults += hidden(claim, result.tallies)
     caught = {name: control.instance for name, control in {**needs, **mutated}.items()}
     return Row.of(
         claim,
@@ -143,21 +143,21 @@ def _controlled(claim: Claim, settings: Settings, found: Search, facts: dict[str
         needs=tuple(name for name in needs if name not in unbroken),
         broken_by={name: text for name, text in caught.items() if text is not None},
         unbroken=tuple(unbroken),
-        vacuous=tuple(found.vacuous),
+        vacuous=tuple(result.vacuous),
         mutants=mutants,
         messages=(*disagree, *(f"{claim.id}: {fault}" for fault in faults)),
         **facts,
     )
 
 
-def _raised(claim: Claim, found: Search) -> str:
+def _raised(claim: Claim, result: Search) -> str:
     """What was raised on some instances, where, and on which.
 
     Raises:
         Exception: what was raised, with the instance as a note, if no instance was evaluated.
     """
-    first, *others = sorted(found.raised, key=lambda raised: raised.short)
-    if found.counts.evaluated == 0:
+    first, *others = sorted(result.raised, key=lambda raised: raised.short)
+    if result.counts.evaluated == 0:
         first.error.add_note(f"on the instance {first.describe(claim)}")
         raise first.error
     message = raised_message(claim, first.record, first.family, first.error, by=first.by)

@@ -1,4 +1,4 @@
-"""The controls of a claim: statements made false on purpose, which a search has to refute.
+"""Checks the controls of a claim: statements made false on purpose, which a search refutes.
 
 There are three kinds: a hypothesis is dropped (`needs`), a parameter of the body is changed
 (`mutants`), or a relation is made 2 % stronger (the derived mutants). A control goes through the
@@ -53,17 +53,17 @@ def check_control(claim: Claim, control: Claim, name: str, settings: Settings) -
     leave undecided, such as one with a side that is not a number, does not count. Nor does one on
     which the body raises.
     """
-    found = search(control, settings, control=True)
-    violation, why = found.violation, ""
-    if violation is None and found.raised:
-        why = f"; it raised {named(found.raised[0].error)}"
+    result = search(control, settings, control=True)
+    violation, why = result.violation, ""
+    if violation is None and result.raised:
+        why = f"; it raised {named(result.raised[0].error)}"
     elif violation is None:
-        nearest = _nearest(claim, control, found)
+        nearest = _nearest(claim, control, result)
         violation, why = _hunted(claim, control, name, nearest, settings)
     if violation is None:
-        return Control(False, None, why, found.disagree)
+        return Control(False, None, why, result.disagree)
     text = instance_text(control, violation.family, violation.record)
-    return Control(True, text, "", found.disagree)
+    return Control(True, text, "", result.disagree)
 
 
 def _hunted(
@@ -97,9 +97,9 @@ def _hunted(
     return None, why
 
 
-def _nearest(claim: Claim, control: Claim, found: Search) -> str:
+def _nearest(claim: Claim, control: Claim, result: Search) -> str:
     """How near a control came to being broken, and where; of the relations that it changes."""
-    seen = [(n, one) for n, all_ in seen_in(found.tallies).items() for one in all_]
+    seen = [(n, one) for n, all_ in seen_in(result.tallies).items() for one in all_]
     sharpest = [(number, one.sharpest) for number, one in seen if one.sharpest is not None]
     changed = [sharp for number, sharp in sharpest if _differs(claim, control, number, sharp)]
     if best := max(changed or [sharp for _, sharp in sharpest], key=_ratio, default=None):

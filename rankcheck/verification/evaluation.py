@@ -1,4 +1,4 @@
-"""Evaluating a batch of instances of which some may raise.
+"""Evaluates a batch of instances, of which some may raise.
 
 `torch.linalg.inv`, `solve`, `cholesky` and `eigh` raise for a whole batch if one of its matrices is
 singular. A batch that raises is therefore evaluated again without the instances that are known to
@@ -181,9 +181,9 @@ def evaluate_instances(
         ClaimError: if the body returns anything but relations.
         InputError: if the body or the generator does.
     """
-    found = Evaluation()
-    _evaluate(claim, family, make, None, found)
-    return found
+    evaluation = Evaluation()
+    _evaluate(claim, family, make, None, evaluation)
+    return evaluation
 
 
 def _evaluate(
@@ -191,10 +191,10 @@ def _evaluate(
     family: Instances,
     make: Callable[[], Source],
     index: torch.Tensor | None,
-    found: Evaluation,
+    evaluation: Evaluation,
 ) -> None:
     """Evaluate the instances at these indices of the source, a number or a vector of them."""
-    if len(found.raised) >= CULPRITS:
+    if len(evaluation.raised) >= CULPRITS:
         return
     source = make() if index is None else Chosen(make(), index)
     by = "generator"
@@ -203,7 +203,7 @@ def _evaluate(
         by = "body"
         relations = tuple(relation.over(source.batch) for relation in claim.relations(instance))
     except Rejected as rejected:
-        found.reject(1, {str(rejected): 1})
+        evaluation.reject(1, {str(rejected): 1})
         return
     except PASSED:
         raise
@@ -213,26 +213,26 @@ def _evaluate(
         if not source.batch:
             raised = Raised(source.record.detach(), family, error, by)
             if raised.outside_exactly():
-                found.reject(1, {"a hypothesis, in exact numbers": 1})
+                evaluation.reject(1, {"a hypothesis, in exact numbers": 1})
             else:
-                found.raised.append(raised)
+                evaluation.raised.append(raised)
             return
         inside = source.valid.cpu()
-        kept = torch.arange(len(inside)) if index is None else index
-        again = partial(_evaluate, claim, family, make, found=found)
+        indices = torch.arange(len(inside)) if index is None else index
+        again = partial(_evaluate, claim, family, make, evaluation=evaluation)
         if not bool(inside.all()):
-            found.reject(int((~inside).sum()), source.reasons)
-            kept = kept[inside]
-            if len(kept):
-                again(kept)
-        elif len(kept) == 1:
-            again(kept[0])
+            evaluation.reject(int((~inside).sum()), source.reasons)
+            indices = indices[inside]
+            if len(indices):
+                again(indices)
+        elif len(indices) == 1:
+            again(indices[0])
         else:
-            half = len(kept) // 2
-            again(kept[:half])
-            again(kept[half:])
+            half = len(indices) // 2
+            again(indices[:half])
+            again(indices[half:])
         return
-    found.add(source, instance, relations)
+    evaluation.add(source, instance, relations)
 
 
 class Chosen(Source):

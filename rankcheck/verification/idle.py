@@ -1,4 +1,4 @@
-"""Factors and terms of a claim that no instance needs.
+"""Finds the factors and terms of a claim that no instance needs.
 
 Where the right side of a bound has a factor too many, the bound is weaker than it could be, or the
 instances never reach what the factor is for. So further mutants come from the text of a body: each
@@ -93,14 +93,14 @@ class Idle:
         rewriter.visit(tree)
         if not rewriter.parts:
             return cls(None)
-        found: list[tuple[Relation, dict[str, Relation]]] = []
-        changed = compiled(original, tree, **{_NAME: _collector(found)})
+        collected: list[tuple[Relation, dict[str, Relation]]] = []
+        changed = compiled(original, tree, **{_NAME: _collector(collected)})
 
         def body(*instance: Any) -> list[tuple[Relation, dict[str, Relation]]]:
-            found.clear()
+            collected.clear()
             returned = changed(*instance)
             relations = returned if isinstance(returned, tuple) else (returned,)
-            by_id = {id(relation): parts for relation, parts in found}
+            by_id = {id(relation): parts for relation, parts in collected}
             return [(relation, by_id.get(id(relation), {})) for relation in relations]
 
         return cls(body, frozenset(rewriter.neutral))
@@ -138,7 +138,7 @@ class Idle:
         )
 
 
-def _collector(found: list[tuple[Relation, dict[str, Relation]]]) -> Callable[..., Any]:
+def _collector(collected: list[tuple[Relation, dict[str, Relation]]]) -> Callable[..., Any]:
     """What stands for `leq` and `eq` in the changed body."""
 
     def without(relate: Callable[..., Relation], *parts: tuple[str, int, Callable[[], Any]]) -> Any:
@@ -152,7 +152,7 @@ def _collector(found: list[tuple[Relation, dict[str, Relation]]]) -> Callable[..
                     others[name] = relate(*changed, **options)
                 except (TypeError, ValueError, RuntimeError, AttributeError):
                     continue  # what is left has no meaning: a number in place of an array
-            found.append((relation, others))
+            collected.append((relation, others))
             return relation
 
         return related
@@ -181,8 +181,8 @@ class _Rewriter(ast.NodeTransformer):
                 if self._is_neutral(part):
                     self.neutral.add(name)
                 none = ast.arguments([], [], None, [], [], None, [])
-                told = [ast.Constant(name), ast.Constant(side), ast.Lambda(none, left)]
-                parts.append(ast.Tuple(told, ast.Load()))
+                described = [ast.Constant(name), ast.Constant(side), ast.Lambda(none, left)]
+                parts.append(ast.Tuple(described, ast.Load()))
         self.parts += len(parts)
         if parts:
             node.func = ast.Call(ast.Name(_NAME, ast.Load()), [node.func, *parts], [])

@@ -1,4 +1,4 @@
-"""The global random generators under a seed, so that code that uses them shows it."""
+"""Seeds the global random generators, so that code that uses them shows it."""
 
 from __future__ import annotations
 

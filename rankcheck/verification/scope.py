@@ -1,4 +1,4 @@
-"""Every small instance of a claim: the scope that a profile fixes.
+"""Enumerates every small instance of a claim: the scope that a profile fixes.
 
 The instances come in the order of `rankcheck.instances.scope`, so the first one that is proved to
 violate the claim is the smallest counterexample in that order.
@@ -38,20 +38,20 @@ def scope_of(claim: Claim, profile: Profile) -> Shapes:
     instances do not exceed the numbers of the profile (which `effort` multiplies if it is below 1).
     """
     assert claim.instances is not None
-    found = shapes(claim.instances, profile.scope)
+    scope = shapes(claim.instances, profile.scope)
     share = min(1.0, claim.effort)
     most = share * (profile.scope_instances if claim.no_batch is None else profile.single)
     for entries in range(profile.scope, -1, -1):
-        kept = [shape for shape in found.found if shape.entries <= entries]
-        fits = sum(shape.instances for shape in kept) <= most
-        if fits and len(kept) <= share * profile.scope_shapes:
-            return replace(found, entries=entries, found=kept)
-    return replace(found, entries=0, found=[])
+        small = [shape for shape in scope.found if shape.entries <= entries]
+        fits = sum(shape.instances for shape in small) <= most
+        if fits and len(small) <= share * profile.scope_shapes:
+            return replace(scope, entries=entries, found=small)
+    return replace(scope, entries=0, found=[])
 
 
 def enumerate_scope(
     claim: Claim,
-    found: Shapes,
+    scope: Shapes,
     tally: Tally,
     *,
     progress: Callable[[int], None] | None = None,
@@ -62,14 +62,14 @@ def enumerate_scope(
     Without a proof, the first violation that is neither proved nor rounding, or None.
 
     Args:
-        found: the shapes of the scope.
+        scope: its shapes.
         tally: counts the instances, and those on which the claim raises.
         progress: called with the number of instances of each batch.
         stop: asked after each batch whether the enumeration has to end.
     """
     assert claim.instances is not None
     undecided: Instance | None = None
-    for shape, start, size in found.batches(BATCH if claim.no_batch is None else 1):
+    for shape, start, size in scope.batches(BATCH if claim.no_batch is None else 1):
         make = partial(ScopeSource, shape, start, size if claim.no_batch is None else None)
         evaluation = evaluate_instances(claim, claim.instances, make)
         tally.count(evaluation)
@@ -85,16 +85,16 @@ def enumerate_scope(
     return undecided
 
 
-def scope_facts(found: Shapes, counts: Counts) -> Scope:
+def scope_facts(scope: Shapes, counts: Counts) -> Scope:
     """What the ledger says of a scope, and of how much of it was evaluated."""
-    whole = counts.total == found.instances
+    whole = counts.total == scope.instances
     return Scope(
-        found.entries,
-        len(found.found),
-        found.instances,
-        found.complete and whole,
+        scope.entries,
+        len(scope.found),
+        scope.instances,
+        scope.complete and whole,
         counts,
-        found.sentence() if whole else f"{counts.total} of {found.sentence()}",
+        scope.sentence() if whole else f"{counts.total} of {scope.sentence()}",
     )
 
 

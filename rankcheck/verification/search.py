@@ -1,4 +1,4 @@
-"""Searching the instances of a claim for a violation: sweeps of batches, and Hypothesis.
+"""Searches the instances of a claim for a violation: sweeps batches, and lets Hypothesis draw.
 
 Instances are evaluated in floats. Any violation larger than its tolerance is re-checked in ball
 arithmetic immediately; the search stops at the first one that is not rounding. Instances on which
@@ -72,10 +72,10 @@ def batches(
         InputError: if the generator of recorded runs raises.
     """
     if family.recording is not None:
-        found = shapes(family, 0)
-        for said in found.failed:
-            raise InputError(f"the generator {family} raised {said}")
-        for shape in found.found:
+        recorded = shapes(family, 0)
+        for error in recorded.failed:
+            raise InputError(f"the generator {family} raised {error}")
+        for shape in recorded.found:
             yield partial(ScopeSource, shape, 0, None)
         return
     for index in range(first, first + count):
@@ -117,10 +117,10 @@ def sweep(
         for part in evaluation.parts:
             if not proof:
                 check_branches(claim, family, part.record, part.batch, tally.checked)
-            found = _judged(claim, family, part, tally)
-            if found is not None and found.proved:
-                return found
-            undecided = undecided or found
+            violation = _judged(claim, family, part, tally)
+            if violation is not None and violation.proved:
+                return violation
+            undecided = undecided or violation
         if undecided is not None and (undecided.conclusive or not proof):
             return undecided
         for part in evaluation.parts:
@@ -181,7 +181,7 @@ def draw(
 
     With `proof`, the draws go on after a violation that is not conclusive.
     """
-    found: list[Instance] = []
+    violations: list[Instance] = []
 
     def violates(drawn: _Drawn) -> bool:
         part = drawn.part
@@ -194,8 +194,8 @@ def draw(
             judgement = settled_in(tally, instance)
             event("judged", judgement.finding)
             if judgement.violation and (instance.conclusive or not proof):
-                found.append(instance)
-            return bool(found)
+                violations.append(instance)
+            return bool(violations)
         tally.add(part, family)
         return False
 
@@ -222,7 +222,7 @@ def draw(
             find_named(claim.id, evaluated(), violates, quietly, random=generator)
     except (NoSuchExample, Unsatisfiable):
         return None
-    return found[0]
+    return violations[0]
 
 
 class _Drawn:

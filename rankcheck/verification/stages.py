@@ -1,4 +1,4 @@
-"""The stages of a search: small instances, the tight family, a sweep, and draws.
+"""Goes through the stages of a search: small instances, the tight family, a sweep, and draws.
 
 A claim and its controls go through the same stages. A search of a claim ends with the first
 violation that is not rounding, and begins with the small instances, so that it is a smallest one. A
@@ -130,18 +130,18 @@ def search(
     """
     assert claim.instances is not None
     family, profile, seed = claim.instances, settings.profile, settings.seed
-    found = Search()
+    result = Search()
     if not control and family.recording is None:
-        found.tight.idle = found.swept.idle = Idle.of(claim)
+        result.tight.idle = result.swept.idle = Idle.of(claim)
 
     def enumerated() -> Instance | None:
-        found.shapes = scope_of(claim, profile)
-        return enumerate_scope(claim, found.shapes, found.small, progress=progress)
+        result.shapes = scope_of(claim, profile)
+        return enumerate_scope(claim, result.shapes, result.small, progress=progress)
 
     def tight() -> Instance | None:
         violation = None
         for turn in range(TIGHT_TURNS if claim.tight is not None else 0):
-            if violation is not None or (turn and not not_tight(claim, found.tight)):
+            if violation is not None or (turn and not not_tight(claim, result.tight)):
                 break
             assert claim.tight is not None
             violation = sweep(
@@ -149,7 +149,7 @@ def search(
                 claim.tight,
                 profile,
                 seed,
-                found.tight,
+                result.tight,
                 share=TIGHT_SHARE,
                 turn=turn,
                 proof=control,
@@ -158,11 +158,11 @@ def search(
         return violation
 
     def swept() -> Instance | None:
-        return sweep(claim, family, profile, seed, found.swept, proof=control, progress=progress)
+        return sweep(claim, family, profile, seed, result.swept, proof=control, progress=progress)
 
     def drawn() -> Instance | None:
         examples = max(5, round(profile.drawn * claim.effort))
-        return draw(claim, family, examples, seed, found.drawn, proof=control, progress=progress)
+        return draw(claim, family, examples, seed, result.drawn, proof=control, progress=progress)
 
     stages = [tight, swept, enumerated, drawn] if control else [enumerated, tight, swept, drawn]
     if family.recording is not None:
@@ -170,10 +170,10 @@ def search(
     for stage in stages:
         violation = stage()
         if violation is not None and (violation.conclusive or not control):
-            found.violation = violation
-            found.smallest = stage is enumerated and violation.proved
+            result.violation = violation
+            result.smallest = stage is enumerated and violation.proved
             break
-    return found
+    return result
 
 
 def not_tight(claim: Claim, tally: Tally) -> list[str]:

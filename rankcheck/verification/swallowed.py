@@ -1,4 +1,4 @@
-"""Tolerances that leave nothing of the sides to see.
+"""Finds tolerances that are so wide that floats cannot see a relation fail.
 
 `scale=`, `error=` and `terms=` widen the band of what counts as rounding. Where the band is as wide
 as the sides themselves, floats never see the relation fail. That is right where the sides are what
@@ -58,12 +58,12 @@ class Seen:
 
     def add(self, relation: Relation, counted: torch.Tensor, part: Part, family: Instances) -> None:
         """Add the instances of a batch; `counted` has the entries that are asserted."""
-        told, clear = (
+        nonzero, clear = (
             over_batch(entries & counted, part.batch, torch.any) for entries in _entries(relation)
         )
-        self.instances += int(told.sum())
-        self.clear += int((told & clear).sum())
-        blind = (told & ~clear).reshape(-1).nonzero().reshape(-1).tolist()
+        self.instances += int(nonzero.sum())
+        self.clear += int((nonzero & clear).sum())
+        blind = (nonzero & ~clear).reshape(-1).nonzero().reshape(-1).tolist()
         if blind and len(self.samples) < SAMPLES:
             self.samples.append((part.instance(blind[0]), family))
 
@@ -82,10 +82,10 @@ def swallowed(claim: Claim, label: str, number: int, seen: Seen) -> str | None:
         return None
     reason = ""
     for record, family in seen.samples:
-        found = _Sample.of(Instance(claim, family, record), number)
-        if found.honest:
+        sample = _Sample.of(Instance(claim, family, record), number)
+        if sample.honest:
             return None
-        reason = reason or found.describe()
+        reason = reason or sample.describe()
     share = f"{1 - seen.clear / seen.instances:.0%} of the instances"
     return (
         f"the tolerance of {relation_name(label, number)} hides its sides on {share}: {reason}; "
@@ -110,8 +110,8 @@ class _Sample:
     @classmethod
     def of(cls, instance: Instance, number: int) -> _Sample:
         relation = instance.relations[number]
-        told, _ = _entries(relation)
-        size = torch.where(told & relation.asserted, relation.size.detach().double(), 0.0)
+        nonzero, _ = _entries(relation)
+        size = torch.where(nonzero & relation.asserted, relation.size.detach().double(), 0.0)
         place = int(size.reshape(-1).argmax())
         entry = Entry(relation, number, place, int(relation.nearest.reshape(-1)[place]))
         error = None if instance.claim.no_ball else _from_balls(instance, entry)
@@ -164,7 +164,7 @@ def _from_neighbours(instance: Instance, entry: Entry) -> float | None:
 def _entries(relation: Relation) -> tuple[torch.Tensor, torch.Tensor]:
     """The entries with a side that is not zero, and those whose tolerance is small against it."""
     size = relation.size.detach().double()
-    told = size > 0
+    nonzero = size > 0
     if relation.exact or SIGNS[relation.kind].strict:  # without a tolerance
-        return told, told
-    return told, relation.tolerance.detach().double() < CLEAR * size
+        return nonzero, nonzero
+    return nonzero, relation.tolerance.detach().double() < CLEAR * size

@@ -108,9 +108,9 @@ class RelationTally:
         self.ratio = max(self.ratio or 0.0, best)
         if self.sharpest is None or round(best, SAME) >= round(self.sharpest.ratio, SAME):
             record = part.instance(int(ratios.reshape(-1).argmax()))
-            found = Sharpest(best, record, family)
-            if self.sharpest is None or found.rank > self.sharpest.rank:
-                self.sharpest = found
+            candidate = Sharpest(best, record, family)
+            if self.sharpest is None or candidate.rank > self.sharpest.rank:
+                self.sharpest = candidate
         self._spread(ratios[over_batch(positive, part.batch, torch.any)])
 
     def _spread(self, values: torch.Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Making a counterexample small while it stays one.
+"""Makes a counterexample small while it stays one.
 
 What lives here: `shrink_violation`, which keeps a violation of a claim proved; under it
 `shrink_record`, which keeps any property of a record: it crops shapes, simplifies entries, and then

@@ -1,4 +1,4 @@
-"""Smaller shapes: lower integers, fewer tensors, and entries cropped to the new shapes.
+"""Makes shapes smaller: lower integers, fewer tensors, and entries cropped to the new shapes.
 
 This works without knowing what the integers mean. The generator runs again with a lower integer and
 is handed the recorded tensors in their order, each cropped (or padded with zeros) to the shape that

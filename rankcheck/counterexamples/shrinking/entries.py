@@ -1,4 +1,4 @@
-"""Simpler entries: zeros, small integers, dyadic numbers with few bits. Shapes do not change.
+"""Makes entries simpler: zeros, small integers, dyadic numbers of few bits. Shapes stay.
 
 Large steps come first (all tensors, one tensor, blocks of a tensor), single entries last. Every
 step lowers the cost of the entries that it changes, so the descent ends.

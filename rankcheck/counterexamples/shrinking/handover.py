@@ -1,4 +1,4 @@
-"""Handing a record to Hypothesis, which shrinks it.
+"""Hands a record to Hypothesis, which shrinks it.
 
 Beside `rankcheck.instances.constants` and `observed`, this is the only module that relies on
 undocumented behaviour of Hypothesis: choices that are saved

@@ -1,4 +1,4 @@
-"""Shrinking a record: cropping its shapes and simplifying its entries first, then Hypothesis.
+"""Shrinks a record: crops its shapes and simplifies its entries, then leaves it to Hypothesis.
 
 Cropping uses what Hypothesis cannot know: a smaller width crops every matrix that has this width,
 and a layer that is dropped takes its tensors with it. It brings a 64 × 64 matrix down in a few

@@ -1,4 +1,4 @@
-"""Shrinking a violation: the record becomes small, and the violation stays proved."""
+"""Shrinks a violation: the record becomes small, and the violation stays proved."""
 
 from __future__ import annotations
 
