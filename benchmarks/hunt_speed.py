@@ -51,7 +51,7 @@ def hunted(claim: Claim, seconds: float, seed: int) -> tuple[dict[str, tuple[int
         known, last = progress.counts.total, now
 
     with tempfile.TemporaryDirectory() as folder:
-        found = hunt(claim, seconds, seed, folder=folder, on_progress=advance, shrink=0.1)
+        found = hunt(claim, seconds, seed, folder=folder, progress=advance, shrink=0.1)
     table = {name: (instances[name], spent[name]) for name in instances}
     return table, found.counts.total / found.seconds
 

@@ -20,7 +20,7 @@ from rankcheck.audit.result import Audit, ModelFacts, TheoremFacts
 from rankcheck.audit.theorems import check_theorems, number_of_theorems
 from rankcheck.audit.words import in_words
 from rankcheck.errors import InputError
-from rankcheck.hunt.arguments import check_device
+from rankcheck.hunt.settings import check_device
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.versions import versions
 

@@ -16,25 +16,31 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankcheck import files
 from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
 from rankcheck.commands.completion import completes
 from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
+from rankcheck.parallel import Alone, Stopped
+from rankcheck.parallel.pool import Tell
 from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import hunting
 from rankcheck.terminal.plain import one_line, say
 from rankcheck.versions import versions
 
 if TYPE_CHECKING:
-    from rankcheck.hunt.apart import Apart, Report
+    from rankcheck.hunt.result import Progress
 
 HELP = "look for a counterexample to a claim"
 SCHEMA = 2
@@ -110,37 +116,34 @@ def run(args: argparse.Namespace) -> int:
     if args.control is not None and (args.workers > 1 or args.executor is not None):
         raise InputError("--control is given with workers; a control is hunted in one process")
 
-    from rankcheck.hunt.apart import Apart
-
     stream = sys.stderr if args.json == "-" else sys.stdout
-    found: list[Report] = []
+    hunts: list[dict[str, Any]] = []
     codes: list[Exit] = []
-    with closing(Apart(entries, limit)) as apart:
-        for index, entry in enumerate(entries):
+    ask = _Ask(args, entries, limit)
+    with closing(
+        Alone(partial(_prepare, entries), limit, entries, warm=_warm, nested=True)
+    ) as alone:
+        for index in range(len(entries)):
             shown = hunting.HuntDisplay(stream)
             shown.doing = "importing"
             with shown:
-                problem = apart.known(index).problem
+                known = ask.known(alone, index)
+            problem = known.problem
             if not problem:
                 try:
-                    report = _hunt(apart, index, entry, args, shown, limit, len(entries))
+                    report = ask.hunt(alone, index, known, shown)
                 except InputError as error:  # of this claim; the others are hunted
                     problem = str(error)
                 else:
-                    found.append(report)
-                    codes.append(CODES[report.verdict])
-                    problem = report.unwritten
+                    hunts.append(report.data)
+                    codes.append(CODES[report.data["verdict"]])
+                    problem = report.problem
             if problem:
                 say(f"rankcheck: {one_line(problem)}", sys.stderr)
                 codes.append(Exit.USAGE)
-    if not found:
+    if not hunts:
         return exits.worst(codes)
-    data = {
-        "schema": SCHEMA,
-        "versions": versions(),
-        "budget": args.budget,
-        "hunts": [dict(one.data) for one in found],
-    }
+    data = {"schema": SCHEMA, "versions": versions(), "budget": args.budget, "hunts": hunts}
     if path is not None:
         try:
             files.write_json(path, data)
@@ -151,54 +154,153 @@ def run(args: argparse.Namespace) -> int:
     return exits.worst(codes)
 
 
-def _hunt(
-    apart: Apart,
-    index: int,
-    entry: Entry,
-    args: argparse.Namespace,
-    shown: hunting.HuntDisplay,
-    limit: float | None,
-    claims: int,
-) -> Report:
-    """Hunt one of a number of claims, and show how it goes on."""
-    journal = _journal(entry, args)
-    shown.doing = "the first round"
-    what = entry.id if args.control is None else f"the control {args.control!r} of {entry.id}"
-    shown.say(f"hunting {what} for {args.budget:g} s, seed {args.seed}: {entry.title}")
-    of_it = "" if claims == 1 else f" for {shown_path(entry.file)}::{entry.id}"
-    try:
-        with shown:
-            found = apart.hunt(
-                index,
-                shown.advance,
-                budget=args.budget,
-                seed=args.seed,
-                workers=args.workers,
-                executor=args.executor,
-                device=args.device,
-                journal=journal,
-                folder=FOLDER,
-                shrink=shrink_seconds(args),
-                scope=args.scope,
-                control=args.control,
-                limit=None if limit is None else limit / 3,
+@dataclass(frozen=True)
+class _Report:
+    """A hunt as plain data, from the process that hunts.
+
+    Attributes:
+        data: the hunt as JSON.
+        ended: whether it ended by itself, with all of its shards.
+        problem: why the claim cannot be hunted, or the journal cannot be written.
+    """
+
+    data: dict[str, Any] = field(default_factory=dict)
+    ended: bool = True
+    problem: str = ""
+
+
+def _warm() -> None:
+    import rankcheck.hunt.run  # noqa: F401 -- torch
+
+
+def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Report]:
+    """Import the files; returns what answers two questions about the claim of a number.
+
+    Without settings: what is known of it, as a hunt that has found nothing; with them, its hunt.
+    """
+    claims = load_each(entries)
+    from rankcheck.hunt.controls import hunt_variant
+    from rankcheck.hunt.result import Hunt
+    from rankcheck.hunt.run import hunt
+
+    def answer(question: tuple[int, dict[str, Any] | None], progress: Tell) -> _Report:
+        index, settings = question
+        claim = claims[index]
+        if isinstance(claim, BrokenClaim):
+            return _Report(problem=claim.problem)
+        if settings is None:
+            return _Report(Hunt(claim, "undecided", 0).to_json())
+        control = settings.pop("control")
+        if control is None:
+            found = hunt(claim, progress=progress, **settings)
+        else:
+            found = hunt_variant(claim, control, progress=progress, **settings)
+        data = found.to_json() | ({} if control is None else {"control": control})
+        ended = found.verdict == "refuted" or not (found.lost or found.unwritten)
+        return _Report(data, ended, found.unwritten)
+
+    return answer
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """Asks the process that hunts, and shows its answers."""
+
+    args: argparse.Namespace
+    entries: Sequence[Entry]
+    limit: float | None
+
+    def known(self, alone: Alone, index: int) -> _Report:
+        """What is known of a claim once its file is imported."""
+        try:
+            known: _Report = alone.ask((index, None))
+        except Stopped as stopped:
+            raise InputError(f"the process that imports the files {stopped.how()}") from stopped
+        return known
+
+    def hunt(self, alone: Alone, index: int, known: _Report, shown: hunting.HuntDisplay) -> _Report:
+        """Hunt a claim, and show how it goes on and what it has found.
+
+        Raises:
+            InputError: as `rankcheck.hunt.hunt`.
+        """
+        args, entry = self.args, self.entries[index]
+        journal = _journal(entry, args)
+        shown.doing = "the first round"
+        what = entry.id if args.control is None else f"the control {args.control!r} of {entry.id}"
+        shown.say(f"hunting {what} for {args.budget:g} s, seed {args.seed}: {entry.title}")
+        of_it = f" for {shown_path(entry.file)}::{entry.id}" if len(self.entries) > 1 else ""
+        try:
+            with shown:
+                report = self._answer(alone, index, known, shown, journal)
+        except KeyboardInterrupt:
+            shown.say(f"interrupted; the same command{of_it} with --resume continues the hunt")
+            raise
+        except InputError:
+            if args.journal is None and not args.resume and not _has_shards(journal):
+                journal.unlink(missing_ok=True)  # the hunt did not begin
+            raise
+        if args.journal is None and (report.ended or not _has_shards(journal)):
+            journal.unlink(missing_ok=True)
+        shown.say(report.data["message"])
+        if not report.ended and journal.exists():
+            shown.say(
+                f"  the same command{of_it} with --resume continues the hunt; --limit gives it "
+                "longer"
             )
-    except KeyboardInterrupt:
-        shown.say(f"interrupted; the same command{of_it} with --resume continues the hunt")
-        raise
-    except InputError:
-        if args.journal is None and not args.resume and not _has_shards(journal):
-            journal.unlink(missing_ok=True)  # the hunt did not begin
-        raise
-    if args.journal is None and (found.ended or not _has_shards(journal)):
-        journal.unlink(missing_ok=True)
-    shown.say(found.message)
-    if not found.ended and journal.exists():
-        shown.say(
-            f"  the same command{of_it} with --resume continues the hunt; --limit gives it longer"
+        shown.say(hunting.sentence(report.data))
+        return report
+
+    def _answer(
+        self,
+        alone: Alone,
+        index: int,
+        known: _Report,
+        shown: hunting.HuntDisplay,
+        journal: Path,
+    ) -> _Report:
+        """The hunt of a claim; if its process was stopped, or died, what is known of it.
+
+        If a proved counterexample cannot be made small within the limit, or the process dies over
+        it, it is reported as it was found: the journal has it.
+        """
+        args = self.args
+        settings: dict[str, Any] = {
+            name: getattr(args, name)
+            for name in ("budget", "seed", "workers", "executor", "device", "scope", "control")
+        }
+        settings |= {"journal": journal, "folder": FOLDER, "shrink": shrink_seconds(args)}
+        settings["limit"] = None if self.limit is None else self.limit / 3
+        whole = self.limit and args.budget + settings["shrink"] + self.limit
+        try:
+            try:
+                report: _Report = alone.ask((index, settings), shown.progress, whole)
+            except Stopped:
+                last = shown.state
+                if last is None or last.found != "refuted" or not settings["shrink"]:
+                    raise
+                settings["shrink"] = 0.0
+                report = alone.ask((index, settings), shown.progress, whole)
+        except Stopped as stopped:
+            return _stopped(self.entries[index], known, stopped, shown.state, args.seed)
+        return report
+
+
+def _stopped(
+    entry: Entry, known: _Report, stopped: Stopped, last: Progress | None, seed: int
+) -> _Report:
+    """The report of a hunt whose process was stopped, or died; `last` is its last progress."""
+    message = f"{entry.id} is undecided: the hunt {stopped.how([entry.file])}"
+    data = known.data | {"seconds": stopped.seconds, "seed": seed}
+    if last is not None:
+        data |= {"counts": asdict(last.counts), "shapes": last.shapes, "rounds": last.round}
+        data["margin"] = last.margin
+        message += (
+            f"\n  no counterexample in the {last.counts.evaluated} instances before"
+            if last.found is None
+            else "\n  a violation was found before; --shrink 0 reports it as it is"
         )
-    shown.say(hunting.sentence(found))
-    return found
+    return _Report(data | {"message": message}, ended=False)
 
 
 def _has_shards(journal: Path) -> bool:
@@ -212,7 +314,7 @@ def _has_shards(journal: Path) -> bool:
             if parse(line)["outcome"]["counts"]["evaluated"]:
                 return True
         except (StoredError, KeyError, TypeError):
-            continue  # a damaged line
+            continue  # the last line, cut off
     return False
 
 

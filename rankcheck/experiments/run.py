@@ -14,7 +14,7 @@ from rankcheck.experiments.folder import Finished, Head, opened
 from rankcheck.experiments.known import experiment
 from rankcheck.experiments.result import Result
 from rankcheck.experiments.workers import Job, here, in_processes
-from rankcheck.hunt.arguments import check_device
+from rankcheck.hunt.settings import check_device
 
 __all__ = ["SEEDS", "command_line", "planned", "run_experiment"]
 

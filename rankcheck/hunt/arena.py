@@ -90,7 +90,7 @@ def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
         ) from error
 
 
-def told(search: str, error: Exception) -> str:
+def trouble(search: str, error: Exception) -> str:
     """Why a search ended early: the exception, without the numbers that vary by instance."""
     said = " ".join(str(error).split())
     said = re.sub(r"[-+]?\b\d+(\.\d+)?(e[-+]?\d+)?\b", "N", said)

@@ -1,21 +1,24 @@
-"""What the shards of a hunt share, and how a worker runs one of them."""
+"""The shards of a hunt as a work of `rankcheck.parallel`."""
 
 from __future__ import annotations
 
-import threading
-import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from rankcheck.catalogue.loader import import_file
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
-from rankcheck.errors import InputError, short_of_memory
 from rankcheck.hunt.arena import HuntError
-from rankcheck.hunt.shard import Lost, Outcome, Shard, run_shard
+from rankcheck.hunt.settings import Settings
+from rankcheck.hunt.shard import Outcome, Shard, run_shard
 from rankcheck.hunt.strategies.base import Strategy
-from rankcheck.parallel.arithmetic import single_thread
-from rankcheck.parallel.traces import ran_out
+from rankcheck.parallel import Deadline, Executor, Limits, Work, executor_for
+from rankcheck.parallel.pool import Tell
+
+__all__ = ["Target", "Task", "inline", "limits_of", "workers_for"]
 
 #: A shard whose worker has died so often is given up.
 DEATHS = 3
@@ -23,19 +26,30 @@ DEATHS = 3
 #: a single shard may take, however long the budget is.
 SHARD = 30.0
 
+#: A shard and the end of the budget.
+Task: TypeAlias = tuple[Shard, Deadline | None]
+
 
 @dataclass(frozen=True)
 class Target:
-    """Where a worker finds the claim: its file, its id, and the hash of its text."""
+    """Where a worker finds the claim: its file, its id, and the hash of its text.
+
+    Attributes:
+        claim: the claim itself, in the process that hunts it; it is not sent to others.
+    """
 
     file: str
     id: str
     statement_hash: str
+    claim: Claim | None = None
 
     @classmethod
     def of(cls, claim: Claim) -> Target:
         """The target of a claim."""
-        return cls(str(claim.file), claim.id, claim.statement_hash)
+        return cls(str(claim.file), claim.id, claim.statement_hash, claim)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Target, (self.file, self.id, self.statement_hash)
 
     def load(self) -> Claim:
         """The claim as this process declared it, or from its file.
@@ -44,7 +58,7 @@ class Target:
             LoadError: if the file cannot be imported.
             HuntError: if the file does not declare the claim, or with another text.
         """
-        claim = registry.declared().get(self.id)
+        claim = self.claim or registry.declared().get(self.id)
         if claim is None:
             import_file(Path(self.file))
             claim = registry.declared().get(self.id)
@@ -60,51 +74,50 @@ class Target:
         return claim
 
 
-@dataclass(frozen=True)
-class Job:
-    """What all shards of a hunt share."""
-
-    target: Target
-    strategies: tuple[Strategy, ...]
-    device: str = "cpu"
+def inline(claim: Claim, settings: Settings) -> Executor:
+    """Runs the shards in this process."""
+    return executor_for(None, _work(claim, settings))
 
 
-#: The precision of ball arithmetic belongs to the process, so a process runs one shard at a time.
-_alone = threading.Lock()
+def workers_for(claim: Claim, settings: Settings) -> Executor:
+    """The executor that the settings ask for.
 
-
-def late(place: str = "") -> Lost:
-    """A shard that had not ended when the budget had, nor some seconds later."""
-    return Lost(f"did not end with the budget{_at(place)}")
-
-
-def endless(seconds: float, place: str = "") -> Lost:
-    """A shard that had not ended after so many seconds."""
-    return Lost(f"did not end within {seconds:g} s{_at(place)}")
-
-
-def _at(place: str) -> str:
-    return f"; it was at {place}" if place else ""
-
-
-def run_for(job: Job, shard: Shard, until: float | None) -> Outcome | Lost | str:
-    """Run a shard in a worker: its outcome, or the reason why the hunt cannot continue.
-
-    Args:
-        until: as in `run_shard`; `time.monotonic()` is the same for all processes of a machine.
+    Raises:
+        InputError: if there is none, or the strategies cannot be sent to it.
+        HuntError: if workers could not import the claim.
     """
-    with _alone, single_thread():
-        try:
-            claim = job.target.load()
-            return run_shard(claim, job.strategies, shard, device=job.device, until=until)
-        except InputError as error:
-            return str(error)
-        except Exception as error:
-            if short_of_memory(error):
-                return Lost(ran_out(error, [Path(job.target.file)]))
-            return f"shard {shard.key} raised {type(error).__name__} in a worker: {error}"
+    executor = settings.executor
+    if executor is None and settings.workers == 1:
+        return inline(claim, settings)
+    if not callable(executor) and not claim.file.is_file():
+        raise HuntError(
+            f"{claim.id} is declared in {claim.file}, which is not a file; workers import the file "
+            "of a claim, and without workers it is hunted in this process"
+        )
+    return executor_for(settings.workers if executor is None else executor, _work(claim, settings))
 
 
-def run_within(job: Job, shard: Shard, seconds: float | None) -> Outcome | Lost | str:
-    """Run a shard on another machine, whose clock is another one, within so many seconds."""
-    return run_for(job, shard, None if seconds is None else time.monotonic() + seconds)
+def _work(claim: Claim, settings: Settings) -> Work:
+    prepare = partial(_prepare, Target.of(claim), tuple(settings.strategies), settings.device)
+    return Work(prepare, [claim.file])
+
+
+def limits_of(settings: Settings, until: float) -> Limits:
+    """The limits of shards, for a budget that ends at a time on `time.monotonic()`."""
+    if settings.limit is None:
+        return Limits(deaths=DEATHS)
+    return Limits(SHARD * settings.limit, until, settings.limit, DEATHS)
+
+
+def _prepare(
+    target: Target, strategies: Sequence[Strategy], device: str
+) -> Callable[[Task, Tell], Outcome]:
+    """What a worker does first: import the file of the claim."""
+    claim = target.load()
+
+    def run(task: Task, progress: Tell) -> Outcome:
+        shard, deadline = task
+        until = None if deadline is None else deadline.at
+        return run_shard(claim, strategies, shard, device=device, until=until)
+
+    return run

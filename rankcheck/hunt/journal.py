@@ -1,9 +1,7 @@
 """The journal of a hunt: finished shards as lines of JSON, appended and flushed to the disk.
 
-The first line identifies the hunt. Each line begins with the CRC-32 of its other fields. A crash
-can cut off the last line, which is then dropped. A line without its checksum is damaged (a bit that
-flipped, two writers): it is left out, and its shard runs again. A checksum is no signature: a line
-that has one and is not that of a finished shard is an error.
+The first line identifies the hunt. A crash can cut off the last line, which is then dropped; any
+other line that is not a finished shard is an error.
 """
 
 from __future__ import annotations
@@ -13,9 +11,8 @@ import math
 import os
 import re
 import stat
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,12 +20,14 @@ from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.stored import StoredError, build, parse, shown
 
-SCHEMA = 4
-#: How a line begins; the rest of it follows after the eight digits.
-_CHECKSUM = re.compile(rb'\{"crc32":"([0-9a-f]{8})",(.*)', re.DOTALL)
+__all__ = ["Journal", "JournalError", "set_aside"]
+
+SCHEMA = 5
 
 #: How the key of a shard begins: its round, its place in the round, its strategy.
 _KEY = re.compile(r"[0-9]{1,9}\.[0-9]{1,9} .*")
+
+_RULE = "delete it, or name another one with --journal"
 
 
 class JournalError(HuntError):
@@ -37,11 +36,23 @@ class JournalError(HuntError):
 
 @dataclass(frozen=True)
 class _Line:
-    """A line after the first one, as JSON."""
+    """A line after the first one: a finished shard, and the seconds that the hunt had taken."""
 
     shard: str
     seconds: float
-    outcome: Any
+    outcome: Outcome
+
+    def __post_init__(self) -> None:
+        counts = self.outcome.counts
+        if not _KEY.fullmatch(self.shard):
+            raise ValueError(f"shard is {shown(self.shard)}; it begins like 0.1 screen")
+        if min(counts.evaluated, counts.rejected, counts.rounding, counts.outside) < 0:
+            raise ValueError("counts has a negative number")
+        times = [self.seconds, self.outcome.seconds]
+        found = self.outcome.found
+        sizes = [*self.outcome.least, 0.0 if found is None else found.violation or 0.0]
+        if any(map(math.isnan, sizes)) or not all(0 <= seconds < math.inf for seconds in times):
+            raise ValueError("a margin or a violation is NaN, or a time is not finite")
 
 
 class Journal:
@@ -59,8 +70,6 @@ class Journal:
         self.path = path
         #: Seconds that the hunt had taken when the last line was written.
         self.seconds = 0.0
-        #: The numbers of the lines that were left out because they are damaged.
-        self.damaged: list[int] = []
         self._outcomes: dict[str, Outcome] = {}
         self._head = {"journal": SCHEMA, **head}
         try:
@@ -73,20 +82,16 @@ class Journal:
                 raise JournalError(f"the journal {path} is not a file; a journal is one that grows")
             _lock(self._file, path)
             self._file.seek(0)
-            kept = self._read(self._file.read())
-            self._file.truncate(kept)
+            length = self._read(self._file.read())
+            self._file.truncate(length)
+            if not length:
+                self._append(self._head)
         except OSError as error:
             self._file.close()
             raise _unusable(path, error) from error
         except BaseException:
             self._file.close()
             raise
-        if not kept:
-            try:
-                self._append(self._head)
-            except OSError as error:
-                self._file.close()
-                raise _unusable(path, error) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -107,12 +112,12 @@ class Journal:
     def add(self, shard: Shard, outcome: Outcome, seconds: float) -> None:
         """Write the outcome of a shard that ended `seconds` after the hunt began."""
         self._outcomes[shard.key] = outcome
-        line = {"shard": shard.key, "seconds": round(seconds, 3), "outcome": outcome.to_json()}
+        line = {"shard": shard.key, "seconds": round(seconds, 3), "outcome": asdict(outcome)}
         self._append(line)
 
     def _append(self, data: Mapping[str, Any]) -> None:
         try:
-            self._file.write(_line(data))
+            self._file.write(_text(data))
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:  # of the system, not of the input; say of which file
@@ -120,72 +125,34 @@ class Journal:
 
     def _read(self, text: bytes) -> int:
         """Read all whole lines; returns their length in bytes."""
-        whole = text.rfind(b"\n") + 1
-        if not whole and not _line(self._head).startswith(text):
+        length = text.rfind(b"\n") + 1
+        if not length and not _text(self._head).startswith(text):
             raise JournalError(f"{self.path} is not a journal; its first line identifies a hunt")
-        for number, line in enumerate(text[:whole].split(b"\n")[:-1], 1):
-            rest = _checked(line)
-            if rest is None and number > 1:
-                self.damaged.append(number)
-                continue
+        for number, line in enumerate(text[:length].split(b"\n")[:-1], 1):
             try:
-                data = parse(line if rest is None else rest)
+                data = parse(line)
                 if number == 1:
                     self._check(data)
-                    if rest is None:
-                        raise JournalError(
-                            f"the first line of the journal {self.path} is damaged, which says "
-                            "of what hunt it is; delete it, or name another one with --journal"
-                        )
                 else:
-                    self._take(build(_Line, data))
+                    finished = build(_Line, data)
+                    self._outcomes[finished.shard] = finished.outcome
+                    self.seconds = max(self.seconds, finished.seconds)
             except StoredError as error:
                 raise JournalError(
                     f"line {number} of the journal {self.path} is not a finished shard "
-                    f"({error}); delete it, or name another one with --journal"
+                    f"({error}); {_RULE}"
                 ) from error
-        return whole
-
-    def _take(self, line: _Line) -> None:
-        """Take in a line.
-
-        Raises:
-            StoredError: if it is not that of a finished shard.
-        """
-        if not _KEY.fullmatch(line.shard):
-            raise StoredError(f"shard is {shown(line.shard)}; it begins like 0.1 screen")
-        if not self.seconds <= line.seconds < math.inf:
-            raise StoredError(f"{line.seconds} s come after {self.seconds} s")
-        self._outcomes[line.shard] = Outcome.from_json(line.outcome)
-        self.seconds = line.seconds
+        return length
 
     def _check(self, head: Any) -> None:
         if not isinstance(head, dict) or "journal" not in head:
             raise JournalError(f"{self.path} is not a journal; its first line identifies a hunt")
-        if head["journal"] != SCHEMA:
-            raise JournalError(
-                f"{self.path} is a journal of schema {shown(head['journal'])}, and this version "
-                f"reads {SCHEMA}; delete it, or name another one with --journal"
-            )
         for name, value in self._head.items():
             if head.get(name) != value:
                 raise JournalError(
-                    f"{self.path} is the journal of another hunt: its {name} is "
-                    f"{shown(head.get(name), 200)}, not {value!r}; delete it, or name another one "
-                    "with "
-                    "--journal"
+                    f"{self.path} is the journal of another hunt, or of another version: its "
+                    f"{name} is {shown(head.get(name), 200)}, not {value!r}; {_RULE}"
                 )
-
-
-def damaged_text(journal: Journal) -> str:
-    """A line on the damaged lines of a journal; empty if there are none."""
-    if not journal.damaged:
-        return ""
-    numbers = ", ".join(map(str, journal.damaged[:10])) + ", ..." * (len(journal.damaged) > 10)
-    lines = f"lines {numbers}" if len(journal.damaged) > 1 else f"line {numbers}"
-    return (
-        f"\n  damaged in the journal {journal.path} and left out: {lines}; these shards ran again"
-    )
 
 
 def set_aside(path: Path) -> Path | None:
@@ -197,29 +164,28 @@ def set_aside(path: Path) -> Path | None:
     Raises:
         JournalError: if a hunt is writing it, or it cannot be renamed.
     """
+    if not os.path.lexists(path):
+        return None
+    number = 1
+    while os.path.lexists(aside := path.with_name(f"{path.name}.{number}")):
+        number += 1
     try:
-        if not os.path.lexists(path):
-            return None
         if not path.is_file():  # a link to nowhere, which would be followed; a folder, a device
-            return _rename(path)
+            return path.rename(aside)
         with path.open("rb") as file:
             _lock(file, path)
-            return _rename(path)
+            return path.rename(aside)
     except OSError as error:
         raise _unusable(path, error) from error
 
 
-def _rename(path: Path) -> Path:
-    """Rename a file, or a link itself, to its name with the first number that is free."""
-    number = 1
-    while os.path.lexists(aside := path.with_name(f"{path.name}.{number}")):
-        number += 1
-    return path.rename(aside)
+def _text(data: Mapping[str, Any]) -> bytes:
+    return json.dumps(data, separators=(",", ":")).encode() + b"\n"
 
 
 def _unusable(path: Path, error: OSError | ValueError) -> JournalError:
-    said = getattr(error, "strerror", None) or error
-    return JournalError(f"the journal {path} cannot be used: {said}")
+    reason = getattr(error, "strerror", None) or error
+    return JournalError(f"the journal {path} cannot be used: {reason}")
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
@@ -239,17 +205,3 @@ def _lock(file: BinaryIO, path: Path) -> None:
             f"another hunt is writing the journal {path}; a journal belongs to one hunt, and "
             "--journal names another"
         ) from error
-
-
-def _line(data: Mapping[str, Any]) -> bytes:
-    """A line with its checksum."""
-    rest = json.dumps(data, separators=(",", ":")).encode()[1:]
-    return b'{"crc32":"%08x",%s\n' % (zlib.crc32(rest), rest)
-
-
-def _checked(line: bytes) -> bytes | None:
-    """The JSON of a line without its checksum; None if it does not have it."""
-    found = _CHECKSUM.fullmatch(line)
-    if found is None or int(found[1], 16) != zlib.crc32(found[2]):
-        return None
-    return b"{" + found[2]

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import BodyError, HuntError, Shape, generated, told
+from rankcheck.hunt.arena import BodyError, HuntError, Shape, generated, trouble
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.hunt.strategies.base import Strategy
@@ -161,7 +161,7 @@ class Plan:
             try:
                 fits.append(fitted(self._claim, shape, seed_of(self._seed, number)))
             except Exception as error:
-                self.troubles[told("the search for shapes like the tight ones", error)] += 1
+                self.troubles[trouble("the search for shapes like the tight ones", error)] += 1
         return [s for s in dict.fromkeys(fits) if s is not None and s not in self._arms]
 
     def _visited(self, strategy: Strategy) -> list[Shape]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -13,11 +12,10 @@ import torch
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
-from rankcheck.hunt.arena import Arena, BodyError, HuntError, OutOfTime, Shape, told
+from rankcheck.hunt.arena import Arena, BodyError, HuntError, OutOfTime, Shape, trouble
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.record import Entries, Record
-from rankcheck.stored import StoredError, build
 from rankcheck.verification.counts import Counts
 
 #: Before an instance is judged, its entries are rounded to multiples of the first of these at which
@@ -53,16 +51,12 @@ class Finding:
         choices: the instance, as `rankcheck.instances.choices` writes it.
         proved: whether ball arithmetic proves the violation.
         violation: its size relative to the sides; None where a side is not a number.
-        reason: why it is not proved.
-        unprovable: whether that is because an operation has no ball form.
         clear: whether it stands clear of rounding in floats (`rankcheck.counterexamples.rounding`).
     """
 
     choices: list[Any]
     proved: bool
     violation: float | None
-    reason: str = ""
-    unprovable: bool = False
     clear: bool = False
 
     @property
@@ -94,42 +88,6 @@ class Outcome:
     seconds: float = 0.0
     troubles: Mapping[str, int] = field(default_factory=dict)
     raised: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON; an infinite margin is null."""
-        data = asdict(self)
-        data["least"] = [None if margin == torch.inf else margin for margin in self.least]
-        return data
-
-    @classmethod
-    def from_json(cls, data: Any) -> Outcome:
-        """Read what `to_json` wrote.
-
-        Raises:
-            StoredError: if it is anything else.
-        """
-        if isinstance(data, dict) and isinstance(data.get("least"), list):
-            least = [torch.inf if margin is None else margin for margin in data["least"]]
-            data = {**data, "least": least}
-        for name in ("counts", "least", "found"):
-            if isinstance(data, dict) and name not in data:
-                raise StoredError(f"{name} is missing")
-        outcome = build(cls, data)
-        numbers = [*outcome.least, outcome.seconds]
-        numbers += [outcome.found.violation or 0.0] if outcome.found is not None else []
-        counts = outcome.counts
-        if min(counts.evaluated, counts.rejected, counts.rounding, counts.outside) < 0:
-            raise StoredError("counts has a negative number")
-        if any(math.isnan(number) for number in numbers) or not 0 <= outcome.seconds < math.inf:
-            raise StoredError("a margin or a violation is NaN, or the time is not finite")
-        return outcome
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A shard without an outcome: it did not end, or its worker did; `why` follows "a shard"."""
-
-    why: str
 
 
 def run_shard(
@@ -169,7 +127,7 @@ def run_shard(
     except InputError:
         raise
     except Exception as error:
-        arena.troubles[told(shard.strategy, error)] += 1
+        arena.troubles[trouble(shard.strategy, error)] += 1
     found, others = _judge(arena)
     least = arena.least
     if others.rounding and least:  # a violation that is rounding counts as equality
@@ -219,13 +177,11 @@ def _suspected(arena: Arena, instance: Instance, beyond: float) -> Finding:
         beyond = instance.relative if instance.relative > -torch.inf else beyond
         clear = instance.clear
     except Exception as error:  # the body ran on the batch; this instance alone is left unclear
-        arena.troubles[told("the estimate of rounding errors", error)] += 1
+        arena.troubles[trouble("the estimate of rounding errors", error)] += 1
     return Finding(
         write_choices(instance.record),
         False,
         beyond if beyond < torch.inf else None,
-        instance.judgement.reason,
-        instance.judgement.unprovable,
         clear,
     )
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rankcheck.catalogue.selection import select
+from rankcheck.commands import hunt as hunting
 from rankcheck.commands import limits
-from rankcheck.hunt import apart
 from rankcheck.parallel import arithmetic, executors
 from rankcheck.parallel.executors import Unfinished
 from rankcheck.verification import run
@@ -53,7 +53,7 @@ def test_a_claim_without_end_is_undecided_and_the_others_go_on(mine, command):
 def test_an_import_without_end_is_wrong_input(mine, command, monkeypatch, name):
     # The loop comes before anything that imports torch, which is not limited.
     monkeypatch.setattr(run, "_warm", int)
-    monkeypatch.setattr(apart, "_warm", int)
+    monkeypatch.setattr(hunting, "_warm", int)
     mine(claim("body"), head=f"while True: pass\n{HEAD}")
     code, out, err = command(name, "mine.py", "--limit", 0.5)
     assert (code, out, err.count("\n")) == (2, "", 1)
@@ -119,7 +119,7 @@ def test_a_process_that_does_not_answer(mine, command, tmp_path, monkeypatch, li
 
         def run(self, tasks, *options):
             for task in tasks:
-                if task == ("known", 0):
+                if task == (0, None):  # what is known of a claim, before its hunt
                     yield from super().run([task], *options)
                 else:
                     yield Unfinished(task, *end)

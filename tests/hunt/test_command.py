@@ -244,7 +244,7 @@ def test_a_line_is_printed_now_and_then(capsys, monkeypatch):
     monkeypatch.setattr(display, "PAUSE", 0.0)
     shown = hunting.HuntDisplay(sys.stdout)
     counts = Counts(123456, 7, 2)
-    shown.advance(Progress("descend", 3, 12, counts, -1e-15, 8.0, 60.0, "undecided"))
+    shown.progress(Progress("descend", 3, 12, counts, -1e-15, 8.0, 60.0, "undecided"))
     assert capsys.readouterr().out == (
         "  seconds 8 of 60, round 3, strategy descend, shapes 12, instances 123k, a second 15432, "
         "least margin -1e-15, rounding 2, found undecided\n"
@@ -274,7 +274,7 @@ def test_a_terminal_is_redrawn(monkeypatch):
     console = Console(width=100, record=True, file=io.StringIO())
     with shown:
         console.print(shown.render())
-        shown.advance(Progress("evolve", 3, 12, Counts(5, 7, 2), 0.25, 8.0, None))
+        shown.progress(Progress("evolve", 3, 12, Counts(5, 7, 2), 0.25, 8.0, None))
         console.print(shown.render())
     text = console.export_text()
     assert "the first round" in text

@@ -1,29 +1,19 @@
 from __future__ import annotations
 
 import json
-import zlib
+import math
 
 import pytest
 
 from rankcheck.hunt.arena import Shape
-from rankcheck.hunt.journal import Journal, JournalError, damaged_text, set_aside
+from rankcheck.hunt.journal import Journal, JournalError, set_aside
 from rankcheck.hunt.shard import Finding, Outcome, Shard
 from rankcheck.verification.counts import Counts
 
 HEAD = {"claim": "hunted.easy", "statement_sha256": "ab", "seed": 3, "strategies": ["corpus"]}
 FOUND = Finding([1, [0, "1/2"]], True, 0.25)
-FIRST = Outcome(Counts(5, 1, 0, {"x > 0": 1}), (0.5,))
+FIRST = Outcome(Counts(5, 1, 0, {"x > 0": 1}), (0.5, math.inf))
 SECOND = Outcome(Counts(7, 0, 2), (), FOUND)
-
-
-def summed(line):
-    """A line of JSON with the checksum of its fields, after the opening brace."""
-    return b'{"crc32":"%08x",%s' % (zlib.crc32(line[1:]), line[1:])
-
-
-def resummed(data):
-    data.pop("crc32", None)
-    return summed(json.dumps(data).encode()) + b"\n"
 
 
 def shard(index):
@@ -76,8 +66,7 @@ def test_the_journal_of_another_hunt_is_refused(tmp_path, name_and_value):
     name, value = name_and_value
     path = written(tmp_path / "j.jsonl")
     before = path.read_bytes()
-    said = f"journal of another hunt: its {name} is {HEAD[name]!r}, not {value!r}; delete it"
-    with pytest.raises(JournalError, match=said):
+    with pytest.raises(JournalError, match=f"its {name} is {HEAD[name]!r}, not {value!r}"):
         Journal(path, {**HEAD, name: value})
     assert path.read_bytes() == before
 
@@ -86,10 +75,18 @@ def test_the_journal_of_another_hunt_is_refused(tmp_path, name_and_value):
     ("line", "text"),
     [
         (1, b"{}"),
-        (2, summed(b'{"shard":"x","seconds":1}')),
-        (2, summed(b'{"shard":"0.1 x","seconds":1,"outcome":null}')),
-        (2, summed(b"{")),
         (1, b"[1]"),
+        (2, b"{"),
+        (2, b'{"shard":"0.1 x","seconds":1}'),
+        (2, b'{"shard":"0.1 x","seconds":1,"outcome":null}'),
+        (2, b'{"shard":"x","seconds":1,"outcome":{}}'),
+        (2, b'{"shard":"0.1 x","seconds":1,"outcome":{"surprise":1}}'),
+        (2, b'{"shard":"0.1 x","seconds":1,"outcome":{"least":[NaN]}}'),
+        (2, b'{"shard":"0.1 x","seconds":1,"outcome":{"counts":{"evaluated":-1}}}'),
+        *[
+            (2, b'{"shard":"0.1 x","seconds":%s,"outcome":{}}' % s)
+            for s in (b"-1", b"NaN", b"1e999")
+        ],
     ],
 )
 def test_a_malformed_journal_is_refused_and_left_alone(tmp_path, line, text):
@@ -103,63 +100,11 @@ def test_a_malformed_journal_is_refused_and_left_alone(tmp_path, line, text):
     assert path.read_bytes() == before
 
 
-def test_a_journal_of_an_earlier_version_is_refused_with_what_to_do(tmp_path):
+def test_a_journal_of_another_version_is_refused_with_what_to_do(tmp_path):
     path = tmp_path / "j.jsonl"
-    path.write_text(json.dumps({"journal": 1, **HEAD}) + "\n")
-    with pytest.raises(JournalError, match=r"of schema 1.* reads 4; delete it, or name another"):
+    path.write_text(json.dumps({"journal": 4, **HEAD}) + "\n")
+    with pytest.raises(JournalError, match=r"its journal is 4, not 5; delete it, or name another"):
         Journal(path, HEAD)
-
-
-def test_an_outcome_with_other_fields_is_refused(tmp_path):
-    path = written(tmp_path / "j.jsonl")
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    lines[1]["outcome"]["surprise"] = 1
-    path.write_bytes(b"".join(resummed(line) for line in lines))
-    with pytest.raises(JournalError, match="line 2"):
-        Journal(path, HEAD)
-
-
-def test_a_bit_that_flips_is_noticed(tmp_path):
-    """Whatever bit of a line it is, the line is left out, and the others are read."""
-    whole = written(tmp_path / "good.jsonl").read_bytes()
-    head, first, second = whole.splitlines(keepends=True)
-    path = tmp_path / "j.jsonl"
-    for place in range(len(first)):
-        flipped = bytearray(first)
-        flipped[place] ^= 1 << place % 8
-        path.write_bytes(head + bytes(flipped) + second)
-        journal = Journal(path, HEAD)
-        merged = flipped[-1:] != b"\n"  # the end of the line itself
-        assert journal.get(shard(0)) is None, place
-        assert journal.get(shard(1)) == (None if merged else SECOND)
-        assert journal.damaged in ([2], [2, 3])  # 3 if a letter became the end of a line
-        journal.close()
-    assert zlib.crc32(b"123456789") == 0xCBF43926  # the check value of CRC-32
-
-
-def test_two_writers_damage_lines_and_the_journal_goes_on(tmp_path):
-    path = written(tmp_path / "j.jsonl")
-    head, first, second = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(head + first[:30] + second + first[30:])
-    journal = Journal(path, HEAD)
-    assert (len(journal), journal.damaged) == (0, [2, 3])
-    assert damaged_text(journal) == (
-        f"\n  damaged in the journal {path} and left out: lines 2, 3; these shards ran again"
-    )
-    journal.add(shard(0), FIRST, 1.5)
-    journal.close()
-    again = Journal(path, HEAD)
-    assert (again.get(shard(0)), again.damaged) == (FIRST, [2, 3])
-    again.close()
-
-
-def test_a_damaged_head_is_refused(tmp_path):
-    path = written(tmp_path / "j.jsonl")
-    text = path.read_bytes().replace(b'"crc32":"', b'"crc32":"0', 1)
-    path.write_bytes(text)
-    with pytest.raises(JournalError, match=r"the first line of the journal .* is damaged"):
-        Journal(path, HEAD)
-    assert path.read_bytes() == text
 
 
 @pytest.mark.parametrize("text", ["a letter", "a letter\nof two lines\n", "{}\n"])
@@ -201,14 +146,3 @@ def test_a_journal_is_set_aside_under_a_free_name(tmp_path):
     kept = Journal(tmp_path / "j.jsonl.1", HEAD)
     assert len(kept) == 2
     kept.close()
-
-
-@pytest.mark.parametrize("seconds", ["-1e9", "1.0", "NaN", "Infinity"])
-def test_the_time_of_a_journal_runs_forwards(tmp_path, seconds):
-    path = written(tmp_path / "j.jsonl")
-    lines = path.read_bytes().splitlines()
-    rest = b"{" + lines[2][len(b'{"crc32":"01234567",') :]
-    lines[2] = summed(rest.replace(b'"seconds":2.5', f'"seconds":{seconds}'.encode(), 1))
-    path.write_bytes(b"\n".join(lines) + b"\n")
-    with pytest.raises(JournalError, match="line 3 of the journal"):
-        Journal(path, HEAD)

@@ -9,9 +9,10 @@ from rankcheck import leq
 from rankcheck.hunt import hunt
 from rankcheck.hunt import plan as plan_
 from rankcheck.hunt.points import ShapedSource
-from rankcheck.hunt.shard import Outcome, Shard, run_shard
+from rankcheck.hunt.shard import Outcome
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.instances.source import instances
+from rankcheck.parallel import Done, Inline
 from rankcheck.verification.counts import Counts
 
 from .test_run import told
@@ -59,10 +60,13 @@ class Given:
         self._outcomes = outcomes
         self.ran = 0
 
-    def run(self, shards, until):
-        for shard in shards:
+    def __call__(self, work):
+        return self
+
+    def run(self, tasks, limits):
+        for task in tasks:
             self.ran += 1
-            yield shard, self._outcomes[min(self.ran, len(self._outcomes)) - 1]
+            yield Done(task, self._outcomes[min(self.ran, len(self._outcomes)) - 1])
 
     def close(self):
         pass
@@ -110,21 +114,12 @@ def test_a_violation_is_reported_with_what_the_body_raises_elsewhere(at_most_thr
     assert "elsewhere" not in found.message
 
 
-class Backwards:
+class Backwards(Inline):
     """Runs the shards of a round from the last one to the first."""
 
-    def __init__(self, claim, strategies) -> None:
-        self._claim = claim
-        self._strategies = strategies
-        self.ran: list[Shard] = []
-
-    def run(self, shards, until):
-        for shard in reversed(shards):
-            self.ran.append(shard)
-            yield shard, run_shard(self._claim, self._strategies, shard)
-
-    def close(self):
-        pass
+    def run(self, tasks, *options):
+        for task in reversed(list(tasks)):
+            yield from super().run([task], *options)
 
 
 def test_the_first_proof_in_the_order_of_the_shards_is_reported_in_whatever_order_they_end(
@@ -137,12 +132,11 @@ def test_the_first_proof_in_the_order_of_the_shards_is_reported_in_whatever_orde
     strategies = [
         Looks(1.0), deep(2.0, name="none"), deep(3.5, name="one"), deep(3.5, 0.0, name="two")
     ]  # fmt: skip
-    last = Backwards(at_most_three, strategies)
-    seen: dict = {None: [], last: []}
+    seen: dict = {None: [], Backwards: []}
     found = {
         executor: hunt(
             at_most_three, 60, strategies=strategies, executor=executor, folder=tmp_path,
-            shrink=0.1, scope=0, on_progress=seen[executor].append,
+            shrink=0.1, scope=0, progress=seen[executor].append,
         )
         for executor in seen
     }  # fmt: skip
@@ -150,9 +144,8 @@ def test_the_first_proof_in_the_order_of_the_shards_is_reported_in_whatever_orde
     # One of them in the first round, then two in the second: nothing after a proof counts.
     assert found[None].counts.evaluated == 1 + 1 + 1
     assert [one.strategy for one in seen[None]] == ["looks", "none", "one"]
-    assert told(found[None]) == told(found[last])
-    assert [one.strategy for one in seen[last]] == ["looks", "none", "one"]
-    assert len(last.ran) == 4
+    assert told(found[None]) == told(found[Backwards])
+    assert [one.strategy for one in seen[Backwards]] == ["looks", "none", "one"]
     # In this process, nothing runs after the proof: three searches, and then five backwards.
     assert [one.searches for one in strategies] == [1 + 2, 1 + 1, 1 + 1, 0 + 1]
 
@@ -170,7 +163,7 @@ def test_of_findings_of_one_size_the_first_is_reported_and_progress_shows_the_wo
     seen: list = []
     found = hunt(
         claim, 60, rounds=1, strategies=strategies, folder=tmp_path, scope=0,
-        on_progress=seen.append,
+        progress=seen.append,
     )  # fmt: skip
     assert (found.verdict, found.strategy, found.margin) == ("undecided", "d", -0.25)
     margins = [1.5, 0.5, -0.25 / 3.25, -0.25, -0.25, -0.25]
@@ -183,7 +176,7 @@ def test_nothing_that_was_measured_is_no_margin(at_most_three, tmp_path):
     seen: list = []
     hunt(
         at_most_three, 60, rounds=1, strategies=[Looks(-3.5, name="a"), Looks(1.5, name="b")],
-        folder=tmp_path, scope=0, on_progress=seen.append,
+        folder=tmp_path, scope=0, progress=seen.append,
     )  # fmt: skip
     assert [one.margin for one in seen] == [None, 0.5]
 

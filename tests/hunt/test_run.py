@@ -13,16 +13,14 @@ import torch
 from rankcheck.counterexamples import instance as instances
 from rankcheck.counterexamples import replay
 from rankcheck.counterexamples.judge import Judgement, judge
-from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt, result, shard
-from rankcheck.hunt.executors import Inline
-from rankcheck.hunt.job import Job, Target
+from rankcheck.errors import InputError
+from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt, report
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
 from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.parallel import Inline, Unfinished
 from rankcheck.verification.batching import BatchError
-
-from .test_journal import resummed
 
 pytestmark = pytest.mark.slow  # whole hunts
 
@@ -33,6 +31,13 @@ def told(found: Hunt) -> dict:
     return {
         k: v for k, v in data.items() if k not in ("seconds", "stages", "message", "certificate")
     }
+
+
+def head_of(claim, strategies) -> dict:
+    """The head of the journal of a hunt with seed 0."""
+    names = [strategy.name for strategy in strategies]
+    known = {"claim": claim.id, "statement_sha256": claim.statement_hash}
+    return known | {"seed": 0, "strategies": names}
 
 
 def test_a_counterexample_is_certified_and_made_small(hunted, tmp_path):
@@ -87,7 +92,7 @@ def test_what_cannot_be_certified_is_undecided(hunted, tmp_path):
 
 def test_a_proved_finding_outranks_an_undecided_one(hunted, tmp_path):
     seen: list[Progress] = []
-    found = hunt(hunted("half-ball"), 30, 2, folder=tmp_path, on_progress=seen.append)
+    found = hunt(hunted("half-ball"), 30, 2, folder=tmp_path, progress=seen.append)
     assert found.verdict == "refuted"
     assert found.violation.record.integers == (1,)
     assert "undecided" in [progress.found for progress in seen]
@@ -166,12 +171,8 @@ def test_interrupting_keeps_what_was_finished(hunted, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        hunt(claim, 60, folder=tmp_path, journal=path, on_progress=stop)
-    head = {
-        "claim": claim.id, "statement_sha256": claim.statement_hash, "seed": 0,
-        "strategies": [s.name for s in STANDARD],
-    }  # fmt: skip
-    journal = Journal(path, head)
+        hunt(claim, 60, folder=tmp_path, journal=path, progress=stop)
+    journal = Journal(path, head_of(claim, STANDARD))
     assert len(journal) == 7
     journal.close()
 
@@ -181,7 +182,7 @@ def test_the_seconds_of_a_journal_count_but_what_it_knows_is_taken_in(hunted, tm
     whole = hunt(claim, None, rounds=2, folder=tmp_path, strategies=QUICK, journal=path)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[-1]["seconds"] = 59.0
-    path.write_bytes(b"".join(resummed(line) for line in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     again = hunt(claim, 58, folder=tmp_path, strategies=QUICK, journal=path)
     assert again.seconds >= 59
     assert told(again) == told(whole)
@@ -190,9 +191,9 @@ def test_the_seconds_of_a_journal_count_but_what_it_knows_is_taken_in(hunted, tm
 class Loses(Inline):
     """Loses the first shard of each round."""
 
-    def run(self, shards, until):
-        yield shards[0], shard.Lost("did not end within 3 s")
-        yield from super().run(shards[1:], until)
+    def run(self, tasks, *options):
+        yield Unfinished(tasks[0], "did not end within 3 s")
+        yield from super().run(tasks[1:], *options)
 
 
 def test_a_hunt_with_lost_shards_is_undecided_and_continued(hunted, tmp_path):
@@ -200,25 +201,12 @@ def test_a_hunt_with_lost_shards_is_undecided_and_continued(hunted, tmp_path):
     claim, path = hunted("true"), tmp_path / "j.jsonl"
     arguments = {"rounds": 2, "folder": tmp_path, "strategies": QUICK}
     whole = hunt(claim, None, **arguments)
-    loses = Loses(claim, Job(Target.of(claim), tuple(QUICK)))
-    found = hunt(claim, None, **arguments, executor=loses, journal=path)
+    found = hunt(claim, None, **arguments, executor=Loses, journal=path)
     assert (found.verdict, found.lost) == ("undecided", 1)  # the first round is run here
     assert found.message.startswith("hunted.true is undecided: 1 shard did not end within 3 s\n")
     assert 0 < found.counts.evaluated < whole.counts.evaluated
     again = hunt(claim, None, **arguments, journal=path)
     assert told(again) == told(whole)
-
-
-def test_a_damaged_line_of_a_journal_is_named_and_its_shard_runs_again(hunted, tmp_path):
-    claim, path = hunted("true"), tmp_path / "j.jsonl"
-    arguments = {"rounds": 2, "folder": tmp_path, "strategies": QUICK, "journal": path}
-    whole = hunt(claim, None, **arguments)
-    lines = path.read_bytes().splitlines(keepends=True)
-    lines[2] = lines[2].replace(b'"evaluated":', b'"evaluated":9', 1)
-    path.write_bytes(b"".join(lines))
-    again = hunt(claim, None, **arguments)
-    assert told(again) == told(whole)
-    assert f"damaged in the journal {path} and left out: line 3;" in again.message
 
 
 def test_a_side_that_is_no_number_is_undecided(hunted, tmp_path):
@@ -244,7 +232,7 @@ def test_a_budget_ends_a_hunt_in_the_middle_of_a_shard(hunted, tmp_path):
 
 def test_progress_is_told_after_each_shard(hunted, tmp_path):
     seen: list[Progress] = []
-    found = hunt(hunted("deep"), 60, 1, rounds=2, folder=tmp_path, on_progress=seen.append)
+    found = hunt(hunted("deep"), 60, 1, rounds=2, folder=tmp_path, progress=seen.append)
     numbers = [progress.counts.evaluated for progress in seen]
     assert numbers == sorted(numbers)
     assert seen[-1].counts == found.counts
@@ -281,15 +269,15 @@ def test_a_strategy_of_ones_own_takes_part(hunted, tmp_path):
         ({"budget": None}, "neither a budget nor rounds is given"),
         ({"rounds": 0}, "received 0 rounds; a hunt has at least one"),
         ({"workers": 0}, "received 0 workers; a hunt has at least one"),
-        ({"executor": "slurm"}, "the executor is 'slurm'; a Dask scheduler is dask://host:port"),
-        ({"executor": 3}, "the executor is 3; an executor is"),
+        ({"executor": "slurm"}, "the executor is 'slurm'; .* dask://host:port"),
+        ({"executor": 0}, "the executor is 0; an executor is"),
         ({"strategies": []}, r"the strategies are \[\]; a hunt has at least one"),
         ({"strategies": [STANDARD[0]] * 2}, r"are \['corpus', 'corpus'\]; .* their names differ"),
         ({"device": "warp"}, "cannot use the device 'warp'"),
     ],
 )
 def test_arguments_out_of_range_are_refused(hunted, tmp_path, arguments, rule):
-    with pytest.raises(HuntError, match=rule):
+    with pytest.raises(InputError, match=rule):
         hunt(hunted("easy"), **{"budget": 5, "folder": tmp_path, **arguments})
 
 
@@ -334,7 +322,7 @@ def test_a_violation_that_is_none_when_it_is_judged_again_is_an_error(
     hunted, tmp_path, monkeypatch
 ):
     outside = Judgement("outside", 128)
-    monkeypatch.setattr(result, "Instance", lambda *given: SimpleNamespace(judgement=outside))
+    monkeypatch.setattr(report, "Instance", lambda *given: SimpleNamespace(judgement=outside))
     with pytest.raises(HuntError, match=r"of hunted\.easy, which is outside when it is judged"):
         hunt(hunted("easy"), 30, folder=tmp_path)
 

@@ -18,7 +18,7 @@ import math
 
 import torch
 
-from rankcheck.hunt.arena import Arena, OutOfTime, told
+from rankcheck.hunt.arena import Arena, OutOfTime, trouble
 from rankcheck.hunt.margins import Margins, join
 from rankcheck.hunt.sample import Sample, outside
 from rankcheck.hunt.strategies.base import Stage
@@ -294,7 +294,7 @@ class _Slopes:
                 self.lost[part] = True
             else:
                 left += [part[: len(part) // 2], part[len(part) // 2 :]]
-        self._arena.troubles[told("descend: a gradient", error)] += int(self.lost.sum()) - before
+        self._arena.troubles[trouble("descend: a gradient", error)] += int(self.lost.sum()) - before
         self.failed = bool(self.lost.all())
 
     def _of(self, record: Record, index: torch.Tensor) -> Slope:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import torch
 
-from rankcheck.hunt.arena import Arena, OutOfTime, told
+from rankcheck.hunt.arena import Arena, OutOfTime, trouble
 from rankcheck.hunt.sample import Sample, together
 from rankcheck.hunt.strategies.base import Stage
 from rankcheck.hunt.strategies.starts import starts, tidy, wide
@@ -46,7 +46,7 @@ class Perturb:
             except OutOfTime:
                 raise
             except Exception as error:
-                arena.troubles[told("perturb: the tight family", error)] += 1
+                arena.troubles[trouble("perturb: the tight family", error)] += 1
                 tight = None
             begin = begin if tight is None else together([tight, begin])
         perturb(arena, begin, seed_of(seed, "perturb"))
