@@ -112,10 +112,10 @@ def verify_claims(
 def _warm() -> None:
     """What takes seconds and is no matter of the files: torch, and the canaries."""
     import numpy  # noqa: F401
-    from hypothesis import find, strategies
+    from hypothesis import find, settings, strategies
 
     # When Hypothesis first sees numpy it looks through all that is in memory: little before torch.
-    find(strategies.none(), lambda _: True)
+    find(strategies.none(), lambda _: True, settings=settings(database=None))
 
     from rankcheck.verification.canaries import check_canaries
 

@@ -18,6 +18,7 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 import rankcheck
+import rankcheck.hunt
 from rankcheck.balls.array import FUNCTIONS, BallArray
 from rankcheck.catalogue.loader import PROJECT_PACKAGE
 from rankcheck.claims import registry
@@ -95,10 +96,12 @@ def quiet_world(monkeypatch, tmp_path):
 
     def short(*arguments, **options):
         asked = inspect.signature(real).bind(*arguments, **options).arguments
+        asked |= asked.get("settings", {})
         kept = {name: asked[name] for name in ("seed", "strategies") if name in asked}
         return real(asked["claim"], None, rounds=1, **kept)
 
-    monkeypatch.setattr(hunting, "hunt", short)
+    for module in (hunting, rankcheck.hunt):  # the door keeps what it has loaded
+        monkeypatch.setattr(module, "hunt", short)
     cluster = types.SimpleNamespace(scale=lambda jobs: None)
     for module, name in (("dask_jobqueue", "SLURMCluster"), ("distributed", "Client")):
         made = types.ModuleType(module)
