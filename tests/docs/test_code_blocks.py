@@ -100,8 +100,8 @@ def quiet_world(monkeypatch, tmp_path):
         kept = {name: asked[name] for name in ("seed", "strategies") if name in asked}
         return real(asked["claim"], None, rounds=1, **kept)
 
-    for module in (hunting, rankcheck.hunt):  # the door keeps what it has loaded
-        monkeypatch.setattr(module, "hunt", short)
+    for place in (hunting, rankcheck.hunt):  # the door keeps what it has loaded
+        monkeypatch.setattr(place, "hunt", short)
     cluster = types.SimpleNamespace(scale=lambda jobs: None)
     for module, name in (("dask_jobqueue", "SLURMCluster"), ("distributed", "Client")):
         made = types.ModuleType(module)
