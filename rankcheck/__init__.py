@@ -27,9 +27,10 @@ if TYPE_CHECKING:
         statistical,
         step,
     )
+    from rankcheck.claims.disjunctions import any_of
     from rankcheck.claims.erratum import Erratum
     from rankcheck.claims.reference import Reference, paper
-    from rankcheck.claims.relations import Relation, any_of, eq, leq, lt
+    from rankcheck.claims.relations import Relation, eq, leq, lt
     from rankcheck.errors import ClaimFalse
     from rankcheck.hunt.guarding import verify_claim
     from rankcheck.networks.network import Network
@@ -85,9 +86,10 @@ __getattr__ = door(
             "statistical",
             "step",
         ),
+        "rankcheck.claims.disjunctions": ("any_of",),
         "rankcheck.claims.erratum": ("Erratum",),
         "rankcheck.claims.reference": ("Reference", "paper"),
-        "rankcheck.claims.relations": ("Relation", "any_of", "eq", "leq", "lt"),
+        "rankcheck.claims.relations": ("Relation", "eq", "leq", "lt"),
         "rankcheck.errors": ("ClaimFalse",),
         "rankcheck.hunt.guarding": ("verify_claim",),
         "rankcheck.networks.network": ("Network",),

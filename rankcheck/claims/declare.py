@@ -328,12 +328,9 @@ def _claim(function: Callable[..., Any], *, reference: object, **attributes: Any
 def _uncheckable(function: Callable[..., Any]) -> Body:
     """The body of a cited statement, which has none."""
 
+    @functools.wraps(function)
     def body() -> tuple[Relation, ...]:
         raise TypeError("a cited statement has no body to evaluate")
 
-    body.__name__, body.__doc__, body.__module__ = (
-        function.__name__,
-        function.__doc__,
-        function.__module__,
-    )
+    del body.__wrapped__  # its signature and its text are those of `body`
     return body

@@ -1,4 +1,4 @@
-"""What a claim body returns: `leq(lhs, rhs)`, `lt(lhs, rhs)`, `eq(lhs, rhs)`, or `any_of` these.
+"""What a claim body returns: `leq(lhs, rhs)`, `lt(lhs, rhs)` or `eq(lhs, rhs)`.
 
 A relation holds two sides, of shape `(*B)` or wider (further axes are entries of one instance: the
 relation has to hold in all of them). It measures how far the sides are from satisfying it, and
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypedDict, Unpack, cast
 
 import numpy as np
 import torch
@@ -20,6 +20,8 @@ from rankcheck.claims import tolerances
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.instances.source import truth
 from rankcheck.linalg import Array, Number
+
+__all__ = ["NoTruthValue", "Options", "Relation", "eq", "leq", "lt", "widened"]
 
 #: The integers that a tensor can hold.
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
@@ -111,7 +113,7 @@ class Relation:
         """Where the relation is asserted, of the shape of the sides."""
         if self.where is None:
             return torch.ones(tuple(self.lhs.shape), dtype=torch.bool, device=self.lhs.device)
-        return _widened(self.where, tuple(self.lhs.shape))
+        return widened(self.where, tuple(self.lhs.shape))
 
     def violated(self) -> torch.Tensor:
         """Where the relation fails by more than the tolerance.
@@ -186,222 +188,59 @@ class Relation:
         return replace(self, rhs=torch.where(self.rhs == end, self.rhs, self.rhs + by))
 
 
-@dataclass(frozen=True, eq=False)
-class AnyOf(Relation):
-    """At each entry one of several relations holds, or is not asserted; see `any_of`.
+class Options(TypedDict, total=False):
+    """The keywords of `leq`, `lt` and `eq`; see `Relation`, and `tolerances` for the band."""
 
-    Attributes:
-        alternatives: the relations, with sides of one shape.
-        choice: what `nearest` is; on balls, which are not compared here, zeros.
-    """
-
-    alternatives: tuple[Relation, ...] = ()
-    choice: Any = None
-
-    @property
-    def parts(self) -> tuple[Relation, ...]:
-        return self.alternatives
-
-    @property
-    def nearest(self) -> torch.Tensor:
-        return cast(torch.Tensor, self.choice)
-
-    @property
-    def excess(self) -> Array:
-        return _chosen(self.choice, [part.excess for part in self.parts])
-
-    @property
-    def size(self) -> Array:
-        return _chosen(self.choice, [part.size for part in self.parts])
-
-    @property
-    def tolerance(self) -> torch.Tensor:
-        return _chosen(self.choice, [part.tolerance for part in self.parts])
-
-    @property
-    def exact(self) -> bool:
-        return all(part.exact for part in self.parts)
-
-    @property
-    def asserted(self) -> torch.Tensor:
-        """Where the disjunction is asserted: where each of its parts is."""
-        asserted = super().asserted
-        for part in self.parts:
-            asserted = asserted & part.asserted
-        return asserted
-
-    def violated(self) -> torch.Tensor:
-        """Where all parts fail."""
-        violated = self.asserted
-        for part in self.parts:
-            violated = violated & part.violated()
-        return violated
-
-    def strengthened(self, by: float = tolerances.STRENGTHENING) -> Relation:
-        """The derived mutant: that of each part."""
-        mutants = (part.strengthened(by) for part in self.parts)
-        return any_of(*mutants, label=self.label, where=self.where)
-
-    def over(self, batch: tuple[int, ...]) -> Relation:
-        if self.lhs.ndim >= len(batch):
-            return self
-        parts = (part.over(batch) for part in self.parts)
-        return any_of(*parts, label=self.label, where=self.where)
+    label: str
+    where: Any | None
+    scale: Array | None
+    error: Array | None
+    terms: int
 
 
-def leq(
-    lhs: Array | Number,
-    rhs: Array | Number,
-    *,
-    label: str = "",
-    where: Any | None = None,
-    scale: Array | None = None,
-    error: Array | None = None,
-    terms: int = tolerances.TERMS,
-) -> Relation:
-    """Assert `lhs <= rhs`; see `Relation` for the keywords and `tolerances` for the band.
+def leq(lhs: Array | Number, rhs: Array | Number, **options: Unpack[Options]) -> Relation:
+    """Assert `lhs <= rhs`; the keywords are `Options`.
 
     Raises:
         TypeError: if neither side is an array, nor both an integer; or `where` is no condition.
         ValueError: if the shapes do not broadcast.
     """
-    return _relation("leq", lhs, rhs, label, where, scale, error, terms)
+    return _relation("leq", lhs, rhs, **options)
 
 
-def lt(
-    lhs: Array | Number,
-    rhs: Array | Number,
-    *,
-    label: str = "",
-    where: Any | None = None,
-    scale: Array | None = None,
-    error: Array | None = None,
-    terms: int = tolerances.TERMS,
-) -> Relation:
-    """Assert `lhs < rhs`; see `Relation` for the keywords.
+def lt(lhs: Array | Number, rhs: Array | Number, **options: Unpack[Options]) -> Relation:
+    """Assert `lhs < rhs`; the keywords are `Options`.
 
     Equal sides refute it. Where floats are equal or in the wrong order, balls decide: sides that
     differ by less than the smallest balls can tell are undecided, unless both are exact.
 
     Raises:
-        TypeError: if neither side is an array, nor both an integer; or `where` is no condition.
-        ValueError: if the shapes do not broadcast.
+        TypeError: as `leq`.
+        ValueError: as `leq`.
     """
-    return _relation("lt", lhs, rhs, label, where, scale, error, terms)
+    return _relation("lt", lhs, rhs, **options)
 
 
-def eq(
-    lhs: Array | Number,
-    rhs: Array | Number,
-    *,
-    label: str = "",
-    where: Any | None = None,
-    scale: Array | None = None,
-    error: Array | None = None,
-    terms: int = tolerances.TERMS,
-) -> Relation:
-    """Assert `lhs == rhs`; see `Relation` for the keywords and `tolerances` for the band.
+def eq(lhs: Array | Number, rhs: Array | Number, **options: Unpack[Options]) -> Relation:
+    """Assert `lhs == rhs`; the keywords are `Options`.
 
     Raises:
-        TypeError: if neither side is an array, nor both an integer; or `where` is no condition.
-        ValueError: if the shapes do not broadcast.
+        TypeError: as `leq`.
+        ValueError: as `leq`.
     """
-    return _relation("eq", lhs, rhs, label, where, scale, error, terms)
-
-
-def any_of(*relations: Relation, label: str = "", where: Any | None = None) -> Relation:
-    """Assert that at each entry at least one of the relations holds.
-
-    They are broadcast to one shape first; one of shape `(*B)` beside one of shape `(*B, n)` stands
-    for all n entries. Each keeps its own `scale`, `error`, `terms` and label. Where the `where` of
-    one is false, that one says nothing false, so the disjunction is not asserted there.
-
-    >>> x = torch.tensor([0.0, 1.5, 3.0], dtype=torch.float64)
-    >>> any_of(leq(x, 1), leq(2, x)).violated().tolist()
-    [False, True, False]
-
-    Raises:
-        TypeError: if there is no relation, or an argument is none; or `where` is no condition.
-        ValueError: if the shapes do not broadcast.
-    """
-    if not relations or not all(isinstance(relation, Relation) for relation in relations):
-        received = ", ".join(type(relation).__name__ for relation in relations) or "nothing"
-        raise TypeError(
-            f"any_of received {received}; it takes relations: leq(...), lt(...), eq(...)"
-        )
-    parts = _of_one_shape([part for relation in relations for part in _alternatives(relation)])
-    first = parts[0]
-    where = None if where is None else truth(where, "where=")
-    if any(is_ball(side) for part in parts for side in (part.lhs, part.rhs)):
-        lhs, rhs, choice = first.lhs, first.rhs, first.nearest
-    else:
-        choice = torch.stack([_order(part) for part in parts]).argmin(0)
-        lhs = _chosen(choice, [part.lhs for part in parts])
-        rhs = _chosen(choice, [part.rhs for part in parts])
-    return AnyOf("any_of", lhs, rhs, where=where, label=label, alternatives=parts, choice=choice)
-
-
-def _alternatives(relation: Relation) -> tuple[Relation, ...]:
-    """The parts of a relation, under its own hypothesis."""
-    if relation.where is None or not isinstance(relation, AnyOf):
-        return relation.parts
-    return tuple(replace(part, where=relation.asserted) for part in relation.parts)
-
-
-def _of_one_shape(parts: list[Relation]) -> tuple[Relation, ...]:
-    """Relations with their sides broadcast to one shape; what belongs to a side goes with it."""
-    shapes = [tuple(part.lhs.shape) for part in parts]
-    shape = max(shapes, key=len)
-    for other in shapes:
-        if other != shape[: len(other)]:
-            try:
-                shape = np.broadcast_shapes(shape, other)
-            except ValueError as error:
-                raise ValueError(
-                    f"the parts of any_of broadcast to one shape; received {shapes}"
-                ) from error
-
-    def wide(array: Any) -> Any:
-        return None if array is None else _widened(_array_of(array), shape)
-
-    return tuple(
-        replace(
-            part,
-            lhs=wide(part.lhs),
-            rhs=wide(part.rhs),
-            scale=wide(part.scale),
-            error=wide(part.error),
-            where=None if part.where is None else wide(part.asserted),
-        )
-        for part in parts
-    )
-
-
-def _order(part: Relation) -> torch.Tensor:
-    """How far a part is from holding: at least 0 exactly where it fails."""
-    relative = part.beyond().detach()
-    slack = part.excess.detach().double() / part.size.detach().double().clamp(min=1e-300)
-    slack = slack.nan_to_num(nan=-torch.inf).clamp(max=0.0) - 1
-    return torch.where(part.violated(), relative, torch.where(part.asserted, slack, -torch.inf))
-
-
-def _chosen(choice: torch.Tensor, arrays: list[Any]) -> Any:
-    """By entry, that of the arrays whose number is the choice."""
-    chosen = arrays[0]
-    for number, array in enumerate(arrays[1:], 1):
-        chosen = torch.where(choice == number, array, chosen)
-    return chosen
+    return _relation("eq", lhs, rhs, **options)
 
 
 def _relation(
     kind: RelationKind,
     lhs: Array | Number,
     rhs: Array | Number,
-    label: str,
-    where: Any | None,
-    scale: Array | None,
-    error: Array | None,
-    terms: int,
+    *,
+    label: str = "",
+    where: Any | None = None,
+    scale: Array | None = None,
+    error: Array | None = None,
+    terms: int = tolerances.TERMS,
 ) -> Relation:
     where = None if where is None else truth(where, "where=")
     like: Array | None = next((s for s in (lhs, rhs) if is_ball(s)), None)
@@ -475,11 +314,7 @@ def _exactly(side: Array, integer: int | None) -> BallArray:
     return cast(BallArray, exact.expand(tuple(side.shape)))
 
 
-def _array_of(value: Any) -> Array:
-    return value if is_ball(value) else torch.as_tensor(value)
-
-
-def _widened(array: Any, shape: tuple[int, ...]) -> Any:
+def widened(array: Any, shape: tuple[int, ...]) -> Any:
     """Give an array of shape `(*B)` the trailing axes of a shape, or broadcast it."""
     extra = len(shape) - array.ndim
     if extra > 0 and array.ndim and tuple(array.shape) == shape[: array.ndim]:
