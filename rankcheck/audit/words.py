@@ -226,14 +226,14 @@ def _neurons(audit: Audit) -> list[str]:
 
 
 def _unsaid(audit: Audit) -> list[str]:
-    """What cannot be sentences."""
+    """What cannot be said."""
     sentences = []
     data = audit.data
     if audit.model.slope == 1:
         sentences.append("The activation is the identity, so the network is an affine map.")
     if data is None:
         sentences.append(
-            f"There are no data, so nothing is sentences of Jacobians, kernels and neurons; k = "
+            f"There are no data, so nothing is said of Jacobians, kernels and neurons; k = "
             f"{audit.rank} is the numerical rank that most weights have."
         )
     elif data.undecided:

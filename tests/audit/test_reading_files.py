@@ -3,6 +3,7 @@
 import itertools
 import math
 import os
+import pickle
 import random
 import socket
 import struct
@@ -15,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from rankcheck.audit.model import ModelError
-from rankcheck.audit.reading import model_of, read_model, write_model
+from rankcheck.audit.reading import model_of, read_model, torch_file, write_model
 from rankcheck.audit.reading.order import ordered
 from rankcheck.errors import InputError
 from rankcheck.networks import Network
@@ -346,6 +347,25 @@ def test_archives_that_lie(tmp_path, change, match):
     path = saved(tmp_path / "m.pt", {"weight": torch.arange(64.0).reshape(8, 8)})
     with pytest.raises(ModelError, match=match):
         read_model(rewritten(path, change))
+
+
+def filled_later():
+    lists = [[] for _ in range(60)]
+    for one, two in itertools.pairwise(lists):
+        one += [two, two]
+    return lists
+
+
+@pytest.mark.parametrize("wrap", [lambda x: (x, x), lambda x: [x, x], lambda x: {1: x, 2: x}])
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_what_shares_its_parts_again_and_again_is_refused(wrap, protocol):
+    value = (1, 2)
+    for _ in range(60):
+        value = wrap(value)
+    for each in (value, filled_later()):
+        assert torch_file._largest(pickle.dumps(each, protocol)) > 2.0**50
+    groups = [(0.9, 0.999)] * 500  # as optimisers share them
+    assert torch_file._largest(pickle.dumps(groups, protocol)) < 2.0**12
 
 
 def test_compressed_and_damaged_archives(tmp_path):

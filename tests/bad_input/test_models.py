@@ -12,7 +12,7 @@ from rankcheck.audit.model import ModelError
 from rankcheck.audit.reading import model_of, read_model
 
 from .cases import cases, refused
-from .strategies import ODD_NUMBERS, ODD_TEXTS, STRANGE, WHOLE_TEXTS, mutated, torn
+from .strategies import ODD_TEXTS, STRANGE, WHOLE_TEXTS, mutated, torn
 from .trained import DATA, MODELS, content, repacked
 
 
@@ -141,43 +141,6 @@ def test_a_state_dict_that_does_not_fit(folder, data):
         return
     slope = data.draw(st.sampled_from([None, None, 0.5, 1]))
     check(folder / "m.pt", (folder / "m.pt").read_bytes(), slope)
-
-
-LAYERS = st.sampled_from(
-    [
-        lambda: torch.nn.Linear(2, 2),
-        lambda: torch.nn.Linear(2, 2),
-        lambda: torch.nn.Linear(2, 3, bias=False),
-        lambda: torch.nn.Linear(3, 2).double(),
-        lambda: torch.nn.Linear(2, 2).half(),
-        lambda: torch.nn.Linear(2, 2, device="meta"),
-        torch.nn.ReLU,
-        torch.nn.ReLU,
-        lambda: torch.nn.LeakyReLU(0.1),
-        lambda: torch.nn.LeakyReLU(-3.0),
-        torch.nn.Identity,
-        torch.nn.Dropout,
-        lambda: torch.nn.BatchNorm1d(2),
-        lambda: torch.nn.BatchNorm1d(3, affine=False),
-        lambda: torch.nn.BatchNorm1d(2, track_running_stats=False),
-        lambda: torch.nn.BatchNorm1d(2, eps=-2.0),
-        torch.nn.Flatten,
-        torch.nn.Tanh,
-        lambda: torch.nn.Softmax(-1),
-        lambda: torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()),
-        torch.nn.Sequential,
-        lambda: torch.nn.LazyLinear(2),
-    ]
-)
-
-
-@cases(100)
-@given(st.lists(LAYERS, max_size=5), st.booleans(), st.none() | ODD_NUMBERS)
-def test_modules_that_are_no_networks(layers, training, slope):
-    module = torch.nn.Sequential(*(make() for make in layers)).train(training)
-    made = []
-    said = refused("modules", (ModelError,), lambda: made.append(model_of(module, slope=slope)))
-    one_line(said, made)
 
 
 @cases(30)
