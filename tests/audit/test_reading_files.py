@@ -350,7 +350,7 @@ def test_archives_that_lie(tmp_path, change, match):
 
 
 def filled_later():
-    lists = [[] for _ in range(60)]
+    lists: list[list] = [[] for _ in range(60)]
     for one, two in itertools.pairwise(lists):
         one += [two, two]
     return lists
