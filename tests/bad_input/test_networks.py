@@ -1,8 +1,6 @@
 """Networks of arrays that do not fit: a rule in words, or a network that computes."""
 
-import pytest
 import torch
-from hypothesis import given
 from hypothesis import strategies as st
 
 from rankcheck.balls import BallArray
@@ -27,50 +25,41 @@ def layers(draw):
     return weights, biases
 
 
-@pytest.mark.slow
-@cases(150)
-@given(layers(), SLOPES, st.sampled_from([Network, Network.of, Network.unchecked_slope]))
+MAKERS = st.sampled_from([Network, Network.of, Network.unchecked_slope])
+
+
+@cases(150, parts=layers(), slope=SLOPES, make=MAKERS)
 def test_a_network_is_made_or_the_rule_is_said(parts, slope, make):
-    weights, biases = parts
     made = []
-    refused("networks", KINDS, lambda: made.append(make(weights, biases, slope)))
+    refused("", KINDS, lambda: made.append(make(*parts, slope)))
     for net in made:
         assert all(w.ndim >= 2 for w in net.weights)
         assert [w.shape[:-1] for w in net.weights] == [b.shape for b in net.biases]
-        assert all(
-            bool(torch.isfinite(a).all())
-            for a in (*net.weights, *net.biases)
-            if not isinstance(a, BallArray)
-        )
+        floats = [a for a in (*net.weights, *net.biases) if not isinstance(a, BallArray)]
+        assert all(bool(torch.isfinite(a).all()) for a in floats)
         if make is not Network.unchecked_slope:
             assert bool(torch.as_tensor(abs(net.slope) < 1).all())
         assert net(torch.ones(*net.batch, net.widths[0], dtype=torch.float64)) is not None
 
 
-@pytest.mark.slow
-@cases(30)
-@given(st.lists(arrays(2, 2), max_size=2) | STRANGE, SLOPES)
+@cases(30, weights=st.lists(arrays(2, 2), max_size=2) | STRANGE, slope=SLOPES)
 def test_a_network_without_biases(weights, slope):
-    refused("networks", KINDS, lambda: Network.linear(weights, slope))
+    refused("", KINDS, lambda: Network.linear(weights, slope))
 
 
-@pytest.mark.slow
-@cases(80)
-@given(arrays(2) | arrays(4, 2), st.sampled_from(POINTS))
+@cases(80, x=arrays(2) | arrays(4, 2), method=st.sampled_from(POINTS))
 def test_points_fit_or_the_rule_is_said(x, method):
     net = Network.of([[[1, 2], [0, 1], [-1, 1]], [[1, 1, 1]]])
-    refused("points", KINDS, lambda: getattr(net, method)(x))
+    refused("", KINDS, lambda: getattr(net, method)(x))
 
 
-@pytest.mark.slow
-@cases(30)
-@given(
-    st.sampled_from(["after", "merged_after", "parallel", "add"]),
-    STRANGE | st.just(Network.of([[[1]]])),
-)
+PARTNERS = ("after", "merged_after", "parallel", "add")
+
+
+@cases(30, method=st.sampled_from(PARTNERS), partner=STRANGE | st.just(Network.of([[[1]]])))
 def test_partners_fit_or_the_rule_is_said(method, partner):
     net = Network.of([[[1, 2]], [[1]]])
-    refused("partners", KINDS, lambda: getattr(net, method)(partner))
+    refused("", KINDS, lambda: getattr(net, method)(partner))
 
 
 def test_what_is_not_a_number_is_no_place_where_a_network_is_differentiable():
