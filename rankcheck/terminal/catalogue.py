@@ -26,6 +26,8 @@ def lines(entries: Sequence[Entry], stream: TextIO, width: int | None) -> list[s
         tuple(readable(cell, stream) for cell in (entry.id, entry.kind, _where(entry), entry.title))
         for entry in entries
     ]
+    if not table:
+        return []
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     if width is not None:
         name, kind, place, title = widths

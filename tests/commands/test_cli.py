@@ -233,6 +233,10 @@ def test_a_malformed_claim_is_named_by_list_and_hunt(mine, command):
     assert listed == ["t.cited", "t.doubled", "t.mistaken", "t.square"]
     assert re.fullmatch(r"rankcheck: mine\.py:\d+: t\.bad: [^\n]*\n", err)
     assert command("show", "mine.py")[0] == 2
+    mine(BAD)
+    code, out, err = command("list", "mine.py")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    mine(GOOD, BAD, MISTAKEN)
     for name in ("t.bad", "t.mistaken"):
         for line in (
             ["hunt", f"mine.py::{name}", "--budget", 0.1],
