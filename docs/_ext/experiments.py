@@ -1,65 +1,70 @@
-"""The pages of the experiments, from their recorded results.
+"""What the pages of the experiments show of the recorded results.
 
-For each experiment that is recorded, a page and its figures in `docs/experiments/`, and a row of
-the table in `docs/experiments.md`. Nothing is trained. A test fails if the pages are not those of
-the records.
+For each experiment that is recorded its figures in `docs/experiments/`, and on its page, which is
+written by hand, the findings and where the numbers come from; and a row of the table in
+`docs/experiments.md`. Nothing is trained. A test fails if they are not those of the records.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from written import plain
 
-from rankcheck.errors import InstallationError
+from rankcheck.errors import InputError, InstallationError
 from rankcheck.experiments.base import Experiment, Finding
 from rankcheck.experiments.known import NAMES, experiment
 from rankcheck.experiments.records import RECORDED, recorded
 from rankcheck.experiments.result import Result, Run
 from rankcheck.report.charts.experiments import figures
-from rankcheck.report.charts.picture import Picture
+from rankcheck.report.charts.experiments.drawing import written
 from rankcheck.report.experiments import AGREES
 from rankcheck.report.figures import figure
-from rankcheck.report.standalone import standalone
 
-__all__ = ["BEGIN", "END", "files", "main", "page", "table", "with_table"]
+__all__ = ["drawn", "findings", "main", "pages", "record", "table", "with_block"]
 
 FOLDER = Path(__file__).parents[1]
-#: Between these lines of `docs/experiments.md` stands the table.
-BEGIN, END = "<!-- begin of the table -->", "<!-- end of the table -->"
 _FORMULA = re.compile(r"(\$[^$]+\$|`[^`]+`)")
 
 
-def files() -> dict[str, str]:
-    """All files of `docs/experiments/`, by name, and `../experiments.md`."""
-    out, shown = {}, []
-    for name in NAMES:
-        if not (RECORDED / f"{name}.json").exists():
-            continue
-        made, result = experiment(name), recorded(name)
-        drawn = figures(result)
-        for picture in drawn:
-            out[f"{name}-{picture.name}.svg"] = standalone(picture)
-        out[f"{name}.md"] = page(made, result, drawn)
-        shown.append((made, result))
+def pages() -> dict[str, str]:
+    """The pages by name, with what they show of the records."""
+    shown = [
+        (experiment(name), recorded(name)) for name in NAMES if (RECORDED / f"{name}.json").exists()
+    ]
     text = (FOLDER / "experiments.md").read_text(encoding="utf-8")
-    return out | {"../experiments.md": with_table(text, table(shown))}
+    out = {"experiments.md": with_block(text, "table", table(shown))}
+    for made, result in shown:
+        name = f"experiments/{made.name}.md"
+        text = (FOLDER / name).read_text(encoding="utf-8")
+        text = with_block(text, "findings", "\n".join(findings(made, result)) + "\n")
+        out[name] = with_block(text, "record", "\n".join(record(result)) + "\n")
+    return out
 
 
-def with_table(text: str, rows: str) -> str:
-    """The page of all experiments with this table.
+def drawn(name: str) -> dict[str, str]:
+    """The figures of a recorded result: SVG files by name."""
+    return {
+        f"{name}-{each}.svg": written(one, "svg").decode()
+        for each, one in figures(recorded(name)).items()
+    }
+
+
+def with_block(text: str, name: str, block: str) -> str:
+    """A page with this between the two lines that name its place.
 
     Raises:
-        ValueError: if the page has no place for it.
+        ValueError: if the page has no such lines.
     """
-    before, found, rest = text.partition(BEGIN)
-    _, other, after = rest.partition(END)
+    begin, end = (f"<!-- {word} of the {name} -->" for word in ("begin", "end"))
+    before, found, rest = text.partition(begin)
+    _, other, after = rest.partition(end)
     if not (found and other):
-        raise ValueError(f"docs/experiments.md has no lines {BEGIN!r} and {END!r} for its table")
-    return f"{before}{BEGIN}\n\n{rows}\n{END}{after}"
+        raise ValueError(f"the page has no lines {begin!r} and {end!r}")
+    return f"{before}{begin}\n\n{block}\n{end}{after}"
 
 
 def table(shown: Iterable[tuple[Experiment, Result]]) -> str:
@@ -84,42 +89,11 @@ def table(shown: Iterable[tuple[Experiment, Result]]) -> str:
     return "\n".join([_row(head), _row(["---"] * len(head)), *lines, "", *tree]) + "\n"
 
 
-def page(made: Experiment, result: Result, drawn: Sequence[Picture]) -> str:
-    """The page of one experiment, as Markdown."""
-    return "\n".join(_lines(made, result, drawn)) + "\n"
-
-
-def _lines(made: Experiment, result: Result, drawn: Sequence[Picture]) -> Iterator[str]:
-    yield f"# {plain(made.title)}\n"
-    yield f"`{made.name}` · {plain(made.place)} · [all experiments](../experiments.md)\n"
-    yield "## What is at stake\n"
-    yield f"{made.question.strip()}\n"
-    yield "## What came out\n"
-    for picture in drawn[:1]:
-        yield from _figure(made, picture)
-    found = made.compared(result)
+def findings(made: Experiment, result: Result) -> Iterator[str]:
+    """The quantities of a result beside the printed ones, as the lines of a table."""
     yield _row(("quantity", "in print", "here", "as printed"))
     yield _row(["---"] * 4)
-    yield from (_row(_finding(one)) for one in found)
-    yield ""
-    if any(one.note for one in found):
-        yield "Notes:\n"
-        yield from (f"- {plain(one.quantity)}: {plain(one.note)}" for one in found if one.note)
-        yield ""
-    for picture in drawn[1:]:
-        yield from _figure(made, picture)
-    if made.differences:
-        yield "## How it differs from the document's experiment\n"
-        yield from (f"- {plain(one)}" for one in made.differences)
-        yield ""
-    yield "## Where the numbers come from\n"
-    yield from _provenance(result)
-
-
-def _figure(made: Experiment, picture: Picture) -> Iterator[str]:
-    name = f"{made.name}-{picture.name}.svg"
-    yield f"![{plain(picture.title)}]({name})\n"
-    yield f"{picture.caption.strip()}\n"
+    yield from (_row(_finding(one)) for one in made.compared(result))
 
 
 def _finding(found: Finding) -> tuple[str, ...]:
@@ -127,7 +101,8 @@ def _finding(found: Finding) -> tuple[str, ...]:
     return (*map(_cell, texts), AGREES[found.agrees])
 
 
-def _provenance(result: Result) -> Iterator[str]:
+def record(result: Result) -> Iterator[str]:
+    """Where the numbers come from."""
     versions = ", ".join(f"{name} {number}" for name, number in result.versions.items())
     yield f"```\n{result.command}\n```\n"
     yield (
@@ -195,21 +170,17 @@ def _cell(text: str) -> str:
     return "".join(parts)
 
 
-def write(made: Mapping[str, str], folder: Path) -> None:
-    """Make the Markdown and the figures of a folder those of `made`; others are removed."""
-    folder.mkdir(exist_ok=True)
-    for path in [*folder.glob("*.md"), *folder.glob("*.svg")]:
-        if path.name not in made:
-            path.unlink()
-    for name, text in made.items():
-        (folder / name).write_text(text, encoding="utf-8")
-
-
 def main() -> int:
-    """Write the pages; the exit code is 1 if a record cannot be read."""
+    """Write the pages and the figures; the exit code is 1 if a record cannot be read."""
     try:
-        write(files(), FOLDER / "experiments")
-    except InstallationError as error:
+        for name, text in pages().items():
+            (FOLDER / name).write_text(text, encoding="utf-8")
+        for path in (FOLDER / "experiments").glob("*.svg"):
+            path.unlink()
+        for path in RECORDED.glob("*.json"):
+            for name, text in drawn(path.stem).items():
+                (FOLDER / "experiments" / name).write_text(text, encoding="utf-8")
+    except (InputError, InstallationError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

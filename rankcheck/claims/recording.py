@@ -64,13 +64,13 @@ class Recording(Protocol):
         """Why these runs are not what the experiment, as it is now, would have made; sentences."""
 
     def again(
-        self, seed: int, folder: Path, told: Callable[[float], None]
+        self, seed: int, folder: Path, progress: Callable[[float], None]
     ) -> AbstractContextManager[Provenance]:
         """Make the experiment again; inside the context the generator yields the new runs.
 
         Args:
-            folder: keeps what is finished, so that one that was interrupted goes on.
-            told: called with the share that is done, in [0, 1].
+            folder: keeps what is finished, which is not done again.
+            progress: called with the share that is done, in [0, 1].
 
         Raises:
             InputError, OSError: if it cannot be made.

@@ -5,12 +5,11 @@ costs. `small` takes minutes, `paper` has the size of the document's own experim
 shown beside the printed one; the folder keeps it as result.json, with the figures and the trained
 networks, which `rankcheck audit` reads.
 
-An experiment that was interrupted, in whatever way, goes on with the same command, to the same
-result. The number of workers changes no digit. A result that is there is shown again.
+Parts that are finished are kept: after an interruption the same command does the others. The number
+of workers changes no digit. A result that is there is shown again. Figures need matplotlib.
 
 Exit codes: 0 done; 1 a theorem fails on a trained network, which shows a bug of rankcheck; 2 wrong
-input; 4 a part cannot be finished: its training diverged, or its worker died twice; 130
-interrupted.
+input; 4 a part cannot be finished: its training diverged, or its worker died; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -61,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if args.name is None:
         return _list()
     made = experiment(args.name)
-    from rankcheck.experiments.run import planned
-    from rankcheck.experiments.workers import PartError
+    from rankcheck.experiments.run import PartError, planned
     from rankcheck.terminal.experiment import ExperimentDisplay
 
     parts = planned(made, args.scale, args.seed)
@@ -74,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
             result = _run(args, folder, parts, shown)
     except KeyboardInterrupt:
         shown.say(
-            f"interrupted: {len(shown.done)} of {len(parts)} parts are done; the same command goes "
-            "on from there"
+            f"interrupted: {len(shown.done)} of {len(parts)} parts are done and kept; the same "
+            "command does the others"
         )
         raise
     except PartError as error:
@@ -131,8 +129,7 @@ def _run(
         device=args.device,
         folder=folder,
         workers=default_workers(len(parts)) if args.workers is None else args.workers,
-        told=shown.told,
-        noticed=shown.noticed,
+        progress=shown.progress,
     )
 
 
@@ -154,21 +151,22 @@ def _findings(made: Experiment, result: Result, folder: Path) -> list[Finding]:
 
 
 def _draw(result: Result, folder: Path, shown: ExperimentDisplay) -> None:
-    """Draw the figures, all of them or none; those that are there are kept.
+    """Draw the figures, if matplotlib is there; those that are there are kept.
 
     Raises:
         OSError: if they cannot be written.
     """
     figures = folder / "figures"
     if not figures.is_dir():
-        from rankcheck.report.standalone import write_figures
+        from rankcheck.report.charts.experiments import write_figures
 
         begun = folder / ".figures"
-        if begun.is_symlink():
-            begun.unlink()
         shutil.rmtree(begun, ignore_errors=True)
-        begun.mkdir()
-        write_figures(result, begun)
+        try:
+            write_figures(result, begun)
+        except InputError as error:
+            shown.say(f"no figures: {error}")
+            return
         begun.rename(figures)
     shown.say(f"figures: {figures}")
 

@@ -1,8 +1,9 @@
 """Experiments: the training runs behind the figures of the documents, remade and recorded.
 
 What lives here: the experiments (`figures/`, one a file), what they share (`base`, `stack`,
-`training`, `audited`), how they are run (`run`, `workers`) and kept (`folder`), the results of
-scale `small` (`recorded/`), and what claims about them need (`claims`, `recording`, `statistics`).
+`training`, `audited`), how they are run (`run`) and kept (`folder`), the results of scale `small`
+(`recorded/`), what claims about them need (`claims`, `recording`, `statistics`), and what people
+have written of them (`pages`).
 How a result is shown is `terminal` and `report`.
 May import: everything below it, `audit` among them.
 """
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from rankcheck.experiments.known import NAMES, experiment
     from rankcheck.experiments.records import recorded
     from rankcheck.experiments.result import Result, Run
-    from rankcheck.experiments.run import run_experiment
-    from rankcheck.experiments.workers import PartError
+    from rankcheck.experiments.run import PartError, run_experiment
 
 __all__ = [
     "NAMES",
@@ -41,7 +41,6 @@ __getattr__ = door(
         ".known": ("NAMES", "experiment"),
         ".records": ("recorded",),
         ".result": ("Result", "Run"),
-        ".run": ("run_experiment",),
-        ".workers": ("PartError",),
+        ".run": ("PartError", "run_experiment"),
     },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from torch import Tensor
 
@@ -12,17 +12,20 @@ from rankcheck.audit.model import Model
 from rankcheck.audit.reading import write_model
 from rankcheck.audit.result import Audit
 from rankcheck.audit.run import audit
+from rankcheck.audit.theorems.check import Finding
 from rankcheck.experiments.base import Part, Place
 from rankcheck.experiments.result import AuditFacts, Run
 from rankcheck.experiments.stack import Stack
 from rankcheck.networks.network import Network
 
-__all__ = ["Measure", "Measured", "audited", "keep_network", "measured_runs"]
+__all__ = ["Measure", "Measured", "audited", "keep_network", "measured_runs", "short"]
 
 #: `Run.measured` and `Run.drawn`.
 Measured: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
 #: Measures a network; called with the number of its run in the part, the network, and its audit.
 Measure: TypeAlias = Callable[[int, Network, Audit], Measured]
+#: The share of a part that its training is.
+_TRAINED = 0.85
 
 
 def measured_runs(
@@ -31,14 +34,11 @@ def measured_runs(
     stack: Stack,
     points: Iterable[Tensor],
     measure: Measure,
-    *,
-    begin: float,
 ) -> list[Run]:
     """The runs of a part whose networks are trained: each is kept, audited and measured.
 
     Args:
         points: of each run, the data of its audit, (N, n_0) in float64.
-        begin: the share of the part that the training was, in [0, 1].
 
     Raises:
         ValueError: unless there are points for each run.
@@ -50,20 +50,22 @@ def measured_runs(
         facts, whole = audited(net, X, device=place.device)
         measured, drawn = measure(number, net, whole)
         runs.append(Run(part.name, seed, part.settings, measured, facts, drawn))
-        place.told(begin + (1 - begin) * (number + 1) / len(part.seeds), f"measured seed {seed}")
+        place.progress(
+            _TRAINED + (1 - _TRAINED) * (number + 1) / stack.runs, f"measured seed {seed}"
+        )
     return runs
 
 
 def audited(net: Network, X: Tensor, *, device: str = "cpu") -> tuple[AuditFacts, Audit]:
     """Audit a network on data (N, n_0) in float64; returns it in short, and whole."""
     found = audit(net, X, device=device)
+    counts = Counter(one.finding for one in found.theorems)
     return AuditFacts(
         cost=found.model.cost,
-        per_layer=found.ceiling,
         rank=found.rank,
         near_one=tuple(layer.near_one for layer in found.layers),
         saved=saved(found),
-        findings=dict(Counter(one.finding for one in found.theorems)),
+        findings={name: counts[name] for name in get_args(Finding)},
         failing=tuple(one.claim for one in found.theorems if one.finding == "fails"),
     ), found
 
@@ -76,13 +78,16 @@ def saved(found: Audit) -> float:
 
 def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:
     """Write a trained network as a file that `rankcheck audit` reads, if the place has a folder."""
-    if place.folder is None:
+    if place.networks is None:
         return
-    folder = place.folder / "networks"
-    folder.mkdir(parents=True, exist_ok=True)
+    place.networks.mkdir(parents=True, exist_ok=True)
     names = tuple(f"layers.{number}" for number in range(net.depth))
     model = Model(net, "network", names, (None,) * net.depth, float(net.cost()))
-    path = folder / f"{part.name}-{seed}.safetensors"
-    if path.is_symlink():
-        path.unlink()  # of a stranger: it would be followed
-    write_model(path, model, net)
+    write_model(place.networks / f"{part.name}-{seed}.safetensors", model, net)
+
+
+def short(values: Tensor, digits: int = 3) -> list[Any]:
+    """Nested lists of numbers of few digits, for figures."""
+    if values.ndim:
+        return [short(each, digits) for each in values]
+    return float(f"{float(values):.{digits}g}")  # type: ignore[return-value]

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-import statistics
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from rankcheck.experiments.result import Result, Run
+from rankcheck.experiments.statistics import spread
 
 if TYPE_CHECKING:
-    from rankcheck.experiments.training import Checkpoint
+    from torch import Tensor
 
-__all__ = ["SCALES", "Experiment", "Finding", "Part", "Place", "Scale"]
+    from rankcheck.experiments.stack import Stack
+    from rankcheck.experiments.training import History, Schedule
+
+__all__ = ["SCALES", "Experiment", "Finding", "Part", "Place", "Progress", "Scale"]
 
 Scale = Literal["tiny", "small", "paper"]
 SCALES: tuple[Scale, ...] = ("tiny", "small", "paper")
+#: Called with the share of a part that is done, in [0, 1], and a few words.
+Progress: TypeAlias = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -49,48 +52,39 @@ class Part:
         if not self.seeds:
             raise ValueError(f"received no seeds for {self.name}; a part has at least one run")
 
-    @property
-    def identity(self) -> str:
-        """A hash of all that is trained; results and checkpoints of another one are refused."""
-        said = json.dumps([self.name, dict(self.settings), self.seeds], sort_keys=True)
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
-
 
 @dataclass(frozen=True)
 class Place:
-    """Where a part is run: its device, its checkpoints, and who hears of its progress.
+    """Where a part is run: on which device, and where its trained networks are kept.
 
     Attributes:
         device: `cpu` or `cuda`.
-        folder: of the checkpoints (`parts/`) and the trained networks (`networks/`); None keeps
-            neither.
-        told: called with the share that is done, in [0, 1], and a few words.
-        head: a hash of what else the numbers depend on: device, versions, sources.
+        networks: a folder for the trained networks; None keeps none.
     """
 
     device: str = "cpu"
-    folder: Path | None = None
-    told: Callable[[float, str], None] = field(default=lambda share, words: None)
-    head: str = ""
+    networks: Path | None = None
+    progress: Progress = lambda share, words: None
 
-    def checkpoint(self, part: Part, stage: str = "") -> Checkpoint | None:
-        """Where a training of this part is kept; a part of several trainings names them."""
-        from rankcheck.experiments.training import Checkpoint
+    def train(
+        self,
+        stack: Stack,
+        error: Callable[[Tensor], Tensor],
+        x: Tensor,
+        ridge: float,
+        schedule: Schedule,
+        *,
+        shares: tuple[float, float] = (0.0, 0.8),
+    ) -> History:
+        """`train` as this stretch of the part; `measured_runs` is the rest of it."""
+        from rankcheck.experiments.training import train
 
-        if self.folder is None:
-            return None
-        name = f"{part.name}.{stage}" if stage else part.name  # names of parts have no dot
-        path = self.folder / "parts" / f"{name}.safetensors"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return Checkpoint(path, " ".join(filter(None, (part.identity, self.head, stage))))
+        begin, end = shares
 
-    def steps(self, total: int, begin: float = 0.0, end: float = 1.0) -> Callable[[int, str], None]:
-        """What `train` is told with, for a training that is this stretch of the part."""
+        def progress(done: int, words: str) -> None:
+            self.progress(begin + (end - begin) * done / schedule.steps, words)
 
-        def told(done: int, words: str) -> None:
-            self.told(begin + (end - begin) * done / max(total, 1), words)
-
-        return told
+        return train(stack, error, x, ridge, schedule, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -99,36 +93,29 @@ class Finding:
 
     Attributes:
         quantity: in words, with formulas in LaTeX.
-        printed: what the document says or shows.
+        printed: what the document says or shows; empty if nothing.
         ours: what was measured here, over the seeds.
         agrees: whether it is as printed; None where the document gives no number.
-        note: what differs and why, and what was tried; empty if there is nothing to say.
     """
 
     quantity: str
     printed: str
     ours: str
     agrees: bool | None
-    note: str = ""
 
 
 class Experiment(ABC):
-    """An experiment of a document.
+    """An experiment of a document; `docs/experiments/NAME.md` says what is at stake.
 
     Attributes:
         name: that of its claim.
         title: in plain text.
         place: document and figure, in words.
-        question: what is at stake, and what the outcome would have been had it been false:
-            paragraphs of Markdown with LaTeX.
-        differences: how it differs from the document's own experiment, a sentence each.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     place: ClassVar[str]
-    question: ClassVar[str]
-    differences: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
@@ -138,8 +125,8 @@ class Experiment(ABC):
     def run(self, part: Part, place: Place) -> Sequence[Run]:
         """Train a part and measure its networks; a run for each seed, in their order.
 
-        The outcome is a function of the part alone: it does not depend on the clock, the number of
-        processes, or on where a training was interrupted.
+        The outcome is a function of the part alone: it does not depend on the clock or on the
+        number of processes.
         """
 
     @abstractmethod
@@ -158,23 +145,20 @@ def audit_findings(result: Result) -> list[Finding]:
         return []
     counts = sum((Counter(each.findings) for each in audits), Counter[str]())
     failing = sorted({claim for each in audits for claim in each.failing})
-    saved = sorted(each.saved for each in audits)
     words = [f"{counts[name]} {verb}" for name, verb in _VERBS.items() if counts[name]]
+    fails = f"{counts['fails']} fail: {', '.join(failing)}" if failing else "none fails"
     return [
         Finding(
             f"Theorems, evaluated on each of the {len(audits)} trained networks",
             "",
-            ", ".join([*words, f"{counts['fails']} fail" if failing else "none fails"]),
+            ", ".join([*words, fails]),
             False if failing else None,
-            f"A theorem that fails shows a bug: {', '.join(failing)}." if failing else "",
         ),
         Finding(
-            r"Share of $\|\theta\|^2$ that balancing the neurons would save",
+            r"Share of $\|\theta\|^2$ that balancing the neurons would save, 0 at a local minimum",
             "",
-            f"{saved[0]:.2g} to {saved[-1]:.2g}, median {statistics.median(saved):.2g}",
+            spread([each.saved for each in audits]),
             None,
-            "0 at a local minimum of the objective with a ridge: what is left shows how far the "
-            "training was from one.",
         ),
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import torch
 
 from rankcheck.claims.recording import Provenance
 from rankcheck.errors import InstallationError
+from rankcheck.experiments.folder import misfit
 from rankcheck.experiments.known import experiment
 from rankcheck.experiments.records import RECORDED, current, recorded, using
 from rankcheck.experiments.result import Result, rounded
@@ -47,12 +47,14 @@ class RecordedExperiment:
         return faults(current(self.name))
 
     @contextmanager
-    def again(self, seed: int, folder: Path, told: Callable[[float], None]) -> Iterator[Provenance]:
+    def again(
+        self, seed: int, folder: Path, progress: Callable[[float], None]
+    ) -> Iterator[Provenance]:
         """Make the experiment again, scale small; inside, claims evaluate the new result.
 
-        The folder keeps the parts, the networks and the result under the name of the experiment. An
-        interrupted experiment goes on there, if the code and the versions are still the same; one
-        that had ended is made anew.
+        The folder keeps parts, networks and the result under the name of the experiment. The
+        finished parts of one that was interrupted are used, if the code and the versions are still
+        the same; one that had ended is made anew.
 
         Raises:
             InputError: if the folder has files of something else.
@@ -63,14 +65,14 @@ class RecordedExperiment:
         place = folder / f"{self.name}-seed-{seed}"
         shares = {part.name: 0.0 for part in experiment(self.name).parts("small", seed)}
 
-        def part_told(part: str, share: float, words: str) -> None:
+        def of_part(part: str, share: float, words: str) -> None:
             shares[part] = share
-            told(sum(shares.values()) / len(shares))
+            progress(sum(shares.values()) / len(shares))
 
-        told(0.0)
+        progress(0.0)
         try:
             made = run_experiment(
-                self.name, "small", seed=seed, folder=place, anew=True, told=part_told
+                self.name, "small", seed=seed, folder=place, anew=True, progress=of_part
             )
         finally:
             torch.set_flush_denormal(False)  # training sets it, and claims are evaluated without
@@ -107,33 +109,18 @@ def _same(record: Result, made: Result) -> int:
 
 
 def faults(result: Result) -> list[str]:
-    """Why a result is none that its experiment, as it is now, would have made: sentences.
+    """Sentences that say why the experiment, as it is now, would not have made this result.
 
     The runs have the parts, settings and seeds of `Experiment.parts`, and their audits found no
     theorem that fails.
     """
-    again = f"`{result.command}` makes it anew"
-    said = [] if result.scale == "small" else [f"it is of the scale {result.scale}, not small"]
-    expected = {
-        (part.name, seed): rounded(dict(part.settings))
-        for part in experiment(result.experiment).parts("small", result.seed)
-        for seed in part.seeds
-    }
-    all_, there = Counter(list(expected)), Counter((run.part, run.seed) for run in result.runs)
-    if all_ != there:
-        missing = all_ - there
-        part, seed = min(missing or there - all_)
-        which = "has no run" if missing else "has a run too many"
-        said.append(f"it {which} of {part} with seed {seed}")
-    for run in result.runs:
-        wanted = expected.get((run.part, run.seed), run.settings)
-        names = wanted.keys() | run.settings.keys()
-        other = sorted(name for name in names if wanted.get(name) != run.settings.get(name))
-        if other:
-            values = f"{run.settings.get(other[0])!r} and is now {wanted.get(other[0])!r}"
-            said.append(f"the setting {other[0]} of {run.part} was {values}")
-            break
-    found = [f"{text}; {again}" for text in said]
+    parts = experiment(result.experiment).parts("small", result.seed)
+    scale = "" if result.scale == "small" else f"it is of the scale {result.scale}, not small"
+    found = [
+        f"{why}; `{result.command}` makes it anew"
+        for why in (scale, misfit(result.runs, parts))
+        if why
+    ]
     for run in result.runs:
         if run.audit is not None and run.audit.failing:
             found.append(

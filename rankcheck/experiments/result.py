@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from typing import Any
 
 from rankcheck.stored import StoredError, build
 
-__all__ = ["SCHEMA", "AuditFacts", "Result", "Run", "check_finite", "rounded"]
+__all__ = ["SCHEMA", "AuditFacts", "Result", "Run", "packed", "rounded", "unpacked"]
 
-SCHEMA = 1
-#: Numbers are kept to so many significant digits.
+SCHEMA = 2
+#: Numbers are kept to so many significant digits: more than two machines agree on.
 DIGITS = 6
 
 
@@ -22,7 +24,6 @@ class AuditFacts:
 
     Attributes:
         cost: ‖θ‖².
-        per_layer: ‖θ‖²/L.
         rank: of Jf at most points of the data.
         near_one: of each affine map, the number of singular values within 0.25 of 1.
         saved: the share of ‖θ‖² that rescaling single neurons would save: 0 at a local minimum of
@@ -33,12 +34,16 @@ class AuditFacts:
     """
 
     cost: float
-    per_layer: float
     rank: int
     near_one: tuple[int, ...]
     saved: float
     findings: Mapping[str, int]
     failing: tuple[str, ...]
+
+    @property
+    def per_layer(self) -> float:
+        """‖θ‖²/L."""
+        return self.cost / len(self.near_one)
 
 
 @dataclass(frozen=True)
@@ -49,9 +54,9 @@ class Run:
         part: the name of its part.
         seed: of its data and its first weights.
         settings: what was trained (depth, width, ridge, ...).
-        measured: by name, numbers, texts, and lists of them; `error` and `steps` among them.
+        measured: by name, numbers, texts, and lists of them; `error` among them.
         audit: None if the network is none that the audit reads.
-        drawn: what the figures need and no claim does; often only the first runs have it.
+        drawn: what the figures need and no claim does; only the first runs of a part may have it.
     """
 
     part: str
@@ -93,37 +98,105 @@ class Result:
             run for run in self.runs if all(run.settings.get(key) == value for key, value in wanted)
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """The result as plain JSON; its numbers are rounded to `DIGITS` significant digits.
+    def to_text(self) -> str:
+        """The result as JSON with a line for each part; see `packed`.
 
         Raises:
-            ValueError: if a number is not finite.
+            StoredError: if a number is not finite.
         """
-        return {"schema": SCHEMA} | dict(rounded(asdict(self)))
+        head = {"schema": SCHEMA} | {
+            name: value for name, value in vars(self).items() if name != "runs"
+        }
+        parts = [list(runs) for _, runs in groupby(self.runs, key=lambda run: run.part)]
+        lines = ",\n".join(_compact(packed(runs)) for runs in parts)
+        return f'{_compact(rounded(head))[:-1]},"parts":[\n{lines}\n]}}\n'
 
     @classmethod
     def of_json(cls, data: Any) -> Result:
-        """A result that was written with `to_json`.
+        """A result that was written with `to_text`.
 
         Raises:
             StoredError: saying where it is not one.
         """
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise StoredError(f"it is no result of an experiment with the schema {SCHEMA}")
-        check_finite(data)
-        return build(cls, {key: value for key, value in data.items() if key != "schema"})
+        head = {name: value for name, value in data.items() if name not in ("schema", "parts")}
+        parts = data.get("parts")
+        if not isinstance(parts, list):
+            raise StoredError("it has no list of parts")
+        return build(cls, head | {"runs": [run for part in parts for run in _rows(part)]})
 
 
-def check_finite(data: Any) -> None:
-    """Refuse JSON with numbers that are not finite, which Python reads and JSON does not have.
+def packed(runs: Sequence[Run]) -> dict[str, Any]:
+    """The runs of one part as JSON: its settings once, and a column for each quantity.
 
     Raises:
-        StoredError: saying where.
+        StoredError: if a number is not finite.
+        TypeError: if a value is no JSON.
     """
+    first = runs[0]
+    audits = [run.audit for run in runs if run.audit is not None]
+    found: dict[str, Any] = {
+        "part": first.part,
+        "settings": first.settings,
+        "seeds": [run.seed for run in runs],
+        "measured": _columns([run.measured for run in runs]),
+        "audit": _columns([asdict(each) for each in audits]) if audits else None,
+        "drawn": [run.drawn for run in runs if run.drawn],
+    }
+    return dict(rounded(found))
+
+
+def unpacked(data: Any) -> tuple[Run, ...]:
+    """The runs that were `packed`.
+
+    Raises:
+        StoredError: if that is not what they are.
+    """
+    return build(_Runs, {"runs": _rows(data)}).runs
+
+
+@dataclass(frozen=True)
+class _Runs:
+    runs: tuple[Run, ...]
+
+
+def _rows(part: Any) -> list[dict[str, Any]]:
     try:
-        rounded(data)
-    except (ValueError, TypeError) as error:
-        raise StoredError(str(error)) from error
+        rounded(part)
+        common, count = {"part": part["part"], "settings": part["settings"]}, len(part["seeds"])
+        drawn = part["drawn"] + [{}] * (count - len(part["drawn"]))
+        return [
+            common
+            | {"seed": seed, "drawn": drawn[at], "measured": _row(part["measured"], at, count)}
+            | {"audit": None if part["audit"] is None else _row(part["audit"], at, count)}
+            for at, seed in enumerate(part["seeds"])
+        ]
+    except (LookupError, TypeError, ValueError) as error:
+        raise StoredError(f"a part is not as it was written: {error}") from error
+
+
+def _columns(rows: Iterable[Any]) -> Any:
+    """Rows with the same names as columns of values, all the way down; equal ones as one value."""
+    rows = list(rows)
+    if all(isinstance(row, Mapping) for row in rows) and len({frozenset(row) for row in rows}) == 1:
+        return {name: _columns([row[name] for row in rows]) for name in rows[0]}
+    return {"each": rows[0]} if all(row == rows[0] for row in rows) else rows
+
+
+def _row(columns: Any, at: int, count: int) -> Any:
+    """One row of columns of this length."""
+    if isinstance(columns, dict):
+        if columns.keys() == {"each"}:
+            return columns["each"]
+        return {name: _row(column, at, count) for name, column in columns.items()}
+    if len(columns) != count:
+        raise ValueError(f"a column has {len(columns)} values for {count} seeds")
+    return columns[at]
+
+
+def _compact(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def rounded(value: Any, place: str = "") -> Any:
@@ -133,7 +206,7 @@ def rounded(value: Any, place: str = "") -> Any:
         place: where the value stands, for the message.
 
     Raises:
-        ValueError: if a number is not finite.
+        StoredError: if a number is not finite.
         TypeError: if a value is no JSON.
 
     >>> rounded({"a": (1 / 3, 2), "b": "text"})
@@ -141,7 +214,7 @@ def rounded(value: Any, place: str = "") -> Any:
     """
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"{place or 'it'} is {value}; a result has finite numbers")
+            raise StoredError(f"{place or 'it'} is {value}; a result has finite numbers")
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
         return {

@@ -1,25 +1,36 @@
-"""`run_experiment`: all parts of an experiment, each resumed from what is there."""
+"""`run_experiment`: all parts of an experiment; those that are finished are kept."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+import time
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from rankcheck.errors import InputError
-from rankcheck.experiments.base import SCALES, Experiment, Part, Scale
-from rankcheck.experiments.folder import Finished, Head, opened
+from rankcheck.experiments.base import SCALES, Experiment, Part, Place, Scale
+from rankcheck.experiments.folder import Finished, Folder, Head, misfit
 from rankcheck.experiments.known import experiment
-from rankcheck.experiments.result import Result
-from rankcheck.experiments.workers import Job, here, in_processes
+from rankcheck.experiments.result import Result, packed, unpacked
 from rankcheck.hunt.settings import check_device
+from rankcheck.parallel import Done, Started, Told, Unfinished, Work, executor_for
+from rankcheck.stored import StoredError
 
-__all__ = ["SEEDS", "command_line", "planned", "run_experiment"]
+__all__ = ["SEEDS", "PartError", "command_line", "planned", "run_experiment", "trained"]
 
 #: Seeds lie in [0, SEEDS): the seeds of runs derive from them.
 SEEDS = 1 << 31
+#: Called with the name of a part, the share of it that is done, and a few words. The share is 1
+#: once the part is finished, and less before.
+Listener: TypeAlias = Callable[[str, float, str], None]
+
+
+class PartError(RuntimeError):
+    """A part that cannot be finished; the message says why."""
 
 
 def command_line(name: str, scale: str, seed: int) -> str:
@@ -54,29 +65,22 @@ def run_experiment(
     folder: Path | None = None,
     workers: int | None = None,
     anew: bool = False,
-    told: Callable[[str, float, str], None] = lambda part, share, words: None,
-    noticed: Callable[[str], None] = lambda text: None,
+    progress: Listener = lambda part, share, words: None,
 ) -> Result:
-    """Train and measure all parts of an experiment.
-
-    The number of workers changes no digit. Interrupted at any moment, the same call with the same
-    folder goes on to the same result; `made` and `seconds` may differ.
+    """Train and measure all parts of an experiment. The number of workers changes no digit.
 
     Args:
-        folder: keeps the result, finished parts, checkpoints and networks, see
-            `rankcheck.experiments.folder`. None keeps nothing.
+        folder: keeps the result, finished parts and networks, see `rankcheck.experiments.folder`:
+            the same call does only what is not finished. None keeps nothing.
         workers: processes; None trains here, one part after the other.
-        anew: whether what the folder has of this experiment is deleted first, if it was finished or
-            was begun by other versions or sources.
-        told: called with the name of a part, the share of it that is done, and a few words. The
-            share is 1 once the part is finished, and less before.
-        noticed: called with what went wrong and was mended, a sentence.
+        anew: whether what the folder has of an experiment is deleted first, if that was finished or
+            is another one.
 
     Raises:
         InputError: if there is no such experiment, scale, seed or device, or what the folder has is
             of another one.
-        PartError: if a part cannot be finished: it diverged, or its worker died twice. What was
-            finished is kept.
+        PartError: if a part cannot be finished: it diverged, or its worker died. What was finished
+            is kept.
         OSError: if a file cannot be written. What was written before is kept.
     """
     if workers is not None and workers < 1:
@@ -87,38 +91,83 @@ def run_experiment(
         raise InputError(f"the device is {device!r}; it is cpu, cuda, or cuda:NUMBER")
     check_device(device)
     head = Head(name, scale, seed, device)
-    with nullcontext() if folder is None else opened(folder, head, anew=anew) as place:
-        found = None if place is None else place.result(parts)
-        if found is not None:
-            return found
-        done: dict[str, Finished] = {}
-        for part in parts:
-            finished = None if place is None else place.finished(part)
-            if finished is not None:
-                done[part.name] = finished
-                told(part.name, 1.0, "done before")
-        left = [part for part in parts if part.name not in done]
-        job = Job(made, place, device)
-        if workers is None:
-            done |= here(job, left, told)
-        else:
-            done |= in_processes(job, left, workers, told, noticed)
-        found = _result(head, parts, done)
-        if place is not None:
-            place.keep_result(found)
-    return found
-
-
-def _result(head: Head, parts: Sequence[Part], done: dict[str, Finished]) -> Result:
-    """The result, from all parts."""
-    return Result(
-        experiment=head.experiment,
-        scale=head.scale,
-        seed=head.seed,
-        command=command_line(head.experiment, head.scale, head.seed),
-        device=head.device,
+    place = None if folder is None else Folder(folder, head, anew=anew)
+    if place is not None and (result := place.result(parts)) is not None:
+        return result
+    done: dict[str, Finished] = {}
+    for part in parts:
+        if place is not None and (finished := place.finished(part)) is not None:
+            done[part.name] = finished
+            progress(part.name, 1.0, "done before")
+    left = [part for part in parts if part.name not in done]
+    work = Work(partial(_prepare, made, device, None if place is None else place.networks))
+    executor = executor_for(workers and min(workers, max(len(left), 1)), work)
+    with closing(executor):
+        for end in executor.run(left, progress=partial(_report, progress)):
+            match end:
+                case Done(part, Finished() as finished):
+                    if place is not None:
+                        place.keep_part(part, finished)
+                    done[part.name] = finished
+                    progress(part.name, 1.0, "done")
+                case Done(_, PartError() as error):
+                    raise error
+                case Unfinished(part, how):
+                    raise PartError(
+                        f"part {part.name}: {how}; fewer --workers need less memory, and the same "
+                        "command does what is left"
+                    )
+    result = Result(
+        experiment=name,
+        scale=scale,
+        seed=seed,
+        command=command_line(name, scale, seed),
+        device=device,
         versions=head.versions,
         seconds=sum(done[part.name].seconds for part in parts),
         made=datetime.datetime.now(datetime.UTC).date().isoformat(),
         runs=tuple(run for part in parts for run in done[part.name].runs),
     )
+    if place is not None:
+        place.keep_result(result)
+    return result
+
+
+def _report(progress: Listener, event: object) -> None:
+    """Pass on what a part says, which is not finished as long as it says something."""
+    match event:
+        case Started(part):
+            progress(part.name, 0.0, "begun")
+        case Told(part, (share, words)):
+            progress(part.name, min(share, 0.999), words)
+
+
+def _prepare(
+    made: Experiment, device: str, networks: Path | None
+) -> Callable[[Part, Callable[[Any], None]], Finished | PartError]:
+    """What trains a part in a worker."""
+
+    def run(part: Part, tell: Callable[[Any], None]) -> Finished | PartError:
+        place = Place(device, networks, lambda share, words: tell((share, words)))
+        try:
+            return trained(made, part, place)
+        except PartError as error:
+            return error
+
+    return run
+
+
+def trained(made: Experiment, part: Part, place: Place) -> Finished:
+    """Train and measure a part; the numbers are those that a file keeps.
+
+    Raises:
+        PartError: if it diverges, or measures what is no finite number.
+    """
+    since = time.process_time()
+    try:
+        runs = unpacked(packed(made.run(part, place)))
+        if why := misfit(runs, [part]):
+            raise StoredError(why)
+    except (FloatingPointError, StoredError, TypeError) as error:
+        raise PartError(f"part {part.name}: {error}") from error
+    return Finished(time.process_time() - since, runs)

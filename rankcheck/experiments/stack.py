@@ -78,6 +78,20 @@ class Stack:
         """The weights, then the biases that there are."""
         return [*self.weights, *(b for b in self.biases if b is not None)]
 
+    def trainable(self) -> list[Tensor]:
+        """The parameters, as leaves with gradients from here on."""
+        leaves = [p.detach().requires_grad_() for p in self.parameters]
+        rest = iter(leaves)
+        self.weights = [next(rest) for _ in self.weights]
+        self.biases = [None if b is None else next(rest) for b in self.biases]
+        return leaves
+
+    def to(self, device: str) -> Stack:
+        """The same networks on a device."""
+        weights = [W.to(device) for W in self.weights]
+        biases = [None if b is None else b.to(device) for b in self.biases]
+        return Stack(weights, biases, linear=self.linear)
+
     def __call__(self, x: Tensor) -> Tensor:
         """f(x), shape (R, N, n_L), for points (R, N, n_0), or (N, n_0) for all runs."""
         x = x.expand(self.runs, *x.shape[-2:])

@@ -1,4 +1,4 @@
-r"""Tests of statements about random runs, at a level.
+r"""Tests of statements about random runs, at a level; and several runs in a few words.
 
 An experiment of a few seeds says nothing of "all trainings". What can be tested is a statement on
 the distribution of one run, over data and first weights: *more than half of the runs end like
@@ -8,7 +8,11 @@ $P(\mathrm{Bin}(n, 1/2) \ge S)$. Where this is below the level, the statement is
 
 from __future__ import annotations
 
-__all__ = ["LEVEL", "sign_test"]
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+
+__all__ = ["LEVEL", "sign_test", "span", "spread", "tally"]
 
 #: The level of all claims about experiments.
 LEVEL = 0.05
@@ -31,3 +35,39 @@ def sign_test(successes: int, runs: int, share: float = 0.5) -> float:
     from scipy.special import bdtrc  # scipy.stats would take a second to import
 
     return float(bdtrc(successes - 1, runs, share))
+
+
+def span(values: Sequence[float], digits: int = 2) -> str:
+    """The smallest and the largest of several numbers; whole numbers are written out.
+
+    >>> span([3, 2, 4]), span([0.123456])
+    ('2 to 4', '0.12')
+    """
+    low, high = (
+        str(value) if isinstance(value, int) else f"{value:.{digits}g}"
+        for value in (min(values), max(values))
+    )
+    return low if low == high else f"{low} to {high}"
+
+
+def spread(values: Sequence[float], digits: int = 2) -> str:
+    """The smallest, the largest and the middle of several numbers.
+
+    >>> spread([1.0, 2.0, 4.0])
+    '1 to 4, median 2'
+    """
+    low, high, middle = (f(values) for f in (min, max, statistics.median))
+    return f"{low:.{digits}g} to {high:.{digits}g}, median {middle:.{digits}g}"
+
+
+def tally(values: Sequence[int | None]) -> str:
+    """How often each value occurs, the smallest first.
+
+    >>> tally([3, 2, 2])
+    '2 in 2 of 3, 3 in 1 of 3'
+    """
+    times = sorted(Counter(values).items(), key=lambda pair: pair[0] or 0)
+    return ", ".join(
+        f"{'none' if value is None else value} in {count} of {len(values)}"
+        for value, count in times
+    )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rankcheck.errors import InstallationError
 from rankcheck.experiments.base import Finding
 from rankcheck.experiments.known import NAMES, experiment
+from rankcheck.experiments.pages import Drawn, Page, page
 from rankcheck.experiments.records import recorded
-from rankcheck.report.charts.experiments import figures
-from rankcheck.report.charts.picture import Picture
 from rankcheck.verification.ledger import Row
 
 __all__ = ["AGREES", "ExperimentPart", "experiment_part"]
@@ -25,21 +25,30 @@ class ExperimentPart:
 
     Attributes:
         place: document and figure, in words.
-        question, differences: as the experiment has them.
+        page: what was written of it.
         findings: the quantities of the figure beside the document's.
-        pictures: the figures of the recorded result.
         whole: whether everything is shown, or, on the page of a whole ledger, the first figure and
-            the findings without their notes.
-        more: how many figures are left out.
+            the findings.
     """
 
     place: str
-    question: str
-    differences: Sequence[str]
+    page: Page
     findings: Sequence[Finding]
-    pictures: Sequence[Picture]
     whole: bool = True
-    more: int = 0
+
+    @property
+    def figures(self) -> Sequence[Drawn]:
+        """The figures that are shown."""
+        return self.page.figures if self.whole else self.page.figures[:1]
+
+    @property
+    def more(self) -> int:
+        """How many figures are left out."""
+        return len(self.page.figures) - len(self.figures)
+
+    def source(self, figure: Drawn) -> str:
+        """A figure as the address of an image, which needs no file beside the page."""
+        return f"data:image/svg+xml;base64,{b64encode(figure.path.read_bytes()).decode()}"
 
     def agrees(self, found: Finding) -> str:
         """Whether a quantity is as printed, in words."""
@@ -62,14 +71,4 @@ def experiment_part(row: Row, *, whole: bool = True) -> ExperimentPart | None:
     except InstallationError:
         return None
     made = experiment(row.id)
-    pictures = figures(result)
-    shown = pictures if whole else pictures[:1]
-    return ExperimentPart(
-        made.place,
-        made.question,
-        made.differences,
-        made.compared(result),
-        shown,
-        whole,
-        len(pictures) - len(shown),
-    )
+    return ExperimentPart(made.place, page(row.id), made.compared(result), whole)

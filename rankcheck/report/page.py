@@ -211,7 +211,7 @@ def _environment() -> Environment:
         "style": Markup(style),
         "scoped": Markup(_scoped(style)),
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'",
+        "img-src data:; base-uri 'none'; form-action 'none'",
         "generator": Markup(files.GENERATOR),
         "verdicts": VERDICTS,
         "kinds": KINDS,

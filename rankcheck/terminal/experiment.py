@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Callable, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.experiments.base import Experiment, Finding, Part
+from rankcheck.experiments.pages import page
 from rankcheck.experiments.result import Result
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.plain import printable
@@ -19,8 +20,6 @@ __all__ = ["WIDTH", "ExperimentDisplay", "index", "lines"]
 
 #: Lines have at most so many characters.
 WIDTH = 100
-#: Below so many, a finding has a line for each of its texts.
-_NARROW = 72
 #: The longest name of a part in the live table, and the least room for its words.
 _NAME, _WORDS = 30, 10
 #: Parts that a line of progress names.
@@ -39,7 +38,7 @@ class ExperimentDisplay(Display):
         self._seconds: dict[str, float] = {}
         self.done: list[str] = []
 
-    def told(self, name: str, share: float, words: str) -> None:
+    def progress(self, name: str, share: float, words: str) -> None:
         """Take in how far a part is; it is finished where the share is 1."""
         self._parts[name] = (share, words)
         began = self._since.setdefault(name, self.seconds)
@@ -52,10 +51,6 @@ class ExperimentDisplay(Display):
                 total = len(self._parts)
                 number = f"[{len(self.done):{len(str(total))}}/{total}]"
                 self.say(f"{number} {name}: {words}" + self._took(name, " in "))
-
-    def noticed(self, text: str) -> None:
-        """Print what went wrong and was mended."""
-        self.say(text)
 
     def render(self) -> Group:
         """The parts that run, as many finished ones as fit, and the totals."""
@@ -127,27 +122,27 @@ def lines(
         written: how a text with formulas is written.
     """
     width = min(max(width, 30), WIDTH)
-    found = _wrapped(f"{made.name}: {written(made.title)}", width)
-    found += _wrapped(f"{written(made.place)}", width)
-    found += _wrapped(
+    said = page(made.name)
+    paragraphs = [
+        f"{made.name}: {written(made.title)}",
+        written(made.place),
         f"scale {result.scale}, seed {result.seed}, {result.device}: {len(result.runs)} networks, "
         f"{duration(result.seconds)} of processor time, {result.made}",
-        width,
-    )
+    ]
     if result.scale == "tiny":
-        found += _wrapped(
-            "scale tiny shows that everything runs; it trains too little to say more", width
-        )
-    question = written(made.question.strip().split("\n\n")[0])
-    found += ["", *_wrapped(" ".join(question.split()), width, "")]
+        paragraphs.append("scale tiny shows that everything runs; it trains too little to say more")
+    found = [line for text in paragraphs for line in _wrapped(text, width)]
+    if said.question:
+        question = " ".join(said.question.strip().split("\n\n")[0].split())
+        found += ["", *_wrapped(written(question), width, "")]
     if findings:
         found += ["", *_findings(findings, width, written)]
-    if made.differences:
+    if said.differences:
         found += ["", *_wrapped("differences from the document's experiment:", width)]
-        for one in made.differences:
-            found += _wrapped(f"* {written(one)}", width)
-    for said in failing(result):
-        found += _wrapped(said, width)
+        for one in said.differences.strip().splitlines():
+            found += _wrapped(written(one), width)
+    for text in failing(result):
+        found += _wrapped(text, width)
     return found
 
 
@@ -194,42 +189,22 @@ def duration(seconds: float) -> str:
 
 
 def _findings(findings: Sequence[Finding], width: int, written: Callable[[str], str]) -> list[str]:
-    """The quantities: columns, or on a narrow terminal a line for each text."""
-    rows = [
-        (written(each.quantity), written(each.printed), written(each.ours), _AGREES[each.agrees])
-        for each in findings
-    ]
-    found: list[str] = []
-    if width < _NARROW:
-        for row, each in zip(rows, findings, strict=True):
-            found += [""] * bool(found) + _wrapped(row[0], width)
-            for heading, cell in zip(_HEADINGS[1:], row[1:], strict=True):
-                found += _wrapped(f"  {heading}: {cell}", width, "    ")
-            if each.note:
-                found += _wrapped(f"  {written(each.note)}", width, "  ")
-        return found
-    widths = _widths(rows, width)
-    for row, note in [(_HEADINGS, ""), *zip(rows, (each.note for each in findings), strict=True)]:
-        cells = [_wrapped(cell, size, "") for cell, size in zip(row, widths, strict=True)]
-        for line in zip_longest(*cells, fillvalue=""):
-            shown = (f"{cell:{size}}" for cell, size in zip(line, widths, strict=True))
-            found.append("  ".join(shown).rstrip())
-        if note:
-            found += _wrapped(f"    {written(note)}", width, "    ")
-    return found
+    """The quantities beside the printed ones, in columns."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-
-def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Widths of columns that fit: those of the longest cells, or less where a column is wide."""
-    longest = [max(map(len, column)) for column in zip(_HEADINGS, *rows, strict=True)]
-    room = width - 2 * (len(longest) - 1)
-    fair, left = 0, len(longest)
-    for size in sorted(longest):
-        fair = room // left
-        if size > fair:
-            break
-        room, left = room - size, left - 1
-    return [min(size, max(fair, 1)) for size in longest] if left else longest
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in _HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for each in findings:
+        texts = (written(each.quantity), written(each.printed), written(each.ours))
+        cells = (*(printable(text) for text in texts), _AGREES[each.agrees])
+        table.add_row(*map(Text, cells))
+    console = Console(width=width, file=io.StringIO(), color_system=None, legacy_windows=False)
+    with console.capture() as captured:
+        console.print(table)
+    return [line.rstrip() for line in captured.get().splitlines()]
 
 
 def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rankcheck.commands import experiment as experiment_
 from rankcheck.experiments import known
 from rankcheck.experiments import run as run_
-from rankcheck.experiments.workers import here as in_this_process
+from rankcheck.parallel import executor_for
 from tests.experiments import toy
 
 from .cases import cases, run
@@ -85,17 +85,13 @@ def test_an_answer_in_one_line(place, line):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(inside)
         patch.setitem(known._MODULES, toy.NAME, toy.__name__)
-        patch.setattr(run_, "in_processes", inline)
+        patch.setattr(run_, "executor_for", lambda workers, work: executor_for(None, work))
         patch.setattr(experiment_, "_draw", lambda *arguments: None)
         ended = run("", *line)
     assert around(place) == before
     assert ended.code in (0, 2) or (ended.code, line[0]) == (3, "audit")
     if ended.code == 3:  # a network of more than one layer, without --slope
         assert "ReLU was assumed" in ended.out + ended.err
-
-
-def inline(job, parts, workers, told, noticed):
-    return in_this_process(job, parts, told)
 
 
 def around(place):

@@ -3,7 +3,6 @@
 import sys
 import types
 
-from rankcheck import files
 from rankcheck.experiments import known, recording, records
 from rankcheck.experiments.base import Experiment, Part
 from rankcheck.experiments.result import AuditFacts, Run
@@ -26,8 +25,6 @@ class Coins(Experiment):
     name = NAME
     title = "Coins"
     place = "nowhere"
-    question = "none"
-    differences = ()
 
     def __init__(self):
         self.heads = {}
@@ -43,10 +40,10 @@ class Coins(Experiment):
         ]
 
     def run(self, part, place):
-        place.told(0.5, "thrown")
+        place.progress(0.5, "thrown")
         self.made.append(part.name)
         heads = self.heads.get(part.seeds[0] // 100, 5) if part.settings["fair"] else 0
-        facts = AuditFacts(1.0, 1.0, 1, (1,), 0.0, {"holds": 1}, self.failing)
+        facts = AuditFacts(1.0, 1, (1,), 0.0, {"holds": 1}, self.failing)
         measured = [
             {"heads": int(number < heads), "height": seed / 7}
             for number, seed in enumerate(part.seeds)
@@ -78,6 +75,6 @@ def install(folder, patch):
 def write_record(folder):
     """Make the record; returns its path."""
     path = folder / f"{NAME}.json"
-    files.write_json(path, run_experiment(NAME, "small").to_json())
+    path.write_text(run_experiment(NAME, "small").to_text(), encoding="utf-8")
     records.recorded.cache_clear()
     return path

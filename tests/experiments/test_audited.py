@@ -37,14 +37,14 @@ def test_runs_are_kept_audited_and_measured(tmp_path):
     """In the order of the seeds, each with its own network, points and audit."""
     stack = Stack([torch.tensor([[[1.0]], [[2.0]]]), torch.tensor([[[1.0]], [[3.0]]])], [None] * 2)
     heard = []
-    place = Place(folder=tmp_path, told=lambda share, words: heard.append((share, words)))
+    place = Place(networks=tmp_path, progress=lambda share, words: heard.append((share, words)))
     points = [torch.tensor([[1.0], [2.0]]).double(), torch.tensor([[1.0], [4.0], [5.0]]).double()]
 
     def measure(number, net, found):
         return {"at 1": float(net(points[number][0])), "points": found.data.points}, {"n": number}
 
     part = Part("two", {"depth": 2}, (7, 8))
-    runs = measured_runs(part, place, stack, points, measure, begin=0.5)
+    runs = measured_runs(part, place, stack, points, measure)
     assert [(run.part, run.seed, run.settings) for run in runs] == [
         ("two", 7, {"depth": 2}),
         ("two", 8, {"depth": 2}),
@@ -52,6 +52,7 @@ def test_runs_are_kept_audited_and_measured(tmp_path):
     assert [run.measured for run in runs] == [{"at 1": 1, "points": 2}, {"at 1": 6, "points": 3}]
     assert [run.drawn for run in runs] == [{"n": 0}, {"n": 1}]
     assert [run.audit.cost for run in runs] == [2, 13]
-    assert heard == [(0.75, "measured seed 7"), (1.0, "measured seed 8")]
-    kept = [read_model(tmp_path / "networks" / f"two-{seed}.safetensors") for seed in (7, 8)]
+    assert [words for _, words in heard] == ["measured seed 7", "measured seed 8"]
+    assert heard[-1][0] == 1
+    kept = [read_model(tmp_path / f"two-{seed}.safetensors") for seed in (7, 8)]
     assert [float(model.net.cost()) for model in kept] == [2, 13]

@@ -1,40 +1,33 @@
 """rank.figure-3: its data, what is measured, and what is concluded."""
 
-import json
 import math
-import re
 import sys
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from scipy.optimize import minimize_scalar
 
-from rankcheck.catalogue.collect import claims_of
 from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
 from rankcheck.errors import InputError
 from rankcheck.experiments.claims import Runs
-from rankcheck.experiments.figures import autoencoders
+from rankcheck.experiments.figures import autoencoder_data
+from rankcheck.experiments.figures.autoencoder_data import Data, curve, digits, distance_to_path
 from rankcheck.experiments.figures.autoencoders import (
     CURVE,
     DIGITS,
     EXPERIMENT,
-    Data,
-    curve,
-    digits,
-    distance_to_path,
     group,
     measure,
     pairs,
 )
-from rankcheck.experiments.records import RECORDED, recorded
+from rankcheck.experiments.records import recorded
 from rankcheck.experiments.run import run_experiment
 from rankcheck.experiments.stack import generators
 from rankcheck.networks import Network
-from rankcheck.report.charts.experiments import figures
 
 NAME = "rank.figure-3"
 SAID = {"points": 30, "test": 50, "inner": 9}
@@ -45,33 +38,13 @@ def record():
     return recorded(NAME)
 
 
-@pytest.fixture(scope="module")
-def tiny():
-    pytest.importorskip("sklearn", reason="has the images")
-    return run_experiment(NAME, "tiny", seed=3)
-
-
 @pytest.fixture
 def claim():
-    path = Path(__file__).parents[2] / "properties" / "rank" / "figure_3.py"
-    (found,) = load(claims_of(path))
-    return found
+    return load(select([NAME]))[0]
 
 
 def draw(seed=0):
     return generators([seed])[0]
-
-
-def numbers(value):
-    """All numbers in nested lists and mappings."""
-    if isinstance(value, dict):
-        return [n for each in value.values() for n in numbers(each)]
-    if isinstance(value, list | tuple):
-        return [n for each in value for n in numbers(each)]
-    return [value] if isinstance(value, int | float) else []
-
-
-# The data
 
 
 def test_distance_to_a_path_of_two_segments():
@@ -147,7 +120,7 @@ def test_noisy_images_are_new_images_with_noise():
     assert len(train) == 200
     assert len(new) == 150
     assert not train & new
-    for noise, level in zip(autoencoders.NOISES, data.inputs, strict=True):
+    for noise, level in zip(autoencoder_data.NOISES, data.inputs, strict=True):
         difference = (level - data.new).numpy()
         assert difference.std() == pytest.approx(noise, rel=0.03)
         distances = np.sqrt((difference**2).sum(-1))
@@ -155,16 +128,12 @@ def test_noisy_images_are_new_images_with_noise():
 
 
 def test_without_scikit_learn_the_message_names_the_extra(monkeypatch, record):
-    autoencoders.images.cache_clear()
+    autoencoder_data.images.cache_clear()
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(InputError, match=r"scikit-learn is not .* 'rankcheck\[experiments\]'"):
         run_experiment(NAME, "tiny")
     assert EXPERIMENT.parts("small", 0)
     assert EXPERIMENT.findings(record)
-    assert figures(record)
-
-
-# What is measured
 
 
 @pytest.fixture
@@ -185,105 +154,26 @@ def linear(A):
 
 def test_a_projection_leaves_nothing_of_the_distance(segment):
     found = measure(linear([[1, 0], [0, 0]]), segment)
-    assert found["error"] == found["left"] == found["second"] == found["again"] == 0
-    assert found["before"] == 2
+    assert found["error"] == found["left"] == found["second"] == 0
 
 
 def test_a_map_that_halves_leaves_half_of_the_distance(segment):
     found = measure(linear([[0.5, 0], [0, 0.5]]), segment)
     assert found["left"] == 0.5
     assert found["lefts"] == [0.5]
-    assert found["again"] == 0.5
     assert found["error"] == found["new_error"] == pytest.approx(2 * 0.25 / 6)
     assert found["variance"] == pytest.approx(2 / 6)
 
 
 def test_the_identity_leaves_all_of_the_distance(segment):
     found = measure(linear([[1, 0], [0, 1]]), segment)
-    assert found["left"] == found["nearest"] == 1
-    assert found["error"] == found["again"] == 0
+    assert found["left"] == 1
+    assert found["error"] == 0
 
 
 def test_the_ratio_of_singular_values_of_the_jacobian(segment):
     apart = replace(segment, x=segment.x + 0.5)
     assert measure(linear([[1, 0], [0, 0.25]]), apart)["second"] == pytest.approx(0.25)
-
-
-# The experiment
-
-
-def test_parts_of_another_seed_share_no_run():
-    seeds = [{s for part in EXPERIMENT.parts("small", k) for s in part.seeds} for k in range(3)]
-    assert not seeds[0] & seeds[1]
-    assert not seeds[1] & seeds[2]
-    deep, shallow, *_ = EXPERIMENT.parts("small", 0)
-    assert deep.seeds == shallow.seeds
-    ends = {"depth": 0}
-    assert dict(deep.settings) | ends == dict(shallow.settings) | ends
-
-
-def test_the_tiny_scale_from_end_to_end(tiny):
-    assert [run.part for run in tiny.runs] == [
-        "digits-deep",
-        "digits-shallow",
-        "curve-deep",
-        "curve-shallow",
-    ]
-    for data in (CURVE, DIGITS):
-        ((deep, shallow),) = pairs(tiny.where(data=data))
-        assert deep.settings["depth"] > shallow.settings["depth"] == 2
-        # The same inputs, so the same distances before.
-        assert deep.measured["before"] == shallow.measured["before"]
-        assert deep.measured["variance"] == shallow.measured["variance"]
-    for run in tiny.runs:
-        assert run.audit.failing == ()
-        assert run.audit.findings["holds"] > 10
-        assert all(map(math.isfinite, numbers(run.measured)))
-    quantities = [finding.quantity for finding in EXPERIMENT.findings(tiny)]
-    assert len(quantities) == len(set(quantities)) == 9
-    assert len(figures(tiny)) == 3
-
-
-# The record
-
-
-def test_the_findings_are_those_of_the_record(record):
-    raw = json.loads((RECORDED / f"{NAME}.json").read_text(encoding="utf-8"))
-
-    def left(data, depth):
-        runs = [run for run in raw["runs"] if run["settings"]["data"] == data]
-        return np.array([r["measured"]["left"] for r in runs if r["settings"]["depth"] == depth])
-
-    deep, shallow, *_ = EXPERIMENT.findings(record)
-    for finding, values in ((deep, left(CURVE, 20)), (shallow, left(CURVE, 2))):
-        said = re.fullmatch(
-            r"(\S+) to (\S+), median (\S+); at most 0.1 in (\d+), at most 0.5 in (\d+) of 16 runs",
-            finding.ours,
-        )
-        low, high, middle, few, count = map(float, said.groups())
-        for number, true in (
-            (low, values.min()),
-            (high, values.max()),
-            (middle, np.median(values)),
-        ):
-            assert number == pytest.approx(true, rel=0.05)
-        assert (few, count) == ((values <= 0.1).sum(), (values <= 0.5).sum())
-
-
-def test_the_figures_show_the_record(record):
-    plane, pictures, left = figures(record)
-    for picture in (plane, pictures, left):
-        assert len(picture.svg) < 25_000
-    shown = re.findall(r"depth \d+: (\d+)% left", plane.svg)
-    drawn = [
-        run for pair in pairs([r for r in record.where(data=CURVE) if r.drawn]) for run in pair
-    ]
-    assert len(drawn) == 4
-    for run in drawn:
-        assert f"{100 * run.measured['left']:.0f}" in shown
-    dots = re.findall(r'class="dots s[12]" d="([^"]*)"', left.svg)
-    counts = [len(group(record, data, deep)) for data in (CURVE, DIGITS) for deep in (True, False)]
-    assert [d.count("h0") for d in dots] == counts
 
 
 def test_the_criterion_fails_where_deep_networks_are_no_better(record, claim):

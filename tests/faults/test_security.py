@@ -16,8 +16,6 @@ import torch
 import rankcheck
 from rankcheck.claims.facts import is_id
 from rankcheck.commands.cli import main
-from rankcheck.errors import InputError
-from rankcheck.experiments.folder import Head, opened
 from rankcheck.hunt.journal import Journal, JournalError, set_aside
 
 PACKAGE = Path(rankcheck.__file__).parent
@@ -144,21 +142,6 @@ def test_the_journal_of_a_hunt_does_not_follow_a_link(here):
         link.unlink()
     assert precious.read_text() == ""
     assert not (here / "not there").exists()
-
-
-@pytest.mark.parametrize("name", ["parts", "networks", "figures", "run.json", "result.json"])
-def test_the_folder_of_an_experiment_does_not_follow_a_link(here, name):
-    """The same of its folder, and of files in it: tests/commands, tests/experiments."""
-    precious = here / "precious"
-    precious.mkdir()
-    (here / "x").mkdir()
-    (here / "x" / name).symlink_to(precious if "." not in name else precious / "not there")
-    with (
-        pytest.raises(InputError),
-        opened(here / "x", Head("toy.line", "tiny", 0, "cpu")) as folder,
-    ):
-        folder.result(())
-    assert list(precious.iterdir()) == []
 
 
 def test_the_text_of_a_file_does_not_reach_the_terminal_raw(here, capsys):

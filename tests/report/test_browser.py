@@ -7,12 +7,10 @@ import shutil
 import pytest
 
 from rankcheck.audit.result import Audit
-from rankcheck.experiments.records import RECORDED, recorded
+from rankcheck.experiments.known import NAMES
+from rankcheck.experiments.pages import page as experiment_page
 from rankcheck.report import audit_page, ledger_page
-from rankcheck.report import experiments as room
-from rankcheck.report.charts.experiments import figures
 
-from . import trained
 from .audits import made_up, odd
 from .conftest import MARKUP, REFUTED, bound
 
@@ -193,31 +191,12 @@ def test_the_page_of_an_audit_is_printed_whole(visit):
 
 
 @pytest.mark.parametrize("width", [390, 1000])
-def test_no_text_of_a_figure_covers_another_one(visit, ledger, monkeypatch, width):
-    """All figures of experiments, recorded ones and made-up ones, on a telephone and on a desk."""
-    monkeypatch.setattr(room, "experiment", lambda name: trained.MadeUp())
-    monkeypatch.setattr(room, "recorded", lambda name: trained.result())
-    drawn = [trained.figures(trained.result())]
-    drawn += [figures(recorded(path.stem)) for path in sorted(RECORDED.glob("*.json"))]
-    monkeypatch.setattr(trained.MadeUp, "findings", lambda self, result: [])
-    monkeypatch.setattr(room, "figures", lambda result: [each for one in drawn for each in one])
-    page, noted = visit(
-        ledger(bound(id=trained.NAME, kind="statistical", relations=())),
-        viewport={"width": width, "height": 900},
-    )
-    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
-    covered = page.locator("figure > svg, figure details > svg").evaluate_all(
-        """figures => figures.flatMap(figure => {
-            const boxes = [...figure.querySelectorAll('text')].map(text =>
-                [text.textContent, text.getBoundingClientRect()]);
-            const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
-                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.4 * a.height;
-            return boxes.flatMap(([one, a], k) => boxes.slice(k + 1)
-                .filter(([, b]) => meet(a, b))
-                .map(([other]) => [figure.querySelector('title').textContent, one, other]));
-        })"""
-    )
-    assert covered == []
-    assert page.locator("figure svg").count() == sum(map(len, drawn))
+@pytest.mark.parametrize("name", NAMES)
+def test_the_figures_of_an_experiment_are_shown_and_fit(visit, ledger, name, width):
+    row = bound(id=name, kind="statistical", relations=())
+    page, noted = visit(ledger(row), viewport={"width": width, "height": 900})
+    images = page.locator("img.drawn")
+    assert images.count() == len(experiment_page(name).figures)
+    assert images.evaluate_all("all => all.every(one => one.naturalWidth > 300)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert noted == []

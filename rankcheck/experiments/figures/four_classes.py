@@ -10,22 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from statistics import median
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from rankcheck.audit.ranks import TOLERANCE
 from rankcheck.audit.result import Audit
 from rankcheck.experiments.audited import Measured, measured_runs
 from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
-from rankcheck.experiments.statistics import LEVEL, sign_test
-from rankcheck.experiments.training import Schedule, train
+from rankcheck.experiments.statistics import LEVEL, sign_test, spread
+from rankcheck.experiments.training import Schedule
 from rankcheck.networks.network import Network
 from rankcheck.regions.decision import Decision, decision
 from rankcheck.regions.outlines import outlines, simplified
@@ -63,40 +61,9 @@ def fits(run: Run) -> bool:
 class FourClasses(Experiment):
     """Four classes in the plane, depths 2 and 9, with and without ridge."""
 
-    name: ClassVar[str] = "rank.figure-2"
-    title: ClassVar[str] = "Four classes in the plane"
-    place: ClassVar[str] = "rank, Figure 2"
-    question: ClassVar[str] = rf"""
-A classifier $f = h \circ g$ through $\mathbb R^1$ orders its classes along a line, so three of them
-meet nowhere: this is `rank.no-tripoints`, a theorem. Whether training finds such a classifier is
-not. If large depth with the ridge, or with the implicit one of cross-entropy, leads to functions of
-bottleneck rank one, then trained deep networks have no *tripoints*, points where three or more
-classes meet, and shallow ones, which have no such preference, have some.
-
-Each network is given to `rankcheck.regions.decision`, which lists its linear regions in a box with
-the largest output of each, and the vertices where three classes meet: nothing is read off a
-picture. The box is that of the data, enlarged by half of its sides on each side.
-
-Had it been false, the networks of depth {DEEP} would have tripoints as often as those of depth
-{SHALLOW}, of which most have one to three, and their Jacobians would have a second singular value
-that is a fair share of the first, as at depth {SHALLOW}, where it is 0.15 to 0.44. A network
-that gives all points one class has no tripoints either, so only those count that fit all their
-points.
-"""
-    differences: ClassVar[tuple[str, ...]] = (
-        "Width, number of points, noise, ridge and steps are not printed; nor are the amplitude "
-        "and the distance of the S shapes. The figure shows one network of each kind, here "
-        "every kind has several seeds, each with its own data.",
-        "The box of the figure is not printed. Tripoints lie outside of the data, so their number "
-        "depends on it; it is given for four boxes.",
-        "Training has a fixed number of steps of Adam on all points at once. Without ridge the "
-        "cross-entropy has no minimum, and the norm of the weights still grows at the end.",
-        "Weights begin as independent normal numbers with the variance 1/(3n) of the default of "
-        "torch.nn.Linear, and biases at 0; the document does not say how. With larger ones the "
-        "outcome differs: in a trial with those of He, of variance 2/n (width 20, ridge 1.1e-4, S "
-        "shapes of amplitude 3/4), 6 of 8 networks of depth 9 with ridge had tripoints after 6 000 "
-        "steps, at a higher norm and rank.",
-    )
+    name = "rank.figure-2"
+    title = "Four classes in the plane"
+    place = "rank, Figure 2"
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         sizes: dict[Scale, dict[str, int]] = {
@@ -117,57 +84,54 @@ points.
         ]
 
     def run(self, part: Part, place: Place) -> Sequence[Run]:
-        said = part.settings
-        depth, width, steps = said["depth"], said["width"], said["steps"]
+        settings = part.settings
         draws = generators(part.seeds)
-        x = torch.stack([inverted_s(said["points"], draw) for draw in draws]).flatten(1, 2)
-        y = torch.arange(CLASSES).repeat_interleave(said["points"])
-        widths = [2, *[width] * (depth - 1), CLASSES]
+        x = torch.stack([inverted_s(settings["points"], draw) for draw in draws]).flatten(1, 2)
+        y = torch.arange(CLASSES).repeat_interleave(settings["points"])
+        widths = [2, *[settings["width"]] * (settings["depth"] - 1), CLASSES]
         stack = Stack.random(widths, draws, gain=GAIN, device=place.device)
-        history = train(
+        history = place.train(
             stack,
             entropy_of(y.to(place.device)),
             x.to(place.device),
-            said["ridge"],
-            Schedule(steps, said["rate"]),
-            checkpoint=place.checkpoint(part),
-            told=place.steps(steps, 0.0, 0.6),
+            settings["ridge"],
+            Schedule(settings["steps"], settings["rate"]),
         )
         points = x.double()
+        first = settings["depth"] == SHALLOW and not settings["ridge"]
 
-        def measure_run(number: int, net: Network, found: Audit) -> Measured:
-            X, values = points[number], found.data.singular_values if found.data else ()
+        def measure_run(number: int, net: Network, audit: Audit) -> Measured:
+            X, values = points[number], audit.data.singular_values if audit.data else ()
             measured = {
                 "error": float(history.errors[-1, number]),
-                "steps": steps,
                 "accuracy": float((net(X).argmax(-1) == y).double().mean()),
                 "singular_values": [value.median for value in values],
             }
-            return measured | counts(net, X), drawing(net, X) if number == 0 else {}
+            return measured | counts(net, X), drawing(net, X, data=first) if number == 0 else {}
 
-        return measured_runs(part, place, stack, points, measure_run, begin=0.6)
+        return measured_runs(part, place, stack, points, measure_run)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         found = []
         for depth, printed in ((DEEP, "none"), (SHALLOW, "some")):
             for ridge in (True, False):
                 runs = group(result, depth, ridge)
-                none = [fits(run) and run.measured["tripoints"] == 0 for run in runs]
-                some = [fits(run) and run.measured["tripoints"] > 0 for run in runs]
-                as_printed = none if depth == DEEP else some
-                p = sign_test(sum(as_printed), len(runs))
+                tripoints = [run.measured["tripoints"] for run in runs]
+                count = sum(
+                    fits(run) and (number > 0) == (printed == "some")
+                    for run, number in zip(runs, tripoints, strict=True)
+                )
+                p = sign_test(count, len(runs))
                 found.append(
                     Finding(
                         rf"tripoints at depth {depth}, {_with(ridge)}, in the box of the figure",
                         printed,
-                        f"{printed} in {sum(as_printed)} of {len(runs)} runs; "
-                        f"by run {_listed(run.measured['tripoints'] for run in runs)}",
+                        f"{printed} in {count} of {len(runs)} runs, p = {p:.2g}; by run "
+                        f"{_listed(tripoints)}; {sum(map(fits, runs))} fit all their points",
                         p < LEVEL,
-                        f"More than half of all runs end like this: p = {p:.2g}. {_fitted(runs)}",
                     )
                 )
-        found += [_boxes(result), _ranks(result), _rank_and_tripoints(result), _ridge(result)]
-        return found
+        return [*found, _boxes(result), _ranks(result), _rank_and_tripoints(result), _ridge(result)]
 
 
 EXPERIMENT = FourClasses()
@@ -193,8 +157,7 @@ def counts(net: Network, X: Tensor) -> dict[str, Any]:
     """How many tripoints a classifier has in the boxes around its data, all found in the largest.
 
     Returns:
-        `tripoints` in the box of the figure, `tripoints_by_margin` in those of `MARGINS`, and of
-        the largest one the number of `regions` and `most`, the most classes that meet in a point.
+        `tripoints` in the box of the figure, and `tripoints_by_margin` in those of `MARGINS`.
     """
     found = decision(net, *enlarged(X, max(MARGINS)))
     points = found.junctions()
@@ -205,22 +168,19 @@ def counts(net: Network, X: Tensor) -> dict[str, Any]:
     return {
         "tripoints": by_margin[MARGINS.index(MARGIN)],
         "tripoints_by_margin": by_margin,
-        "regions": len(found.cells),
-        "most": found.most,
     }
 
 
-def drawing(net: Network, X: Tensor) -> dict[str, Any]:
-    """What the figure shows: the box, the outlines of the classes, the data, the tripoints."""
+def drawing(net: Network, X: Tensor, *, data: bool) -> dict[str, Any]:
+    """What the figure shows: the box, the outlines of the classes, the tripoints; and the data."""
     low, high = enlarged(X, MARGIN)
     found = decision(net, low, high)
     return {
         "low": _short(low.numpy()),
         "high": _short(high.numpy()),
         "classes": _classes(found),
-        "points": [_short(of_class) for of_class in X.numpy().reshape(CLASSES, -1, 2)],
         "tripoints": _short(found.junctions()),
-    }
+    } | ({"points": _short(X.numpy().reshape(CLASSES, -1, 2))} if data else {})
 
 
 def _classes(found: Decision) -> list[list[Any]]:
@@ -261,12 +221,6 @@ def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _fitted(runs: Sequence[Run]) -> str:
-    """How many networks fit all their points."""
-    count = sum(map(fits, runs))
-    return f"{'All' if count == len(runs) else count} of {len(runs)} networks fit all their points."
-
-
 def _boxes(result: Result) -> Finding:
     """Runs with a tripoint, by the box."""
     lines = []
@@ -279,28 +233,20 @@ def _boxes(result: Result) -> Finding:
     return Finding(
         "runs with a tripoint in the box of the data, and in this box with a quarter, a half and "
         "all of its sides added on each side",
-        "—",
+        "",
         "; ".join(lines),
         None,
-        "Three classes meet beyond the ends of the S shapes and seldom between the data, so the "
-        "number depends on the box. The document does not say how large the plotted one is.",
     )
 
 
 def _ranks(result: Result) -> Finding:
     """How far the Jacobians are from rank one."""
-    lines = [
-        f"{name}: {min(ratios):.2g} to {max(ratios):.2g}, in the middle {median(ratios):.2g}"
-        for name, runs in _groups(result)
-        for ratios in [[second(run) for run in runs]]
-    ]
+    lines = [f"{name}: {spread([second(run) for run in runs])}" for name, runs in _groups(result)]
     return Finding(
         r"$s_2/s_1$ of $Jf(x)$, by medians over the data",
         "bottleneck rank 1, where it is 0",
         "; ".join(lines),
         None,
-        "The document does not give the rank of its networks; it explains the missing tripoints by "
-        "bottleneck rank 1.",
     )
 
 
@@ -322,8 +268,6 @@ def _rank_and_tripoints(result: Result) -> Finding:
         "no tripoints at bottleneck rank 1",
         "; ".join(parts),
         None,
-        f"The rank is that of the audit, for which singular values up to {TOLERANCE:g} of the "
-        "largest one are zero. Rank 2 goes with a larger norm, so not with the least cost.",
     )
 
 

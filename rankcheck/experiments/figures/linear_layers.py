@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
+from operator import attrgetter
 from statistics import median
 from typing import Any, TypeAlias
 
@@ -36,7 +38,8 @@ from rankcheck.experiments.figures.linear_notebooks import (
 )
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
-from rankcheck.experiments.training import Schedule, train
+from rankcheck.experiments.statistics import span
+from rankcheck.experiments.training import Schedule
 from rankcheck.linalg import (
     operator_norm,
     schatten_power,
@@ -55,9 +58,6 @@ SHARE = 0.01
 FITTED = 1e-3
 #: A median agrees with what is printed of one network if it is within this factor of it.
 NEAR = 10
-#: What was seen on the way to the record: of the first four pairs at r = 1, the median of σ_2/σ_1
-#: was 0.0044 after 8 000 steps, and 0.0020 after 20 000.
-_STILL = "It is still falling when training ends: after 8 000 steps it was twice as large."
 
 Pair: TypeAlias = tuple[Run, Run]
 
@@ -134,42 +134,6 @@ class LinearLayers(Experiment):
     name = "linear.trained-singular-values"
     title = "The singular values of networks with linear layers"
     place = "slides B, Numerical Example"
-    question = r"""
-$R_L(f)$ is the least $\frac1L(\|a\|^2 + \sum_j \|W_j\|_F^2)$ over the networks
-$a^\top [W_{L-1} \cdots W_1 x + b]_+ + c$ that represent $f$. As $L$ grows it tends to the index
-rank of $f$, the number of directions in which $f$ varies. So the slides say that networks with
-linear layers, trained with weight decay, have a low effective index rank, which helps where the
-data come from a function of few directions. The theorems are about minimisers; what training finds
-is the question.
-
-Both depths learn from the same points. Of the trained functions we compare three things: the
-singular values $\sigma_i$ of $C_f^{1/2}$, $C_f = E[\nabla f \nabla f^\top]$, of which $r$ should
-remain for a target of index rank $r$; the largest angle between their first $r$ principal
-directions and the true ones; and the error at fresh points.
-
-Had linear layers made no difference, $\sigma_{r+1}/\sigma_1$ would have the same order at both
-depths, 0.05 for $r = 1$ and 0.2 for $r = 2$. There is a second way to fail: a function of few
-directions that are the wrong ones. Then most singular values vanish, but neither $\sigma_{r+1}$ nor
-the angle nor the error becomes smaller. With 64 points and $r = 2$ this is what happens, in the
-notebooks and here.
-"""
-    differences = (
-        "The slides show a picture alone. The target, the law of the points, λ, and the figures "
-        "beside ours are from the authors' public notebooks "
-        "(github.com/suzannastep/linearlayers); the target is theirs, drawn from the same seed.",
-        "Width 64 in place of 1000. Linear layers of at least 20 rows restrict no product "
-        "W_{L−1} ··· W_1, as x has 20 entries.",
-        "The notebooks train one network for each case; here each case has 12 data sets, each with "
-        "first weights of its own.",
-        "20 000 steps of Adam on all points, with learning rates that fall from 0.01 like half a "
-        "cosine, in place of 30 000 epochs with batches of 64 points and the rate 0.0001. The last "
-        "steps have no weight decay: here 500 at a hundredth of the rate, there 100 epochs at a "
-        "tenth.",
-        "The objective is the mean squared error plus λ/2 times the squares of the weights, with "
-        "λ = 0.001. Here the squares of the biases are added too.",
-        "First weights are normal, with the variance of the uniform ones that torch draws, and "
-        "first biases are 0.",
-    )
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         sizes: Mapping[str, Any] = {
@@ -209,36 +173,19 @@ notebooks and here.
             return (outputs - y).square().mean((-2, -1))
 
         schedule = Schedule(settings["steps"], settings["rate"])
-        train(
-            stack,
-            error,
-            x,
-            settings["ridge"],
-            schedule,
-            checkpoint=place.checkpoint(part),
-            told=place.steps(schedule.steps, 0.0, 0.85),
-        )
+        place.train(stack, error, x, settings["ridge"], schedule)
         without = Schedule(settings["finish"], settings["rate"] / 100, warm=0, last=0.1)
-        train(
-            stack,
-            error,
-            x,
-            0.0,
-            without,
-            checkpoint=place.checkpoint(part, "without-ridge"),
-            told=place.steps(without.steps, 0.85, 0.9),
-        )
+        place.train(stack, error, x, 0.0, without, shares=(0.8, 0.85))
 
-        def measure_run(number: int, net: Network, found: Audit) -> Measured:
+        def measure_run(number: int, net: Network, audit: Audit) -> Measured:
             at, values, fresh = (each[number] for each in exact)
             measured = measure(net, settings["rank"], fresh)
             measured |= bound_of_cost(stack, number, measured["sigma"])
             measured["error"] = float((net(at) - values).square().mean())
             measured["variance"] = float(values.var(correction=0))
-            measured["steps"] = schedule.steps + without.steps
             return measured, {}
 
-        return measured_runs(part, place, stack, exact[0], measure_run, begin=0.9)
+        return measured_runs(part, place, stack, exact[0], measure_run)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         found = [
@@ -272,57 +219,47 @@ def _compared(r: int, points: int, runs: Sequence[Run]) -> list[Finding]:
 
     One agrees if most pairs change as printed, and both medians are within `NEAR` of the printed.
     """
-
-    def printed_rank(one: Printed) -> float:
-        return sum(s > SHARE * one.sigma[0] for s in one.sigma)
-
     quantities: dict[str, tuple[Callable[[Printed], float], Callable[[Run], float]]] = {
         rf"$\sigma_{r + 1}/\sigma_1$ of $C_f^{{1/2}}$": (
             lambda one: one.sigma[r] / one.sigma[0],
             next_ratio,
         ),
         rf"singular values of $C_f^{{1/2}}$ above ${SHARE}\,\sigma_1$": (
-            printed_rank,
+            lambda one: sum(s > SHARE * one.sigma[0] for s in one.sigma),
             lambda run: run.measured["effective_rank"],
         ),
-        "generalisation error": (
-            lambda one: one.generalisation,
-            lambda run: run.measured["generalisation"],
-        ),
-        "error outside, in $[-1, 1]^{20}$": (
-            lambda one: one.outside,
-            lambda run: run.measured["outside"],
-        ),
-        "distance of the first $r$ principal directions to the true ones": (
-            lambda one: one.distance,
-            lambda run: run.measured["distance"],
-        ),
     }
+    for name, words in _MEASURED.items():
+        quantities[words] = (attrgetter(name), partial(_measured, name))
     found = []
     for words, (of_printed, of_run) in quantities.items():
-        printed = tuple(of_printed(PRINTED[r, points, L]) for L in DEPTHS)
+        printed = [of_printed(PRINTED[r, points, L]) for L in DEPTHS]
         each = [(of_run(shallow), of_run(deep)) for shallow, deep in pairs(runs)]
-        ours = tuple(zip(*each, strict=True))
+        ours = list(zip(*each, strict=True))
         falls = sum(deep < shallow for shallow, deep in each)
         as_printed = falls if printed[1] < printed[0] else len(each) - falls
-        notes = []
-        if 2 * as_printed <= len(each):
-            notes.append("Pairs go both ways here; the notebooks have one pair.")
-        for L, theirs, values in zip(DEPTHS, printed, ours, strict=True):
-            times = median(values) / theirs
-            if not 1 / NEAR <= times <= NEAR:
-                notes.append(f"At L = {L} the median is {times:.2g} times the printed value.")
-                notes += [_STILL] if of_run is next_ratio else []
+        times = [median(values) / theirs for values, theirs in zip(ours, printed, strict=True)]
         found.append(
             Finding(
                 quantity=f"r = {r}, {points} points: {words}",
                 printed=" → ".join(f"{value:.3g}" for value in printed),
-                ours=" → ".join(map(_spread, ours)) + f"; falls in {falls} of {len(each)} pairs",
-                agrees=not notes,
-                note=" ".join(notes),
+                ours=f"{' → '.join(map(_middle, ours))}; falls in {falls} of {len(each)} pairs",
+                agrees=2 * as_printed > len(each) and all(1 / NEAR <= t <= NEAR for t in times),
             )
         )
     return found
+
+
+#: What is printed by this name as it is measured, in words.
+_MEASURED = {
+    "generalisation": "generalisation error",
+    "outside": "error outside, in $[-1, 1]^{20}$",
+    "distance": "distance of the first $r$ principal directions to the true ones",
+}
+
+
+def _measured(name: str, run: Run) -> float:
+    return float(run.measured[name])
 
 
 def _fitted(runs: Sequence[Run]) -> Finding:
@@ -350,10 +287,9 @@ def _bounded(runs: Sequence[Run]) -> Finding:
     )
 
 
-def _spread(values: Sequence[float]) -> str:
+def _middle(values: Sequence[float]) -> str:
     """The median, and the smallest and the largest."""
-    low, high = min(values), max(values)
-    return f"{median(values):.3g} ({low:.3g} to {high:.3g})"
+    return f"{median(values):.3g} ({span(values, 3)})"
 
 
 EXPERIMENT = LinearLayers()

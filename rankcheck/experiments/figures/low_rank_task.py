@@ -12,15 +12,15 @@ prints neither the scale of the values nor how the error is normalised; two part
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from rankcheck.audit.ranks import GAP, TOLERANCE, ranks_and_gaps
 from rankcheck.audit.result import Audit
-from rankcheck.experiments.audited import Measured, measured_runs
+from rankcheck.experiments.audited import Measured, measured_runs, short
 from rankcheck.experiments.base import (
     Experiment,
     Finding,
@@ -31,7 +31,8 @@ from rankcheck.experiments.base import (
 from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
-from rankcheck.experiments.training import History, Schedule, train
+from rankcheck.experiments.statistics import span, tally
+from rankcheck.experiments.training import Schedule
 from rankcheck.linalg import singular_values
 from rankcheck.networks.network import Network
 
@@ -114,35 +115,6 @@ class LowRankTask(Experiment):
     name = "rank.figure-1"
     title = "Trained networks of depth 13 carry a task of rank 4 in four or five dimensions"
     place = "Figure 1 and Appendix F of `rank`"
-    question = r"""
-The theory is about global minima at infinite depth: there $\|\theta\|^2/L$ tends to a rank $k$ of
-the function, so that $\lambda \|\theta\|^2$ charges for every dimension that a network carries
-through its layers, and for nothing else. The question is whether Adam, at depth 13, finds such a
-network: one whose middle layers keep the $k$ dimensions of the task, out of 15 in the data and 100
-neurons, and pass them on unchanged.
-
-Had this been false, the representations in the middle would have lain in more dimensions than $k$
-(15 or so, as the data do), or would have had no gap behind the $k$-th singular value; the
-activations would have changed the middle layers as much as the first and the last one; the weights
-would have had many singular values that are neither 0 nor 1; and the same numbers would have come
-out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like that.
-"""
-    differences = (
-        "The caption says rank 4 and the appendix lets the values depend on five coordinates of z; "
-        "both tasks are trained, five networks each.",
-        "The scale of the data is not printed. Here the points have entries of mean square 1, and "
-        "the values mean 0 and mean squared norm 1; the error is the mean of |f(x) − y|², so that "
-        "the network 0 has the error 1.",
-        "How the random functions and the first weights are drawn is not printed. Here the biases "
-        "start at 0 and the weights are normal, with He's gain √2 and a last layer as small as the "
-        "values in the part large-start, and with the gain 1.1 in the parts rank-4 and rank-5. "
-        "From 1.1 the ranks are smaller, and some trainings end without fitting the data; the "
-        "claim is about √2.",
-        "The number of steps is not printed; the document stopped before the norm of the "
-        "parameters had settled. Here there are 2500 steps of Adam on all points at once, and the "
-        "learning rate falls like a cosine.",
-        "The audits, and the ranks of Jacobians among them, take the first 20 of the 500 points.",
-    )
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         first = APART * seed
@@ -157,8 +129,8 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
         few = {"tiny": 1, "small": 5, "paper": 4}[scale]
 
         def part(name: str, runs: int, **other: Any) -> Part:
-            said = {"used": low, "depth": deep, "values": UNIT, "gain": GAIN, "last": 1.0}
-            return Part(name, said | settings | other, tuple(range(first, first + runs)))
+            own = {"used": low, "depth": deep, "values": UNIT, "gain": GAIN, "last": 1.0}
+            return Part(name, own | settings | other, tuple(range(first, first + runs)))
 
         return (
             part(f"rank-{low}", many),
@@ -170,131 +142,135 @@ out for tasks of rank 4 and 5, and at depth 3. The networks of depth 3 look like
         )
 
     def run(self, part: Part, place: Place) -> Sequence[Run]:
-        said = part.settings
-        depth, size, width = said["depth"], said["size"], said["width"]
+        settings = part.settings
+        depth, size, width = settings["depth"], settings["size"], settings["width"]
         draws = generators(part.seeds)
         x, y = latent_task(
             draws,
-            said["points"],
-            latent=said["latent"],
+            settings["points"],
+            latent=settings["latent"],
             inputs=size,
-            used=said["used"],
+            used=settings["used"],
             outputs=size,
         )
-        stack = Stack.random([size, *[width] * (depth - 1), size], draws, gain=said["gain"])
-        factor = 1.0 if said["values"] == ENTRIES else float(size)
-        if said["values"] == UNIT:
+        stack = Stack.random([size, *[width] * (depth - 1), size], draws, gain=settings["gain"])
+        factor = 1.0 if settings["values"] == ENTRIES else float(size)
+        if settings["values"] == UNIT:
             y = y / size**0.5
-        stack.weights[-1] = stack.weights[-1] * said["last"]
-        stack.weights = [W.to(place.device) for W in stack.weights]
-        stack.biases = [b if b is None else b.to(place.device) for b in stack.biases]
+        stack.weights[-1] = stack.weights[-1] * settings["last"]
+        stack = stack.to(place.device)
         points, values = x.to(place.device), y.to(place.device)
 
         def error(outputs: Tensor) -> Tensor:
             return factor * (outputs - values).square().mean((-2, -1))
 
-        history = train(
-            stack,
-            error,
-            points,
-            RIDGE / depth,
-            Schedule(said["steps"], said["rate"]),
-            checkpoint=place.checkpoint(part),
-            told=place.steps(said["steps"], 0.0, 0.8),
-        )
+        schedule = Schedule(settings["steps"], settings["rate"])
+        history = place.train(stack, error, points, RIDGE / depth, schedule)
         errors = [float(e) / factor for e in error(stack(points)).detach()]
         zero = [float(e) for e in y.square().mean((-2, -1))]
         exact = x.double()
 
-        def measure_run(number: int, net: Network, found: Audit) -> Measured:
+        def measure_run(number: int, net: Network, audit: Audit) -> Measured:
             X = exact[number]
             ranks, gaps = centred_ranks(net, X)
             measured = {
                 "error": errors[number] / zero[number],
-                "steps": said["steps"],
                 "ranks": ranks,
                 "gaps": gaps,
                 "bends": bends(net, X),
             }
-            return measured, _drawn(found, net, X, history, number) if number < DRAWN else {}
+            drawn: dict[str, Any] = {}
+            if settings["values"] == UNIT and settings["depth"] > 3 and number < DRAWN:
+                costs = history.costs[:, number] / depth
+                drawn = {"steps": history.steps.tolist(), "per_layer": short(costs, 4)}
+                drawn |= _spectra(audit, net, X) if number == 0 else {}
+            return measured, drawn
 
-        return measured_runs(part, place, stack, exact[:, :AUDITED], measure_run, begin=0.8)
+        return measured_runs(part, place, stack, exact[:, :AUDITED], measure_run)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         parts: dict[str, list[Run]] = {}
         for run in result.runs:
             parts.setdefault(run.part, []).append(run)
         tasks = [parts[name] for name in parts if name.startswith("rank-")]
-        low = tasks[0]
-        deep = [run for runs in (*tasks, parts["large-start"]) for run in runs]
-        shallow, large = parts["shallow"], parts["large-start"]
-        cost = [_per_layer(run) for run in low]
-        other = {name: parts[name][0] for name in ("entries", "sum")}
+        low, shallow, large = tasks[0], parts["shallow"], parts["large-start"]
+        deep = [run for runs in (*tasks, large) for run in runs]
         k = low[0].settings["used"]
+        layers = middle(low[0].settings["depth"])
+        failed = [run.measured["error"] for run in deep if run.measured["error"] > FITTED]
+        of_task = sum(
+            run.audit is not None and run.audit.rank == run.settings["used"] for run in deep
+        )
+        equal = sum(set(near_one(run)) == {dimension(run)} for run in deep)
+        costs = {name: span([_per_layer(run) for run in runs]) for name, runs in parts.items()}
         return (
             Finding(
-                r"the dimension of the representations $Z_\ell$ in the middle layers",
+                rf"the dimension of the representations $Z_\ell$ in the layers {layers[0]} to "
+                f"{layers[-1]}",
                 "approximately 4",
                 "; ".join(
-                    f"{_shares(runs)} (k = {runs[0].settings['used']}, layers {_named(runs[0])})"
+                    f"{tally([dimension(run) for run in runs])} (k = {runs[0].settings['used']})"
                     for runs in tasks
                 )
-                + f"; from larger first weights {_shares(large)} (k = {k})",
+                + f"; from larger first weights {tally([dimension(run) for run in large])}",
                 all(dimension(run) == k for run in (*low, *large)),
-                f"A singular value of the centred $Z_\\ell$ counts above {TOLERANCE:g} of the "
-                f"largest, and the next one has to be smaller by the factor {GAP:g}. The "
-                "Jacobian has the rank of the task at most points, where there is a dimension more "
-                f"as well, {_ranks(deep)}. {_unfitted(deep)} not fit the data.",
+            ),
+            Finding(
+                "networks whose Jacobian has the rank of the task at most points",
+                "",
+                f"{of_task} of {len(deep)}; {len(failed)} do not fit the data"
+                + (f" (error {span(failed)})" if failed else ""),
+                None,
             ),
             Finding(
                 r"the impact of the nonlinearity, "
                 r"$\|\tilde Z_\ell - \sigma(\tilde Z_\ell)\|_F / \|\tilde Z_\ell\|_F$",
                 "vanishes in the middle layers",
-                f"at most {_range([bend_inside(run) for run in deep])} in the middle, at least "
-                f"{_range([bend_outside(run) for run in deep])} in the first and the last hidden "
+                f"at most {span([bend_inside(run) for run in deep])} in the middle, at least "
+                f"{span([bend_outside(run) for run in deep])} in the first and the last hidden "
                 "layer",
                 all(10 * bend_inside(run) <= bend_outside(run) for run in low),
             ),
             Finding(
                 r"the singular values of the middle $W_\ell$ that are within 0.25 of 1",
                 "about 4 that are not small",
-                "; ".join(f"{_counts(runs)} (k = {runs[0].settings['used']})" for runs in tasks),
+                "; ".join(
+                    f"{span([n for run in runs for n in near_one(run)])} "
+                    f"(k = {runs[0].settings['used']})"
+                    for runs in tasks
+                )
+                + f"; as many as dimensions in {equal} of {len(deep)} networks",
                 all(set(near_one(run)) == {dimension(run)} for run in low),
-                "As many as the representations have dimensions, "
-                f"in {sum(set(near_one(run)) == {dimension(run)} for run in deep)} of {len(deep)} "
-                "networks.",
             ),
             Finding(
                 r"$\|\theta\|^2/L$ at the end of training",
                 "approximately 6",
-                f"{_range(cost)}, and {_range([_per_layer(run) for run in large])} from larger "
-                "first weights",
+                f"{costs[low[0].part]}, and {costs['large-start']} from larger first weights",
                 all(abs(_per_layer(run) - PRINTED) <= 1 for run in (*low, *large)),
-                "The number depends on the scale of the values, which is not printed: with entries "
-                "of mean square 1 and the mean over all entries as the error it is "
-                f"{_per_layer(other['entries']):.3g}, and with the sum over the outputs, where the "
-                f"ridge weighs less by the factor 50, {_per_layer(other['sum']):.3g} after as many "
-                "steps, and falling (both from larger first weights).",
             ),
             Finding(
-                "the start of training",
-                "not said",
-                f"from the gain √2 the middle layers have {_dimensions(large)} dimensions, and the "
-                f"objective ends at {_range([objective(run) for run in large], 3)}; from the gain "
-                f"1.1 they have {_dimensions(low)}, and it ends at "
-                f"{_range([objective(run) for run in low], 3)}",
+                r"the same for other scales of the values, from larger first weights",
+                "",
+                f"{costs['entries']} for entries of mean square 1 and the mean over them, "
+                f"{costs['sum']} for their sum",
                 None,
-                "Trainings end at local minima of one dimension more or less; the smaller start "
-                "finds the smaller rank more often. The document's sequel describes minima that "
-                "overestimate the rank.",
             ),
             Finding(
-                "depth 3",
-                "not shown",
+                "the start of training: dimensions of the middle layers, and the objective",
+                "",
+                "; ".join(
+                    f"from the gain {gain} {_dimensions(runs)}, and "
+                    f"{span([objective(run) for run in runs], 3)}"
+                    for gain, runs in (("√2", large), ("1.1", low))
+                ),
+                None,
+            ),
+            Finding(
+                "the control group, depth 3",
+                "",
                 f"{_dimensions(shallow)} dimensions in the hidden layers, "
-                f"$\\|\\theta\\|^2/L$ {_range([_per_layer(run) for run in shallow])}",
+                f"$\\|\\theta\\|^2/L$ {costs['shallow']}",
                 None,
-                "The control group: a shallow network has no bottleneck.",
             ),
         )
 
@@ -334,60 +310,18 @@ def _per_layer(run: Run) -> float:
     return 0.0 if run.audit is None else run.audit.per_layer
 
 
-def _shares(runs: Sequence[Run]) -> str:
-    """How many networks have which dimension in the middle."""
-    counts = Counter(dimension(run) for run in runs)
-    return ", ".join(
-        f"{'no one dimension' if each is None else each} in {count} of {len(runs)}"
-        for each, count in sorted(counts.items(), key=lambda pair: pair[0] or 0)
-    )
-
-
-def _ranks(runs: Sequence[Run]) -> str:
-    """In how many networks Jf has the rank of the task at most points."""
-    count = sum(run.audit is not None and run.audit.rank == run.settings["used"] for run in runs)
-    return f"in {count} of {len(runs)} networks"
-
-
-def _unfitted(runs: Sequence[Run]) -> str:
-    worst = [run for run in runs if run.measured["error"] > FITTED]
-    if not worst:
-        return "There is none that does"
-    return ", ".join(
-        f"One of k = {run.settings['used']} (error {run.measured['error']:.2g}) does"
-        for run in worst
-    )
-
-
-def _named(run: Run) -> str:
-    inner = middle(run.settings["depth"])
-    return f"{inner[0]} to {inner[-1]}"
-
-
-def _range(values: Sequence[float], digits: int = 2) -> str:
-    low, high = f"{min(values):.{digits}g}", f"{max(values):.{digits}g}"
-    return low if low == high else f"{low} to {high}"
-
-
-def _counts(runs: Sequence[Run]) -> str:
-    return _range([count for run in runs for count in near_one(run)])
-
-
 def _dimensions(runs: Sequence[Run]) -> str:
-    return _range([rank for run in runs for rank in _middle(run, run.measured["ranks"])])
+    return span([rank for run in runs for rank in _middle(run, run.measured["ranks"])])
 
 
-def _drawn(found: Audit, net: Network, X: Tensor, history: History, number: int) -> dict[str, Any]:
-    """The first singular values of the Z_ℓ / √N and of the W_ℓ, by layer, and the training."""
+def _spectra(audit: Audit, net: Network, X: Tensor) -> dict[str, Any]:
+    """The first singular values of the Z_ℓ / √N and of the W_ℓ, by layer."""
     root = len(X) ** 0.5
     return {
         "representations": [
-            (singular_values(Z)[:SHOWN] / root).tolist() for Z in net.activations(X)[1:]
+            short(singular_values(Z)[:SHOWN] / root, 3) for Z in net.activations(X)[1:]
         ],
-        "weights": [list(layer.singular_values[:SHOWN]) for layer in found.layers],
-        "steps": history.steps.tolist(),
-        "errors": history.errors[:, number].tolist(),
-        "per_layer": (history.costs[:, number] / net.depth).tolist(),
+        "weights": [short(torch.tensor(W.singular_values[:SHOWN]), 3) for W in audit.layers],
     }
 
 

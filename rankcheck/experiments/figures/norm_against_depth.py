@@ -17,10 +17,11 @@ from itertools import groupby
 from statistics import linear_regression
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from rankcheck.audit.result import Audit
-from rankcheck.experiments.audited import Measured, measured_runs
+from rankcheck.experiments.audited import Measured, measured_runs, short
 from rankcheck.experiments.base import (
     Experiment,
     Finding,
@@ -31,7 +32,7 @@ from rankcheck.experiments.base import (
 from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
-from rankcheck.experiments.training import Schedule, train
+from rankcheck.experiments.training import Schedule
 from rankcheck.networks.network import Network
 
 __all__ = [
@@ -124,32 +125,6 @@ class NormAgainstDepth(Experiment):
     name = "bottleneck.figure-1"
     title = "Over ranges of depths the parameter norm is affine, with the rank as its slope"
     place = "Figure 1 and Appendix E of `bottleneck`"
-    question = r"""
-Of a function $f$ of rank $k$ the theory says that the least norm of parameters is
-$\|\theta\|^2 = kL + R^{(1)}(f) + o(1)$: one for each layer and each dimension that is carried
-through it, and a number that does not depend on the depth. Whether training finds such networks is
-a question of its own. If it does, networks of all depths that learn one task, and have the same
-number of dimensions in their middle, lie on a line of $\|\theta\|^2$ against $L$ whose slope is
-that number.
-
-Had this been false, the slope would not have been the number of dimensions: it would have been
-smaller if every layer of a deeper network had smaller singular values, and larger if a further
-layer did more than to pass $k$ dimensions on, as it does without ridge, where a layer costs what
-its first weights cost. Or there would have been no line, or more dimensions at larger depths.
-"""
-    differences = (
-        "Width, number of points, steps, first weights and the scale of the data are not printed. "
-        "Here the width is 40, N = 150, there are 3000 steps of Adam with all points (9000 for the "
-        "depths 5, 7 and 9), and normal first weights of the gain 1.1; the points have entries of "
-        "mean square 1, and the values mean 0 and mean squared norm 1, so that the network 0 has "
-        "the error 1.",
-        "The document trains at about every depth to 30, most likely on one data set. Here there "
-        "are eight depths to 25, and five data sets, each of them learnt at every depth.",
-        "The rank is the number of singular values of W in the middle above 0.5, in the document "
-        "above 0.1: after so few steps weights that nothing needs are still at 0.1 to 0.3 in deep "
-        "networks. Both numbers are kept.",
-        "The audits take the first 20 of the 150 points.",
-    )
 
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         first = APART * seed
@@ -170,8 +145,8 @@ its first weights cost. Or there would have been no line, or more dimensions at 
         short = max(settings["steps"] // 4, 20)
 
         def part(name: str, depth: int, ridge: float, steps: int) -> Part:
-            said = settings | {"depth": depth, "ridge": ridge, "steps": steps}
-            return Part(f"{name}-{depth}", said, seeds)
+            own = settings | {"depth": depth, "ridge": ridge, "steps": steps}
+            return Part(f"{name}-{depth}", own, seeds)
 
         def steps(depth: int) -> int:
             """In shallow networks weights that nothing needs take longer to decay."""
@@ -183,46 +158,43 @@ its first weights cost. Or there would have been no line, or more dimensions at 
         )
 
     def run(self, part: Part, place: Place) -> Sequence[Run]:
-        said = part.settings
-        depth, size = said["depth"], said["size"]
+        settings = part.settings
+        depth, size, width = settings["depth"], settings["size"], settings["width"]
         draws = generators(part.seeds)
         x, y = latent_task(
-            draws, said["points"], latent=said["latent"], inputs=size, used=USED, outputs=size
+            draws,
+            settings["points"],
+            latent=settings["latent"],
+            inputs=size,
+            used=USED,
+            outputs=size,
         )
-        y = y / size**0.5
-        stack = Stack.random([size, *[said["width"]] * (depth - 1), size], draws, gain=GAIN)
-        stack.weights = [W.to(place.device) for W in stack.weights]
-        stack.biases = [b if b is None else b.to(place.device) for b in stack.biases]
-        points, values = x.to(place.device), y.to(place.device)
+        stack = Stack.random([size, *[width] * (depth - 1), size], draws, gain=GAIN)
+        stack = stack.to(place.device)
+        points, values = x.to(place.device), (y / size**0.5).to(place.device)
 
         def error(outputs: Tensor) -> Tensor:
             return (outputs - values).square().sum(-1).mean(-1)
 
-        train(
-            stack,
-            error,
-            points,
-            said["ridge"],
-            Schedule(said["steps"], said["rate"]),
-            checkpoint=place.checkpoint(part),
-            told=place.steps(said["steps"], 0.0, 0.8),
-        )
+        schedule = Schedule(settings["steps"], settings["rate"])
+        place.train(stack, error, points, settings["ridge"], schedule)
         errors = error(stack(points)).detach().tolist()
 
-        def measure_run(number: int, net: Network, found: Audit) -> Measured:
-            middle = found.layers[(depth + 1) // 2 - 1].singular_values
+        def measure_run(number: int, net: Network, audit: Audit) -> Measured:
+            spectra = [layer.singular_values for layer in audit.layers]
+            inside = spectra[(depth + 1) // 2 - 1]
             measured = {
                 "error": errors[number],
-                "steps": said["steps"],
-                "norm": found.model.cost,
-                "rank": sum(s > COUNTED for s in middle),
-                "above_tenth": sum(s > PRINTED for s in middle),
-                "middle": list(middle[:SHOWN]),
+                "norm": audit.model.cost,
+                "rank": sum(s > COUNTED for s in inside),
+                "above_tenth": sum(s > PRINTED for s in inside),
             }
-            return measured, _drawn(found) if number == 0 and said["ridge"] else {}
+            if number or not settings["ridge"]:
+                return measured, {}
+            return measured, {"weights": [short(torch.tensor(s[:SHOWN])) for s in spectra]}
 
         audited = x[:, :AUDITED].double()
-        return measured_runs(part, place, stack, audited, measure_run, begin=0.8)
+        return measured_runs(part, place, stack, audited, measure_run)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         trained = curves(run for run in result.runs if run.settings["ridge"])
@@ -231,9 +203,10 @@ its first weights cost. Or there would have been no line, or more dimensions at 
         near = [abs(one.slope - one.rank) < HALF for one in found]
         falls = [falling(curve) for curve in trained]
         all_ = [run for curve in trained for run in curve]
+        norms = [run.measured["norm"] for run in all_]
         same = sum(run.measured["rank"] == run.measured["above_tenth"] for run in all_)
-        total = len(all_)
         failed = [run for run in all_ if run.measured["error"] > FITTED]
+        above = [one for one in found if one.rank > USED]
         return (
             Finding(
                 r"the slope of $\|\theta\|^2$ against $L$ in a range of depths with one rank",
@@ -241,49 +214,47 @@ its first weights cost. Or there would have been no line, or more dimensions at 
                 "; ".join(
                     f"rank {rank}: {_several(one.slope for one in found if one.rank == rank)}"
                     for rank in sorted({one.rank for one in found})
-                ),
+                )
+                + f"; nearest to the rank in {sum(near)} of {len(near)}",
                 bool(near) and all(near),
-                f"Lines by least squares through at least {LEAST} successive depths; "
-                f"{sum(near)} of {len(near)} slopes are nearer to the rank than to any other "
-                f"whole number. {sum(one.rank > USED for one in found)} of {len(found)} ranges "
-                f"have a larger rank than the task, which is {USED}, and that as their slope. "
-                "In deep networks some weights that nothing needs have not decayed yet, which "
-                "raises the slopes a little.",
+            ),
+            Finding(
+                f"ranges of a larger rank than that of the task, {USED}",
+                "",
+                f"{len(above)} of {len(found)}",
+                None,
             ),
             Finding(
                 r"the distance of $\|\theta\|^2$ to that line",
                 "well approximated",
                 f"at most {max((one.off for one in found), default=0.0):.2g}, of a norm between "
-                f"{min(run.measured['norm'] for run in all_):.0f} and "
-                f"{max(run.measured['norm'] for run in all_):.0f}",
+                f"{min(norms):.0f} and {max(norms):.0f}",
                 None,
             ),
             Finding(
-                "the rank against the depth",
+                f"the rank at the depths {_depths(trained)}, a row for each data set",
                 "larger depths lead to smaller rank",
-                "; ".join(_ranks(curve) for curve in trained),
+                "; ".join(" ".join(map(str, _curve_ranks(curve))) for curve in trained),
                 sum(falls) > len(falls) / 2,
-                f"A row of ranks for each data set, at the depths {_depths(trained)}; it "
-                f"never rises in {sum(map(_never_rises, trained))} of {len(trained)}. Counted "
-                f"above {PRINTED:g} as in the document, it is the same in {same} of {total} "
-                "networks.",
             ),
             Finding(
-                "depths at which training fails",
-                "L > 25, at the parameters 0",
-                f"{len(failed)} of {total} networks"
-                + "".join(f"; {_failure(run)}" for run in failed),
+                f"networks with as many singular values above {PRINTED:g}, as in the document",
+                "",
+                f"{same} of {len(all_)}",
                 None,
-                f"The error of the network 0 is 1, and an error above {FITTED:g} has failed, as in "
-                "the document.",
             ),
             Finding(
-                "without ridge",
-                "not shown",
-                f"slopes {_several(slope_of(curve) for curve in without)} at the depths "
+                f"depths at which training fails: the error is above {FITTED:g}, and 1 at 0",
+                "L > 25, at the parameters 0",
+                f"{len(failed)} of {len(all_)} networks" + "".join(map(_failure, failed)),
+                None,
+            ),
+            Finding(
+                "without ridge, the control group: slopes",
+                "",
+                f"{_several(slope_of(curve) for curve in without)} at the depths "
                 f"{_depths(without)}",
                 None,
-                "The control group.",
             ),
         )
 
@@ -296,21 +267,16 @@ def slope_of(curve: Sequence[Run]) -> float:
 
 def falling(curve: Sequence[Run]) -> bool:
     """Whether the rank is least at the largest depth, and smaller than at the smallest depth."""
-    found = [run.measured["rank"] for run in curve]
-    return found[-1] == min(found) < found[0]
+    ranks = _curve_ranks(curve)
+    return ranks[-1] == min(ranks) < ranks[0]
 
 
-def _never_rises(curve: Sequence[Run]) -> bool:
-    found = [run.measured["rank"] for run in curve]
-    return found == sorted(found, reverse=True)
+def _curve_ranks(curve: Sequence[Run]) -> list[int]:
+    return [run.measured["rank"] for run in curve]
 
 
 def _several(values: Iterable[float]) -> str:
     return ", ".join(f"{value:.2f}" for value in values)
-
-
-def _ranks(curve: Sequence[Run]) -> str:
-    return " ".join(str(run.measured["rank"]) for run in curve)
 
 
 def _depths(some: Sequence[Sequence[Run]]) -> str:
@@ -318,12 +284,8 @@ def _depths(some: Sequence[Sequence[Run]]) -> str:
 
 
 def _failure(run: Run) -> str:
-    said = run.settings["depth"], run.measured["error"]
-    return f"L = {said[0]} with the error {said[1]:.2g} and rank {run.measured['rank']}"
-
-
-def _drawn(found: Audit) -> dict[str, Any]:
-    return {"weights": [list(layer.singular_values[:SHOWN]) for layer in found.layers]}
+    depth, error = run.settings["depth"], run.measured["error"]
+    return f"; L = {depth} with the error {error:.2g} and rank {run.measured['rank']}"
 
 
 EXPERIMENT = NormAgainstDepth()

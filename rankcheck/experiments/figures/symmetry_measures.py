@@ -11,6 +11,7 @@ from torch import Tensor
 from rankcheck.costs.rank_one_matching import split_along
 from rankcheck.data.crossings import crossing_angles
 from rankcheck.data.moments import covariance
+from rankcheck.experiments.audited import short
 from rankcheck.experiments.figures.symmetry_task import REACH, Task, reflected, rotated, starts
 from rankcheck.experiments.result import Run
 from rankcheck.experiments.stack import generators
@@ -152,7 +153,7 @@ def measured_paths(
         "plane_shares_inputs": input_shares,
     }
     others = planes["others"]
-    return measured, {"paths": _short(inner[:DRAWN]), "paths_others": _short(others[:DRAWN])}
+    return measured, {"paths": short(inner[:DRAWN]), "paths_others": short(others[:DRAWN])}
 
 
 def few_crossings(run: Run, share: float = CROSSING) -> bool:
@@ -184,18 +185,11 @@ def measured_distances(
     ticks = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * HALF / CELLS) - HALF
     grid = torch.stack(torch.meshgrid(ticks, ticks, indexing="xy"), -1)
     picture = (at(grid) - centre).norm(dim=-1)
-    return {"circle_share": share}, {"distances": _short(picture, 3), "half": HALF, "spot": SPOT}
-
-
-def _short(values: Tensor, digits: int = 4) -> list[Any]:
-    """Nested lists of numbers of few digits, for figures."""
-    if values.ndim:
-        return [_short(each, digits) for each in values]
-    return float(f"{float(values):.{digits}g}")  # type: ignore[return-value]
+    return {"circle_share": share}, {"distances": short(picture, 2), "half": HALF, "spot": SPOT}
 
 
 def measure(
-    before: Network, net: Network, task: Task, data: tuple[Tensor, Tensor], count: int, seed: int
+    before: Network, net: Network, task: Task, data: Sequence[Tensor], count: int, seed: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What is measured on a network before and after its training, and what figures need of it.
 
@@ -213,17 +207,19 @@ def measure(
     values = task.values(turned.flatten(0, 1)).unflatten(0, turned.shape[:2])
     spectra = [singular_values(W) for W in net.weights]
     paths, drawn_paths = measured_paths(before, net, task, x, count, draw(1))
+    mirrored = shares_within(images_of(net, task, reflected(task, draw(4))))
+    layer = paths["crossing_layer"]
     distances, drawn_distances = measured_distances(net, task, draw(2))
     measured = {
         "error": float((net(x) - y).square().mean()),
         "test_error": float((net(task.inputs(new)) - task.values(new)).square().mean()),
         "outliers": [int((s > OUTLIER).sum()) for s in spectra],
         "rotation_shares": shares_within(images_of(net, task, turned)),
-        "rotation_shares_before": shares_within(images_of(before, task, turned)),
+        "rotation_share_before": shares_within(images_of(before, task, turned))[DISTANCE_LAYER],
         "rotation_share_of_the_task": shares_within([values])[0],
-        "reflection_shares": shares_within(images_of(net, task, reflected(task, draw(4)))),
+        "reflection_shares": [mirrored[at] for at in (DISTANCE_LAYER, layer, -1)],
         **paths,
         **distances,
     }
-    singular = [_short(s[:8], 3) for s in spectra]
+    singular = [short(s[:8]) for s in spectra]
     return measured, {"singular_values": singular, **drawn_paths, **drawn_distances}

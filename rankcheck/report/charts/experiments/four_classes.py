@@ -2,108 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from rankcheck.experiments.figures.four_classes import DEEP, SHALLOW, fits, group, second
-from rankcheck.experiments.result import Result
-from rankcheck.report.charts.picture import Picture
-from rankcheck.report.panels import Key, panels
-from rankcheck.report.svg import INK, Axis, Chart
+from rankcheck.report.charts.experiments.drawing import COLOURS, panels
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from rankcheck.experiments.result import Result
 
 __all__ = ["figures"]
 
-#: The groups in the order of the document's panels, with the series of the second figure.
-_GROUPS = ((SHALLOW, False, 5), (SHALLOW, True, 2), (DEEP, False, 3), (DEEP, True, 1))
+#: Depth, ridge and name of the groups, in the order of the document's panels.
+_GROUPS = (
+    (SHALLOW, False, "depth 2, without ridge"),
+    (SHALLOW, True, "depth 2, with ridge"),
+    (DEEP, False, "depth 9, without ridge"),
+    (DEEP, True, "depth 9, with ridge"),
+)
 #: What the second figure shows in place of a smaller ratio.
 _LEAST = 1e-3
 
 
-def figures(result: Result) -> list[Picture]:
+def figures(result: Result) -> dict[str, Figure]:
     """The classes of a network of each group, and the tripoints of all networks."""
-    return [_classes(result), _against_rank(result)]
+    return {"four_classes": _classes(result), "four_classes_rank": _against_rank(result)}
 
 
-def _classes(result: Result) -> Picture:
-    title = "The classes of trained networks of depths 2 and 9"
-    charts, counts = [], []
-    for depth, ridge, _ in _GROUPS:
-        for run in [run for run in group(result, depth, ridge) if run.drawn][:1]:
-            name = _name(depth, ridge)
-            charts.append(_panel(name, run.drawn))
-            counts.append(f"{len(run.drawn['tripoints'])} at {name}")
-    keys = [Key(f"class {k + 1}", k + 1, "cell") for k in range(4)]
-    svg = panels(
-        charts,
-        2,
-        title=title,
-        description=f"The regions of four classes in the plane. Tripoints: {'; '.join(counts)}.",
-        keys=[*keys, Key("tripoint", INK, "ring")],
-    )
-    caption = (
-        "What each network takes for its class in the plane, its training data, and its tripoints, "
-        "for the first seed of each depth and ridge. The box is that of the data with half of its "
-        "sides added on each side; outlines are drawn to 0.2 % of it, tripoints are those of the "
-        "linear regions."
-    )
-    return Picture("four_classes", title, caption, svg)
+def _classes(result: Result) -> Figure:
+    figure, axes = panels(2, 2, height=2.9)
+    points = result.runs[0].drawn["points"]
+    for panel, (depth, ridge, name) in zip(axes, _GROUPS, strict=True):
+        drawn = group(result, depth, ridge)[0].drawn
+        for colour, rings, data in zip(COLOURS, drawn["classes"], points, strict=False):
+            if rings:
+                panel.add_patch(PathPatch(_area(rings), facecolor=colour, alpha=0.3, linewidth=0.5))
+            panel.plot(*zip(*data, strict=True), ".", color=colour, markersize=3)
+        tripoints = drawn["tripoints"]
+        if tripoints:
+            rings = panel.plot(*zip(*tripoints, strict=True), "o", color="black", markersize=9)
+            rings[0].set(fillstyle="none", clip_on=False)
+        (left, low), (right, high) = drawn["low"], drawn["high"]
+        count = f"{len(tripoints)} tripoint{'s' * (len(tripoints) != 1)}"
+        panel.set(xlim=(left, right), ylim=(low, high), title=f"{name}: {count}")
+    return figure
 
 
-def _panel(name: str, drawn: Mapping[str, Any]) -> Chart:
-    """The classes of one network in its box."""
-    (x0, y0), (x1, y1) = drawn["low"], drawn["high"]
-    count = len(drawn["tripoints"])
-    chart = Chart(
-        name,
-        f"Four classes with {count} tripoint{'s' * (count != 1)}.",
-        Axis(x0, x1, count=4),
-        Axis(y0, y1),
-        width=310,
-        height=230,
-        right=4,
-    )
-    for k, rings in enumerate(drawn["classes"], 1):
-        if rings:
-            chart.polygons([[(x, y) for x, y in ring] for ring in rings], k, tip=f"class {k}")
-    for k, points in enumerate(drawn["points"], 1):
-        chart.dots([(x, y) for x, y in points], k, fine=True)
-    if count:
-        chart.rings([(x, y) for x, y in drawn["tripoints"]], INK, tip="tripoint")
-    return chart
+def _area(rings: Sequence[Sequence[Sequence[float]]]) -> Path:
+    """What lies inside of an odd number of rings."""
+    return Path.make_compound_path(*(Path([*ring, ring[0]], closed=True) for ring in rings))
 
 
-def _against_rank(result: Result) -> Picture:
-    title = "Tripoints against the second singular value"
-    fitted = [run for run in result.runs if fits(run)]
-    most = max((run.measured["tripoints"] for run in fitted), default=0)
-    chart = Chart(
-        title,
-        f"The number of tripoints of {len(fitted)} trained networks against the ratio of the first "
-        "two singular values of their Jacobians.",
-        Axis(_LEAST, 1, "s₂/s₁ of the Jacobian, by medians over the data", scale="log"),
-        Axis(-0.5, most + 0.5, "tripoints", ticks={k: str(k) for k in range(most + 1)}),
-        height=340,
-    )
-    keys = []
-    for at, (depth, ridge, series) in enumerate(_GROUPS):
-        name = _name(depth, ridge)
-        keys.append(Key(name, series, "dot"))
-        points = [
-            # Groups stand a little above one another, so that none hides another one.
-            (max(second(run), _LEAST), run.measured["tripoints"] + 0.12 * (at - 1.5))
-            for run in group(result, depth, ridge)
-            if fits(run)
-        ]
-        chart.dots(points, series, tip=name)
-    caption = (
-        "A dot is a trained network that fits its data: the ratio $s_2/s_1$ of its Jacobian at the "
-        "data, by medians, and how many tripoints it has in the box of the first figure, a whole "
-        "number (groups stand a little above one another). A function through $\\mathbb R^1$ has "
-        "the ratio 0, and no tripoints by `rank.no-tripoints`."
-    )
-    svg = panels([chart], 1, title=title, description=chart.description, keys=keys)
-    return Picture("four_classes_rank", title, caption, svg)
-
-
-def _name(depth: int, ridge: bool) -> str:
-    return f"depth {depth}, {'with' if ridge else 'without'} ridge"
+def _against_rank(result: Result) -> Figure:
+    figure, (panel,) = panels(1, 1, height=3.0)
+    for at, (depth, ridge, name) in enumerate(_GROUPS):
+        runs = [run for run in group(result, depth, ridge) if fits(run)]
+        ratios = [max(second(run), _LEAST) for run in runs]
+        # Groups stand a little above one another, so that none hides another one.
+        heights = [run.measured["tripoints"] + 0.12 * (at - 1.5) for run in runs]
+        panel.plot(ratios, heights, "o", color=COLOURS[at], markersize=4, alpha=0.8, label=name)
+    panel.set(xlabel="$s_2/s_1$ of the Jacobian, by medians over the data", ylabel="tripoints")
+    panel.set(xscale="log", xlim=(_LEAST, 1))
+    most = max((run.measured["tripoints"] for run in result.runs if fits(run)), default=0)
+    panel.set_yticks(range(1 + most))
+    panel.legend(loc="upper left")
+    return figure
