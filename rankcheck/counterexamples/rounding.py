@@ -22,6 +22,8 @@ from rankcheck.instances.record import Entries, Record
 __all__ = [
     "CLEAR",
     "ERRORS",
+    "HIDING",
+    "NOISE",
     "TOLERANCES",
     "Entry",
     "beyond_rounding",
@@ -47,6 +49,13 @@ ERRORS = 64.0
 #: have no neighbours, and towards the one instance where floats are worst. The instance in
 #: `tests/hunt/statements.py` that is off by a jump at the zero matrix reaches 500.
 CLEAR = 1000.0
+
+#: A tolerance hides the sides of a relation if it exceeds this multiple of the rounding error. An
+#: honest one of the ledger, of numbers that cancelled, is below 10⁴ times it; one of 10⁸ is what
+#: this was made for.
+HIDING = 2.0**20
+#: Sides of less than this multiple of their rounding error are noise, which no tolerance hides.
+NOISE = 8.0
 
 #: The rounding error is measured with this many pairs of neighbours, on both sides of the instance
 #: at this distance, relative to entries of absolute value 1 or more: sixteen million units in the

@@ -21,7 +21,7 @@ from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.tolerances import STRENGTHENING, UNIT_ROUNDOFF
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, exact_instance
-from rankcheck.counterexamples.rounding import Entry
+from rankcheck.counterexamples.rounding import HIDING, NOISE, Entry
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, over_batch
 from rankcheck.verification.evaluation import Part
@@ -35,11 +35,6 @@ CLEAR = STRENGTHENING
 LEAST = 0.01
 #: on so many of the others.
 SAMPLES = 4
-#: There a tolerance of more than this multiple of the rounding error is none. An honest one of the
-#: ledger, of numbers that cancelled, is below 10⁴; one of 10⁸ is what this was made for.
-ROUNDING = 2.0**20
-#: Sides of less than this multiple of their rounding error are noise.
-NOISE = 8.0
 
 
 @dataclass
@@ -126,7 +121,7 @@ class _Sample:
             return False
         size = max(abs(self.lhs), abs(self.rhs))
         error = max(self.error, UNIT_ROUNDOFF * size)
-        return NOISE * error >= size or ROUNDING * error >= self.tolerance
+        return NOISE * error >= size or HIDING * error >= self.tolerance
 
     def describe(self) -> str:
         known = "that is not known" if self.error is None else f"of about {self.error:.1g}"
