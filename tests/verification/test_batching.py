@@ -9,8 +9,6 @@ import pytest
 import torch
 
 from rankcheck import eq, leq
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
 from rankcheck.instances import matrices, networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, nuclear_norm, rank
@@ -20,7 +18,7 @@ from rankcheck.verification.check import verify_claim
 from rankcheck.verification.places import leaves
 from rankcheck.verification.profiles import Profile, Settings
 
-pytestmark = pytest.mark.slow  # every claim of the ledger is checked
+pytestmark = pytest.mark.slow  # many seeds each; `verify` checks every claim of the ledger
 
 
 def frobenius_norm(A):
@@ -343,12 +341,6 @@ def test_correct_claims_are_not_accused(declare):
             (lambda A: leq(0 / (frobenius_norm(A) - frobenius_norm(A)), 1.0), matrices()),
         ):
             check_batching(declare(body, family), seed)
-
-
-def test_claims_of_the_ledger_are_not_accused():
-    """Some with structured instances, hypotheses and `where`; all of them would take a minute."""
-    for claim in load(select(["rank.*", "linear.*"])):
-        check_batching(claim)
 
 
 def test_verify_fails_the_claim_and_certify_refuses_it(declare, tmp_path):
