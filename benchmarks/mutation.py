@@ -267,8 +267,8 @@ def run(options: argparse.Namespace) -> list[Result]:
     torch.set_num_threads(1)  # a fork begins with what is imported here, which is not rankcheck
     rooms = list(options.rooms)
     if "all" in rooms:
-        names = (one.stem for one in sorted((ROOT / "rankcheck").iterdir()))
-        rooms = [name for name in names if not name.startswith(("_", "."))]
+        places = sorted((ROOT / "rankcheck").glob("[!_.]*"))
+        rooms = [one.stem for one in places if one.is_dir() or one.suffix == ".py"]
     samples = {room: sample(room, options.sample, options.seed) for room in rooms}
     results: list[Result] = []
     until = time.monotonic() + 60 * options.minutes
@@ -277,6 +277,8 @@ def run(options: argparse.Namespace) -> list[Result]:
         reach = Reach({}, {})
         if not all(room.startswith(CLAIMS) for room in rooms):
             reach = in_fork(partial(measure, options.tests), folder, 4 * 3600.0)
+            if not isinstance(reach, Reach):
+                raise SystemExit("the tests could not be run; see pytest")
         # The rooms in turn, so that each has its share when the time is up.
         for room, mutant in filter(None, chain(*zip_longest(*(
             [(room, mutant) for mutant in mutants] for room, mutants in samples.items()

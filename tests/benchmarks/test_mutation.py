@@ -1,6 +1,5 @@
 """benchmarks/mutation.py: its mutants, the tests it chooses, and trials with known answers."""
 
-import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -135,14 +134,3 @@ def test_an_exponent_of_a_negative_number_keeps_its_sign():
     for base in (-2.0, two):
         assert float(raised(base, 3, 102)) == pytest.approx(-(2**3.06))
         assert float(raised(base, 2, 102)) == pytest.approx(2**2.04)
-
-
-def test_the_copy_of_a_project_is_what_git_knows_or_would_add(tmp_path):
-    project, folder = tmp_path / "project", tmp_path / "copy"
-    (project / "a").mkdir(parents=True)
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
-    (project / ".gitignore").write_text("*.pyc\n")
-    (project / "a" / "x.py").write_text("1")
-    (project / "a" / "x.pyc").write_text("2")
-    copied = mutation.copy_of(project, folder)
-    assert {path.name for path in copied.rglob("*") if path.is_file()} == {".gitignore", "x.py"}
