@@ -31,7 +31,7 @@ from rankcheck import files
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel.arithmetic import fix_arithmetic
-from rankcheck.terminal.plain import readable
+from rankcheck.terminal.plain import readable, say
 
 if TYPE_CHECKING:
     from rankcheck.audit.result import Audit
@@ -100,25 +100,24 @@ def run(args: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             display.interrupted()
             raise
-    written = partial(print, file=stream)
     for line in _lines(result, stream):
-        written(readable(line, stream))
+        say(line, stream)
     if path is not None:
         try:
             files.write_json(path, result.to_json())
         except OSError as error:
             raise InputError(f"the audit cannot be written to {path}: {error.strerror}") from error
-        written(f"audit: {path}")
+        say(f"audit: {path}", stream)
     elif args.json == "-":
         print(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
     if args.html is not None:
         from rankcheck.report.audit import audit_page
 
         files.write_page(args.html, audit_page(result))
-        written(f"page: {args.html}")
+        say(f"page: {args.html}", stream)
     if args.balanced is not None:
         _write_balanced(args)
-        written(f"balanced network: {args.balanced}")
+        say(f"balanced network: {args.balanced}", stream)
     if any(one.finding == "fails" for one in result.theorems):
         return Exit.REFUTED
     return Exit.UNDECIDED if result.model.guessed else Exit.EXPECTED
@@ -201,19 +200,12 @@ def _write_balanced(args: argparse.Namespace) -> None:
     """Write the balanced network.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: balancing does not end, or the file cannot be written.
     """
     from rankcheck.audit.reading import read_model, write_model
-    from rankcheck.networks import balance_neurons
 
     model = read_model(args.model, slope=args.slope)
     try:
-        balanced = balance_neurons(model.net)
+        write_model(args.balanced, model, model.balanced)
     except ArithmeticError as error:
         raise InputError(f"no balanced network was written: {error}") from error
-    try:
-        write_model(args.balanced, model, balanced)
-    except OSError as error:
-        raise InputError(
-            f"the balanced network cannot be written to {args.balanced}: {error.strerror}"
-        ) from error
