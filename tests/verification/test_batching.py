@@ -18,8 +18,6 @@ from rankcheck.verification.check import verify_claim
 from rankcheck.verification.places import leaves
 from rankcheck.verification.profiles import Profile, Settings
 
-pytestmark = pytest.mark.slow  # many seeds each; `verify` checks every claim of the ledger
-
 
 def frobenius_norm(A):
     return frobenius_squared(A).sqrt()
