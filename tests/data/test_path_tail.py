@@ -61,7 +61,7 @@ def test_the_rate(k):
 
 
 @pytest.mark.parametrize(
-    "arguments", [(1, 2, 0.5), (3, 0, 0.5), (3, 2, 0.0), (3, 2, 1.0), (3, 2, 0.5, -1.0)]
+    "arguments", [(1, 2, 0.5), (3, 0, 0.5), (3, 2, 0.0), (3, 2, 1.0), (3, 2, 0.5, 0.0)]
 )
 def test_errors(arguments):
     with pytest.raises(ValueError, match="received"):

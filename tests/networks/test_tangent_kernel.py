@@ -87,6 +87,7 @@ def test_batches_of_networks():
     torch.testing.assert_close(T[1, 2], ntk.ntk_trace(one, X[1, 2]))
     torch.testing.assert_close(M[1, 2], ntk.ntk_mixed_derivative(one, X[1, 2]))
     torch.testing.assert_close(D[1, 2], vmap(jacrev(one))(X[1, 2]))
+    torch.testing.assert_close(ntk.gram(net, X, block=2), K)
     traces = K.diagonal(dim1=-2, dim2=-1).unflatten(-1, (5, 2)).sum(-1)
     torch.testing.assert_close(traces, T)
 

@@ -59,8 +59,7 @@ def test_laplace_is_gegenbauer(d, n):
     "rankcheck.separation.laplace_integral", "the explicit sums in exact fractions (balls)"
 )
 def test_laplace_on_balls_against_explicit_sums():
-    t = Fraction(2, 7)
-    for d in (2, 3, 4, 7):
+    for d, t in itertools.product((2, 3, 4, 7), (Fraction(2, 7), Fraction(0), Fraction(-1))):
         for n in range(10):
             expected = sum(c * t**k for k, c in enumerate(coefficients(d, n)))
             got = laplace_integral(d, n, BallArray.exact([t]))

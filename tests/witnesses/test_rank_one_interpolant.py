@@ -32,6 +32,13 @@ def test_it_fits_exactly_on_rationals(slope):
     assert bool(excess == 3)
 
 
+def test_it_fits_a_batch():
+    x, y = data(6, 3, batch=(4,))
+    f = rank_one_interpolant(x, y, -0.5)
+    torch.testing.assert_close(f.h(f.g(x)), y, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(f.network()(x), y, rtol=1e-9, atol=1e-9)
+
+
 def test_a_given_direction():
     x, y = data(4, 2)
     f = rank_one_interpolant(x, y, direction=torch.tensor([0.0, 1.0], dtype=torch.float64))

@@ -108,6 +108,9 @@ def test_the_bounds_of_the_cost_in_numpy(inner_biases):
         np.testing.assert_allclose(seam_cost_estimate(*args).numpy(), estimate, rtol=1e-12)
         cost = plain(scaled_seam(*args)).cost
         assert (cost <= bound * (1 + 1e-12)).all()
+        one = (f[1], g[1], *(torch.tensor(array[1]) for array in (t, s)))
+        assert seam_cost_bound(*one).item() == pytest.approx(bound[1], rel=1e-12)
+        assert seam_cost_estimate(*one).item() == pytest.approx(estimate[1], rel=1e-12)
         if not inner_biases:
             np.testing.assert_allclose(cost, bound, rtol=1e-12)
         if p < 1:  # then 2s² ≤ s^{2/L_g}
