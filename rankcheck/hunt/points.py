@@ -55,7 +55,7 @@ class MagnitudeSource(ShapedSource):
         count = self.batch[0] if self.batch else 1
 
         def uniform(*axes: int) -> torch.Tensor:
-            return torch.rand(count, *axes, dtype=torch.float64, generator=self._generator)
+            return torch.from_numpy(self._generator.random((count, *axes)))
 
         def wide(values: torch.Tensor) -> torch.Tensor:
             return values.reshape(count, *(1 for _ in shape))
@@ -132,10 +132,10 @@ class StructuredSource(ShapedSource):
 
     def _uniform(self, *shape: int) -> torch.Tensor:
         """Multiples of 2⁻⁵³ below 1, so that their products with an integer n round below n."""
-        return torch.rand(self._count, *shape, dtype=torch.float64, generator=self._generator)
+        return torch.from_numpy(self._generator.random((self._count, *shape)))
 
     def _normal(self, *shape: int) -> torch.Tensor:
-        return torch.randn(self._count, *shape, dtype=torch.float64, generator=self._generator)
+        return torch.from_numpy(self._generator.standard_normal((self._count, *shape)))
 
     def _draw_scale(self) -> torch.Tensor:
         """1 for half of the instances, else a power of 2, a number below 2, or a square root."""

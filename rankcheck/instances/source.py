@@ -25,11 +25,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
 import torch
 from hypothesis import strategies as st
 
 from rankcheck.balls import is_ball
 from rankcheck.errors import contained
+from rankcheck.instances.mixture import mixture
 from rankcheck.instances.promises import PROMISED, promises_of
 from rankcheck.instances.record import Entries, Integer, Record
 
@@ -207,7 +209,7 @@ class DrawSource(Source):
         entries = _floats(low, high)
         drawn = [self._draw(entries) for _ in range(math.prod(shape))]
         values = torch.tensor(drawn, dtype=torch.float64).reshape(shape)
-        return _without_dust(values, low, high)
+        return torch.where(values.abs() < _smallest(low, high), 0.0, values)
 
 
 class BatchSource(Source):
@@ -221,7 +223,7 @@ class BatchSource(Source):
         super().__init__(() if size is None else (size,))
         self._device = device
         self._random = random.Random(seed)
-        self._generator = torch.Generator().manual_seed(seed)
+        self._generator = np.random.Generator(np.random.SFC64(seed))
 
     def _integer(self, low: int, high: int) -> int:
         if self._weights is None:
@@ -229,8 +231,9 @@ class BatchSource(Source):
         return self._random.choices(range(low, high + 1), self._weights)[0]
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        values = _mixture(self.batch, math.prod(shape), low, high, self._generator)
-        return values.reshape((*self.batch, *shape)).to(self._device)
+        values = mixture(math.prod(self.batch), math.prod(shape), low, high, self._generator)
+        values[abs(values) < _smallest(low, high)] = 0.0
+        return torch.from_numpy(values).reshape((*self.batch, *shape)).to(self._device)
 
 
 class ReplaySource(Source):
@@ -325,45 +328,9 @@ def seed_of(*key: object) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def _without_dust(values: torch.Tensor, low: float, high: float) -> torch.Tensor:
-    if not low <= 0.0 <= high:
-        return values
-    return torch.where(values.abs() < SMALLEST, 0.0, values)
-
-
-#: Of sixteen instances: 1 of zeros, 1 of signs, 2 of integers, 2 sparse, 2 uniform, 8 Gaussian.
-#: The constants are the ends of these ranges.
-_ZERO, _SIGNS, _INTEGERS, _SPARSE, _UNIFORM = 1, 2, 4, 6, 8
-
-
-def _mixture(
-    batch: tuple[int, ...], entries: int, low: float, high: float, generator: torch.Generator
-) -> torch.Tensor:
-    """Entries of shape `(*batch, entries)`; the kind of entries is drawn for each instance."""
-
-    def uniform(*shape: int) -> torch.Tensor:
-        return torch.rand(*batch, *shape, dtype=torch.float64, generator=generator)
-
-    kind = torch.floor(16 * uniform(1))
-    scale = torch.exp2(4 * uniform(1) - 2.5)
-    normal = torch.randn(*batch, entries, dtype=torch.float64, generator=generator) * scale
-    even = uniform(entries)
-    values = torch.where(kind < _INTEGERS, torch.round(normal), normal)
-    values = torch.where(kind < _SIGNS, torch.sign(normal), values)
-    values = torch.where(kind < _ZERO, 0.0, values)
-    values = torch.where((kind >= _INTEGERS) & (kind < _SPARSE) & (even < 0.5), 0.0, values)
-    if low > 0:
-        values = low + values.abs()
-    elif low == 0:
-        values = values.abs()
-    elif high < 0:
-        values = high - values.abs()
-    elif high == 0:
-        values = -values.abs()
-    values = torch.where(
-        (kind >= _SPARSE) & (kind < _UNIFORM), low + (high - low) * even, values
-    ).clamp(low, high)
-    return _without_dust(values, low, high)
+def _smallest(low: float, high: float) -> float:
+    """What is smaller in absolute value is drawn as zero, which may be outside of the range."""
+    return SMALLEST if low <= 0.0 <= high else 0.0
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,10 @@ def facts(row: Row) -> list[str]:
         found += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
         for number, each in enumerate(row.relations):
             found += [_relation(number, each), *(f"  {sentence}" for sentence in each.idle)]
-    found += [f"reached, {name}: {_spread(counts)}" for name, counts in row.reached.items()]
+    found += [
+        f"reached, {name}: {_spread(counts, row.swept.evaluated)}"
+        for name, counts in row.reached.items()
+    ]
     found += [f"breaks without {name!r}" for name in row.needs]
     mutants = row.mutants
     found += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
@@ -188,10 +191,11 @@ def _relation(number: int, each: RelationFacts) -> str:
     return f"{relation_name(each.label, number)}: {', '.join(parts)}"
 
 
-def _spread(counts: Mapping[int, int]) -> str:
-    """How often each value was reached, in per cent of the instances."""
-    whole = sum(counts.values())
-    return ", ".join(f"{value} ({counts[value] / whole:.0%})" for value in sorted(counts))
+def _spread(counts: Mapping[int, int], instances: int) -> str:
+    """How often each value was reached, in per cent of the instances on which it was counted."""
+    counted = sum(counts.values())
+    shares = ", ".join(f"{value} ({counts[value] / counted:.0%})" for value in sorted(counts))
+    return shares + (f"; counted on {counted} of {instances}" if counted < instances else "")
 
 
 def total(rows: Sequence[Row], seconds: float, profile: str, seed: int) -> str:

@@ -345,7 +345,7 @@ class _Simple(BatchSource):
         return max(super()._integer(low, high), super()._integer(low, high))
 
     def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        uniform = torch.rand(*self.batch, *shape, dtype=torch.float64, generator=self._generator)
+        uniform = torch.from_numpy(self._generator.random((*self.batch, *shape)))
         near = (max(low, -2.0), min(high, 2.0))
         first, last = near if near[0] < near[1] and not self._wide else (low, high)
         if not self._grid:

@@ -14,6 +14,10 @@ from rankcheck.networks.network import Network
 
 __all__ = ["Reached", "reached"]
 
+#: Ranks are counted on so many instances of a batch, the first ones: on larger batches they would
+#: take a fifth of a sweep, and they are shares of random instances.
+RANKED = 512
+
 #: By name, how many instances had which value.
 Reached = Mapping[str, Mapping[int, int]]
 
@@ -25,7 +29,8 @@ def reached(
 
     Counted are the depth of each network, the rank of its Jacobian at the point that follows it (of
     several points the largest), the rank of each matrix, the number of entries of each vector, each
-    integer, the depth or length of what has one, and what `reach=` of the claim returns.
+    integer, the depth or length of what has one, and what `reach=` of the claim returns. Ranks are
+    counted on the first `RANKED` instances of a batch.
 
     Args:
         instance: the parts, as the body receives them.
@@ -36,22 +41,31 @@ def reached(
     """
     names = claim.names(len(instance))
     values: dict[str, Any] = {}
+    ranks: dict[str, torch.Tensor] = {}
     before: tuple[str, Any] = ("", None)
+    first = (slice(RANKED),) if batch else ()
     for name, part in zip(names, instance, strict=False):
         if isinstance(part, Network):
             values[f"depth of {name}"] = part.depth
         elif _is_points(part, before[1], len(batch)):
-            (net_name, net), axes = before, part.ndim - len(batch)
-            ranks = rank(net.jacobian(part), net.jacobian_noise(part))
-            values[f"rank of J{net_name}({name})"] = ranks.amax(-1) if axes == 2 else ranks
+            net_name, net = before
+            at, net = part[first], net[first] if batch and batch[0] > RANKED else net
+            found = rank(net.jacobian(at), net.jacobian_noise(at))
+            ranks[f"J{net_name}({name})"] = found.amax(-1) if found.ndim > len(batch) else found
         elif _is_matrix(part, len(batch)):
-            values[f"rank of {name}"] = rank(part.detach())
+            ranks[name] = rank(part.detach()[first])
         else:
             values |= _size(name, part, len(batch))
         before = name, part
     if claim.reach is not None:
         values |= _own(claim, instance)
-    return {name: _counted(claim, name, value, batch, valid) for name, value in values.items()}
+    return {
+        **{name: _counted(claim, name, value, batch, valid) for name, value in values.items()},
+        **{
+            f"rank of {name}": _counted(claim, name, found, tuple(found.shape), valid[first])
+            for name, found in ranks.items()
+        },
+    }
 
 
 def _is_points(x: Any, net: Any, axes: int) -> bool:

@@ -88,7 +88,7 @@ def test_a_control_that_survives_says_how_near_it_came_and_what_to_type(declare,
     )
     # Only the second relation has another ratio than in the claim.
     assert mutant.startswith(
-        "t.made-up: the mutant 'less than the rest' survives; its best ratio is 0.7"
+        "t.made-up: the mutant 'less than the rest' survives; its best ratio is 0.8, on x = 8"
     )
     assert f"{file}::body --control 'less than the rest' --budget 60" in mutant
 

@@ -161,7 +161,7 @@ def between(loop, count=33):
 def test_loops_with_a_stop_fix_all_points_of_the_star():
     """Also between the centre, the stop and the ends; a loop that only fixes these is open."""
     closed = stray = 0
-    for seed in range(80):
+    for seed in range(120):
         (loop,) = stopped_loops()(BatchSource(seed, None))
         star = between(loop)
         missed = (loop.around(star) - star).abs().amax()
