@@ -5,14 +5,13 @@ Quantities come from `rankcheck`; a figure computes none of its own.
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import torch
+from cycler import cycler
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -24,6 +23,7 @@ from rankcheck.linalg import Array, log_pseudo_determinant, rank, schatten_power
 from rankcheck.networks import Network, balance_neurons
 from rankcheck.regions import Regions
 from rankcheck.regions import regions as linear_regions
+from rankcheck.report.charts.experiments.drawing import COLOURS, GREY, STYLE, written
 from rankcheck.separation.widths import depth_three_width, depth_two_width, sharper_width
 from rankcheck.witnesses import (
     balanced_cone_network,
@@ -43,18 +43,7 @@ DEPTHS = (4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128)
 #: half the side of the square of `regions`, and the dimensions of `widths`.
 PHI, GAMMAS, DEPTH, SIDE = (2, 3, 4, 5, 6, 8, 11, 16, 23, 32), (0.75, 0.9), 20, 4
 DIMENSIONS = range(2, 61)
-GREY = "#777777"
-STYLE = {
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.prop_cycle": "cycler('color', ['0072b2', 'd55e00', '009e73', 'cc79a7', 'e69f00'])",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8,
-    "legend.frameon": False,
-    "lines.linewidth": 1.2,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "rankcheck",  # ids in the file do not change from run to run
-}
+LOOK = STYLE | {"axes.prop_cycle": cycler(color=COLOURS)}
 
 
 def layers(axes: Axes) -> None:
@@ -274,10 +263,8 @@ def files() -> dict[str, str]:
     """The SVG files of the folder `theory`, by name."""
     out = {}
     for name, draw in FIGURES.items():
-        with rc_context(STYLE):
+        with rc_context(LOOK):
             figure = Figure(figsize=(6.4, 3.6), layout="constrained")
             draw(figure.subplots())
-            text = io.StringIO()
-            figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-        out[f"{name}.svg"] = re.sub(r"(\d\.\d\d)\d{2,}", r"\1", text.getvalue())
+            out[f"{name}.svg"] = written(figure, "svg").decode()
     return out

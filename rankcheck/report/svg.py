@@ -1,15 +1,15 @@
-"""Charts as inline SVG: axes, lines, bands, dots, bars, polygons, cells, arrows, text as text.
+"""Charts as inline SVG: axes, lines, bands, dots, bars, arcs, text as text.
 
 A chart has a `viewBox` and its natural width, and shrinks with the page. It has classes and no
 colours: the page contains `STYLE` once, and defines `--ink`, `--faint` and `--series-1` to
 `--series-5`, for light and for dark. Text is 14 units high, and 20 on narrow screens, where 640
 units are less than 400 pixels; so `WIDE`, the width of a letter there, is what a layout counts
-with. Everything that is written into a chart is escaped. Several charts are one picture by
-`rankcheck.report.panels.panels`.
+with. Everything that is written into a chart is escaped.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
@@ -19,11 +19,9 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from rankcheck.report.axes import Axis, thinned
-from rankcheck.report.paths import LEVELS, Grid, Point, arrow, coordinate, cross, levels, ring
-from rankcheck.report.style import INK, SMALL_TALL, SMALL_WIDE, STYLE, TALL, WIDE, tone
+from rankcheck.report.style import SMALL_TALL, SMALL_WIDE, STYLE, TALL, WIDE
 
 __all__ = [
-    "INK",
     "STYLE",
     "TALL",
     "WIDE",
@@ -33,9 +31,9 @@ __all__ = [
     "apart",
     "claim_link",
     "coordinate",
-    "tone",
 ]
 
+Point = tuple[float, float]
 _UNPRINTABLE = re.compile("[^\\t\\n\\r -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
@@ -46,6 +44,20 @@ def printable(text: str) -> str:
     True
     """
     return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def coordinate(value: float) -> str:
+    """A coordinate with at most one decimal.
+
+    Raises:
+        ValueError: if it is not finite.
+
+    >>> coordinate(12.04), coordinate(-0.01), coordinate(7.26)
+    ('12', '0', '7.3')
+    """
+    if not math.isfinite(value):
+        raise ValueError(f"received the coordinate {value}; a chart shows finite numbers")
+    return f"{round(value, 1) + 0.0:g}" if abs(value) < 1e5 else f"{value:.0f}"
 
 
 def claim_link(id_: str) -> str:
@@ -81,8 +93,7 @@ def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[
 class Chart:
     """A chart that grows; `svg` is its text.
 
-    Points are in the units of the axes. A series is 1 to 5, 0 for faint, `INK` for the colour of
-    text, or a `tone(share)` of a ramp.
+    Points are in the units of the axes. A series is 1 to 5, or 0 for faint.
 
     Args:
         title, description: for people who hear the page; the title is also the tooltip.
@@ -116,7 +127,7 @@ class Chart:
         self.top = self.tall * (1.6 if y.label else 0.5)
         self.right = width - right
         self.bottom = height - self.tall * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
-        self.has_links = False
+        self._has_links = False
         self._ends: list[tuple[float, int, str]] = []
         self._body: list[Markup] = [self._axes()] if frame else []
 
@@ -128,28 +139,9 @@ class Chart:
             self.bottom - self._y.share(y) * (self.bottom - self.top),
         )
 
-    def line(
-        self,
-        points: Iterable[Point],
-        series: int = 1,
-        *,
-        dashed: bool = False,
-        thin: bool = False,
-    ) -> None:
+    def line(self, points: Iterable[Point], series: int = 1, *, dashed: bool = False) -> None:
         """A line through points."""
-        self.lines([points], series, dashed=dashed, thin=thin)
-
-    def lines(
-        self,
-        many: Iterable[Iterable[Point]],
-        series: int = 1,
-        *,
-        dashed: bool = False,
-        thin: bool = False,
-    ) -> None:
-        """Lines of one series, each through its points."""
-        name = ("thin" if thin else "line") + " dash" * dashed
-        self._path(name, series, "".join(map(self._through, many)))
+        self._path("line" + " dash" * dashed, series, self._through(points))
 
     def band(self, upper: Iterable[Point], lower: Iterable[Point], series: int = 1) -> None:
         """The band between two lines, which have the points of one from left to right."""
@@ -186,62 +178,6 @@ class Chart:
                 inner += Markup('<path class="{} s{}" d="{}"/>').format(name, series, spots)
         self._add(inner, link, bool(tip))
 
-    def crosses(self, points: Iterable[Point], series: int = 1, *, tip: str = "") -> None:
-        """Crosses of one series, with one tooltip."""
-        self._thin("".join(cross(*self.place(point)) for point in points), series, tip)
-
-    def rings(self, points: Iterable[Point], series: int = 1, *, tip: str = "") -> None:
-        """Circles of one series, with one tooltip."""
-        self._thin("".join(ring(*self.place(point)) for point in points), series, tip)
-
-    def arrows(
-        self, many: Iterable[tuple[Point, Point]], series: int = 1, *, tip: str = ""
-    ) -> None:
-        """Arrows of one series, each from a point to another one, with one tooltip."""
-        text = "".join(arrow(self.place(start), self.place(end)) for start, end in many)
-        self._thin(text, series, tip)
-
-    def cells(
-        self, values: Grid, first: Point, last: Point, series: int = 1, *, tip: str = ""
-    ) -> None:
-        """A rectangle divided evenly into cells, which are the darker the larger their values.
-
-        Args:
-            values: rows of one length of numbers in [0, 1], shown in ten shades of the series.
-            first, last: the corner of the first cell of the first row, and that opposite to it: a
-                matrix has its first row on top if `first` is the upper left corner.
-        """
-        (x, y), (u, v) = self.place(first), self.place(last)
-        across = (u - x) / _shape(values)[1]
-        down = (v - y) / len(values)
-        self._levels([((0, 0), values)], (x, y + down / 2), (across, down), series, tip)
-
-    def images(
-        self,
-        many: Sequence[tuple[Point, Grid]],
-        side: float,
-        series: int = INK,
-        *,
-        tip: str = "",
-    ) -> None:
-        """Small square images, each centred at a point, with the first row on top.
-
-        Args:
-            many: points with rows of numbers in [0, 1], all of one shape, as those of `cells`.
-            side: of each image, in units of the picture.
-        """
-        if not many:
-            return
-        rows, columns = _shape(many[0][1])
-        if any(_shape(values) != (rows, columns) for _, values in many):
-            raise ValueError("received images of several shapes; those of one call have one shape")
-        across, down = side / columns, side / rows
-        placed = []
-        for point, values in many:
-            x, y = self.place(point)
-            placed.append((((x - side / 2) / across, (y - side / 2) / down + 0.5), values))
-        self._levels(placed, (0, 0), (across, down), series, tip)
-
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
         """A histogram with bars between successive edges, where they reach above the least y."""
         written = self._written
@@ -256,12 +192,6 @@ class Chart:
             above = height > self._y.low
         if outline:
             self._path("bars", series, outline + (f"V{foot}" if above else ""))
-
-    def polygons(self, many: Iterable[Iterable[Point]], series: int, *, tip: str = "") -> None:
-        """Filled polygons with an outline, with one tooltip."""
-        text = "".join(self._through(points) + "z" for points in many)
-        inner = Markup('<path class="cell s{}" d="{}"/>').format(series, text)
-        self._add(_tip(tip) + inner, "", bool(tip))
 
     def arc(self, start: Point, end: Point, bulge: float, series: int, *, tip: str = "") -> None:
         """An arc between two points that bends to the left by about 3/4 `bulge` units."""
@@ -302,20 +232,28 @@ class Chart:
         self._ends.append((self.place((self._x.high, y))[1], series, text))
 
     @property
-    def inner(self) -> Markup:
-        """What is inside of the element `svg`, behind its title and its description."""
+    def svg(self) -> Markup:
+        """The chart as an element `svg`."""
         places = [place for place, _, _ in self._ends]
         moved = apart(places, self.tall, self.top, self.bottom)
         labels = [
             self._text(self.right + 6, place + self.tall / 4, text, series, "start")
             for place, (_, series, text) in zip(moved, self._ends, strict=True)
         ]
-        return titled(self.title, self.description) + Markup("").join([*self._body, *labels])
-
-    @property
-    def svg(self) -> Markup:
-        """The chart as an element `svg`."""
-        return element(self.inner, self.width, self.height, small=self._small, links=self.has_links)
+        size = [coordinate(self.width), coordinate(self.height)]
+        return Markup(
+            '<svg class="plot{}" role="{}" viewBox="0 0 {} {}" width="{}" height="{}">'
+            "<title>{}</title><desc>{}</desc>{}</svg>"
+        ).format(
+            " small" if self._small else "",
+            # The parts of an image cannot be reached by keyboard or heard; links have to be.
+            "group" if self._has_links else "img",
+            *size,
+            *size,
+            printable(self.title),
+            printable(self.description),
+            Markup("").join([*self._body, *labels]),
+        )
 
     # Parts
 
@@ -369,77 +307,16 @@ class Chart:
         pairs = [f"{written(x)} {written(y)}" for x, y in map(self.place, points)]
         return "M" + "L".join(pairs) if pairs else ""
 
-    def _levels(
-        self,
-        grids: Sequence[tuple[Point, Grid]],
-        corner: Point,
-        cell: Point,
-        series: int,
-        tip: str,
-    ) -> None:
-        """Grids in units of a cell: one path for each level."""
-        inner = _tip(tip)
-        for level, text in sorted(levels(grids).items()):
-            inner += Markup('<path class="level s{}" stroke-opacity="{:g}" d="{}"/>').format(
-                series, level / LEVELS, text
-            )
-        self._body.append(
-            Markup('<g transform="translate({} {}) scale({:.5g} {:.5g})">{}</g>').format(
-                *map(coordinate, corner), *cell, inner
-            )
-        )
-
-    def _thin(self, text: str, series: int, tip: str) -> None:
-        if text:
-            inner = Markup('<path class="thin s{}" d="{}"/>').format(series, text)
-            self._add(_tip(tip) + inner, "", bool(tip))
-
     def _path(self, name: str, series: int, text: str) -> None:
         self._body.append(Markup('<path class="{} s{}" d="{}"/>').format(name, series, text))
 
     def _add(self, inner: Markup, link: str, grouped: bool) -> None:
         if link:
-            self.has_links = True
+            self._has_links = True
             inner = Markup('<a href="{}">{}</a>').format(link, inner)
         elif grouped:
             inner = Markup("<g>{}</g>").format(inner)
         self._body.append(inner)
-
-
-def titled(title: str, description: str) -> Markup:
-    """The name of a picture, which is also its tooltip, and what is to be seen in it."""
-    return Markup("<title>{}</title><desc>{}</desc>").format(
-        printable(title), printable(description)
-    )
-
-
-def element(
-    inner: Markup, width: float, height: float, *, small: bool = False, links: bool = False
-) -> Markup:
-    """The element `svg` around what is drawn."""
-    size = [coordinate(width), coordinate(height)]
-    return Markup(
-        '<svg class="plot{}" role="{}" viewBox="0 0 {} {}" width="{}" height="{}">{}</svg>'
-    ).format(
-        " small" if small else "",
-        # The parts of an image cannot be reached by keyboard or heard; links have to be.
-        "group" if links else "img",
-        *size,
-        *size,
-        inner,
-    )
-
-
-def _shape(values: Grid) -> tuple[int, int]:
-    """The numbers of rows and columns.
-
-    Raises:
-        ValueError: if there are none, or the rows differ.
-    """
-    lengths = {len(row) for row in values}
-    if len(lengths) != 1 or 0 in lengths:
-        raise ValueError("received no grid; it has at least one row, and its rows have one length")
-    return len(values), lengths.pop()
 
 
 def _anchored(anchor: str, texts: Markup) -> Markup:

@@ -6,14 +6,14 @@ import sys
 from decimal import Decimal
 from xml.etree import ElementTree
 
+import matplotlib
 import numpy as np
 import pytest
 import torch
+from matplotlib.figure import Figure
 
 from .pages import DOCS
-
-pytest.importorskip("matplotlib")
-from matplotlib.figure import Figure
+from .test_experiments import PINNED
 
 sys.path.insert(0, str(DOCS / "_ext"))
 theory = importlib.import_module("theory")
@@ -46,6 +46,14 @@ def test_the_page_shows_all_figures_and_the_files_ask_for_nothing():
         assert "<script" not in text
         assert "<image" not in text
         assert len(text) < 40_000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="draws other lines")
+def test_the_figures_are_up_to_date():
+    for name, text in theory.files().items():
+        there = (DOCS / "theory" / name).read_text("utf-8")
+        assert there == text, f"{name} is out of date; python docs/renew.py draws it"
 
 
 def test_layers_end_at_the_closed_forms(drawn):

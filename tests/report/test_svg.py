@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankcheck.report.axes import Axis, steps
-from rankcheck.report.paths import arrow
-from rankcheck.report.svg import INK, STYLE, TALL, WIDE, Chart, apart, coordinate, tone
+from rankcheck.report.svg import STYLE, TALL, WIDE, Chart, apart, coordinate
 
 
 @given(st.floats(-1e3, 1e3), st.floats(1e-6, 1e6), st.integers(2, 12))
@@ -134,125 +133,6 @@ def test_colours_are_those_of_the_page():
     }
 
 
-def plain(**size):
-    """A chart without ticks over [0, 10] × [0, 10]."""
-    return Chart("t", "d", Axis(0, 10, ticks={}), Axis(0, 10, ticks={}), right=0, **size)
-
-
-def paths(svg, name):
-    """The paths of a class: their attributes."""
-    found = ElementTree.fromstring(svg).iter("path")
-    return [e.attrib for e in found if name in e.get("class").split()]
-
-
-def painted(text):
-    """The cells that strokes `M3 0h2m0 1h1` go through, by hand."""
-    x = y = 0.0
-    cells = []
-    for letter, numbers in re.findall(r"([Mmh])([-\d. ]+)", text):
-        values = [float(number) for number in numbers.split()]
-        if letter == "h":
-            cells += [(x + k, y) for k in range(int(values[0]))]
-            x += values[0]
-        else:
-            x, y = (x * (letter == "m") + values[0], y * (letter == "m") + values[1])
-    return cells
-
-
-@given(st.integers(1, 7), st.integers(1, 7), st.randoms(use_true_random=False))
-def test_cells_have_the_levels_of_their_values(rows, columns, random):
-    values = [[random.random() for _ in range(columns)] for _ in range(rows)]
-    chart = plain()
-    chart.cells(values, (2, 8), (6, 3), 3)
-    found = {}
-    for path in paths(chart.svg, "level"):
-        assert path["class"] == "level s3"
-        for cell in painted(path["d"]):
-            assert cell not in found
-            found[cell] = float(path["stroke-opacity"])
-    for row, line in enumerate(values):
-        for column, value in enumerate(line):
-            assert abs(found.get((column, row), 0.0) - value) <= 0.05 + 1e-9
-    assert len(paths(chart.svg, "level")) <= 10
-    # The group maps the unit square of the first cell to a cell below the corner (2, 8).
-    [group] = [e.get("transform") for e in ElementTree.fromstring(chart.svg).iter("g")]
-    x, y, across, down = map(float, re.findall(r"-?[\d.]+", group))
-    (left, top), (right, foot) = chart.place((2, 8)), chart.place((6, 3))
-    assert (across * columns, down * rows) == pytest.approx((right - left, foot - top), rel=1e-3)
-    assert (x, y) == pytest.approx((left, top + down / 2), abs=0.051)
-
-
-def test_a_grid_of_noise_is_small():
-    noise = np.random.default_rng(0).random((40, 40))
-    chart = plain()
-    chart.cells(noise.tolist(), (0, 10), (10, 0))
-    assert len(chart.svg) < 10_000
-
-
-def test_images_are_centred_at_their_points():
-    chart = plain()
-    image = [[1.0, 0.0], [0.0, 1.0]]
-    chart.images([((5, 5), image), ((2, 7), image)], 30)
-    [path] = paths(chart.svg, "level")  # one level, and so one path
-    found = painted(path["d"])
-    for point in ((5, 5), (2, 7)):
-        x, y = chart.place(point)
-        first, second = found.pop(0), found.pop(0)
-        # A cell has 15 units: its stroke begins at the left, and is centred in height.
-        assert (15 * first[0], 15 * first[1] - 7.5) == pytest.approx((x - 15, y - 15), abs=0.8)
-        assert (second[0] - first[0], second[1] - first[1]) == pytest.approx((1, 1))
-    assert found == []
-
-
-@pytest.mark.parametrize("values", [[], [[]], [[1, 0], [1]]])
-def test_a_grid_that_is_none(values):
-    with pytest.raises(ValueError, match="received no grid; it has at least one row"):
-        plain().cells(values, (0, 0), (1, 1))
-    with pytest.raises(ValueError, match=r"received (no grid|images of several shapes)"):
-        plain().images([((0, 0), [[1]]), ((0, 0), values)], 8)
-
-
-@pytest.mark.parametrize("value", [-0.1, 1.1, math.nan])
-def test_a_cell_has_a_share(value):
-    with pytest.raises(ValueError, match=r"received the value .* of a cell; it lies in \[0, 1\]"):
-        plain().cells([[0.5, value]], (0, 0), (1, 1))
-
-
-@given(st.tuples(*[st.floats(-100, 100)] * 4))
-def test_an_arrow_ends_with_its_head(ends):
-    start, end = np.array(ends[:2]), np.array(ends[2:])
-    length = float(np.hypot(*(end - start)))
-    text = arrow(tuple(start), tuple(end))
-    if length < 0.1:
-        assert text == ""
-        return
-    numbers = np.array([float(n) for n in re.findall(r"-?[\d.]+", text)]).reshape(5, 2)
-    np.testing.assert_allclose(numbers[[0, 1, 3]], [start, end, end], atol=0.051)
-    sides, head = numbers[[2, 4]] - end, min(7, length)
-    along = (start - end) / length
-    np.testing.assert_allclose(sides @ along, [head, head], atol=0.2)
-    across = sides @ np.array([-along[1], along[0]])
-    np.testing.assert_allclose(sorted(across), [-head / 2, head / 2], atol=0.2)
-
-
-def test_marks_are_drawn_about_their_points():
-    chart = plain()
-    chart.crosses([(5, 5)], 2)
-    chart.rings([(5, 5), (1, 1)], 4)
-    chart.lines([[(0, 0), (1, 1)], [(2, 2), (3, 3)]], 3, thin=True)
-    chart.crosses([])
-    x, y = chart.place((5, 5))
-    wanted = [
-        ("thin s2", f"M{coordinate(x - 4)} {coordinate(y - 4)}l8 8m0 -8l-8 8"),
-        ("thin s4", f"M{coordinate(x - 4)} {coordinate(y)}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0"),
-    ]
-    found = [(path["class"], path["d"]) for path in paths(chart.svg, "thin")]
-    assert found[0] == wanted[0]
-    assert found[1][1].startswith(wanted[1][1])
-    assert found[1][1].count("M") == found[2][1].count("M") == found[2][1].count("L") == 2
-    assert len(found) == 3
-
-
 def test_texts_of_ticks_do_not_overlap():
     """Widths are counted with the letters of narrow screens, which are the widest."""
     chart = Chart("t", "d", Axis(0, 1000, count=40), Axis(0, 1000, count=40), width=300, height=150)
@@ -268,13 +148,3 @@ def test_texts_of_ticks_do_not_overlap():
     assert len(beside) >= 3
     steps_ = np.diff([float(text) for _, _, text in below])
     assert (steps_ == steps_[0]).all()
-
-
-def test_tones_are_a_ramp():
-    assert len({tone(k / 8) for k in range(9)}) == 9
-    assert sorted(map(tone, np.linspace(0, 1, 30))) == list(map(tone, np.linspace(0, 1, 30)))
-    for share in (-0.1, 1.1, math.nan):
-        with pytest.raises(ValueError, match="received the share"):
-            tone(share)
-    assert all(f".plot .s{tone(k / 8)}{{--hue:" in STYLE for k in range(9))
-    assert f".plot .s{INK}{{--hue:var(--ink)}}" in STYLE
