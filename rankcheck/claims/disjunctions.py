@@ -87,6 +87,7 @@ def any_of(*relations: Relation, label: str = "", where: Any | None = None) -> R
     for all n entries. Each keeps its own `scale`, `error`, `terms` and label. Where the `where` of
     one is false, that one says nothing false, so the disjunction is not asserted there.
 
+    >>> from rankcheck import leq
     >>> x = torch.tensor([0.0, 1.5, 3.0], dtype=torch.float64)
     >>> any_of(leq(x, 1), leq(2, x)).violated().tolist()
     [False, True, False]
