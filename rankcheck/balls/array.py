@@ -284,7 +284,7 @@ class BallArray(_Base):
         """
         if complexes.has_complex(self.elements):
             real, imag = map(BallArray, complexes.parts(self.elements))
-            return torch.complex(real._floats(numbers.as_float), imag._floats(numbers.as_float))
+            return torch.complex(real.midpoints(), imag.midpoints())
         return self._floats(numbers.as_float)
 
     def radii(self) -> torch.Tensor:
@@ -294,7 +294,7 @@ class BallArray(_Base):
         """
         if complexes.has_complex(self.elements):
             real, imag = map(BallArray, complexes.parts(self.elements))
-            widths = real._floats(numbers.float_radius) + imag._floats(numbers.float_radius)
+            widths = real.radii() + imag.radii()
             return torch.where(widths == 0, 0.0, widths.nextafter(widths.new_tensor(torch.inf)))
         return self._floats(numbers.float_radius)
 
