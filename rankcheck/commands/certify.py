@@ -39,8 +39,8 @@ from rankcheck.commands import exits, limits
 from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_settings, settings
 from rankcheck.errors import InputError
+from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
-from rankcheck.parallel.pool import Tell
 from rankcheck.terminal.plain import say
 from rankcheck.verification.profiles import Settings
 

@@ -16,8 +16,8 @@ from contextlib import closing
 
 from rankcheck.commands import limits
 from rankcheck.errors import InstallationError
+from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
-from rankcheck.parallel.pool import Tell
 from rankcheck.terminal.plain import say
 from rankcheck.versions import versions
 

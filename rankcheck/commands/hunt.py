@@ -32,8 +32,7 @@ from rankcheck.commands.completion import completes
 from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
-from rankcheck.parallel import Alone, Stopped
-from rankcheck.parallel.pool import Tell
+from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import hunting
 from rankcheck.terminal.plain import one_line, say

@@ -26,8 +26,8 @@ from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits, limits
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
+from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
-from rankcheck.parallel.pool import Tell
 from rankcheck.terminal.plain import say
 
 HELP = "prove a counterexample again, from its file"

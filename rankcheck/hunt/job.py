@@ -15,8 +15,7 @@ from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.settings import Settings
 from rankcheck.hunt.shard import Outcome, Shard, run_shard
 from rankcheck.hunt.strategies.base import Strategy
-from rankcheck.parallel import Deadline, Executor, Limits, Work, executor_for
-from rankcheck.parallel.pool import Tell
+from rankcheck.parallel import Deadline, Executor, Limits, Tell, Work, executor_for
 
 __all__ = ["Target", "Task", "inline", "limits_of", "workers_for"]
 

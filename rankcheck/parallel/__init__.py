@@ -51,6 +51,7 @@ May import: `catalogue`, for the names of files. Nothing here imports torch befo
 
 from rankcheck.parallel.alone import Alone, Stopped
 from rankcheck.parallel.arithmetic import fix_arithmetic, single_thread
+from rankcheck.parallel.events import Done, Lost, Started, Tell, Told
 from rankcheck.parallel.executors import (
     Deadline,
     Executor,
@@ -61,7 +62,7 @@ from rankcheck.parallel.executors import (
     Work,
     executor_for,
 )
-from rankcheck.parallel.pool import Done, Lost, PoolError, Started, Told
+from rankcheck.parallel.pool import PoolError
 
 __all__ = [
     "Alone",
@@ -75,6 +76,7 @@ __all__ = [
     "Processes",
     "Started",
     "Stopped",
+    "Tell",
     "Told",
     "Unfinished",
     "Work",

@@ -17,6 +17,7 @@ from typing import Any
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.parallel.arithmetic import fix_arithmetic
+from rankcheck.parallel.events import Lost, Prepare, Started, Told
 from rankcheck.parallel.executors import (
     LONGER,
     Limits,
@@ -24,7 +25,6 @@ from rankcheck.parallel.executors import (
     Work,
     executor_for,
 )
-from rankcheck.parallel.pool import Lost, Prepare, Started, Told
 
 __all__ = ["Alone", "Stopped", "how"]
 

@@ -20,19 +20,8 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.errors import InputError, InstallationError, short_of_memory
 from rankcheck.parallel.arithmetic import single_thread
-from rankcheck.parallel.pool import (
-    Died,
-    Done,
-    Lost,
-    Overran,
-    Pool,
-    PoolError,
-    Prepare,
-    Started,
-    Tell,
-    Told,
-    UnpreparedError,
-)
+from rankcheck.parallel.events import Died, Done, Lost, Overran, Prepare, Started, Tell, Told
+from rankcheck.parallel.pool import Pool, PoolError, UnpreparedError
 from rankcheck.parallel.traces import place_in, place_of, ran_out
 
 __all__ = [

@@ -19,47 +19,26 @@ before it has begun its task, stops no other one.
 
 from __future__ import annotations
 
-import faulthandler
 import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
-from rankcheck.errors import InputError, InstallationError, short_of_memory
-from rankcheck.parallel.arithmetic import fix_arithmetic
+from rankcheck.errors import InputError, InstallationError
+from rankcheck.parallel.events import Died, Done, Event, Lost, Overran, Prepare, Started, Told
+from rankcheck.parallel.worker import WHERE, work
 
-__all__ = [
-    "Died",
-    "Done",
-    "Event",
-    "Lost",
-    "Overran",
-    "Pool",
-    "PoolError",
-    "Prepare",
-    "Started",
-    "Tell",
-    "Told",
-    "UnpreparedError",
-]
-
-#: Sends a value to the parent while a task runs.
-Tell: TypeAlias = Callable[[Any], None]
-#: Runs once in each worker and returns the function that runs a task there. It has to be picklable.
-#: An exception that this function raises ends the worker with exit code 1.
-Prepare: TypeAlias = Callable[[], Callable[[Any, Tell], Any]]
+__all__ = ["Pool", "PoolError", "UnpreparedError"]
 
 #: Seconds, or what gives them.
 Limit: TypeAlias = float | Callable[[], float]
@@ -70,8 +49,6 @@ Task = TypeVar("Task")
 TRIES = 3
 #: Seconds between two looks at the clock.
 _TICK = 1.0
-#: A worker that runs too long gets this signal, and writes where it is.
-_WHERE = getattr(signal, "SIGUSR1", None) if hasattr(faulthandler, "register") else None
 
 
 class PoolError(InputError):
@@ -84,60 +61,6 @@ class UnpreparedError(PoolError):
     def __init__(self, seconds: float, trace: str) -> None:
         super().__init__(f"a worker process was not prepared within {seconds:g} s")
         self.seconds, self.trace = seconds, trace
-
-
-@dataclass(frozen=True)
-class Started(Generic[Task]):
-    """A worker has taken a task."""
-
-    task: Task
-
-
-@dataclass(frozen=True)
-class Told(Generic[Task]):
-    """A task that runs has sent a value."""
-
-    task: Task
-    value: Any
-
-
-@dataclass(frozen=True)
-class Done(Generic[Task]):
-    """A task has returned an answer."""
-
-    task: Task
-    answer: Any
-
-
-@dataclass(frozen=True)
-class Died(Generic[Task]):
-    """A worker process ended during a task; `how` names its exit code or its signal."""
-
-    task: Task
-    how: str
-
-
-@dataclass(frozen=True)
-class Overran(Generic[Task]):
-    """A task did not end within its limit, and its process was stopped.
-
-    Attributes:
-        trace: where it was, as `faulthandler` writes it; empty where that is not known.
-    """
-
-    task: Task
-    seconds: float
-    trace: str
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A worker process ended and took no task with it; `how` says when and how."""
-
-    how: str
-
-
-Event: TypeAlias = Started[Task] | Told[Task] | Done[Task] | Died[Task] | Overran[Task] | Lost
 
 
 @dataclass
@@ -183,11 +106,11 @@ class _Worker:
 
     def where(self) -> str:
         """Where the process is: the tracebacks of its threads, as `faulthandler` writes them."""
-        if _WHERE is None or self.process.pid is None:
+        if WHERE is None or self.process.pid is None:
             return ""
         text = b""
         with suppress(OSError):
-            os.kill(self.process.pid, _WHERE)
+            os.kill(self.process.pid, WHERE)
             while self.traces.poll(0.5 if not text else 0.05):
                 part = os.read(self.traces.fileno(), 65536)
                 if not part:
@@ -449,7 +372,7 @@ class Pool(Generic[Task]):
         ours, theirs = spawn.Pipe()
         traces, dumped = spawn.Pipe(duplex=False)
         process = spawn.Process(
-            target=_work, args=(theirs, dumped, self._prepare), daemon=not self._nested
+            target=work, args=(theirs, dumped, self._prepare), daemon=not self._nested
         )
         with _without_interrupts():
             process.start()
@@ -477,66 +400,3 @@ def _without_interrupts() -> Iterator[None]:
             yield
         finally:
             signal.signal(signal.SIGINT, previous)
-
-
-def _work(connection: Connection, dumped: Connection, pickled: bytes) -> None:
-    """The main function of a worker: prepare, then run the tasks that come."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    if _WHERE is not None:
-        faulthandler.register(_WHERE, file=dumped.fileno(), all_threads=True)
-    fix_arithmetic()
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
-
-    def tell(kind: str, value: Any = None) -> None:
-        with suppress(OSError):  # the pipe is closed: this process is about to be stopped
-            connection.send((kind, value))
-
-    try:
-        warm, prepare = pickle.loads(pickled)
-        if warm is not None:
-            warm()
-        tell("warm")
-        run = prepare()
-    except (InputError, InstallationError) as error:
-        tell("refused", error)
-        return
-    except Exception as error:
-        if not short_of_memory(error):
-            raise
-        tell("refused", InputError("a worker process ran out of memory before it was prepared"))
-        return
-    tell("ready")
-    allowed = _limits()
-    while True:
-        try:
-            task = connection.recv()
-        except (EOFError, OSError):
-            return
-        tell("begun")
-        answer = run(task, partial(tell, "told"))
-        for stream in (sys.stdout, sys.stderr):  # what a body has printed; a worker is killed later
-            with suppress(OSError, ValueError, AttributeError):
-                stream.flush()
-        if _limits() != allowed:  # other tasks would meet what this one has set, as RLIMIT_AS
-            tell("last", answer)
-            return
-        tell("done", answer)
-
-
-def _limits() -> list[tuple[int, int]]:
-    """The limits of this process, soft and hard."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return []
-    names = [name for name in dir(resource) if name.startswith("RLIMIT_")]
-    return [resource.getrlimit(getattr(resource, name)) for name in sorted(names)]
-
-
-def _exit_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.verdicts import VERDICTS
-from rankcheck.parallel.pool import Done, Lost, Started, Told
+from rankcheck.parallel import Done, Lost, Started, Told
 from rankcheck.terminal import table
 from rankcheck.terminal.display import Display
 from rankcheck.verification.ledger import Row

@@ -18,10 +18,10 @@ from typing import TypeAlias
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load_each
+from rankcheck.parallel import Done, Lost, Started, Tell, Told
 from rankcheck.parallel.alone import how
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.parallel.executors import Limits, Unfinished, Work, executor_for
-from rankcheck.parallel.pool import Done, Lost, Started, Tell, Told
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import unfinished, verify_entry
 from rankcheck.verification.profiles import Settings

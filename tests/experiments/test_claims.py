@@ -21,7 +21,7 @@ from rankcheck.experiments.result import Run
 from rankcheck.experiments.run import run_experiment
 from rankcheck.hunt import hunt
 from rankcheck.hunt.arena import HuntError
-from rankcheck.parallel.pool import Told
+from rankcheck.parallel import Told
 from rankcheck.terminal import table
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.ledger import Row

@@ -39,7 +39,7 @@ ALLOWED = {
         "report/page.py",
         "pydoc.locate",
     ): "the witness of a claim, a name that begins with rankcheck.",
-    ("parallel/pool.py", "pickle.loads"): "what this process has sent to its own worker",
+    ("parallel/worker.py", "pickle.loads"): "what this process has sent to its own worker",
     ("parallel/dask.py", "pickle.loads"): "what a client has sent to its own cluster",
     ("parallel/executors.py", "pickle.loads"): "an error of this process, to see if it can be sent",
     ("parallel/executors.py", "importlib.import_module"): "a file of that room, by its name",

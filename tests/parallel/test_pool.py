@@ -12,17 +12,8 @@ from typing import Any
 import pytest
 
 from rankcheck.parallel import pool as pool_
-from rankcheck.parallel.pool import (
-    Died,
-    Done,
-    Lost,
-    Overran,
-    Pool,
-    PoolError,
-    Started,
-    Told,
-    UnpreparedError,
-)
+from rankcheck.parallel.events import Died, Done, Lost, Overran, Started, Told
+from rankcheck.parallel.pool import Pool, PoolError, UnpreparedError
 
 from .tasks import dies, numbers, one_of_two, patient, refuses, slow
 
@@ -104,7 +95,8 @@ def test_closing_the_events_stops_the_workers():
 
 def test_workers_end_with_a_parent_that_is_killed():
     code = (
-        "from rankcheck.parallel.pool import Pool, Told\n"
+        "from rankcheck.parallel.events import Told\n"
+        "from rankcheck.parallel.pool import Pool\n"
         "from tests.parallel.tasks import numbers\n"
         "if __name__ == '__main__':\n"
         "    pool = Pool(numbers, 1)\n"

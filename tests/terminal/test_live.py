@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from rankcheck.catalogue.entry import Entry
-from rankcheck.parallel.pool import Done, Started, Told
+from rankcheck.parallel import Done, Started, Told
 from rankcheck.terminal import display
 from rankcheck.terminal.display import Display
 from rankcheck.terminal.live import Progress

@@ -6,7 +6,7 @@ import pytest
 
 from rankcheck.catalogue.selection import select
 from rankcheck.claims import registry
-from rankcheck.parallel.pool import Done, Started, Told
+from rankcheck.parallel import Done, Started, Told
 from rankcheck.verification.one import unfinished
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.run import default_workers, verify_claims
