@@ -60,7 +60,6 @@ class Work:
         limit: seconds for `prepare` in a worker process.
         warm: runs before the first task, without a limit: slow imports besides that of torch.
         nested: whether tasks may start processes.
-        notice: seconds that a task has to end after a SIGTERM when worker processes are stopped.
     """
 
     prepare: Prepare
@@ -68,7 +67,6 @@ class Work:
     limit: float | None = None
     warm: Callable[[], object] | None = None
     nested: bool = False
-    notice: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -192,7 +190,6 @@ class Processes:
                 warm=partial(_warm, work.warm),
                 limit=work.limit,
                 nested=work.nested,
-                notice=work.notice,
             )
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise InputError(

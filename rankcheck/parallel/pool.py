@@ -152,8 +152,6 @@ class Pool(Generic[Task]):
         warm: what each worker runs before that, without a limit: slow imports.
         limit: seconds for `prepare`, and for a task that is submitted with no other limit.
         nested: whether tasks may start processes of their own.
-        notice: when the pool is closed, a task that runs gets SIGTERM, and so many seconds to end
-            before its process is stopped. A worker that takes no notice is stopped by the signal.
 
     Raises:
         ValueError: if the number of workers is not positive.
@@ -167,7 +165,6 @@ class Pool(Generic[Task]):
         warm: Callable[[], object] | None = None,
         limit: float | None = None,
         nested: bool = False,
-        notice: float = 0.0,
     ) -> None:
         if workers < 1:
             raise ValueError(f"received {workers} workers; a pool has at least one")
@@ -176,7 +173,6 @@ class Pool(Generic[Task]):
         self._workers = workers
         self._limit = limit
         self._nested = nested
-        self._notice = notice
         self._waiting: deque[_Item] = deque()
         self._team: list[_Worker] = []
         self._prepared = False  # whether any worker ever was
@@ -253,24 +249,8 @@ class Pool(Generic[Task]):
         """Stop the workers, whatever they are doing, and forget the tasks."""
         self._waiting.clear()
         team, self._team = self._team, []
-        try:
-            self._give_notice([worker for worker in team if worker.begun and worker.running])
-        finally:
-            for worker in team:
-                worker.stop()
-
-    def _give_notice(self, busy: list[_Worker]) -> None:
-        """Wait for tasks that end when they are told to; see `notice`."""
-        end = time.monotonic() + self._notice
-        if not self._notice:
-            return
-        for worker in busy:
-            worker.process.terminate()
-        while busy and time.monotonic() < end:
-            ready = wait([worker.connection for worker in busy], end - time.monotonic())
-            for worker in [worker for worker in busy if worker.connection in ready]:
-                if worker.receive()[0] in ("done", "last", "died"):
-                    busy.remove(worker)
+        for worker in team:
+            worker.stop()
 
     @property
     def _busy(self) -> bool:

@@ -7,7 +7,6 @@ import torch
 
 from rankcheck import leq
 from rankcheck.hunt import hunt
-from rankcheck.hunt import plan as plan_
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome
 from rankcheck.hunt.strategies.base import Stage
@@ -197,15 +196,3 @@ def test_a_generator_that_raises_at_a_shape_leaves_a_hunt_undecided(declare, tmp
     assert found.verdict == "undecided"
     assert "the generator of t.made-up raised ValueError at the shape (3" in found.message
     assert found.shapes == 9
-
-
-def test_a_search_for_shapes_that_raises_is_among_the_troubles(declare, tmp_path, monkeypatch):
-    def fitted(claim, tight, seed):
-        raise IndexError("too far")
-
-    monkeypatch.setattr(plan_, "fitted", fitted)
-    claim = declare(lambda x: leq(x, 0 * x + 5), numbers(), kind="conjecture", tight=numbers())
-    found = hunt(claim, 60, rounds=2, strategies=[Looks(1.0)], folder=tmp_path, scope=0)
-    why = "the search for shapes like the tight ones raised IndexError: too far"
-    assert (found.verdict, found.troubles) == ("survived", {why: 1})
-    assert found.message.endswith(f"  {why} (1 times)")

@@ -15,7 +15,9 @@ from rankcheck.parallel import pool as pool_
 from rankcheck.parallel.events import Died, Done, Lost, Overran, Started, Told
 from rankcheck.parallel.pool import Pool, PoolError, UnpreparedError
 
-from .tasks import dies, numbers, one_of_two, patient, refuses, slow
+from .tasks import dies, numbers, one_of_two, refuses, slow
+
+pytestmark = pytest.mark.slow  # processes
 
 
 @pytest.fixture(scope="module")
@@ -206,29 +208,6 @@ def test_what_a_task_prints_is_not_lost(capfd):
 def test_a_pool_has_workers():
     with pytest.raises(ValueError, match="received 0 workers; a pool has at least one"):
         Pool(numbers, 0)
-
-
-@pytest.mark.parametrize("notice", [0.0, 30.0])
-def test_a_task_that_runs_is_told_that_the_pool_closes(tmp_path, notice):
-    """Its end is waited for; without notice it is stopped at once."""
-    with Pool[Any](patient, 1, notice=notice) as pool:
-        pool.submit(tmp_path / "ended")
-        for event in pool.events():
-            if isinstance(event, Told):
-                break
-        pids = pool.pids
-    assert all(gone(pid) for pid in pids)
-    assert (tmp_path / "ended").exists() == (notice > 0)
-
-
-def test_a_task_that_takes_no_notice_is_stopped():
-    with Pool[Any](numbers, 1, notice=0.2) as pool:
-        pool.submit(["sleep", 600])
-        for event in pool.events():
-            if isinstance(event, Started):
-                break
-        pids = pool.pids
-    assert all(gone(pid) for pid in pids)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
