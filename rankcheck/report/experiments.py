@@ -27,24 +27,14 @@ class ExperimentPart:
         place: document and figure, in words.
         page: what was written of it.
         findings: the quantities of the figure beside the document's.
-        whole: whether everything is shown, or, on the page of a whole ledger, the first figure and
-            the findings.
+        whole: whether everything is shown, or the findings alone: on the page of a whole ledger,
+            which stays below two megabytes.
     """
 
     place: str
     page: Page
     findings: Sequence[Finding]
     whole: bool = True
-
-    @property
-    def figures(self) -> Sequence[Drawn]:
-        """The figures that are shown."""
-        return self.page.figures if self.whole else self.page.figures[:1]
-
-    @property
-    def more(self) -> int:
-        """How many figures are left out."""
-        return len(self.page.figures) - len(self.figures)
 
     def source(self, figure: Drawn) -> str:
         """A figure as the address of an image, which needs no file beside the page."""

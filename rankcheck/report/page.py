@@ -33,7 +33,7 @@ from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 
 _ROOM = __name__.rpartition(".")[0]
-#: A ledger of so many claims is shown with the pictures of the theory, and experiments in short.
+#: A ledger of so many claims is shown with all pictures, and experiments without theirs.
 WHOLE = 100
 #: In this order are accusations listed.
 _WEIGHTS = ("theorem", "formula", "step", "misprint")
