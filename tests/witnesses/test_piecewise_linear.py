@@ -33,6 +33,14 @@ def by_hand(form, x):
     return [sum(s * m for s, m in zip(row, maxima, strict=True)) for row in form.signs.tolist()]
 
 
+def test_batches():
+    x = torch.randint(-20, 21, (4, 30, 3), generator=torch.Generator().manual_seed(1)).double()
+    for pieces in (1, 4, 7):
+        f = form(3, pieces, batch=(4,))
+        assert torch.equal(max_network(f)(x), f(x))
+        assert torch.equal(max_network(f)(x[:, 0]), f(x[:, 0]))
+
+
 def test_one_depth_less_is_refused():
     with pytest.raises(ValueError, match="received depth 3; maxima of 5 pieces take depth 4"):
         max_network(form(4, 5), 3)

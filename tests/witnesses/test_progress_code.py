@@ -27,6 +27,12 @@ def test_exact_on_balls():
     assert bool((progress_code(3, 6, t)(t) == t).all())
 
 
+def test_batches():
+    net = progress_code(2, 5, LIKE, batch=(3,))
+    t = torch.rand(3, 4, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(net(t), t)
+
+
 def test_errors():
     with pytest.raises(ValueError, match="received K = 0 and depth 4"):
         progress_code(0, 4, LIKE)
