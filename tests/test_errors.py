@@ -28,18 +28,24 @@ def raising(error):
     raise error
 
 
-def test_an_interrupt_that_nobody_sent_is_an_error():
+@pytest.fixture
+def on_interrupt():
+    """Set what an interrupt does, as at a terminal or as in a worker process, which ignores it."""
+    before = signal.getsignal(signal.SIGINT)
+    yield lambda handler: signal.signal(signal.SIGINT, handler)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_that_nobody_sent_is_an_error(on_interrupt):
     """A worker process ignores Ctrl-C, so the code of the claim has raised it."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with pytest.raises(LeftEarly, match="it raised KeyboardInterrupt"), contained():
-            raise KeyboardInterrupt
-    finally:
-        signal.signal(signal.SIGINT, before)
+    on_interrupt(signal.SIG_IGN)
+    with pytest.raises(LeftEarly, match="it raised KeyboardInterrupt"), contained():
+        raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_errors_and_interrupts_pass(error):
+def test_errors_and_interrupts_pass(on_interrupt, error):
+    on_interrupt(signal.default_int_handler)
     with pytest.raises(error), contained():
         raise error
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -100,10 +98,7 @@ def test_nearly_singular_systems_raise():
             np.linalg.solve(A, np.ones(2))
 
 
-@pytest.mark.slow
 def test_the_option_moves_matrices_in_a_run(pytester, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    pytester.makeconftest('pytest_plugins = ["tests.nudge"]')
     pytester.makepyfile(
         """
         import numpy as np, torch
@@ -115,5 +110,7 @@ def test_the_option_moves_matrices_in_a_run(pytester, monkeypatch):
             assert np.linalg.inv([[2]]) == 0.5
         """
     )
-    pytester.runpytest_subprocess().assert_outcomes(passed=2)
-    pytester.runpytest_subprocess("--nudge").assert_outcomes(failed=2)
+    options = ("-p", "tests.nudge", "-p", "no:cacheprovider")
+    pytester.runpytest_inprocess(*options).assert_outcomes(passed=2)
+    pytester.runpytest_inprocess(*options, "--nudge").assert_outcomes(failed=2)
+    assert torch.linalg.inv(torch.tensor([[2.0]])) == 0.5

@@ -12,9 +12,7 @@ import pytest
 from packaging.version import Version
 
 from rankcheck import __version__
-from rankcheck.catalogue.collect import claim_files, project_folder
-
-pytestmark = pytest.mark.slow  # a wheel is built and run
+from rankcheck.catalogue.collect import claim_files, project, project_folder
 
 ROOT = Path(__file__).parent.parent
 
@@ -28,83 +26,51 @@ def wheel(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory):
-    """Run the command of the installed wheel in an empty directory."""
-    site = tmp_path_factory.mktemp("site")
-    empty = tmp_path_factory.mktemp("empty")
+@pytest.mark.slow
+def test_the_wheel_holds_the_package_its_claims_and_its_files(wheel):
+    """Whatever is no code travels, too: certificates, records, templates of pages."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"rankcheck", f"rankcheck-{__version__}.dist-info"}
+    assert not [name for name in names if "__pycache__" in name]
+    folder = project_folder()
+    claims = [*claim_files(folder), *folder.rglob("_*.py"), *folder.rglob("*.json")]
+    assert len(claims) > 10
+    assert {
+        f"rankcheck/_properties/{path.relative_to(folder).as_posix()}" for path in claims
+    } <= names
+    package = [path for path in (ROOT / "rankcheck").rglob("*") if path.is_file()]
+    files = {
+        path.relative_to(ROOT).as_posix() for path in package if "__pycache__" not in path.parts
+    }
+    assert {"rankcheck/py.typed", "rankcheck/report/templates/_claim.html"} <= files
+    assert files <= names
+
+
+@pytest.mark.slow
+def test_the_wheel_works_in_an_empty_directory(wheel, tmp_path):
+    site, empty = tmp_path / "site", tmp_path / "empty"
+    empty.mkdir()
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
 
-    def run(*arguments: str):
-        command = [sys.executable, "-m", "rankcheck", *arguments]
-        environment = {**os.environ, "PYTHONPATH": str(site)}
-        done = subprocess.run(command, cwd=empty, env=environment, capture_output=True, text=True)
-        assert done.stderr == ""
-        return done
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "rankcheck", *arguments],
+            cwd=empty,
+            env={**os.environ, "PYTHONPATH": str(site)},
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+        return done.stdout
 
-    return run, site
-
-
-def test_the_wheel_holds_the_package_alone(wheel):
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-    assert {name.split("/")[0] for name in names} == {
-        "rankcheck",
-        f"rankcheck-{__version__}.dist-info",
-    }
-    assert "rankcheck/py.typed" in names
-    assert not [name for name in names if "__pycache__" in name]
-
-
-def test_claims_and_certificates_travel_with_the_wheel(wheel):
-    folder = project_folder()
-    files = [*claim_files(folder), *folder.rglob("_*.py"), *folder.rglob("*.json")]
-    with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
-    assert len(files) > 10
-    for path in files:
-        assert f"rankcheck/_properties/{path.relative_to(folder).as_posix()}" in names
-
-
-def test_records_templates_and_styles_travel_with_the_wheel(wheel):
-    """Whatever is no code in the package: recorded experiments, templates of pages, and so on."""
-    package = ROOT / "rankcheck"
-    listed = subprocess.run(
-        ["git", "ls-files", "--", "rankcheck"], cwd=ROOT, capture_output=True, text=True
-    )
-    if listed.returncode == 0 and listed.stdout:
-        files = [ROOT / name for name in listed.stdout.splitlines()]
-    else:  # no checkout
-        files = [path for path in package.rglob("*") if path.is_file()]
-    others = {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".py"}
-    others = {name for name in others if "__pycache__" not in name}
-    with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
-    assert "rankcheck/report/templates/_claim.html" in others
-    assert others <= names
-    assert {name for name in names if "/recorded/" in name} == {
-        path.relative_to(ROOT).as_posix()
-        for path in (package / "experiments" / "recorded").glob("*.json")
-    }
-
-
-def test_the_wheel_works_in_an_empty_directory(installed):
-    run, site = installed
-    listed = run("list")
-    here = subprocess.run(
-        [sys.executable, "-m", "rankcheck", "list"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert listed.returncode == 0
-    assert listed.stdout == here.stdout
-    shown = run("show", "rank.jacobian-bounds-cost").stdout
-    assert f"file: {site}/rankcheck/_properties/rank/jacobian_bounds_cost.py:" in shown
+    assert len(run("list").splitlines()) == len(project())
+    place = "rankcheck/_properties/rank/jacobian_bounds_cost.py:"
+    assert f"file: {site}/{place}" in run("show", "rank.jacobian-bounds-cost")
     verified = run("verify", "rank.jacobian-bounds-cost", "rank.relu-from-leaky-as-printed")
-    assert verified.returncode == 0, verified.stdout
-    assert "2 claims: 1 hold, 1 refuted by certificate" in verified.stdout
+    assert "2 claims: 1 hold, 1 refuted by certificate" in verified
 
 
 def test_ci_is_one_file():
