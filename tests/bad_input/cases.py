@@ -57,7 +57,7 @@ def cases(number: int, **strategies: SearchStrategy[Any]) -> Callable[[Any], Any
         ]
         return pytest.mark.parametrize("times", lanes)(tries)
 
-    return decorate if strategies else setting(1)
+    return decorate
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Ended:
 _NO_ANSWER = ("Traceback", "internal error", "AttributeError: '", "KeyError(", "IndexError(")
 
 
-def run(_: str, *arguments: object) -> Ended:
+def run(*arguments: object) -> Ended:
     """Run a command in this process and check how it ends.
 
     Exit codes are 0 to 4, an error is one line of moderate length that is no internal error (`list`
@@ -96,7 +96,7 @@ def run(_: str, *arguments: object) -> Ended:
     return ended
 
 
-def refused(_: str, kinds: tuple[type[Exception], ...], call: Callable[[], object]) -> str:
+def refused(kinds: tuple[type[Exception], ...], call: Callable[[], object]) -> str:
     """The message of the error of these kinds that a call raises; empty if there is none.
 
     It says a rule in words.

@@ -85,7 +85,7 @@ def check(stored, path, data):
     """Replay a certificate in Python; whether it is proved, for the claim as it is."""
     path.write_bytes(as_bytes(data))
     claim, replays = stored.claims["t.norm"], []
-    refused("", (CertificateError,), lambda: replays.append(replay(path, claim=claim)))
+    refused((CertificateError,), lambda: replays.append(replay(path, claim=claim)))
     proved = bool(replays) and replays[0].refuted
     if proved:
         assert square(data["smallest"]) > 9
@@ -104,8 +104,8 @@ def test_what_is_proved_is_true(stored, path, data):
 @cases(15, data=st.data())
 def test_the_command_agrees(stored, path, data):
     proved = check(stored, path, signed(data.draw(mutated(stored.certificate))))
-    assert (run("", "replay", path, "--claims", "mine.py").code == 0) == proved
-    code = run("", "replay", path).code
+    assert (run("replay", path, "--claims", "mine.py").code == 0) == proved
+    code = run("replay", path).code
     assert code in (1, 2) or (code == 0 and proved)
 
 
@@ -113,7 +113,7 @@ def test_the_command_agrees(stored, path, data):
 def test_a_torn_certificate(stored, path, data):
     raw = data.draw(torn(json.dumps(stored.certificate)) | WHOLE_TEXTS)
     path.write_bytes(raw)
-    ended = run("", "replay", path)
+    ended = run("replay", path)
     assert ended.code == 2 or json.loads(raw.decode("utf-8-sig")) == stored.certificate
 
 
@@ -125,7 +125,7 @@ def test_an_instance_that_is_typed(stored, here, data):
     for old in folder.glob("*.json"):
         old.unlink()
     arguments = ("--folder", folder, f"--instance={as_text(choices)}")
-    ended = run("", "certify", "mine.py::test_norm", *arguments)
+    ended = run("certify", "mine.py::test_norm", *arguments)
     norm = square({"family": "points()", "instance": choices})
     assert (ended.code == 0) == (norm is not None and norm > 9)
     assert [p.name for p in folder.glob("*")] == (["t.norm.json"] if ended.code == 0 else [])
@@ -147,7 +147,7 @@ def test_names_lead_nowhere_else(stored, path, data):
     changed = stored.certificate | {field: data.draw(NAMES) for field in fields}
     path.write_text(json.dumps(signed(changed)), encoding="utf-8")
     before = files()
-    ended = run("", "replay", path)
+    ended = run("replay", path)
     assert changed["claim"] == "t.norm" or ended.code == 2
     assert files() == before
 

@@ -67,7 +67,7 @@ def mine(here):
 @cases(20, text=changed_files(), command=st.sampled_from(["list", "show"]))
 def test_it_is_listed_without_being_run(mine, text, command):
     mine.write_text("open('ran', 'w')\n" + text, encoding="utf-8", errors="surrogatepass")
-    assert run("", command, mine).code in (0, 2)
+    assert run(command, mine).code in (0, 2)
     assert not (mine.parent.parent / "ran").exists()
 
 
@@ -113,9 +113,9 @@ def test_what_is_too_deep_for_the_parser(mine, kind, good, deep):
     """In an argument of a decorator, which is read, and in a body, which is not."""
     assert good in GOOD
     mine.write_text(GOOD.replace(good, deep.format(DEEP[kind])))
-    assert run("", "list", mine).code == 2 or kind == "minus in reach"
+    assert run("list", mine).code == 2 or kind == "minus in reach"
     try:
-        refused("", (InputError,), lambda: list(load_each(select([str(mine)]))))
+        refused((InputError,), lambda: list(load_each(select([str(mine)]))))
     finally:
         forget()
 
@@ -123,4 +123,4 @@ def test_what_is_too_deep_for_the_parser(mine, kind, good, deep):
 @pytest.mark.parametrize("seed", range(5))
 def test_bytes_that_are_no_text(mine, seed):
     mine.write_bytes(b"import rankcheck\n" + random.Random(seed).randbytes(200))
-    assert run("", "list", mine).code == 2
+    assert run("list", mine).code == 2

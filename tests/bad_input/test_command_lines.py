@@ -87,7 +87,7 @@ def test_an_answer_in_one_line(place, line):
         patch.setitem(known._MODULES, toy.NAME, toy.__name__)
         patch.setattr(run_, "executor_for", lambda workers, work: executor_for(None, work))
         patch.setattr(experiment_, "_draw", lambda *arguments: None)
-        ended = run("", *line)
+        ended = run(*line)
     assert around(place) == before
     assert ended.code in (0, 2) or (ended.code, line[0]) == (3, "audit")
     if ended.code == 3:  # a network of more than one layer, without --slope
@@ -102,4 +102,4 @@ def around(place):
 @pytest.mark.parametrize("name", sorted(OPTIONS))
 def test_nothing_but_the_command(here, name):
     if name not in ("verify", "list", "experiment"):  # these take all, or list them
-        assert run("", name).code == 2
+        assert run(name).code == 2

@@ -27,7 +27,7 @@ def check(path, raw):
 
 def points_or_one_line(read):
     made = []
-    message = refused("", (ModelError,), lambda: made.append(read()))
+    message = refused((ModelError,), lambda: made.append(read()))
     assert bool(message) != bool(made)
     assert "\n" not in message
     assert message.isprintable()

@@ -25,7 +25,7 @@ def hunted(here, claim, journal):
         folder = here / ".rankcheck"
         hunts.append(hunt(claim, 0.05, journal=journal, folder=folder, scope=0, shrink=0.0))
 
-    assert refused("", (HuntError,), go).count("\n") == 0
+    assert refused((HuntError,), go).count("\n") == 0
     return hunts[0].verdict if hunts else ""
 
 
@@ -86,7 +86,7 @@ def length(path, head):
     """The number of finished shards in a journal; None if it is refused."""
     journals = []
     head = {name: value for name, value in head.items() if name != "journal"}
-    message = refused("", (JournalError,), lambda: journals.append(Journal(path, head)))
+    message = refused((JournalError,), lambda: journals.append(Journal(path, head)))
     assert bool(message) != bool(journals)
     for journal in journals:
         assert 0 <= journal.seconds < math.inf

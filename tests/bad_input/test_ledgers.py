@@ -23,14 +23,14 @@ def check(path, raw):
     """The rows of a ledger can be written again and shown, or it is refused."""
     path.write_bytes(raw)
     ledgers = []
-    refused("", (LedgerError,), lambda: ledgers.append(read_ledger(path)))
+    refused((LedgerError,), lambda: ledgers.append(read_ledger(path)))
     for ledger in ledgers:
         for row in ledger.rows:
             assert Row.from_json(row.to_json()) == row or "nan" in repr(row)
             assert isinstance(row.id, str)
             assert row.counts.total == row.counts.evaluated + row.counts.rejected
         assert ledger_page(ledger, drawn=[]).endswith("</html>\n")
-    ended = run("", "show", "mine.py", "--ledger", path)
+    ended = run("show", "mine.py", "--ledger", path)
     assert (ended.code, bool(ended.err)) == ((0, False) if ledgers else (2, True))
 
 
@@ -54,7 +54,7 @@ def test_what_is_no_ledger_is_not_written_over(stored, path, data):
     raw = data.draw(WHOLE_TEXTS | mutated(stored.ledger).map(as_bytes))
     path.write_bytes(raw)
     rule = ("a ledger", ("schema", "claims"))
-    refused("", (InputError,), lambda: files.check_writable(path, *rule))
+    refused((InputError,), lambda: files.check_writable(path, *rule))
     assert path.read_bytes() == raw
 
 
@@ -62,10 +62,10 @@ def test_what_is_no_ledger_is_not_written_over(stored, path, data):
 def test_a_row_with_other_values(stored, data):
     row = dict(stored.ledger["claims"][0])
     row[data.draw(st.sampled_from(sorted(row)))] = data.draw(ODD_VALUES)
-    refused("", (ValueError,), lambda: Row.from_json(row))
+    refused((ValueError,), lambda: Row.from_json(row))
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "/dev/null", "/dev", "."])
 def test_what_has_no_end_or_is_no_file(here, place):
-    assert run("", "show", "mine.py", "--ledger", place).code == 2
-    assert run("", "replay", place).code == 2
+    assert run("show", "mine.py", "--ledger", place).code == 2
+    assert run("replay", place).code == 2

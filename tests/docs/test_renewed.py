@@ -22,6 +22,7 @@ def pages():
     return renew.pages()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_is_up_to_date(name, pages):
     assert (DOCS / name).read_text(encoding="utf-8") == pages[name], "run: python docs/renew.py"

@@ -61,6 +61,7 @@ def test_all_generators_are_tested():
     assert len(FAMILIES) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [*FAMILIES, empty()], ids=repr)
 def test_what_was_drawn_is_read_back(family, drawn):
     for pair in drawn(family, 25):

@@ -129,6 +129,7 @@ def test_loops_that_close_do_so_exactly(family, least):
     assert kinked >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", [bent_loops(), stopped_loops()])
 def test_loops_near_planar_ones_come_close_to_two_a_layer(family):
     """At each length, without attaining it; and a third of them or more close."""
@@ -158,6 +159,7 @@ def between(loop, count=33):
     return torch.cat(pieces, -1)
 
 
+@pytest.mark.slow
 def test_loops_with_a_stop_fix_all_points_of_the_star():
     """Also between the centre, the stop and the ends; a loop that only fixes these is open."""
     closed = stray = 0

@@ -81,6 +81,7 @@ def exact_minimum(B: list[list[float]], L: int, rank: int) -> mpmath.mpf:
     return exact_value(B, L, lam, rank)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("L", [3, 8, 20])
 @pytest.mark.parametrize(
     ("case", "width"),
