@@ -164,7 +164,7 @@ def test_what_is_false_by_little_is_certified(name, bits):
     less = 1 - Fraction(1, 2**bits)
     claim = claim_of(family, lambda *instance: shifted(body(*instance), less))
     found = 0
-    for record in records(family, 20):
+    for record in records(family, 120):
         judgement = judge(claim, record)
         exact = body(*exact_instance(family, record))
         sides = exact.rhs.reshape(-1)
@@ -173,7 +173,9 @@ def test_what_is_false_by_little_is_certified(name, bits):
             assert 0 < judgement.relative_excess <= Fraction(1, 2**bits) * Fraction(11, 10)
             assert judgement.excess > 0
             found += 1
-    assert found >= 3
+        if found > 10:
+            return
+    pytest.fail(f"only {found} instances with sides that are not small")
 
 
 @settings(max_examples=200)
@@ -242,8 +244,8 @@ def test_what_depends_on_no_sign_is_refuted():
         return leq((v * v).sum(-1), Fraction(1, 2))
 
     claim = claim_of(one_matrix(), body)
-    findings = [judge(claim, r, precisions=(128,)).finding for r in records(one_matrix(), 30)]
-    assert findings.count("refuted") > 5
+    findings = [judge(claim, r, precisions=(128,)).finding for r in records(one_matrix(), 60)]
+    assert findings.count("refuted") > 10
 
 
 OF_MATRICES = {

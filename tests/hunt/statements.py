@@ -254,6 +254,15 @@ def test_no_backward_true(x):
     return leq(y, 0 * x + 5)
 
 
+@conjecture("hunted.meeting-eigenvalues", instances=generic(size=3))
+def test_meeting_eigenvalues(A):
+    r"""$\lambda_{max}(S) \le 1.01 \|S\|$ through eigenvectors, which have no gradient at ties."""
+    S = (A + A.mT) / 2
+    values, vectors = torch.linalg.eigh(S)
+    first = (vectors[..., -1] * (S @ vectors[..., -1:]).squeeze(-1)).sum(-1)
+    return leq(first, 1.01 * values.abs().amax(-1), scale=frobenius_squared(A).sqrt())
+
+
 @instances
 def symmetric(source, *, size=3):
     """Symmetric matrices."""

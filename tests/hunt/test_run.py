@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -274,6 +275,11 @@ def test_a_strategy_of_ones_own_takes_part(hunted, tmp_path):
         ({"strategies": []}, r"the strategies are \[\]; a hunt has at least one"),
         ({"strategies": [STANDARD[0]] * 2}, r"are \['corpus', 'corpus'\]; .* their names differ"),
         ({"device": "warp"}, "cannot use the device 'warp'"),
+        pytest.param(
+            {"device": "cuda"},
+            "torch cannot use the device 'cuda' here",
+            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU"),
+        ),
     ],
 )
 def test_arguments_out_of_range_are_refused(hunted, tmp_path, arguments, rule):
@@ -314,6 +320,13 @@ def test_a_violation_that_is_none_when_it_is_judged_again_is_an_error(
     monkeypatch.setattr(report, "Instance", lambda *given: SimpleNamespace(judgement=outside))
     with pytest.raises(HuntError, match=r"of hunted\.easy, which is outside when it is judged"):
         hunt(hunted("easy"), 30, folder=tmp_path)
+
+
+def test_a_clock_that_is_set_back_does_not_lengthen_a_hunt(hunted, tmp_path, monkeypatch):
+    begin = time.monotonic()
+    monkeypatch.setattr(time, "time", lambda: 1e9 - 100 * (time.monotonic() - begin))
+    found = hunt(hunted("true"), 0.3, strategies=[Corpus(), Screen()], folder=tmp_path)
+    assert 0.3 <= found.seconds < 3
 
 
 def test_a_body_that_raises_ends_the_hunt(hunted, tmp_path):

@@ -57,6 +57,11 @@ def test_a_margin_without_gradient_is_told(hunted, tmp_path):
     assert found.message.count(NO_GRADIENT) == 1
 
 
+def test_eigenvalues_that_meet_end_no_hunt(hunted, tmp_path):
+    found = hunt(hunted("meeting-eigenvalues"), None, rounds=3, folder=tmp_path)
+    assert found.verdict == "survived"
+
+
 def test_a_body_that_raises_on_some_instances_is_undecided(hunted, tmp_path):
     found = hunt(hunted("sometimes-raises"), None, rounds=2, folder=tmp_path)
     assert found.verdict == "undecided"
