@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rankcheck.errors import InputError
@@ -13,6 +14,7 @@ from rankcheck.errors import InputError
 __all__ = [
     "GENERATOR",
     "check_writable",
+    "naming",
     "write_bytes",
     "write_json",
     "write_page",
@@ -89,16 +91,27 @@ def write_json(path: Path, data: object, *, follow: bool = True, sync: bool = Fa
     write_text(path, _layout(data) + "\n", follow=follow, sync=sync)
 
 
+@contextmanager
+def naming(path: Path, what: str) -> Iterator[None]:
+    """Turn an error of the system into one that names the file and what was to be written.
+
+    Raises:
+        InputError: in place of an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{what} cannot be written to {path}: {error.strerror}") from error
+
+
 def write_page(path: Path, page: str) -> None:
     """Write a page of HTML, either the whole file or nothing.
 
     Raises:
         InputError: if it cannot be written.
     """
-    try:
+    with naming(path, "the page"):
         write_text(path, page)
-    except OSError as error:
-        raise InputError(f"the page cannot be written to {path}: {error.strerror}") from error
 
 
 def write_text(path: Path, text: str, *, follow: bool = True, sync: bool = False) -> None:

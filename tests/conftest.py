@@ -9,7 +9,7 @@ from rankcheck.catalogue.loader import module_name
 from rankcheck.claims import registry
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.reference import Reference
-from rankcheck.commands import cli, limits
+from rankcheck.commands import arguments, cli
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import instances
 from tests.claim_text import HEAD
@@ -135,4 +135,4 @@ def _no_github(monkeypatch):
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch):
     """Commands run claims here: a process that imports torch takes seconds (test_limits)."""
-    monkeypatch.setattr(limits, "DEFAULTS", dict.fromkeys(limits.DEFAULTS, 0.0))
+    monkeypatch.setattr(arguments, "LIMITS", dict.fromkeys(arguments.LIMITS, 0.0))

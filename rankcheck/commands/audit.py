@@ -20,7 +20,6 @@ assumed; 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from functools import partial
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck import files
+from rankcheck.commands.arguments import JsonFile, add_json, add_processes, at_least, number
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel.arithmetic import fix_arithmetic
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from rankcheck.terminal.audit import AuditDisplay
 
 HELP = "what the theory says about a trained network"
-#: What the JSON of an audit has.
-FIELDS = ("schema", "model", "layers", "theorems")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", metavar="FILE", type=Path, help="points: .npy, .npz, .csv or .safetensors"
     )
-    parser.add_argument("--json", metavar="FILE", help="write the audit; - for standard output")
+    add_json(parser, "the audit")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the audit as a page")
     parser.add_argument(
         "--balanced",
@@ -60,27 +58,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-rank",
         metavar="K",
-        type=int,
+        type=at_least(1, "a rank is at least 1 here"),
         help="show the bounds by rank up to this rank (default: the ranks that occur)",
     )
     parser.add_argument(
         "--slope",
         metavar="A",
-        type=float,
+        type=number(lambda a: -1 < a <= 1, "it lies in (-1, 1), or is 1: the identity"),
         help="of the activations for negative numbers, where MODEL does not say it; 0 is ReLU, 1 "
         "the identity (default: ReLU is assumed, and the exit code is 3)",
     )
     parser.add_argument(
         "--tolerance",
         metavar="T",
-        type=float,
+        type=number(lambda t: 0 <= t < 1, "it is a share, at least 0 and below 1"),
         help="singular values up to this share of the largest one count as zero (default 0.05)",
     )
-    parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
-    parser.add_argument(
-        "--workers", metavar="N", type=int, default=1, help="processes for the points (default 1)"
-    )
-    parser.add_argument("--executor", metavar="dask://HOST:PORT", help="a Dask scheduler")
+    add_processes(parser)
     parser.add_argument(
         "--no-theorems", action="store_true", help="measure, and evaluate no theorem"
     )
@@ -88,10 +82,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Audit the network, show and write the result; returns the exit code."""
-    _check(args)
+    report = JsonFile(args.json, "an audit", "schema", "model", "layers", "theorems")
+    _check(args, report.path)
     fix_arithmetic()  # so that the number of workers changes no digit
-    path = None if args.json in (None, "-") else Path(args.json)
-    stream = sys.stderr if args.json == "-" else sys.stdout
+    stream = report.stream
     from rankcheck.terminal.audit import AuditDisplay  # numpy and torch take a while to import
 
     with AuditDisplay(sys.stderr) as display:
@@ -102,14 +96,9 @@ def run(args: argparse.Namespace) -> int:
             raise
     for line in _lines(result, stream):
         say(line, stream)
-    if path is not None:
-        try:
-            files.write_json(path, result.to_json())
-        except OSError as error:
-            raise InputError(f"the audit cannot be written to {path}: {error.strerror}") from error
-        say(f"audit: {path}", stream)
-    elif args.json == "-":
-        print(json.dumps(result.to_json(), indent=2, ensure_ascii=False))
+    report.write(result.to_json())
+    if report.path is not None:
+        say(f"audit: {report.path}", stream)
     if args.html is not None:
         from rankcheck.report.audit import audit_page
 
@@ -123,34 +112,18 @@ def run(args: argparse.Namespace) -> int:
     return Exit.UNDECIDED if result.model.guessed else Exit.EXPECTED
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Check the numbers and the files that are to be written, before anything is imported.
+def _check(args: argparse.Namespace, report: Path | None) -> None:
+    """Check the files that are to be written, before anything is imported.
 
     Raises:
-        InputError: one is out of range, or a file cannot be written.
+        InputError: one cannot be written, or is named twice.
     """
-    if args.max_rank is not None and args.max_rank < 1:
-        raise InputError(f"--max-rank is {args.max_rank}; a rank is at least 1 here")
-    if args.tolerance is not None and not 0 <= args.tolerance < 1:
-        raise InputError(
-            f"--tolerance is {args.tolerance:g}; it is a share, at least 0 and below 1"
-        )
-    if args.slope is not None and not -1 < args.slope <= 1:
-        raise InputError(f"--slope is {args.slope:g}; it lies in (-1, 1), or is 1: the identity")
-    if args.workers < 1:
-        raise InputError(f"--workers is {args.workers}; an audit has at least one worker")
-    if args.workers > 1 and args.executor is not None:
-        raise InputError("--workers and --executor are both given; an audit takes one of them")
-    if args.json not in (None, "-"):
-        files.check_writable(Path(args.json), "an audit", FIELDS)
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
     if args.balanced is not None:
         _check_new(args.balanced)
-    named = [args.model, args.data, args.html, args.balanced]
-    named += [] if args.json in (None, "-") else [Path(args.json)]
     seen: set[Path] = set()
-    for one in filter(None, named):
+    for one in filter(None, [args.model, args.data, args.html, args.balanced, report]):
         place = one.absolute()
         if place in seen:
             raise InputError(f"{one} is named twice; what is read and written are different files")

@@ -35,9 +35,9 @@ from typing import TYPE_CHECKING
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits, limits
+from rankcheck.commands import exits
+from rankcheck.commands.arguments import add_limit, add_settings, limit, settings
 from rankcheck.commands.exits import Exit
-from rankcheck.commands.verify import add_settings, settings
 from rankcheck.errors import InputError
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--folder", metavar="DIR", type=Path, help="where to write, by default where it belongs"
     )
     add_settings(parser)
-    limits.add_limit(
+    add_limit(
         parser,
         "for each claim. 0: no limit; it is then certified in this process, as a debugger needs it "
         "(default by profile: 120, 600, 7200)",
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--again takes the instances of a certificate; leave out --instance")
     if args.tight and args.instance is None:
         raise InputError("--tight was given without --instance; it says where that is from")
-    limit = limits.limit(args, chosen.profile.name)
+    seconds = limit(args, chosen.profile.name)
     entries = select(args.claims) if args.claims or args.again else []
     if args.again:
         entries = _refuted(entries)
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{names if entries else 'no CLAIM is given'}; one is certified at a time")
     how = _How(chosen, args.instance, args.tight, args.again, args.folder)
     codes = []
-    with closing(Alone(partial(_prepare, entries, how), limit, entries, warm=_warm)) as alone:
+    with closing(Alone(partial(_prepare, entries, how), seconds, entries, warm=_warm)) as alone:
         for index, entry in enumerate(entries):
             try:
                 code, text = alone.ask(index)

@@ -42,7 +42,7 @@ TRACEBACK = "RANKCHECK_TRACEBACK"
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser whose errors are those of any wrong input."""
 
     def parse_known_args(  # type: ignore[override] # the stub has overloads
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(_failed(Exit.USAGE, f"{message} (see {self.prog} --help)"))
+        raise InputError(f"{message} (see {self.prog} --help)")
 
 
 def parser(names: Sequence[str] = COMMANDS) -> Parser:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 
-from rankcheck.commands import limits
+from rankcheck.commands.arguments import add_limit, limit
 from rankcheck.errors import InstallationError
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
@@ -26,9 +26,7 @@ HELP = "check that this installation can be trusted"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck doctor`."""
-    limits.add_limit(
-        parser, "for all canaries. 0: no limit; they then run in this process (default 120)"
-    )
+    add_limit(parser, "for all canaries. 0: no limit; they then run in this process (default 120)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,11 +35,10 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         InstallationError: after all canaries, if one came out wrong, or they did not end.
     """
-    limit = limits.limit(args, "doctor")
     for name, version in versions().items():
         say(f"{name:14} {version}")
     say("")
-    with closing(Alone(_prepare, limit)) as alone:
+    with closing(Alone(_prepare, limit(args, "doctor"))) as alone:
         try:
             wrong, seconds = alone.ask("canaries", say)
         except Stopped as stopped:
@@ -66,8 +63,8 @@ def _prepare() -> Callable[[str, Tell], tuple[list[str], float]]:
         start = last = time.perf_counter()
         for canary, problem in outcomes():
             now = time.perf_counter()
-            said = "ok" if problem is None else f"WRONG: {problem}"
-            tell(f"{canary.name:42} {canary.verdict:9}{now - last:7.3f} s  {said}")
+            outcome = "ok" if problem is None else f"WRONG: {problem}"
+            tell(f"{canary.name:42} {canary.verdict:9}{now - last:7.3f} s  {outcome}")
             wrong += [] if problem is None else [canary.name]
             last = now
         return wrong, time.perf_counter() - start

@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from rankcheck.commands.arguments import add_seed, add_workers
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.experiments.base import SCALES
@@ -44,18 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     name: Any = parser.add_argument("name", metavar="NAME", nargs="?", help="none: list them")
     name.completer = _names
     parser.add_argument("--scale", choices=SCALES, default="small", help="the size (default small)")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
+    add_seed(parser)
     parser.add_argument("--device", default="cpu", help="of the training: cpu (default) or cuda")
-    parser.add_argument(
-        "--workers", metavar="N", type=int, help="processes (default: cores, or parts if fewer)"
-    )
+    add_workers(parser, "processes (default: cores, or parts if fewer)", default=None)
     parser.add_argument("--out", metavar="DIR", type=Path, help=f"default {FOLDER}/NAME-SCALE-SEED")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the experiment, show and write the result; returns the exit code."""
-    if args.workers is not None and args.workers < 1:
-        raise InputError(f"--workers is {args.workers}; an experiment has at least one worker")
     fix_arithmetic()  # so that the number of workers changes no digit
     if args.name is None:
         return _list()

@@ -13,7 +13,6 @@ interrupted (--resume continues the hunt). Of several claims the worst counts: 2
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -23,14 +22,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankcheck import files
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits, limits
+from rankcheck.commands import exits
+from rankcheck.commands.arguments import (
+    JsonFile,
+    add_json,
+    add_limit,
+    add_processes,
+    add_seed,
+    add_shrink,
+    at_least,
+    limit,
+    number,
+)
 from rankcheck.commands.completion import completes
 from rankcheck.commands.exits import Exit
-from rankcheck.commands.verify import add_shrink, shrink_seconds
 from rankcheck.errors import InputError
 from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.stored import StoredError, parse
@@ -57,14 +65,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck hunt`."""
     completes(parser.add_argument("selector", metavar="SELECTOR"))
     parser.add_argument(
-        "--budget", metavar="SECONDS", type=float, default=60.0, help="for each claim (default 60)"
+        "--budget",
+        metavar="SECONDS",
+        type=number(lambda s: 0 < s < math.inf, "it is a positive, finite number of seconds"),
+        default=60.0,
+        help="for each claim (default 60)",
     )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
+    add_seed(parser)
     add_shrink(parser)
     parser.add_argument(
         "--scope",
         metavar="N",
-        type=int,
+        type=at_least(0, "it is a number of entries, 0 for none"),
         help="first evaluate every instance of up to N entries from {-1, 0, 1}; 0 for none "
         "(default 5, or fewer where these are many)",
     )
@@ -73,16 +85,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="hunt a control of the claim in its place: a mutant, or a hypothesis that it needs",
     )
-    parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes (default 1)")
-    parser.add_argument("--executor", metavar="dask://HOST:PORT", help="a Dask scheduler")
-    parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
-    limits.add_limit(
+    add_processes(parser)
+    add_limit(
         parser,
         "for the end of a hunt after its budget, and for the imports; then it is stopped, and "
         "undecided. 0: no limit; hunts then run in this process, as a debugger needs it "
         "(default 30)",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the result; - for standard output")
+    add_json(parser, "the result")
     parser.add_argument(
         "--journal", metavar="FILE", help=f"finished shards (default {FOLDER}/ID.hunt.jsonl)"
     )
@@ -92,38 +102,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Hunt the claims, show and write the results; returns the exit code."""
     entries = select([args.selector])
-    path = None if args.json in (None, "-") else Path(args.json)
-    if path is not None:
-        files.check_writable(path, "the result of a hunt", ("schema", "hunts"))
-    if not 0 < args.budget < math.inf:
-        raise InputError(f"--budget is {args.budget}; it is a positive, finite number of seconds")
-    shrink_seconds(args)
-    if args.scope is not None and args.scope < 0:
-        raise InputError(f"--scope is {args.scope}; it is a number of entries, 0 for none")
+    result = JsonFile(args.json, "the result of a hunt", "schema", "hunts")
     if args.journal is not None and len(entries) > 1:
         raise InputError(
             f"{args.selector} selects {len(entries)} claims; a journal is kept for one"
         )
-    if args.workers > 1 and args.executor is not None:
-        raise InputError("--workers and --executor are both given; a hunt takes one of them")
-
-    limit = limits.limit(args, "hunt")
-    if args.workers < 1:
-        raise InputError(f"received {args.workers} workers; a hunt has at least one")
     if args.control is not None and len(entries) > 1:
         raise InputError(f"{args.selector} selects {len(entries)} claims; a control belongs to one")
     if args.control is not None and (args.workers > 1 or args.executor is not None):
         raise InputError("--control is given with workers; a control is hunted in one process")
 
-    stream = sys.stderr if args.json == "-" else sys.stdout
+    seconds = limit(args, "hunt")
     hunts: list[dict[str, Any]] = []
     codes: list[Exit] = []
-    ask = _Ask(args, entries, limit)
+    ask = _Ask(args, entries, seconds)
     with closing(
-        Alone(partial(_prepare, entries), limit, entries, warm=_warm, nested=True)
+        Alone(partial(_prepare, entries), seconds, entries, warm=_warm, nested=True)
     ) as alone:
         for index in range(len(entries)):
-            shown = hunting.HuntDisplay(stream)
+            shown = hunting.HuntDisplay(result.stream)
             shown.doing = "importing"
             with shown:
                 known = ask.known(alone, index)
@@ -142,14 +139,8 @@ def run(args: argparse.Namespace) -> int:
                 codes.append(Exit.USAGE)
     if not hunts:
         return exits.worst(codes)
-    data = {"schema": SCHEMA, "versions": versions(), "budget": args.budget, "hunts": hunts}
-    if path is not None:
-        try:
-            files.write_json(path, data)
-        except OSError as error:
-            raise InputError(f"the result cannot be written to {path}: {error.strerror}") from error
-    elif args.json == "-":
-        print(json.dumps(data, indent=2, ensure_ascii=False))
+    fields = {"schema": SCHEMA, "versions": versions(), "budget": args.budget}
+    result.write({**fields, "hunts": hunts})
     return exits.worst(codes)
 
 
@@ -191,12 +182,12 @@ def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Report]:
             return _Report(Hunt(claim, "undecided", 0).to_json())
         control = settings.pop("control")
         if control is None:
-            found = hunt(claim, progress=progress, **settings)
+            result = hunt(claim, progress=progress, **settings)
         else:
-            found = hunt_variant(claim, control, progress=progress, **settings)
-        data = found.to_json() | ({} if control is None else {"control": control})
-        ended = found.verdict == "refuted" or not (found.lost or found.unwritten)
-        return _Report(data, ended, found.unwritten)
+            result = hunt_variant(claim, control, progress=progress, **settings)
+        data = result.to_json() | ({} if control is None else {"control": control})
+        ended = result.verdict == "refuted" or not (result.lost or result.unwritten)
+        return _Report(data, ended, result.unwritten)
 
     return answer
 
@@ -268,7 +259,7 @@ class _Ask:
             name: getattr(args, name)
             for name in ("budget", "seed", "workers", "executor", "device", "scope", "control")
         }
-        settings |= {"journal": journal, "folder": FOLDER, "shrink": shrink_seconds(args)}
+        settings |= {"journal": journal, "folder": FOLDER, "shrink": args.shrink}
         settings["limit"] = None if self.limit is None else self.limit / 3
         whole = self.limit and args.budget + settings["shrink"] + self.limit
         try:

@@ -23,7 +23,8 @@ from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits, limits
+from rankcheck.commands import exits
+from rankcheck.commands.arguments import add_limit, limit
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel import Tell
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the certificate"
     )
-    limits.add_limit(
+    add_limit(
         parser,
         "for each certificate. 0: no limit; it is then proved in this process, as a debugger needs "
         "it (default 120)",
@@ -48,10 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Replay all of them; 1 if one does not refute the claim for which it was written."""
-    limit = limits.limit(args, "replay")
     elsewhere = None if args.claims is None else select([args.claims])
     codes = []
-    with closing(Alone(_prepare, limit, warm=_warm)) as alone:
+    with closing(Alone(_prepare, limit(args, "replay"), warm=_warm)) as alone:
         paths = list(dict.fromkeys(args.certificates))
         try:
             entries = alone.ask(_Find(paths, elsewhere))

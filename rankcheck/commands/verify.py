@@ -14,25 +14,28 @@ In GitHub Actions, what is not as expected is annotated at its claim, and in the
 from __future__ import annotations
 
 import argparse
-import json
-import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankcheck import files
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits, limits
+from rankcheck.commands import exits
+from rankcheck.commands.arguments import (
+    JsonFile,
+    add_json,
+    add_limit,
+    add_settings,
+    add_workers,
+    limit,
+    settings,
+)
 from rankcheck.commands.completion import add_selectors
-from rankcheck.errors import InputError
-from rankcheck.hunt.controls import hunt_control
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal import github, table
 from rankcheck.terminal.live import Progress
 from rankcheck.verification.ledger import Ledger, Row
-from rankcheck.verification.profiles import PROFILES, Settings, profile
+from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import default_workers, verify_claims
 
 HELP = "verify claims; the main job"
@@ -42,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck verify`."""
     add_selectors(parser)
     add_run(parser)
-    parser.add_argument("--json", metavar="FILE", help="write the ledger; - for standard output")
+    add_json(parser, "the ledger")
     parser.add_argument(
         "--github",
         action=argparse.BooleanOptionalAction,
@@ -53,73 +56,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `Run` reads."""
     add_settings(parser)
-    parser.add_argument("--workers", metavar="N", type=int, help="processes (default: the cores)")
-    limits.add_limit(
+    add_workers(parser, "processes (default: the cores)", default=None)
+    add_limit(
         parser,
         "for each claim; one that takes longer is undecided. 0: no limit; with --workers 1, claims "
         "then run in this process, as a debugger needs it (default by profile: 120, 600, 7200)",
     )
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of which `settings` makes `Settings`."""
-    parser.add_argument(
-        "--profile",
-        default="quick",
-        metavar="|".join(PROFILES),
-        help="how much is drawn and swept (default quick); deep makes experiments again as well",
-    )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="default 0")
-    add_shrink(parser)
-
-
-def add_shrink(parser: argparse.ArgumentParser) -> None:
-    """Add `--shrink`; `shrink_seconds` reads it."""
-    parser.add_argument(
-        "--shrink",
-        metavar="SECONDS",
-        type=float,
-        default=Settings.shrink,
-        help="how long a counterexample is made smaller; 0: not at all (default 5)",
-    )
-
-
-def settings(args: argparse.Namespace) -> Settings:
-    """The settings that the arguments say.
-
-    Raises:
-        InputError: if the profile is unknown, or the seconds for shrinking are out of range.
-    """
-    return Settings(
-        profile(args.profile), args.seed, shrink=shrink_seconds(args), hunter=hunt_control
-    )
-
-
-def shrink_seconds(args: argparse.Namespace) -> float:
-    """The seconds that `--shrink` gives.
-
-    Raises:
-        InputError: if they are negative or not finite.
-    """
-    seconds: float = args.shrink
-    if not 0 <= seconds < math.inf:
-        raise InputError(f"--shrink is {seconds:g}; it is a finite number of seconds, 0 or more")
-    return seconds
-
-
 def run(args: argparse.Namespace) -> int:
     """Verify the claims, show their rows, write the ledger; returns the exit code."""
-    path = None if args.json in (None, "-") else Path(args.json)
     prepared = Run.of(args, select(args.selectors))
-    if path is not None:
-        files.check_writable(path, "a ledger", ("schema", "claims"))
-    shown = Progress(sys.stderr if args.json == "-" else sys.stdout, len(prepared.entries))
-    ledger = prepared.ledger(shown, path)
-    if path is not None:
-        ledger.write(path)
-        shown.say(f"ledger: {path}")
-    elif args.json == "-":
-        print(json.dumps(ledger.to_json(), indent=2, ensure_ascii=False))
+    file = JsonFile(args.json, "a ledger", "schema", "claims")
+    shown = Progress(file.stream, len(prepared.entries))
+    ledger = prepared.ledger(shown, file.path)
+    file.write(ledger.to_json())
+    if file.path is not None:
+        shown.say(f"ledger: {file.path}")
     if github.in_actions() if args.github is None else args.github:
         _annotate(shown, prepared, ledger)
     return exits.of_rows(ledger.rows)
@@ -128,11 +81,11 @@ def run(args: argparse.Namespace) -> int:
 def _annotate(shown: Progress, prepared: Run, ledger: Ledger) -> None:
     """Print annotations on the stream of the rows, and add to the summary of the job."""
     places = {entry.id: (entry.file, entry.line) for entry in prepared.entries}
-    found = github.annotated(ledger.rows, places)
-    for one in found:
-        shown.say(str(one))
+    annotations = github.annotated(ledger.rows, places)
+    for annotation in annotations:
+        shown.say(str(annotation))
     total = table.total(ledger.rows, ledger.seconds, ledger.profile, ledger.seed)
-    if problem := github.add_summary(github.summary(total, found)):
+    if problem := github.add_summary(github.summary(total, annotations)):
         shown.say(f"rankcheck: {problem}")
 
 
@@ -150,14 +103,12 @@ class Run:
         """What the arguments of `add_run` say; fixes the arithmetic of this process.
 
         Raises:
-            InputError: if one of them is out of range.
+            InputError: if the profile is unknown.
         """
         fix_arithmetic()
         chosen = settings(args)
         workers = default_workers(len(entries)) if args.workers is None else args.workers
-        if workers < 1:
-            raise InputError(f"received --workers {workers}; a run has at least one worker")
-        return cls(entries, chosen, workers, limits.limit(args, chosen.profile.name))
+        return cls(entries, chosen, workers, limit(args, chosen.profile.name))
 
     def ledger(self, shown: Progress, path: Path | None = None) -> Ledger:
         """Verify the claims and show their rows.

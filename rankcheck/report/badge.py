@@ -7,7 +7,6 @@ from pathlib import Path
 
 from rankcheck import files
 from rankcheck.claims.verdicts import VERDICTS
-from rankcheck.errors import InputError
 from rankcheck.verification.ledger import Row
 
 __all__ = ["FIELDS", "badge", "write_badge"]
@@ -41,7 +40,5 @@ def write_badge(path: Path, rows: Sequence[Row]) -> None:
     Raises:
         InputError: if it cannot be written.
     """
-    try:
+    with files.naming(path, "the badge"):
         files.write_json(path, badge(rows))
-    except OSError as error:
-        raise InputError(f"the badge cannot be written to {path}: {error.strerror}") from error

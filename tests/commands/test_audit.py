@@ -136,13 +136,6 @@ def test_memory_that_is_short_is_one_line(monkeypatch, capsys, error, said):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--max-rank", "0"], "--max-rank is 0"),
-        (["--tolerance", "1"], "--tolerance is 1;"),
-        (["--tolerance", "nan"], "--tolerance is nan;"),
-        (["--slope", "-1"], "--slope is -1;"),
-        (["--slope", "inf"], "--slope is inf;"),
-        (["--workers", "0"], "at least one worker"),
-        (["--workers", "2", "--executor", "dask://a:1"], "takes one of them"),
         (["--json", "mine.html"], "mine.html: it exists and is not an audit"),
         (["--json", "ledger.json"], "ledger.json: it exists and is not an audit"),
         (["--html", "mine.html"], "it exists and is not a page of rankcheck"),

@@ -248,13 +248,34 @@ def test_a_malformed_claim_is_named_by_list_and_hunt(mine, command):
 
 
 @pytest.mark.parametrize(
-    ("name", "seconds"), [("verify", "inf"), ("hunt", "nan"), ("certify", "-1")]
+    ("names", "option", "values"),
+    [
+        ("verify hunt certify", "--shrink", "inf nan -1 x"),
+        ("verify hunt certify replay doctor report", "--limit", "inf nan -1"),
+        ("hunt", "--budget", "0 nan"),
+        ("hunt", "--scope", "-2"),
+        ("verify hunt audit experiment report", "--workers", "0 two"),
+        ("audit", "--max-rank", "0"),
+        ("audit", "--tolerance", "1 nan"),
+        ("audit", "--slope", "-1 inf"),
+        ("verify certify hunt experiment", "--seed", "x"),
+    ],
 )
-def test_shrinking_takes_finite_seconds(mine, command, name, seconds):
-    mine(FALSE)
-    code, _, err = command(name, "mine.py::test_small", "--shrink", seconds)
-    assert code == 2
-    assert f"--shrink is {seconds}" in err
+def test_a_number_out_of_range_is_one_line(command, names, option, values):
+    for name in names.split():
+        for value in values.split():
+            code, out, err = command(name, *["x"] * (name != "doctor"), f"{option}={value}")
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert option in err
+            assert value in err
+
+
+@pytest.mark.parametrize("name", ["hunt", "audit"])
+def test_workers_and_a_scheduler_exclude_one_another(command, name):
+    code, _, err = command(name, "x", "--workers", 2, "--executor", "dask://a:1")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--executor" in err
+    assert "--workers" in err
 
 
 @pytest.mark.parametrize("name", ["verify", "hunt", "certify"])
@@ -344,9 +365,6 @@ def test_the_ledger_is_written_whole(mine, command, tmp_path):
     [
         ("verify nope", "'nope'"),
         ("verify --profile fast", "quick, ci, deep"),
-        ("verify --workers 0", "--workers 0"),
-        ("verify --workers two", "'two'"),
-        ("verify --seed x", "--seed: invalid int value: 'x'"),
         ("verify --json no/x.json", "no/x.json"),
         ("verify --json .", "a folder"),
         ("verify mine.py --json mine.py", "cannot write to mine.py"),
@@ -393,10 +411,10 @@ def test_list_and_show(mine, command):
 def test_quick_answers_need_no_torch():
     """In a process of its own: here, torch is imported already."""
     code = (
-        "import sys; from rankcheck.commands.cli import main\n"
+        "import sys; from rankcheck.commands.cli import COMMANDS, main\n"
         "from rankcheck.verification import Row, Settings, read_ledger, verify_claims\n"
-        "lines = '--help', '--version', 'verify --help', 'experiment --help', 'list', 'show rank'\n"
-        "for line in lines:\n"
+        "helps = [f'{name} --help' for name in COMMANDS]\n"
+        "for line in [*helps, '--help', '--version', 'list', 'show rank']:\n"
         "    try: main(line.split())\n"
         "    except SystemExit: pass\n"
         "    found = {'torch', 'numpy', 'hypothesis', 'flint', 'rich'} & set(sys.modules)\n"

@@ -10,7 +10,7 @@ import pytest
 
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import hunt as hunting
-from rankcheck.commands import limits
+from rankcheck.commands.arguments import LIMITS
 from rankcheck.parallel import arithmetic, executors
 from rankcheck.parallel.executors import Unfinished
 from rankcheck.verification import run
@@ -155,17 +155,6 @@ def test_a_hunt_in_this_process_has_the_arithmetic_of_a_worker(mine, command, mo
     assert hunts[0]["smallest"]["relative_excess"] == (8 - 3 - len(names)) / 8
 
 
-@pytest.mark.parametrize(
-    "line", ["verify --limit inf", "hunt --limit nan", "replay --limit -1", "doctor --limit inf"]
-)
-def test_a_limit_is_finite(mine, command, line):
-    mine(claim("fine"))
-    files = [] if line.startswith("doctor") else ["mine.py"]
-    code, _, err = command(*line.split(), *files)
-    assert code == 2
-    assert f"--limit is {line.split()[-1]}" in err
-
-
 def test_a_limit_in_python_is_positive(mine):
     mine(claim("fine"))
     with pytest.raises(ValueError, match="the limit is 0"):
@@ -173,4 +162,4 @@ def test_a_limit_in_python_is_positive(mine):
 
 
 def test_every_profile_has_a_limit():
-    assert set(limits.DEFAULTS) == {*PROFILES, "hunt", "replay", "doctor"}
+    assert set(LIMITS) == {*PROFILES, "hunt", "replay", "doctor"}

@@ -95,7 +95,6 @@ def test_a_claim_is_verified_and_shown(command):
         ("--ledger ledger.json --badge ledger.json", "ledger.json"),
         ("--ledger ledger.json --badge no/b.json", "the folder no does"),
         ("--ledger ledger.json --badge ./b.json --out b.json", "b.json"),
-        ("--workers 0", "at least one worker"),
     ],
 )
 def test_bad_input_is_one_line_and_loses_nothing(written, command, arguments, fact):

@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from rankcheck.commands.cli import parser
+from rankcheck.errors import InputError
 
 from .pages import blocks, pages, prose, shown
 
@@ -61,12 +62,12 @@ PAGES = {shown(path): path.read_text("utf-8") for path in pages()}
 
 
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if in_blocks(text)])
-def test_command_lines_of_blocks(page, capsys):
+def test_command_lines_of_blocks(page):
     for line in in_blocks(PAGES[page]):
         try:
             parser().parse_args(words(line))
-        except SystemExit:
-            pytest.fail(f"{page} shows {line!r}; {capsys.readouterr().err}")
+        except InputError as error:
+            pytest.fail(f"{page} shows {line!r}: {error}")
 
 
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if in_prose(text)])
@@ -74,13 +75,12 @@ def test_command_lines_of_the_prose(page):
     assert {line: unknown(line) for line in in_prose(PAGES[page]) if unknown(line)} == {}
 
 
-def test_wrong_command_lines_are_noticed(capsys):
+def test_wrong_command_lines_are_noticed():
     text = "```\nrankcheck verify x --sead 1\n```\n and `rankcheck show ID --leger FILE`"
     assert in_blocks(text) == ["rankcheck verify x --sead 1"]
     assert in_prose(text) == ["rankcheck show ID --leger FILE"]
-    with pytest.raises(SystemExit):
+    with pytest.raises(InputError, match="--sead"):
         parser().parse_args(words(in_blocks(text)[0]))
-    assert "--sead" in capsys.readouterr().err
     assert unknown(in_prose(text)[0]) == ["--leger"]
     assert unknown("rankcheck verfy") == ["verfy"]
     assert sum(len(in_blocks(text)) for text in PAGES.values()) > 20
