@@ -71,7 +71,7 @@ def table(shown: Iterable[tuple[Experiment, Result]]) -> str:
     """The experiments that are recorded, and how many findings are as printed."""
     lines, pages = [], []
     for made, result in shown:
-        found = [one.agrees for one in made.compared(result)]
+        found = [one.agrees for one in made.findings(result)]
         printed = sum(agrees is not None for agrees in found)
         row = (
             f"[{made.name}](experiments/{made.name}.md)",
@@ -93,7 +93,7 @@ def findings(made: Experiment, result: Result) -> Iterator[str]:
     """The quantities of a result beside the printed ones, as the lines of a table."""
     yield _row(("quantity", "in print", "here", "as printed"))
     yield _row(["---"] * 4)
-    yield from (_row(_finding(one)) for one in made.compared(result))
+    yield from (_row(_finding(one)) for one in made.findings(result))
 
 
 def _finding(found: Finding) -> tuple[str, ...]:
@@ -119,12 +119,7 @@ def record(result: Result) -> Iterator[str]:
     for name in dict.fromkeys(run.part for run in result.runs):
         yield _row(_part(name, [run for run in result.runs if run.part == name]))
     yield ""
-    audits = [run.audit for run in result.runs if run.audit is not None]
-    if audits:
-        held = sum(audit.findings.get("holds", 0) for audit in audits)
-        failing = sorted({name for audit in audits for name in audit.failing})
-        fails = f"fail: {', '.join(f'`{name}`' for name in failing)}" if failing else "none fails"
-        yield f"Of the theorems about these networks, {held} hold where they apply, and {fails}."
+    yield result.theorems
 
 
 def _part(name: str, runs: Sequence[Run]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from rankcheck.experiments.figures.low_rank_task import (
     paper("rank", "Figure 1"),
     instances=recorded_runs(
         experiment="rank.figure-1",
-        where=((("used", 4), ("gain", 1.41421), ("values", "unit norm")),),
+        where=((("used", 4), ("gain", 1.41421)),),
     ),
     needs={
         "the network is deep": recorded_runs(

@@ -20,7 +20,7 @@ import shutil
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from rankcheck.commands.arguments import add_seed, add_workers
 from rankcheck.commands.exits import Exit
@@ -31,7 +31,7 @@ from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.terminal.plain import one_line, readable, say
 
 if TYPE_CHECKING:
-    from rankcheck.experiments.base import Experiment, Finding, Part
+    from rankcheck.experiments.base import Experiment, Finding
     from rankcheck.experiments.result import Result
     from rankcheck.terminal.experiment import ExperimentDisplay
 
@@ -57,8 +57,9 @@ def run(args: argparse.Namespace) -> int:
     if args.name is None:
         return _list()
     made = experiment(args.name)
-    from rankcheck.experiments.run import PartError, planned
-    from rankcheck.terminal.experiment import ExperimentDisplay
+    from rankcheck.experiments.run import PartError, planned, run_experiment
+    from rankcheck.terminal.experiment import ExperimentDisplay, lines
+    from rankcheck.verification.run import default_workers
 
     parts = planned(made, args.scale, args.seed)
     folder = _folder(args)
@@ -66,7 +67,15 @@ def run(args: argparse.Namespace) -> int:
     shown.say(f"{made.name}, scale {args.scale}, seed {args.seed}, in {folder}")
     try:
         with shown:
-            result = _run(args, folder, parts, shown)
+            result = run_experiment(
+                args.name,
+                args.scale,
+                seed=args.seed,
+                device=args.device,
+                folder=folder,
+                workers=args.workers or default_workers(len(parts)),
+                progress=shown.progress,
+            )
     except KeyboardInterrupt:
         shown.say(
             f"interrupted: {len(shown.done)} of {len(parts)} parts are done and kept; the same "
@@ -80,10 +89,12 @@ def run(args: argparse.Namespace) -> int:
     if stored:
         shown.say("it was finished before; nothing is trained")
     findings = _findings(made, result, folder)
-    for line in _lines(made, result, findings, sys.stdout):
+    for line in (
+        *lines(made, result, findings, **_style()),
+        "",
+        f"result: {folder / 'result.json'}",
+    ):
         shown.say(line)
-    shown.say("")
-    shown.say(f"result: {folder / 'result.json'}")
     _draw(result, folder, shown)
     if (folder / "networks").is_dir():
         shown.say(f"networks: {folder / 'networks'}")
@@ -112,24 +123,6 @@ def _folder(args: argparse.Namespace) -> Path:
     return folder
 
 
-def _run(
-    args: argparse.Namespace, folder: Path, parts: tuple[Part, ...], shown: ExperimentDisplay
-) -> Result:
-    """The result that the arguments ask for."""
-    from rankcheck.experiments.run import run_experiment
-    from rankcheck.verification.run import default_workers
-
-    return run_experiment(
-        args.name,
-        args.scale,
-        seed=args.seed,
-        device=args.device,
-        folder=folder,
-        workers=default_workers(len(parts)) if args.workers is None else args.workers,
-        progress=shown.progress,
-    )
-
-
 def _findings(made: Experiment, result: Result, folder: Path) -> list[Finding]:
     """What the result says.
 
@@ -137,7 +130,7 @@ def _findings(made: Experiment, result: Result, folder: Path) -> list[Finding]:
         InputError: if the result lacks what the experiment measures: it is not what was written.
     """
     try:
-        return list(made.compared(result))
+        return list(made.findings(result))
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if os.environ.get("RANKCHECK_TRACEBACK"):
             raise
@@ -168,21 +161,13 @@ def _draw(result: Result, folder: Path, shown: ExperimentDisplay) -> None:
     shown.say(f"figures: {figures}")
 
 
-def _lines(made: Experiment, result: Result, findings: list[Finding], stream: TextIO) -> list[str]:
-    """The result as lines that fit the stream."""
-    from rankcheck.terminal.experiment import lines
-
-    return lines(made, result, findings, width=_width(stream), written=_written(stream))
-
-
-def _width(stream: TextIO) -> int:
+def _style() -> dict[str, Any]:
+    """How lines are written for standard output."""
     from rankcheck.terminal.experiment import WIDTH
 
-    return shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
-
-
-def _written(stream: TextIO) -> Any:
-    return partial(readable, stream=stream)
+    out = sys.stdout
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if out.isatty() else WIDTH
+    return {"width": width, "written": partial(readable, stream=out)}
 
 
 def _list() -> int:
@@ -190,7 +175,7 @@ def _list() -> int:
     from rankcheck.terminal.experiment import index
 
     entries = [(experiment(name), _costs(name)) for name in NAMES]
-    for line in index(entries, width=_width(sys.stdout), written=_written(sys.stdout)):
+    for line in index(entries, **_style()):
         say(line)
     return Exit.EXPECTED
 

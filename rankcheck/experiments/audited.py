@@ -64,16 +64,9 @@ def audited(net: Network, X: Tensor, *, device: str = "cpu") -> tuple[AuditFacts
         cost=found.model.cost,
         rank=found.rank,
         near_one=tuple(layer.near_one for layer in found.layers),
-        saved=saved(found),
         findings={name: counts[name] for name in get_args(Finding)},
         failing=tuple(one.claim for one in found.theorems if one.finding == "fails"),
     ), found
-
-
-def saved(found: Audit) -> float:
-    """1 − ‖θ‖²/‖θ′‖², where θ′ are the parameters and θ those after balancing the neurons."""
-    cost = found.model.cost
-    return max(0.0, 1 - found.balanced.cost / cost) if cost else 0.0
 
 
 def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from rankcheck.experiments.result import Result, Run
-from rankcheck.experiments.statistics import spread
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -132,41 +130,3 @@ class Experiment(ABC):
     @abstractmethod
     def findings(self, result: Result) -> Sequence[Finding]:
         """The quantities of the figure beside the document's."""
-
-    def compared(self, result: Result) -> list[Finding]:
-        """The findings, and what the audits of all networks found: what people are shown."""
-        return [*self.findings(result), *audit_findings(result)]
-
-
-def audit_findings(result: Result) -> list[Finding]:
-    """What the audits of all networks of a result found; nothing without any."""
-    audits = [run.audit for run in result.runs if run.audit is not None]
-    if not audits:
-        return []
-    counts = sum((Counter(each.findings) for each in audits), Counter[str]())
-    failing = sorted({claim for each in audits for claim in each.failing})
-    words = [f"{counts[name]} {verb}" for name, verb in _VERBS.items() if counts[name]]
-    fails = f"{counts['fails']} fail: {', '.join(failing)}" if failing else "none fails"
-    return [
-        Finding(
-            f"Theorems, evaluated on each of the {len(audits)} trained networks",
-            "",
-            ", ".join([*words, fails]),
-            False if failing else None,
-        ),
-        Finding(
-            r"Share of $\|\theta\|^2$ that balancing the neurons would save, 0 at a local minimum",
-            "",
-            spread([each.saved for each in audits]),
-            None,
-        ),
-    ]
-
-
-#: How audits say what they found of a theorem, as a verb.
-_VERBS = {
-    "holds": "hold",
-    "not applicable": "do not apply",
-    "not evaluated": "were not evaluated",
-    "undecided": "are undecided",
-}

@@ -26,9 +26,6 @@ class AuditFacts:
         cost: ‖θ‖².
         rank: of Jf at most points of the data.
         near_one: of each affine map, the number of singular values within 0.25 of 1.
-        saved: the share of ‖θ‖² that rescaling single neurons would save: 0 at a local minimum of
-            the objective, so it shows how far training has converged. Linear layers are multiplied
-            out first, which training balances no more.
         findings: how many theorems hold, are not applicable, ...
         failing: the ids of theorems that fail, which shows a bug.
     """
@@ -36,7 +33,6 @@ class AuditFacts:
     cost: float
     rank: int
     near_one: tuple[int, ...]
-    saved: float
     findings: Mapping[str, int]
     failing: tuple[str, ...]
 
@@ -97,6 +93,17 @@ class Result:
         return tuple(
             run for run in self.runs if all(run.settings.get(key) == value for key, value in wanted)
         )
+
+    @property
+    def theorems(self) -> str:
+        """What the audits found, in a sentence; empty without any."""
+        audits = [run.audit for run in self.runs if run.audit is not None]
+        if not audits:
+            return ""
+        held = sum(audit.findings.get("holds", 0) for audit in audits)
+        failing = sorted({name for audit in audits for name in audit.failing})
+        fails = f"fail: {', '.join(failing)}" if failing else "none fails"
+        return f"Of the theorems about these networks, {held} hold where they apply, and {fails}."
 
     def to_text(self) -> str:
         """The result as JSON with a line for each part; see `packed`.

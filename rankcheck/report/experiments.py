@@ -61,4 +61,4 @@ def experiment_part(row: Row, *, whole: bool = True) -> ExperimentPart | None:
     except InstallationError:
         return None
     made = experiment(row.id)
-    return ExperimentPart(made.place, page(row.id), made.compared(result), whole)
+    return ExperimentPart(made.place, page(row.id), made.findings(result), whole)

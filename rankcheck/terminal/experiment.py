@@ -20,8 +20,8 @@ __all__ = ["WIDTH", "ExperimentDisplay", "index", "lines"]
 
 #: Lines have at most so many characters.
 WIDTH = 100
-#: The longest name of a part in the live table, and the least room for its words.
-_NAME, _WORDS = 30, 10
+#: The longest name of a part in the live table, and the least width at which it has words.
+_NAME, _WIDE = 30, 55
 #: Parts that a line of progress names.
 _NAMED = 3
 _HEADINGS = ("quantity", "printed", "here", "agrees")
@@ -60,27 +60,24 @@ class ExperimentDisplay(Display):
 
         room = max(2, self.console.height - 4)
         running = self._running[:room]
-        before = [] if len(running) == room else self.done[len(running) - room :]
+        before = self.done[-(room - len(running)) :] if len(running) < room else []
+        words_fit = self.console.width >= _WIDE
         shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        seconds = {name: self._took(name) for name in (*before, *running)}
-        fixed = 2 + 4 + 2 + max(3, *map(len, seconds.values()), 3)
-        longest = max(4, *map(len, seconds), 4)
-        size = max(4, min(longest, _NAME, self.console.width - fixed))
-        left = self.console.width - fixed - size - 2
+        size = min(_NAME, self.console.width - 14, max(4, *map(len, self._parts)))
         shown.add_column("part", no_wrap=True, overflow="ellipsis", width=size)
         shown.add_column("done", justify="right", no_wrap=True, width=4)
-        if left >= _WORDS:
+        if words_fit:
+            left = self.console.width - size - 16
             shown.add_column("", no_wrap=True, overflow="ellipsis", max_width=left)
-        shown.add_column("sec", justify="right", no_wrap=True)
+        shown.add_column("sec", justify="right", no_wrap=True, width=4)
         for name in (*before, *running):
             share, words = self._parts[name]
-            cells = [name, f"{share:.0%}", printable(words), seconds[name]]
-            if left < _WORDS:
-                del cells[2]
+            cells = [name, f"{share:.0%}", *[printable(words)] * words_fit, self._took(name)]
             shown.add_row(*cells, style="" if share < 1 else "green")
-        totals = f"{self._totals()}, {self.seconds:.0f} s" + ("" if seconds else ": importing")
-        line = Text(totals, style="bold", no_wrap=True, overflow="ellipsis")
-        return Group(shown, line) if seconds else Group(line)
+        totals = f"{self._totals()}, {self.seconds:.0f} s"
+        if not shown.rows:
+            return Group(Text(f"{totals}: importing", style="bold", no_wrap=True))
+        return Group(shown, Text(totals, style="bold", no_wrap=True, overflow="ellipsis"))
 
     @property
     def _running(self) -> list[str]:
@@ -141,20 +138,16 @@ def lines(
         found += ["", *_wrapped("differences from the document's experiment:", width)]
         for one in said.differences.strip().splitlines():
             found += _wrapped(written(one), width)
-    for text in failing(result):
-        found += _wrapped(text, width)
+    found += ["", *_wrapped(result.theorems, width)]
+    for run in result.runs:
+        if run.audit is not None and run.audit.failing:
+            found += _wrapped(
+                f"A THEOREM FAILS: {', '.join(run.audit.failing)} on the network of part "
+                f"{run.part}, seed {run.seed}; theorems are proved, so this is a bug of rankcheck "
+                "or a statement that it misread",
+                width,
+            )
     return found
-
-
-def failing(result: Result) -> list[str]:
-    """A sentence for each trained network on which a theorem fails."""
-    return [
-        f"A THEOREM FAILS: {', '.join(run.audit.failing)} on the network of part {run.part}, seed "
-        f"{run.seed}; theorems are proved, so this is a bug of rankcheck or a statement that it "
-        "misread"
-        for run in result.runs
-        if run.audit is not None and run.audit.failing
-    ]
 
 
 def index(

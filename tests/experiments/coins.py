@@ -43,7 +43,7 @@ class Coins(Experiment):
         place.progress(0.5, "thrown")
         self.made.append(part.name)
         heads = self.heads.get(part.seeds[0] // 100, 5) if part.settings["fair"] else 0
-        facts = AuditFacts(1.0, 1, (1,), 0.0, {"holds": 1}, self.failing)
+        facts = AuditFacts(1.0, 1, (1,), {"holds": 1}, self.failing)
         measured = [
             {"heads": int(number < heads), "height": seed / 7}
             for number, seed in enumerate(part.seeds)

@@ -12,10 +12,7 @@ from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.experiments.base import Part, Place
 from rankcheck.experiments.figures.low_rank_task import (
-    ENTRIES,
     EXPERIMENT,
-    SUM,
-    UNIT,
     bend_inside,
     bend_outside,
     bends,
@@ -52,9 +49,7 @@ def test_the_measurements_are_those_of_the_kept_network(tmp_path):
             used=said["used"],
             outputs=said["size"],
         )
-        x, y = x.double().numpy(), y.double().numpy()
-        if said["values"] == UNIT:
-            y = y / math.sqrt(said["size"])
+        x, y = x.double().numpy(), y.double().numpy() / math.sqrt(said["size"])
         ranks, gaps, bent = [], [], []
         kept = layers(tmp_path / "networks" / f"{run.part}-{run.seed}.safetensors")
         for W, b in kept[:-1]:
@@ -75,13 +70,11 @@ def test_the_measurements_are_those_of_the_kept_network(tmp_path):
         )
 
 
-def test_the_errors_of_zero():
-    """With outputs 0 all three errors are 1: what they are multiplied by does not change that."""
+def test_the_error_of_zero():
     part = EXPERIMENT.parts("tiny", 0)[0]
-    for values in (UNIT, ENTRIES, SUM):
-        settings = dict(part.settings) | {"values": values, "steps": 1, "rate": 0.0, "last": 0.0}
-        (run,) = EXPERIMENT.run(Part("zero", settings, (0,)), Place())
-        assert run.measured["error"] == pytest.approx(1, rel=1e-5)
+    settings = dict(part.settings) | {"steps": 1, "rate": 0.0, "last": 0.0}
+    (run,) = EXPERIMENT.run(Part("zero", settings, (0,)), Place())
+    assert run.measured["error"] == pytest.approx(1, rel=1e-5)
 
 
 def test_bends_by_hand():
@@ -106,7 +99,7 @@ def test_the_mean_is_no_dimension():
 
 
 def facts(near):
-    return AuditFacts(0.0, 0, tuple(near), 0.0, {}, ())
+    return AuditFacts(0.0, 0, tuple(near), {}, ())
 
 
 def made(ranks, gaps, bent=(), near=(), used=4):

@@ -13,7 +13,6 @@ from rankcheck.experiments.figures.norm_against_depth import (
     curves,
     falling,
     ranges,
-    slope_of,
 )
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import Run
@@ -32,7 +31,6 @@ def test_the_measurements_are_those_of_the_kept_network(tmp_path):
         middle = {3: 1, 4: 1, 5: 2}[depth]  # from 0: W_2, W_2 and W_3
         s = np.linalg.svd(found[f"layers.{middle}.weight"], compute_uv=False)
         assert run.measured["rank"] == (s > 0.5).sum()
-        assert run.measured["above_tenth"] == (s > 0.1).sum()
 
 
 def made(depth, norm, rank, error=0.01, seed=0):
@@ -62,12 +60,11 @@ def test_curves_are_sorted_by_depth():
         [1.0, 2.0],
     ]
     assert [falling(curve) for curve in curves(runs)] == [False, True]
-    assert slope_of(curves(runs)[0]) == pytest.approx(1.5 / 4)
 
 
 def test_what_is_found_in_the_record():
     record = recorded(NAME)
-    slope, _, _, ranks, *_ = EXPERIMENT.findings(record)
+    slope, _, ranks, _ = EXPERIMENT.findings(record)
     trained = curves(record.where(ridge=0.001))
     for one in (one for curve in trained for one in ranges(curve)):
         assert f"{one.slope:.2f}" in slope.ours

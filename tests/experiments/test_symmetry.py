@@ -169,41 +169,32 @@ def angles_by_complex_numbers(paths):
 def test_paths_are_projected_to_the_principal_plane_of_their_layer():
     task, x, _ = drawn()
     # At depth 3 the layer is α_2, which is like the inputs; at depth 4 it is α_3.
-    measured, shown = measured_paths(stretches(4), stretches(3), task, x, 40, generator())
+    measured, shown = measured_paths(stretches(3), task, x, 40, generator())
     pairs = measured["crossing_at_all"]
     assert measured["crossing_layer"] == 2
-    assert pairs["layer"] == pairs["before"] == pairs["inputs"]
-    assert measured["plane_shares"] == pytest.approx(measured["plane_shares_inputs"])
-    assert all(measured["crossing"][name] <= pairs[name] for name in pairs)
     assert np.shape(shown["paths"]) == np.shape(shown["paths_others"]) == (24, 7, 2)
     lengths = np.linalg.norm(np.diff(shown["paths"], axis=1), axis=-1)
     path = task.path(task.points(40, generator())).numpy() / task.size
     axes = np.linalg.svd(x.numpy() - x.numpy().mean(0))[2][:2]
     angles = angles_by_complex_numbers(path @ axes.T)
-    assert pairs["inputs"] == len(angles) > measured["crossing"]["inputs"] == sum(angles > 30)
+    assert pairs["layer"] == len(angles) > measured["crossing"]["layer"] == sum(angles > 30)
     expected = 3 * np.linalg.norm(np.diff(path[:24] @ axes.T, axis=1), axis=-1)
     np.testing.assert_allclose(lengths, expected, atol=2e-2)
 
     silent = Network.linear([0 * W for W in stretches(3).weights])
-    measured, _ = measured_paths(stretches(3), silent, task, x, 40, generator())
-    assert measured["crossing_at_all"]["before"] == pairs["inputs"] > 0
-    assert measured["crossing_at_all"]["layer"] == 0
-    assert measured["plane_shares"] == [0, 0, 0]
-
-    measured, _ = measured_paths(stretches(4), stretches(4), task, x, 40, generator())
-    s = np.linalg.svd((x - x.mean(0)).numpy() * STRETCH.numpy())[1] ** 2
+    measured, _ = measured_paths(silent, task, x, 40, generator())
+    assert measured["crossing_at_all"] == {"layer": 0, "others": pairs["others"]}
+    measured, _ = measured_paths(stretches(4), task, x, 40, generator())
     assert measured["crossing_layer"] == 3
-    np.testing.assert_allclose(measured["plane_shares"], (s / s.sum())[:3], rtol=1e-9)
 
 
 def test_the_principal_plane_is_that_of_numpy():
     rows = torch.randn(40, 6, generator=generator(), dtype=torch.float64) * torch.arange(1.0, 7.0)
-    mean, axes, shares = principal_plane(rows)
+    mean, axes = principal_plane(rows)
     centred = rows.numpy() - rows.numpy().mean(0)
-    _, s, Vt = np.linalg.svd(centred)
+    Vt = np.linalg.svd(centred)[2]
     np.testing.assert_allclose(mean.numpy(), rows.numpy().mean(0), atol=1e-14)
     np.testing.assert_allclose(np.abs(axes.numpy().T), np.abs(Vt[:2]), atol=1e-10)
-    np.testing.assert_allclose(shares, (s**2 / (s**2).sum())[:3], rtol=1e-10)
     assert all(float(column[column.abs().argmax()]) > 0 for column in axes.mT)
 
 
@@ -253,7 +244,7 @@ def test_the_criterion_fails_by_one_run_in_each_item(outcomes):
         dataclasses.replace(first, audit=wide),
         dataclasses.replace(first, audit=dataclasses.replace(first.audit, rank=3)),
         changed(first, rotation_shares=[*shares[:2], 0.06, *shares[3:]]),
-        changed(first, reflection_shares=[*first.measured["reflection_shares"][:-1], 0.06]),
+        changed(first, reflection_share=0.06),
         changed(first, crossing=first.measured["crossing"] | {"layer": others // 2 + 1}),
     ]
     for number, run in enumerate(worse):

@@ -89,7 +89,7 @@ class Toy(Experiment):
 
 def facts(**values) -> AuditFacts:
     """The audit of a network."""
-    usual = AuditFacts(4.0, 2, (2, 2), 0.5, {"holds": 3, "not applicable": 1}, ())
+    usual = AuditFacts(4.0, 2, (2, 2), {"holds": 3, "not applicable": 1}, ())
     return replace(usual, **values)
 
 

@@ -35,7 +35,7 @@ class MadeUp(Experiment):
 
 def result(scale="small"):
     """Two runs."""
-    audit = AuditFacts(2.0, 1, (1, 1), 0.0, {"holds": 3}, ())
+    audit = AuditFacts(2.0, 1, (1, 1), {"holds": 3}, ())
     runs = tuple(
         Run("deep", seed, {"depth": 4}, {"error": 0.1, "cost": 2.0 + seed}, audit)
         for seed in (1, 2)

@@ -17,7 +17,6 @@ from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.statistics import spread, tally
 from rankcheck.experiments.training import Schedule
-from rankcheck.linalg import singular_values
 from rankcheck.networks.network import Network
 
 __all__ = [
@@ -52,21 +51,18 @@ def measure(net: Network, data: Data) -> dict[str, Any]:
     """What is measured on a trained network.
 
     `left` is the mean distance to the data after the network over that before it, and `lefts` the
-    same for each level of noise. `second` is the median of s_2/s_1 of the Jacobians at training
-    points, with 0 for a Jacobian that is 0.
+    same for each level of noise.
     """
     lefts = [
         float(data.distance(net(level)).mean() / data.distance(level).mean())
         for level in data.inputs
     ]
-    s = singular_values(net.jacobian(data.x[:_AUDITED]))
     return {
         "error": float((net(data.x) - data.x).square().mean()),
         "new_error": float((net(data.new) - data.new).square().mean()),
         "variance": float((data.new - data.x.mean(0)).square().mean()),
         "left": lefts[-1],
         "lefts": lefts,
-        "second": float(torch.where(s[:, 1] > 0, s[:, 1] / s[:, 0], 0.0).median()),
     }
 
 
@@ -251,16 +247,6 @@ def _of_curve(result: Result) -> list[Finding]:
             "; ".join(f"depth {depths[k]}: {tally(ranks[k])}" for k in (0, 1)),
             2 * ranks[0].count(1) > len(ranks[0]),
         ),
-        Finding(
-            "$s_2/s_1$ of $Jf$, by medians over the data",
-            "",
-            "; ".join(
-                f"depth {runs[0].settings['depth']}: {spread(_of(runs, 'second'))}"
-                for runs in (deep, shallow)
-            ),
-            None,
-        ),
-        _missing("points of the curve", deep, shallow),
     ]
 
 
@@ -299,16 +285,6 @@ def _of_digits(result: Result) -> list[Finding]:
             ),
             None,
         ),
-        Finding(
-            "images: rank of $Jf$ at most points of the data",
-            "",
-            "; ".join(
-                f"depth {depth}: {tally([run.audit.rank for run in runs if run.audit])}"
-                for depth, runs in both
-            ),
-            None,
-        ),
-        _missing("clean images", deep, shallow),
     ]
 
 
@@ -320,16 +296,3 @@ def _nearer(result: Result, data: str) -> list[float]:
 
 def _of(runs: Sequence[Run], name: str) -> list[float]:
     return [run.measured[name] for run in runs]
-
-
-def _missing(what: str, *groups: Sequence[Run]) -> Finding:
-    """The shares of the variance of new clean points that are not reproduced."""
-    ours = []
-    for runs in groups:
-        shares = [run.measured["new_error"] / run.measured["variance"] for run in runs]
-        ours.append(
-            f"depth {runs[0].settings['depth']}: {spread(shares)}, at most {UNEXPLAINED:g} in "
-            f"{sum(map(fits, runs))} of {len(runs)} runs"
-        )
-    quantity = f"share of the variance of new {what} that is not reproduced"
-    return Finding(quantity, "", "; ".join(ours), None)

@@ -131,7 +131,7 @@ class FourClasses(Experiment):
                         p < LEVEL,
                     )
                 )
-        return [*found, _boxes(result), _ranks(result), _rank_and_tripoints(result), _ridge(result)]
+        return [*found, _ranks(result), _rank_and_tripoints(result), _ridge(result)]
 
 
 EXPERIMENT = FourClasses()
@@ -219,24 +219,6 @@ def _with(ridge: bool) -> str:
 
 def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
-
-
-def _boxes(result: Result) -> Finding:
-    """Runs with a tripoint, by the box."""
-    lines = []
-    for name, runs in _groups(result):
-        having = [
-            sum(run.measured["tripoints_by_margin"][k] > 0 for run in runs)
-            for k in range(len(MARGINS))
-        ]
-        lines.append(f"{name}: {_listed(having)} of {len(runs)}")
-    return Finding(
-        "runs with a tripoint in the box of the data, and in this box with a quarter, a half and "
-        "all of its sides added on each side",
-        "",
-        "; ".join(lines),
-        None,
-    )
 
 
 def _ranks(result: Result) -> Finding:

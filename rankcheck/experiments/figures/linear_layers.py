@@ -20,13 +20,7 @@ from torch import Tensor
 from rankcheck.audit.result import Audit
 from rankcheck.costs import effective_index_rank, egop, egop_root, linear_layers_cost
 from rankcheck.experiments.audited import Measured, measured_runs
-from rankcheck.experiments.base import (
-    Experiment,
-    Finding,
-    Part,
-    Place,
-    Scale,
-)
+from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
 from rankcheck.experiments.figures.linear_notebooks import (
     CASES,
     DEPTHS,

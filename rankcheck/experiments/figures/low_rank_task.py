@@ -6,7 +6,7 @@ random shallow networks. The networks have L = 13 affine maps and width 100, and
 .. math:: \frac 1 N \sum_i \|f(x_i) - y_i\|^2 + \frac{0.05}{L} \|\theta\|^2,
 
 for values of mean 0 and mean squared norm 1, so that the network 0 has the error 1. The document
-prints neither the scale of the values nor how the error is normalised; two parts have others.
+prints neither the scale of the values nor how the error is normalised.
 """
 
 from __future__ import annotations
@@ -21,13 +21,7 @@ from torch import Tensor
 from rankcheck.audit.ranks import GAP, TOLERANCE, ranks_and_gaps
 from rankcheck.audit.result import Audit
 from rankcheck.experiments.audited import Measured, measured_runs, short
-from rankcheck.experiments.base import (
-    Experiment,
-    Finding,
-    Part,
-    Place,
-    Scale,
-)
+from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
 from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
@@ -66,9 +60,6 @@ FITTED = 0.1
 PRINTED = 6.0
 #: The gain of the first weights, and that of He for comparison.
 GAIN, HE = 1.1, math.sqrt(2)
-#: The mean squared norm of the values, and what the mean of |f(x) − y|² is multiplied by: as the
-#: experiment has them; with entries of mean square 1, the mean over entries or their sum.
-UNIT, ENTRIES, SUM = "unit norm", "unit entries, mean", "unit entries, sum"
 
 
 def middle(depth: int) -> range:
@@ -129,7 +120,7 @@ class LowRankTask(Experiment):
         few = {"tiny": 1, "small": 5, "paper": 4}[scale]
 
         def part(name: str, runs: int, **other: Any) -> Part:
-            own = {"used": low, "depth": deep, "values": UNIT, "gain": GAIN, "last": 1.0}
+            own = {"used": low, "depth": deep, "gain": GAIN, "last": 1.0}
             return Part(name, own | settings | other, tuple(range(first, first + runs)))
 
         return (
@@ -137,8 +128,6 @@ class LowRankTask(Experiment):
             part(f"rank-{high}", many, used=high),
             part("shallow", many, depth=3),
             part("large-start", few, gain=HE, last=round(settings["size"] ** -0.5, 6)),
-            part("entries", 1, gain=HE, values=ENTRIES),
-            part("sum", 1, gain=HE, values=SUM),
         )
 
     def run(self, part: Part, place: Place) -> Sequence[Run]:
@@ -154,19 +143,17 @@ class LowRankTask(Experiment):
             outputs=size,
         )
         stack = Stack.random([size, *[width] * (depth - 1), size], draws, gain=settings["gain"])
-        factor = 1.0 if settings["values"] == ENTRIES else float(size)
-        if settings["values"] == UNIT:
-            y = y / size**0.5
+        y = y / size**0.5
         stack.weights[-1] = stack.weights[-1] * settings["last"]
         stack = stack.to(place.device)
         points, values = x.to(place.device), y.to(place.device)
 
         def error(outputs: Tensor) -> Tensor:
-            return factor * (outputs - values).square().mean((-2, -1))
+            return size * (outputs - values).square().mean((-2, -1))
 
         schedule = Schedule(settings["steps"], settings["rate"])
         history = place.train(stack, error, points, RIDGE / depth, schedule)
-        errors = [float(e) / factor for e in error(stack(points)).detach()]
+        errors = [float(e) / size for e in error(stack(points)).detach()]
         zero = [float(e) for e in y.square().mean((-2, -1))]
         exact = x.double()
 
@@ -180,7 +167,7 @@ class LowRankTask(Experiment):
                 "bends": bends(net, X),
             }
             drawn: dict[str, Any] = {}
-            if settings["values"] == UNIT and settings["depth"] > 3 and number < DRAWN:
+            if settings["depth"] > 3 and number < DRAWN:
                 costs = history.costs[:, number] / depth
                 drawn = {"steps": history.steps.tolist(), "per_layer": short(costs, 4)}
                 drawn |= _spectra(audit, net, X) if number == 0 else {}
@@ -193,16 +180,12 @@ class LowRankTask(Experiment):
         for run in result.runs:
             parts.setdefault(run.part, []).append(run)
         tasks = [parts[name] for name in parts if name.startswith("rank-")]
-        low, shallow, large = tasks[0], parts["shallow"], parts["large-start"]
+        low, large = tasks[0], parts["large-start"]
         deep = [run for runs in (*tasks, large) for run in runs]
         k = low[0].settings["used"]
         layers = middle(low[0].settings["depth"])
-        failed = [run.measured["error"] for run in deep if run.measured["error"] > FITTED]
-        of_task = sum(
-            run.audit is not None and run.audit.rank == run.settings["used"] for run in deep
-        )
         equal = sum(set(near_one(run)) == {dimension(run)} for run in deep)
-        costs = {name: span([_per_layer(run) for run in runs]) for name, runs in parts.items()}
+        costs, from_larger = (span([_per_layer(run) for run in runs]) for runs in (low, large))
         return (
             Finding(
                 rf"the dimension of the representations $Z_\ell$ in the layers {layers[0]} to "
@@ -214,13 +197,6 @@ class LowRankTask(Experiment):
                 )
                 + f"; from larger first weights {tally([dimension(run) for run in large])}",
                 all(dimension(run) == k for run in (*low, *large)),
-            ),
-            Finding(
-                "networks whose Jacobian has the rank of the task at most points",
-                "",
-                f"{of_task} of {len(deep)}; {len(failed)} do not fit the data"
-                + (f" (error {span(failed)})" if failed else ""),
-                None,
             ),
             Finding(
                 r"the impact of the nonlinearity, "
@@ -245,32 +221,8 @@ class LowRankTask(Experiment):
             Finding(
                 r"$\|\theta\|^2/L$ at the end of training",
                 "approximately 6",
-                f"{costs[low[0].part]}, and {costs['large-start']} from larger first weights",
+                f"{costs}, and {from_larger} from larger first weights",
                 all(abs(_per_layer(run) - PRINTED) <= 1 for run in (*low, *large)),
-            ),
-            Finding(
-                r"the same for other scales of the values, from larger first weights",
-                "",
-                f"{costs['entries']} for entries of mean square 1 and the mean over them, "
-                f"{costs['sum']} for their sum",
-                None,
-            ),
-            Finding(
-                "the start of training: dimensions of the middle layers, and the objective",
-                "",
-                "; ".join(
-                    f"from the gain {gain} {_dimensions(runs)}, and "
-                    f"{span([objective(run) for run in runs], 3)}"
-                    for gain, runs in (("√2", large), ("1.1", low))
-                ),
-                None,
-            ),
-            Finding(
-                "the control group, depth 3",
-                "",
-                f"{_dimensions(shallow)} dimensions in the hidden layers, "
-                f"$\\|\\theta\\|^2/L$ {costs['shallow']}",
-                None,
             ),
         )
 
@@ -301,17 +253,8 @@ def bend_outside(run: Run) -> float:
     return float(min(run.measured["bends"][0], run.measured["bends"][-1]))
 
 
-def objective(run: Run) -> float:
-    """The error plus λ‖θ‖² at the end."""
-    return float(run.measured["error"]) + RIDGE * _per_layer(run)
-
-
 def _per_layer(run: Run) -> float:
     return 0.0 if run.audit is None else run.audit.per_layer
-
-
-def _dimensions(runs: Sequence[Run]) -> str:
-    return span([rank for run in runs for rank in _middle(run, run.measured["ranks"])])
 
 
 def _spectra(audit: Audit, net: Network, X: Tensor) -> dict[str, Any]:

@@ -22,13 +22,7 @@ from torch import Tensor
 
 from rankcheck.audit.result import Audit
 from rankcheck.experiments.audited import Measured, measured_runs, short
-from rankcheck.experiments.base import (
-    Experiment,
-    Finding,
-    Part,
-    Place,
-    Scale,
-)
+from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
 from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
@@ -44,7 +38,6 @@ __all__ = [
     "curves",
     "falling",
     "ranges",
-    "slope_of",
 ]
 
 #: The gain of the first weights.
@@ -53,8 +46,6 @@ GAIN = 1.1
 RIDGE, USED = 0.001, 2
 #: A singular value of W_{L/2} counts for the rank if it is nearer to 1 than to 0.
 COUNTED = 0.5
-#: The document's threshold.
-PRINTED = 0.1
 #: A network has fitted its data if the error is below, as in the document; that of 0 is 1.
 FITTED = 0.1
 #: So many singular values are kept, and drawn.
@@ -187,7 +178,6 @@ class NormAgainstDepth(Experiment):
                 "error": errors[number],
                 "norm": audit.model.cost,
                 "rank": sum(s > COUNTED for s in inside),
-                "above_tenth": sum(s > PRINTED for s in inside),
             }
             if number or not settings["ridge"]:
                 return measured, {}
@@ -198,15 +188,12 @@ class NormAgainstDepth(Experiment):
 
     def findings(self, result: Result) -> Sequence[Finding]:
         trained = curves(run for run in result.runs if run.settings["ridge"])
-        without = curves(run for run in result.runs if not run.settings["ridge"])
         found = [one for curve in trained for one in ranges(curve)]
         near = [abs(one.slope - one.rank) < HALF for one in found]
         falls = [falling(curve) for curve in trained]
         all_ = [run for curve in trained for run in curve]
         norms = [run.measured["norm"] for run in all_]
-        same = sum(run.measured["rank"] == run.measured["above_tenth"] for run in all_)
         failed = [run for run in all_ if run.measured["error"] > FITTED]
-        above = [one for one in found if one.rank > USED]
         return (
             Finding(
                 r"the slope of $\|\theta\|^2$ against $L$ in a range of depths with one rank",
@@ -217,12 +204,6 @@ class NormAgainstDepth(Experiment):
                 )
                 + f"; nearest to the rank in {sum(near)} of {len(near)}",
                 bool(near) and all(near),
-            ),
-            Finding(
-                f"ranges of a larger rank than that of the task, {USED}",
-                "",
-                f"{len(above)} of {len(found)}",
-                None,
             ),
             Finding(
                 r"the distance of $\|\theta\|^2$ to that line",
@@ -238,31 +219,12 @@ class NormAgainstDepth(Experiment):
                 sum(falls) > len(falls) / 2,
             ),
             Finding(
-                f"networks with as many singular values above {PRINTED:g}, as in the document",
-                "",
-                f"{same} of {len(all_)}",
-                None,
-            ),
-            Finding(
                 f"depths at which training fails: the error is above {FITTED:g}, and 1 at 0",
                 "L > 25, at the parameters 0",
                 f"{len(failed)} of {len(all_)} networks" + "".join(map(_failure, failed)),
                 None,
             ),
-            Finding(
-                "without ridge, the control group: slopes",
-                "",
-                f"{_several(slope_of(curve) for curve in without)} at the depths "
-                f"{_depths(without)}",
-                None,
-            ),
         )
-
-
-def slope_of(curve: Sequence[Run]) -> float:
-    """The slope of ‖θ‖² against L over all depths of a curve, whatever the ranks."""
-    depths = [run.settings["depth"] for run in curve]
-    return linear_regression(depths, [run.measured["norm"] for run in curve])[0]
 
 
 def falling(curve: Sequence[Run]) -> bool:

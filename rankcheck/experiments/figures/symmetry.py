@@ -10,14 +10,8 @@ from torch import Tensor
 
 from rankcheck.audit.result import Audit
 from rankcheck.experiments.audited import Measured, measured_runs
-from rankcheck.experiments.base import (
-    Experiment,
-    Finding,
-    Part,
-    Place,
-    Scale,
-)
-from rankcheck.experiments.figures.symmetry_measures import COLLAPSED, few_crossings, measure
+from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
+from rankcheck.experiments.figures.symmetry_measures import COLLAPSED, measure
 from rankcheck.experiments.figures.symmetry_task import Task
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
@@ -101,14 +95,13 @@ class Symmetry(Experiment):
         def error(out: Tensor) -> Tensor:
             return (out - y).square().mean((-1, -2))
 
-        before = [stack.network(number) for number in range(stack.runs)]
         schedule = Schedule(settings["steps"], settings["rate"], settings["warm"])
         place.train(stack, error, x, settings["ridge"], schedule)
 
         def measure_run(number: int, net: Network, audit: Audit) -> Measured:
             task, *data = made[number]
             seed, paths = part.seeds[number], settings["paths"]
-            measured, drawn = measure(before[number], net, task, data, paths, seed)
+            measured, drawn = measure(net, task, data, paths, seed)
             shown = number == 0 and settings["group"] in _DRAWN
             return measured, drawn if shown else {}
 
@@ -116,8 +109,8 @@ class Symmetry(Experiment):
         return measured_runs(part, place, stack, points, measure_run)
 
     def findings(self, result: Result) -> Sequence[Finding]:
-        """The three panels, then the controls, which the document does not have."""
-        return (*_panels(result.where(group="deep")), *_controls(result))
+        """The three panels."""
+        return tuple(_panels(result.where(group="deep")))
 
 
 EXPERIMENT = Symmetry()
@@ -140,59 +133,27 @@ def _panels(runs: Sequence[Run]) -> Iterator[Finding]:
         2 * min(twos) > layers,
     )
     yield Finding(
-        r"Singular values above 1/2 from $W_1$ to $W_L$, the most of all runs",
-        "",
-        " ".join(str(max(counts)) for counts in zip(*outliers, strict=True)),
-        None,
-    )
-    yield Finding(
         "Rank of the Jacobian at most points of the data",
         "2, the true rank",
         tally(ranks),
         all(rank == 2 for rank in ranks),
     )
-    crossing, at_all = ([run.measured[name] for run in runs] for name in _CROSSINGS)
+    crossing, at_all = (
+        [run.measured[name]["layer"] for run in runs] for name in ("crossing", "crossing_at_all")
+    )
     yield Finding(
         rf"Pairs of descent paths that cross in two principal components of $\alpha_{layer}$",
         "images of the paths do not cross",
-        f"at more than 30°, {span([each['layer'] for each in crossing])} of "
-        f"{paths * (paths - 1) // 2} pairs; at any angle, "
-        f"{span([each['layer'] for each in at_all])}",
-        max(each["layer"] for each in crossing) == 0,
+        f"at more than 30°, {span(crossing)} of {paths * (paths - 1) // 2} pairs; at any angle, "
+        f"{span(at_all)}",
+        max(crossing) == 0,
     )
-    for plane, words in _PLANES.items():
-        ours = (span([each[plane] for each in counts]) for counts in (crossing, at_all))
-        yield Finding(f"The same {words}", "", " and ".join(ours), None)
-    yield Finding(
-        "Runs with at most half as many crossings as in numbers that are no statistics",
-        "",
-        f"{sum(map(few_crossings, runs))} of {len(runs)}",
-        None,
-    )
-    flat, inputs = (
-        span([sum(run.measured[name][:2]) for run in runs], digits)
-        for name, digits in (("plane_shares", 4), ("plane_shares_inputs", 2))
-    )
-    yield Finding(
-        rf"Share of the variance of $\alpha_{layer}$ in two principal components, and of inputs",
-        "",
-        f"{flat}, and {inputs}",
-        None,
-    )
-    rotated = _at("rotation_shares", runs, 2)
+    rotated = [run.measured["rotation_shares"][2] for run in runs]
     yield Finding(
         r"Share of the variance of $\alpha_2$ that is within orbits of the rotations about $w$",
         "all points on the same orbit are collapsed",
         span(rotated),
         max(rotated) <= COLLAPSED,
-    )
-    yield Finding(
-        r"The same of $x$, of $\alpha_2$ before the training, and of $f$",
-        "",
-        f"{span(_at('rotation_shares', runs, 0))}, "
-        f"{span([run.measured['rotation_share_before'] for run in runs])}, and "
-        f"{span(_at('rotation_shares', runs, -1))}",
-        None,
     )
     circles = [run.measured["circle_share"] for run in runs]
     yield Finding(
@@ -201,57 +162,3 @@ def _panels(runs: Sequence[Run]) -> Iterator[Finding]:
         span(circles),
         max(circles) <= 2 * COLLAPSED,
     )
-    yield Finding(
-        r"Share within the pairs $\{v, v - 2 (w^T v) w\}$, in $\alpha_2$, "
-        rf"in $\alpha_{layer}$ and in $f$",
-        "",
-        ", ".join(span(_at("reflection_shares", runs, at)) for at in range(3)),
-        None,
-    )
-    yield Finding("Error on the data, and on new points", "", _errors(runs), None)
-
-
-def _controls(result: Result) -> Iterator[Finding]:
-    """What the other groups show."""
-    for group, words in _WORDS.items():
-        runs = result.where(group=group)
-        near = [count for run in runs if run.audit for count in run.audit.near_one[1:-1]]
-        above = [count for run in runs for count in run.measured["outliers"][1:-1]]
-        ranks = [run.audit.rank for run in runs if run.audit is not None]
-        pairs = [run.measured["crossing"] for run in runs]
-        task = span([run.measured["rotation_share_of_the_task"] for run in runs])
-        yield Finding(
-            f"Control: {words}",
-            "",
-            f"singular values near 1: {span(near)}, above 1/2: {span(above)}; rank of the "
-            f"Jacobian: {tally(ranks)}; within orbits, of $\\alpha_2$ "
-            f"{span(_at('rotation_shares', runs, 2))}, of $f$ "
-            f"{span(_at('rotation_shares', runs, -1))}, of the function that is learnt {task}; "
-            f"crossings {span([each['layer'] for each in pairs])}, against "
-            f"{span([each['others'] for each in pairs])}; errors {_errors(runs)}",
-            None,
-        )
-
-
-_CROSSINGS = ("crossing", "crossing_at_all")
-#: The planes in which crossings are counted, in words.
-_PLANES = {
-    "others": "in $(|w^T v|, |u^T v|)$, which are no summary statistics",
-    "statistics": "in the exact statistics",
-    "before": "in the layer before the training",
-}
-_WORDS = {
-    "noisy": "entries of $E$ of standard deviation 0.3, so that the task has no symmetry",
-    "shallow": "depth 3",
-    "no-ridge": "no ridge",
-}
-
-
-def _at(name: str, runs: Sequence[Run], layer: int) -> list[float]:
-    """What was measured in one layer, of each run."""
-    return [run.measured[name][layer] for run in runs]
-
-
-def _errors(runs: Sequence[Run]) -> str:
-    names = ("error", "test_error")
-    return " and ".join(span([run.measured[name] for run in runs]) for name in names)

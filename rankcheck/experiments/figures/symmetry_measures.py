@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rankcheck.costs.rank_one_matching import split_along
 from rankcheck.data.crossings import crossing_angles
 from rankcheck.data.moments import covariance
 from rankcheck.experiments.audited import short
@@ -43,8 +42,6 @@ CROSSING = 0.5
 PATHS_LAYER, DISTANCE_LAYER = 6, 2
 #: A variance that is this share of the mean square of the values is rounding.
 ROUNDING = 1e-28
-#: New points for the test error.
-TEST = 1000
 #: Paths that cross at a smaller angle, in degrees, run beside each other. In the statistics of the
 #: task paths cross only because E is not 0 and steps are not short: at up to 20° for small E.
 ANGLE = 30.0
@@ -95,53 +92,33 @@ def images_of(net: Network, task: Task, orbits: Tensor) -> list[Tensor]:
     return [each.unflatten(0, orbits.shape[:2]) for each in found]
 
 
-def principal_plane(values: Tensor) -> tuple[Tensor, Tensor, list[float]]:
-    """Of rows (N, n), n ≥ 2: their mean, the two principal directions (n, 2), shares of variance.
+def principal_plane(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Of rows (N, n), n ≥ 2: their mean and the two principal directions (n, 2).
 
-    The largest entry of a direction is positive. The shares are of the first three principal
-    components, or of all if there are fewer.
+    The largest entry of a direction is positive.
     """
-    mean = values.mean(0)
-    squares, directions = torch.linalg.eigh(covariance(values))
-    whole = squares.clamp(min=0).sum()
-    shares = [_share(each.clamp(min=0), whole) for each in squares.flip(-1)[:3]]
+    _, directions = torch.linalg.eigh(covariance(values))
     axes = directions.flip(-1)[:, :2]
     largest = axes.gather(0, axes.abs().argmax(0, keepdim=True))
-    return mean, axes * torch.where(largest < 0, -1.0, 1.0), shares
+    return values.mean(0), axes * torch.where(largest < 0, -1.0, 1.0)
 
 
 def measured_paths(
-    before: Network, net: Network, task: Task, x: Tensor, count: int, draw: torch.Generator
+    net: Network, task: Task, x: Tensor, count: int, draw: torch.Generator
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """How many pairs of descent paths cross in several planes, and the paths in two of them.
+    """How many pairs of descent paths cross in two planes, and the paths there.
 
-    The planes are those of the first two principal components of α_6 (or of the last hidden layer
-    of a network that is shallower), after the training and before it, and of the inputs; that of
-    the statistics ((w^T v)², ‖(1 − ww^T) v‖²); and that of (|w^T v|, |u^T v|) for a unit vector u
-    beside w, two numbers that do not determine how they go on.
+    The planes are that of the first two principal components of α_6 (or of the last hidden layer of
+    a network that is shallower); and that of (|w^T v|, |u^T v|) for a unit vector u beside w, two
+    numbers that do not determine how they go on.
     """
     layer = min(PATHS_LAYER, net.depth - 1)
     v = task.path(task.points(count, draw))
-    there = task.inputs(v)
-
-    def projected(points: Tensor, rows: Tensor) -> tuple[Tensor, list[float]]:
-        """Points in the principal plane of rows, and its shares."""
-        mean, axes, shares = principal_plane(rows)
-        return (points - mean) @ axes, shares
-
-    def inside(network: Network) -> tuple[Tensor, list[float]]:
-        """The images of the paths in the principal plane of the layer."""
-        images = network.at(there.flatten(0, 1)).activations[layer]
-        return projected(images.unflatten(0, v.shape[:2]), network.at(x).activations[layer])
-
-    inner, shares = inside(net)
-    outer, input_shares = projected(there, x)
+    images = net.at(task.inputs(v).flatten(0, 1)).activations[layer].unflatten(0, v.shape[:2])
+    mean, axes = principal_plane(net.at(x).activations[layer])
     u = starts(torch.zeros(()), torch.ones(()), task.w, draw)
     planes = {
-        "layer": inner,
-        "before": inside(before)[0],
-        "inputs": outer,
-        "statistics": torch.stack(split_along(v, task.w), -1),
+        "layer": (images - mean) @ axes,
         "others": torch.stack((v @ task.w, v @ u), -1).abs(),
     }
     angles = {name: crossing_angles(each.numpy()).values() for name, each in planes.items()}
@@ -149,11 +126,9 @@ def measured_paths(
         "crossing_layer": layer,
         "crossing": {name: sum(a > ANGLE for a in each) for name, each in angles.items()},
         "crossing_at_all": {name: len(each) for name, each in angles.items()},
-        "plane_shares": shares,
-        "plane_shares_inputs": input_shares,
     }
-    others = planes["others"]
-    return measured, {"paths": short(inner[:DRAWN]), "paths_others": short(others[:DRAWN])}
+    inner, others = (short(planes[name][:DRAWN]) for name in ("layer", "others"))
+    return measured, {"paths": inner, "paths_others": others}
 
 
 def few_crossings(run: Run, share: float = CROSSING) -> bool:
@@ -189,9 +164,9 @@ def measured_distances(
 
 
 def measure(
-    before: Network, net: Network, task: Task, data: Sequence[Tensor], count: int, seed: int
+    net: Network, task: Task, data: Sequence[Tensor], count: int, seed: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is measured on a network before and after its training, and what figures need of it.
+    """What is measured on a trained network, and what figures need of it.
 
     Args:
         data: the inputs and the values on which it was trained.
@@ -200,24 +175,17 @@ def measure(
     x, y = data
 
     def draw(number: int) -> torch.Generator:
-        """A generator for one measurement; both networks are measured on the same points."""
+        """A generator for one measurement."""
         return generators([seed + _APART + 100 * number])[0]
 
-    new, turned = task.points(TEST, draw(0)), rotated(task, draw(3))
-    values = task.values(turned.flatten(0, 1)).unflatten(0, turned.shape[:2])
     spectra = [singular_values(W) for W in net.weights]
-    paths, drawn_paths = measured_paths(before, net, task, x, count, draw(1))
-    mirrored = shares_within(images_of(net, task, reflected(task, draw(4))))
-    layer = paths["crossing_layer"]
+    paths, drawn_paths = measured_paths(net, task, x, count, draw(1))
     distances, drawn_distances = measured_distances(net, task, draw(2))
     measured = {
         "error": float((net(x) - y).square().mean()),
-        "test_error": float((net(task.inputs(new)) - task.values(new)).square().mean()),
         "outliers": [int((s > OUTLIER).sum()) for s in spectra],
-        "rotation_shares": shares_within(images_of(net, task, turned)),
-        "rotation_share_before": shares_within(images_of(before, task, turned))[DISTANCE_LAYER],
-        "rotation_share_of_the_task": shares_within([values])[0],
-        "reflection_shares": [mirrored[at] for at in (DISTANCE_LAYER, layer, -1)],
+        "rotation_shares": shares_within(images_of(net, task, rotated(task, draw(3)))),
+        "reflection_share": shares_within(images_of(net, task, reflected(task, draw(4))))[-1],
         **paths,
         **distances,
     }
