@@ -75,7 +75,7 @@ class Facts:
     reason: str | None = _remark("not checked here")
     no_batch: str | None = _remark("one instance at a time")
     no_ball: str | None = _remark("not in balls")
-    audit: str | None = None
+    audit: str | None = _remark("in audits")
     effort: float = 1.0
     corrected_by: str | None = None
     errata: tuple[Erratum, ...] = ()
