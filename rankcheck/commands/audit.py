@@ -20,18 +20,17 @@ assumed; 130 interrupted.
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from rankcheck import files
 from rankcheck.commands.arguments import JsonFile, add_json, add_processes, at_least, number
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel.arithmetic import fix_arithmetic
-from rankcheck.terminal.plain import readable, say
+from rankcheck.terminal.plain import readable, say, width_of
 
 if TYPE_CHECKING:
     from rankcheck.audit.result import Audit
@@ -86,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     _check(args, report.path)
     fix_arithmetic()  # so that the number of workers changes no digit
     stream = report.stream
-    from rankcheck.terminal.audit import AuditDisplay  # numpy and torch take a while to import
+    from rankcheck.terminal.audit import AuditDisplay, lines
 
     with AuditDisplay(sys.stderr) as display:
         try:
@@ -94,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             display.interrupted()
             raise
-    for line in _lines(result, stream):
+    for line in lines(result, width=width_of(stream), readable=partial(readable, stream=stream)):
         say(line, stream)
     report.write(result.to_json())
     if report.path is not None:
@@ -159,14 +158,6 @@ def _audit(args: argparse.Namespace, display: AuditDisplay) -> Audit:
         executor=args.executor or (args.workers if args.workers > 1 else None),
         progress=display.progress,
     )
-
-
-def _lines(result: Audit, stream: TextIO) -> list[str]:
-    """The audit as lines that fit the stream."""
-    from rankcheck.terminal.audit import WIDTH, lines
-
-    width = shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
-    return lines(result, width=width, readable=partial(readable, stream=stream))
 
 
 def _write_balanced(args: argparse.Namespace) -> None:

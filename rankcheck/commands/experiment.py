@@ -28,7 +28,7 @@ from rankcheck.errors import InputError
 from rankcheck.experiments.base import SCALES
 from rankcheck.experiments.known import NAMES, experiment
 from rankcheck.parallel.arithmetic import fix_arithmetic
-from rankcheck.terminal.plain import one_line, readable, say
+from rankcheck.terminal.plain import one_line, readable, say, width_of
 
 if TYPE_CHECKING:
     from rankcheck.experiments.base import Experiment, Finding
@@ -163,11 +163,7 @@ def _draw(result: Result, folder: Path, shown: ExperimentDisplay) -> None:
 
 def _style() -> dict[str, Any]:
     """How lines are written for standard output."""
-    from rankcheck.terminal.experiment import WIDTH
-
-    out = sys.stdout
-    width = shutil.get_terminal_size((WIDTH, 24)).columns if out.isatty() else WIDTH
-    return {"width": width, "written": partial(readable, stream=out)}
+    return {"width": width_of(sys.stdout), "written": partial(readable, stream=sys.stdout)}
 
 
 def _list() -> int:
@@ -186,12 +182,12 @@ def _costs(name: str) -> dict[str, str]:
     from rankcheck.experiments.run import planned
     from rankcheck.terminal.experiment import duration
 
-    found: dict[str, str] = {}
+    costs: dict[str, str] = {}
     for scale in SCALES:
         parts = planned(experiment(name), scale, 0)
         networks = sum(len(part.seeds) for part in parts)
-        found[scale] = f"{networks} networks in {len(parts)} parts"
+        costs[scale] = f"{networks} networks in {len(parts)} parts"
     if (RECORDED / f"{name}.json").exists():
         seconds = recorded(name).seconds
-        found["small"] += f", {duration(seconds)} of processor time when it was recorded"
-    return found
+        costs["small"] += f", {duration(seconds)} of processor time when it was recorded"
+    return costs

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.claims.signs import SIGNS
 from rankcheck.terminal.display import Display
-from rankcheck.terminal.plain import printable
+from rankcheck.terminal.plain import WIDTH, printable, wrapped
 from rankcheck.terminal.table import count
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AuditDisplay", "lines"]
 
-#: Lines have at most so many characters.
-WIDTH = 100
 #: The longest name of a layer in the table; a longer one loses its middle.
 NAME = 24
 #: The columns of the layers, and those that a narrow terminal does without, the first one first.
@@ -94,24 +91,23 @@ def lines(
         readable: how a text with formulas is written.
     """
     width = min(max(width, 40), WIDTH)
-    block = [] if audit.headline is None else [*_wrapped(audit.headline, width), ""]
+    block = [] if audit.headline is None else [*wrapped(audit.headline, width), ""]
     block += _head(audit, width)
     block += ["", *_layers(audit, width)]
     if audit.data is not None:
         block += ["", *_data(audit, audit.data, width)]
     if audit.theorems:
         block += ["", *_theorems(audit.theorems, width, readable)]
-    if audit.words:
-        block += [""]
-        for word in audit.words:
-            block += _wrapped(f"* {readable(word)}", width)
+    block += [""] if audit.words else []
+    for sentence in audit.words:
+        block += wrapped(f"* {readable(sentence)}", width)
     return block
 
 
 def _head(audit: Audit, width: int) -> list[str]:
     """What was read, its rank and its cost."""
     model = audit.model
-    block = _wrapped(
+    block = wrapped(
         f"{audit.name}: {model.source}, depth {model.depth}, "
         f"widths {model.chain}, slope {model.slope:g}",
         width,
@@ -123,13 +119,12 @@ def _head(audit: Audit, width: int) -> list[str]:
         cost += "balancing did not converge"
     if audit.balanced.converged and audit.balanced.change is not None:
         cost += f" (the outputs change by {audit.balanced.change:.1e})"
-    block += _wrapped(cost, width)
+    block += wrapped(cost, width)
     if model.folded and model.stored_cost != model.cost:
-        block += _wrapped(f"cost as stored, before folding: {_number(model.stored_cost)}", width)
-    for sentence in model.folded:
-        block += _wrapped(f"folded: {sentence}", width)
-    for sentence in model.assumed:
-        block += _wrapped(f"assumed: {sentence}", width)
+        block += wrapped(f"cost as stored, before folding: {_number(model.stored_cost)}", width)
+    for what, sentences in (("folded", model.folded), ("assumed", model.assumed)):
+        for sentence in sentences:
+            block += wrapped(f"{what}: {sentence}", width)
     return block
 
 
@@ -156,7 +151,7 @@ def _layers(audit: Audit, width: int) -> list[str]:
         padded.append([f"{cell:{side}{most}}" for cell in cells])
     block = [" ".join(row).rstrip() for row in zip(*padded, strict=True)]
     if any(not layer.rank.separated for layer in audit.layers):
-        block += _wrapped("? the next singular value is close: this rank is undecided", width)
+        block += wrapped("? the next singular value is close: this rank is undecided", width)
     return block
 
 
@@ -177,16 +172,16 @@ def _data(audit: Audit, data: DataFacts, width: int) -> list[str]:
         + ("" if data.index_rank.separated else ", undecided"),
         "points on a kink": str(data.kinks) if data.kinks else "",
     }
-    block = _wrapped(f"{data.points} points; least, median and largest of each", width)
+    block = wrapped(f"{data.points} points; least, median and largest of each", width)
     for name, figure in facts.items():
         if figure:
-            block += _wrapped(f"  {name + ':':27}{figure}", width, " " * (29 if width > 70 else 4))
+            block += wrapped(f"  {name + ':':27}{figure}", width, " " * (29 if width > 70 else 4))
     if data.bounds:
-        block += ["", *_wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
+        block += ["", *wrapped("excess: ‖θ‖² − kL is at least 2 Σ log s_i(Jf), i ≤ k", width)]
         for bound in data.bounds:
             logs = "none" if bound.logs is None else _number(bound.logs)
             slack = "" if bound.logs is None else f", slack {_number(bound.excess - bound.logs)}"
-            block += _wrapped(
+            block += wrapped(
                 f"  k = {bound.rank} ({bound.points} points): {_number(bound.excess)} against "
                 f"{logs}{slack}",
                 width,
@@ -201,24 +196,24 @@ def _theorems(
     """A line or more for each theorem: the finding, the sides, and what is not met."""
     counts = {name: sum(one.finding == name for one in theorems) for name in _MARKS}
     totals = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    block = _wrapped(f"theorems: {totals}", width)
+    block = wrapped(f"theorems: {totals}", width)
     for one in sorted(theorems, key=lambda one: _ORDER.index(one.finding)):
         shown = one.sides
         if one.finding == "holds":  # the relation that comes closest says enough
             closest = one.closest
             shown = () if closest is None else (closest,)
-        block += _wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
+        block += wrapped(f"  {_MARKS[one.finding]:9}  {one.claim}", width, "    ")
         for side in shown:
-            block += _wrapped(f"{'':13}{_side(side, readable)}", width, " " * 15)
+            block += wrapped(f"{'':13}{_side(side, readable)}", width, " " * 15)
         if one.finding == "holds":
             continue
         for condition in one.hypotheses:
             if condition.met is not True:
                 state = "undecided" if condition.met is None else "not met"
                 text = condition.text + (f" ({condition.figure})" if condition.figure else "")
-                block += _wrapped(f"{'':13}{state}: {readable(text)}", width, " " * 15)
+                block += wrapped(f"{'':13}{state}: {readable(text)}", width, " " * 15)
         if one.message:
-            block += _wrapped(f"{'':13}{readable(one.message)}", width, " " * 15)
+            block += wrapped(f"{'':13}{readable(one.message)}", width, " " * 15)
     return block
 
 
@@ -261,10 +256,3 @@ def _shortened(text: str, most: int) -> str:
         return text
     end = most // 2
     return f"{text[: most - end - 1]}…{text[-end:]}"
-
-
-def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
-    """A text in lines of at most so many characters; a word that is longer is cut."""
-    return textwrap.wrap(
-        printable(text), width, subsequent_indent=indent, break_on_hyphens=False, tabsize=1
-    )

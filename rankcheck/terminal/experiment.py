@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -11,15 +10,13 @@ from rankcheck.experiments.base import Experiment, Finding, Part
 from rankcheck.experiments.pages import page
 from rankcheck.experiments.result import Result
 from rankcheck.terminal.display import Display
-from rankcheck.terminal.plain import printable
+from rankcheck.terminal.plain import WIDTH, printable, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-__all__ = ["WIDTH", "ExperimentDisplay", "index", "lines"]
+__all__ = ["ExperimentDisplay", "duration", "index", "lines"]
 
-#: Lines have at most so many characters.
-WIDTH = 100
 #: The longest name of a part in the live table, and the least width at which it has words.
 _NAME, _WIDE = 30, 55
 #: Parts that a line of progress names.
@@ -119,7 +116,7 @@ def lines(
         written: how a text with formulas is written.
     """
     width = min(max(width, 30), WIDTH)
-    said = page(made.name)
+    prose = page(made.name)
     paragraphs = [
         f"{made.name}: {written(made.title)}",
         written(made.place),
@@ -128,26 +125,26 @@ def lines(
     ]
     if result.scale == "tiny":
         paragraphs.append("scale tiny shows that everything runs; it trains too little to say more")
-    found = [line for text in paragraphs for line in _wrapped(text, width)]
-    if said.question:
-        question = " ".join(said.question.strip().split("\n\n")[0].split())
-        found += ["", *_wrapped(written(question), width, "")]
+    block = [line for text in paragraphs for line in wrapped(text, width)]
+    if prose.question:
+        question = " ".join(prose.question.strip().split("\n\n")[0].split())
+        block += ["", *wrapped(written(question), width, "")]
     if findings:
-        found += ["", *_findings(findings, width, written)]
-    if said.differences:
-        found += ["", *_wrapped("differences from the document's experiment:", width)]
-        for one in said.differences.strip().splitlines():
-            found += _wrapped(written(one), width)
-    found += ["", *_wrapped(result.theorems, width)]
+        block += ["", *_findings(findings, width, written)]
+    if prose.differences:
+        block += ["", *wrapped("differences from the document's experiment:", width)]
+        for one in prose.differences.strip().splitlines():
+            block += wrapped(written(one), width)
+    block += ["", *wrapped(result.theorems, width)]
     for run in result.runs:
         if run.audit is not None and run.audit.failing:
-            found += _wrapped(
+            block += wrapped(
                 f"A THEOREM FAILS: {', '.join(run.audit.failing)} on the network of part "
                 f"{run.part}, seed {run.seed}; theorems are proved, so this is a bug of rankcheck "
                 "or a statement that it misread",
                 width,
             )
-    return found
+    return block
 
 
 def index(
@@ -158,13 +155,13 @@ def index(
 ) -> list[str]:
     """The experiments as lines: name, title, place, and by scale what it costs."""
     width = min(max(width, 30), WIDTH)
-    found: list[str] = []
+    block: list[str] = []
     for made, costs in entries:
-        found += _wrapped(f"{made.name}: {written(made.title)}", width, "    ")
-        found += _wrapped(f"    {written(made.place)}", width, "    ")
+        block += wrapped(f"{made.name}: {written(made.title)}", width, "    ")
+        block += wrapped(f"    {written(made.place)}", width, "    ")
         for scale, cost in costs.items():
-            found += _wrapped(f"    {scale:6} {cost}", width, " " * 11)
-    return found
+            block += wrapped(f"    {scale:6} {cost}", width, " " * 11)
+    return block
 
 
 def duration(seconds: float) -> str:
@@ -198,11 +195,3 @@ def _findings(findings: Sequence[Finding], width: int, written: Callable[[str], 
     with console.capture() as captured:
         console.print(table)
     return [line.rstrip() for line in captured.get().splitlines()]
-
-
-def _wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
-    """A text in lines of at most so many characters; a word that is longer is cut."""
-    found = textwrap.wrap(
-        printable(text), width, subsequent_indent=indent, break_on_hyphens=False, tabsize=1
-    )
-    return found or [""]

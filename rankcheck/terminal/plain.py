@@ -6,13 +6,18 @@ Formulas are shown in Unicode there. In a file or a pipe, texts are what the cla
 from __future__ import annotations
 
 import re
+import shutil
 import sys
+import textwrap
 import unicodedata
 from typing import TextIO
 
 from rankcheck.terminal import formulas
 
-__all__ = ["one_line", "printable", "readable", "say"]
+__all__ = ["WIDTH", "one_line", "printable", "readable", "say", "width_of", "wrapped"]
+
+#: Lines of a text have at most so many characters.
+WIDTH = 100
 
 #: Kinds of characters that a terminal obeys: control characters, marks of direction, ends of lines.
 _OBEYED = ("Cc", "Cf", "Zl", "Zp")
@@ -55,6 +60,19 @@ def _shortened(text: str, most: int) -> str:
     end = most // 3
     left_out = len(text) - most
     return f"{text[: most - end]}[... {left_out} characters ...]{text[-end:]}"
+
+
+def wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+    """A text in lines of at most so many characters; a word that is longer is cut."""
+    lines = textwrap.wrap(
+        printable(text), width, subsequent_indent=indent, break_on_hyphens=False, tabsize=1
+    )
+    return lines or [""]
+
+
+def width_of(stream: TextIO) -> int:
+    """How many characters a line may have there: those of the terminal, else `WIDTH`."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
 
 
 def readable(text: str, stream: TextIO) -> str:

@@ -1,6 +1,6 @@
-"""The pictures of the report, one in each file.
+"""The pictures of the report.
 
-What lives here: what is drawn of a ledger, of the claims and of a hunt.
+What lives here: what is drawn of a ledger, of the claims, of a hunt, an audit and an experiment.
 Quantities come from the rooms below; a picture computes none of its own.
 May import: everything below `report`, and `report.svg`.
 """

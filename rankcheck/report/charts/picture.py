@@ -14,7 +14,7 @@ class Picture:
     """A picture of the report.
 
     Attributes:
-        name: of the file in this folder that draws it.
+        name: that of the function that draws it.
         title: in plain text.
         caption: what is drawn and what is to be seen, in Markdown with LaTeX.
         svg: one element `svg`, which needs `rankcheck.report.svg.STYLE` on its page.
