@@ -106,7 +106,7 @@ def _described(name: str, value: Any) -> Iterator[str]:
     """A directive for a name: its signature, its docstring, the methods of a class."""
     module, _, short = name.rpartition(".")
     fence = "`" * 6
-    if inspect.isclass(value):
+    if inspect.isclass(value) and not _is_constant(value):
         yield f"{fence}{{py:class}} {short}{_signature(value)}\n:module: {module}\n"
         yield markdown(value.__doc__)
         for member, what in _members(value):

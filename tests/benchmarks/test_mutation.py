@@ -64,7 +64,7 @@ def test_the_mutants_of_a_file():
 
 
 @pytest.mark.parametrize(("file", "changes"), [
-    ("rankcheck/linalg.py", code_changes),
+    ("rankcheck/linalg/singular.py", code_changes),
     ("rankcheck/balls/indexing.py", code_changes),
     ("properties/rank/jacobian_bounds_cost.py", claim_changes),
 ])  # fmt: skip
