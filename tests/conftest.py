@@ -12,6 +12,8 @@ from rankcheck.claims.reference import Reference
 from rankcheck.commands import arguments, cli
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import instances
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.profiles import Profile, Settings
 from tests.claim_text import HEAD
 
 
@@ -74,6 +76,13 @@ def record():
         )
 
     return make
+
+
+@pytest.fixture
+def verify(tmp_path):
+    """`verify(claim, **settings)`: the row of a claim, by a small profile."""
+    profile = Profile("small", drawn=20, batches=8, size=64, single=12)
+    return lambda claim, **more: verify_claim(claim, Settings(profile, folder=tmp_path, **more))
 
 
 @pytest.fixture

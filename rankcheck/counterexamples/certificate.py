@@ -19,9 +19,9 @@ from typing import Any
 
 from rankcheck.catalogue.collect import project_folder
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.facts import is_id
 from rankcheck.claims.kinds import FALSE
-from rankcheck.claims.signs import RelationKind
 from rankcheck.counterexamples.describe import describe_exact, rounded_down
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
@@ -42,31 +42,16 @@ class CertificateError(InputError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sides:
-    """Both sides of a relation that is violated, as text."""
-
-    kind: RelationKind
-    label: str
-    lhs: str
-    rhs: str
-    excess: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Section(Sides):
+class Section(Counterexample):
     """What a certificate says of one instance.
 
     Attributes:
         instance: what its generator draws; see `rankcheck.instances.choices`.
-        also: of a disjunction, the other parts.
+        relation: which of the relations fails, counted from 0.
     """
 
-    family: str
     instance: list[Any]
-    description: str
     relation: int
-    bits: int
-    also: list[Sides] | None = None
 
     def __post_init__(self) -> None:
         if self.bits not in PRECISIONS:
@@ -220,7 +205,10 @@ def read(path: Path) -> Mapping[str, Any]:
         build(Certificate, data)
     except StoredError as error:
         raise CertificateError(f"{path} is not a certificate: {error}") from error
-    check_digest(path, data)
+    if digest({name: data[name] for name in data if name != "sha256"}) != data["sha256"]:
+        raise CertificateError(
+            f"{path} has been changed since it was written: its checksum differs"
+        )
     fields: Mapping[str, Any] = data
     return fields
 
@@ -237,19 +225,6 @@ def load_json(path: Path) -> Any:
         raise CertificateError(f"no certificate can be read at {path}: {error.strerror}") from error
     except StoredError as error:
         raise CertificateError(f"{path} is not a certificate, a JSON file: {error}") from error
-
-
-def check_digest(path: Path, data: Mapping[str, Any]) -> None:
-    """Compare the checksum of a certificate with its fields.
-
-    Raises:
-        CertificateError: if they differ.
-    """
-    fields = {name: value for name, value in data.items() if name != "sha256"}
-    if digest(fields) != data["sha256"]:
-        raise CertificateError(
-            f"{path} has been changed since it was written: its checksum differs"
-        )
 
 
 def digest(fields: Mapping[str, Any]) -> str:

@@ -6,8 +6,9 @@ in ball arithmetic, and the result is compared with every field of the certifica
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -206,7 +207,11 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
         CertificateError: if the claim is not there, or lies outside of the working directory.
         CatalogueError: if a file cannot be read.
     """
-    for entry in _candidates(path, data) if candidates is None else candidates:
+    places = _places(path, data)
+    if candidates is None:
+        below = (read_file(place) for place in places if _below_here(place))
+        candidates = itertools.chain(project(), itertools.chain.from_iterable(below))
+    for entry in candidates:
         if entry.id == data["claim"]:
             return entry
     if not data["file"]:
@@ -215,33 +220,20 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
             f"is not in a file; in Python, with the claim at hand: "
             f"rankcheck.counterexamples.replay({str(path)!r}, claim=claim)"
         )
-    for place in _places(path, data):
-        if not _below_here(place) and any(e.id == data["claim"] for e in _declared(place)):
+    for place in places:
+        if not _below_here(place) and any(e.id == data["claim"] for e in read_file(place)):
             raise CertificateError(
                 f"{path} names {place}, which lies outside of the working directory; a claim file "
                 f"is Python that would be run: rankcheck replay --claims {place} {path} runs it"
             )
     raise CertificateError(
         f"{path} refutes {data['claim']} of {_short(Path(data['file']).name)}, which was not found "
-        "near it; "
-        "say where it is: rankcheck replay --claims FILE CERTIFICATE"
+        "near it; say where it is: rankcheck replay --claims FILE CERTIFICATE"
     )
-
-
-def _candidates(path: Path, data: Mapping[str, Any]) -> Iterator[Entry]:
-    yield from project()
-    for place in _places(path, data):
-        if _below_here(place):
-            yield from _declared(place)
 
 
 def _below_here(place: Path) -> bool:
     return place.resolve().is_relative_to(Path.cwd().resolve())
-
-
-def _declared(place: Path) -> list[Entry]:
-    """The claims of a file of Python; nothing of it is run."""
-    return read_file(place)
 
 
 def _places(path: Path, data: Mapping[str, Any]) -> list[Path]:

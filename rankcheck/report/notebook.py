@@ -6,11 +6,12 @@ from functools import singledispatch
 
 from rankcheck.audit.result import Audit
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.hunt.result import Hunt
 from rankcheck.report.audit import audit_fragment
 from rankcheck.report.page import fragment
-from rankcheck.verification.ledger import Counterexample, Ledger, Row
+from rankcheck.verification.ledger import Ledger, Row
 
 __all__ = ["html"]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
@@ -20,7 +21,7 @@ from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.verification.batching import BatchError, check_batching
 from rankcheck.verification.controls import check_hypotheses, check_mutants
 from rankcheck.verification.experiments import on_experiments
-from rankcheck.verification.ledger import Counterexample, Row
+from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import smallest_text
 from rankcheck.verification.stages import Search, not_tight, search

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from rankcheck import files
 from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.facts import Facts
 from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.recording import Provenance
-from rankcheck.claims.signs import SIGNS
+from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError
 from rankcheck.notebook import InNotebooks
@@ -24,7 +25,6 @@ from rankcheck.versions import versions
 
 __all__ = [
     "SCHEMA",
-    "Counterexample",
     "ExperimentFacts",
     "Ledger",
     "LedgerError",
@@ -40,13 +40,6 @@ PARTS = 40
 #: Deviations are counted by their decimal exponent, from 10^-DECADES to 1; the first bin holds what
 #: is smaller, 0 included.
 DECADES = 20
-#: Fields that every ledger has, although a row that is made here may leave them out.
-_WRITTEN = (
-    *("drawn", "swept", "tight_swept", "relations", "reached", "mutants"),
-    *("needs", "unbroken", "vacuous", "errata", "messages"),
-)
-
-
 #: Written for readers of the file; a row computes them from its fields.
 _DERIVED = ("expected", "best_ratio", "tight_ratio", "deviation")
 
@@ -85,12 +78,6 @@ class Scope:
     text: str = ""
 
 
-def _known(kind: str) -> None:
-    """Raises ValueError if this is no kind of a relation."""
-    if kind not in SIGNS:
-        raise ValueError(f"{shown(kind)} is no kind of a relation: {', '.join(SIGNS)}")
-
-
 @dataclass(frozen=True)
 class RelationFacts:
     """What was seen of one relation of a claim.
@@ -110,12 +97,11 @@ class RelationFacts:
         idle: sentences on the factors and terms of its sides that no instance needs.
 
     Raises:
-        ValueError: if the kind is unknown, or the distribution has another number of parts, or a
-            negative one.
+        ValueError: if the distribution has another number of parts, or a negative one.
     """
 
     label: str = ""
-    kind: str = "leq"
+    kind: RelationKind = "leq"
     asserted: float = 0.0
     ratio: float | None = None
     tight_ratio: float | None = None
@@ -125,7 +111,6 @@ class RelationFacts:
     idle: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _known(self.kind)
         parts = PARTS if SIGNS[self.kind].bound else DECADES
         if self.spread and (len(self.spread) != parts or min(self.spread) < 0):
             raise ValueError(f"the spread of a relation of kind {self.kind} has {parts} counts")
@@ -146,58 +131,6 @@ class ExperimentFacts(Provenance):
         """From the provenance of the runs that a claim was evaluated on."""
         values = {item.name: getattr(provenance, item.name) for item in fields(Provenance)}
         return cls(**values, outcomes=outcomes)
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a disjunction that fails as well; as in a `Counterexample`."""
-
-    label: str
-    kind: str
-    lhs: str
-    rhs: str
-    excess: str
-
-    def __post_init__(self) -> None:
-        _known(self.kind)
-
-
-@dataclass(frozen=True)
-class Counterexample:
-    """A proved counterexample, as its certificate has it.
-
-    Attributes:
-        description: the instance, as the body receives it.
-        family: the generator, with its options.
-        label: which of several relations fails.
-        kind: `leq`, `lt` or `eq`.
-        lhs, rhs: both sides: a rational exactly, or a ball as `[midpoint +/- radius]`.
-        excess: how much it fails by, rounded down.
-        bits: the precision of the balls.
-        also: of a disjunction, the other parts; each of them fails.
-
-    Raises:
-        ValueError: if a kind is unknown.
-    """
-
-    description: str
-    family: str
-    label: str
-    kind: str
-    lhs: str
-    rhs: str
-    excess: str
-    bits: int
-    also: tuple[Part, ...] = ()
-
-    def __post_init__(self) -> None:
-        _known(self.kind)
-
-    @classmethod
-    def of(cls, section: Mapping[str, Any]) -> Counterexample:
-        """From the section of a certificate."""
-        plain = {item.name: section[item.name] for item in fields(cls) if item.name != "also"}
-        return cls(**plain, also=tuple(Part(**part) for part in section.get("also", ())))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,9 +260,9 @@ class Row(Facts, InNotebooks):
         Raises:
             StoredError: if a field is missing or of the wrong type, or the verdict is unknown.
         """
-        for name in _WRITTEN:
-            if isinstance(data, dict) and name not in data:
-                raise StoredError(f"{name} is missing")
+        for item in fields(cls):
+            if isinstance(data, dict) and item.name not in data:
+                raise StoredError(f"{item.name} is missing")
         row = build(cls, data, foreign=True)
         if any(count < 1 for counts in row.reached.values() for count in counts.values()):
             raise StoredError("reached has a value that no instance had")
@@ -406,20 +339,10 @@ def read_ledger(path: Path) -> Ledger:
         if not isinstance(data["claims"], list):
             raise StoredError(f"claims is {shown(data['claims'])}; it is a list")
         rows = tuple(_row(number, row) for number, row in enumerate(data["claims"]))
-        head = build(_Head, data, foreign=True)
+        head = build(Ledger, data | {"rows": []}, foreign=True)
     except StoredError as error:
         raise LedgerError(f"{path} is not a whole ledger of schema {SCHEMA}: {error}") from error
-    return Ledger(rows, head.profile, head.seed, head.seconds, head.versions)
-
-
-@dataclass(frozen=True)
-class _Head:
-    """What a ledger has beside its rows."""
-
-    profile: str
-    seed: int
-    seconds: float
-    versions: Mapping[str, str]
+    return replace(head, rows=rows)
 
 
 def _row(number: int, data: Any) -> Row:

@@ -17,18 +17,12 @@ from rankcheck.instances.choices import read_choices
 from rankcheck.instances.matrix_classes import positive_semidefinite_matrices
 from rankcheck.instances.source import instances
 from rankcheck.linalg import log_pseudo_determinant
-from rankcheck.verification.check import verify_claim
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.verification.profiles import Profile
 from rankcheck.verification.search import draw, sweep
 from rankcheck.verification.tally import Tally
 
 SMALL = Profile("small", drawn=40, batches=6, size=64, single=12)
-
-
-@pytest.fixture
-def verify(tmp_path):
-    return lambda claim: verify_claim(claim, Settings(SMALL, folder=tmp_path))
 
 
 @instances

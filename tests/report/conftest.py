@@ -2,10 +2,11 @@
 
 import pytest
 
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.reference import Reference
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.ledger import Counterexample, Ledger, Mutants, RelationFacts, Row
+from rankcheck.verification.ledger import Ledger, Mutants, RelationFacts, Row
 
 MARKUP = "<script>alert(1)</script><img src=http://x.invalid/a onerror=alert(2)>"
 
@@ -47,8 +48,8 @@ REFUTED = Row(
     corrected_by="rank.bound-000",
     certificate="properties/bottleneck/certificates/bottleneck.kernel-as-printed.json",
     counterexample=Counterexample(
-        "depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]", "networks()", "", "leq",
-        "2", "[1.00000000000000000 +/- 8.89e-30]", "0.99", 128,
+        "", "leq", "2", "[1.00000000000000000 +/- 8.89e-30]", "0.99", family="networks()",
+        description="depth 1, slope 0, W_1 = [[1]], b_1 = [0], x = [0]", bits=128,
     ),
 )  # fmt: skip
 

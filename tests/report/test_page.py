@@ -11,10 +11,10 @@ import pytest
 from markupsafe import Markup
 
 from rankcheck.catalogue.selection import select
+from rankcheck.claims.counterexample import Counterexample
 from rankcheck.report import claim_page, ledger_page
 from rankcheck.report.charts import Picture
 from rankcheck.verification.ledger import (
-    Counterexample,
     ExperimentFacts,
     RelationFacts,
     Row,
@@ -95,7 +95,8 @@ def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
 
 
 def test_the_counterexample_of_an_equation_in_exact_numbers(ledger):
-    found = Counterexample("L = 1", "f()", "the sum", "eq", "1/2", "1/3", "1/6", 128)
+    sides = ("the sum", "eq", "1/2", "1/3", "1/6")
+    found = Counterexample(*sides, description="L = 1", family="f()", bits=128)
     row = replace(REFUTED, counterexample=found, corrected_by=None)
     said = words(Page(ledger_page(ledger(row), drawn=[])).text)
     assert (

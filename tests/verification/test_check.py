@@ -14,11 +14,6 @@ from rankcheck.verification.profiles import Profile, Settings
 SMALL = Profile("small", drawn=20, batches=8, size=64, single=12)
 
 
-@pytest.fixture
-def verify(tmp_path):
-    return lambda claim: verify_claim(claim, Settings(SMALL, folder=tmp_path))
-
-
 @instances
 def squares(source, *, low=-8.0, high=8.0):
     return source.tensor(low=low, high=high)

@@ -12,18 +12,7 @@ from rankcheck.claims.variants import variant
 from rankcheck.errors import InputError
 from rankcheck.instances.source import instances
 from rankcheck.scalars import constant
-from rankcheck.verification.check import verify_claim
 from rankcheck.verification.counts import Counts
-from rankcheck.verification.profiles import Profile, Settings
-
-SMALL = Profile("small", drawn=60, batches=4, size=64, single=12)
-
-
-@pytest.fixture
-def verify(tmp_path):
-    return lambda claim, **more: verify_claim(
-        claim, Settings(SMALL, folder=tmp_path, shrink=0, **more)
-    )
 
 
 @instances
@@ -119,7 +108,7 @@ def test_what_survives_is_hunted_and_nothing_else(declare, verify):
 
     family = {"needs": {"n": Need(numbers(low=1.0))}, "loose": None}
     claim = declare(body, numbers(), mutants={"false": {"by": 0.1}, "true": {"by": 2}}, **family)
-    row = verify(claim, hunter=hunter)
+    row = verify(claim, hunter=hunter, shrink=0)
     title = "A statement of the tests"
     # The best ratio of the claim is 1/2, so no instance kills its derived mutant.
     names = ["without 'n'", "2 % stronger", "mutant 'true'"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rankcheck.claims.erratum import Erratum
+from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.reference import Reference
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
@@ -88,24 +89,14 @@ def test_the_json_says_whether_a_row_is_as_expected(written):
     assert [row["expected"] for row in data["claims"]] == [True, True]
 
 
-@pytest.mark.parametrize(
-    ("kind", "verdict"),
-    [
-        ("identity", "holds"),
-        ("bound", "holds"),
-        ("construction", "holds"),
-        ("limit", "holds"),
-        ("statistical", "holds"),
-        ("conjecture", "guarded"),
-        ("refuted", "refuted"),
-        ("step", "refuted"),
-        ("cited", "cited"),
-    ],
-)
-def test_each_kind_expects_one_verdict(kind, verdict):
+EXPECTED = {"conjecture": "guarded", "refuted": "refuted", "step": "refuted", "cited": "cited"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_expects_one_verdict(kind):
     verdicts = ("holds", "guarded", "refuted", "failed", "undecided", "cited")
     rows = [Row(id="t.a", title="A", kind=kind, verdict=each) for each in verdicts]
-    assert [row.verdict for row in rows if row.expected] == [verdict]
+    assert [row.verdict for row in rows if row.expected] == [EXPECTED.get(kind, "holds")]
 
 
 def test_fields_of_a_future_version_are_ignored(written):
@@ -116,30 +107,6 @@ def test_fields_of_a_future_version_are_ignored(written):
         data["claims"][1]["mutants"]["slow"] = 0
 
     assert read_ledger(written(change)).rows[1] == ROW
-
-
-def test_a_ledger_from_before_experiments_is_read(written):
-    def change(data):
-        for row in data["claims"]:
-            del row["recorded"], row["remade"]
-
-    assert read_ledger(written(change)).rows[1] == replace(ROW, recorded=None, remade=None)
-
-
-def set_schema(data):
-    data["schema"] = 1
-
-
-def drop_verdict(data):
-    del data["claims"][0]["verdict"]
-
-
-def invent_verdict(data):
-    data["claims"][0]["verdict"] = "genuine"
-
-
-def flatten_counts(data):
-    data["claims"][0]["swept"] = 512
 
 
 def of_the_row(**values):
@@ -160,13 +127,18 @@ ERRATUM = {"printed": "2 L", "right": "L", "survives": "all", "weight": "misprin
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (set_schema, r"a ledger of schema 1, and this version of rankcheck reads schema 3; write"),
-        (drop_verdict, "not a whole ledger of schema 3: claims\\[0\\]: verdict is missing"),
-        (invent_verdict, r"claims\[0\]: verdict is 'genuine'; it is one of holds, refuted,"),
         (
-            flatten_counts,
-            "not a whole ledger of schema 3: claims\\[0\\]: swept is 512; it is an object",
+            lambda data: data.update(schema=1),
+            "a ledger of schema 1, .* reads schema 3; write",
         ),
+        (
+            lambda data: data["claims"][1].pop("verdict"),
+            r"not a whole ledger of schema 3: claims\[1\]: verdict is missing",
+        ),
+        (lambda data: data["claims"][0].pop("drawn"), r"claims\[0\]: drawn is missing"),
+        (of_the_row(verdict="genuine"), r"verdict is 'genuine'; it is one of holds, refuted,"),
+        (of_the_row(swept=512), r"claims\[1\]: swept is 512; it is an object"),
+        (of_the_relation(kind="gt"), r"relations\[0\].kind is 'gt'; it is one of leq, lt"),
         (of_the_row(reference={"key": "rank"}), r"claims\[1\]: reference.where is missing"),
         (of_the_row(reference={"key": "", "where": "p"}), r"claims\[1\]: reference: .* empty part"),
         (of_the_row(errata=[{"weight": "step"}]), r"errata\[0\].printed is missing"),

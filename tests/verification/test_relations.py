@@ -14,10 +14,6 @@ from rankcheck.hunt import hunt
 from rankcheck.report.tex import paragraph
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.ledger import Row
-from rankcheck.verification.profiles import Profile, Settings
-
-SMALL = Profile("small", drawn=10, batches=8, size=64, single=12)
-NAN = float("nan")
 
 
 def counts(x):
@@ -52,18 +48,18 @@ FALSE = {
 
 
 @pytest.mark.parametrize("name", TRUE)
-def test_what_is_true_is_guarded(declare, scalars, tmp_path, name):
+def test_what_is_true_is_guarded(declare, scalars, verify, tmp_path, name):
     claim = declare(TRUE[name], scalars(), kind="conjecture")
-    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    row = verify(claim)
     assert (row.verdict, row.messages) == ("guarded", ())
     found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
     assert found.verdict == "survived", found.message
 
 
 @pytest.mark.parametrize("name", FALSE)
-def test_what_is_false_is_refuted_and_replayed(declare, scalars, tmp_path, name):
+def test_what_is_false_is_refuted_and_replayed(declare, scalars, verify, tmp_path, name):
     claim = declare(FALSE[name], scalars(), kind="conjecture")
-    row = verify_claim(claim, Settings(SMALL, folder=tmp_path / "verified"))
+    row = verify(claim)
     assert row.verdict == "refuted", row.messages
     found = hunt(claim, None, rounds=3, workers=1, folder=tmp_path / "hunted")
     assert found.verdict == "refuted", found.message
@@ -71,26 +67,26 @@ def test_what_is_false_is_refuted_and_replayed(declare, scalars, tmp_path, name)
         assert replay(path, claim=claim).refuted
 
 
-def test_equal_irrational_sides_are_neither_proved_nor_excused(declare, scalars, tmp_path):
+def test_equal_irrational_sides_are_neither_proved_nor_excused(declare, scalars, verify):
     def root(x):
         y = 2 + x * x
         return lt(y.sqrt() * (y + 1).sqrt(), (y * (y + 1)).sqrt())
 
     claim = declare(root, scalars(), kind="conjecture")
-    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    row = verify(claim)
     assert row.verdict == "undecided"
     assert " >= rhs " in row.messages[0]
 
 
 @pytest.fixture
-def gap(declare, scalars, tmp_path):
+def gap(declare, scalars, verify, tmp_path):
     """A refuted disjunction: its claim, its row, and the path of its certificate."""
 
     def body(x):
         return any_of(leq(x, 1, label="small"), leq(-x * 3 / 2, -3), label="either")
 
     claim = declare(body, scalars(), kind="conjecture")
-    row = verify_claim(claim, Settings(SMALL, folder=tmp_path, shrink=5.0))
+    row = verify(claim)
     return claim, row, tmp_path / "t.made-up.json"
 
 
@@ -135,9 +131,9 @@ def test_a_changed_disjunction_is_not_believed(gap, change, said):
         replay(path, claim=claim)
 
 
-def test_equal_sides_are_told_without_a_difference(declare, scalars, tmp_path):
+def test_equal_sides_are_told_without_a_difference(declare, scalars, verify, tmp_path):
     claim = declare(FALSE["strict, and equal"], scalars(), kind="conjecture")
-    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    row = verify(claim)
     assert row.messages[0].startswith("t.made-up is false: lhs 0 >= rhs 0 (certified")
     assert "at worst" not in row.messages[0]
     text = paragraph(certificates.read(tmp_path / "t.made-up.json"))
@@ -164,9 +160,11 @@ HONEST = {
 
 @pytest.mark.parametrize("name", WIDE)
 @pytest.mark.parametrize("no_ball", [None, "for a test"])
-def test_a_tolerance_that_hides_the_sides_is_said(declare, scalars, tmp_path, name, no_ball):
+def test_a_tolerance_that_hides_the_sides_is_said(
+    declare, scalars, verify, tmp_path, name, no_ball
+):
     claim = declare(WIDE[name], scalars(), kind="conjecture", no_ball=no_ball)
-    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    row = verify(claim)
     assert row.verdict == "failed"
     [message] = row.messages
     which = "relation 2" if name == "one of two" else "relation 1"
@@ -177,14 +175,14 @@ def test_a_tolerance_that_hides_the_sides_is_said(declare, scalars, tmp_path, na
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_an_honest_tolerance_is_none_of_these(declare, scalars, tmp_path, name):
+def test_an_honest_tolerance_is_none_of_these(declare, scalars, verify, name):
     no_ball = "for a test" if "without balls" in name else None
     claim = declare(HONEST[name], scalars(), kind="conjecture", no_ball=no_ball)
-    row = verify_claim(claim, Settings(SMALL, folder=tmp_path))
+    row = verify(claim)
     assert (row.verdict, row.messages) == ("guarded", ())
 
 
-def test_asking_for_the_truth_of_a_relation_is_a_malformed_claim(declare, scalars, tmp_path):
+def test_asking_for_the_truth_of_a_relation_is_a_malformed_claim(declare, scalars):
     def body(x):
         both = leq(x, 0), leq(-x, 0)
         return both[0] or both[1]  # type: ignore[unreachable]
@@ -195,8 +193,8 @@ def test_asking_for_the_truth_of_a_relation_is_a_malformed_claim(declare, scalar
             start()
 
 
-@pytest.mark.parametrize("condition", [lambda x: x * NAN, lambda x: x.abs()])
-def test_a_condition_of_numbers_is_refused(declare, scalars, tmp_path, condition):
+@pytest.mark.parametrize("condition", [lambda x: x * float("nan"), lambda x: x.abs()])
+def test_a_condition_of_numbers_is_refused(declare, scalars, verify, condition):
     claim = declare(lambda x: leq(x, -9, where=condition(x)), scalars(), kind="conjecture")
     with pytest.raises(TypeError, match=r"where= received numbers \(torch\.float64\); a condition"):
-        verify_claim(claim, Settings(SMALL, folder=tmp_path))
+        verify(claim)

@@ -9,9 +9,8 @@ from rankcheck import eq, leq
 from rankcheck.instances.source import instances
 from rankcheck.terminal import table
 from rankcheck.verification import stages
-from rankcheck.verification.check import verify_claim
 from rankcheck.verification.ledger import Row, Scope
-from rankcheck.verification.profiles import PROFILES, Settings
+from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.scope import enumerate_scope, scope_of, wide
 from rankcheck.verification.tally import Tally
 
@@ -64,9 +63,9 @@ def test_the_first_violation_is_the_smallest(declare):
     assert found.record.tensors[0].tolist() == [1, 1]
 
 
-def test_the_message_says_that_nothing_smaller_violates(declare, tmp_path):
+def test_the_message_says_that_nothing_smaller_violates(declare, verify):
     claim = declare(product, lists())
-    row = verify_claim(claim, Settings(QUICK, folder=tmp_path))
+    row = verify(claim)
     assert row.verdict == "refuted"
     assert "x = [1]" in row.messages[0]
     assert row.messages[0].endswith(
@@ -74,7 +73,7 @@ def test_the_message_says_that_nothing_smaller_violates(declare, tmp_path):
     )
 
 
-def test_what_only_the_scope_finds_is_found(declare, tmp_path, monkeypatch):
+def test_what_only_the_scope_finds_is_found(declare, verify, monkeypatch):
     """A claim that is false on one instance in 3⁵, which neither sweeps nor draws see here."""
     monkeypatch.setattr(stages, "sweep", lambda *arguments, **options: None)
     monkeypatch.setattr(stages, "draw", lambda *arguments, **options: None)
@@ -87,7 +86,7 @@ def test_what_only_the_scope_finds_is_found(declare, tmp_path, monkeypatch):
     def five(source):
         return source.tensor(5)
 
-    row = verify_claim(declare(body, five()), Settings(QUICK, folder=tmp_path))
+    row = verify(declare(body, five()))
     assert row.verdict == "refuted"
     assert row.scope.instances == 3**5
 
@@ -123,9 +122,9 @@ def test_a_body_without_a_batch_axis_gets_few_instances_one_by_one(declare):
     assert all(len(shape) == 1 for shape in seen)
 
 
-def test_the_ledger_says_what_was_enumerated(declare, tmp_path):
+def test_the_ledger_says_what_was_enumerated(declare, verify):
     claim = declare(lambda x: eq(x.sum(-1), x.flip(-1).sum(-1)), lists())
-    row = verify_claim(claim, Settings(QUICK, folder=tmp_path))
+    row = verify(claim)
     assert row.scope.text == "all 120 instances of up to 5 entries from {-1, 0, 1}"
     assert (row.scope.entries, row.scope.shapes, row.scope.complete) == (5, 4, True)
     assert Row.from_json(row.to_json()).scope == row.scope

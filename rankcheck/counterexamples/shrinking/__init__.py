@@ -9,7 +9,6 @@ May import: `judge`, `rounding` and `instance` of `counterexamples`, and what is
 from __future__ import annotations
 
 from rankcheck.counterexamples.shrinking.handover import HandoverError, Shrunk
-from rankcheck.counterexamples.shrinking.records import shrink_record
-from rankcheck.counterexamples.shrinking.violations import BUDGET, shrink_violation
+from rankcheck.counterexamples.shrinking.violations import BUDGET, shrink_record, shrink_violation
 
 __all__ = ["BUDGET", "HandoverError", "Shrunk", "shrink_record", "shrink_violation"]

@@ -12,11 +12,11 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any
 
 import torch
 
-from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.instances.record import Integer, Record
 from rankcheck.instances.source import Instances, Rejected, Source
 
@@ -111,13 +111,13 @@ def size(record: Record) -> tuple[int, int, int]:
 
 
 def crop(
-    family: Instances, record: Record, interesting: Callable[[Record], bool], clock: Clock
+    family: Instances, record: Record, interesting: Callable[[Record], bool], until: float
 ) -> Record:
     """Lower the integers of a record as long as it stays interesting."""
-    cropper = _Cropper(family, interesting, clock)
+    cropper = _Cropper(family, interesting, until)
     current = cropper.first(record, _capped(record)) or record
     place = 0
-    while place < len(current.integers) and not clock.over():
+    while place < len(current.integers) and monotonic() < until:
         lower = cropper.first(current, cropper.lowered(current, place))
         if lower is None:
             place += 1
@@ -130,13 +130,13 @@ def crop(
 class _Cropper:
     family: Instances
     interesting: Callable[[Record], bool]
-    clock: Clock
+    until: float
 
     def first(self, record: Record, edits: Iterable[Edit]) -> Record | None:
         """The first edit that makes the record smaller and stays interesting."""
         seen = {_key(record)}
         for edit in edits:
-            if self.clock.over():
+            if monotonic() >= self.until:
                 return None
             cropped = self.run(edit)
             if cropped is None or size(cropped.record) >= size(record):

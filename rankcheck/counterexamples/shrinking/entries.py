@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from time import monotonic
 
 import torch
 
-from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.instances.record import Entries, Record
 
 #: Entries are rounded to these numbers of fractional bits, in this order.
@@ -43,9 +43,9 @@ def fractional_bits(values: torch.Tensor) -> torch.Tensor:
     return torch.where(integers == 0, 0.0, bits)
 
 
-def simplify_entries(record: Record, interesting: Callable[[Record], bool], clock: Clock) -> Record:
+def simplify_entries(record: Record, interesting: Callable[[Record], bool], until: float) -> Record:
     """An interesting record with simpler entries; the record itself if no step succeeds."""
-    work = _Work(record, interesting, clock)
+    work = _Work(record, interesting, until)
     work.all_tensors()
     for place in range(len(work.entries)):
         work.whole_tensor(place)
@@ -62,7 +62,7 @@ class _Work:
 
     record: Record
     interesting: Callable[[Record], bool]
-    clock: Clock
+    until: float
 
     @property
     def entries(self) -> list[Entries]:
@@ -70,7 +70,7 @@ class _Work:
 
     def accept(self, changed: dict[int, torch.Tensor]) -> bool:
         """Clamp the changed tensors; take them if they are simpler and stay interesting."""
-        if self.clock.over():
+        if monotonic() >= self.until:
             return False
         entries = self.entries
         for place, values in changed.items():
@@ -106,7 +106,7 @@ class _Work:
                 changed.select(axis, index).zero_()
                 self.accept({place: changed})
         length = int((self.entries[place].values != 0).sum())
-        while length >= 1 and not self.clock.over():
+        while length >= 1 and monotonic() < self.until:
             left = self.entries[place].values.reshape(-1).nonzero().reshape(-1)
             for block in left.split(length):
                 changed = self.entries[place].values.clone()
@@ -125,7 +125,7 @@ class _Work:
             for value in candidates[order][costs(candidates)[order] < dearer].tolist():
                 changed = self.entries[place].values.clone()
                 changed.view(-1)[index] = value
-                if self.accept({place: changed}) or self.clock.over():
+                if self.accept({place: changed}) or monotonic() >= self.until:
                     break
 
 

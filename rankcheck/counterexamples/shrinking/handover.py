@@ -13,6 +13,7 @@ import contextlib
 import unittest
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 import torch
@@ -22,7 +23,6 @@ from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.errors import HypothesisException
 from hypothesis.internal.conjecture.engine import BUFFER_SIZE
 
-from rankcheck.counterexamples.shrinking.clock import Clock
 from rankcheck.counterexamples.shrinking.cropping import size
 from rankcheck.counterexamples.shrinking.entries import cost
 from rankcheck.instances.observed import find_named
@@ -55,7 +55,7 @@ def shrink_with_hypothesis(
     family: Instances,
     record: Record,
     interesting: Callable[[Record], bool],
-    clock: Clock,
+    until: float,
     name: str = "shrinking",
 ) -> Shrunk:
     """The simplest interesting record that Hypothesis finds from an interesting one.
@@ -68,7 +68,7 @@ def shrink_with_hypothesis(
     """
     if (why := refusal(record)) is not None:
         return Shrunk(record, why)
-    trial = _Trial(record, interesting, clock)
+    trial = _Trial(record, interesting, until)
     database = InMemoryExampleDatabase()
     # Choices that are saved under the key itself are replayed, but not shrunk.
     database.save(_KEY + b".secondary", choices_to_bytes(choices(record)))
@@ -106,12 +106,12 @@ def refusal(record: Record) -> str | None:
 class _Trial:
     """The predicate that Hypothesis calls; keeps the simplest record for which it was true."""
 
-    def __init__(self, record: Record, interesting: Callable[[Record], bool], clock: Clock) -> None:
+    def __init__(self, record: Record, interesting: Callable[[Record], bool], until: float) -> None:
         self.best = record
         self.replayed = False
         self.first = "nothing"
         self._interesting = interesting
-        self._clock = clock
+        self._until = until
         self._complexity = complexity(record)
         self._start = choices(record)
 
@@ -132,7 +132,7 @@ class _Trial:
 
     def go_on(self) -> None:
         """Leave Hypothesis if the time is up. Called in every attempt, also in incomplete ones."""
-        if self.replayed and self._clock.over():
+        if self.replayed and monotonic() >= self._until:
             raise _Stop
 
 
