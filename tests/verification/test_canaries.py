@@ -33,23 +33,19 @@ def test_all_come_out_as_they_have_to():
     assert len({canary.name for canary in canaries.CANARIES}) == len(canaries.CANARIES) >= 12
 
 
+def replacing(place, name, value):
+    return lambda patch: patch.setattr(place, name, value)
+
+
 def judged_as(change):
-    """Replace the judge wherever it was imported."""
-
-    def planted(patch):
-        patch.setattr(instance, "judge", lambda *a, **k: change(judge(*a, **k)))
-
-    return planted
+    """Replace the judge where instances take it from."""
+    return replacing(instance, "judge", lambda *a, **k: change(judge(*a, **k)))
 
 
 def nothing_is_violated(patch):
     patch.setattr(Relation, "violated", lambda self: torch.zeros_like(self.asserted))
     for module in (search, scope):
         patch.setattr(module, "excess", lambda relations, batch, **_: torch.full(batch, -torch.inf))
-
-
-def tolerance_too_wide(patch):
-    patch.setattr(tolerances, "SAFETY", 4e3)
 
 
 def nothing_is_asserted(patch):
@@ -62,28 +58,7 @@ def nothing_is_asserted(patch):
     patch.setattr(Relation, "asserted", property(asserted))
 
 
-def where_is_ignored(patch):
-    patch.setattr(Relation, "asserted", property(lambda self: torch.ones_like(self.lhs) > 0))
-
-
-def nothing_is_drawn(patch):
-    patch.setattr(stages, "draw", lambda *a, **k: None)
-
-
-def batches_are_not_checked(patch):
-    patch.setattr(check, "check_batching", lambda *a: None)
-
-
-def mutants_all_die(patch):
-    patch.setattr(check, "check_mutants", lambda *a: (Mutants(1, 1), {}))
-
-
-def controls_all_break(patch):
-    patch.setattr(controls, "check_control", lambda *a: controls.Control(True))
-
-
-def rejections_are_ignored(patch):
-    patch.setattr(Source, "require", lambda self, condition, why: None)
+controls_all_break = replacing(controls, "check_control", lambda *a: controls.Control(True))
 
 
 def everything_is_rejected(patch):
@@ -93,29 +68,9 @@ def everything_is_rejected(patch):
     patch.setattr(Source, "require", require)
 
 
-def certificates_are_not_replayed(patch):
-    patch.setattr(check, "replay", lambda *a, **k: type("R", (), {"changed": False}))
-
-
-def what_is_raised_is_forgotten(patch):
-    patch.setattr(stages.Search, "raised", property(lambda self: []))
-
-
 def every_search_holds(patch):
-    patch.setattr(
-        check,
-        "_searched",
-        lambda claim, settings, advance: replace(
-            real_searched(claim, settings, advance), verdict="holds"
-        ),
-    )
-
-
-real_searched = check._searched
-
-
-def balls_without_exponential(patch):
-    patch.setattr(BallArray, "exp", lambda self: 1 + self)
+    real = check._searched
+    patch.setattr(check, "_searched", lambda *a: replace(real(*a), verdict="holds"))
 
 
 ENGINES = {
@@ -127,19 +82,23 @@ ENGINES = {
         lambda found: replace(found, finding="refuted") if found.finding == "satisfied" else found
     ),
     "nothing is violated": nothing_is_violated,
-    "a tolerance of 1e-10": tolerance_too_wide,
+    "a tolerance of 1e-10": replacing(tolerances, "SAFETY", 4e3),
     "where is never true": nothing_is_asserted,
-    "where is ignored": where_is_ignored,
-    "nothing is drawn": nothing_is_drawn,
-    "batches are not checked": batches_are_not_checked,
-    "mutants all die": mutants_all_die,
+    "where is ignored": replacing(
+        Relation, "asserted", property(lambda self: torch.ones_like(self.lhs) > 0)
+    ),
+    "nothing is drawn": replacing(stages, "draw", lambda *a, **k: None),
+    "batches are not checked": replacing(check, "check_batching", lambda *a: None),
+    "mutants all die": replacing(check, "check_mutants", lambda *a: (Mutants(1, 1), {})),
     "controls all break": controls_all_break,
-    "rejections are ignored": rejections_are_ignored,
+    "rejections are ignored": replacing(Source, "require", lambda self, condition, why: None),
     "everything is rejected": everything_is_rejected,
-    "certificates are not replayed": certificates_are_not_replayed,
-    "what is raised is forgotten": what_is_raised_is_forgotten,
+    "certificates are not replayed": replacing(
+        check, "replay", lambda *a, **k: type("R", (), {"changed": False})
+    ),
+    "what is raised is forgotten": replacing(stages.Search, "raised", property(lambda self: [])),
     "every search holds": every_search_holds,
-    "balls with a wrong exponential": balls_without_exponential,
+    "balls with a wrong exponential": replacing(BallArray, "exp", lambda self: 1 + self),
 }
 
 
