@@ -193,10 +193,7 @@ def test_rounding_kills_no_mutant(declare, scalars):
 
 
 def test_integers_are_swept_exactly(declare, lists):
-    def body(x):
-        return leq((x != 0).sum(-1), torch.tensor(x.shape[-1]))
-
-    found, tally = swept(declare(body, lists()))
+    found, tally = swept(declare(lambda x: leq((x != 0).sum(-1), x.shape[-1]), lists()))
     assert found is None
     assert (tally.relations[0].ratio, tally.relations[0].killed) == (1.0, True)
     strict = declare(lambda x: leq((x != 0).sum(-1), x.shape[-1] - 1), lists(size=(2, 4)))
@@ -205,35 +202,29 @@ def test_integers_are_swept_exactly(declare, lists):
     assert found.judgement.excess == 1
 
 
-def seen_by(declare, numbers, run):
-    """What the body of a claim receives while something runs."""
-    seen = []
-
-    def body(x):
-        seen.append(x.detach().clone())
-        return leq(x * x, 64.5)
-
-    run(declare(body, numbers()))
-    return [x.reshape(-1).tolist() for x in seen]
+RUNS = {
+    "draw": lambda claim, seed: draw(claim, claim.instances, 20, seed, Tally()),
+    "sweep": lambda claim, seed: sweep(claim, claim.instances, SMALL, seed, Tally()),
+    "controls": lambda claim, seed: search(claim, Settings(SMALL, seed), control=True),
+}
 
 
-@pytest.mark.parametrize("how", ["draw", "sweep", "controls"])
-def test_the_seed_decides_what_is_seen(declare, scalars, how):
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
+def test_the_seed_decides_what_is_seen(declare, scalars, run):
     """The same seed shows a claim the same instances, another seed others."""
 
-    def run(seed):
-        def with_seed(claim):
-            if how == "draw":
-                draw(claim, claim.instances, 20, seed, Tally())
-            elif how == "sweep":
-                sweep(claim, claim.instances, SMALL, seed, Tally())
-            else:
-                search(claim, Settings(SMALL, seed), control=True)
+    def seen(seed):
+        values = []
 
-        return seen_by(declare, scalars, with_seed)
+        def body(x):
+            values.append(x.detach().clone())
+            return leq(x * x, 64.5)
 
-    assert run(0) == run(0)
-    assert run(0) != run(1)
+        run(declare(body, scalars()), seed)
+        return [x.reshape(-1).tolist() for x in values]
+
+    assert seen(0) == seen(0)
+    assert seen(0) != seen(1)
 
 
 @pytest.mark.slow
