@@ -12,7 +12,7 @@ from rankcheck.claims.registry import Malformed
 from rankcheck.errors import ClaimFalse, InstallationError
 from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.pytest_plugin.options import Options
-from rankcheck.pytest_plugin.properties import CLAIM, VERDICT, put, said_of
+from rankcheck.pytest_plugin.properties import CLAIM, VERDICT, properties_of, put
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import stopped_by
 
@@ -36,7 +36,7 @@ class ClaimItem(pytest.Item):
         super().__init__(**kwargs)
         self.claim = claim
         self.row: Row | None = None
-        put(self.user_properties, said_of(claim))
+        put(self.user_properties, properties_of(claim))
         for marked in (claim.body, claim):
             self.own_markers.extend(getattr(marked, "pytestmark", []))
         self.keywords.update({mark.name: mark for mark in self.own_markers})
@@ -80,8 +80,7 @@ class ClaimItem(pytest.Item):
         from rankcheck.hunt.run import hunt
 
         settings = self.config.stash[OPTIONS].settings
-        found = hunt(self.claim, seconds, settings.seed, folder=settings.folder)
-        return row_of(found, known)
+        return row_of(hunt(self.claim, seconds, settings.seed, folder=settings.folder), known)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """For a claim that is not as expected: the message and its place, no traceback."""

@@ -14,7 +14,7 @@ import pytest
 
 from rankcheck.pytest_plugin.item import ClaimItem
 from rankcheck.pytest_plugin.options import Options
-from rankcheck.pytest_plugin.properties import CLAIM, put, said_of
+from rankcheck.pytest_plugin.properties import CLAIM, properties_of, put
 from rankcheck.terminal import table
 from rankcheck.terminal.github import Annotation, add_summary, summary
 from rankcheck.verification.ledger import Ledger, LedgerError, Row
@@ -48,7 +48,7 @@ class LedgerHooks:
             return (yield)
         row = _row(item, call)
         if row is not None:
-            put(item.user_properties, said_of(item.claim, row))
+            put(item.user_properties, properties_of(item.claim, row))
         report = yield
         if row is not None:
             setattr(report, _ROW, json.dumps(row.to_json()))

@@ -1,4 +1,4 @@
-"""What a report of a claim says of it: properties for JUnit files and other plugins."""
+"""The properties of a claim in the report of its test, for JUnit files and other plugins."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from rankcheck.verification.ledger import Row
 if TYPE_CHECKING:
     from rankcheck.claims.claim import Claim
 
-__all__ = ["CLAIM", "PREFIX", "VERDICT", "put", "said_of"]
+__all__ = ["CLAIM", "PREFIX", "VERDICT", "properties_of", "put"]
 
 #: All properties begin so.
 PREFIX = "rankcheck."
 CLAIM, VERDICT = f"{PREFIX}claim", f"{PREFIX}verdict"
 
 
-def said_of(claim: Claim, row: Row | None = None) -> list[tuple[str, object]]:
+def properties_of(claim: Claim, row: Row | None = None) -> list[tuple[str, object]]:
     """The properties of a claim, as texts by name; without a row, its id alone.
 
     A figure that the claim does not have is left out.

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from rankcheck.report.figures import power_of_ten
+
 __all__ = ["Axis", "steps", "thinned"]
 
 Scale = Literal["linear", "log"]
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def steps(low: float, high: float, count: int = 6) -> list[float]:
@@ -43,12 +43,12 @@ def thinned(
     """
     apart = wide if gap is None else gap
     for k in range(1, len(texts)):
-        kept = list(texts[::k])
+        some = list(texts[::k])
         if all(
             abs(v - u) >= wide * (len(a) + len(b)) / 2 + apart - 1e-9
-            for (u, a), (v, b) in pairwise(kept)
+            for (u, a), (v, b) in pairwise(some)
         ):
-            return kept
+            return some
     return list(texts[:1])
 
 
@@ -110,4 +110,4 @@ def _power(n: int) -> float:
 
 
 def _power_text(n: int) -> str:
-    return f"{_power(n):g}" if -2 <= n <= 3 else "10" + str(n).translate(_RAISED)
+    return f"{_power(n):g}" if -2 <= n <= 3 else power_of_ten(n)

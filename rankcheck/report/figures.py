@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["figure"]
+__all__ = ["figure", "power_of_ten"]
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def figure(value: float | None, digits: int = 4) -> str:
     """A number with so many digits; empty if there is none.
 
-    >>> figure(2.00012), figure(12345.6), figure(1.5e-7, 2), figure(0.0), figure(-3.0), figure(None)
-    ('2', '12346', '1.5·10⁻⁷', '0', '−3', '')
+    >>> figure(2.00012), figure(12345.6), figure(999.96), figure(0.0), figure(-3.0), figure(None)
+    ('2', '12346', '1000', '0', '−3', '')
+    >>> figure(1.5e-7, 2), figure(3e8), figure(math.inf)
+    ('1.5·10⁻⁷', '3·10⁸', 'inf')
     """
     if value is None:
         return ""
@@ -22,5 +26,13 @@ def figure(value: float | None, digits: int = 4) -> str:
         return text.replace("-", "−")
     mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{mantissa}·10{raised}".replace("-", "−")
+    return f"{mantissa}·{power_of_ten(int(exponent))}".replace("-", "−")
+
+
+def power_of_ten(n: int) -> str:
+    """10^n as a text.
+
+    >>> power_of_ten(-16)
+    '10⁻¹⁶'
+    """
+    return f"10{str(n).translate(_RAISED)}"

@@ -121,15 +121,6 @@ def test_text_is_shown_as_it_is_written(extension, text, shown):
     assert html.unescape(re.sub(r"<[^>]+>", "", page)).strip() == shown
 
 
-def test_files_change_only_if_they_must(extension, tmp_path):
-    write = extension("written").write
-    write(tmp_path / "made", {"a.md": "1", "b.md": "2"})
-    before = (tmp_path / "made" / "a.md").stat().st_mtime_ns
-    write(tmp_path / "made", {"a.md": "1", "c.md": "3"})
-    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["a.md", "c.md"]
-    assert (tmp_path / "made" / "a.md").stat().st_mtime_ns == before
-
-
 def test_formulas_are_mathml(extension):
     mathml = extension("mathml").mathml
     assert mathml(r"\frac12 \tag{4}", display=True).count("<mfrac>") == 1

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -48,6 +49,24 @@ def broken(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", PAGES, ids=shown)
 def test_relative_links(path):
     assert broken(path) == []
+
+
+FIGURES = [
+    path for folder in ("", "experiments", "theory") for path in (DOCS / folder).glob("*.svg")
+]
+
+
+@pytest.mark.parametrize("path", sorted(FIGURES), ids=lambda path: path.name)
+def test_a_figure_is_small_shown_and_asks_for_nothing(path):
+    text = path.read_text("utf-8")
+    assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(text.encode()) < 80_000
+    assert not re.findall(r"<script|@import|url\((?!#)", text)
+    assert not re.findall(r"""(?:href|src)=["'](?!#|data:)""", text)
+    shown = {
+        (page.parent / link).resolve() for page in PAGES for link in links(page.read_text("utf-8"))
+    }
+    assert path in shown
 
 
 def test_links_that_lead_nowhere(tmp_path):

@@ -96,20 +96,6 @@ def test_the_counterexample_is_that_of_the_certificate(made, entries):
     assert f"rankcheck replay {path.relative_to(ROOT).as_posix()} " in said
 
 
-@pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.name)
-def test_a_picture_is_small_and_asks_for_nothing(path):
-    text = path.read_text("utf-8")
-    assert len(text.encode()) < 40_000
-    assert ElementTree.fromstring(text).tag.endswith("svg")
-    names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}
-    names |= {"http://www.w3.org/1998/Math/MathML", "https://www.textualize.io"}
-    assert set(re.findall(r"[a-z]+://[^\s\"'<>)]+", text)) <= names
-    assert "<script" not in text
-    assert "@import" not in text
-    assert set(re.findall(r"url\(([^)])", text)) <= {"#"}
-    assert f"docs/{path.name}" in (ROOT / "README.md").read_text("utf-8")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed; .ci/browser installs it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])

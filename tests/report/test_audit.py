@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import replace
 
@@ -11,15 +10,12 @@ import pytest
 from rankcheck.audit.result import Balanced, BoundByRank, Quantiles
 from rankcheck.report import audit_page
 from rankcheck.report.charts.audit import pictures
-from rankcheck.report.figures import figure
 from rankcheck.report.notebook import html
 
 from .audits import DEPTH, made_up, odd, spectrum, without_data
 from .charts.conftest import parse
 from .conftest import MARKUP
 from .test_page import Page, words
-
-NAMES = ["spectra", "representations", "costs", "excess", "jacobians", "ranks"]
 
 
 def test_what_a_page_says():
@@ -97,26 +93,6 @@ def test_a_notebook_shows_the_same():
 @pytest.fixture(scope="module")
 def drawn():
     return {one.name: one for one in pictures(made_up())}
-
-
-def test_the_pictures(drawn):
-    assert list(drawn) == NAMES
-    assert [one.name for one in pictures(without_data())] == ["spectra", "costs"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_picture_is_well_formed_and_inside(drawn, name):
-    one = drawn[name]
-    drawing = parse(one.svg)
-    _, _, width, height = map(float, drawing.root.get("viewBox").split())
-    assert one.caption.count("$") % 2 == 0
-    for _, x, y in drawing.texts():
-        assert -1 <= x <= width
-        assert 0 <= y <= height
-    for path in drawing.all("path", "line") + drawing.all("path", "dots"):
-        for x, y in drawing.points(path):
-            assert 0 <= x <= width
-            assert 0 <= y <= height
 
 
 def test_the_spectra_are_those_of_the_layers(drawn):
@@ -205,21 +181,3 @@ def test_dots_that_lie_on_one_another_are_drawn_once():
     (path,) = parse(picture.svg).all("path", "spot", "s2")
     heights = {y for _, y in parse(picture.svg).points(path)}
     assert 1 < len(heights) < 400
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "text"),
-    [
-        (None, 4, ""),
-        (0.0, 4, "0"),
-        (-2.5, 4, "−2.5"),
-        (2.00012, 4, "2"),
-        (12345.6, 4, "12346"),
-        (999.96, 4, "1000"),
-        (1.5e-7, 2, "1.5·10⁻⁷"),
-        (3e8, 4, "3·10⁸"),
-        (math.inf, 4, "inf"),
-    ],
-)
-def test_figures(value, digits, text):
-    assert figure(value, digits) == text

@@ -51,14 +51,6 @@ def test_github_reads_what_was_said(message, name):
     }
 
 
-def test_known_letters():
-    """The example of docs: 100 %, two lines, a colon and a comma in a name."""
-    one = Annotation("warning", "t.a", "undecided", "100%\nlhs::rhs, x", Path("/a:b,c%.py"), 3)
-    assert str(one) == (
-        "::warning file=/a%3Ab%2Cc%25.py,line=3,title=t.a%3A undecided::100%25%0Alhs::rhs, x"
-    )
-
-
 def test_a_row_as_expected_is_not_annotated(row):
     rows = [
         row(1, kind="bound", verdict="holds"),

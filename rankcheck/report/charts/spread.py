@@ -11,6 +11,8 @@ __all__ = ["has_spread", "spread"]
 
 #: A bar of one instance begins here, so that it has a height on the logarithmic axis.
 BELOW_ONE = 0.5
+_RATIOS = {0.0: "0", 0.5: "½", 1.0: "1"}
+_DECADES = {0.5 - DECADES: "0", -10.0: "10⁻¹⁰", 0.0: "1"}
 
 
 def has_spread(facts: RelationFacts) -> bool:
@@ -33,20 +35,20 @@ def spread(facts: RelationFacts) -> Picture:
     total = sum(counts)
     most = max(counts, default=0)
     if bound:
-        title, x = "Ratios of a bound", Axis(0, 1.03, ticks=_ratios())
+        title, x = "Ratios of a bound", Axis(0, 1.03, ticks=_RATIOS)
         edges = [part / max(len(counts), 1) for part in range(len(counts) + 1)]
     else:
-        title, x = "Deviations of an identity", Axis(-DECADES, 0, ticks=_decades())
+        title, x = "Deviations of an identity", Axis(-DECADES, 0, ticks=_DECADES)
         edges = [float(decade) for decade in range(-len(counts), 1)]
     if facts.label:
         title += f", {facts.label}"
     y = Axis(BELOW_ONE, max(10.0, 1.2 * most), "", "log", count=3)
-    said = f"{total} instances" if total else "no instance"
-    chart = Chart(title, said, x, y, width=320, height=120, right=8, small=True)
+    instances = f"{total} instances" if total else "no instance"
+    chart = Chart(title, instances, x, y, width=320, height=120, right=8, small=True)
     if total:
         chart.bars(edges, counts)
     else:
-        chart.label((x.low + (x.high - x.low) / 2, 2.0), said, anchor="middle")
+        chart.label((x.low + (x.high - x.low) / 2, 2.0), instances, anchor="middle")
     if bound:
         chart.rule(x=1.0, series=2)
         caption = (
@@ -55,11 +57,3 @@ def spread(facts: RelationFacts) -> Picture:
     else:
         caption = "How often the sides differed by how much, relative to them, in powers of ten."
     return Picture("spread", title, caption, chart.svg)
-
-
-def _ratios() -> dict[float, str]:
-    return {0.0: "0", 0.5: "½", 1.0: "1"}
-
-
-def _decades() -> dict[float, str]:
-    return {0.5 - DECADES: "0", -10.0: "10⁻¹⁰", 0.0: "1"}

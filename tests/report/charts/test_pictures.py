@@ -9,9 +9,11 @@ import pytest
 
 from rankcheck.catalogue.collect import project
 from rankcheck.report.charts import has_spread, margin, pictures, spread
+from rankcheck.report.charts.audit import pictures as of_audit
 from rankcheck.report.charts.bounds import bounds
 from rankcheck.report.charts.graph import graph
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
+from tests.report.audits import made_up, without_data
 
 EVIL = '<script>alert("1")</script>&\x1b'
 
@@ -42,19 +44,22 @@ def drawn(entries):
         ],
     }
     counted = RelationFacts("part", spread=tuple(range(40)))
-    return [*pictures(ledger(*rows), entries), spread(counted), margin(hunted)]
+    of_ledger = pictures(ledger(*rows), entries)
+    return [*of_ledger, spread(counted), margin(hunted), *of_audit(made_up())]
 
 
-NAMES = ["bounds", "graph"]
+NAMES = ["bounds", "graph", "spread", "margin"]
+NAMES += ["spectra", "representations", "costs", "excess", "jacobians", "ranks"]
 
 
 def test_the_order_of_the_pictures(drawn):
-    assert [one.name for one in drawn] == [*NAMES, "spread", "margin"]
+    assert [one.name for one in drawn] == NAMES
+    assert [one.name for one in of_audit(without_data())] == ["spectra", "costs"]
 
 
-@pytest.mark.parametrize("place", range(len(NAMES) + 2), ids=[*NAMES, "spread", "margin"])
-def test_a_picture_is_well_formed_small_and_inside(drawn, read, place):
-    one = drawn[place]
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_is_well_formed_small_and_inside(drawn, read, name):
+    one = drawn[NAMES.index(name)]
     assert len(one.svg.encode()) < 40_000
     assert one.title
     assert 40 < len(one.caption) < 500
