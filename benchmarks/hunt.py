@@ -41,8 +41,9 @@ from rankcheck.hunt.arena import Arena, OutOfTime, Shape
 from rankcheck.hunt.margins import margins
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.strategies.evolve import evolve
+from rankcheck.instances.drivers import DrawSource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import DrawSource, Rejected, seed_of
+from rankcheck.instances.source import Rejected, seed_of
 from rankcheck.parallel.arithmetic import single_thread
 
 STATEMENTS = Path(__file__).with_name("statements")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.matrices import low_rank
-from rankcheck.instances.networks import clear_of_boundaries, network
+from rankcheck.instances.networks import network
 from rankcheck.instances.source import instances
 
 

@@ -2,12 +2,9 @@
 
 import torch
 
+from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.matrices import orthogonal, positive, semi_orthogonal
-from rankcheck.instances.networks import (
-    clear_of_boundaries,
-    networks_at_points,
-    slope,
-)
+from rankcheck.instances.networks import networks_at_points, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import Array, eye, singular_values
 from rankcheck.networks import Network

@@ -1,6 +1,7 @@
 """Networks with one input, one output and wide layers in between, for controls."""
 
-from rankcheck.instances.networks import clear_of_boundaries, network
+from rankcheck.instances.kinks import clear_of_boundaries
+from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 
 

@@ -5,7 +5,8 @@ import torch
 from rankcheck import eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import linear_cost
-from rankcheck.instances.networks import balanced_linear_networks, clear_of_boundaries, network
+from rankcheck.instances.kinks import clear_of_boundaries
+from rankcheck.instances.networks import balanced_linear_networks, network
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.balancing import balance_layers
 from rankcheck.networks.evaluation import leaky

@@ -13,8 +13,9 @@ from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs.corrections import excess, linear_cost
 from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
 from rankcheck.instances.cones import isometry_at, nonnegative_isometry
+from rankcheck.instances.kinks import CLEARANCE, clear_of_boundaries
 from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import CLEARANCE, clear_of_boundaries, network, slope
+from rankcheck.instances.networks import network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import power
 from rankcheck.scalars import scalar

@@ -9,8 +9,9 @@ import torch
 
 from rankcheck import Network, bound, leq, paper
 from rankcheck.costs.corrections import excess
+from rankcheck.instances.kinks import require_differentiable
 from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import require_differentiable, slope
+from rankcheck.instances.networks import slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye, frobenius_squared, log_pseudo_determinant, rank
 from rankcheck.scalars import scalar

@@ -6,8 +6,9 @@ import torch
 
 from rankcheck import Erratum, Need, Network, bound, leq, paper, step
 from rankcheck.costs.corrections import excess, linear_cost
+from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.matrices import matrix, orthogonal, positive
-from rankcheck.instances.networks import Range, Slopes, clear_of_boundaries, network, slope
+from rankcheck.instances.networks import Range, Slopes, network, slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, nuclear_norm, power, rank
 from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at

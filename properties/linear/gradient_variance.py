@@ -5,7 +5,8 @@ from fractions import Fraction
 from rankcheck import eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
 from rankcheck.costs import egop
-from rankcheck.instances.networks import clear_of_boundaries, network
+from rankcheck.instances.kinks import clear_of_boundaries
+from rankcheck.instances.networks import network
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import law
 from rankcheck.linalg import power

@@ -4,8 +4,9 @@ import torch
 
 from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
+from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.matrices import positive, semi_orthogonal
-from rankcheck.instances.networks import clear_of_boundaries, network, slope
+from rankcheck.instances.networks import network, slope
 from rankcheck.instances.points import distinct_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import block_diagonal, eye, operator_norm, rank, singular_values

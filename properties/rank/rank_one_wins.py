@@ -3,8 +3,9 @@
 import torch
 
 from rankcheck import bound, leq, paper
+from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.matrices import orthogonal, positive
-from rankcheck.instances.networks import clear_of_boundaries, slope_in_range
+from rankcheck.instances.networks import slope_in_range
 from rankcheck.instances.points import distinct_points
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import singular_values

@@ -29,8 +29,9 @@ from rankcheck.counterexamples.rounding import (
     violated_entries,
 )
 from rankcheck.errors import short_of_memory
+from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances, Rejected, ReplaySource, Source, over_batch
+from rankcheck.instances.source import Instances, Rejected, Source, over_batch
 
 OF_ROUNDING = (
     "the violation is no larger than the rounding errors of the floats there, so the relation "

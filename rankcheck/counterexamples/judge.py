@@ -30,8 +30,9 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.errors import short_of_memory
+from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource
+from rankcheck.instances.source import Instances, Rejected
 
 #: Precisions in bits, tried in this order until the balls decide.
 PRECISIONS = (128, 256, 512, 1024, 2048)

@@ -26,8 +26,9 @@ from rankcheck.counterexamples.judge import PRECISIONS, Judgement, exact_instanc
 from rankcheck.counterexamples.rounding import furthest
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.choices import write_choices
+from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances, ReplaySource
+from rankcheck.instances.source import Instances
 from rankcheck.parallel.traces import innermost, named
 
 #: Typed forms longer than this are left to the certificate.

@@ -19,8 +19,9 @@ from rankcheck.errors import InputError
 from rankcheck.hunt.margins import Margins, join, margins, stack
 from rankcheck.hunt.points import MagnitudeSource, ShapedSource, StructuredSource
 from rankcheck.hunt.sample import EMPTY, Sample, outside, stacked, together
+from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances, Rejected, ReplaySource, Source, seed_of
+from rankcheck.instances.source import Instances, Rejected, Source, seed_of
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, Evaluation, evaluate_instances
 

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import torch
 
-from rankcheck.instances.source import SMALLEST, BatchSource
+from rankcheck.instances.drivers import BatchSource
+from rankcheck.instances.source import SMALLEST
 
 #: The share of instances that use one kind for all their tensors, and one scale for all of them.
 SAME_KIND, SAME_SCALE = 0.4, 0.6

@@ -18,8 +18,9 @@ from rankcheck.claims.claim import Claim
 from rankcheck.hunt.arena import Arena, Shape, generated
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.sample import Sample
+from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Entries, Integer, Record
-from rankcheck.instances.source import ReplaySource, seed_of
+from rankcheck.instances.source import seed_of
 
 #: Draws of the tight family among which a fitting shape is looked for.
 TRIED = 100

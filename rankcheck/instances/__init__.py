@@ -19,6 +19,7 @@ from rankcheck.instances.choices import (
     read_choices,
     write_choices,
 )
+from rankcheck.instances.complex_matrices import hermitian_matrices, unitary_matrices
 from rankcheck.instances.cones import (
     isometry_at,
     linear_maps_on_cones,
@@ -43,6 +44,7 @@ from rankcheck.instances.integer_networks import (
     unimodular,
     whole,
 )
+from rankcheck.instances.kinks import CLEARANCE, clear_of_boundaries, require_differentiable
 from rankcheck.instances.loops import (
     bent_loops,
     loop_around,
@@ -70,28 +72,23 @@ from rankcheck.instances.matrices import (
 from rankcheck.instances.matrix_classes import (
     doubly_stochastic_matrices,
     graded_matrices,
-    hermitian_matrices,
     orthogonal_matrices,
     permutation_matrices,
     positive_definite_matrices,
     positive_semidefinite_matrices,
     projections,
     symmetric_matrices,
-    unitary_matrices,
 )
 from rankcheck.instances.networks import (
-    CLEARANCE,
     STEEPEST,
     Range,
     Slopes,
     balanced_linear_networks,
-    clear_of_boundaries,
     draw_widths,
     network,
     network_at_points,
     networks_at_points,
     networks_with_inputs,
-    require_differentiable,
     slope,
     slope_in_range,
     steep_networks,

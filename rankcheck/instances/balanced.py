@@ -34,22 +34,24 @@ import torch
 
 from rankcheck import linalg
 from rankcheck.balls import is_ball
+from rankcheck.instances.kinks import (
+    CLEARANCE,
+    active_units,
+    full_mostly,
+    require_differentiable,
+    units_to_turn,
+)
 from rankcheck.instances.matrices import semi_orthogonal
 from rankcheck.instances.networks import (
-    CLEARANCE,
     DEPTH,
     POINTS,
     SLOPE,
     WIDTH,
     Range,
     Slopes,
-    active_units,
     draw_widths,
-    full_mostly,
     network_at_points,
-    require_differentiable,
     slope,
-    units_to_turn,
 )
 from rankcheck.instances.promises import Promise, promises
 from rankcheck.instances.source import Source, instances

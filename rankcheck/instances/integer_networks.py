@@ -13,15 +13,9 @@ from typing import Any
 import torch
 
 from rankcheck import linalg
+from rankcheck.instances.kinks import active_units, clear_of_boundaries
 from rankcheck.instances.matrices import signs
-from rankcheck.instances.networks import (
-    Range,
-    active_units,
-    clear_of_boundaries,
-    draw_widths,
-    nonzero_diagonal,
-    with_dead_unit,
-)
+from rankcheck.instances.networks import Range, draw_widths, nonzero_diagonal, with_dead_unit
 from rankcheck.instances.source import Source
 from rankcheck.networks.evaluation import Slope
 from rankcheck.networks.network import Network

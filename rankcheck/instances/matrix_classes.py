@@ -1,6 +1,6 @@
 r"""Classes of matrices: definite, orthogonal, stochastic; each exact on balls by construction.
 
-Symmetric matrices are filled from their lower triangle. Orthogonal and unitary matrices, frames and
+Symmetric matrices are filled from their lower triangle. Orthogonal matrices, frames and
 projections are made of reflections I − 2vvᵀ/vᵀv, which are rational in v; definite matrices are
 V diag(λ) Vᵀ with a frame V. A doubly stochastic matrix is a convex combination of permutations
 (Birkhoff). So on balls A = Aᵀ, P² = P, QᵀQ = I and unit row sums hold as equalities of rationals;
@@ -15,16 +15,25 @@ Every generator takes `size=(low, high)` and `count=`, the number of matrices of
 from __future__ import annotations
 
 import functools
-import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, ParamSpec
+from typing import Any
 
 import torch
 
 from rankcheck import linalg
+from rankcheck.instances.matrix_promises import (
+    CONDITION,
+    COUNT,
+    RANK,
+    SIZE,
+    SYMMETRY,
+    all_entries,
+    each,
+)
 from rankcheck.instances.networks import Range
+from rankcheck.instances.options import validated
 from rankcheck.instances.promises import (
     Promise,
     at_most,
@@ -33,88 +42,35 @@ from rankcheck.instances.promises import (
     promises,
     same,
 )
-from rankcheck.instances.source import Instances, Source, instances
+from rankcheck.instances.source import Source, instances
 from rankcheck.scalars import scalar
 
 __all__ = [
     "doubly_stochastic_matrices",
     "graded_matrices",
-    "hermitian_matrices",
     "orthogonal_matrices",
     "permutation_matrices",
     "positive_definite_matrices",
     "positive_semidefinite_matrices",
     "projections",
     "symmetric_matrices",
-    "unitary_matrices",
 ]
 
-P = ParamSpec("P")
-
-#: The structures of a drawn symmetric or Hermitian matrix, the simplest first.
+#: The structures of a drawn matrix, the simplest first.
 SYMMETRIC = ("dense", "zero", "low rank", "two eigenvalues")
-HERMITIAN = ("dense", "real", "low rank", "rank one and a shift")
-UNITARY = ("dense", "real", "diagonal")
 STOCHASTIC = ("permutations", "uniform")
 GRADED = ("entries", "rows", "columns", "rows and columns")
-#: The largest condition number of an option: beyond it float64 has no digits left.
-WORST = 1e15
 
 
-# Options
+# Building blocks
 
 
-def _validated(factory: Callable[P, Instances]) -> Callable[P, Instances]:
-    """The factory, with its options checked where they are written rather than where they draw."""
-    signature = inspect.signature(factory)
-
-    @functools.wraps(factory)
-    def checked(*args: P.args, **options: P.kwargs) -> Instances:
-        made = factory(*args, **options)
-        bound = signature.bind(*args, **options)
-        bound.apply_defaults()
-        for name, value in bound.arguments.items():
-            if (wrong := _complaint(name, value, bound.arguments)) is not None:
-                raise ValueError(f"{factory.__name__}: received {name}={value!r}; {wrong}")
-        return made
-
-    return checked
-
-
-def _is_count(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _complaint(name: str, value: Any, options: dict[str, Any]) -> str | None:
-    """The rule that the value of an option breaks, if any."""
-    if name in ("size", "rows", "columns"):
-        pair = isinstance(value, tuple | list) and len(value) == 2
-        if pair and all(_is_count(end, 1) for end in value) and value[0] <= value[1]:
-            return None
-        return "a range of sizes is (low, high) with integers 1 <= low <= high"
-    if name == "count":
-        return None if _is_count(value, 1) else "count is a positive integer"
-    if name == "rank":
-        size = options["size"]
-        if value is None or (_is_count(value, 0) and value <= size[1]):
-            return None
-        return f"rank is None or an integer from 0 to the largest size, {size[1]}"
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return f"{name} is a number"
-    if name == "condition":
-        return None if 1 <= value <= WORST else f"a condition number lies in [1, {WORST:g}]"
-    return None if 0 <= value <= 15 else f"{name} lies in [0, 15]"
-
-
-def _repeat(count: int, draw: Callable[[], Any]) -> Any:
+def repeat(count: int, draw: Callable[[], Any]) -> Any:
     """One result, or a tuple of `count` results; pairs are strung together."""
     drawn = [draw() for _ in range(count)]
     if isinstance(drawn[0], tuple):
         return tuple(part for pair in drawn for part in pair)
     return drawn[0] if count == 1 else tuple(drawn)
-
-
-# Building blocks
 
 
 def magnitudes(source: Source, *shape: int, ratio: float) -> Any:
@@ -144,7 +100,7 @@ def frame(source: Source, n: int, k: int, reflections: int | None = None) -> Any
     return columns
 
 
-def _folded(entries: Any, n: int, sign: int = 1) -> Any:
+def folded(entries: Any, n: int, sign: int = 1) -> Any:
     """The n × n matrix with these entries below the diagonal, and their `sign`-fold above it.
 
     A symmetric matrix (sign 1) has n(n + 1)/2 entries, a skew one (sign −1) has n(n − 1)/2.
@@ -158,14 +114,14 @@ def _folded(entries: Any, n: int, sign: int = 1) -> Any:
     return lower.tril() + sign * lower.tril(-1).mT
 
 
-def _even(A: Any) -> Any:
+def even(A: Any) -> Any:
     """The symmetric part: A itself if A is symmetric, without its rounding in floats."""
     return (A + A.mT) / 2
 
 
 def _spread(V: Any, values: Any) -> Any:
     """V diag(values) Vᵀ."""
-    return _even((V * values.unsqueeze(-2)) @ V.mT)
+    return even((V * values.unsqueeze(-2)) @ V.mT)
 
 
 def symmetric(source: Source, n: int, bound: float = 8.0) -> Any:
@@ -179,9 +135,9 @@ def symmetric(source: Source, n: int, bound: float = 8.0) -> Any:
         V = frame(source, n, source.integer(0, n - 1))
         values = source.tensor(2, 1, 1, low=-bound, high=bound)
         first, second = values[..., 0, :, :], values[..., 1, :, :]
-        return first * linalg.eye(n, like=V) + (second - first) * _even(V @ V.mT)
+        return first * linalg.eye(n, like=V) + (second - first) * even(V @ V.mT)
     entries = source.tensor(n * (n + 1) // 2, low=-bound, high=bound)
-    return _folded(entries if structure == "dense" else 0 * entries, n)
+    return folded(entries if structure == "dense" else 0 * entries, n)
 
 
 def spectrum(source: Source, n: int, condition: float) -> Any:
@@ -207,133 +163,10 @@ def _permutation_matrix(source: Source, n: int) -> torch.Tensor:
     return torch.eye(n, dtype=torch.float64)[images]
 
 
-# Complex matrices as pairs (real part, imaginary part)
-
-
-def _product(A: tuple[Any, Any], B: tuple[Any, Any]) -> tuple[Any, Any]:
-    return A[0] @ B[0] - A[1] @ B[1], A[0] @ B[1] + A[1] @ B[0]
-
-
-def _phases(source: Source, n: int) -> tuple[Any, Any]:
-    """Complex numbers of modulus 1 other than 1, (it + 1)/(it − 1), as pairs (*batch, n)."""
-    t = source.tensor(n, low=-4.0, high=4.0)
-    return (t * t - 1) / (t * t + 1), -2 * t / (t * t + 1)
-
-
-def unitary(source: Source, n: int) -> tuple[Any, Any]:
-    """A unitary n × n matrix as a pair: dense, real or diagonal.
-
-    The first is a product of n factors I + (φ − 1)vv*/v*v with |φ| = 1, and every unitary matrix
-    is.
-    """
-    structure = source.choice(UNITARY)
-    if structure == "real":
-        Q = frame(source, n, n, reflections=source.integer(n - 1, n))
-        return Q, 0 * Q
-    cosine, sine = _phases(source, n)
-    if structure == "diagonal":
-        return torch.diag_embed(-cosine), torch.diag_embed(-sine)
-    vectors = source.tensor(2, n, n, low=-2.0, high=2.0)
-    real = linalg.eye(n, like=vectors).expand(*source.batch, n, n)
-    U = real, 0 * real
-    for i in range(n):
-        v = vectors[..., 0, i, :].unsqueeze(-1), vectors[..., 1, i, :].unsqueeze(-1)
-        square = (v[0] * v[0] + v[1] * v[1]).sum(-2, keepdim=True)
-        square = torch.where(square == 0, 1 + square, square)
-        x, y = ((cosine[..., i] - 1)[..., None, None], sine[..., i][..., None, None])
-        scaled = (x * v[0] - y * v[1]) / square, (x * v[1] + y * v[0]) / square
-        change = _product(_product(U, scaled), (v[0].mT, -v[1].mT))
-        U = U[0] + change[0], U[1] + change[1]
-    return U
-
-
-def hermitian(source: Source, n: int, bound: float = 8.0) -> tuple[Any, Any]:
-    """A Hermitian n × n matrix as a pair: dense, real, of low rank, or svv* + tI."""
-    structure = source.choice(HERMITIAN)
-    if structure == "real":
-        A = symmetric(source, n, bound)
-        return A, 0 * A
-    if structure == "dense":
-        real = _folded(source.tensor(n * (n + 1) // 2, low=-bound, high=bound), n)
-        return real, _folded(source.tensor(n * (n - 1) // 2, low=-bound, high=bound), n, -1)
-    if structure == "low rank":
-        k = source.integer(1, n)
-        parts = source.tensor(2, n, k, low=-(bound**0.25), high=bound**0.25)
-        left = parts[..., 0, :, :], parts[..., 1, :, :]
-        values = source.tensor(k, low=-(bound**0.5), high=bound**0.5).unsqueeze(-2)
-    else:
-        parts = source.tensor(2, n, 1, low=-2.0, high=2.0)
-        left = parts[..., 0, :, :], parts[..., 1, :, :]
-        square = (left[0] * left[0] + left[1] * left[1]).sum(-2, keepdim=True)
-        values = source.tensor(1, 1, low=-bound, high=bound)
-        values = values / torch.where(square == 0, 1 + square, square)
-    scaled = left[0] * values, left[1] * values
-    real, imaginary = _product(scaled, (left[0].mT, -left[1].mT))
-    real, imaginary = _even(real), (imaginary - imaginary.mT) / 2
-    if structure == "rank one and a shift":
-        shift = source.tensor(1, 1, low=-bound, high=bound)
-        real = real + shift * linalg.eye(n, like=real)
-    return real, imaginary
-
-
-# Promises
-
-
-def each(says: str, holds: Callable[[Any], Any]) -> Promise:
-    """A promise about every matrix, real or as a pair."""
-    return Promise(says, lambda o, *found: _all(holds(A) for A in found))
-
-
-def each_pair(says: str, holds: Callable[[Any, Any], Any]) -> Promise:
-    """A promise about every complex matrix X + iY."""
-    return Promise(
-        says,
-        lambda o, *found: _all(holds(X, Y) for X, Y in zip(found[::2], found[1::2], strict=True)),
-    )
-
-
-def _all(found: Iterable[Any]) -> Any:
-    """Where the entries of all arrays are true, (*batch)."""
-    return functools.reduce(torch.logical_and, [torch.as_tensor(f).all(-1).all(-1) for f in found])
-
-
-def _condition(o: Any, *found: Any) -> Any:
-    """Of positive semidefinite matrices: the largest eigenvalue against the least positive one."""
-    good = []
-    for A in found:
-        s, rank = linalg.singular_values(A), linalg.rank(A)
-        positive = torch.arange(s.shape[-1], device=rank.device) < rank.unsqueeze(-1)
-        least = torch.where(positive, s, s[..., :1]).amin(-1)
-        good.append(at_most(s[..., 0], o.condition * least))
-    return functools.reduce(torch.logical_and, good)
-
-
-SIZE = Promise(
-    "all are n × n for one n in the range",
-    lambda o, *found: (
-        inside(o.size, found[0].shape[-1])
-        and all(A.shape[-2:] == (found[0].shape[-1],) * 2 for A in found)
-    ),
-)
-COUNT = Promise("there are so many", lambda o, *found: len(found) == o.count)
-PAIRS = Promise(
-    "there are so many, two real matrices each", lambda o, *found: len(found) == 2 * o.count
-)
-SYMMETRY = each("A = Aᵀ", lambda A: A.mT == A)
-CONDITION = Promise("no quotient of positive eigenvalues is larger", _condition)
-RANK = Promise(
-    "unless None, the rank is this one",
-    lambda o, *found: (
-        o.rank is None
-        or functools.reduce(torch.logical_and, [linalg.rank(A) == o.rank for A in found])
-    ),
-)
-
-
 # Generators
 
 
-@_validated
+@validated
 @instances
 @promises(
     SYMMETRY,
@@ -347,10 +180,10 @@ def symmetric_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) 
     Entries lie in [-8, 8], those of a matrix of rank k in [-8k, 8k].
     """
     n = source.integer(*size)
-    return _repeat(count, lambda: symmetric(source, n))
+    return repeat(count, lambda: symmetric(source, n))
 
 
-@_validated
+@validated
 @instances
 @promises(
     SYMMETRY,
@@ -373,10 +206,10 @@ def positive_definite_matrices(
     equal. Every symmetric matrix with its spectrum there is of this form.
     """
     n = source.integer(*size)
-    return _repeat(count, lambda: _spread(frame(source, n, n), spectrum(source, n, condition)))
+    return repeat(count, lambda: _spread(frame(source, n, n), spectrum(source, n, condition)))
 
 
-@_validated
+@validated
 @instances
 @promises(
     SYMMETRY,
@@ -409,10 +242,10 @@ def positive_semidefinite_matrices(
         k = source.integer(0, n) if rank is None else rank
         return _spread(frame(source, n, k), spectrum(source, k, condition))
 
-    return _repeat(count, draw)
+    return repeat(count, draw)
 
 
-@_validated
+@validated
 @instances
 @promises(SYMMETRY, each("P² = P", lambda P: same(P @ P, P)), size=SIZE, rank=RANK, count=COUNT)
 def projections(
@@ -423,53 +256,21 @@ def projections(
 
     def draw() -> Any:
         V = frame(source, n, source.integer(0, n) if rank is None else rank)
-        return _even(V @ V.mT)
+        return even(V @ V.mT)
 
-    return _repeat(count, draw)
+    return repeat(count, draw)
 
 
-@_validated
+@validated
 @instances
 @promises(each("QᵀQ = 1", lambda Q: is_identity(Q.mT @ Q)), size=SIZE, count=COUNT)
 def orthogonal_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
     """Orthogonal matrices of both determinants, as products of n − 1 or n reflections."""
     n = source.integer(*size)
-    return _repeat(count, lambda: frame(source, n, n, reflections=source.integer(n - 1, n)))
+    return repeat(count, lambda: frame(source, n, n, reflections=source.integer(n - 1, n)))
 
 
-@_validated
-@instances
-@promises(
-    each_pair(
-        "U*U = 1",
-        lambda X, Y: is_identity(X.mT @ X + Y.mT @ Y) & same(X.mT @ Y, Y.mT @ X),
-    ),
-    size=SIZE,
-    count=PAIRS,
-)
-def unitary_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
-    """Unitary matrices: real and imaginary part, one after the other, for each matrix.
-
-    For a complex tensor: `torch.complex(real, imaginary)`. Real and diagonal ones are among them.
-    """
-    n = source.integer(*size)
-    return _repeat(count, lambda: unitary(source, n))
-
-
-@_validated
-@instances
-@promises(each_pair("A = A*", lambda X, Y: (X.mT == X) & (-Y.mT == Y)), size=SIZE, count=PAIRS)
-def hermitian_matrices(source: Source, *, size: Range = (1, 4), count: int = 1) -> Any:
-    """Hermitian matrices: real and imaginary part, one after the other, for each matrix.
-
-    For a complex tensor: `torch.complex(real, imaginary)`. Dense, real, of low rank, or of rank
-    one with a multiple of I.
-    """
-    n = source.integer(*size)
-    return _repeat(count, lambda: hermitian(source, n))
-
-
-@_validated
+@validated
 @instances
 @promises(
     each("no entry is negative", lambda A: A >= 0),
@@ -498,10 +299,10 @@ def doubly_stochastic_matrices(source: Source, *, size: Range = (1, 4), count: i
         weights = weights / weights.sum(-1, keepdim=True)
         return (weights[..., None, None] * corners.to(weights.device)).sum(-3)
 
-    return _repeat(count, draw)
+    return repeat(count, draw)
 
 
-@_validated
+@validated
 @instances
 @promises(
     each("every entry is 0 or 1", lambda P: (P == 0) | (P == 1)),
@@ -522,10 +323,10 @@ def permutation_matrices(source: Source, *, size: Range = (1, 4), count: int = 1
         one = source.tensor(0).new_ones((*source.batch, n, n))
         return one * P.to(one.device)
 
-    return _repeat(count, draw)
+    return repeat(count, draw)
 
 
-@_validated
+@validated
 @instances
 @promises(
     rows=Promise(
@@ -538,7 +339,7 @@ def permutation_matrices(source: Source, *, size: Range = (1, 4), count: int = 1
     ),
     decades=Promise(
         "no entry is larger than 10 to the power of them",
-        lambda o, *found: _all(at_most(A.abs(), 10.0**o.decades) for A in found),
+        lambda o, *found: all_entries(at_most(A.abs(), 10.0**o.decades) for A in found),
     ),
     count=COUNT,
 )
@@ -570,4 +371,4 @@ def graded_matrices(
             A = A * magnitudes(source, 1, n, ratio=ratio)
         return A
 
-    return _repeat(count, draw)
+    return repeat(count, draw)

@@ -33,7 +33,6 @@ __all__ = [
     "INTEGERS",
     "RUNS",
     "ScopeShape",
-    "ScopeSource",
     "Shapes",
     "grid_of",
     "shapes",
@@ -52,8 +51,6 @@ RUNS = 5_000
 BEYOND = 200
 #: An integer of a range [0, high] with high at most this is an index or a flag.
 INDEX = 5
-#: Instances are numbered by int64.
-MOST = 2**63
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,7 @@ class Shapes:
     def batches(self, size: int) -> Iterator[tuple[ScopeShape, int, int]]:
         """All instances in order, in batches of one shape and at most `size`: (shape, start, size).
 
-        Each is what `ScopeSource` takes.
+        Each is what `rankcheck.instances.drivers.ScopeSource` takes.
         """
         for shape in self.found:
             for start in range(0, shape.instances, size):
@@ -376,49 +373,3 @@ class _Search:
         inside = branch.prefix[-1] - branch.place.low < INTEGERS
         self._result.longer = self._result.longer or not inside
         return inside
-
-
-class ScopeSource(Source):
-    """The instances `start`, ..., `start + size - 1` of a shape, as a batch.
-
-    The entries of instance number i are the digits of i in the mixed radix of the grids; the first
-    entry drawn is the most significant digit. `size=None` gives instance `start` alone, without a
-    batch axis.
-
-    Raises:
-        ValueError: if the shape has no such instances, or 2⁶³ of them or more.
-    """
-
-    def __init__(
-        self,
-        shape: ScopeShape,
-        start: int,
-        size: int | None,
-        device: torch.device | str = "cpu",
-    ) -> None:
-        super().__init__(() if size is None else (size,))
-        count, self._radix = 1 if size is None else size, shape.instances
-        if self._radix >= MOST:
-            raise ValueError(
-                f"received a shape with {self._radix} instances; they are numbered below 2^63"
-            )
-        if start < 0 or count < 1 or start + count > self._radix:
-            raise ValueError(
-                f"received start={start} and size={size} for a shape with {self._radix} instances"
-            )
-        self._integers = iter(shape.integers)
-        self._grids = iter(shape.grids)
-        self._device = device
-        self._index = torch.arange(start, start + count, dtype=torch.int64).unsqueeze(-1)
-
-    def _integer(self, low: int, high: int) -> int:
-        return next(self._integers)
-
-    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        _, values = next(self._grids)
-        base, count = len(values), math.prod(shape)
-        self._radix //= base**count
-        powers = [self._radix * base**place for place in reversed(range(count))]
-        digits = self._index // torch.tensor(powers, dtype=torch.int64) % base
-        entries = torch.tensor(values, dtype=torch.float64)[digits]
-        return entries.reshape((*self.batch, *shape)).to(self._device)

@@ -1,12 +1,14 @@
-"""One generator, four drivers.
+"""One generator, five drivers.
 
 A generator of instances is a function of a `Source`. It draws integers (the discrete shape) and
-tensors (the continuous entries) from the source. There are four drivers:
+tensors (the continuous entries) from the source. There are five drivers (in
+`rankcheck.instances.drivers`, but for the last):
 
 * `DrawSource`: Hypothesis draws one instance and can shrink it;
 * `BatchSource`: a seeded generator draws one discrete shape and a batch of entries;
 * `ReplaySource`: repeats the numbers of a `Record`, as floats (replay), as leaf tensors with
   gradients (descend), or as exact rationals (certify);
+* `ScopeSource`: goes through all instances of a shape with entries from a small set;
 * `read_choices` (in `rankcheck.instances.choices`): takes numbers that a person typed.
 
 Every source records what it hands out. The record of an instance that one driver found gives the
@@ -18,26 +20,20 @@ from __future__ import annotations
 import hashlib
 import inspect
 import math
-import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import numpy as np
 import torch
-from hypothesis import strategies as st
 
 from rankcheck.balls import is_ball
 from rankcheck.errors import contained
-from rankcheck.instances.mixture import mixture
 from rankcheck.instances.promises import PROMISED, promises_of
 from rankcheck.instances.record import Entries, Integer, Record
 
 T = TypeVar("T")
 P = ParamSpec("P")
-Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 #: Entries smaller than this are set to zero. Products of a few entries then stay far from
 #: underflow, where floats have no relative accuracy.
@@ -76,6 +72,7 @@ class Source(ABC):
                 and Hypothesis use them. They are no part of the record, and an enumeration takes
                 every value once.
 
+        >>> from rankcheck.instances.drivers import BatchSource
         >>> source = BatchSource(seed=1, size=None)
         >>> source.integer(1, 6)
         2
@@ -104,6 +101,7 @@ class Source(ABC):
 
         The record holds the index of the option, an integer; `weights` are those of `integer`.
 
+        >>> from rankcheck.instances.drivers import BatchSource
         >>> source = BatchSource(seed=1, size=None)
         >>> source.choice(("dense", "sparse"))
         'dense'
@@ -121,6 +119,7 @@ class Source(ABC):
         A sweep mixes tensors of zeros, signs, small integers and sparse tensors in. Entries below
         2⁻²⁴ in absolute value are set to zero, if zero is in the range.
 
+        >>> from rankcheck.instances.drivers import BatchSource
         >>> source = BatchSource(seed=1, size=5)
         >>> source.tensor(2, 3).shape
         torch.Size([5, 2, 3])
@@ -168,130 +167,6 @@ class Source(ABC):
         self.valid = valid & holds
 
 
-@lru_cache(maxsize=256)
-def _floats(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_infinity=False, allow_subnormal=False)
-
-
-class _WeightedIntegers(st.SearchStrategy[int]):
-    """Integers in [low, high] by their weights, as one choice of Hypothesis each.
-
-    The public `sampled_from` would draw the index of a list instead, and a record could not be
-    handed to Hypothesis. `tests/instances/test_source.py` fails if this private interface changes.
-    """
-
-    #: Hypothesis wants weights that sum to less than 1; it spreads the rest evenly.
-    SUM = 0.96875
-
-    def __init__(self, low: int, high: int, weights: Sequence[float]) -> None:
-        super().__init__()
-        share = self.SUM / sum(weights)
-        self._range = low, high
-        self._weights = {low + i: share * weight for i, weight in enumerate(weights)}
-
-    def do_draw(self, data: Any) -> int:
-        return int(data.draw_integer(*self._range, weights=self._weights))
-
-
-class DrawSource(Source):
-    """Hypothesis draws one instance, without a batch axis."""
-
-    def __init__(self, draw: Draw) -> None:
-        super().__init__()
-        self._draw = draw
-
-    def _integer(self, low: int, high: int) -> int:
-        if self._weights is None:
-            return int(self._draw(st.integers(low, high)))
-        return int(self._draw(_WeightedIntegers(low, high, self._weights)))
-
-    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        entries = _floats(low, high)
-        drawn = [self._draw(entries) for _ in range(math.prod(shape))]
-        values = torch.tensor(drawn, dtype=torch.float64).reshape(shape)
-        return torch.where(values.abs() < _smallest(low, high), 0.0, values)
-
-
-class BatchSource(Source):
-    """A seeded generator draws one discrete shape and `size` instances along a leading axis.
-
-    `size=None` draws one instance without a batch axis, for bodies that do not take a batch.
-    The same seed gives the same batch on every machine and device.
-    """
-
-    def __init__(self, seed: int, size: int | None, device: torch.device | str = "cpu") -> None:
-        super().__init__(() if size is None else (size,))
-        self._device = device
-        self._random = random.Random(seed)
-        self._generator = np.random.Generator(np.random.SFC64(seed))
-
-    def _integer(self, low: int, high: int) -> int:
-        if self._weights is None:
-            return self._random.randint(low, high)
-        return self._random.choices(range(low, high + 1), self._weights)[0]
-
-    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
-        values = mixture(math.prod(self.batch), math.prod(shape), low, high, self._generator)
-        values[abs(values) < _smallest(low, high)] = 0.0
-        return torch.from_numpy(values).reshape((*self.batch, *shape)).to(self._device)
-
-
-class ReplaySource(Source):
-    """Hands out the numbers of a record again.
-
-    >>> found = BatchSource(seed=1, size=None)
-    >>> drawn = found.tensor(found.integer(1, 3))
-    >>> replay = ReplaySource(found.record)
-    >>> bool((replay.tensor(replay.integer(1, 3)) == drawn).all())
-    True
-
-    Args:
-        convert: applied to the values of each tensor: nothing for replay, a function that returns
-            leaves for descent, `BallArray.exact` for a proof.
-
-    Raises:
-        ReplayError: when the generator draws something else than what was recorded.
-    """
-
-    def __init__(
-        self,
-        record: Record,
-        convert: Callable[[torch.Tensor], Any] | None = None,
-        batch: tuple[int, ...] = (),
-    ) -> None:
-        super().__init__(batch)
-        self._recorded = iter(record.choices)
-        self._convert = convert
-
-    def _integer(self, low: int, high: int) -> int:
-        choice = next(self._recorded, None)
-        if not isinstance(choice, Integer) or not low <= choice.value <= high:
-            raise ReplayError(f"an integer in [{low}, {high}]", choice)
-        return choice.value
-
-    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> Any:
-        choice = next(self._recorded, None)
-        if not isinstance(choice, Entries) or choice.shape != shape:
-            raise ReplayError(f"a tensor of shape {shape}", choice)
-        outside = (choice.values < low) | (choice.values > high)
-        if bool(outside.any()):
-            raise ReplayError(f"entries in [{low}, {high}]", choice)
-        return choice.values if self._convert is None else self._convert(choice.values)
-
-    def finish(self) -> None:
-        """Check that the generator has drawn everything that was recorded."""
-        if (left := next(self._recorded, None)) is not None:
-            raise ReplayError("nothing more", left)
-
-
-class ReplayError(ValueError):
-    """A record does not fit the generator that it is replayed with."""
-
-    def __init__(self, asked: str, recorded: Integer | Entries | None) -> None:
-        has = "is at its end" if recorded is None else f"has {recorded.describe()}"
-        super().__init__(f"the record {has}, but the generator draws {asked}")
-
-
 def truth(condition: Any, asked: str) -> torch.Tensor:
     """A condition as a tensor of truth values.
 
@@ -326,11 +201,6 @@ def seed_of(*key: object) -> int:
     """
     digest = hashlib.sha256("\x1f".join(map(str, key)).encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
-
-
-def _smallest(low: float, high: float) -> float:
-    """What is smaller in absolute value is drawn as zero, which may be outside of the range."""
-    return SMALLEST if low <= 0.0 <= high else 0.0
 
 
 @dataclass(frozen=True)

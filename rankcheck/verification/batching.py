@@ -19,15 +19,9 @@ from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.claims.labels import relation_name
 from rankcheck.counterexamples.rounding import MOVED, MOVES, beyond_rounding, moved
 from rankcheck.errors import InputError, short_of_memory
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import (
-    BatchSource,
-    Instances,
-    Rejected,
-    ReplaySource,
-    Source,
-    seed_of,
-)
+from rankcheck.instances.source import Instances, Rejected, Source, seed_of
 from rankcheck.parallel.traces import named
 from rankcheck.verification.branches import BatchError, check_branches
 from rankcheck.verification.places import Place, Values, arguments_of, change, figure, sides_of

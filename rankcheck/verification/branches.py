@@ -28,8 +28,9 @@ from rankcheck.catalogue.entry import shown_path
 from rankcheck.catalogue.loader import PROJECT_PACKAGE
 from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
+from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances, ReplaySource
+from rankcheck.instances.source import Instances
 from rankcheck.verification.randomness import seeded
 
 __all__ = ["BatchError", "check_branches"]

@@ -22,8 +22,9 @@ from rankcheck.counterexamples.describe import describe_instance, readable
 from rankcheck.counterexamples.judge import exact_instance
 from rankcheck.errors import InputError, short_of_memory
 from rankcheck.instances.choices import write_choices
+from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances, Rejected, ReplayError, ReplaySource, Source
+from rankcheck.instances.source import Instances, Rejected, Source
 from rankcheck.parallel.traces import named
 from rankcheck.verification.counts import Counts
 

@@ -19,7 +19,8 @@ from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.describe import describe_instance
 from rankcheck.errors import InputError, short_of_memory
-from rankcheck.instances.scope import ScopeSource, shapes
+from rankcheck.instances.drivers import ScopeSource
+from rankcheck.instances.scope import shapes
 from rankcheck.verification.ledger import ExperimentFacts, RelationFacts, Row
 from rankcheck.verification.profiles import Settings
 

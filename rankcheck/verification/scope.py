@@ -15,7 +15,8 @@ import torch
 
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.instance import Instance, excess
-from rankcheck.instances.scope import ScopeSource, Shapes, shapes
+from rankcheck.instances.drivers import ScopeSource
+from rankcheck.instances.scope import Shapes, shapes
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Part, evaluate_instances
 from rankcheck.verification.ledger import Scope

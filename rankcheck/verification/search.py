@@ -26,15 +26,10 @@ from rankcheck.counterexamples.judge import Judgement
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.constants import without_local_constants
+from rankcheck.instances.drivers import BatchSource, DrawSource, ScopeSource
 from rankcheck.instances.observed import find_named
-from rankcheck.instances.scope import ScopeSource, shapes
-from rankcheck.instances.source import (
-    BatchSource,
-    DrawSource,
-    Instances,
-    Source,
-    seed_of,
-)
+from rankcheck.instances.scope import shapes
+from rankcheck.instances.source import Instances, Source, seed_of
 from rankcheck.verification.branches import check_branches
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import (

@@ -21,8 +21,8 @@ from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.loader import load
 from rankcheck.claims.kinds import FALSE
 from rankcheck.instances.balanced import balanced_networks_with_inputs
+from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.networks import balanced_linear_networks, networks_with_inputs
-from rankcheck.instances.source import BatchSource
 from rankcheck.networks import Network
 from rankcheck.networks.balancing import balance_neurons
 

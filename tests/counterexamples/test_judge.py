@@ -16,9 +16,10 @@ from rankcheck.balls import BallArray
 from rankcheck.claims.claim import Claim, ClaimError
 from rankcheck.counterexamples.judge import PRECISIONS, exact_instance, judge
 from rankcheck.instances.choices import read_choices
+from rankcheck.instances.drivers import BatchSource, ReplayError
 from rankcheck.instances.matrices import low_rank, matrix, orthogonal
 from rankcheck.instances.networks import balanced_linear_networks, network
-from rankcheck.instances.source import BatchSource, ReplayError, instances
+from rankcheck.instances.source import instances
 from rankcheck.linalg import (
     frobenius_squared,
     log_pseudo_determinant,

@@ -22,6 +22,7 @@ from rankcheck.counterexamples.shrinking.handover import (
     shrink_with_hypothesis,
 )
 from rankcheck.instances.choices import read_choices
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.factorisations import factorised_functions
 from rankcheck.instances.matrices import matrices, orthogonal_blocks
 from rankcheck.instances.networks import (
@@ -30,7 +31,7 @@ from rankcheck.instances.networks import (
     networks_with_inputs,
 )
 from rankcheck.instances.record import Entries, Record
-from rankcheck.instances.source import BatchSource, Rejected, ReplaySource, instances
+from rankcheck.instances.source import Rejected, instances
 
 pytestmark = pytest.mark.slow  # counterexamples of many sizes are shrunk
 

@@ -27,8 +27,9 @@ from rankcheck.counterexamples.describe import READABLE, approximately, approxim
 from rankcheck.counterexamples.shrinking.violations import KEEP
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import read_choices
+from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.networks import networks_at_points
-from rankcheck.instances.source import ReplaySource, instances
+from rankcheck.instances.source import instances
 from rankcheck.linalg import nuclear_norm, operator_norm, rank, schatten_power
 from rankcheck.verification.certify import from_search
 from rankcheck.verification.profiles import Profile, Settings

@@ -26,7 +26,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.commands.cli import main
 from rankcheck.hunt import run as hunting
 from rankcheck.instances import instances, networks_at_points
-from rankcheck.instances.source import BatchSource
+from rankcheck.instances.drivers import BatchSource
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Settings
 

@@ -529,6 +529,6 @@ def test_samples_of_one_shape_join(hunted):
 
 
 def _replay(record):
-    from rankcheck.instances.source import ReplaySource
+    from rankcheck.instances.drivers import ReplaySource
 
     return ReplaySource(record, batch=(record.tensors[0].shape[0],))

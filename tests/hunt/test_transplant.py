@@ -9,7 +9,8 @@ from rankcheck.hunt.arena import Arena, Shape
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.strategies import Perturb
 from rankcheck.hunt.transplant import fitted, leaves, transplanted
-from rankcheck.instances.source import BatchSource, ReplaySource, instances
+from rankcheck.instances.drivers import BatchSource, ReplaySource
+from rankcheck.instances.source import instances
 from rankcheck.linalg import schatten_power
 from rankcheck.networks import Network
 

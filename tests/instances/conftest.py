@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
 from rankcheck.balls import BallArray
-from rankcheck.instances.source import BatchSource, DrawSource, Rejected, seed_of
+from rankcheck.instances.drivers import BatchSource, DrawSource
+from rankcheck.instances.source import Rejected, seed_of
 from rankcheck.networks import Network
 
 #: What was drawn already: several tests look at the same instances of a family.

@@ -10,8 +10,9 @@ from rankcheck.instances.balanced import (
     unit_columns,
 )
 from rankcheck.instances.choices import read_choices
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.record import Entries, Record
-from rankcheck.instances.source import BatchSource, ReplaySource, instances
+from rankcheck.instances.source import instances
 from rankcheck.networks import Network
 from rankcheck.networks.balancing import neuron_imbalances
 

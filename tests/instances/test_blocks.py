@@ -22,7 +22,7 @@ from rankcheck.instances import (
     slope_in_range,
     steep_networks,
 )
-from rankcheck.instances.source import BatchSource, ReplaySource
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 
 
 @instances

@@ -11,15 +11,9 @@ from hypothesis import strategies as st
 import rankcheck.instances as door
 from rankcheck.balls import BallArray
 from rankcheck.instances.choices import ChoicesError, read_choices, write_choices
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.record import Entries, Integer, Record
-from rankcheck.instances.source import (
-    BatchSource,
-    Rejected,
-    ReplaySource,
-    instances,
-    is_factory,
-    seed_of,
-)
+from rankcheck.instances.source import Rejected, instances, is_factory, seed_of
 
 FAMILIES = [
     found() for found in vars(door).values() if is_factory(found) and found is not instances

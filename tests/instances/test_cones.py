@@ -10,7 +10,7 @@ from rankcheck.instances.cones import (
     planar_domain,
     triangular,
 )
-from rankcheck.instances.source import BatchSource, ReplaySource
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 
 TOLERANCE = {"atol": 1e-12, "rtol": 0}
 

@@ -5,6 +5,7 @@ import torch
 
 from rankcheck import linalg
 from rankcheck.balls import BallArray
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.integer_networks import (
     DYADIC_SLOPES,
     integer_bijection,
@@ -14,7 +15,6 @@ from rankcheck.instances.integer_networks import (
     unimodular,
 )
 from rankcheck.instances.points import distinct_points
-from rankcheck.instances.source import BatchSource, ReplaySource
 from rankcheck.regions import regions
 from rankcheck.witnesses.bijections import inverse
 

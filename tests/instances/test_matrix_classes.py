@@ -25,9 +25,9 @@ from rankcheck.instances import (
     unitary_matrices,
 )
 from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.instances.drivers import BatchSource, ReplaySource, ScopeSource
 from rankcheck.instances.matrix_classes import frame, magnitudes, permutation
-from rankcheck.instances.scope import ScopeSource, shapes
-from rankcheck.instances.source import BatchSource, ReplaySource
+from rankcheck.instances.scope import shapes
 
 COMPLEX = {"unitary_matrices", "hermitian_matrices"}
 

@@ -13,6 +13,8 @@ from rankcheck.instances.balanced import (
     balanced_networks_with_inputs,
 )
 from rankcheck.instances.choices import read_choices
+from rankcheck.instances.drivers import BatchSource, ReplaySource
+from rankcheck.instances.kinks import CLEARANCE, active_units, clear_of_boundaries
 from rankcheck.instances.matrices import (
     chained_matrices,
     low_rank,
@@ -23,11 +25,8 @@ from rankcheck.instances.matrices import (
     semi_orthogonal,
 )
 from rankcheck.instances.networks import (
-    CLEARANCE,
     STEEPEST,
-    active_units,
     balanced_linear_networks,
-    clear_of_boundaries,
     draw_widths,
     near_isometry,
     network,
@@ -37,7 +36,7 @@ from rankcheck.instances.networks import (
     steep_networks,
 )
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import BatchSource, Rejected, ReplaySource, instances, seed_of
+from rankcheck.instances.source import Rejected, instances, seed_of
 from rankcheck.networks import Network
 
 pytestmark = pytest.mark.slow  # hundreds of draws by Hypothesis

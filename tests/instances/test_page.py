@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from rankcheck.hunt import hunt
-from rankcheck.instances.source import ReplaySource
+from rankcheck.instances.drivers import ReplaySource
 
 FILE = Path(__file__).parents[2] / "docs" / "generators.md"
 

@@ -16,25 +16,18 @@ from rankcheck.hunt.points import MagnitudeSource, StructuredSource
 from rankcheck.hunt.strategies.descend import NO_GRADIENT, descend
 from rankcheck.hunt.strategies.perturb import perturb
 from rankcheck.hunt.strategies.starts import starts
+from rankcheck.instances.drivers import BatchSource, ReplaySource, ScopeSource
+from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.networks import (
     BIASES,
     SLOPE,
-    clear_of_boundaries,
     network,
     networks_at_points,
     networks_with_inputs,
 )
 from rankcheck.instances.promises import promises, promises_of
-from rankcheck.instances.scope import ScopeSource, shapes
-from rankcheck.instances.source import (
-    BatchSource,
-    Rejected,
-    ReplaySource,
-    instances,
-    is_factory,
-    over_batch,
-    seed_of,
-)
+from rankcheck.instances.scope import shapes
+from rankcheck.instances.source import Rejected, instances, is_factory, over_batch, seed_of
 from rankcheck.networks import Network
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import PROFILES, Settings

@@ -10,8 +10,9 @@ import pytest
 import torch
 
 import rankcheck.instances as door
+from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.record import Entries
-from rankcheck.instances.source import BatchSource, Instances, is_factory, seed_of
+from rankcheck.instances.source import Instances, is_factory, seed_of
 
 
 def module(name):
@@ -20,7 +21,8 @@ def module(name):
 
 
 matrices, networks, loops, units = map(module, ("matrices", "networks", "loops", "units"))
-classes, cones, balanced = map(module, ("matrix_classes", "cones", "balanced"))
+classes, complexes = map(module, ("matrix_classes", "complex_matrices"))
+cones, balanced = map(module, ("cones", "balanced"))
 factorisations, whole = map(module, ("factorisations", "integer_networks"))
 points, spheres = map(module, ("points", "spheres"))
 
@@ -216,12 +218,12 @@ RANGES = {
         {(1, 4), (0, 1), (1, 2), (2, 3), (3, 4)},
     ),
     "unitary": (
-        classes.unitary_matrices(),
+        complexes.unitary_matrices(),
         up_to(4, 2),
         {(0, 2), (1, 4), (0, 1), (1, 2), (2, 3), (3, 4)},
     ),
     "Hermitian": (
-        classes.hermitian_matrices(),
+        complexes.hermitian_matrices(),
         up_to(8, ROOT, FOURTH, 2),
         to(0, 1, 2, 3) | to(1, 2, 3, 4, low=1),
     ),
@@ -339,7 +341,7 @@ DRAWS = {
     "a dense matrix": (matrices.matrices(rows=(2, 2), columns=(3, 3)), [((2, 3), 8)]),
     "a dense symmetric matrix": (classes.symmetric_matrices(size=(3, 3)), [((6,), 8)]),
     "a dense unitary matrix": (
-        lambda s: classes.unitary(s, 3),
+        lambda s: complexes.unitary(s, 3),
         [((3,), 4), ((2, 3, 3), 2)],
     ),
     "a dense network": (

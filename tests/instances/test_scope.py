@@ -9,15 +9,9 @@ import torch
 import rankcheck.instances as door
 from rankcheck.instances import instances, is_factory, matrices, networks_at_points
 from rankcheck.instances.choices import read_choices, write_choices
-from rankcheck.instances.scope import (
-    GRID,
-    INTEGERS,
-    ScopeShape,
-    ScopeSource,
-    grid_of,
-    shapes,
-)
-from rankcheck.instances.source import BatchSource, Rejected, ReplaySource, Source
+from rankcheck.instances.drivers import BatchSource, ReplaySource, ScopeSource
+from rankcheck.instances.scope import GRID, INTEGERS, ScopeShape, grid_of, shapes
+from rankcheck.instances.source import Rejected, Source
 
 pytestmark = pytest.mark.slow  # enumerations against brute force
 

@@ -9,6 +9,7 @@ import scipy.stats
 import torch
 
 from rankcheck.balls import BallArray
+from rankcheck.instances.drivers import BatchSource, ReplayError, ReplaySource
 from rankcheck.instances.factorisations import factorised_functions, isometries_in_the_orthant
 from rankcheck.instances.matrices import (
     chained_matrices,
@@ -25,11 +26,8 @@ from rankcheck.instances.networks import (
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import (
     SMALLEST,
-    BatchSource,
     Instances,
     Rejected,
-    ReplayError,
-    ReplaySource,
     instances,
     is_factory,
     over_batch,

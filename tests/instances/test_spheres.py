@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
-from rankcheck.instances.source import BatchSource, ReplaySource
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.spheres import pair_on_grid, unit_pair, unit_vectors
 
 

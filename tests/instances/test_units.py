@@ -5,7 +5,7 @@ import torch
 
 from rankcheck.balls import BallArray
 from rankcheck.costs import egop, path_norm, path_norm_lambda, two_layer_network, unit_rank
-from rankcheck.instances.source import ReplaySource
+from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.units import (
     DEEP,
     aligned_units_at_points,

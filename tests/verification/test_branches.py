@@ -14,7 +14,8 @@ from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.hunt.run import hunt
 from rankcheck.instances import matrices, networks_at_points
-from rankcheck.instances.source import BatchSource, instances
+from rankcheck.instances.drivers import BatchSource
+from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, operator_norm, rank, schatten_power
 from rankcheck.regions import regions
 from rankcheck.verification.batching import BatchError, check_batching

@@ -11,7 +11,8 @@ from rankcheck.balls import NoBallForm
 from rankcheck.claims.claim import ClaimError
 from rankcheck.errors import InputError
 from rankcheck.instances import matrices
-from rankcheck.instances.source import BatchSource, ReplaySource, instances
+from rankcheck.instances.drivers import BatchSource, ReplaySource
+from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, evaluate_instances

@@ -8,7 +8,8 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.counterexamples.instance import evaluate, excess
-from rankcheck.instances.source import BatchSource, instances
+from rankcheck.instances.drivers import BatchSource
+from rankcheck.instances.source import instances
 from rankcheck.verification.profiles import PROFILES, Profile, Settings
 from rankcheck.verification.search import JUDGED, draw, sweep, worst_of
 from rankcheck.verification.stages import search

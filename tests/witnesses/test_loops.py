@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
+from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.loops import bent_loops, loops, planar_loops, stopped_loops
-from rankcheck.instances.source import BatchSource, ReplaySource
 from rankcheck.witnesses.loops import Loop, activate, close, distinct_rays
 
 TRIPOD = torch.tensor([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]], dtype=torch.float64)

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
+from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.networks import networks_at_points
-from rankcheck.instances.source import BatchSource
 from rankcheck.networks import Network
 from rankcheck.witnesses.padding import pad
 

@@ -9,8 +9,8 @@ import scipy.linalg
 import torch
 
 from rankcheck.balls import BallArray, NoBallForm
+from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
-from rankcheck.instances.source import BatchSource
 from rankcheck.networks import Network
 from rankcheck.witnesses.projections import (
     bottleneck,

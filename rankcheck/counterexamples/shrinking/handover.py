@@ -25,9 +25,10 @@ from hypothesis.internal.conjecture.engine import BUFFER_SIZE
 
 from rankcheck.counterexamples.shrinking.cropping import size
 from rankcheck.counterexamples.shrinking.entries import cost
+from rankcheck.instances.drivers import DrawSource
 from rankcheck.instances.observed import find_named
 from rankcheck.instances.record import Integer, Record
-from rankcheck.instances.source import SMALLEST, DrawSource, Instances, Rejected
+from rankcheck.instances.source import SMALLEST, Instances, Rejected
 
 _KEY = b"rankcheck"
 #: The most choices of a record that is handed over. Hypothesis can encode three times as many, but
