@@ -116,14 +116,6 @@ def test_without_activation_the_depth_is_kept_with_slope_1():
     assert model_of(nn.Linear(3, 2)).parameters == (("weight", "bias"),)
 
 
-def test_from_module_is_the_same_network():
-    module = trained(nn.Linear(3, 5), nn.LeakyReLU(0.2), nn.Linear(5, 2))
-    ours, theirs = model_of(module).net, Network.from_module(module)
-    assert ours.slope == theirs.slope
-    pairs = zip(ours.weights + ours.biases, theirs.weights + theirs.biases, strict=True)
-    assert all(torch.equal(a, b) for a, b in pairs)
-
-
 def test_shared_layers_are_stored_once():
     linear = nn.Linear(3, 3)
     module = trained(linear, nn.ReLU(), linear, nn.ReLU(), nn.Linear(3, 1))

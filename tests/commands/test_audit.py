@@ -112,28 +112,6 @@ def test_an_interruption_says_what_was_done(asked, capsys):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (MemoryError(), "rankcheck: out of memory (MemoryError)\n"),
-        (
-            RuntimeError("DefaultCPUAllocator: can't allocate memory"),
-            "out of memory (RuntimeError)",
-        ),
-    ],
-)
-def test_memory_that_is_short_is_one_line(monkeypatch, capsys, error, said):
-    def audit(*arguments, **options):
-        raise error
-
-    monkeypatch.setattr(rankcheck.audit, "audit", audit, raising=False)
-    assert main(["audit", "m.pt", "--json", "a.json"]) == 4
-    err = capsys.readouterr().err
-    assert said in err
-    assert err.count("\n") == 1
-    assert list(Path().iterdir()) == []
-
-
-@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--json", "mine.html"], "mine.html: it exists and is not an audit"),
@@ -264,15 +242,3 @@ def test_what_cannot_be_audited_is_one_line(trained, capsys, arguments, message)
     assert message in error
     assert error.count("\n") == 1
     assert {path.name for path in Path().iterdir()} == before
-
-
-@pytest.mark.slow
-def test_the_number_of_workers_changes_no_digit(trained, capsys):
-    np.save("x.npy", np.random.default_rng(0).normal(size=(600, 3)))
-    found = []
-    for workers in ("1", "2"):
-        line = ["audit", "trained.pt", "--slope", "0", "--data", "x.npy", "--no-theorems"]
-        assert main([*line, "--workers", workers, "--json", "-"]) == 0
-        found.append(json.loads(capsys.readouterr().out))
-        del found[-1]["seconds"]
-    assert found[0] == found[1]

@@ -2,14 +2,12 @@
 
 import errno
 import json
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rankcheck import files
 from rankcheck.commands import experiment as command
 from rankcheck.commands.cli import main, parser
 from rankcheck.errors import InputError
@@ -209,22 +207,6 @@ def test_a_link_in_the_place_of_the_usual_folder_is_not_followed(place, tmp_path
     assert list(other.iterdir()) == []
     assert main([*LINE, "--out", place]) == 0
     assert (other / "result.json").exists()
-
-
-def test_a_disk_that_is_full_is_one_line_and_the_parts_are_kept(monkeypatch, capsys):
-    write = files.write_bytes
-
-    def full(path, content, **options):
-        if path.name == "b.json":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        write(path, content, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "write_bytes", full)
-        assert main(LINE) == 2
-    assert f"{FOLDER}/parts/b.json: No space left on device" in capsys.readouterr().err
-    assert main(LINE) == 0
-    assert "[1/3] a: done before" in capsys.readouterr().out
 
 
 def test_a_result_without_what_was_measured_is_refused(finished, capsys):

@@ -152,23 +152,16 @@ def linear(A):
     return Network.linear((torch.cat((eye, -eye)), torch.cat((A, -A), 1)))
 
 
-def test_a_projection_leaves_nothing_of_the_distance(segment):
-    found = measure(linear([[1, 0], [0, 0]]), segment)
-    assert found["error"] == found["left"] == 0
-
-
-def test_a_map_that_halves_leaves_half_of_the_distance(segment):
-    found = measure(linear([[0.5, 0], [0, 0.5]]), segment)
-    assert found["left"] == 0.5
-    assert found["lefts"] == [0.5]
-    assert found["error"] == found["new_error"] == pytest.approx(2 * 0.25 / 6)
+@pytest.mark.parametrize(
+    ("A", "left", "error"),
+    [([[1, 0], [0, 0]], 0, 0), ([[0.5, 0], [0, 0.5]], 0.5, 0.25), ([[1, 0], [0, 1]], 1, 0)],
+    ids=["a projection", "half", "the identity"],
+)
+def test_what_a_linear_map_leaves_of_the_distance(segment, A, left, error):
+    found = measure(linear(A), segment)
+    assert (found["left"], found["lefts"]) == (left, [left])
+    assert found["error"] == found["new_error"] == pytest.approx(error * 2 / 6)
     assert found["variance"] == pytest.approx(2 / 6)
-
-
-def test_the_identity_leaves_all_of_the_distance(segment):
-    found = measure(linear([[1, 0], [0, 1]]), segment)
-    assert found["left"] == 1
-    assert found["error"] == 0
 
 
 def test_the_criterion_fails_where_deep_networks_are_no_better(record, claim):

@@ -90,15 +90,6 @@ def test_finished_parts_are_taken_over(tmp_path, monkeypatch, plain, count):
     assert [name for name, _, words in told if words == "done before"] == list(PARTS[:count])
 
 
-def test_what_is_reported(tmp_path):
-    told = []
-    go(tmp_path, progress=lambda *each: told.append(each))
-    for name in PARTS:
-        mine = [share for part, share, _ in told if part == name]
-        assert mine == sorted(mine)
-        assert (mine[0], mine[-1], mine.count(1.0)) == (0.0, 1.0, 1)
-
-
 def test_nothing_is_kept_without_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     go()

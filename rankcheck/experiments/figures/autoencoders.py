@@ -200,63 +200,61 @@ class Autoencoders(Experiment):
 
     def findings(self, result: Result) -> Sequence[Finding]:
         """The three panels, the ranks of the Jacobians, and what differs."""
-        return [*_of_curve(result), *_of_digits(result)]
+        found = []
+        for data, words, panels in ((CURVE, "curve", _of_curve), (DIGITS, "images", _of_digits)):
+            deep, shallow = (group(result, data, each) for each in (True, False))
+            if not deep:
+                continue
+            nearer = [
+                a.measured["left"] / b.measured["left"] for a, b in pairs(result.where(data=data))
+            ]
+            found += panels(deep, shallow)
+            found.append(
+                Finding(
+                    f"{words}: left by the deep network over left by the shallow one of the same "
+                    "seed",
+                    "smaller",
+                    f"{spread(nearer)}; at most {_counted(nearer)} of {len(nearer)} pairs",
+                    median(nearer) <= NEARER,
+                )
+            )
+        return found
 
 
 EXPERIMENT = Autoencoders()
 
 
-def _of_curve(result: Result) -> list[Finding]:
+def _of_curve(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:
     """Panels (B) and (C), and the ranks."""
-    deep, shallow = (group(result, CURVE, each) for each in (True, False))
-    if not deep:
-        return []
-    depths = deep[0].settings["depth"], shallow[0].settings["depth"]
-    nearer = _nearer(result, CURVE)
-    ranks = [[run.audit.rank for run in runs if run.audit] for runs in (deep, shallow)]
-    left = [_of(runs, "left") for runs in (deep, shallow)]
-    lefts = [
-        f"{spread(each)}; at most {ON:g} in {sum(share <= ON for share in each)}, at most "
-        f"{HALF:g} in {sum(share <= HALF for share in each)} of {len(each)} runs"
-        for each in left
-    ]
-    return [
-        Finding(
-            f"share of the distance to the curve that is left, depth {depths[0]}",
-            "outputs lie on the curve (B)",
-            lefts[0],
-            median(left[0]) <= ON,
-        ),
-        Finding(
-            f"share of the distance to the curve that is left, depth {depths[1]}",
-            "outputs lie off the curve (C)",
-            lefts[1],
-            median(left[1]) > ON,
-        ),
-        Finding(
-            "curve: left by the deep network over left by the shallow one of the same seed",
-            "smaller",
-            f"{spread(nearer)}; at most {HALF:g} in {sum(each <= HALF for each in nearer)}, "
-            f"at most {NEARER:g} in {sum(each <= NEARER for each in nearer)}, "
-            f"of {len(nearer)} pairs",
-            median(nearer) <= NEARER,
-        ),
+    found, ranks = [], []
+    for runs, printed in ((deep, "outputs lie on the curve (B)"), (shallow, "off the curve (C)")):
+        depth, left = runs[0].settings["depth"], _of(runs, "left")
+        ranks.append([run.audit.rank for run in runs if run.audit])
+        found.append(
+            Finding(
+                f"share of the distance to the curve that is left, depth {depth}",
+                printed,
+                f"{spread(left)}; at most {ON:g} in {sum(share <= ON for share in left)}, at most "
+                f"{HALF:g} in {sum(share <= HALF for share in left)} of {len(left)} runs",
+                (median(left) <= ON) == (runs is deep),
+            )
+        )
+    found.append(
         Finding(
             r"rank of $Jf$ at most points of the data (1 is the dimension of the curve)",
             "1 at large depth, by Section 5",
-            "; ".join(f"depth {depths[k]}: {tally(ranks[k])}" for k in (0, 1)),
+            "; ".join(
+                f"depth {runs[0].settings['depth']}: {tally(each)}"
+                for runs, each in zip((deep, shallow), ranks, strict=True)
+            ),
             2 * ranks[0].count(1) > len(ranks[0]),
-        ),
-    ]
+        )
+    )
+    return found
 
 
-def _of_digits(result: Result) -> list[Finding]:
-    """Panel (A)."""
-    deep, shallow = (group(result, DIGITS, each) for each in (True, False))
-    if not deep:
-        return []
-    both = [(runs[0].settings["depth"], runs) for runs in (deep, shallow)]
-    nearer = _nearer(result, DIGITS)
+def _of_digits(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:
+    """Panel (A), and what less noise changes."""
     levels = [
         [median(run.measured["lefts"][k] for run in runs) for runs in (deep, shallow)]
         for k in range(len(NOISES))
@@ -266,15 +264,11 @@ def _of_digits(result: Result) -> list[Finding]:
             f"share of the distance of noisy images (noise {NOISES[-1]:g}) to the clean ones that "
             "is left",
             "outputs look clean (A)",
-            ", ".join(f"{spread(_of(runs, 'left'))} (depth {depth})" for depth, runs in both),
+            ", ".join(
+                f"{spread(_of(runs, 'left'))} (depth {runs[0].settings['depth']})"
+                for runs in (deep, shallow)
+            ),
             None,
-        ),
-        Finding(
-            "images: left by the deep network over left by the shallow one of the same seed",
-            "smaller",
-            f"{spread(nearer)}; at most {NEARER:g} in "
-            f"{sum(each <= NEARER for each in nearer)} of {len(nearer)} pairs",
-            median(nearer) <= NEARER,
         ),
         Finding(
             "the same at other levels of noise, by medians, deep and shallow",
@@ -288,10 +282,10 @@ def _of_digits(result: Result) -> list[Finding]:
     ]
 
 
-def _nearer(result: Result, data: str) -> list[float]:
-    """What the deep network leaves over what the shallow one leaves, for each seed."""
-    both = pairs(result.where(data=data))
-    return [deep.measured["left"] / shallow.measured["left"] for deep, shallow in both]
+def _counted(nearer: Sequence[float]) -> str:
+    return ", ".join(
+        f"{most:g} in {sum(each <= most for each in nearer)}" for most in (HALF, NEARER)
+    )
 
 
 def _of(runs: Sequence[Run], name: str) -> list[float]:

@@ -22,9 +22,8 @@ from rankcheck.audit.ranks import GAP, TOLERANCE, ranks_and_gaps
 from rankcheck.audit.result import Audit
 from rankcheck.experiments.audited import Measured, measured_runs, short
 from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
-from rankcheck.experiments.figures.tasks import latent_task
+from rankcheck.experiments.figures.tasks import learners
 from rankcheck.experiments.result import Result, Run
-from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.statistics import span, tally
 from rankcheck.experiments.training import Schedule
 from rankcheck.linalg import singular_values
@@ -132,19 +131,10 @@ class LowRankTask(Experiment):
 
     def run(self, part: Part, place: Place) -> Sequence[Run]:
         settings = part.settings
-        depth, size, width = settings["depth"], settings["size"], settings["width"]
-        draws = generators(part.seeds)
-        x, y = latent_task(
-            draws,
-            settings["points"],
-            latent=settings["latent"],
-            inputs=size,
-            used=settings["used"],
-            outputs=size,
+        depth, size = settings["depth"], settings["size"]
+        x, y, stack = learners(
+            part, used=settings["used"], gain=settings["gain"], last=settings["last"]
         )
-        stack = Stack.random([size, *[width] * (depth - 1), size], draws, gain=settings["gain"])
-        y = y / size**0.5
-        stack.weights[-1] = stack.weights[-1] * settings["last"]
         stack = stack.to(place.device)
         points, values = x.to(place.device), y.to(place.device)
 

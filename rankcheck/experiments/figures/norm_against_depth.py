@@ -23,9 +23,8 @@ from torch import Tensor
 from rankcheck.audit.result import Audit
 from rankcheck.experiments.audited import Measured, measured_runs, short
 from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
-from rankcheck.experiments.figures.tasks import latent_task
+from rankcheck.experiments.figures.tasks import learners
 from rankcheck.experiments.result import Result, Run
-from rankcheck.experiments.stack import Stack, generators
 from rankcheck.experiments.training import Schedule
 from rankcheck.networks.network import Network
 
@@ -150,19 +149,10 @@ class NormAgainstDepth(Experiment):
 
     def run(self, part: Part, place: Place) -> Sequence[Run]:
         settings = part.settings
-        depth, size, width = settings["depth"], settings["size"], settings["width"]
-        draws = generators(part.seeds)
-        x, y = latent_task(
-            draws,
-            settings["points"],
-            latent=settings["latent"],
-            inputs=size,
-            used=USED,
-            outputs=size,
-        )
-        stack = Stack.random([size, *[width] * (depth - 1), size], draws, gain=GAIN)
+        depth = settings["depth"]
+        x, y, stack = learners(part, used=USED, gain=GAIN)
         stack = stack.to(place.device)
-        points, values = x.to(place.device), (y / size**0.5).to(place.device)
+        points, values = x.to(place.device), y.to(place.device)
 
         def error(outputs: Tensor) -> Tensor:
             return (outputs - values).square().sum(-1).mean(-1)

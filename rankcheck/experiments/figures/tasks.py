@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["latent_task", "shallow_network"]
+from rankcheck.experiments.base import Part
+from rankcheck.experiments.stack import Stack, generators
+
+__all__ = ["latent_task", "learners", "shallow_network"]
 
 
 def shallow_network(n: int, m: int, width: int, draw: torch.Generator) -> tuple[Tensor, ...]:
@@ -47,6 +50,29 @@ def latent_task(
 
     pairs = [each(draw) for draw in draws]
     return torch.stack([x for x, _ in pairs]), torch.stack([y for _, y in pairs])
+
+
+def learners(
+    part: Part, *, used: int, gain: float, last: float = 1.0
+) -> tuple[Tensor, Tensor, Stack]:
+    """The points and values of a task of rank `used` for each run, and networks to learn it.
+
+    Values have mean squared norm 1. The sizes, the width and the depth are those of the part; the
+    first weights have this gain, and those of the last layer are multiplied by `last`.
+    """
+    settings, draws = part.settings, generators(part.seeds)
+    size, inner = settings["size"], [settings["width"]] * (settings["depth"] - 1)
+    x, y = latent_task(
+        draws,
+        settings["points"],
+        latent=settings["latent"],
+        inputs=size,
+        used=used,
+        outputs=size,
+    )
+    stack = Stack.random([size, *inner, size], draws, gain=gain)
+    stack.weights[-1] = stack.weights[-1] * last
+    return x, y / size**0.5, stack
 
 
 def _apply(net: tuple[Tensor, ...], z: Tensor) -> Tensor:
