@@ -192,7 +192,7 @@ def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
     from rankcheck.counterexamples.given import NotRefutedError
     from rankcheck.counterexamples.instance import DisagreementError
     from rankcheck.counterexamples.message import sides
-    from rankcheck.counterexamples.recertify import recertify
+    from rankcheck.counterexamples.given import recertify
     from rankcheck.instances.choices import ChoicesError
 
     try:

@@ -15,13 +15,14 @@ from rankcheck.counterexamples.describe import describe_instance
 from rankcheck.counterexamples.given import (
     Given,
     NotRefutedError,
+    Recertified,
     from_choices,
     read_instance,
+    recertify,
 )
 from rankcheck.counterexamples.instance import DisagreementError, Instance, evaluate, excess
 from rankcheck.counterexamples.judge import Judgement, exact_instance, judge
 from rankcheck.counterexamples.message import raised_message, refuted_message, undecided_message
-from rankcheck.counterexamples.recertify import Recertified, recertify
 from rankcheck.counterexamples.replay import Replayed, find, replay
 from rankcheck.counterexamples.reporting import Found, report_violation
 from rankcheck.counterexamples.shrinking import shrink_record, shrink_violation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -35,9 +36,7 @@ class Counts:
     outside: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        reasons = dict(self.reasons)
-        for why, number in other.reasons.items():
-            reasons[why] = reasons.get(why, 0) + number
+        reasons = dict(Counter(self.reasons) + Counter(other.reasons))
         return Counts(
             self.evaluated + other.evaluated,
             self.rejected + other.rejected,

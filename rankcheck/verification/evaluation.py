@@ -8,6 +8,7 @@ break a hypothesis; if it still raises, it is halved until the instances that ra
 from __future__ import annotations
 
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -140,28 +141,24 @@ class Evaluation:
     parts: list[Part] = field(default_factory=list)
     raised: list[Raised] = field(default_factory=list)
     rejected: int = 0
-    reasons: dict[str, int] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
 
     @property
     def counts(self) -> Counts:
         """How many instances were evaluated, and how many break a hypothesis."""
         valid = sum(int(part.valid.sum()) for part in self.parts)
         total = sum(part.valid.numel() for part in self.parts)
-        return Counts(valid, self.rejected + total - valid, 0, self.reasons)
+        return Counts(valid, self.rejected + total - valid, 0, dict(self.reasons))
 
     def reject(self, number: int, reasons: Mapping[str, int]) -> None:
         """Count instances that break a hypothesis."""
         self.rejected += number
-        self._because(reasons)
+        self.reasons.update(reasons)
 
     def add(self, source: Source, built: tuple[Any, ...], relations: tuple[Relation, ...]) -> None:
         """Add the instances that a source has built."""
         self.parts.append(Part(source.record, source.batch, source.valid, built, relations))
-        self._because(source.reasons)
-
-    def _because(self, reasons: Mapping[str, int]) -> None:
-        for why, number in reasons.items():
-            self.reasons[why] = self.reasons.get(why, 0) + number
+        self.reasons.update(source.reasons)
 
 
 def evaluate_instances(

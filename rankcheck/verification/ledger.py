@@ -189,23 +189,25 @@ class Row(Facts, InNotebooks):
         """Whether the verdict is the one that the kind of the claim expects."""
         return self.verdict == KINDS[self.kind].expects
 
+    def _largest(self, *names: str) -> float | None:
+        """The largest of some figures of all relations, None without one."""
+        figures = [getattr(facts, name) for facts in self.relations for name in names]
+        return max((figure for figure in figures if figure is not None), default=None)
+
     @property
     def best_ratio(self) -> float | None:
         """The largest lhs / rhs of a bound, None without a bound."""
-        ratios = [ratio for facts in self.relations for ratio in (facts.ratio, facts.tight_ratio)]
-        return max((ratio for ratio in ratios if ratio is not None), default=None)
+        return self._largest("ratio", "tight_ratio")
 
     @property
     def tight_ratio(self) -> float | None:
         """The largest lhs / rhs on the tight family, None without a bound."""
-        ratios = [facts.tight_ratio for facts in self.relations if facts.tight_ratio is not None]
-        return max(ratios, default=None)
+        return self._largest("tight_ratio")
 
     @property
     def deviation(self) -> float | None:
         """The largest deviation of an identity, None without an identity."""
-        found = [facts.deviation for facts in self.relations if facts.deviation is not None]
-        return max(found, default=None)
+        return self._largest("deviation")
 
     @property
     def best(self) -> str:

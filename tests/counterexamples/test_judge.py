@@ -314,7 +314,8 @@ def test_integers_are_exact_on_both_paths():
     [one] = records(integers(), 1)
     [n] = one.integers
     worse = judge(claim_of(integers(), lambda n: leq(n + 1, n)), one)
-    assert (worse.finding, worse.excess) == ("refuted", 1)
+    assert worse.finding == "refuted"
+    assert worse.excess == 1
     assert worse.relative_excess == Fraction(1, n + 1)
     assert judge(claim_of(integers(), lambda n: leq(n, n)), one).finding == "satisfied"
     large = claim_of(integers(), lambda n: leq(2**53 + 1, 2**53))
@@ -443,7 +444,8 @@ def test_one_open_relation_does_not_hide_a_proof(lists, record):
         return leq(1 / x[..., 0], x[..., 0]), leq(x[..., 1], 0 * x[..., 1])
 
     judgement = judge(claim_of(lists(), two), record(2, [0.0, 5.0]))
-    assert (judgement.finding, judgement.relation, judgement.excess) == ("refuted", 1, 5)
+    assert judgement.finding == "refuted"
+    assert (judgement.relation, float(judgement.excess)) == (1, 5.0)
 
 
 def test_the_worst_relation_is_reported(lists, record):
