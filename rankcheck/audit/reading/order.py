@@ -27,8 +27,11 @@ def ordered(shapes: Shapes, *, in_order: bool) -> tuple[str, ...]:
         in_order: whether the mapping has the order in which the layers were made. It counts if the
             shapes chain in it.
 
+    If no order chains, it is that of the numbers; whoever chains the layers then says where it
+    breaks.
+
     Raises:
-        ModelError: no order chains, or several do and nothing tells them apart.
+        ModelError: several orders chain, and nothing tells them apart.
 
     >>> ordered({"fc10": (1, 4), "fc2": (4, 3)}, in_order=False)
     ('fc2', 'fc10')
@@ -36,19 +39,11 @@ def ordered(shapes: Shapes, *, in_order: bool) -> tuple[str, ...]:
     ('encoder', 'decoder')
     """
     names = tuple(shapes)
-    if in_order and not _breaks(names, shapes):
+    if in_order and all(shapes[two][1] == shapes[one][0] for one, two in pairwise(names)):
         return names
-    natural = sorted(names, key=_key)
+    natural = tuple(sorted(names, key=_key))
     orders = _orders(natural, shapes)
-    first = next(orders, None)
-    if first is None:
-        one, two = next(iter(_breaks(natural, shapes)), (natural[0], natural[-1]))
-        raise ModelError(
-            f"the layer {label(one)} of shape {shapes[one]} is followed by {label(two)} of shape "
-            f"{shapes[two]}, which takes {shapes[two][1]} numbers; the shapes must chain, (n, m) "
-            "behind (m, ...), in the order that the numbers in the names say"
-        )
-    second = next(orders, None)
+    first, second = next(orders, natural), next(orders, None)
     if second is not None:
         one, two = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
         raise ModelError(
@@ -72,11 +67,6 @@ def _before(one: Key, two: Key) -> bool:
     """Whether numbers say that the name of a key comes before that of another one."""
     p, q = next((pair for pair in zip(one, two, strict=False) if pair[0] != pair[1]), ((1,), (1,)))
     return p[0] == q[0] == 0 and p < q
-
-
-def _breaks(names: Sequence[str], shapes: Shapes) -> list[tuple[str, str]]:
-    """The layers with those that follow and do not take what comes out of them."""
-    return [(one, two) for one, two in pairwise(names) if shapes[two][1] != shapes[one][0]]
 
 
 def _orders(names: Sequence[str], shapes: Shapes) -> Iterator[tuple[str, ...]]:

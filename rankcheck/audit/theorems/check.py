@@ -12,7 +12,7 @@ from torch import Tensor
 
 from rankcheck.audit.result import Hypothesis, Side, TheoremFacts
 from rankcheck.audit.theorems.certify import Certifier
-from rankcheck.audit.theorems.evaluate import Outcome, at_pairs, at_points, on_data
+from rankcheck.audit.theorems.evaluate import BATCH, Outcome, at_points, on_data
 from rankcheck.audit.theorems.hypotheses import Situation, balance, positive_rank, same_rank
 from rankcheck.audit.theorems.pairs import pairs_for
 from rankcheck.audit.theorems.table import Theorem
@@ -117,7 +117,7 @@ class Check:
         if theorem.on == "at pairs":
             pairs = pairs_for(theorem, self._at, PAIRS)[: self._most]
             ends = points.x[pairs.to(device)]
-            outcomes = at_pairs(claim, net, ends, late)
+            outcomes = at_points(claim, net, ends, shared=False, numbers=BATCH, late=late)
             places = points.places[pairs].tolist()[: outcomes[0].points]
             return _Evaluated(net, outcomes, [(pair,) for pair in ends], places)
         if theorem.on == "on data":

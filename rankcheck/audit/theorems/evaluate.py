@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,10 +16,12 @@ from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import RelationKind
 from rankcheck.networks import Network
 
-__all__ = ["Outcome", "at_pairs", "at_points", "on_data"]
+__all__ = ["Outcome", "at_points", "on_data"]
 
 #: Numbers in the arrays of one batch of points.
 BATCH = 2**22
+#: The fields of an `Outcome` that have an entry for each point.
+_ARRAYS = ("lhs", "rhs", "tolerance", "asserted", "violated")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +84,7 @@ class Outcome:
 
     def reordered(self, order: Tensor) -> Outcome:
         """The same with its points in another order."""
-        arrays = (self.lhs, self.rhs, self.tolerance, self.asserted, self.violated)
-        return Outcome(self.label, self.kind, *(array[order] for array in arrays))
+        return Outcome(self.label, self.kind, *(getattr(self, name)[order] for name in _ARRAYS))
 
     @property
     def worst(self) -> tuple[int, int] | None:
@@ -115,7 +116,7 @@ def at_points(
     numbers: int,
     late: Callable[[], bool] = lambda: False,
 ) -> tuple[Outcome, ...]:
-    """A claim about a network and a point, at each of the points x (n, n_0), in their order.
+    """A claim about a network and a point or a pair, at each x of (n, n_0) or (n, 2, n_0).
 
     Args:
         more: what else the body takes, the same at all points.
@@ -128,24 +129,14 @@ def at_points(
     for some in x.split(max(1, BATCH // numbers)):
         parts = [part.expand(len(some), *part.shape) for part in more]
         instance = (net if shared else copies(net, len(some)), some, *parts)
-        relations = claim.relations(instance)
-        batches.append(_outcomes(relations, len(some)))
+        batches.append(_outcomes(claim.relations(instance), len(some)))
         if late():
             break
-    return _joined(batches)
-
-
-@torch.no_grad()
-def at_pairs(
-    claim: Claim, net: Network, ends: Tensor, late: Callable[[], bool] = lambda: False
-) -> tuple[Outcome, ...]:
-    """A claim about a network and two points, at each of the pairs (n, 2, n_0), as `at_points`."""
-    batches = []
-    for pair in ends.split(1):
-        batches.append(_outcomes(claim.relations((copies(net, 1), pair)), 1))
-        if late():
-            break
-    return _joined(batches)
+    joined = []
+    for same in zip(*batches, strict=True):
+        arrays = [torch.cat([getattr(part, name) for part in same]) for name in _ARRAYS]
+        joined.append(Outcome(same[0].label, same[0].kind, *arrays))
+    return tuple(joined)
 
 
 @torch.no_grad()
@@ -179,27 +170,7 @@ def _outcomes(relations: Sequence[Relation], number: int | None) -> tuple[Outcom
         label = relation.label
         if not label and len(relations) > 1:
             label = relation_name(label, index)
-        outcomes.append(
-            Outcome(
-                label,
-                relation.kind,
-                flat(relation.lhs),
-                flat(relation.rhs),
-                flat(relation.tolerance),
-                flat(relation.asserted),
-                flat(relation.violated()),
-            )
-        )
+        sides = (relation.lhs, relation.rhs, relation.tolerance)
+        arrays = (*sides, relation.asserted, relation.violated())
+        outcomes.append(Outcome(label, relation.kind, *map(flat, arrays)))
     return tuple(outcomes)
-
-
-def _joined(batches: Iterable[tuple[Outcome, ...]]) -> tuple[Outcome, ...]:
-    """The outcomes of several batches of points as one."""
-    joined = []
-    for parts in zip(*batches, strict=True):
-        arrays = [
-            torch.cat([getattr(part, name) for part in parts])
-            for name in ("lhs", "rhs", "tolerance", "asserted", "violated")
-        ]
-        joined.append(Outcome(parts[0].label, parts[0].kind, *arrays))
-    return tuple(joined)
