@@ -189,10 +189,9 @@ def _refuted(entries: list[Entry]) -> list[Entry]:
 def _again(claim: Claim, folder: Path | None) -> tuple[Exit, str]:
     """Certify one claim again; as expected if its instances still refute it, and the text."""
     from rankcheck.counterexamples.certificate import CertificateError
-    from rankcheck.counterexamples.given import NotRefutedError
+    from rankcheck.counterexamples.given import NotRefutedError, recertify
     from rankcheck.counterexamples.instance import DisagreementError
     from rankcheck.counterexamples.message import sides
-    from rankcheck.counterexamples.given import recertify
     from rankcheck.instances.choices import ChoicesError
 
     try:
