@@ -66,9 +66,9 @@ def contained() -> Iterator[None]:
             and signal.getsignal(signal.SIGINT) != signal.SIG_IGN
         ):
             raise
-        said = " ".join(str(stop).split())
+        text = " ".join(str(stop).split())
         raise LeftEarly(
-            f"it raised {type(stop).__name__}{f' ({said})' if said else ''}; the code of a claim "
+            f"it raised {type(stop).__name__}{f' ({text})' if text else ''}; the code of a claim "
             "returns, or raises an Exception"
         ).with_traceback(stop.__traceback__) from None
 
@@ -83,5 +83,5 @@ def short_of_memory(error: BaseException) -> bool:
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
-    said = str(error)
-    return isinstance(error, RuntimeError | ImportError) and any(one in said for one in _NO_MEMORY)
+    text = str(error)
+    return isinstance(error, RuntimeError | ImportError) and any(one in text for one in _NO_MEMORY)

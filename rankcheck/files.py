@@ -143,8 +143,8 @@ def write_bytes(path: Path, content: bytes, *, follow: bool = True, sync: bool =
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
-        kept = target.exists() and not target.is_symlink()
-        partial.chmod(target.stat().st_mode & 0o777 if kept else 0o666 & ~_umask())
+        keeps_mode = target.exists() and not target.is_symlink()
+        partial.chmod(target.stat().st_mode & 0o777 if keeps_mode else 0o666 & ~_umask())
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

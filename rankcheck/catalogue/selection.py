@@ -44,8 +44,8 @@ def select(selectors: Sequence[str] = ()) -> list[Entry]:
 
 def _own(names: Sequence[str]) -> list[Entry]:
     """rankcheck's claims; if all names are ids, those of the files that have them."""
-    found = catalogue.declared_near(names)
-    return found if {entry.id for entry in found}.issuperset(names) else catalogue.project()
+    entries = catalogue.declared_near(names)
+    return entries if {entry.id for entry in entries}.issuperset(names) else catalogue.project()
 
 
 def _namesakes(chosen: Sequence[Entry]) -> list[Entry]:

@@ -71,8 +71,8 @@ def variant(claim: Claim, name: str) -> Claim:
         return mutant(claim, name)
     if name in claim.needs:
         return without(claim, name)
-    if (found := _DERIVED.fullmatch(name)) is not None:
-        return derived(claim, found[1] or "")
+    if (parts := _DERIVED.fullmatch(name)) is not None:
+        return derived(claim, parts[1] or "")
     known = ", ".join(map(repr, [*claim.mutants, *claim.needs])) or "none"
     raise InputError(f"{claim.id} has no control {name!r}; its mutants and hypotheses are: {known}")
 

@@ -125,10 +125,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         if short_of_memory(error):
             return _failed(Exit.INTERNAL, f"out of memory ({type(error).__name__})")
-        said = " ".join(str(error).split())
+        message = " ".join(str(error).split())
         return _failed(
             Exit.INTERNAL,
-            f"internal error: {type(error).__name__}{said and f': {said}'} "
+            f"internal error: {type(error).__name__}{message and f': {message}'} "
             f"({TRACEBACK}=1 shows the traceback)",
         )
     return code

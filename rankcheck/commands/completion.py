@@ -37,12 +37,12 @@ def _files(prefix: str) -> list[str]:
     head, slash, _ = prefix.rpartition("/")
     folder = Path(head + slash or ".")
     try:
-        found = sorted(folder.iterdir())
+        paths = sorted(folder.iterdir())
     except OSError:
         return []
     names = (
         (path, head + slash + path.name + "/" * path.is_dir())
-        for path in found
+        for path in paths
         if path.is_dir() or path.suffix == ".py"
     )
     return [name for path, name in names if name.startswith(prefix) and path.name[0] != "."]

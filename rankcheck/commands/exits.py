@@ -43,8 +43,8 @@ def worst(codes: Iterable[Exit]) -> Exit:
     >>> worst([Exit.EXPECTED, Exit.UNDECIDED, Exit.REFUTED]).name, worst([]).name
     ('REFUTED', 'EXPECTED')
     """
-    found = set(codes)
-    return next((code for code in WORST if code in found), Exit.EXPECTED)
+    ended = set(codes)
+    return next((code for code in WORST if code in ended), Exit.EXPECTED)
 
 
 def of_rows(rows: Iterable[Row]) -> Exit:

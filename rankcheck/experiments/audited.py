@@ -58,15 +58,15 @@ def measured_runs(
 
 def audited(net: Network, X: Tensor, *, device: str = "cpu") -> tuple[AuditFacts, Audit]:
     """Audit a network on data (N, n_0) in float64; returns it in short, and whole."""
-    found = audit(net, X, device=device)
-    counts = Counter(one.finding for one in found.theorems)
+    result = audit(net, X, device=device)
+    counts = Counter(one.finding for one in result.theorems)
     return AuditFacts(
-        cost=found.model.cost,
-        rank=found.rank,
-        near_one=tuple(layer.near_one for layer in found.layers),
+        cost=result.model.cost,
+        rank=result.rank,
+        near_one=tuple(layer.near_one for layer in result.layers),
         findings={name: counts[name] for name in get_args(Finding)},
-        failing=tuple(one.claim for one in found.theorems if one.finding == "fails"),
-    ), found
+        failing=tuple(one.claim for one in result.theorems if one.finding == "fails"),
+    ), result
 
 
 def keep_network(place: Place, part: Part, seed: int, net: Network) -> None:

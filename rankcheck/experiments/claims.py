@@ -110,10 +110,10 @@ def recorded_runs(
         InputError: if no run has these settings.
     """
     chosen = source.choice(where) if len(where) > 1 else where[0]
-    found = Runs(current(experiment).where(**dict(chosen)), chosen)
-    if not found:
-        raise InputError(f"the experiment {experiment} has {found!r}")
-    return (found,)
+    runs = Runs(current(experiment).where(**dict(chosen)), chosen)
+    if not runs:
+        raise InputError(f"the experiment {experiment} has {runs!r}")
+    return (runs,)
 
 
 def mostly(
@@ -128,9 +128,9 @@ def mostly(
         outcomes: of independent runs, whether they end like this.
         of: what the outcomes are of, for messages, where it is not single runs.
     """
-    found = [bool(each) for each in outcomes]
-    p = sign_test(sum(found), len(found))
+    ends = [bool(each) for each in outcomes]
+    p = sign_test(sum(ends), len(ends))
     relation = leq(torch.tensor(p, dtype=torch.float64), level, label=label)
     sign = "≤" if p <= level else ">"
-    said = f"{sum(found)} of {len(found)} {of}, p = {p:.3g} {sign} {level:g}"
-    return replace(relation, note=said)
+    note = f"{sum(ends)} of {len(ends)} {of}, p = {p:.3g} {sign} {level:g}"
+    return replace(relation, note=note)

@@ -102,9 +102,9 @@ class Folder:
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             if isinstance(error, InputError):
                 raise
-            said = getattr(error, "strerror", None) or error
+            reason = getattr(error, "strerror", None) or error
             raise InputError(
-                f"the folder {path} cannot be used: {said}; --out names another one"
+                f"the folder {path} cannot be used: {reason}; --out names another one"
             ) from error
 
     @property

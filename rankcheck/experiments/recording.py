@@ -37,10 +37,10 @@ class RecordedExperiment:
         """
         result = current(self.name)
         try:
-            kept = result is recorded(self.name)
+            on_record = result is recorded(self.name)
         except InstallationError:  # inside of `using`, there may be no record
-            kept = False
-        return _provenance(result, RECORDED / f"{self.name}.json" if kept else None)
+            on_record = False
+        return _provenance(result, RECORDED / f"{self.name}.json" if on_record else None)
 
     def faults(self) -> Sequence[str]:
         """Why the result that claims evaluate now is none of the experiment as it is now."""
@@ -76,11 +76,11 @@ class RecordedExperiment:
             )
         finally:
             torch.set_flush_denormal(False)  # training sets it, and claims are evaluated without
-        found = _provenance(made, place / "result.json")
+        provenance = _provenance(made, place / "result.json")
         if (record.seed, record.device) == (made.seed, made.device):
-            found = replace(found, same=_same(record, made))
+            provenance = replace(provenance, same=_same(record, made))
         with using(made):
-            yield found
+            yield provenance
 
 
 def _provenance(result: Result, file: Path | None) -> Provenance:
@@ -116,15 +116,15 @@ def faults(result: Result) -> list[str]:
     """
     parts = experiment(result.experiment).parts("small", result.seed)
     scale = "" if result.scale == "small" else f"it is of the scale {result.scale}, not small"
-    found = [
+    reasons = [
         f"{why}; `{result.command}` makes it anew"
         for why in (scale, misfit(result.runs, parts))
         if why
     ]
     for run in result.runs:
         if run.audit is not None and run.audit.failing:
-            found.append(
+            reasons.append(
                 f"the audit of {run.part} with seed {run.seed} says that {run.audit.failing[0]} "
                 "fails, which is a theorem: one of the two is computed wrongly"
             )
-    return [f"the result of {result.experiment} does not fit: {text}" for text in found]
+    return [f"the result of {result.experiment} does not fit: {text}" for text in reasons]

@@ -27,15 +27,15 @@ def recorded(name: str) -> Result:
     """
     path = RECORDED / f"{name}.json"
     try:
-        found = Result.of_json(read_json(path))
+        result = Result.of_json(read_json(path))
     except (OSError, StoredError) as error:
         raise InstallationError(f"the recorded result {path} cannot be read: {error}") from error
-    if found.experiment != name:
+    if result.experiment != name:
         raise InstallationError(
-            f"the recorded result {path} is of {found.experiment!r}; a record is named after its "
+            f"the recorded result {path} is of {result.experiment!r}; a record is named after its "
             "experiment"
         )
-    return found
+    return result
 
 
 def current(name: str) -> Result:

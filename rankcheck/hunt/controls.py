@@ -48,11 +48,11 @@ def hunt_variant(claim: Claim, name: str, **arguments: Any) -> Hunt:
 
     control = variant(claim, name)
     with TemporaryDirectory(prefix="rankcheck-") as folder:
-        found = hunt(control, **{**arguments, "folder": folder})
-    message = f"the control {name!r} of {found.message}"
-    if found.smallest is not None and found.smallest.proved:
-        one = found.smallest
+        result = hunt(control, **{**arguments, "folder": folder})
+    message = f"the control {name!r} of {result.message}"
+    if result.smallest is not None and result.smallest.proved:
+        one = result.smallest
         text = instance_text(control, one.family, one.record)
         message = f"the control {name!r} of {claim.id} is broken: {sides(one.judgement)}"
         message += f" (proved, {one.judgement.bits}-bit balls)\n  {text}"
-    return replace(found, certificate=None, message=message)
+    return replace(result, certificate=None, message=message)

@@ -49,8 +49,8 @@ class _Line:
         if min(counts.evaluated, counts.rejected, counts.rounding, counts.outside) < 0:
             raise ValueError("counts has a negative number")
         times = [self.seconds, self.outcome.seconds]
-        found = self.outcome.found
-        sizes = [*self.outcome.least, 0.0 if found is None else found.violation or 0.0]
+        finding = self.outcome.found
+        sizes = [*self.outcome.least, 0.0 if finding is None else finding.violation or 0.0]
         if any(map(math.isnan, sizes)) or not all(0 <= seconds < math.inf for seconds in times):
             raise ValueError("a margin or a violation is NaN, or a time is not finite")
 

@@ -260,13 +260,13 @@ class _Run:
         self._margin = min(self._margin, *outcome.least, math.inf)
         spent = self._stages.get(shard.strategy, 0.0) + outcome.seconds
         self._stages[shard.strategy] = round(spent, 4)
-        found = outcome.found
-        if found is not None and found.violation is not None:
-            self._measured(shard.strategy, -found.violation)
+        finding = outcome.found
+        if finding is not None and finding.violation is not None:
+            self._measured(shard.strategy, -finding.violation)
         else:
             self._measured(shard.strategy, max(0.0, min(outcome.least, default=math.inf)))
-        if found is not None and (self._found is None or found.weight > self._found[1].weight):
-            self._found = (shard, found)
+        if finding is not None and (self._found is None or finding.weight > self._found[1].weight):
+            self._found = (shard, finding)
         self._progress(
             Progress(
                 shard.strategy,
@@ -326,21 +326,21 @@ class _Run:
         folder, shrink = Path(self._settings.folder), self._settings.shrink
         margin, smallest = self._shown_margin(), self._smallest
         if smallest is not None and smallest.proved:
-            found = report_violation(smallest, folder, budget=0)
-            found = replace(found, message=found.message + smallest_text(self._among))
+            report = report_violation(smallest, folder, budget=0)
+            report = replace(report, message=report.message + smallest_text(self._among))
             margin = -float(smallest.in_balls.relative_excess)
-            return _reported("scope", margin, smallest, found)
+            return _reported("scope", margin, smallest, report)
         if self._found is not None:
             begin = time.perf_counter()
             shard, finding = self._found
-            violation, found = report_finding(self._claim, shard, finding, folder, shrink)
+            violation, report = report_finding(self._claim, shard, finding, folder, shrink)
             self._stages["shrink"] = round(time.perf_counter() - begin, 4)
             if self._raised:
-                found = replace(found, message=f"{found.message}\n  elsewhere {self._raised}")
-            return _reported(shard.strategy, margin, violation, found)
+                report = replace(report, message=f"{report.message}\n  elsewhere {self._raised}")
+            return _reported(shard.strategy, margin, violation, report)
         if smallest is not None:
-            found = report_suspicion(smallest, folder, shrink)
-            return _reported("scope", margin, smallest, found)
+            report = report_suspicion(smallest, folder, shrink)
+            return _reported("scope", margin, smallest, report)
         raised = self._raised or lost_text(self._lost)
         verdict, message = without_violation(
             self._claim,
@@ -355,16 +355,16 @@ class _Run:
 
 
 def _reported(
-    strategy: str, margin: float | None, violation: Instance, found: Found
+    strategy: str, margin: float | None, violation: Instance, report: Found
 ) -> dict[str, Any]:
     """What a hunt says of the violation that it has found, by the names of `Hunt`."""
     return {
-        "verdict": "refuted" if found.proved else "undecided",
+        "verdict": "refuted" if report.proved else "undecided",
         "strategy": strategy,
         "margin": margin,
         "violation": violation,
-        "worst": found.worst,
-        "smallest": found.smallest,
-        "certificate": found.certificate,
-        "message": found.message,
+        "worst": report.worst,
+        "smallest": report.smallest,
+        "certificate": report.certificate,
+        "message": report.message,
     }

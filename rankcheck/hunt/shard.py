@@ -128,14 +128,14 @@ def run_shard(
         raise
     except Exception as error:
         arena.troubles[trouble(shard.strategy, error)] += 1
-    found, others = _judge(arena)
+    finding, others = _judge(arena)
     least = arena.least
     if others.rounding and least:  # a violation that is rounding counts as equality
         least = tuple(min(m, 0.0) if m == min(least) else m for m in least)
     return Outcome(
         arena.counts + others,
         least,
-        found,
+        finding,
         cut,
         round(time.perf_counter() - begin, 4),
         dict(arena.troubles),
@@ -161,8 +161,8 @@ def _judge(arena: Arena) -> tuple[Finding | None, Counts]:
             )
         if judgement.violation:
             if undecided is None or not undecided.clear:
-                found = _suspected(arena, instance, beyond)
-                undecided = max(undecided or found, found, key=lambda one: one.weight)
+                suspected = _suspected(arena, instance, beyond)
+                undecided = max(undecided or suspected, suspected, key=lambda one: one.weight)
         elif judgement.finding == "satisfied":
             rounding += 1
         else:
@@ -202,6 +202,6 @@ def rounded(arena: Arena, record: Record, beyond: float) -> Record:
         measured = Arena(arena.claim, arena.shape, device=arena.device).at(batch).margins
     except BodyError:
         return record
-    kept = measured.valid.cpu() & (measured.beyond.cpu() >= KEEP * beyond)
-    kept &= measured.beyond.cpu() < torch.inf
-    return batch.instance(int(kept.double().argmax())) if bool(kept.any()) else record
+    as_far = measured.valid.cpu() & (measured.beyond.cpu() >= KEEP * beyond)
+    as_far &= measured.beyond.cpu() < torch.inf
+    return batch.instance(int(as_far.double().argmax())) if bool(as_far.any()) else record

@@ -367,8 +367,8 @@ def guarded(work: Work) -> Callable[[Any, Tell], Any]:
                 traceback.clear_frames(error.__traceback__)  # they hold what was allocated
                 return Unfinished(None, how)
             if at := place_of(error, work.files):
-                said = " ".join(str(error).split())
-                text = f"{at}: the code of a claim raised {type(error).__name__}: {said}"
+                message = " ".join(str(error).split())
+                text = f"{at}: the code of a claim raised {type(error).__name__}: {message}"
                 plain = InputError(text)
                 plain.__cause__ = error
                 return Raised(plain)

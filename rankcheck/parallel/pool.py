@@ -281,13 +281,13 @@ class Pool(Generic[Task]):
         deadlines = [worker.deadline for worker in self._team if worker.deadline is not None]
         begin = time.monotonic()
         seconds = min([_TICK, *(max(0.0, deadline - begin) for deadline in deadlines)])
-        found = wait(list(by_connection), seconds)
+        ready = wait(list(by_connection), seconds)
         slept = time.monotonic() - begin
         if slept > seconds + _TICK:  # this process was stopped (Ctrl-Z), and so were the workers
             for worker in self._team:
                 if worker.deadline is not None:
                     worker.deadline += slept
-        return [by_connection[connection] for connection in found]  # type: ignore[index]
+        return [by_connection[connection] for connection in ready]  # type: ignore[index]
 
     def _receive(self, worker: _Worker) -> Event[Task] | None:
         """Take in one message of a worker."""
@@ -332,11 +332,10 @@ class Pool(Generic[Task]):
         if worker.begun:
             return Died(item.task, how)
         item.tries += 1
-        said = f"a worker process ended before it had begun its task ({how})"
         if item.tries == TRIES:
             return Died(item.task, f"{how}, before it had begun")
         self._waiting.appendleft(item)
-        return Lost(said)
+        return Lost(f"a worker process ended before it had begun its task ({how})")
 
     def _end(self, worker: _Worker) -> Event[Task]:
         """Stop a worker that has reached its deadline."""

@@ -59,7 +59,7 @@ def shortened(text: str) -> str:
     >>> shortened("slope 0.30000000000000004, W_1 = [[1, 1234567/1000]]")
     'slope 0.3…, W_1 = [[1, 1234.6…]]'
     """
-    short = _LONG.sub(lambda found: f"{_rounded(found[0])}…", text)
+    short = _LONG.sub(lambda long: f"{_rounded(long[0])}…", text)
     return short if len(short) <= CUT else short[:CUT] + " …"
 
 
@@ -122,7 +122,7 @@ def _symbol(name: str) -> str:
 def _latex(value: str, exact: bool) -> str | None:
     """A number or an array; None if it is neither, or too large."""
     try:
-        parsed = json.loads(re.sub(r"[^\[\],\s]+", lambda found: json.dumps(found[0]), value))
+        parsed = json.loads(re.sub(r"[^\[\],\s]+", lambda word: json.dumps(word[0]), value))
     except (ValueError, RecursionError):
         return None
     return _array(parsed, exact)
@@ -138,13 +138,13 @@ def _array(value: Any, exact: bool) -> str | None:
     cells = [_array(item, exact) for item in value]
     if None in cells:
         return None
-    kept = [cell for cell in cells if cell is not None]
+    inner = [cell for cell in cells if cell is not None]
     if all(isinstance(item, str) for item in value):
-        return r"\begin{pmatrix}" + " & ".join(kept) + r"\end{pmatrix}"
+        return r"\begin{pmatrix}" + " & ".join(inner) + r"\end{pmatrix}"
     if _is_matrix(value):
         rows = [[str(_array(entry, exact)) for entry in row] for row in value]
         return r"\begin{pmatrix}" + r" \\ ".join(map(" & ".join, rows)) + r"\end{pmatrix}"
-    return r"\left[" + ",\\; ".join(kept) + r"\right]"
+    return r"\left[" + ",\\; ".join(inner) + r"\right]"
 
 
 def _is_matrix(value: list[Any]) -> bool:

@@ -93,8 +93,8 @@ def words(text: str) -> Markup:
     Markup('b_k * <math><msub><mi>x</mi><mi>k</mi></msub></math>')
     """
     out, end = Markup(""), 0
-    for found in _DOLLARS.finditer(text):
-        out += escape(text[end : found.start()])
-        out += formula(found[2], display=found[1] == "$$")
-        end = found.end()
+    for piece in _DOLLARS.finditer(text):
+        out += escape(text[end : piece.start()])
+        out += formula(piece[2], display=piece[1] == "$$")
+        end = piece.end()
     return out + escape(text[end:])

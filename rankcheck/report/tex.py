@@ -104,15 +104,15 @@ def _text(text: str) -> str:
 def _prose(text: str) -> str:
     """Markdown with formulas: formulas are kept, code is set in typewriter, the rest is escaped."""
     out, end = [], 0
-    for found in _PIECES.finditer(text):
-        out.append(_text(text[end : found.start()]))
-        if found[2] is None:
-            out.append(rf"\texttt{{{escaped(found[4])}}}")
-        elif convertible(found[2]):
-            out.append(found[0])
+    for piece in _PIECES.finditer(text):
+        out.append(_text(text[end : piece.start()]))
+        if piece[2] is None:
+            out.append(rf"\texttt{{{escaped(piece[4])}}}")
+        elif convertible(piece[2]):
+            out.append(piece[0])
         else:
-            out.append(rf"\texttt{{{escaped(found[2])}}}")
-        end = found.end()
+            out.append(rf"\texttt{{{escaped(piece[2])}}}")
+        end = piece.end()
     out.append(_text(text[end:]))
     return "".join(out).strip()
 

@@ -51,11 +51,11 @@ class Annotation:
     def __str__(self) -> str:
         file, line = in_repository(self.file), str(self.line)
         title = f"{self.id}: {self.verdict}"
-        said = ",".join(
+        properties = ",".join(
             f"{name}={_property(printable(value))}"
             for name, value in (("file", file), ("line", line), ("title", title))
         )
-        return f"::{self.level} {said}::{_data(printable(self.message))}"
+        return f"::{self.level} {properties}::{_data(printable(self.message))}"
 
 
 def in_actions() -> bool:

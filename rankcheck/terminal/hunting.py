@@ -46,18 +46,18 @@ class HuntDisplay(Display):
         if self.state is None:
             return Text(f"{self.doing}, {self.seconds:.0f} s", style="bold")
         shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        found = cells(self.state)
+        columns = cells(self.state)
         for name in _SPARED:
-            if sum(2 + max(len(name), len(value)) for name, value in found.items()) - 2 <= (
+            if sum(2 + max(len(name), len(value)) for name, value in columns.items()) - 2 <= (
                 self.console.width
             ):
                 break
-            del found[name]
-        for name in found:
+            del columns[name]
+        for name in columns:
             left = name == "strategy"
             shown.add_column(name, justify="left" if left else "right", no_wrap=True)
         style = "" if self.state.found is None else _STYLES[self.state.found]
-        shown.add_row(*found.values(), style=style)
+        shown.add_row(*columns.values(), style=style)
         return shown
 
 

@@ -44,8 +44,8 @@ class Progress(Display):
         super().__exit__(kind, error, trace)
         if self.live:
             rows = sorted(self.rows, key=lambda row: row.id)
-            found = [(table.cells(row), row) for row in rows]
-            self.console.print(rows_table(found, self.console.width, live=False))
+            lines = [(table.cells(row), row) for row in rows]
+            self.console.print(rows_table(lines, self.console.width, live=False))
 
     def __call__(self, event: Event) -> None:
         """Take in what happens."""
@@ -89,7 +89,7 @@ class Progress(Display):
         room = max(2, self.console.height - 4)
         running = list(self._running.values())[: room - 1]
         rows = self.rows[-(room - len(running)) :]
-        found: list[tuple[tuple[str, ...], Row | None]] = [
+        lines: list[tuple[tuple[str, ...], Row | None]] = [
             (table.cells(row), row) for row in sorted(rows, key=lambda row: row.id)
         ]
         for entry, since, seen in running:
@@ -97,13 +97,13 @@ class Progress(Display):
             share = self._remade.get(entry.id)
             doing = "running" if share is None else f"made {share:.0%}"
             cells = (entry.id, entry.kind, doing, "", table.count(seen), "", "", seconds)
-            found.append((cells, None))
-        shown = rows_table(found, self.console.width, live=True)
+            lines.append((cells, None))
+        shown = rows_table(lines, self.console.width, live=True)
         fallen = sum(not row.expected for row in self.rows)
         totals = f"{len(self.rows)} of {self.claims} claims, {self.seconds:.0f} s"
         fell = f"{fallen} not as expected" if fallen else ""
         shown.caption = ", ".join(filter(None, (totals, self._left(), fell)))
-        if not found:
+        if not lines:
             shown.caption += ": importing"
         return shown
 

@@ -90,12 +90,12 @@ def fitting(rows: Sequence[Sequence[str]], width: int, *, live: bool) -> list[in
     if live:
         widths = [max(pair) for pair in zip(widths, _USUAL, strict=True)]
         widths[0] = min(widths[0], _LEAST)
-    kept = list(range(len(names)))
+    columns = list(range(len(names)))
     for name in _SPARED:
-        if widths[0] + sum(1 + widths[number] for number in kept[1:]) <= width:
+        if widths[0] + sum(1 + widths[number] for number in columns[1:]) <= width:
             break
-        kept.remove(names.index(name))
-    return kept
+        columns.remove(names.index(name))
+    return columns
 
 
 def lines(rows: Iterable[Row]) -> list[str]:
@@ -139,24 +139,24 @@ def _asserted(row: Row) -> str:
 
 def facts(row: Row) -> list[str]:
     """What a ledger says of a claim beyond its row in the table: a line for each fact."""
-    found = [f"verdict: {row.verdict}{'' if row.expected else ', not as expected'}"]
-    found += [] if row.scope is None else [f"enumerated: {row.scope.text}"]
+    block = [f"verdict: {row.verdict}{'' if row.expected else ', not as expected'}"]
+    block += [] if row.scope is None else [f"enumerated: {row.scope.text}"]
     if row.recorded is not None:
-        found += _experiment("recorded", row.recorded)
-        found += [] if row.remade is None else _experiment("made again", row.remade)
+        block += _experiment("recorded", row.recorded)
+        block += [] if row.remade is None else _experiment("made again", row.remade)
     else:
-        found += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
+        block += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
         for number, each in enumerate(row.relations):
-            found += [_relation(number, each), *(f"  {sentence}" for sentence in each.idle)]
-    found += [
+            block += [_relation(number, each), *(f"  {sentence}" for sentence in each.idle)]
+    block += [
         f"reached, {name}: {_spread(counts, row.swept.evaluated)}"
         for name, counts in row.reached.items()
     ]
-    found += [f"breaks without {name!r}" for name in row.needs]
+    block += [f"breaks without {name!r}" for name in row.needs]
     mutants = row.mutants
-    found += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
-    found += ["guard of unknown strength"] if row.unknown_strength else []
-    return found
+    block += [f"mutants: {mutants.killed} of {mutants.total} killed"] if mutants.total else []
+    block += ["guard of unknown strength"] if row.unknown_strength else []
+    return block
 
 
 def _experiment(what: str, facts: ExperimentFacts) -> list[str]:

@@ -55,5 +55,5 @@ def unfinished(
     entry: Entry | Claim, reason: str, verdict: Verdict = "undecided", seconds: float = 0.0
 ) -> Row:
     """The row of a claim whose verification did not finish; `seconds` is what it took."""
-    said = "is undecided" if verdict == "undecided" else "failed"
-    return Row.of(entry, verdict, seconds=seconds, messages=(f"{entry.id} {said}: {reason}",))
+    outcome = "is undecided" if verdict == "undecided" else "failed"
+    return Row.of(entry, verdict, seconds=seconds, messages=(f"{entry.id} {outcome}: {reason}",))

@@ -50,8 +50,8 @@ def reached(
         elif _is_points(part, before[1], len(batch)):
             net_name, net = before
             at, net = part[first], net[first] if batch and batch[0] > RANKED else net
-            found = rank(net.jacobian(at), net.jacobian_noise(at))
-            ranks[f"J{net_name}({name})"] = found.amax(-1) if found.ndim > len(batch) else found
+            ranked = rank(net.jacobian(at), net.jacobian_noise(at))
+            ranks[f"J{net_name}({name})"] = ranked.amax(-1) if ranked.ndim > len(batch) else ranked
         elif _is_matrix(part, len(batch)):
             ranks[name] = rank(part.detach()[first])
         else:
@@ -62,8 +62,8 @@ def reached(
     return {
         **{name: _counted(claim, name, value, batch, valid) for name, value in values.items()},
         **{
-            f"rank of {name}": _counted(claim, name, found, tuple(found.shape), valid[first])
-            for name, found in ranks.items()
+            f"rank of {name}": _counted(claim, name, ranked, tuple(ranked.shape), valid[first])
+            for name, ranked in ranks.items()
         },
     }
 
@@ -133,5 +133,5 @@ def _counted(
             f"reach= returned for {name!r} {value!r:.60}; it returns an integer for each instance, "
             f"of shape {batch}",
         )
-    found, times = integers.expand(batch)[valid].unique(return_counts=True)
-    return Counter(dict(zip(map(int, found.tolist()), times.tolist(), strict=True)))
+    reached, times = integers.expand(batch)[valid].unique(return_counts=True)
+    return Counter(dict(zip(map(int, reached.tolist()), times.tolist(), strict=True)))

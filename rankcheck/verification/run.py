@@ -101,8 +101,8 @@ def verify_claims(
         for end in executor.run(order, limits, passed_on):
             index, entry = end.task, entries[end.task]
             if isinstance(end, Unfinished):
-                said = f"its check {how(end, [entry.file])}"
-                rows[index] = unfinished(entry, said, seconds=end.seconds)
+                reason = f"its check {how(end, [entry.file])}"
+                rows[index] = unfinished(entry, reason, seconds=end.seconds)
             else:
                 rows[index] = end.answer
             progress(Done(entry, rows[index]))

@@ -41,8 +41,8 @@ class Spread:
         values, bins = values.double(), len(self.counts)
         place = values * bins if SIGNS[self.kind].bound else values.log10() + bins
         place = place.nan_to_num(0.0, float(bins), 0.0).floor().clamp(0, bins - 1).long()
-        found = torch.bincount(place.reshape(-1), minlength=bins).tolist()
-        self.counts = [old + new for old, new in zip(self.counts, found, strict=True)]
+        counts = torch.bincount(place.reshape(-1), minlength=bins).tolist()
+        self.counts = [old + new for old, new in zip(self.counts, counts, strict=True)]
 
     def __add__(self, other: Spread) -> Spread:
         pairs = zip(self.counts, other.counts, strict=True)

@@ -166,7 +166,7 @@ def _table(path: Path) -> np.ndarray:
         size <= LARGEST_TABLE,
         f"{name} has {size} bytes; tables of at most {LARGEST_TABLE} are read: store an .npy",
     )
-    found, width, lines = numbers("d"), 0, 0
+    values, width, lines = numbers("d"), 0, 0
     with parsing(path, "a table of numbers"), path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file)
         for fields in reader:
@@ -186,9 +186,9 @@ def _table(path: Path) -> np.ndarray:
                     f"{place}, column {column + 1}: {label(fields[column], 40)} is no "
                     f"finite number{hint}"
                 )
-            found.extend(one for one in row if one is not None)
+            values.extend(one for one in row if one is not None)
     require(width, f"{name} has no numbers; it is empty")
-    return np.frombuffer(found).reshape(-1, width)
+    return np.frombuffer(values).reshape(-1, width)
 
 
 def _number(field: str) -> float | None:

@@ -25,22 +25,22 @@ def bounds(ledger: Ledger) -> Picture:
     Relations are sorted by the first of these. A ratio r is drawn at the height −log(1 − r), from
     r = 0 to r = 1 − `CLOSEST`. All dots of a claim are one link.
     """
-    found = [
+    ranked = [
         (_outside(facts), row.id, facts)
         for row in ledger.rows
         for facts in row.relations
         if facts.ratio is not None or facts.tight_ratio is not None
     ]
-    found.sort(key=lambda one: one[:2])
-    equal = sum(1 for *_, facts in found if not _text(facts))
+    ranked.sort(key=lambda one: one[:2])
+    equal = sum(1 for *_, facts in ranked if not _text(facts))
     chart = Chart(
         TITLE,
-        f"The largest ratios of {len(found)} bounds, sorted; {equal} were seen at equality.",
-        Axis(0, len(found) + 1, f"{len(found)} bounds, sorted", ticks={}),
+        f"The largest ratios of {len(ranked)} bounds, sorted; {equal} were seen at equality.",
+        Axis(0, len(ranked) + 1, f"{len(ranked)} bounds, sorted", ticks={}),
         Axis(0.8, 1 / CLOSEST, "largest lhs / rhs", "log", ticks=_TICKS),
     )
     claims: dict[str, list[tuple[int, RelationFacts]]] = defaultdict(list)
-    for place, (_, id_, facts) in enumerate(found, 1):
+    for place, (_, id_, facts) in enumerate(ranked, 1):
         claims[id_].append((place, facts))
     for id_, many in claims.items():
         outside = [_point(place, facts.ratio) for place, facts in many if facts.ratio is not None]
@@ -53,12 +53,12 @@ def bounds(ledger: Ledger) -> Picture:
         chart.marked(
             [(_TIGHT, tight), (_OUTSIDE, outside)], tip=tip, link=claim_link(id_), fine=True
         )
-    if found:
-        x = len(found) * 0.98
+    if ranked:
+        x = len(ranked) * 0.98
         chart.label((x, 200.0), "on the tight family", _TIGHT, anchor="end")
         chart.label((x, 30.0), "on other instances", _OUTSIDE, anchor="end")
     caption = (
-        rf"Each of {len(found)} bounds $\mathrm{{lhs}} \le \mathrm{{rhs}}$ has one dot at its "
+        rf"Each of {len(ranked)} bounds $\mathrm{{lhs}} \le \mathrm{{rhs}}$ has one dot at its "
         "largest ratio on the instances outside its tight family, and one at the largest ratio on "
         rf"the tight family. The top line is equality up to $10^{{-9}}$; {equal} of the bounds "
         "were seen there. A dot leads to its claim."

@@ -25,7 +25,7 @@ ROW, WIDTH, REACH = 16.0, 350.0, 70.0
 def edges(entries: Sequence[Entry]) -> list[Edge]:
     """From each false statement to its correction; between successive claims with one witness."""
     known = {entry.id for entry in entries}
-    found = [
+    corrections = [
         (entry.id, entry.corrected_by, "")
         for entry in entries
         if entry.corrected_by in known and entry.corrected_by is not None
@@ -34,16 +34,16 @@ def edges(entries: Sequence[Entry]) -> list[Edge]:
     for entry in entries:
         if entry.witness is not None:
             users[entry.witness].append(entry.id)
-    return found + [
+    return corrections + [
         (one, other, witness) for witness, ids in users.items() for one, other in pairwise(ids)
     ]
 
 
 def graph(entries: Sequence[Entry]) -> Picture:
     """The claims that have an edge, in a column under their documents, with arcs between them."""
-    found = edges(entries)
+    arcs = edges(entries)
     named = {entry.id: entry for entry in entries}
-    columns = _columns([named[id_] for id_ in _ordered(found)])
+    columns = _columns([named[id_] for id_ in _ordered(arcs)])
     count = sum(1 + len(ids) for ids in columns.values())
     rows = count + 2.0
     chart = Chart(
@@ -71,7 +71,7 @@ def graph(entries: Sequence[Entry]) -> Picture:
             wrong = _CORRECTED if named[id_].corrected_by else None
             point, link = (REACH, row), claim_link(id_)
             chart.label(point, name, wrong, shift=(6, 4), link=link, tip=named[id_].title)
-    for one, other, witness in found:
+    for one, other, witness in arcs:
         y, end = places[one], places[other]
         tip = f"{one} and {other}: {witness}" if witness else f"{one} is corrected by {other}"
         # An arc bends by 3/4 of its bulge; the longest ones reach the left end.
@@ -86,11 +86,11 @@ def graph(entries: Sequence[Entry]) -> Picture:
     return Picture("graph", TITLE, caption, chart.svg, folded=True)
 
 
-def _ordered(found: Sequence[Edge]) -> list[str]:
+def _ordered(arcs: Sequence[Edge]) -> list[str]:
     """The ids that have an edge, with those that hang together one after the other."""
-    ids = sorted({id_ for edge in found for id_ in edge[:2]})
+    ids = sorted({id_ for edge in arcs for id_ in edge[:2]})
     group = {id_: id_ for id_ in ids}
-    for one, other, _ in found:
+    for one, other, _ in arcs:
         old, new = sorted((group[one], group[other]), reverse=True)
         group = {id_: new if name == old else name for id_, name in group.items()}
     return sorted(ids, key=lambda id_: (group[id_], id_))
