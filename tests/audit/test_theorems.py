@@ -123,10 +123,10 @@ def test_many_points_at_once_give_what_each_point_gives(claim, widths):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [networks_with_inputs, balanced_networks_with_inputs])
 def test_every_theorem_holds_on_the_networks_of_the_generators(family):
-    nets, X = family(depth=(1, 4), points=(3, 3))(BatchSource(11, 12))
+    drawn, X = family(depth=(1, 4), points=(3, 3))(BatchSource(11, 12))
     seen = set()
     for index in range(12):
-        net = nets[index]
+        net = drawn[index]
         slope = float(net.slope)
         net = Network.unchecked_slope(net.weights, net.biases, slope)
         for facts in check_theorems(nets.model_of(net), X[index], certify=index < 2):
