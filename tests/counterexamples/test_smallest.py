@@ -138,10 +138,8 @@ def test_a_violation_below_the_float_tolerance_is_made_small_by_balls_alone(decl
 
 def test_what_is_only_undecided_is_left_alone(declare):
     claim = declare(lambda x, y: leq(x, 1.0 + 0 * y), numbers(), no_ball="so")
-    record = read_choices(numbers(), [5, 1])
-    undecided = Instance(claim, numbers(), record)
-    small, _ = shrink_violation(undecided)
-    assert small is undecided
+    undecided = Instance(claim, numbers(), read_choices(numbers(), [5, 1]))
+    assert shrink_violation(undecided)[0] is undecided
 
 
 def test_a_large_instance_is_reported_as_such(declare, tmp_path):

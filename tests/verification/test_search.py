@@ -244,6 +244,6 @@ def test_a_profile_evaluates_what_it_says(declare, scalars, name):
 
 def test_profiles_grow():
     quick, ci, deep = PROFILES.values()
-    for name in ("drawn", "batches", "size", "single", "scope"):
+    for name in ("drawn", "batches", "size", "single", "scope", "scope_instances"):
         assert getattr(quick, name) < getattr(ci, name) < getattr(deep, name), name
     assert deep.drawn >= 20 * quick.drawn
