@@ -37,6 +37,7 @@ from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands import exits
 from rankcheck.commands.arguments import add_limit, add_settings, limit, settings
+from rankcheck.commands.completion import add_selectors
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel import Tell
@@ -53,9 +54,7 @@ HELP = "write the certificate of a false claim"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck certify`."""
-    parser.add_argument(
-        "claims", metavar="CLAIM", nargs="*", help="one, or with --again any number"
-    )
+    add_selectors(parser, "claims", "CLAIM", text="one, or with --again any number")
     parser.add_argument(
         "--instance", metavar="JSON|FILE", help="the counterexample; by default it is searched for"
     )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-__all__ = ["add_selectors", "completes", "selectors"]
+__all__ = ["add_selectors", "selectors"]
 
 
 def selectors(prefix: str, **_: Any) -> list[str]:
@@ -19,18 +19,16 @@ def selectors(prefix: str, **_: Any) -> list[str]:
     return ids + _files(prefix)
 
 
-def add_selectors(parser: argparse.ArgumentParser) -> None:
-    """Add the claims of a command that takes all of them by default."""
-    completes(
-        parser.add_argument(
-            "selectors", metavar="SELECTOR", nargs="*", help="all claims by default"
-        )
-    )
-
-
-def completes(action: argparse.Action) -> None:
-    """Complete an argument with selectors; argcomplete reads this attribute."""
-    action.completer = selectors  # type: ignore[attr-defined]
+def add_selectors(
+    parser: argparse.ArgumentParser,
+    name: str = "selectors",
+    metavar: str = "SELECTOR",
+    nargs: str | None = "*",
+    text: str | None = "all claims by default",
+) -> None:
+    """Add the claims that a command takes; a shell completes them with `selectors`."""
+    action: Any = parser.add_argument(name, metavar=metavar, nargs=nargs, help=text)
+    action.completer = selectors  # argcomplete reads it
 
 
 def _files(prefix: str) -> list[str]:

@@ -37,7 +37,7 @@ from rankcheck.commands.arguments import (
     limit,
     number,
 )
-from rankcheck.commands.completion import completes
+from rankcheck.commands.completion import add_selectors
 from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel import Alone, Stopped, Tell
@@ -63,7 +63,7 @@ CODES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck hunt`."""
-    completes(parser.add_argument("selector", metavar="SELECTOR"))
+    add_selectors(parser, "selector", nargs=None, text=None)
     parser.add_argument(
         "--budget",
         metavar="SECONDS",

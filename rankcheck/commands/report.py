@@ -118,9 +118,4 @@ def _chosen(ledger: Ledger, selectors: list[str]) -> Ledger:
     """
     if not selectors:
         return ledger
-    wanted = [entry.id for entry in select(selectors)]
-    rows = {row.id: row for row in ledger.rows}
-    missing = [name for name in wanted if name not in rows]
-    if missing:
-        raise InputError(f"the ledger has no row of {missing[0]}; it lists the claims of one run")
-    return replace(ledger, rows=tuple(rows[name] for name in sorted(wanted)))
+    return replace(ledger, rows=ledger.rows_of(sorted(entry.id for entry in select(selectors))))

@@ -15,8 +15,7 @@ from rankcheck import files
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.entry import CatalogueError, Entry
 from rankcheck.catalogue.selection import select
-from rankcheck.commands.completion import completes
-from rankcheck.errors import InputError
+from rankcheck.commands.completion import add_selectors
 from rankcheck.terminal import catalogue as index
 from rankcheck.terminal import table
 from rankcheck.terminal.plain import say
@@ -27,7 +26,7 @@ HELP = "show the statement, source and witness of a claim"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck show`."""
-    completes(parser.add_argument("claims", metavar="CLAIM", nargs="+"))
+    add_selectors(parser, "claims", "CLAIM", "+", None)
     parser.add_argument(
         "--ledger", metavar="FILE", type=Path, help="show what this ledger says of the claims, too"
     )
@@ -63,11 +62,8 @@ def _write(path: Path, entries: Sequence[Entry], ledger: Path | None) -> int:
     if ledger is None:
         page = claim_page([(Row.of(each, "cited"), each) for each in entries], verified=False)
     else:
-        rows = {row.id: row for row in read_ledger(ledger).rows}
-        missing = [entry.id for entry in entries if entry.id not in rows]
-        if missing:
-            raise InputError(f"{ledger} has no row of {missing[0]}")
-        page = claim_page([(rows[each.id], each) for each in entries])
+        rows = read_ledger(ledger).rows_of(entry.id for entry in entries)
+        page = claim_page(list(zip(rows, entries, strict=True)))
     files.write_page(path, page)
     say(f"page: {path}")
     return 0

@@ -45,7 +45,7 @@ _DERIVED = ("expected", "best_ratio", "tight_ratio", "deviation")
 
 
 class LedgerError(InputError):
-    """A file is not a ledger that this version reads."""
+    """A file is no ledger that this version reads, or a ledger has no row that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -286,6 +286,21 @@ class Ledger(InNotebooks):
         """The ledger of a run that has just ended, with the installed versions."""
         ordered = tuple(sorted(rows, key=lambda row: row.id))
         return cls(ordered, profile, seed, round(seconds, 3), versions())
+
+    def rows_of(self, ids: Iterable[str]) -> tuple[Row, ...]:
+        """The rows of some claims, in their order.
+
+        Raises:
+            LedgerError: if one has no row.
+        """
+        rows = {row.id: row for row in self.rows}
+        try:
+            return tuple(rows[id_] for id_ in ids)
+        except KeyError as error:
+            missing = error.args[0]
+            raise LedgerError(
+                f"the ledger has no row of {missing}; it lists the claims of one run"
+            ) from None
 
     def to_json(self) -> dict[str, Any]:
         """The ledger as plain JSON."""

@@ -23,7 +23,7 @@ def test_selectors(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_shell_is_answered(tmp_path):
     pytest.importorskip("argcomplete")
-    line, answer = "rankcheck show rank.sandw", tmp_path / "answer"
+    line, answer = "rankcheck certify rank.sandw", tmp_path / "answer"
     environment = {
         "_ARGCOMPLETE": "1",
         "COMP_LINE": line,
