@@ -116,7 +116,7 @@ class _How:
 
 
 def _warm() -> None:
-    import rankcheck.verification.certify  # noqa: F401 -- torch
+    import rankcheck.verification.stages  # noqa: F401 -- torch
 
 
 def _prepare(entries: Sequence[Entry], how: _How) -> Callable[[int, Tell], tuple[Exit, str]]:
@@ -140,7 +140,7 @@ def _new(claim: Claim, how: _How) -> tuple[Exit, str]:
     try:
         if how.instance is not None:
             return Exit.EXPECTED, _write_given(claim, folder, how.instance, tight=how.tight)
-        from rankcheck.verification.certify import from_search
+        from rankcheck.verification.stages import from_search
 
         violation = from_search(claim, how.settings)
         return Exit.EXPECTED, _write(folder, violation, budget=how.settings.shrink)

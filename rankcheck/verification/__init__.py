@@ -2,7 +2,7 @@
 
 What lives here: one claim (`check`, with `search` and `controls`, and below them `batching`,
 `evaluation`, which the hunt uses too), claims about recorded `experiments`, many
-claims (`run`), what they leave (`ledger`, `counts`), and `certify`.
+claims (`run`), and what they leave (`ledger`, `counts`).
 May import: `counterexamples`, `parallel`, `catalogue`, `claims`, and what is below them. The names
 below are imported on first use: `profiles`, `ledger` and `run` do not import torch.
 """

@@ -15,8 +15,11 @@ from rankcheck.claims import tolerances
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.signs import SIGNS
+from rankcheck.counterexamples.given import NotRefutedError, proved
 from rankcheck.counterexamples.instance import Instance
+from rankcheck.errors import InputError
 from rankcheck.instances.scope import Shapes
+from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Raised, instance_text
 from rankcheck.verification.idle import Idle
@@ -26,7 +29,7 @@ from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of
 from rankcheck.verification.search import draw, sweep
 from rankcheck.verification.tally import RelationTally, Tally, seen_in
 
-__all__ = ["Search", "not_tight", "search"]
+__all__ = ["Search", "from_search", "not_tight", "search"]
 
 #: The share of the profile's batches that is spent on a tight family; again, up to so many times,
 #: while one of the bounds has not been sharp.
@@ -191,3 +194,31 @@ def not_tight(claim: Claim, tally: Tally) -> list[str]:
         and claim.loose_because(seen.label) is None
         and seen.gap > tolerances.TIGHT
     ]
+
+
+def from_search(claim: Claim, settings: Settings) -> Instance:
+    """The first violation that the stages of a search find, to be certified; it is not shrunk.
+
+    Raises:
+        InputError: if the claim has no instances.
+        NotRefutedError: if no violation is found, or balls do not prove it.
+        MemoryError or what else says so: if memory was short for every instance.
+        BatchError: if the body or the generator mixes the instances of a batch.
+    """
+    if claim.instances is None:
+        raise InputError(f"{claim.id} is cited and has no instances; an instance refutes a claim")
+    if claim.instances.recording is not None:
+        raise InputError(
+            f"{claim.id} is about a recorded experiment, and no instance proves it false; "
+            "`rankcheck verify` says how it came out"
+        )
+    check_batching(claim, settings.seed)
+    result = search(claim, settings)
+    if result.violation is not None:
+        return proved(result.violation)
+    if result.counts.evaluated == 0 and any(one.short for one in result.raised):
+        raise next(one.error for one in result.raised if one.short)
+    raise NotRefutedError(
+        f"none of {result.counts.evaluated} instances refutes {claim.id} "
+        f"(profile {settings.profile.name}, seed {settings.seed})"
+    )

@@ -31,8 +31,8 @@ from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import nuclear_norm, operator_norm, rank, schatten_power
-from rankcheck.verification.certify import from_search
 from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.verification.stages import from_search
 
 SMALL = Profile("small", drawn=60, batches=12, size=256, single=60)
 

@@ -14,10 +14,10 @@ from rankcheck.instances import matrices, networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, nuclear_norm, rank
 from rankcheck.verification.batching import BatchError, check_batching
-from rankcheck.verification.certify import from_search
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.places import leaves
 from rankcheck.verification.profiles import Profile, Settings
+from rankcheck.verification.stages import from_search
 
 
 def frobenius_norm(A):
