@@ -78,4 +78,4 @@ def test_a_changed_result(kept, data):
         changed = {**good, "parts": data.draw(mutated(good["parts"]))}
     refused((StoredError,), lambda: found.append(Result.of_json(changed)))
     for one in found:
-        assert Result.of_json(parse(one.to_text())).to_text() == one.to_text()
+        assert Result.of_json(json.loads(one.to_text())).to_text() == one.to_text()
