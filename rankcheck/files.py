@@ -56,8 +56,8 @@ def check_writable(
         raise InputError(f"cannot write to {path}: it is a folder")
     if not folder.is_dir():
         raise InputError(f"cannot write to {path}: the folder {folder} does not exist")
-    there = path.exists()
-    if not os.access(path if there else folder, os.W_OK):
+    exists = path.exists()
+    if not os.access(path if exists else folder, os.W_OK):
         raise InputError(f"cannot write to {path}: permission denied")
     if path.suffix == ".py":
         form = form or ("HTML" if fields is None else "JSON")

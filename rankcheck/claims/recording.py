@@ -80,5 +80,5 @@ class Recording(Protocol):
 
 def recording_of(instances: Any) -> Recording | None:
     """The recording that instances carry, or None: then they are drawn."""
-    found: Recording | None = getattr(instances, "recording", None)
-    return found
+    recording: Recording | None = getattr(instances, "recording", None)
+    return recording

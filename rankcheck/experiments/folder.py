@@ -92,12 +92,16 @@ class Folder:
             inside = [path, *path.rglob("*")] if anew else path.rglob("*")
             if links := [each for each in inside if each.is_symlink()]:
                 raise InputError(f"{links[0]} is a link; nothing is written or deleted behind it")
-            there = self._there()
-            if anew and there is not None and (there != asdict(head) or self.result_path.exists()):
+            stored = self._there()
+            if (
+                anew
+                and stored is not None
+                and (stored != asdict(head) or self.result_path.exists())
+            ):
                 self._clear()
-                there = None
-            self._compare(there)
-            if there is None:
+                stored = None
+            self._compare(stored)
+            if stored is None:
                 files.write_json(path / "run.json", asdict(head), follow=False)
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
             if isinstance(error, InputError):
@@ -192,19 +196,19 @@ class Folder:
             )
         return None
 
-    def _compare(self, there: Mapping[str, Any] | None) -> None:
+    def _compare(self, stored: Mapping[str, Any] | None) -> None:
         """Refuse a folder of another run.
 
         Raises:
             InputError: saying in what it differs.
         """
-        here = asdict(self.head)
-        if there is None or there == here:
+        own = asdict(self.head)
+        if stored is None or stored == own:
             return
-        name = next((each for each in here if there.get(each) != here[each]), "schema")
+        name = next((each for each in own if stored.get(each) != own[each]), "schema")
         raise InputError(
-            f"{self.path} is of another run: its {name} is {shown(there.get(name))}, not "
-            f"{shown(here.get(name))}; {self._rule}"
+            f"{self.path} is of another run: its {name} is {shown(stored.get(name))}, not "
+            f"{shown(own.get(name))}; {self._rule}"
         )
 
     @property

@@ -34,5 +34,5 @@ def experiment(name: str) -> Experiment:
         hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(NAMES)}"
         raise InputError(f"there is no experiment {name!r}{hint}")
     module: Any = importlib.import_module(_MODULES[name])
-    found: Experiment = module.EXPERIMENT
-    return found
+    made: Experiment = module.EXPERIMENT
+    return made

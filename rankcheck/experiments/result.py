@@ -143,7 +143,7 @@ def packed(runs: Sequence[Run]) -> dict[str, Any]:
     """
     first = runs[0]
     audits = [run.audit for run in runs if run.audit is not None]
-    found: dict[str, Any] = {
+    part: dict[str, Any] = {
         "part": first.part,
         "settings": first.settings,
         "seeds": [run.seed for run in runs],
@@ -151,7 +151,7 @@ def packed(runs: Sequence[Run]) -> dict[str, Any]:
         "audit": _columns([asdict(each) for each in audits]) if audits else None,
         "drawn": [run.drawn for run in runs if run.drawn],
     }
-    return dict(rounded(found))
+    return dict(rounded(part))
 
 
 def unpacked(data: Any) -> tuple[Run, ...]:

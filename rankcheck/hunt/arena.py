@@ -84,18 +84,18 @@ def generated(claim: Claim, shape: Shape, source: Source) -> tuple[Any, ...]:
     except (Rejected, HuntError):
         raise
     except Exception as error:
-        said = " ".join(str(error).split())
+        text = " ".join(str(error).split())
         raise BodyError(
             f"the generator of {claim.id} raised {type(error).__name__} at the shape "
-            f"{source.record.integers}: {said}; a generator accepts every shape in its ranges"
+            f"{source.record.integers}: {text}; a generator accepts every shape in its ranges"
         ) from error
 
 
 def trouble(search: str, error: Exception) -> str:
     """Why a search ended early: the exception, without the numbers that vary by instance."""
-    said = " ".join(str(error).split())
-    said = re.sub(r"[-+]?\b\d+(\.\d+)?(e[-+]?\d+)?\b", "N", said)
-    return f"{search} raised {type(error).__name__}: {said}"[:READABLE]
+    text = " ".join(str(error).split())
+    text = re.sub(r"[-+]?\b\d+(\.\d+)?(e[-+]?\d+)?\b", "N", text)
+    return f"{search} raised {type(error).__name__}: {text}"[:READABLE]
 
 
 T = TypeVar("T")
@@ -265,8 +265,8 @@ class Arena:
     def offer(self, sample: Sample) -> int:
         """Keep the violations beyond their tolerance; the number of them in the sample."""
         beyond = torch.where(sample.margins.valid, sample.margins.beyond, -torch.inf).cpu()
-        found = int((beyond > -torch.inf).sum())
-        if not found:
+        violations = int((beyond > -torch.inf).sum())
+        if not violations:
             return 0
         absolute = torch.where(sample.margins.valid, sample.margins.absolute, -torch.inf).cpu()
         for index in _worst(beyond, KEPT):
@@ -276,7 +276,7 @@ class Arena:
             one = float(absolute[index]), (float(beyond[index]), sample.record.instance(index))
             self._large.append(one)
         self._large = _kept(self._large, KEPT_LARGE)
-        return found
+        return violations
 
     @property
     def judged(self) -> list[tuple[float, Record]]:
@@ -297,9 +297,9 @@ class Arena:
         inside = int(measured.valid.sum())
         if inside:
             within = measured.valid & (measured.beyond == -torch.inf)
-            found = torch.where(within, measured.relative.detach(), torch.inf).amin(1).tolist()
-            known = self.least or [torch.inf] * len(found)
-            self.least = tuple(min(pair) for pair in zip(known, found, strict=True))
+            least = torch.where(within, measured.relative.detach(), torch.inf).amin(1).tolist()
+            known = self.least or [torch.inf] * len(least)
+            self.least = tuple(min(pair) for pair in zip(known, least, strict=True))
         self.counts += Counts(evaluated=inside, rejected=count - inside, reasons=dict(lost))
 
     def _drawn(self, make: Callable[[], Source], lost: Counter[str]) -> Sample:
@@ -324,12 +324,12 @@ class Arena:
         count = record.tensors[0].shape[0]
         source = ReplaySource(record, batch=(count,))
         try:
-            found = self._run(source, lost)
+            relations = self._run(source, lost)
         except BodyError:
             if any(tensor.requires_grad for tensor in record.tensors):
                 raise
         else:
-            return self._outside((count,)) if found is None else found
+            return self._outside((count,)) if relations is None else relations
         if count == 1:
             one = self._one(ReplaySource(record.instance(0)), lost)
             return stack([self._outside(()) if one is None else one])
@@ -376,10 +376,10 @@ class Arena:
         except (OutOfTime, HuntError):
             raise
         except Exception as error:
-            said = " ".join(str(error).split())
+            text = " ".join(str(error).split())
             raise BodyError(
                 f"{self.claim.id} raised {type(error).__name__} at the shape "
-                f"{self.shape.integers}: {said}; a body accepts every instance of its family"
+                f"{self.shape.integers}: {text}; a body accepts every instance of its family"
             ) from error
         lost.update(source.reasons)
         return self._margins(relations, source.valid, lost)

@@ -54,19 +54,19 @@ def guard(claim: Claim, seconds: float, seed: int = 0, *, folder: Path = Path(".
     return row
 
 
-def row_of(found: Hunt, known: Row | None = None) -> Row:
+def row_of(result: Hunt, known: Row | None = None) -> Row:
     """The row of a hunt in the ledger.
 
     Args:
         known: the row of the same claim from its verification; counts and seconds are added to it.
     """
-    claim, verdict = found.claim, VERDICTS[found.verdict]
+    claim, verdict = result.claim, VERDICTS[result.verdict]
     known = known or Row.of(claim, verdict)
     return replace(
         known,
         verdict=verdict,
-        swept=known.swept + found.counts,
-        certificate=found.certificate,
-        seconds=round(known.seconds + found.seconds, 3),
-        messages=() if verdict == "guarded" else (found.message,),
+        swept=known.swept + result.counts,
+        certificate=result.certificate,
+        seconds=round(known.seconds + result.seconds, 3),
+        messages=() if verdict == "guarded" else (result.message,),
     )

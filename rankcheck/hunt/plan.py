@@ -185,15 +185,15 @@ class Plan:
 
     def _new(self, family: str, count: int, number: int) -> list[Shape]:
         """Up to `count` random shapes that have not been visited; visited ones if all have."""
-        found: list[Shape] = []
+        shapes: list[Shape] = []
         for index in range(TRIES * count):
-            if len(found) == count:
+            if len(shapes) == count:
                 break
             seed = seed_of(self._seed, self._claim.id, "shape", family, number, index)
             shape = self._drawn(Shape("tight" if family == "tight" else "instances", ()), seed)
-            if shape is not None and shape not in self._arms and shape not in found:
-                found.append(shape)
-        return found or self._known(family, count)
+            if shape is not None and shape not in self._arms and shape not in shapes:
+                shapes.append(shape)
+        return shapes or self._known(family, count)
 
     def _known(self, family: str, count: int) -> list[Shape]:
         """The first shapes of a family that were visited."""
@@ -203,9 +203,9 @@ class Plan:
         """New shapes that differ from one of the best by 1 in one integer."""
         arms = [arm for arm in self._arms.values() if arm.shape.family == "instances" and arm.least]
         arms.sort(key=lambda arm: -arm.promise)
-        found: list[Shape] = []
+        shapes: list[Shape] = []
         for index in range(TRIES * count):
-            if len(found) == count or not arms:
+            if len(shapes) == count or not arms:
                 break
             seed = seed_of(self._seed, self._claim.id, "neighbour", number, index)
             integers = list(arms[index % min(len(arms), 4)].shape.integers)
@@ -213,9 +213,9 @@ class Plan:
                 break
             integers[seed % len(integers)] += 1 if (seed >> 20) % 2 else -1
             shape = self._drawn(Shape("instances", tuple(integers)), seed)
-            if shape is not None and shape not in self._arms and shape not in found:
-                found.append(shape)
-        return found
+            if shape is not None and shape not in self._arms and shape not in shapes:
+                shapes.append(shape)
+        return shapes
 
     def _drawn(self, template: Shape, seed: int) -> Shape | None:
         """The shape of an instance whose first integers are those of a template."""

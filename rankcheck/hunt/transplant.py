@@ -51,11 +51,11 @@ def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
 @lru_cache(maxsize=16)
 def _tight_shapes(claim: Claim) -> list[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
     """Shapes of the tight family, each with the shapes of the parts of its instances."""
-    found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    parts: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for attempt in range(TRIED):
         instance, source = _instance(claim, Shape("tight", ()), seed_of("tight", attempt))
-        found.setdefault(source.record.integers, _sizes(instance))
-    return list(found.items())
+        parts.setdefault(source.record.integers, _sizes(instance))
+    return list(parts.items())
 
 
 def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
@@ -81,16 +81,16 @@ def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
 def _fit(
     claim: Claim, wanted: list[tuple[int, ...]], seed: int, runs: Iterator[int]
 ) -> Shape | None:
-    found: tuple[int, ...] = ()
+    integers: tuple[int, ...] = ()
     while next(runs, None) is not None:
-        instance, source = _instance(claim, Shape("instances", found), seed)
+        instance, source = _instance(claim, Shape("instances", integers), seed)
         drawn = [choice for choice in source.record.choices if isinstance(choice, Integer)]
-        if len(found) >= len(drawn):
-            return Shape("instances", found) if _sizes(instance) == wanted else None
-        choice = drawn[len(found)]
+        if len(integers) >= len(drawn):
+            return Shape("instances", integers) if _sizes(instance) == wanted else None
+        choice = drawn[len(integers)]
         tried = range(choice.low, min(choice.high, choice.low + VALUES - 1) + 1)
 
-        def score(value: int, known: tuple[int, ...] = found) -> tuple[bool, int]:
+        def score(value: int, known: tuple[int, ...] = integers) -> tuple[bool, int]:
             shape = Shape("instances", (*known, value))
             alike = [
                 _alike(_sizes(_instance(claim, shape, seed_of(seed, rest))[0]), wanted)
@@ -98,7 +98,7 @@ def _fit(
             ]
             return any(number for number, _ in alike), sum(same for _, same in alike)
 
-        found = (*found, max(tried, key=score))
+        integers = (*integers, max(tried, key=score))
     return None
 
 

@@ -252,7 +252,7 @@ class _Splitting:
         below = np.bincount(cell[minus], minlength=len(sizes))
         first_below = starts_of(below)
         partners = below[cell[plus]]
-        found: list[tuple[np.ndarray, np.ndarray]] = []
+        edges: list[tuple[np.ndarray, np.ndarray]] = []
         for piece in pieces(partners, PAIRS_AT_ONCE):
             owner, other = blocks(first_below[cell[plus[piece]]], partners[piece])
             u, v = plus[piece][owner], minus[other]
@@ -262,8 +262,8 @@ class _Splitting:
             owner, third = blocks(starts[cell[u]], sizes[cell[u]])
             missing = np.bitwise_or.reduce(common[:, owner] & ~tight[:, third], axis=0)
             edge = np.bincount(owner[missing == 0], minlength=len(u)) == 2
-            found.append((u[edge], v[edge]))
-        return np.concatenate([u for u, _ in found]), np.concatenate([v for _, v in found])
+            edges.append((u[edge], v[edge]))
+        return np.concatenate([u for u, _ in edges]), np.concatenate([v for _, v in edges])
 
     def _add_vertices(self, u: np.ndarray, v: np.ndarray, neuron: int) -> np.ndarray:
         """Add the vertices where the neuron vanishes between u (> 0) and v (< 0), one per edge."""

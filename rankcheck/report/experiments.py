@@ -40,9 +40,9 @@ class ExperimentPart:
         """A figure as the address of an image, which needs no file beside the page."""
         return f"data:image/svg+xml;base64,{b64encode(figure.path.read_bytes()).decode()}"
 
-    def agrees(self, found: Finding) -> str:
+    def agrees(self, finding: Finding) -> str:
         """Whether a quantity is as printed, in words."""
-        return AGREES[found.agrees]
+        return AGREES[finding.agrees]
 
 
 def experiment_part(row: Row, *, whole: bool = True) -> ExperimentPart | None:

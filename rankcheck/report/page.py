@@ -149,14 +149,14 @@ def _bounds(ledger: Ledger) -> list[Picture]:
     return [bounds(ledger)] if several else []
 
 
-def claim_page(found: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:
+def claim_page(claims: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:
     """Some claims as an HTML page.
 
     Args:
-        found: the rows of the claims, with what their files declare.
+        claims: the rows of the claims, with what their files declare.
         verified: whether the rows come from a ledger; else no verdict is shown.
     """
-    parts = [ClaimPart.of(row, entry, verified=verified) for row, entry in found]
+    parts = [ClaimPart.of(row, entry, verified=verified) for row, entry in claims]
     return render("claim.html", **_shared(parts))
 
 

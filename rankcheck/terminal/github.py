@@ -91,15 +91,15 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def summary(total: str, found: Sequence[Annotation]) -> str:
+def summary(total: str, annotations: Sequence[Annotation]) -> str:
     """The totals of a run, and a table of the claims that are not as expected, as Markdown."""
     lines = ["### rankcheck", "", _cell(total), ""]
-    if found:
+    if annotations:
         lines += ["| claim | verdict | place | why |", "| --- | --- | --- | --- |"]
         lines += [
             f"| {_cell(one.id)} | {_cell(one.verdict)} | {_cell(one.place)} "
             f"| {_cell(one.message.partition(chr(10))[0])} |"
-            for one in found
+            for one in annotations
         ]
         lines.append("")
     return "\n".join(lines) + "\n"

@@ -117,12 +117,14 @@ def _ratio(sharpest: Sharpest) -> float:
 
 def _differs(claim: Claim, control: Claim, number: int, at: Sharpest) -> bool:
     """Whether a relation of the control has another ratio than that of the claim at an instance."""
-    there, here = (Instance(one, at.family, at.record).relations for one in (claim, control))
-    return number >= len(there) or any(
+    of_claim, of_control = (
+        Instance(one, at.family, at.record).relations for one in (claim, control)
+    )
+    return number >= len(of_claim) or any(
         not bool((before == after).all())
         for before, after in (
-            (there[number].lhs, here[number].lhs),
-            (there[number].rhs, here[number].rhs),
+            (of_claim[number].lhs, of_control[number].lhs),
+            (of_claim[number].rhs, of_control[number].rhs),
         )
     )
 

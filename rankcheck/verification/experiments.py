@@ -57,8 +57,8 @@ def on_experiments(
     plain = [RelationFacts(each.label, each.kind, each.asserted) for each in row.relations]
     row = replace(row, relations=tuple(plain), reached={}, recorded=record)
     if not row.expected and not row.messages:
-        said = f"{claim.id} failed: it does not hold on the recorded result"
-        return replace(row, messages=("\n".join([said, *_lines(record)]),))
+        reason = f"{claim.id} failed: it does not hold on the recorded result"
+        return replace(row, messages=("\n".join([reason, *_lines(record)]),))
     if not row.expected or not settings.profile.remakes:
         return row
     with ExitStack() as stack:
@@ -70,13 +70,13 @@ def on_experiments(
             )
             made = stack.enter_context(again)
         except (InputError, OSError) as error:
-            said = f"{claim.id} is undecided: its experiment cannot be made again: {error}"
-            return replace(row, verdict="undecided", messages=(said,))
+            reason = f"{claim.id} is undecided: its experiment cannot be made again: {error}"
+            return replace(row, verdict="undecided", messages=(reason,))
         except (ArithmeticError, RuntimeError) as error:
             if short_of_memory(error):
                 raise
-            said = f"{claim.id} failed: its experiment cannot be made again: {error}"
-            return replace(row, verdict="failed", messages=(said,))
+            reason = f"{claim.id} failed: its experiment cannot be made again: {error}"
+            return replace(row, verdict="failed", messages=(reason,))
         return _compared(claim, row, record, made, tuple(recording.faults()), search)
 
 
@@ -113,14 +113,14 @@ def _lines(facts: ExperimentFacts, which: str = "recorded") -> list[str]:
 def outcomes(claim: Claim) -> tuple[str, ...]:
     """Each relation of a claim about an experiment in words, on each of its instances."""
     assert claim.instances is not None
-    found: list[str] = []
+    lines: list[str] = []
     choices = shapes(claim.instances, 0).found
     for shape in choices:
         instance = claim.instances(ScopeSource(shape, 0, None))
         where = f"{describe_instance(claim, instance)}: " if len(choices) > 1 else ""
         for number, relation in enumerate(claim.relations(instance)):
-            found.append(f"{where}{relation_name(relation.label, number)}: {_sides(relation)}")
-    return tuple(found)
+            lines.append(f"{where}{relation_name(relation.label, number)}: {_sides(relation)}")
+    return tuple(lines)
 
 
 def _sides(relation: Relation) -> str:

@@ -64,9 +64,9 @@ class Descend:
         start = starts(arena, seed, arena.scaled(batch))
         if start is None:
             return
-        found = descend(arena, start, seed_of(seed, "descend"))
-        if found is not None:
-            arena.offer(found)
+        best = descend(arena, start, seed_of(seed, "descend"))
+        if best is not None:
+            arena.offer(best)
 
 
 def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:

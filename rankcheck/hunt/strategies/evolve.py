@@ -43,9 +43,9 @@ class Evolve:
         relation = seed_of(seed, "relation") % relations
         order = begin.margins.distance[relation].argsort(stable=True)
         one = begin.select(order[:1].cpu())
-        found = evolve(arena, one, relation, seed_of(seed, "evolve"))
-        if found is not None:
-            arena.offer(found)
+        best = evolve(arena, one, relation, seed_of(seed, "evolve"))
+        if best is not None:
+            arena.offer(best)
 
 
 def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | None:
