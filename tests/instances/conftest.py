@@ -3,15 +3,14 @@
 import random
 
 import pytest
-import torch
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from rankcheck.balls import BallArray
 from rankcheck.instances.drivers import BatchSource, DrawSource
 from rankcheck.instances.source import Rejected, seed_of
-from rankcheck.networks import Network
+
+from .families import arrays_of
 
 #: What was drawn already: several tests look at the same instances of a family.
 _DRAWN: dict[tuple, list] = {}
@@ -68,15 +67,4 @@ def swept():
 @pytest.fixture
 def arrays():
     """`arrays(instance)`: the arrays of an instance in order, networks taken apart."""
-
-    def flat(part):
-        if isinstance(part, Network):
-            slope = [] if isinstance(part.slope, int | float) else [part.slope]
-            return [*part.weights, *part.biases, *slope]
-        if isinstance(part, torch.Tensor | BallArray):
-            return [part]
-        if isinstance(part, list | tuple):
-            return [array for item in part for array in flat(item)]
-        return []
-
-    return flat
+    return arrays_of

@@ -13,8 +13,6 @@ from rankcheck.instances.choices import read_choices
 from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.record import Entries, Record
 from rankcheck.instances.source import instances
-from rankcheck.networks import Network
-from rankcheck.networks.balancing import neuron_imbalances
 
 BOTH = ("exact", "rescaled")
 
@@ -40,24 +38,6 @@ def test_all_of_them_are_balanced_and_none_is_rejected(swept, family, constructi
             assert all(abs(float(z)) <= 1e-12 * float(net.cost()[index]) for z in imbalances)
         if construction == "exact" and net.depth > 1:
             assert (net.boundary_distance(x) > 0).all()
-
-
-def test_the_exact_ones_are_balanced_exactly_on_balls(drawn):
-    family = balanced_networks_at_points(constructions=("exact",))
-    deep = 0
-    for source, _ in [pair for pair in drawn(family, 60) if pair is not None]:
-        net, x = family(ReplaySource(source.record, BallArray.exact))
-        deep += net.depth > 2
-        for imbalance in neuron_imbalances(net):
-            assert (imbalance == 0).all()
-        assert net.depth == 1 or net.is_differentiable_at(x)
-    assert deep > 10
-
-
-@pytest.mark.parametrize("family", [balanced_networks_at_points, balanced_networks_with_inputs])
-def test_only_what_can_be_certified_is_drawn_unless_asked(drawn, family):
-    for source, _ in [pair for pair in drawn(family(), 40) if pair is not None]:
-        family()(ReplaySource(source.record, BallArray.exact))
 
 
 def test_rescaled_networks_are_enclosed_on_balls(drawn):
@@ -110,19 +90,3 @@ def test_unit_columns_have_length_one_and_start_at_the_identity():
     zero = Record((Entries(torch.zeros(3, 5, dtype=torch.float64), (3, 5), -2.0, 2.0),))
     (U,) = columns()(ReplaySource(zero))
     assert U.tolist() == [[1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0]]
-
-
-def test_they_can_be_descended_on():
-    source = BatchSource(11, 8)
-    family = balanced_networks_at_points(depth=(3, 3), width=(2, 2), constructions=("exact",))
-    family(source)
-    leaves = []
-
-    def leaf(values):
-        leaves.append(values.clone().requires_grad_())
-        return leaves[-1]
-
-    net, x = family(ReplaySource(source.record, leaf, batch=(8,)))
-    (net.cost().sum() + net(x).sum()).backward()
-    assert isinstance(net, Network)
-    assert all(part.grad is not None and part.grad.isfinite().all() for part in leaves)

@@ -8,9 +8,7 @@ import torch
 from rankcheck import linalg
 from rankcheck.balls import BallArray
 from rankcheck.instances import (
-    STEEPEST,
     Record,
-    away_from_zero,
     balanced_factors,
     box,
     draw_widths,
@@ -20,7 +18,6 @@ from rankcheck.instances import (
     point_in,
     signs,
     slope_in_range,
-    steep_networks,
 )
 from rankcheck.instances.drivers import BatchSource, ReplaySource
 
@@ -53,9 +50,9 @@ def test_balanced_factors_are_balanced_exactly_on_balls():
         assert bool((W @ W.mT == V.mT @ V).all())
 
 
-def test_signs_and_entries_away_from_zero():
+def test_signs():
     assert set(signs(BatchSource(0, 50), 3).flatten().tolist()) == {-1.0, 1.0}
-    assert bool((away_from_zero(BatchSource(0, 50), 3).abs() >= 0.125).all())
+    assert slope_in_range(BatchSource(0, 50)).shape == (50,)
 
 
 @pytest.mark.parametrize("count", [None, 1, 4])
@@ -79,17 +76,6 @@ def test_seams():
         f, g, x = negative_seam(BatchSource(seed, 8))
         negative.append(g(x)[..., -1])
     assert bool((torch.cat(negative) < 0).all())
-
-
-def test_slopes_outside_and_inside(swept):
-    for source, (net, x) in swept(steep_networks(), 10):
-        assert bool(((net.slope >= 1.5) & (net.slope <= 4)).all())
-        assert x.shape == (64, net.widths[0])
-        assert source.valid.double().mean() > 0.9
-    assert steep_networks().name == "steep_networks()"
-    a = slope_in_range(BatchSource(0, 200))
-    assert a.shape == (200,)
-    assert bool((a.abs() <= STEEPEST).all())
 
 
 def test_widths():

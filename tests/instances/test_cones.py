@@ -2,7 +2,6 @@
 
 import torch
 
-from rankcheck.balls import BallArray
 from rankcheck.instances.cones import (
     isometry_at,
     linear_maps_on_cones,
@@ -10,7 +9,7 @@ from rankcheck.instances.cones import (
     planar_domain,
     triangular,
 )
-from rankcheck.instances.drivers import BatchSource, ReplaySource
+from rankcheck.instances.drivers import BatchSource
 
 TOLERANCE = {"atol": 1e-12, "rtol": 0}
 
@@ -63,30 +62,12 @@ def test_planar_points_lie_in_the_plane_and_its_cone():
         assert (O @ column > -1e-12).all()
 
 
-def test_maps_take_their_domain_into_both_orthants():
+def test_maps_are_tall_and_wide_and_of_every_rank():
     shapes = set()
     for seed in range(30):
         source = BatchSource(seed, 32)
-        A, V, into, out, depth, slope, x = linear_maps_on_cones()(source)
+        A, V, *_ = linear_maps_on_cones()(source)
         shapes.add((V.shape[-1], A.shape[-2] > V.shape[-1], A.shape[-1] > V.shape[-1]))
-        column = x.unsqueeze(-1)
-        assert (into @ column > -1e-11).all()
-        assert (out @ A @ column > -1e-11).all()
-        torch.testing.assert_close(A @ V @ V.mT, A, atol=1e-11, rtol=0)
-        torch.testing.assert_close(out.mT @ out @ A, A, atol=1e-11, rtol=0)
         assert (torch.linalg.matrix_rank(A) == V.shape[-1]).all()
-        assert 1 <= depth <= 8
-        assert isinstance(slope, float) or (slope.abs() < 1).all()
     assert {k for k, _, _ in shapes} == {1, 2, 3}
     assert {(tall, wide) for _, tall, wide in shapes} >= {(False, False), (True, True)}
-
-
-def test_on_balls_the_hypotheses_hold_exactly():
-    source = BatchSource(5, 8)
-    linear_maps_on_cones()(source)
-    record = source.record.instance(3)
-    A, V, into, out, _, _, x = linear_maps_on_cones()(ReplaySource(record, BallArray.exact))
-    assert bool((into.mT @ into == V @ V.mT).all())
-    assert bool((out.mT @ out @ A == A).all())
-    assert bool((into @ x.unsqueeze(-1) >= 0).all())
-    assert bool((out @ A @ x.unsqueeze(-1) >= 0).all())

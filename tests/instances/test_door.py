@@ -10,6 +10,8 @@ import pytest
 import rankcheck.instances as door
 from rankcheck.instances.source import is_factory
 
+from .families import GENERATORS
+
 MODULES = [
     importlib.import_module(f"{door.__name__}.{module.name}")
     for module in pkgutil.iter_modules(door.__path__)
@@ -28,6 +30,7 @@ def test_every_generator_is_exported(module):
 
 def test_the_names_exist_once():
     assert len(set(door.__all__)) == len(door.__all__)
+    assert len(GENERATORS) > 20
     assert all(hasattr(door, name) for name in door.__all__)
 
 

@@ -1,14 +1,11 @@
 """Promises of generators: each option has one, and whatever draws an instance keeps it."""
 
-import inspect
 from collections import Counter
-from types import SimpleNamespace
 
 import pytest
 import torch
 
 from rankcheck import conjecture, eq, leq
-from rankcheck import instances as room
 from rankcheck.balls import BallArray, NoBallForm, Undecided
 from rankcheck.hunt import hunt
 from rankcheck.hunt.arena import Arena, Shape
@@ -27,11 +24,13 @@ from rankcheck.instances.networks import (
 )
 from rankcheck.instances.promises import promises, promises_of
 from rankcheck.instances.scope import shapes
-from rankcheck.instances.source import Rejected, instances, is_factory, over_batch, seed_of
+from rankcheck.instances.source import Rejected, instances, seed_of
 from rankcheck.networks import Network
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import PROFILES, Settings
 from rankcheck.witnesses.loops import Loop
+
+from .families import GENERATORS, arrays_of, broken, chosen, kept, options_of
 
 pytestmark = pytest.mark.slow
 
@@ -66,7 +65,6 @@ VALUES = {
     "full_rank": [True],
 }
 
-GENERATORS = [getattr(room, name) for name in room.__all__ if is_factory(getattr(room, name))]
 #: What no instance of a default option has.
 BROKEN = {
     "above": 0.0,
@@ -88,10 +86,6 @@ BROKEN = {
 RANGE = (99, 99)
 
 
-def options_of(made):
-    return {name: option.default for name, option in inspect.signature(made).parameters.items()}
-
-
 #: Every generator with its defaults, and with every value of every option.
 CASES = [
     pytest.param(made, options, id=made(**options).name)
@@ -101,25 +95,6 @@ CASES = [
         *({name: value} for name in options_of(made) for value in VALUES.get(name, [])),
     ]
 ]
-
-
-def chosen(made, options):
-    return SimpleNamespace(**{**options_of(made), **options})
-
-
-def kept(promise, options, built, batch):
-    """Where the promise is kept: bools (*batch)."""
-    return over_batch(torch.as_tensor(promise.holds(options, *built)), batch, torch.all)
-
-
-def broken(made, options, built, valid):
-    """The promises that are not kept, as text."""
-    o, batch = chosen(made, options), tuple(valid.shape)
-    return [
-        f"{made(**options)}: {name}: {promise.says}"
-        for name, promise in promises_of(made)
-        if not bool((kept(promise, o, built, batch) | ~valid).all())
-    ]
 
 
 def single(family, record, convert=None):
@@ -182,6 +157,10 @@ def sources(family):
             yield other, family(other)
 
 
+#: With several points, or another slope, a kink may remain. All others lose no instance.
+REJECTING = {"networks_with_inputs", "balanced_networks_with_inputs", "steep_networks"}
+
+
 @pytest.mark.parametrize(("made", "options"), CASES)
 def test_sweeps_keep_promises(made, options):
     family, lost, number = made(**options), 0, 0
@@ -189,7 +168,7 @@ def test_sweeps_keep_promises(made, options):
         assert broken(made, options, built, source.valid) == []
         lost += int((~source.valid).sum())
         number += 32
-    assert lost < 0.05 * number
+    assert lost <= (0.05 * number if made.__name__ in REJECTING else 0)
 
 
 @pytest.mark.parametrize(("made", "options"), CASES)
@@ -227,17 +206,6 @@ def test_scopes_keep_promises(made, options):
         assert broken(made, options, built, source.valid) == []
         built, valid = single(family, source.record.instance(0))
         assert not bool(valid) or broken(made, options, built, valid) == []
-
-
-def arrays_of(part):
-    """The arrays of an instance, those of networks and loops among them."""
-    if isinstance(part, Network):
-        part = (part.weights, part.biases, part.slope)
-    if isinstance(part, Loop):
-        part = (part.rays, part.spine, part.weights, part.biases, part.slope)
-    if isinstance(part, list | tuple):
-        return [array for item in part for array in arrays_of(item)]
-    return [part] if isinstance(part, torch.Tensor) else []
 
 
 class Watched(Arena):

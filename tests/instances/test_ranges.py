@@ -59,16 +59,8 @@ RANGES = {
         {(2, 3), (2, 2), (0, 1)},
     ),
     "matrix": (lambda s: matrices.matrix(s, 3, 2), up_to(8, ROOT, 2), {(0, 3), (1, 2)}),
-    "bounded matrix": (
-        lambda s: matrices.matrix(s, 2, 3, 9.0),
-        up_to(9, 3, 2),
-        {(0, 3), (1, 2)},
-    ),
-    "matrices": (
-        matrices.matrices(),
-        up_to(8, ROOT, 2),
-        {(0, 3)} | to(1, 2, 3, 4, low=1),
-    ),
+    "bounded matrix": (lambda s: matrices.matrix(s, 2, 3, 9.0), up_to(9, 3, 2), {(0, 3), (1, 2)}),
+    "matrices": (matrices.matrices(), up_to(8, ROOT, 2), {(0, 3)} | to(1, 2, 3, 4, low=1)),
     "matrix pairs": (matrices.matrix_pairs(), up_to(8, ROOT, 2), {(0, 3)} | to(1, 2, 3, 4, low=1)),
     "chained matrices": (
         matrices.chained_matrices(),
@@ -151,11 +143,7 @@ RANGES = {
         up_to(2) | {(1 / 2, 2)},
         {(0, 1), (1, 4), (2, 4), (3, 4), (4, 4), (2, 6)},
     ),
-    "parallel units": (
-        units.parallel_units(),
-        up_to(4, 1) | {(1 / 2, 2)},
-        {(1, 4), (2, 8)},
-    ),
+    "parallel units": (units.parallel_units(), up_to(4, 1) | {(1 / 2, 2)}, {(1, 4), (2, 8)}),
     "units at points": (
         units.units_at_points(),
         up_to(8, ROOT, 2, 3) | {(0, 1), (1 / 8, 4)},
@@ -201,11 +189,7 @@ RANGES = {
         up_to(8, ROOT, FOURTH, 2),
         to(0, 1, 2, 3) | to(1, 2, 3, 4, low=1),
     ),
-    "positive definite": (
-        classes.positive_definite_matrices(),
-        up_to(2, 1),
-        to(2, 3, 4, low=1),
-    ),
+    "positive definite": (classes.positive_definite_matrices(), up_to(2, 1), to(2, 3, 4, low=1)),
     "positive semidefinite": (
         classes.positive_semidefinite_matrices(),
         up_to(2, 1),
@@ -239,11 +223,7 @@ RANGES = {
         up_to(2),
         {(0, 2)},
     ),
-    "planar domain": (
-        cones.planar_domain,
-        up_to(2) | {(0, 1), (0, 8)},
-        {(0, 1), (0, 2), (1, 3)},
-    ),
+    "planar domain": (cones.planar_domain, up_to(2) | {(0, 1), (0, 8)}, {(0, 1), (0, 2), (1, 3)}),
     "linear maps on cones": (
         cones.linear_maps_on_cones(),
         up_to(8, 2, SLOPE) | {(0, 1), (0, 2), (0, 8), (1 / 4, 4)},
@@ -340,24 +320,14 @@ DRAWS = {
     ),
     "a dense matrix": (matrices.matrices(rows=(2, 2), columns=(3, 3)), [((2, 3), 8)]),
     "a dense symmetric matrix": (classes.symmetric_matrices(size=(3, 3)), [((6,), 8)]),
-    "a dense unitary matrix": (
-        lambda s: complexes.unitary(s, 3),
-        [((3,), 4), ((2, 3, 3), 2)],
-    ),
+    "a dense unitary matrix": (lambda s: complexes.unitary(s, 3), [((3,), 4), ((2, 3, 3), 2)]),
     "a dense network": (
         networks.networks_at_points(depth=(2, 2), width=(3, 3)),
         [((3, 3), 4), ((3,), 4), ((3, 3), 4), ((3,), 4), ((3,), 8)],
     ),
     "a balanced network": (
         balanced.balanced_networks_at_points(depth=(2, 2), width=(2, 2)),
-        [
-            ((2,), 8),
-            ((2,), (1 / 4, 2)),
-            ((2, 2), 2),
-            ((2,), (1 / 2, 2)),
-            ((2, 2), 2),
-            ((2,), 2),
-        ],
+        [((2,), 8), ((2,), (1 / 4, 2)), ((2, 2), 2), ((2,), (1 / 2, 2)), ((2, 2), 2), ((2,), 2)],
     ),
     "a frame": (lambda s: classes.frame(s, 4, 2), [((2, 4), 2)]),
     "a frame by three reflections": (lambda s: classes.frame(s, 4, 2, 3), [((3, 4), 2)]),
@@ -371,10 +341,7 @@ DRAWS = {
         lambda s: whole.unimodular(s, 3),
         [((2, 3, 3), 2), ((3,), 1)],
     ),
-    "a star and a spine": (
-        lambda s: loops.star(s, 3, 4, 2, 1),
-        [((3, 4), 4), ((3, 2), 4)],
-    ),
+    "a star and a spine": (lambda s: loops.star(s, 3, 4, 2, 1), [((3, 4), 4), ((3, 2), 4)]),
     "a star": (lambda s: loops.star(s, 3, 4, 0, 1), [((3, 4), 4)]),
     "layers near an isometry": (
         lambda s: loops.layers_near(s, 4, 1, 0.125),

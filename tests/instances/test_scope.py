@@ -6,12 +6,13 @@ import math
 import pytest
 import torch
 
-import rankcheck.instances as door
-from rankcheck.instances import instances, is_factory, matrices, networks_at_points
+from rankcheck.instances import instances, matrices, networks_at_points
 from rankcheck.instances.choices import read_choices, write_choices
 from rankcheck.instances.drivers import BatchSource, ReplaySource, ScopeSource
 from rankcheck.instances.scope import GRID, INTEGERS, ScopeShape, grid_of, shapes
 from rankcheck.instances.source import Rejected, Source
+
+from .families import FAMILIES
 
 pytestmark = pytest.mark.slow  # enumerations against brute force
 
@@ -202,11 +203,6 @@ def test_integers_alone():
     assert found.sentence() == "all 8 choices of its integers"
     assert shapes(nothing(), 3).instances == 1
     assert ScopeSource(shapes(nothing(), 3).found[0], 0, 1).record.choices == ()
-
-
-FAMILIES = [
-    found() for found in vars(door).values() if is_factory(found) and found is not instances
-]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=str)

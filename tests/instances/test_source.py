@@ -18,6 +18,7 @@ from rankcheck.instances.matrices import (
     orthogonal_blocks,
     partial_isometries,
 )
+from rankcheck.instances.matrix_classes import symmetric_matrices
 from rankcheck.instances.networks import (
     balanced_linear_networks,
     networks_at_points,
@@ -35,6 +36,8 @@ from rankcheck.instances.source import (
     seed_of,
 )
 
+from .families import FAMILIES as DEFAULTS
+
 pytestmark = pytest.mark.slow  # hundreds of draws by Hypothesis
 
 FAMILIES = [
@@ -51,6 +54,9 @@ FAMILIES = [
     isometries_in_the_orthant(),
 ]
 every_family = pytest.mark.parametrize("family", FAMILIES, ids=repr)
+every_generator = pytest.mark.parametrize("family", [*DEFAULTS, *FAMILIES[6:7]], ids=repr)
+#: Their last layer is the pseudo-inverse of a matrix of any condition number.
+ILL_CONDITIONED = {"bent_loops()", "stopped_loops()"}
 
 
 def same(record, other):
@@ -103,12 +109,14 @@ def test_a_batch_of_records_replays_as_a_batch(family, swept, arrays):
             torch.testing.assert_close(a, b[chosen], rtol=1e-13, atol=1e-13)
 
 
-@every_family
+@every_generator
 def test_the_exact_instance_is_that_of_the_floats(family, drawn, arrays):
     for source, instance in [pair for pair in drawn(family, 25) if pair is not None]:
         replay = ReplaySource(source.record, BallArray.exact)
         exact = family(replay)
         replay.finish()
+        if family.name in ILL_CONDITIONED:
+            continue
         for a, b in zip(arrays(exact), arrays(instance), strict=True):
             size = max(1.0, float(b.abs().max())) if b.numel() else 1.0
             torch.testing.assert_close(a.midpoints() / size, b / size, rtol=1e-10, atol=1e-10)
@@ -127,11 +135,12 @@ def test_seeds_decide_batches(family, arrays):
     assert any(not same(record, batch(seed)[2]) for seed in range(6, 10))
 
 
-@every_family
+@every_generator
 def test_gradients_reach_the_recorded_tensors(family, swept, arrays):
-    finite = 0
+    finite = empty = 0
     for source, _ in swept(family, 8, size=4):
         record = source.record.detach()
+        empty += not any(t.numel() for t in record.tensors)
         leaves = record.with_tensors([t.clone().requires_grad_() for t in record.tensors])
         replay = ReplaySource(leaves, batch=(4,))
         parts = [a for a in arrays(family(replay)) if a.requires_grad]
@@ -141,7 +150,7 @@ def test_gradients_reach_the_recorded_tensors(family, swept, arrays):
         grads = [t.grad for t in leaves.tensors if t.grad is not None]
         assert all(bool(torch.isfinite(g).all()) for g in grads)
         finite += bool(grads)
-    assert finite >= 4
+    assert finite >= 4 - empty
 
 
 def test_batches_do_not_depend_on_the_process():
@@ -401,6 +410,7 @@ def test_factories_show_their_options():
             lambda: networks_at_points(depth=2),
             r"depth=2; depth is a tuple, such as \(1, 5\), and \(2, 2\) is the range of 2 alone",
         ),
+        (lambda: symmetric_matrices(sizes=(1, 2)), "symmetric_matrices takes size="),
         (lambda: instances(lambda source: source.integer(0, 1))(size=2), "takes no options"),
     ],
 )
