@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
-
-from rankcheck.stored import build
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rankcheck.counterexamples.judge import Judgement
@@ -56,16 +54,3 @@ class Counts:
     def total(self) -> int:
         """Instances that were drawn, inside the hypotheses or not."""
         return self.evaluated + self.rejected
-
-    def to_json(self) -> dict[str, Any]:
-        """The counts as plain JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: Any) -> Counts:
-        """Read what `to_json` wrote; unknown fields are ignored, missing ones are zero.
-
-        Raises:
-            StoredError: if a number is not one.
-        """
-        return build(cls, data, foreign=True)

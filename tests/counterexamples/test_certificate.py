@@ -364,13 +364,6 @@ def forget(path):
             del sys.modules[name]
 
 
-def test_the_claim_is_found_where_it_was(mine):
-    _, certificate = mine
-    replayed = replay(certificate)
-    assert replayed.refuted
-    assert replayed.claim.id == "t.mine"
-
-
 HELPER = "def bound(x):\n    return {}\n\n"
 
 
@@ -398,16 +391,18 @@ def test_a_function_that_the_body_calls_is_replayed_and_not_hashed(mine, now, sa
             replay(certificate)
 
 
-@pytest.mark.parametrize("place", ["moved/.rankcheck", "a/b/c/d/e"])
-def test_the_claim_is_found_after_a_move(mine, tmp_path, place):
-    """Of its folder, the certificate inside; and of the certificate alone."""
+@pytest.mark.parametrize("place", ["claims/.rankcheck", "moved/.rankcheck", "a/b/c/d/e"])
+def test_the_claim_is_found(mine, tmp_path, place):
+    """Where it was; after a move of its folder; and after one of the certificate alone."""
     path, certificate = mine
     if place.startswith("moved"):
         path.parent.rename(tmp_path / "moved")
-    else:
+    elif place.startswith("a"):
         (tmp_path / place).mkdir(parents=True)
         certificate.rename(tmp_path / place / certificate.name)
-    assert replay(tmp_path / place / certificate.name).refuted
+    replayed = replay(tmp_path / place / certificate.name)
+    assert replayed.refuted
+    assert replayed.claim.id == "t.mine"
     forget(tmp_path / "moved" / "mine.py")
 
 
