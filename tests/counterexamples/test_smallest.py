@@ -48,8 +48,11 @@ def ten_percent_better(net, x):
     return leq(schatten_power(net.jacobian(x), 2 / net.depth), 0.9 * net.cost() / net.depth)
 
 
-def violation(claim, record, family=None):
-    instance = Instance(claim, family or claim.instances, record)
+def large_matrix(claim, n):
+    """A proved violation of a claim on a random square matrix."""
+    values = torch.randn(n, n, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    record = read_choices(claim.instances, [n, values.clamp(-8, 8).tolist()])
+    instance = Instance(claim, claim.instances, record)
     assert instance.proved
     return instance
 
@@ -68,9 +71,7 @@ def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
 
 def test_64_by_64_comes_down_within_the_budget(declare):
     claim = declare(lambda A: leq(nuclear_norm(A), 1.5 * (A * A).sum((-2, -1)).sqrt()), square())
-    values = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    start = violation(claim, read_choices(square(), [64, values.clamp(-8, 8).tolist()]))
-    small, left_out = shrink_violation(start, budget=60.0)
+    small, left_out = shrink_violation(large_matrix(claim, 64), budget=60.0)
     assert left_out is None
     (A,) = exact_instance(square(), small.record)
     assert A.shape[0] <= 8
@@ -143,11 +144,8 @@ def test_what_is_only_undecided_is_left_alone(declare):
 
 
 def test_a_large_instance_is_reported_as_such(declare, tmp_path):
-    family = square(size=(32, 32))
-    claim = declare(lambda A: leq(operator_norm(A), 3.0), family)
-    values = torch.randn(32, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    start = violation(claim, read_choices(family, [32, values.clamp(-8, 8).tolist()]))
-    report = report_violation(start, tmp_path, budget=0.3)
+    claim = declare(lambda A: leq(operator_norm(A), 3.0), square(size=(32, 32)))
+    report = report_violation(large_matrix(claim, 32), tmp_path, budget=0.3)
     assert "it may not be the smallest: Hypothesis is handed at most" in report.message
     assert "typed: " not in report.message
     assert len(report.message) < 2 * READABLE
