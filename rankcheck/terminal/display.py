@@ -1,4 +1,4 @@
-"""The part of a display that all commands share: said lines, and a live part where it can be drawn.
+"""What all displays share: lines that are printed, and a live part where it can be drawn.
 
 A subclass says what the live part looks like (`render`). Where the stream is no terminal that can
 redraw, nothing is live, and `now_and_then` prints a line every few seconds instead.
@@ -11,15 +11,16 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from rankcheck.terminal.plain import readable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.live import Live
+    from rich.table import Table
 
-__all__ = ["PAUSE", "Display", "redraws"]
+__all__ = ["PAUSE", "Display", "grid", "redraws"]
 
 #: Seconds between two lines where there is no terminal.
 PAUSE = 5.0
@@ -93,6 +94,13 @@ class Display:
         if not self.live and time.monotonic() - self._said >= PAUSE:
             self._said = time.monotonic()
             self.say(line())
+
+
+def grid(gap: int = 2, **options: Any) -> Table:
+    """An empty table of columns without rules between them, so many characters apart."""
+    from rich.table import Table
+
+    return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold", **options)
 
 
 def redraws(stream: TextIO) -> bool:

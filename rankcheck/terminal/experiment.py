@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from rankcheck.experiments.base import Experiment, Finding, Part
 from rankcheck.experiments.pages import page
 from rankcheck.experiments.result import Result
-from rankcheck.terminal.display import Display
+from rankcheck.terminal.display import Display, grid
 from rankcheck.terminal.plain import WIDTH, printable, wrapped
 
 if TYPE_CHECKING:
@@ -52,14 +52,13 @@ class ExperimentDisplay(Display):
     def render(self) -> Group:
         """The parts that run, as many finished ones as fit, and the totals."""
         from rich.console import Group
-        from rich.table import Table
         from rich.text import Text
 
         room = max(2, self.console.height - 4)
         running = self._running[:room]
         before = self.done[-(room - len(running)) :] if len(running) < room else []
         words_fit = self.console.width >= _WIDE
-        shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        shown = grid()
         size = min(_NAME, self.console.width - 14, max(4, *map(len, self._parts)))
         shown.add_column("part", no_wrap=True, overflow="ellipsis", width=size)
         shown.add_column("done", justify="right", no_wrap=True, width=4)
@@ -181,10 +180,9 @@ def duration(seconds: float) -> str:
 def _findings(findings: Sequence[Finding], width: int, written: Callable[[str], str]) -> list[str]:
     """The quantities beside the printed ones, in columns."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = grid()
     for heading in _HEADINGS:
         table.add_column(heading, overflow="fold")
     for each in findings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rankcheck.terminal.display import Display
+from rankcheck.terminal.display import Display, grid
 from rankcheck.terminal.table import count
 
 if TYPE_CHECKING:
@@ -40,12 +40,11 @@ class HuntDisplay(Display):
 
     def render(self) -> Table | Text:
         """The cells of the state under their names, as many as fit."""
-        from rich.table import Table
         from rich.text import Text
 
         if self.state is None:
             return Text(f"{self.doing}, {self.seconds:.0f} s", style="bold")
-        shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        shown = grid()
         columns = cells(self.state)
         for name in _SPARED:
             if sum(2 + max(len(name), len(value)) for name, value in columns.items()) - 2 <= (

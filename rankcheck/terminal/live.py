@@ -11,7 +11,7 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.parallel import Done, Lost, Started, Told
 from rankcheck.terminal import table
-from rankcheck.terminal.display import Display
+from rankcheck.terminal.display import Display, grid
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.run import Event
 
@@ -117,14 +117,11 @@ def rows_table(
         rows: the cells of each, and the row; None for a claim that is running.
         live: whether an id that is too long is cut; else it is wrapped.
     """
-    from rich.table import Table
     from rich.text import Text
 
     texts_of = [cells for cells, _ in rows]
     columns = table.fitting(texts_of, width, live=live)
-    shown = Table(
-        box=None, pad_edge=False, padding=(0, 1, 0, 0), caption_justify="left", header_style="bold"
-    )
+    shown = grid(gap=1, caption_justify="left")
     widths = [max(map(len, column)) for column in zip(table.HEADINGS, *texts_of, strict=True)]
     others = sum(1 + widths[number] for number in columns[1:])
     for number in columns:
