@@ -43,7 +43,7 @@ def isometries_of_a_line(source: Source):
 
     At depth 2 both layers are multiplied by s, so distances by s²; beyond that they stay the same.
     """
-    count, depth = source.integer(2, 6), source.choice((2, 3, 4, 6, 12))
+    count, depth = source.integer(2, 6), source.choice((2, 3, 4, 6, 12), weights=(4, 1, 1, 1, 1))
     s = positive(source, 1, 1, low=1.0, high=2.0) if depth == 2 else 1.0
     into = semi_orthogonal(source, source.integer(1, 3), 1)
     out = semi_orthogonal(source, source.integer(1, 3), 1)

@@ -30,6 +30,7 @@ def numbers(value):
     return [value] if isinstance(value, int | float) else []
 
 
+@pytest.mark.slow
 def test_the_tiny_scale_from_end_to_end(tiny):
     made = experiment(tiny.experiment)
     planned = [(part.name, seed) for part in made.parts("tiny", 3) for seed in part.seeds]

@@ -198,6 +198,7 @@ def test_the_principal_plane_is_that_of_numpy():
     assert all(float(column[column.abs().argmax()]) > 0 for column in axes.mT)
 
 
+@pytest.mark.slow
 def test_the_errors_are_those_of_the_networks_that_were_kept(tmp_path):
     for run in run_experiment(NAME, "tiny", folder=tmp_path).runs:
         net = read_model(tmp_path / "networks" / f"{run.part}-{run.seed}.safetensors").net
