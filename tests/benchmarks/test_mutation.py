@@ -90,7 +90,7 @@ def test_the_tests_of_a_mutant():
     assert mutation.Reach(seconds, {}).tests(one, "room", 5.0) == ([near], [])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_trial_of_each_mutant_of_a_project_of_two_files(tmp_path):
     source = (
         "def add(a, b):\n    return a + b\n\n\ndef loop(n):\n    while n > 0:\n        n -= 1\n"
