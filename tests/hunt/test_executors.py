@@ -107,7 +107,7 @@ def test_a_cluster_finds_what_one_process_finds(hunted, cluster, tmp_path):
     assert told(hunt(claim, None, 3, executor=address, rounds=2, folder=tmp_path)) == told(one)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hunt_on_a_cluster_ends_when_shards_hang(hunted, cluster, tmp_path):
     """It ends shortly after its budget, keeps what is finished, and says how many were lost."""
     path, strategies = tmp_path / "j.jsonl", [Corpus(), Sleeps(9.0, "deepen", 2)]

@@ -194,7 +194,7 @@ def test_a_question_has_a_limit():
 # Dask
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_cluster_worker_that_is_killed_loses_nothing(cluster):
     victims = list(cluster.run(os.getpid).values())[:1]
     with closing(executor_for(cluster, WORK)) as executor:
@@ -205,7 +205,7 @@ def test_a_cluster_worker_that_is_killed_loses_nothing(cluster):
     assert sorted(answers) == list(range(12))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_work_that_cannot_be_prepared_on_a_cluster(cluster):
     with (
         closing(executor_for(cluster, Work(refuses))) as executor,

@@ -45,10 +45,8 @@ def rows(path):
     }
 
 
-@pytest.fixture(scope="module")
-def ledger(tmp_path_factory):
-    """`ledger(number)`: the rows of the runs of one process, see `ONE_PROCESS`."""
-    folder = tmp_path_factory.mktemp("ledgers")
+def of_one_process(folder):
+    """The rows of the runs of one process, see `ONE_PROCESS`."""
     paths = [folder / f"{number}.json" for number in range(3)]
     selections = dict(zip(map(str, paths), (CLAIMS, CLAIMS[::-1], CLAIMS[:1]), strict=True))
     environment = {name: value for name, value in os.environ.items() if "THREADS" not in name}
@@ -61,19 +59,12 @@ def ledger(tmp_path_factory):
         check=True,
         capture_output=True,
     )
-    return lambda number: rows(paths[number])
+    return [rows(path) for path in paths]
 
 
-def test_the_order_and_what_ran_before_do_not_matter(ledger):
-    first, again, alone = map(ledger, range(3))
-    assert sorted(first) == sorted(CLAIMS)
-    assert again == first
-    assert alone.items() <= first.items()
-
-
-def test_workers_and_selectors_do_not_matter(ledger, tmp_path):
+def of_two_workers(folder):
+    path = folder / "workers.json"
     selectors = ["linear.singular*", *CLAIMS[:0:-1], "separation.density-s*"]
-    path = tmp_path / "ledger.json"
     options = ["--workers", "2", "--json", str(path)]
     subprocess.run(
         [sys.executable, "-m", "rankcheck", "verify", *selectors, *options],
@@ -81,11 +72,11 @@ def test_workers_and_selectors_do_not_matter(ledger, tmp_path):
         check=True,
         capture_output=True,
     )
-    assert rows(path) == ledger(0)
+    return rows(path)
 
 
-def test_pytest_and_its_workers_do_not_matter(ledger, tmp_path):
-    path = tmp_path / "ledger.json"
+def of_pytest(folder):
+    path = folder / "pytest.json"
     nodes = [f"{entry.file}::{entry.name}" for entry in select(CLAIMS[::2])]
     options = ["-q", "-n", "2", "-p", "no:cacheprovider", "--rankcheck-ledger", str(path)]
     subprocess.run(
@@ -95,6 +86,15 @@ def test_pytest_and_its_workers_do_not_matter(ledger, tmp_path):
         check=True,
         capture_output=True,
     )
-    found = rows(path)
-    assert sorted(found) == sorted(CLAIMS[::2])
-    assert found.items() <= ledger(0).items()
+    return rows(path)
+
+
+def test_neither_order_nor_workers_nor_pytest_matter(tmp_path):
+    first, again, alone = of_one_process(tmp_path)
+    assert sorted(first) == sorted(CLAIMS)
+    assert again == first
+    assert alone.items() <= first.items()
+    assert of_two_workers(tmp_path) == first
+    in_pytest = of_pytest(tmp_path)
+    assert sorted(in_pytest) == sorted(CLAIMS[::2])
+    assert in_pytest.items() <= first.items()
