@@ -80,9 +80,13 @@ def record():
 
 @pytest.fixture
 def verify(tmp_path):
-    """`verify(claim, **settings)`: the row of a claim, by a small profile."""
-    profile = Profile("small", drawn=20, batches=8, size=64, single=12)
-    return lambda claim, **more: verify_claim(claim, Settings(profile, folder=tmp_path, **more))
+    """`verify(claim, profile, **settings)`: the row of a claim, by a small profile."""
+    small = Profile("small", drawn=20, batches=8, size=64, single=12)
+
+    def row(claim, profile=small, **settings):
+        return verify_claim(claim, Settings(profile, folder=tmp_path, **settings))
+
+    return row
 
 
 @pytest.fixture

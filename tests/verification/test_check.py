@@ -276,3 +276,8 @@ def test_entries_of_one_instance_are_all_asserted(declare, verify):
     row = verify(declare(body, vectors()))
     assert row.verdict == "refuted"
     assert "lhs 8 > rhs 7 by 1" in row.messages[0]
+
+
+def test_a_cited_statement_is_a_row_with_its_reason(declare, verify):
+    row = verify(declare(lambda: None, None, kind="cited", reason="too long"))
+    assert (row.verdict, row.reason, row.loose) == ("cited", "too long", None)
