@@ -93,9 +93,9 @@ class BatchSource(Source):
 class ReplaySource(Source):
     """Hands out the numbers of a record again.
 
-    >>> found = BatchSource(seed=1, size=None)
-    >>> drawn = found.tensor(found.integer(1, 3))
-    >>> replay = ReplaySource(found.record)
+    >>> source = BatchSource(seed=1, size=None)
+    >>> drawn = source.tensor(source.integer(1, 3))
+    >>> replay = ReplaySource(source.record)
     >>> bool((replay.tensor(replay.integer(1, 3)) == drawn).all())
     True
 

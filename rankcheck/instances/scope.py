@@ -83,7 +83,7 @@ class Shapes:
     Attributes:
         entries: the largest number of entries.
         grid: the values of an entry.
-        found: by number of entries, then by integers.
+        shapes: by number of entries, then by integers.
         off_grid: whether some range contains no value of the grid, so that its ends stand for it.
         pinned: whether some range contains a single value of the grid. Its entries have this value
             in every instance: 0 for a slope in (-1, 1), 1 for a positive entry.
@@ -98,7 +98,7 @@ class Shapes:
 
     entries: int
     grid: tuple[float, ...] = GRID
-    found: list[ScopeShape] = field(default_factory=list)
+    shapes: list[ScopeShape] = field(default_factory=list)
     off_grid: bool = False
     pinned: bool = False
     longer: bool = False
@@ -111,7 +111,7 @@ class Shapes:
     @property
     def instances(self) -> int:
         """All instances of the scope."""
-        return sum(shape.instances for shape in self.found)
+        return sum(shape.instances for shape in self.shapes)
 
     @property
     def complete(self) -> bool:
@@ -123,7 +123,7 @@ class Shapes:
 
         Each is what `rankcheck.instances.drivers.ScopeSource` takes.
         """
-        for shape in self.found:
+        for shape in self.shapes:
             for start in range(0, shape.instances, size):
                 yield shape, start, min(size, shape.instances - start)
 
@@ -134,14 +134,14 @@ class Shapes:
         >>> shapes(matrices(), 4).sentence()
         'all 951 instances of up to 4 entries from {-1, 0, 1}'
         """
-        if not self.found:
+        if not self.shapes:
             return f"no instance of up to {_counted(self.entries, 'entry', 'entries')}"
         whole = "all " if self.complete else ""
         values = ", ".join(rational_text(value) for value in sorted(self.grid))
         grid = f"{{{values}}}" + (" or the ends of their ranges" if self.off_grid else "")
         number = _counted(self.instances, "instance", "instances")
         text = f"{whole}{number} of up to {_counted(self.entries, 'entry', 'entries')} from {grid}"
-        if not any(shape.entries for shape in self.found):
+        if not any(shape.entries for shape in self.shapes):
             text = f"{whole}{_counted(self.instances, 'choice', 'choices')} of its integers"
         if self.longer:
             text += f"; integers in the first {INTEGERS} values of their ranges"
@@ -305,12 +305,12 @@ class _Search:
         while (self._heap or self._waiting) and result.runs < end:
             branch, before = self._next()
             if before is None or not before.alive:
-                found = len(result.found)
+                count = len(result.shapes)
                 self._explore(branch)
-                if len(result.found) > found:
+                if len(result.shapes) > count:
                     end = min(runs, result.runs + BEYOND)
         result.assumed = bool(self._heap) or any(not b.alive for *_, b in self._waiting)
-        result.found.sort(key=lambda shape: (shape.entries, shape.integers))
+        result.shapes.sort(key=lambda shape: (shape.entries, shape.integers))
         return result
 
     def _explore(self, branch: _Branch | None) -> None:
@@ -331,7 +331,7 @@ class _Search:
             result.failed[name] = result.failed.get(name, 0) + 1
         else:
             integers = (*prefix, *(place.low for place in probe.places[len(prefix) :]))
-            result.found.append(ScopeShape(integers, tuple(probe.grids)))
+            result.shapes.append(ScopeShape(integers, tuple(probe.grids)))
             result.off_grid = result.off_grid or probe.off_grid
             result.pinned = result.pinned or (
                 len(result.grid) > 1 and any(len(values) == 1 for _, values in probe.grids)

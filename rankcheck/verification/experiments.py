@@ -114,7 +114,7 @@ def outcomes(claim: Claim) -> tuple[str, ...]:
     """Each relation of a claim about an experiment in words, on each of its instances."""
     assert claim.instances is not None
     lines: list[str] = []
-    choices = shapes(claim.instances, 0).found
+    choices = shapes(claim.instances, 0).shapes
     for shape in choices:
         instance = claim.instances(ScopeSource(shape, 0, None))
         where = f"{describe_instance(claim, instance)}: " if len(choices) > 1 else ""

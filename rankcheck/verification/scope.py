@@ -43,11 +43,11 @@ def scope_of(claim: Claim, profile: Profile) -> Shapes:
     share = min(1.0, claim.effort)
     most = share * (profile.scope_instances if claim.no_batch is None else profile.single)
     for entries in range(profile.scope, -1, -1):
-        small = [shape for shape in scope.found if shape.entries <= entries]
+        small = [shape for shape in scope.shapes if shape.entries <= entries]
         fits = sum(shape.instances for shape in small) <= most
         if fits and len(small) <= share * profile.scope_shapes:
-            return replace(scope, entries=entries, found=small)
-    return replace(scope, entries=0, found=[])
+            return replace(scope, entries=entries, shapes=small)
+    return replace(scope, entries=0, shapes=[])
 
 
 def enumerate_scope(
@@ -91,7 +91,7 @@ def scope_facts(scope: Shapes, counts: Counts) -> Scope:
     whole = counts.total == scope.instances
     return Scope(
         scope.entries,
-        len(scope.found),
+        len(scope.shapes),
         scope.instances,
         scope.complete and whole,
         counts,

@@ -70,7 +70,7 @@ def batches(
         recorded = shapes(family, 0)
         for error in recorded.failed:
             raise InputError(f"the generator {family} raised {error}")
-        for shape in recorded.found:
+        for shape in recorded.shapes:
             yield partial(ScopeSource, shape, 0, None)
         return
     for index in range(first, first + count):

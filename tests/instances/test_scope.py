@@ -113,7 +113,7 @@ SMALL = [
 @pytest.mark.parametrize(("family", "entries"), SMALL, ids=str)
 def test_the_shapes_are_those_of_brute_force(family, entries):
     found = shapes(family, entries)
-    assert found.found == by_brute_force(family, entries)
+    assert found.shapes == by_brute_force(family, entries)
     assert found.complete
     assert found.runs > 0
 
@@ -121,9 +121,9 @@ def test_the_shapes_are_those_of_brute_force(family, entries):
 def test_the_networks_with_up_to_six_entries():
     """Depth 1 to 5, widths 1 to 4: no network of more than 3 layers has so few entries."""
     found = shapes(networks_at_points(), 6)
-    assert (len(found.found), found.instances) == (139, 30_465)
+    assert (len(found.shapes), found.instances) == (139, 30_465)
     assert found.sentence() == "all 30 465 instances of up to 6 entries from {-1, 0, 1}"
-    assert found.found[0].entries == 2
+    assert found.shapes[0].entries == 2
 
 
 @pytest.mark.parametrize(("family", "entries"), SMALL, ids=str)
@@ -143,14 +143,14 @@ def test_every_instance_exactly_once(family, entries):
     assert len(seen) == found.instances
     filled = sum(
         math.prod(len(values) ** math.prod(size) for size, values in shape.grids)
-        for shape in found.found
+        for shape in found.shapes
     )
     assert filled == found.instances
 
 
 def test_batches_agree_with_one_at_a_time():
     family = staircase()
-    shape = max(shapes(family, 4).found, key=lambda shape: shape.instances)
+    shape = max(shapes(family, 4).shapes, key=lambda shape: shape.instances)
     grids = [values for size, values in shape.grids for _ in range(math.prod(size))]
     digits = list(itertools.product(*grids))
     for index, expected in enumerate(digits):
@@ -167,9 +167,9 @@ def test_batches_agree_with_one_at_a_time():
 def test_the_order_is_that_of_the_module():
     """By entries, then by integers, then by digits: 0 comes before 1, and 1 before -1."""
     found = shapes(matrices(rows=(1, 2), columns=(1, 2)), 4)
-    keys = [(shape.entries, shape.integers) for shape in found.found]
+    keys = [(shape.entries, shape.integers) for shape in found.shapes]
     assert keys == sorted(keys)
-    first = found.found[0]
+    first = found.shapes[0]
     source = ScopeSource(first, 0, 3)
     (values,) = matrices()(source)
     assert values.flatten().tolist() == [0.0, 1.0, -1.0]
@@ -178,7 +178,7 @@ def test_the_order_is_that_of_the_module():
 def test_ranges_off_the_grid_take_their_ends():
     found = shapes(positive_entries(), 2)
     assert found.off_grid
-    assert [values for shape in found.found for _, values in shape.grids] == [(0.25, 0.5)] * 2
+    assert [values for shape in found.shapes for _, values in shape.grids] == [(0.25, 0.5)] * 2
     assert found.sentence() == (
         "all 6 instances of up to 2 entries from {-1, 0, 1} or the ends of their ranges"
     )
@@ -186,13 +186,13 @@ def test_ranges_off_the_grid_take_their_ends():
     one = shapes(positive_entries(low=0.5, high=2.0), 2)
     assert not one.off_grid
     assert one.pinned
-    assert one.instances == len(one.found) == 2
+    assert one.instances == len(one.shapes) == 2
 
 
 def test_other_grids():
     found = shapes(matrices(rows=(1, 1), columns=(2, 2)), 2, grid=(0, 0.5))
     assert found.sentence().endswith("from {0, 1/2}")
-    assert all(shape.instances in {4, 8} for shape in found.found)
+    assert all(shape.instances in {4, 8} for shape in found.shapes)
     for grid in ((), (1.0, math.inf), (0, 0.0)):
         with pytest.raises(ValueError, match="a grid has at least one value"):
             shapes(matrices(), 2, grid=grid)
@@ -202,7 +202,7 @@ def test_integers_alone():
     found = shapes(numbers(), 3)
     assert found.sentence() == "all 8 choices of its integers"
     assert shapes(nothing(), 3).instances == 1
-    assert ScopeSource(shapes(nothing(), 3).found[0], 0, 1).record.choices == ()
+    assert ScopeSource(shapes(nothing(), 3).shapes[0], 0, 1).record.choices == ()
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
@@ -210,7 +210,7 @@ def test_every_generator_of_the_door(family):
     """The ends of the first and the last shape, in batches."""
     found = shapes(family, 5, runs=1000)
     assert not found.failed
-    for shape in {*found.found[:1], *found.found[-1:]}:
+    for shape in {*found.shapes[:1], *found.shapes[-1:]}:
         for start in {0, max(0, shape.instances - 3)}:
             source = ScopeSource(shape, start, min(3, shape.instances))
             family(source)
@@ -226,7 +226,7 @@ def test_long_ranges_of_integers_are_said():
     found = shapes(long_ranges(), 1)
     assert found.longer
     assert not found.complete
-    assert len(found.found) == INTEGERS
+    assert len(found.shapes) == INTEGERS
     assert found.sentence() == (
         "96 instances of up to 1 entry from {-1, 0, 1}; integers in the first 32 values of their "
         "ranges"
@@ -244,7 +244,7 @@ def test_a_search_that_is_cut_has_the_smallest_shapes():
 
 def test_no_shape_is_small_enough():
     found = shapes(networks_at_points(width=(3, 4)), 5)
-    assert not found.found
+    assert not found.shapes
     assert found.sentence() == "no instance of up to 5 entries"
     assert list(found.batches(8)) == []
 
@@ -262,14 +262,14 @@ def hypotheses(source):
 
 def test_generators_that_reject():
     found = shapes(hypotheses(), 3)
-    assert [shape.entries for shape in found.found] == [1, 3]
+    assert [shape.entries for shape in found.shapes] == [1, 3]
     assert found.rejected == 1
-    source = ScopeSource(found.found[0], 0, 3)
+    source = ScopeSource(found.shapes[0], 0, 3)
     hypotheses()(source)
     assert source.valid.tolist() == [False, True, False]
     assert source.reasons == {"positive sums": 2}
     with pytest.raises(Rejected, match="positive sums"):
-        hypotheses()(ScopeSource(found.found[0], 0, None))
+        hypotheses()(ScopeSource(found.shapes[0], 0, None))
 
 
 @instances
@@ -282,7 +282,7 @@ def raising(source):
 
 def test_generators_that_raise():
     found = shapes(raising(), 4)
-    assert [shape.entries for shape in found.found] == [1, 2, 4]
+    assert [shape.entries for shape in found.shapes] == [1, 2, 4]
     assert found.failed == {"RuntimeError: no third": 1}
     assert found.sentence().endswith("; the generator raised at 1 shape")
 

@@ -94,7 +94,7 @@ def test_the_profile_limits_the_scope(declare):
     claim = declare(product, lists())
     few = replace(QUICK, scope_instances=50)
     assert (scope_of(claim, few).entries, scope_of(claim, few).instances) == (3, 39)
-    assert len(scope_of(claim, replace(QUICK, scope_shapes=1)).found) == 1
+    assert len(scope_of(claim, replace(QUICK, scope_shapes=1)).shapes) == 1
     assert scope_of(claim, replace(QUICK, scope=2)).instances == 12
     assert scope_of(claim, replace(QUICK, scope_instances=0)).instances == 0
 

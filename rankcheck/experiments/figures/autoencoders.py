@@ -85,8 +85,8 @@ def drawn(net: Network, data: Data, *, deep: bool) -> dict[str, Any]:
 
 def fits(run: Run, unexplained: float = UNEXPLAINED) -> bool:
     """Whether a network reproduces new clean points, up to this share of their variance."""
-    found = run.measured
-    return bool(found["new_error"] <= unexplained * found["variance"])
+    measured = run.measured
+    return bool(measured["new_error"] <= unexplained * measured["variance"])
 
 
 def group(result: Result, data: str, deep: bool) -> tuple[Run, ...]:
@@ -200,7 +200,7 @@ class Autoencoders(Experiment):
 
     def findings(self, result: Result) -> Sequence[Finding]:
         """The three panels, the ranks of the Jacobians, and what differs."""
-        found = []
+        findings = []
         for data, words, panels in ((CURVE, "curve", _of_curve), (DIGITS, "images", _of_digits)):
             deep, shallow = (group(result, data, each) for each in (True, False))
             if not deep:
@@ -208,8 +208,8 @@ class Autoencoders(Experiment):
             nearer = [
                 a.measured["left"] / b.measured["left"] for a, b in pairs(result.where(data=data))
             ]
-            found += panels(deep, shallow)
-            found.append(
+            findings += panels(deep, shallow)
+            findings.append(
                 Finding(
                     f"{words}: left by the deep network over left by the shallow one of the same "
                     "seed",
@@ -218,7 +218,7 @@ class Autoencoders(Experiment):
                     median(nearer) <= NEARER,
                 )
             )
-        return found
+        return findings
 
 
 EXPERIMENT = Autoencoders()
@@ -226,11 +226,11 @@ EXPERIMENT = Autoencoders()
 
 def _of_curve(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:
     """Panels (B) and (C), and the ranks."""
-    found, ranks = [], []
+    findings, ranks = [], []
     for runs, printed in ((deep, "outputs lie on the curve (B)"), (shallow, "off the curve (C)")):
         depth, left = runs[0].settings["depth"], _of(runs, "left")
         ranks.append([run.audit.rank for run in runs if run.audit])
-        found.append(
+        findings.append(
             Finding(
                 f"share of the distance to the curve that is left, depth {depth}",
                 printed,
@@ -239,7 +239,7 @@ def _of_curve(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:
                 (median(left) <= ON) == (runs is deep),
             )
         )
-    found.append(
+    findings.append(
         Finding(
             r"rank of $Jf$ at most points of the data (1 is the dimension of the curve)",
             "1 at large depth, by Section 5",
@@ -250,7 +250,7 @@ def _of_curve(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:
             2 * ranks[0].count(1) > len(ranks[0]),
         )
     )
-    return found
+    return findings
 
 
 def _of_digits(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:

@@ -112,7 +112,7 @@ class FourClasses(Experiment):
         return measured_runs(part, place, stack, points, measure_run)
 
     def findings(self, result: Result) -> Sequence[Finding]:
-        found = []
+        findings = []
         for depth, printed in ((DEEP, "none"), (SHALLOW, "some")):
             for ridge in (True, False):
                 runs = group(result, depth, ridge)
@@ -122,7 +122,7 @@ class FourClasses(Experiment):
                     for run, number in zip(runs, tripoints, strict=True)
                 )
                 p = sign_test(count, len(runs))
-                found.append(
+                findings.append(
                     Finding(
                         rf"tripoints at depth {depth}, {_with(ridge)}, in the box of the figure",
                         printed,
@@ -131,7 +131,7 @@ class FourClasses(Experiment):
                         p < LEVEL,
                     )
                 )
-        return [*found, _ranks(result), _rank_and_tripoints(result), _ridge(result)]
+        return [*findings, _ranks(result), _rank_and_tripoints(result), _ridge(result)]
 
 
 EXPERIMENT = FourClasses()
@@ -159,8 +159,8 @@ def counts(net: Network, X: Tensor) -> dict[str, Any]:
     Returns:
         `tripoints` in the box of the figure, and `tripoints_by_margin` in those of `MARGINS`.
     """
-    found = decision(net, *enlarged(X, max(MARGINS)))
-    points = found.junctions()
+    decided = decision(net, *enlarged(X, max(MARGINS)))
+    points = decided.junctions()
     by_margin = []
     for margin in MARGINS:
         low, high = (corner.numpy() for corner in enlarged(X, margin))
@@ -174,19 +174,19 @@ def counts(net: Network, X: Tensor) -> dict[str, Any]:
 def drawing(net: Network, X: Tensor, *, data: bool) -> dict[str, Any]:
     """What the figure shows: the box, the outlines of the classes, the tripoints; and the data."""
     low, high = enlarged(X, MARGIN)
-    found = decision(net, low, high)
+    decided = decision(net, low, high)
     return {
         "low": _short(low.numpy()),
         "high": _short(high.numpy()),
-        "classes": _classes(found),
-        "tripoints": _short(found.junctions()),
+        "classes": _classes(decided),
+        "tripoints": _short(decided.junctions()),
     } | ({"points": _short(X.numpy().reshape(CLASSES, -1, 2))} if data else {})
 
 
-def _classes(found: Decision) -> list[list[Any]]:
+def _classes(decided: Decision) -> list[list[Any]]:
     """The rings around each class, as far as they are to be seen."""
-    around = outlines(found.cells, found.classes)
-    size = float((found.cells.high - found.cells.low).min())
+    around = outlines(decided.cells, decided.classes)
+    size = float((decided.cells.high - decided.cells.low).min())
     thin = [
         [simplified(ring, _FINE * size) for ring in around.get(label, [])]
         for label in range(CLASSES)

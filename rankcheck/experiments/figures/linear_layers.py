@@ -182,12 +182,12 @@ class LinearLayers(Experiment):
         return measured_runs(part, place, stack, exact[0], measure_run)
 
     def findings(self, result: Result) -> Sequence[Finding]:
-        found = [
+        findings = [
             finding
             for r, points in CASES
             for finding in _compared(r, points, result.where(rank=r, points=points))
         ]
-        return (*found, _fitted(result.runs), _bounded(result.runs))
+        return (*findings, _fitted(result.runs), _bounded(result.runs))
 
 
 def pairs(runs: Sequence[Run], deep: int = DEPTHS[1], shallow: int = DEPTHS[0]) -> list[Pair]:
@@ -225,7 +225,7 @@ def _compared(r: int, points: int, runs: Sequence[Run]) -> list[Finding]:
     }
     for name, words in _MEASURED.items():
         quantities[words] = (attrgetter(name), partial(_measured, name))
-    found = []
+    findings = []
     for words, (of_printed, of_run) in quantities.items():
         printed = [of_printed(PRINTED[r, points, L]) for L in DEPTHS]
         each = [(of_run(shallow), of_run(deep)) for shallow, deep in pairs(runs)]
@@ -233,7 +233,7 @@ def _compared(r: int, points: int, runs: Sequence[Run]) -> list[Finding]:
         falls = sum(deep < shallow for shallow, deep in each)
         as_printed = falls if printed[1] < printed[0] else len(each) - falls
         times = [median(values) / theirs for values, theirs in zip(ours, printed, strict=True)]
-        found.append(
+        findings.append(
             Finding(
                 quantity=f"r = {r}, {points} points: {words}",
                 printed=" → ".join(f"{value:.3g}" for value in printed),
@@ -241,7 +241,7 @@ def _compared(r: int, points: int, runs: Sequence[Run]) -> list[Finding]:
                 agrees=2 * as_printed > len(each) and all(1 / NEAR <= t <= NEAR for t in times),
             )
         )
-    return found
+    return findings
 
 
 #: What is printed by this name as it is measured, in words.

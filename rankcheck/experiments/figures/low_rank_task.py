@@ -76,11 +76,11 @@ def bends(net: Network, X: Tensor) -> list[float]:
     It is 0 where the activation changes nothing, and 1 where it cuts off everything.
     """
     at = net.at(X)
-    found = []
+    shares = []
     for before, after in zip(at.preactivations[:-1], at.activations[1:], strict=True):
         size = float(before.norm())
-        found.append(float((before - after).norm()) / size if size else 1.0)
-    return found
+        shares.append(float((before - after).norm()) / size if size else 1.0)
+    return shares
 
 
 def centred_ranks(net: Network, X: Tensor) -> tuple[list[int], list[float]]:

@@ -81,10 +81,10 @@ class Range:
 
 def curves(runs: Iterable[Run]) -> list[list[Run]]:
     """The runs of each seed in the order of their depths."""
-    found: dict[int, list[Run]] = {}
+    curves: dict[int, list[Run]] = {}
     for run in runs:
-        found.setdefault(run.seed, []).append(run)
-    return [sorted(curve, key=lambda run: run.settings["depth"]) for curve in found.values()]
+        curves.setdefault(run.seed, []).append(run)
+    return [sorted(curve, key=lambda run: run.settings["depth"]) for curve in curves.values()]
 
 
 def ranges(curve: Sequence[Run], *, least: int = LEAST) -> list[Range]:
@@ -92,7 +92,7 @@ def ranges(curve: Sequence[Run], *, least: int = LEAST) -> list[Range]:
 
     A network that does not fit the data ends a range.
     """
-    found = []
+    plateaus = []
     for (rank, fits), group in groupby(curve, key=_kind):
         runs = list(group)
         if not fits or len(runs) < least:
@@ -101,8 +101,8 @@ def ranges(curve: Sequence[Run], *, least: int = LEAST) -> list[Range]:
         norms = [run.measured["norm"] for run in runs]
         slope, start = linear_regression(depths, norms)
         off = max(abs(n - slope * d - start) for d, n in zip(depths, norms, strict=True))
-        found.append(Range(rank, tuple(depths), slope, start, off))
-    return found
+        plateaus.append(Range(rank, tuple(depths), slope, start, off))
+    return plateaus
 
 
 def _kind(run: Run) -> tuple[int, bool]:
@@ -178,8 +178,8 @@ class NormAgainstDepth(Experiment):
 
     def findings(self, result: Result) -> Sequence[Finding]:
         trained = curves(run for run in result.runs if run.settings["ridge"])
-        found = [one for curve in trained for one in ranges(curve)]
-        near = [abs(one.slope - one.rank) < HALF for one in found]
+        plateaus = [one for curve in trained for one in ranges(curve)]
+        near = [abs(one.slope - one.rank) < HALF for one in plateaus]
         falls = [falling(curve) for curve in trained]
         all_ = [run for curve in trained for run in curve]
         norms = [run.measured["norm"] for run in all_]
@@ -189,8 +189,8 @@ class NormAgainstDepth(Experiment):
                 r"the slope of $\|\theta\|^2$ against $L$ in a range of depths with one rank",
                 "the rank",
                 "; ".join(
-                    f"rank {rank}: {_several(one.slope for one in found if one.rank == rank)}"
-                    for rank in sorted({one.rank for one in found})
+                    f"rank {rank}: {_several(one.slope for one in plateaus if one.rank == rank)}"
+                    for rank in sorted({one.rank for one in plateaus})
                 )
                 + f"; nearest to the rank in {sum(near)} of {len(near)}",
                 bool(near) and all(near),
@@ -198,7 +198,7 @@ class NormAgainstDepth(Experiment):
             Finding(
                 r"the distance of $\|\theta\|^2$ to that line",
                 "well approximated",
-                f"at most {max((one.off for one in found), default=0.0):.2g}, of a norm between "
+                f"at most {max((one.off for one in plateaus), default=0.0):.2g}, of a norm between "
                 f"{min(norms):.0f} and {max(norms):.0f}",
                 None,
             ),

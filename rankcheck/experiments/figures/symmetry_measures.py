@@ -88,8 +88,8 @@ def shares_within(images: Sequence[Tensor]) -> list[float]:
 
 def images_of(net: Network, task: Task, orbits: Tensor) -> list[Tensor]:
     """The images of orbits (M, K, d) under α_0, ..., α_{L−1} and f, each (M, K, n_ℓ)."""
-    found = hidden(net, task.inputs(orbits).flatten(0, 1))
-    return [each.unflatten(0, orbits.shape[:2]) for each in found]
+    layers = hidden(net, task.inputs(orbits).flatten(0, 1))
+    return [each.unflatten(0, orbits.shape[:2]) for each in layers]
 
 
 def principal_plane(values: Tensor) -> tuple[Tensor, Tensor]:
