@@ -8,7 +8,7 @@ from typing import Literal
 
 __all__ = ["VERDICTS", "Verdict", "Words"]
 
-Verdict = Literal["holds", "refuted", "guarded", "failed", "outdated", "undecided", "cited"]
+Verdict = Literal["holds", "refuted", "guarded", "failed", "undecided", "cited"]
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,6 @@ VERDICTS: Mapping[Verdict, Words] = {
         "or on all), an experiment did not come out as claimed, a stored certificate proves "
         "nothing, or the claim is malformed",
         plural="failed",
-        tone="bad",
-    ),
-    "outdated": Words(
-        "the claim has changed since its counterexample was certified",
-        plural="outdated",
         tone="bad",
     ),
     "undecided": Words(

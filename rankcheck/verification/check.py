@@ -85,7 +85,7 @@ def _replayed(claim: Claim) -> Row:
             f"{claim.id}: the claim has changed since its counterexample was certified; "
             f"`rankcheck certify {claim.id} --again` certifies it for the claim as it is now"
         )
-        return row("outdated", messages=(message,))
+        return row("failed", messages=(message,))
     return row("refuted", counterexample=Counterexample.of(result.smallest))
 
 

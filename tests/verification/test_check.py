@@ -252,7 +252,7 @@ def test_a_refuted_claim_needs_its_certificate(declare, verify, tmp_path):
     # Another claim under this id.
     other = declare(lambda x: leq(x, 7.5), squares(), kind="refuted", file=path)
     row = verify(other)
-    assert row.verdict == "outdated"
+    assert row.verdict == "failed"
     assert "has changed since its counterexample was certified" in row.messages[0]
 
 
