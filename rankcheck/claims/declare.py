@@ -54,7 +54,6 @@ class Checked(TypedDict, total=False):
     no_batch: str | None
     no_ball: str | None
     audit: str | None
-    version: str | None
     effort: float
     errata: Erratum | tuple[Erratum, ...] | None
     reach: Callable[..., Mapping[str, Any]] | None

@@ -57,7 +57,6 @@ class Facts:
         audit: what audits of trained networks do with a claim about a network: on what and under
             which hypotheses they evaluate it (`rankcheck.audit.theorems.table` has the words), or
             "left out: " and why not.
-        version: of the document that has the statement in these words.
         effort: multiplies the number of instances that a profile gives to a claim.
         corrected_by: the id of the claim that is right, where this one is false as printed.
         errata: what is wrong in print, and what is right.
@@ -77,7 +76,6 @@ class Facts:
     no_batch: str | None = _remark("one instance at a time")
     no_ball: str | None = _remark("not in balls")
     audit: str | None = _remark("in audits")
-    version: str | None = _remark("version")
     effort: float = 1.0
     corrected_by: str | None = None
     errata: tuple[Erratum, ...] = ()
