@@ -8,8 +8,9 @@ import sys
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
 
 from rankcheck.catalogue.collect import project_folder
@@ -95,7 +96,7 @@ def import_file(path: Path) -> ModuleType:
         sys.path.append(folder)
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_FromSource(name, str(path)))
     assert spec is not None
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -109,6 +110,17 @@ def import_file(path: Path) -> ModuleType:
             f"{_place(path, error)}: the file cannot be imported; {type(error).__name__}: {cause}"
         ) from error
     return module
+
+
+class _FromSource(SourceFileLoader):
+    """Compiles the text of a file whenever it is loaded.
+
+    Python takes the bytecode of an earlier text where file size and second of the change agree.
+    A certificate would be replayed for a claim that is no longer there.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def module_name(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -376,14 +377,18 @@ HELPER = "def bound(x):\n    return {}\n\n"
         ("0 * x + 5", r"does not refute t\.mine"),
     ],
 )
-def test_a_function_that_the_body_calls_is_replayed_and_not_hashed(mine, now, said):
+def test_a_function_that_the_body_calls_is_replayed_and_not_hashed(mine, now, said, monkeypatch):
+    """Also where the file has the size and the time of the one of which there is bytecode."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     path, _ = mine
     text = MINE.replace("0 * x + 3", "bound(x)")
     path.write_text(HELPER.format("0 * x + 3") + text)
     [claim] = load(read_file(path))
     certificate = write(path.parent / ".rankcheck", from_choices(claim, [4]))
     forget(path)
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
     path.write_text(HELPER.format(now) + text)
+    os.utime(path, ns=times)
     if said is None:
         assert replay(certificate).refuted
     else:
