@@ -200,7 +200,7 @@ def test_draws_keep_promises(made, options, drawn):
 @pytest.mark.parametrize(("made", "options"), CASES)
 def test_scopes_keep_promises(made, options):
     family = made(**options)
-    for shape in shapes(family, 8, runs=40).found[:12]:
+    for shape in shapes(family, 8, runs=40).shapes[:12]:
         source = ScopeSource(shape, 0, min(64, shape.instances))
         built = family(source)
         assert broken(made, options, built, source.valid) == []

@@ -239,7 +239,7 @@ def test_a_search_that_is_cut_has_the_smallest_shapes():
     assert not part.complete
     assert part.runs == 300
     assert "the shapes that 300 runs found" in part.sentence()
-    assert part.found[:10] == whole.found[:10]
+    assert part.shapes[:10] == whole.shapes[:10]
 
 
 def test_no_shape_is_small_enough():
@@ -295,12 +295,12 @@ def inverses(source):
 
 def test_a_generator_that_inverts_a_matrix_does_not_fail():
     assert not shapes(inverses(), 9).failed
-    assert len(shapes(inverses(), 9).found) == 3
+    assert len(shapes(inverses(), 9).shapes) == 3
 
 
 def test_a_record_of_the_scope_replays():
     family = networks_at_points(depth=(2, 2), width=(1, 2))
-    shape = shapes(family, 6).found[-1]
+    shape = shapes(family, 6).shapes[-1]
     source = ScopeSource(shape, 5, 4)
     net, x = family(source)
     again, y = family(ReplaySource(source.record.instance(2)))
@@ -309,7 +309,7 @@ def test_a_record_of_the_scope_replays():
 
 
 def test_devices_and_wrong_numbers():
-    shape = shapes(positive_entries(), 2).found[-1]
+    shape = shapes(positive_entries(), 2).shapes[-1]
     (values,) = positive_entries()(ScopeSource(shape, 0, 2, device="meta"))
     assert values.device.type == "meta"
     for start, size in ((-1, 1), (0, 0), (0, 5), (4, None)):
