@@ -35,6 +35,7 @@ FLOORS = (
     ("audit",),
     ("experiments",),
     ("terminal", "report"),
+    ("canaries",),
     ("commands", "pytest_plugin"),
     ("rankcheck", "__main__"),
 )

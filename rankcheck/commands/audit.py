@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 
 from rankcheck import files
 from rankcheck.commands.arguments import JsonFile, add_json, add_processes, at_least, number
-from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel.arithmetic import fix_arithmetic
+from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import readable, say, width_of
 
 if TYPE_CHECKING:

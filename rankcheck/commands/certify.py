@@ -35,13 +35,13 @@ from typing import TYPE_CHECKING
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits
 from rankcheck.commands.arguments import add_limit, add_settings, limit, settings
 from rankcheck.commands.completion import add_selectors
-from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
+from rankcheck.terminal import exits
+from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import say
 from rankcheck.verification.profiles import Settings
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rankcheck._version import __version__
-from rankcheck.commands import exits, interrupts
-from rankcheck.commands.exits import Exit
+from rankcheck.commands import interrupts
 from rankcheck.errors import InputError, InstallationError, short_of_memory
+from rankcheck.terminal import exits
+from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
 
 __all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _prepare() -> Callable[[str, Tell], tuple[list[str], float]]:
     """What checks the canaries: it tells a line for each, and returns the names of wrong ones."""
-    from rankcheck.verification.canaries import outcomes  # torch
+    from rankcheck.canaries import outcomes  # torch
 
     def check(question: str, tell: Tell) -> tuple[list[str], float]:
         wrong = []
@@ -64,7 +64,7 @@ def _prepare() -> Callable[[str, Tell], tuple[list[str], float]]:
         for canary, problem in outcomes():
             now = time.perf_counter()
             outcome = "ok" if problem is None else f"WRONG: {problem}"
-            tell(f"{canary.name:42} {canary.verdict:9}{now - last:7.3f} s  {outcome}")
+            tell(f"{canary.name:42} {canary.stage:11}{now - last:7.3f} s  {outcome}")
             wrong += [] if problem is None else [canary.name]
             last = now
         return wrong, time.perf_counter() - start

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankcheck.commands.arguments import add_seed, add_workers
-from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.experiments.base import SCALES
 from rankcheck.experiments.known import NAMES, experiment
 from rankcheck.parallel.arithmetic import fix_arithmetic
+from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, readable, say, width_of
 
 if TYPE_CHECKING:

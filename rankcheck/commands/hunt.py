@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits
 from rankcheck.commands.arguments import (
     JsonFile,
     add_json,
@@ -38,11 +37,11 @@ from rankcheck.commands.arguments import (
     number,
 )
 from rankcheck.commands.completion import add_selectors
-from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.stored import StoredError, parse
-from rankcheck.terminal import hunting
+from rankcheck.terminal import exits, hunting
+from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
 from rankcheck.versions import versions
 

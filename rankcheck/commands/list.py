@@ -13,8 +13,8 @@ import sys
 from rankcheck.catalogue.collect import problems
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.completion import add_selectors
-from rankcheck.commands.exits import Exit
 from rankcheck.terminal import catalogue as index
+from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import say
 
 HELP = "list claims with kind, source and title"

@@ -23,12 +23,12 @@ from rankcheck.catalogue.collect import project_folder
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits
 from rankcheck.commands.arguments import add_limit, limit
-from rankcheck.commands.exits import Exit
 from rankcheck.errors import InputError
 from rankcheck.parallel import Tell
 from rankcheck.parallel.alone import Alone, Stopped
+from rankcheck.terminal import exits
+from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import say
 
 HELP = "prove a counterexample again, from its file"

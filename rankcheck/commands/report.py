@@ -21,12 +21,12 @@ from rankcheck import files
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits
 from rankcheck.commands.completion import add_selectors
-from rankcheck.commands.exits import Exit
 from rankcheck.commands.verify import Run, add_run
 from rankcheck.errors import InputError
 from rankcheck.stored import StoredError, read_json
+from rankcheck.terminal import exits
+from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.live import Progress
 from rankcheck.terminal.plain import say
 from rankcheck.verification.ledger import Ledger, read_ledger

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.selection import select
-from rankcheck.commands import exits
 from rankcheck.commands.arguments import (
     JsonFile,
     add_json,
@@ -32,7 +32,7 @@ from rankcheck.commands.arguments import (
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.parallel.arithmetic import fix_arithmetic
-from rankcheck.terminal import github, table
+from rankcheck.terminal import exits, github, table
 from rankcheck.terminal.live import Progress
 from rankcheck.verification.ledger import Ledger, Row
 from rankcheck.verification.profiles import Settings
@@ -124,6 +124,7 @@ class Run:
                     workers=self.workers,
                     progress=shown,
                     limit=self.limit,
+                    check=check_canaries,
                 )
         except KeyboardInterrupt:
             _conclude(shown, self.settings)

@@ -53,7 +53,7 @@ class ClaimItem(pytest.Item):
             ClaimFalse: if the row is not as expected, or a relation is asserted too seldom.
             Exception: what the check of the claim raised.
         """
-        from rankcheck.verification.canaries import check_canaries
+        from rankcheck.canaries import check_canaries
         from rankcheck.verification.check import verify_claim
 
         try:

@@ -53,6 +53,7 @@ def verify_claims(
     workers: int = 1,
     limit: float | None = None,
     progress: Callable[[Event], object] = lambda event: None,
+    check: Callable[[], object] = lambda: None,
 ) -> list[Row]:
     """Verify the claims; returns their rows in the order of the entries.
 
@@ -62,12 +63,15 @@ def verify_claims(
     Args:
         limit: seconds for each claim, and for the import of the files; a claim that takes longer is
             undecided. Without one, and with one worker, claims are verified in this process.
+        check: called before the first claim in each process that verifies claims, to raise where
+            it cannot be trusted: `rankcheck.canaries.check_canaries`, or nothing. Worker processes
+            import it by its name.
 
     Raises:
         InputError: if a file of claims cannot be imported, or not within the limit, or all workers
             die while they import them; before any claim is verified there.
-        InstallationError: if a canary comes out wrong, in this process or in a worker; before any
-            claim is verified there.
+        InstallationError: if `check` does, in this process or in a worker; before any claim is
+            verified there.
         ValueError: if `workers` or `limit` is not positive.
     """
     if workers < 1:
@@ -94,7 +98,10 @@ def verify_claims(
                 progress(Lost(f"{text}; the others go on"))
 
     work = Work(
-        partial(_prepare, entries, settings), [entry.file for entry in entries], limit, _warm
+        partial(_prepare, entries, settings),
+        [entry.file for entry in entries],
+        limit,
+        partial(_warm, check),
     )
     limits = Limits(math.inf if limit is None else limit)
     with closing(executor_for(min(workers, len(entries)) if apart else None, work)) as executor:
@@ -109,18 +116,16 @@ def verify_claims(
     return [rows[index] for index in range(len(entries))]
 
 
-def _warm() -> None:
-    """What takes seconds and is no matter of the files: torch, and the canaries."""
+def _warm(check: Callable[[], object]) -> None:
+    """What takes seconds and is no matter of the files: torch, and the check of the process."""
     import numpy  # noqa: F401
     from hypothesis import find, settings, strategies
 
     # When Hypothesis first sees numpy it looks through all that is in memory: little before torch.
     find(strategies.none(), lambda _: True, settings=settings(database=None))
 
-    from rankcheck.verification.canaries import check_canaries
-
     with single_thread():
-        check_canaries()
+        check()
 
 
 def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:

@@ -14,8 +14,8 @@ import pytest
 from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.reference import Reference
-from rankcheck.commands import exits
-from rankcheck.commands.exits import Exit
+from rankcheck.terminal import exits
+from rankcheck.terminal.exits import Exit
 from rankcheck.verification.ledger import read_ledger
 from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.run import default_workers, verify_claims

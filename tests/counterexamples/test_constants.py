@@ -10,6 +10,7 @@ import torch
 
 from rankcheck import eq, leq
 from rankcheck.balls import BallArray, computed_constants
+from rankcheck.canaries.known import PROFILE
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.counterexamples.given import NotRefutedError, from_choices
 from rankcheck.counterexamples.instance import Instance
@@ -17,7 +18,6 @@ from rankcheck.counterexamples.judge import judge
 from rankcheck.hunt import hunt
 from rankcheck.linalg import schatten_norm
 from rankcheck.scalars import scalar
-from rankcheck.verification.canaries import PROFILE
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.profiles import Settings
 

@@ -121,7 +121,7 @@ def test_a_wrong_workflow_is_noticed():
 
 
 def test_the_exit_codes_are_those_of_the_commands():
-    from rankcheck.commands.exits import Exit
+    from rankcheck.terminal.exits import Exit
 
     table = PAGE.partition("| `rankcheck verify` | pytest |")[2].partition("\n\n")[0]
     codes = {int(row.split("|")[1]) for row in table.splitlines()[2:]}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rankcheck.verification import canaries
+from rankcheck.canaries.trust import check_canaries
 from tests.claim_text import claim
 
 LONG = "a" * 300
@@ -139,6 +139,6 @@ def test_odd_folders(here, mine, command, monkeypatch, name):
 
 @pytest.mark.slow
 def test_the_canaries_leave_nothing_in_the_working_directory(here):
-    canaries.check_canaries.cache_clear()
-    canaries.check_canaries()
+    check_canaries.cache_clear()
+    check_canaries()
     assert list(here.iterdir()) == []

@@ -1,38 +1,25 @@
-"""Verifies small claims whose verdicts are known, the canaries, before every run.
-
-Most ledgers would not notice an engine that has gone blind, because nothing in them has to fail.
-So every run first verifies claims that are false by a little, claims that only rounding breaks, and
-claims whose controls, certificates or batches are broken. If one of them comes out wrong, no
-verdict of this installation can be trusted: a part of rankcheck is broken, or a BLAS, torch, flint
-or Hypothesis that it rests on.
-"""
+"""Claims with a known verdict."""
 
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from rankcheck.canaries.canary import Canary
 from rankcheck.claims.claim import Body, Claim, Need
 from rankcheck.claims.relations import Relation, eq, leq
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.errors import InstallationError
 from rankcheck.instances.source import Instances, Source, instances
-from rankcheck.parallel.traces import named
 from rankcheck.scalars import constant
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Profile, Settings
-from rankcheck.versions import versions
 
-__all__ = ["CANARIES", "Canary", "check_canaries", "outcomes"]
+__all__ = ["CANARIES", "PROFILE"]
 
 #: Little is enough: each canary is false, or true, on a good part of its instances.
 PROFILE = Profile("canaries", drawn=8, batches=2, size=64, single=4, scope=1, scope_instances=9)
@@ -67,17 +54,17 @@ def _nothing(source: Source) -> Any:
 
 
 @dataclass(frozen=True)
-class Canary:
-    """A claim with a known verdict.
+class Known:
+    """A claim with a known verdict, as the check of a canary.
 
     Attributes:
-        name: what is wrong with it, or why it holds.
         says: a part of the message of its row.
         rounding: whether ball arithmetic has to clear a violation in floats.
         certificate: what is done to its stored certificate, if it replays one.
     """
 
     name: str
+    stage: str
     body: Body
     verdict: Verdict
     family: Instances = field(default_factory=_numbers)
@@ -100,7 +87,7 @@ class Canary:
             **options,
         )
 
-    def run(self, folder: Path) -> str | None:
+    def __call__(self, folder: Path) -> str | None:
         """What came out wrong, or None."""
         claim = self.claim(folder)
         claim.file.touch()  # a certificate is stored beside the file of its claim
@@ -153,6 +140,10 @@ def _rounded(x: Any) -> Relation:
     return eq((x + 2.0**14) - 2.0**14, x)
 
 
+def _no_number(x: Any) -> Relation:
+    return leq(x - x, (x - x) / (x - x))
+
+
 def _idle(x: Any, *, by: float = 1.0) -> Relation:
     return leq(by * x, x)
 
@@ -175,66 +166,35 @@ def _changed_number(text: str) -> str:
     return json.dumps(data)
 
 
-#: The canaries, in the order in which they run.
-CANARIES: tuple[Canary, ...] = (
-    Canary("true", lambda x: leq(x, x * x), "holds"),
-    Canary("false by 2 percent", _false_by(0.02), "refuted"),
-    Canary("false by 1e-6", _false_by(1e-6), "refuted"),
-    Canary("false by 1e-12", _false_by(1e-12), "refuted"),
-    Canary("false only inside where", lambda x: leq(x, 2.0, where=x > 2), "refuted"),
-    Canary("false only outside where", lambda x: leq(x, 2.0, where=x <= 2), "holds"),
-    Canary("undecided in balls", _undecidable, "undecided", profile=FEW),
-    Canary("false only for what Hypothesis draws", _few_draws, "refuted", _wide_integers(),
+_KNOWN = (
+    Known("true", "verdicts", lambda x: leq(x, x * x), "holds"),
+    Known("false by 2 percent", "verdicts", _false_by(0.02), "refuted"),
+    Known("false by 1e-6", "sweep", _false_by(1e-6), "refuted"),
+    Known("false by 1e-12", "sweep", _false_by(1e-12), "refuted"),
+    Known("false only inside where", "relations", lambda x: leq(x, 2.0, where=x > 2), "refuted"),
+    Known("false only outside where", "relations", lambda x: leq(x, 2.0, where=x <= 2), "holds"),
+    Known("undecided in balls", "judge", _undecidable, "undecided", profile=FEW),
+    Known("false only for what Hypothesis draws", "draws", _few_draws, "refuted", _wide_integers(),
            profile=UNSCOPED),
-    Canary("true, but broken by rounding", _rounded, "holds", rounding=True,
+    Known("true, but broken by rounding", "judge", _rounded, "holds", rounding=True,
            options={"kind": "identity", "loose": None}),
-    Canary("a side that is not a number", lambda x: leq(x - x, (x - x) / (x - x)), "undecided"),
-    Canary("a mutant of no effect", _idle, "failed", says="the mutant 'nothing' survives",
-           options={"mutants": {"nothing": {"by": 1.0}}}),
-    Canary("a control of no effect", lambda x: leq(x, x * x), "failed",
+    Known("a side that is not a number", "judge", _no_number, "undecided"),
+    Known("a mutant of no effect", "controls", _idle, "failed",
+           says="the mutant 'nothing' survives", options={"mutants": {"nothing": {"by": 1.0}}}),
+    Known("a control of no effect", "controls", lambda x: leq(x, x * x), "failed",
            says="does not break the claim", options={"needs": {"x at least 1": Need(_numbers())}}),
-    Canary("false only where it is rejected", lambda x: leq(x, 0.0), "holds",
+    Known("false only where it is rejected", "hypotheses", lambda x: leq(x, 0.0), "holds",
            _only_negative()),
-    Canary("every instance rejected", lambda x: leq(x, 0.0), "failed", _nothing(),
+    Known("every instance rejected", "vacuity", lambda x: leq(x, 0.0), "failed", _nothing(),
            says="no instance", profile=FEW),
-    Canary("decided by balls alone", _transcendental, "refuted"),
-    Canary("a mixed batch", lambda x: leq(x, x.max()), "failed", says="batch"),
-    Canary("a body that raises", _raises_above_2, "failed", says="ArithmeticError",
+    Known("decided by balls alone", "judge", _transcendental, "refuted"),
+    Known("a mixed batch", "batching", lambda x: leq(x, x.max()), "failed", says="batch"),
+    Known("a body that raises", "verdicts", _raises_above_2, "failed", says="ArithmeticError",
            profile=FEW),
-    Canary("a stored counterexample", _false_by(0.02), "refuted",
+    Known("a stored counterexample", "replay", _false_by(0.02), "refuted",
            options={"kind": "refuted"}, certificate=lambda text: text),
-    Canary("a broken certificate", _false_by(0.02), "failed",
+    Known("a broken certificate", "replay", _false_by(0.02), "failed",
            options={"kind": "refuted"}, certificate=_changed_number),
 )  # fmt: skip
-
-
-def outcomes() -> Iterator[tuple[Canary, str | None]]:
-    """Run the canaries; of each, what came out wrong, or None."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with tempfile.TemporaryDirectory(prefix="rankcheck-") as folder:
-            for canary in CANARIES:
-                try:
-                    wrong = canary.run(Path(folder))
-                except Exception as error:
-                    wrong = f"it raised {named(error)}"
-                yield canary, wrong
-    finally:
-        torch.set_num_threads(threads)
-
-
-@cache
-def check_canaries() -> None:
-    """Run the canaries, once in a process.
-
-    Raises:
-        InstallationError: if one comes out wrong; it names the canary and the installed versions.
-    """
-    for canary, wrong in outcomes():
-        if wrong is not None:
-            known = ", ".join(f"{name} {version}" for name, version in versions().items())
-            raise InstallationError(
-                f"this installation cannot be trusted: of the canary {canary.name!r}, {wrong}; "
-                f"every verdict here may be wrong ({known})"
-            )
+#: In the order in which they run.
+CANARIES = tuple(Canary(known.name, known.stage, known) for known in _KNOWN)

@@ -10,6 +10,8 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
+from rankcheck.canaries import run as canaries
+from rankcheck.canaries.trust import check_canaries
 from rankcheck.claims import tolerances
 from rankcheck.claims.relations import Relation
 from rankcheck.commands import cli
@@ -18,7 +20,7 @@ from rankcheck.counterexamples.judge import Judgement, judge
 from rankcheck.errors import InstallationError
 from rankcheck.instances.source import Source
 from rankcheck.parallel.pool import Pool
-from rankcheck.verification import canaries, check, controls, scope, search, stages
+from rankcheck.verification import check, controls, scope, search, stages
 from rankcheck.verification.ledger import Mutants
 
 SATISFIED = Judgement("satisfied", 128)
@@ -111,12 +113,12 @@ def test_a_broken_engine_is_noticed(monkeypatch, name):
 
 def test_the_error_names_the_canary_and_the_versions(monkeypatch):
     judged_as(lambda found: SATISFIED)(monkeypatch)
-    canaries.check_canaries.cache_clear()
+    check_canaries.cache_clear()
     try:
         with pytest.raises(InstallationError) as raised:
-            canaries.check_canaries()
+            check_canaries()
     finally:
-        canaries.check_canaries.cache_clear()
+        check_canaries.cache_clear()
     said = str(raised.value)
     assert "this installation cannot be trusted: of the canary 'false by 2 percent'" in said
     assert f"torch {metadata.version('torch')}" in said
@@ -181,7 +183,7 @@ def test_verify_stops_before_its_first_claim(tmp_path, more):
 
 def test_pytest_stops_before_its_first_claim(pytester, monkeypatch):
     judged_as(lambda found: SATISFIED)(monkeypatch)
-    canaries.check_canaries.cache_clear()
+    check_canaries.cache_clear()
     pytester.makepyfile(
         test_mine="""
         from rankcheck import eq, identity, paper
@@ -196,6 +198,6 @@ def test_pytest_stops_before_its_first_claim(pytester, monkeypatch):
         """
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
-    canaries.check_canaries.cache_clear()
+    check_canaries.cache_clear()
     assert result.ret == 4
     result.stdout.fnmatch_lines(["*this installation cannot be trusted*"])

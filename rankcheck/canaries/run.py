@@ -1,0 +1,40 @@
+"""Runs the canaries."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import torch
+
+from rankcheck.canaries import known
+from rankcheck.canaries.canary import Canary
+from rankcheck.parallel.traces import named
+
+__all__ = ["CANARIES", "outcomes"]
+
+#: The canaries, in the order in which they run.
+CANARIES: tuple[Canary, ...] = (*known.CANARIES,)
+
+
+def outcomes(names: Collection[str] | None = None) -> Iterator[tuple[Canary, str | None]]:
+    """Run canaries; of each, what came out wrong, or None.
+
+    Args:
+        names: of those that run; by default all.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for canary in CANARIES:
+            if names is not None and canary.name not in names:
+                continue
+            with tempfile.TemporaryDirectory(prefix="rankcheck-") as folder:
+                try:
+                    wrong = canary.check(Path(folder))
+                except Exception as error:
+                    wrong = f"it raised {named(error)}"
+            yield canary, wrong
+    finally:
+        torch.set_num_threads(threads)

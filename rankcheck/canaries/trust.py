@@ -1,0 +1,31 @@
+"""What every run begins with: is this installation to be trusted?
+
+torch is imported where the question is asked.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from rankcheck.errors import InstallationError
+from rankcheck.versions import versions
+
+__all__ = ["check_canaries"]
+
+
+@cache
+def check_canaries() -> None:
+    """Run the canaries, once in a process.
+
+    Raises:
+        InstallationError: if one comes out wrong; it names the canary and the installed versions.
+    """
+    from rankcheck.canaries.run import outcomes
+
+    for canary, wrong in outcomes():
+        if wrong is not None:
+            installed = ", ".join(f"{name} {version}" for name, version in versions().items())
+            raise InstallationError(
+                f"this installation cannot be trusted: of the canary {canary.name!r}, {wrong}; "
+                f"every verdict here may be wrong ({installed})"
+            )
