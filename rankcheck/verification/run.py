@@ -53,7 +53,7 @@ def verify_claims(
     workers: int = 1,
     limit: float | None = None,
     progress: Callable[[Event], object] = lambda event: None,
-    check: Callable[[], object] = lambda: None,
+    check: Callable[[], object] | None = None,
 ) -> list[Row]:
     """Verify the claims; returns their rows in the order of the entries.
 
@@ -64,7 +64,7 @@ def verify_claims(
         limit: seconds for each claim, and for the import of the files; a claim that takes longer is
             undecided. Without one, and with one worker, claims are verified in this process.
         check: called before the first claim in each process that verifies claims, to raise where
-            it cannot be trusted: `rankcheck.canaries.check_canaries`, or nothing. Worker processes
+            it cannot be trusted, as `rankcheck.canaries.check_canaries` does. Worker processes
             import it by its name.
 
     Raises:
@@ -116,7 +116,7 @@ def verify_claims(
     return [rows[index] for index in range(len(entries))]
 
 
-def _warm(check: Callable[[], object]) -> None:
+def _warm(check: Callable[[], object] | None) -> None:
     """What takes seconds and is no matter of the files: torch, and the check of the process."""
     import numpy  # noqa: F401
     from hypothesis import find, settings, strategies
@@ -124,8 +124,9 @@ def _warm(check: Callable[[], object]) -> None:
     # When Hypothesis first sees numpy it looks through all that is in memory: little before torch.
     find(strategies.none(), lambda _: True, settings=settings(database=None))
 
-    with single_thread():
-        check()
+    if check is not None:
+        with single_thread():
+            check()
 
 
 def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:

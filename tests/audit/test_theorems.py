@@ -14,7 +14,7 @@ from torch import nn
 from rankcheck.audit.theorems import check, check_theorems, evaluate, table
 from rankcheck.audit.theorems import run as theorems
 from rankcheck.audit.theorems.certify import exact_network
-from rankcheck.audit.theorems.evaluate import at_points
+from rankcheck.audit.theorems.evaluate import Outcome, at_points
 from rankcheck.audit.theorems.sharp import SharpNetwork, sharp
 from rankcheck.audit.theorems.table import LEFT_OUT, theorem_of
 from rankcheck.catalogue.collect import project
@@ -490,6 +490,16 @@ def test_a_little_more_than_rounding_is_no_failure(cheapest, monkeypatch):
     facts = one_of(net, X, claim, monkeypatch, certify=False)
     assert facts.finding == "undecided"
     assert "times the estimate of rounding" in facts.message
+
+
+def test_what_fails_comes_before_what_is_close():
+    """Also where its sides are no larger than their tolerance."""
+    lhs, rhs = torch.tensor([[1.0], [1e-9], [1e-9]]), torch.tensor([[1.1], [-1e-9], [1e-9]])
+    tolerance = torch.full((3, 1), 1e-9)
+    asserted = torch.ones(3, 1, dtype=torch.bool)
+    outcome = Outcome("", "leq", lhs, rhs, tolerance, asserted, lhs - rhs > tolerance)
+    assert outcome.worst == (1, 0)
+    assert outcome.closeness[2] == 2  # two sides that are rounding are no close call
 
 
 # Certificates, choices, costs

@@ -308,6 +308,13 @@ def test_large_products_go_through_flint_and_agree():
     assert all(x.contains(fmpq(0)) for x in gap.elements.ravel())
 
 
+def test_a_tensor_stays_on_its_side_of_a_product():
+    A, B = torch.tensor([[1.0, 2.0], [3.0, 5.0]]).double(), exact([[0, 1], [2, 4]])
+    from_the_left, from_the_right = A @ B, B @ A
+    assert (from_the_left == exact([[4, 9], [10, 23]])).all()
+    assert (from_the_right == exact([[3, 5], [14, 24]])).all()
+
+
 def test_nothing_is_known_of_the_spectrum_of_unknown_entries():
     A = exact([[1, 2], [3, 4]]) / torch.tensor([1, 0])
     for s in (torch.linalg.svdvals(A), torch.linalg.eigvalsh(A)):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from rankcheck.networks import Network
 from rankcheck.regions import regions
 from rankcheck.regions.cells import Regions
-from rankcheck.regions.rank import _proved, highest_rank
+from rankcheck.regions.rank import _proved, highest_rank, jacobian_rank
 
 
 def ranks_by_numpy(net, cells):
@@ -98,3 +100,12 @@ def test_regions_that_cannot_have_a_larger_rank_are_skipped(case, computed):
             expected.append(region)
             best = max(best, int(ranks[region]))
     assert computed == expected
+
+
+def test_what_rounding_leaves_of_a_jacobian_is_no_rank():
+    """(1 + ε)(1 − ε) − 1 + ε² is 0, and 2⁻⁶⁰ in doubles; the order of the sum depends on numpy."""
+    rows, columns = [1 + 2.0**-30, -1.0, 2.0**-30], [1 - 2.0**-30, 1.0, 2.0**-30]
+    for order in itertools.permutations(range(3)):
+        inner, outer = [[columns[i]] for i in order], [[rows[i] for i in order]]
+        net = Network.of([inner, outer], [[8.0, 8.0, 8.0], [0.0]])
+        assert jacobian_rank(net, -1, 1).rank == jacobian_rank(net, -1, 1, exact=True).rank == 0

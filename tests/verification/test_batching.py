@@ -103,6 +103,13 @@ def test_a_body_that_mixes_instances_is_an_error(declare, body):
         assert 'no_batch="why"' in message
 
 
+def test_the_batch_axis_comes_first(declare):
+    """A body that moves the axis leaves each instance as it is."""
+    claim = declare(lambda A: leq(A.diagonal(0, -2, -1).movedim(-1, 0), 8.0), squares())
+    with pytest.raises(BatchError, match=r"have the shape .* for a batch of 7 .* comes first"):
+        check_batching(claim)
+
+
 def test_a_mixed_mask_is_an_error(declare):
     """All instances but one are above the mean in one batch or the other."""
 

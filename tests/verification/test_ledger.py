@@ -78,7 +78,7 @@ def test_what_is_written_is_read(written):
     ledger = read_ledger(written())
     assert (ledger.profile, ledger.seed, ledger.seconds) == ("quick", 3, 1.5)
     assert set(ledger.versions) >= {"python", "rankcheck", "torch"}
-    assert [row.id for row in ledger.rows] == ["t.0", "t.a"]
+    assert [(row.id, row.verdict) for row in ledger.rows] == [("t.0", "cited"), ("t.a", "holds")]
     assert ledger.rows[1] == ROW
     assert ROW.counts == Counts(700, 3, 3, {"x > 0": 3})
 
