@@ -1,13 +1,15 @@
-"""How fast false statements are refuted: `hunt` against Hypothesis and CMA-ES, in one table.
+"""How false statements are refuted: `hunt`, `verify`, Hypothesis and CMA-ES in one table.
 
-    python -m benchmarks.hunt [--seeds 5] [--cap 30] [--quick] [--only NAME]
+    python -m benchmarks.hunt [--files false_kinds] [--only NAME] [--methods rankcheck,given,target]
+                              [--seeds 5] [--cap 30] [--quick]
 
-The statements are those of benchmarks/statements. The methods, for each false one and each seed:
+The statements are those of benchmarks/statements/false*.py. For each one and each seed:
 
 * rankcheck: `hunt`, one process, until a counterexample is proved (without making it small);
 * given: plain Hypothesis, 2 000 examples of the same family;
 * target: the same with `hypothesis.target(-margin)`;
-* CMA-ES: from a random instance of a random shape, restarted until the cap.
+* CMA-ES: from a random instance of a random shape, restarted until the cap;
+* quick, ci: `verify` with this profile, which ends by itself and not at the cap.
 
 A method has found a counterexample when ball arithmetic has proved it. A cell shows how many seeds
 found one, and the median seconds and evaluations of those. A second table shows the true
@@ -25,6 +27,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -45,6 +48,8 @@ from rankcheck.instances.drivers import DrawSource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected, seed_of
 from rankcheck.parallel.arithmetic import single_thread
+from rankcheck.verification.check import verify_claim
+from rankcheck.verification.profiles import PROFILES, Settings
 
 STATEMENTS = Path(__file__).with_name("statements")
 EXAMPLES = 2000
@@ -148,6 +153,16 @@ def by_evolution(claim: Claim, number: int, cap: float) -> Trial:
     return Trial(False, time.perf_counter() - begin, evaluations)
 
 
+def by_verification(profile: str, claim: Claim, number: int, cap: float) -> Trial:
+    """`verify` with a profile, almost without making the counterexample small."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(PROFILES[profile], number, Path(folder), shrink=0.01)
+        row = verify_claim(claim, settings)
+    enumerated = row.scope.counts.evaluated if row.scope else 0
+    evaluated = enumerated + row.swept.evaluated + row.drawn.evaluated
+    return Trial(row.verdict == "refuted", row.seconds, evaluated)
+
+
 def _is_proved(claim: Claim, record: Record) -> bool:
     return judge(claim, record).finding == "refuted"
 
@@ -157,22 +172,28 @@ METHODS: dict[str, Callable[[Claim, int, float], Trial]] = {
     "given": by_hypothesis,
     "target": by_target,
     "CMA-ES": by_evolution,
+    "quick": partial(by_verification, "quick"),
+    "ci": partial(by_verification, "ci"),
 }
+#: The files of false statements; the last has those that are hard in kind.
+FALSE = ("false", "false_counts", "false_kinds")
 
 
-def claims(name: str, only: str) -> list[Claim]:
-    """The statements of a file whose id contains a text."""
-    return [claim for claim in load(select([str(STATEMENTS / name)])) if only in claim.id]
+def claims(names: Sequence[str], only: str = "") -> list[Claim]:
+    """The statements of some files whose id contains a text."""
+    files = [str(STATEMENTS / f"{name}.py") for name in names]
+    return [claim for claim in load(select(files)) if only in claim.id]
 
 
 def ratios(*, quick: bool) -> Iterator[Ratio]:
     """How many of the false statements a hunt refutes, for each that another method does."""
-    chosen = claims("false.py", "nuclear" if quick else "")
+    chosen = claims(FALSE[:2], "nuclear" if quick else "")
     cap = 1.0 if quick else 10.0
     with single_thread():
         found = {
             name: sum(method(claim, 0, cap).found for claim in chosen)
             for name, method in METHODS.items()
+            if name not in PROFILES
         }
     for name, number in found.items():
         if name != "rankcheck":
@@ -191,33 +212,32 @@ def cell(trials: Sequence[Trial]) -> str:
     return f"{counted} {seconds:.2f} {evaluations:.0f}"
 
 
-def false_statements(seeds: int, cap: float, only: str) -> bool:
-    """Print the table of false statements; returns whether rankcheck refuted all."""
-    print("| false statement | " + " | ".join(METHODS) + " |")
-    print("| --- |" + " --- |" * len(METHODS), flush=True)
-    complete, found = True, dict.fromkeys(METHODS, 0)
-    chosen = claims("false.py", only)
+def false_statements(
+    chosen: Sequence[Claim], methods: Sequence[str], seeds: int, cap: float
+) -> bool:
+    """Print the table of false statements; returns whether hunts refuted all."""
+    print("| false statement | " + " | ".join(methods) + " |")
+    print("| --- |" + " --- |" * len(methods), flush=True)
+    found = dict.fromkeys(methods, 0)
     for claim in chosen:
         trials = {
-            name: [method(claim, number, cap) for number in range(seeds)]
-            for name, method in METHODS.items()
+            name: [METHODS[name](claim, number, cap) for number in range(seeds)] for name in methods
         }
         for name, tried in trials.items():
             found[name] += sum(trial.found for trial in tried)
-        complete = complete and all(trial.found for trial in trials["rankcheck"])
         name = claim.id.removeprefix("false.")
         print(f"| {name} | " + " | ".join(map(cell, trials.values())) + " |", flush=True)
     total = seeds * len(chosen)
     print("| all | " + " | ".join(f"{n}/{total}" for n in found.values()) + " |\n", flush=True)
-    return complete
+    return found.get("rankcheck", total) == total
 
 
-def true_statements(seeds: int, cap: float, only: str) -> bool:
+def true_statements(chosen: Sequence[Claim], seeds: int, cap: float) -> bool:
     """Print the table of true statements; returns whether all survived."""
     print("| true statement | verdicts | least margin | instances | rounding |")
     print("| --- | --- | --- | --- | --- |", flush=True)
     standing = True
-    for claim in claims("true.py", only):
+    for claim in chosen:
         with tempfile.TemporaryDirectory() as folder:
             hunts = [hunt(claim, cap, number, folder=folder) for number in range(seeds)]
         verdicts = sorted({found.verdict for found in hunts})
@@ -237,7 +257,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--cap", type=float, default=30.0, help="seconds for a search")
-    parser.add_argument("--true", type=float, default=10.0, help="seconds for a true statement")
+    parser.add_argument("--true", type=float, default=10.0, help="for a true one; 0 for no table")
+    parser.add_argument("--files", default=",".join(FALSE), help="of false statements")
+    parser.add_argument("--methods", default=",".join(METHODS), help="the columns")
     parser.add_argument("--only", default="", help="statements with this in their id")
     parser.add_argument("--quick", action="store_true", help="one seed, short caps")
     args = parser.parse_args()
@@ -249,8 +271,10 @@ def main() -> int:
         torch.zeros(1, dtype=torch.float64).sum()
         import cma  # noqa: F401 -- its import is not counted
 
-        complete = false_statements(args.seeds, args.cap, args.only)
-        standing = true_statements(args.seeds, args.true, args.only)
+        false = claims(args.files.split(","), args.only)
+        complete = false_statements(false, args.methods.split(","), args.seeds, args.cap)
+        true = claims(["true"], args.only) if args.true else []
+        standing = true_statements(true, args.seeds, args.true)
     print(f"\n{args.seeds} seeds, cap {args.cap:g} s, {time.perf_counter() - begin:.0f} s in all")
     return 0 if complete and standing else 1
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 
 from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.matrices import low_rank
+from rankcheck.instances.matrix_classes import folded
 from rankcheck.instances.networks import network
 from rankcheck.instances.source import instances
+from rankcheck.networks import Network
 
 
 @instances
@@ -78,3 +82,40 @@ def networks_at_two_points(source, *, depth=(3, 3), width=(2, 4), slopes="relu")
 def whole_numbers(source, *, low=0, high=60):
     """A whole number."""
     return source.integer(low, high)
+
+
+@instances
+def sizes(source, *, ranges=((1, 4), (1, 4))):
+    """Whole numbers, one from each range."""
+    return tuple(source.integer(low, high) for low, high in ranges)
+
+
+@instances
+def metrics(source, *, points=(3, 5), longest=4.0):
+    """Distances in a complete graph whose edges have lengths up to the longest."""
+    n = source.integer(*points)
+    D = folded(source.tensor(n * (n - 1) // 2, low=0.0, high=longest), n, -1).abs()
+    for k in range(n):
+        D = torch.minimum(D, D[..., :, k : k + 1] + D[..., k : k + 1, :])
+    return D
+
+
+@instances
+def deep_networks(source, *, inputs=1, width=(1, 3), bound=4.0):
+    """A ReLU network with two hidden layers and one output."""
+    widths = (inputs, source.integer(*width), source.integer(*width), 1)
+    layers = [
+        (source.tensor(n, m, low=-bound, high=bound), source.tensor(n, low=-bound, high=bound))
+        for m, n in pairwise(widths)
+    ]
+    weights, biases = zip(*layers, strict=True)
+    return Network(weights, biases)
+
+
+@instances
+def pairs_of_shallow_networks(source, *, units=(2, 3), number=(4, 4), bound=2.0):
+    """Two networks of one input and one output, as rows (a, w, b), and points with labels."""
+    m, N = source.integer(*units), source.integer(*number)
+    networks = [source.tensor(3, m, low=-bound, high=bound) for _ in range(2)]
+    x, y = (source.tensor(N, low=-bound, high=bound) for _ in range(2))
+    return *networks, x, y

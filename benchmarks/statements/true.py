@@ -28,7 +28,8 @@ from ._families import (
     small_integers,
     square,
 )
-from .false import at_most, covariance, frobenius, root
+from .false import covariance, frobenius, root
+from .false_counts import at_most
 
 
 @conjecture(
