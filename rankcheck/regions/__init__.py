@@ -1,7 +1,8 @@
 """Linear regions of a network over a box, exactly, and maxima over them.
 
 What lives here: the enumeration of regions (`box`, `splitting`, `exact`, `triangulation`), their
-affine maps and volumes (`cells`), the Jacobian rank (`rank`), the classes of a classifier
+affine maps and volumes (`cells`), the same for a batch of networks (`arrays`), the Jacobian rank
+(`rank`), the classes of a classifier
 (`decision`, imported from its module: `from rankcheck.regions.decision import decision`), and the
 outlines of unions of regions in the plane (`outlines`, likewise).
 May import: `networks` and what is below it, but no `separation` and no `data`.
@@ -17,6 +18,7 @@ May import: `networks` and what is below it, but no `separation` and no `data`.
 
 from __future__ import annotations
 
+from rankcheck.regions.arrays import RegionArrays, region_arrays
 from rankcheck.regions.box import Corner, regions
 from rankcheck.regions.cells import Regions
 from rankcheck.regions.rank import JacobianRank, highest_rank, jacobian_rank
@@ -26,8 +28,10 @@ __all__ = [
     "Complex",
     "Corner",
     "JacobianRank",
+    "RegionArrays",
     "Regions",
     "highest_rank",
     "jacobian_rank",
+    "region_arrays",
     "regions",
 ]

@@ -12,19 +12,20 @@ For the method see :mod:`rankcheck.regions.splitting`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from flint import fmpq
 
-from rankcheck.balls import BallArray, NoBallForm, is_ball
+from rankcheck.balls import BallArray, NoBallForm, balls, is_ball
 from rankcheck.linalg import Number
 from rankcheck.regions.cells import Regions
 from rankcheck.regions.exact import Floats
-from rankcheck.regions.splitting import split_box
+from rankcheck.regions.splitting import split_boxes
 
 __all__ = ["Corner", "regions"]
 
@@ -52,71 +53,119 @@ def regions(net: Any, low: Corner, high: Corner, *, exact: bool = False) -> Regi
         ValueError: the network has batch axes or a bias too few, the box is empty or not finite,
             or pre-activations exceed 1e150 on it.
     """
-    weights = tuple(_floats(W, 2) for W in net.weights)
-    biases = tuple(_floats(b, 1) for b in net.biases)
+    b = boxes(net, low, high)
+    cells = split_boxes(b.weights[:-1], b.biases[:-1], b.slopes, b.low, b.high, exact=exact)
+    weights, biases = (tuple(array[0] for array in arrays) for arrays in (b.weights, b.biases))
+    return Regions(weights, biases, b.slopes[0], b.low[0], b.high[0], cells)
+
+
+class Boxes(NamedTuple):
+    """N networks of the same widths, and a box for each, as floats.
+
+    Attributes:
+        weights, biases: of each layer (N, n_l, n_{l−1}) and (N, n_l).
+        slopes: N of them.
+        low, high: (N, d).
+    """
+
+    weights: list[Floats]
+    biases: list[Floats]
+    slopes: list[Fraction]
+    low: Floats
+    high: Floats
+
+
+def boxes(net: Any, low: Corner, high: Corner, batch: tuple[int, ...] = ()) -> Boxes:
+    """The networks of a batch and their boxes, checked; arguments and errors as for `regions`."""
+    weights = [_floats(W, batch, 2) for W in net.weights]
+    biases = [_floats(b, batch, 1) for b in net.biases]
     if len(weights) != len(biases):
         raise ValueError(
             f"regions received {len(weights)} weights and {len(biases)} biases; "
             "a network has a bias for each weight"
         )
-    slope = net.slope
-    slope = Fraction(slope if isinstance(slope, Number) else float(_floats(slope, 0)))
-    low, high = (_corner(x, weights[0].shape[1]) for x in (low, high))
+    if isinstance(net.slope, Number):
+        slope = _rationals(balls(net.slope)) if is_ball(net.weights[0]) else [Fraction(net.slope)]
+        slopes = slope * math.prod(batch)
+    else:
+        slopes = [Fraction(a) for a in _floats(net.slope, batch, 0).tolist()]
+    if is_ball(net.weights[0]):
+        low, high = balls(low), balls(high)
+    low, high = (_corner(x, batch, weights[0].shape[2]) for x in (low, high))
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low < high).all()):
+        low, high = (x.reshape(*batch, -1) for x in (low, high))
         raise ValueError(
             f"regions received the box from {low} to {high}; a box is finite with low < high"
         )
     size = np.maximum(np.abs(low), np.abs(high))
+    steepest = np.array([max(1.0, abs(float(a))) for a in slopes])[:, None]
     for W, b in zip(weights, biases, strict=True):
         with np.errstate(over="ignore"):
-            size = (np.abs(W) @ size + np.abs(b)) * max(1.0, abs(float(slope)))
+            size = ((np.abs(W) @ size[..., None])[..., 0] + np.abs(b)) * steepest
         if not (size < LARGEST).all():
             raise ValueError(
                 f"pre-activations of the network reach {size.max()} on the box; "
                 f"regions takes at most {LARGEST}"
             )
-    cells = split_box(weights[:-1], biases[:-1], slope, low, high, exact=exact)
-    return Regions(weights, biases, slope, low, high, cells)
+    return Boxes(weights, biases, slopes, low, high)
 
 
-def _corner(numbers: Corner, d: int) -> Floats:
-    if is_ball(numbers):
-        numbers = _exactly(numbers)
-    if isinstance(numbers, torch.Tensor):
-        numbers = numbers.detach().cpu().numpy()
-    return np.array(np.broadcast_to(np.asarray(numbers, dtype=float), (d,)))
+def _corner(numbers: Corner, batch: tuple[int, ...], d: int) -> Floats:
+    array = np.asarray(_converted(numbers), dtype=float)
+    return np.array(np.broadcast_to(array, (*batch, d))).reshape(-1, d)
 
 
-def _floats(array: Any, axes: int) -> Floats:
-    if is_ball(array):
-        array = _exactly(array)
-    if isinstance(array, torch.Tensor):
-        array = array.detach().cpu().numpy()
-    elif not isinstance(array, np.ndarray | list | tuple):
+def _floats(array: Any, batch: tuple[int, ...], axes: int) -> Floats:
+    """The array with one axis in place of those of the batch."""
+    if not (is_ball(array) or isinstance(array, torch.Tensor | np.ndarray | list | tuple)):
         raise TypeError(f"regions received a {type(array).__name__}; it takes a network of floats")
-    numbers = np.asarray(array, dtype=float)
-    if numbers.ndim != axes:
+    numbers = np.asarray(_converted(array), dtype=float)
+    split = numbers.ndim - axes
+    if numbers.shape[:split] != batch or split != len(batch):
         raise ValueError(
             f"regions received an array of shape {numbers.shape}, and expected {axes} axes: "
-            "it takes one network without batch axes"
+            "it takes one network without batch axes; region_arrays takes a batch"
+            if not batch
+            else f"region_arrays received an array of shape {numbers.shape} in a network with "
+            f"batch axes {batch}"
         )
-    return numbers
+    return numbers.reshape(-1, *numbers.shape[split:])
 
 
-def _exactly(balls: BallArray) -> Floats:
+def _converted(numbers: Any) -> Any:
+    """Balls and tensors as arrays of numpy."""
+    if is_ball(numbers):
+        return _exactly(numbers)
+    return numbers.detach().cpu().numpy() if isinstance(numbers, torch.Tensor) else numbers
+
+
+def _exactly(array: BallArray) -> Floats:
     """The float64 numbers that exact rationals equal.
 
     Raises:
         NoBallForm: an entry is a ball, or a rational that no float64 equals.
     """
-    numbers = np.empty(balls.elements.shape)
-    for place, element in np.ndenumerate(balls.elements):
-        if isinstance(element, fmpq):
-            exact = Fraction(int(element.p), int(element.q))
-            numbers[place] = float(exact)
-            if Fraction(float(numbers[place])) == exact:
-                continue
-        raise NoBallForm(
-            "the enumeration of regions", "use drawn entries as weights: they are exact floats"
-        )
-    return numbers
+    exact = _rationals(array)
+    numbers = [float(x) for x in exact]
+    if [Fraction(x) for x in numbers] != exact:
+        raise _no_form()
+    return np.array(numbers).reshape(array.elements.shape)
+
+
+def _rationals(array: BallArray) -> list[Fraction]:
+    """The entries, one after another.
+
+    Raises:
+        NoBallForm: one is a ball.
+    """
+    elements = array.elements.ravel().tolist()
+    if not all(isinstance(x, fmpq) for x in elements):
+        raise _no_form()
+    return [Fraction(int(x.p), int(x.q)) for x in elements]
+
+
+def _no_form() -> NoBallForm:
+    return NoBallForm(
+        "the enumeration of regions",
+        "use drawn entries as weights and binary fractions as corners: they are exact floats",
+    )

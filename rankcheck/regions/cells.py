@@ -146,26 +146,10 @@ class Regions:
 
     # Volumes
 
-    def simplices(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """A triangulation of every region, in pieces of some thousand regions each.
-
-        Yields the region of each simplex, (T,), and its d + 1 vertices, (T, d + 1), which are rows
-        of ``cells.points``.
-        """
-        for begin in range(0, len(self), REGIONS_AT_ONCE):
-            end = min(begin + REGIONS_AT_ONCE, len(self))
-            starts = self.cells.starts[begin : end + 1]
-            used, members = np.unique(
-                self.cells.members[starts[0] : starts[-1]], return_inverse=True
-            )
-            tight = self.cells.tight[:, used]
-            region, corners = triangulate(members, starts - starts[0], tight, len(self.low))
-            yield region + begin, used[corners]
-
     def volume(self) -> Floats:
         """The d-dimensional volume of each region, shape (R,). The sum is the volume of the box."""
         volumes = np.zeros(len(self))
-        for region, corners in self.simplices():
+        for region, corners in simplices(self.cells):
             points = self.cells.points[corners]
             edges = points[:, 1:] - points[:, :1]
             content = np.abs(np.linalg.det(edges)) / math.factorial(len(self.low))
@@ -176,12 +160,26 @@ class Regions:
         """The volume of each region as a rational."""
         d, point = len(self.low), self.cells.rationals.point
         volumes = [fmpq(0)] * len(self)
-        for region, corners in self.simplices():
+        for region, corners in simplices(self.cells):
             for r, simplex in zip(region.tolist(), corners.tolist(), strict=True):
                 origin, *others = map(point, simplex)
                 edges = [x - o for other in others for x, o in zip(other, origin, strict=True)]
                 volumes[r] += abs(fmpq_mat(d, d, edges).det()) / math.factorial(d)
         return _fractions(volumes)
+
+
+def simplices(cells: Complex) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """A triangulation of every cell, in pieces of some thousand cells each.
+
+    Yields the cell of each simplex, (T,), and its d + 1 vertices, (T, d + 1), which are rows of
+    ``cells.points``.
+    """
+    count, d = len(cells.starts) - 1, cells.points.shape[1]
+    for begin in range(0, count, REGIONS_AT_ONCE):
+        starts = cells.starts[begin : min(begin + REGIONS_AT_ONCE, count) + 1]
+        used, members = np.unique(cells.members[starts[0] : starts[-1]], return_inverse=True)
+        cell, corners = triangulate(members, starts - starts[0], cells.tight[:, used], d)
+        yield cell + begin, used[corners]
 
 
 def _fractions(numbers: list[fmpq]) -> list[Fraction]:

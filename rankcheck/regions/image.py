@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 from flint import fmpq_mat
 
 from rankcheck.regions.cells import Regions
@@ -23,7 +24,8 @@ def image_dimension(cells: Regions, *, corners: int | None = None) -> int:
     Args:
         corners: take only so many vertices of each region.
     """
-    f = RationalVertices(cells.weights, cells.biases, cells.slope, cells.low[None])
+    weights, biases = [W[None] for W in cells.weights], [b[None] for b in cells.biases]
+    f = RationalVertices(weights, biases, [cells.slope], cells.low[None], np.array([0]))
     last = len(cells.weights) - 1
     return max(
         _dimension([_value(f, x, last) for x in cells.exact_vertices(region)[:corners]])

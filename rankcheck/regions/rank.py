@@ -61,7 +61,8 @@ def _rounding(cells: Regions) -> float:
     """A bound on the rounding errors of the float Jacobians, in operator norm."""
     terms = sum(W.shape[1] + 2 for W in cells.weights)
     size: Floats = np.array([np.linalg.norm(W) for W in cells.weights])
-    return terms * 2.0**-52 * float(size.prod())
+    steepest = max(1.0, abs(float(cells.slope))) ** (len(size) - 1)
+    return terms * 2.0**-52 * float(size.prod()) * steepest
 
 
 def _proved(cells: Regions, guesses: np.ndarray) -> tuple[int, int]:

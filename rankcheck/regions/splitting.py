@@ -1,4 +1,4 @@
-r"""Splitting a box into the cells on which no hidden neuron changes sign.
+r"""Splitting boxes into the cells on which no hidden neuron changes sign.
 
 **Method.** The cells after some neurons form a polyhedral complex, kept as a pool of vertices and
 the list of vertices of each cell. The next neuron is affine on every cell, so its signs at the
@@ -9,7 +9,8 @@ method revisited*, 1996); "constraints" are the faces of the box and the earlier
 one sign on each cell. General position is not assumed: vertices of any degree, duplicated neurons,
 pairs ±x and neurons that vanish on a whole cell are not special cases.
 
-All cells that a neuron cuts are split together, in numpy.
+All cells that a neuron cuts are split together, in numpy. So are those of many networks of the same
+widths: a vertex belongs to one network, and the networks share the pools and nothing else.
 
 **Numbers.** The combinatorics is exact; coordinates are rounded. Every float value y (a coordinate
 or a pre-activation at a vertex) has a bound e on its error, and its sign is known when |y| > e. All
@@ -53,14 +54,15 @@ PAIRS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Complex:
-    """The cells of a box: a pool of vertices, and for each cell its vertices and its signs.
+    """The cells of boxes: a pool of vertices, and for each cell its vertices and its signs.
 
     ``points`` (V, d) holds every vertex once, each coordinate within ``errors`` (V, d) of the true
     one. Cell i has the vertices ``members[starts[i]:starts[i + 1]]``. ``patterns`` (R, H) tells for
     each hidden neuron whether it is positive inside. ``tight`` (words, V) has a bit, 64 to a word,
     for each of the 2d faces of the box and each of the H hidden neurons: set where it vanishes at
-    the vertex (of equal or opposite neurons of a layer, only the first is marked). ``decided``
-    counts the vertices that needed rational arithmetic.
+    the vertex (of equal or opposite neurons of a layer, only the first is marked). ``networks``
+    (R,) is the number of the network of each cell, and ascends; cells of several networks have no
+    vertex in common. ``decided`` counts the vertices that needed rational arithmetic.
     """
 
     points: Floats
@@ -69,27 +71,32 @@ class Complex:
     starts: np.ndarray
     patterns: np.ndarray
     tight: np.ndarray
+    networks: np.ndarray
     rationals: RationalVertices
     decided: int
 
 
-def split_box(
+def split_boxes(
     weights: Sequence[Floats],
     biases: Sequence[Floats],
-    slope: Fraction,
+    slopes: Sequence[Fraction],
     low: Floats,
     high: Floats,
     *,
     exact: bool = False,
 ) -> Complex:
-    """The cells of the box [low, high] for hidden layers ``weights``, ``biases``.
+    """The cells of N boxes, each for the hidden layers of its own network.
 
-    With ``exact`` every sign that needs numbers is decided in rational arithmetic.
+    Args:
+        weights, biases: of each layer (N, n_l, n_{l−1}) and (N, n_l).
+        slopes: N of them.
+        low, high: the corners (N, d).
+        exact: decide every sign that needs numbers in rational arithmetic.
     """
-    work = _Splitting(weights, biases, slope, low, high, exact)
-    for layer in range(len(weights)):
+    work = _Splitting(weights, biases, slopes, low, high, exact)
+    for layer, b in enumerate(biases):
         work.enter(layer)
-        for neuron in work.distinct:
+        for neuron in range(b.shape[1]):
             work.split(neuron)
         work.leave()
     return work.result()
@@ -100,25 +107,29 @@ class _Splitting:
 
     Vertices 0..count−1 and cells 0..len−1 are rows of arrays with spare room at the end. Cell i has
     the vertices ``members[starts[i]:starts[i] + sizes[i]]``; members of cells that have been split
-    are removed at the end of the layer.
+    are removed at the end of the layer. Vertex v belongs to the network ``owner[v]``.
     """
 
     def __init__(
         self,
         weights: Sequence[Floats],
         biases: Sequence[Floats],
-        slope: Fraction,
+        slopes: Sequence[Fraction],
         low: Floats,
         high: Floats,
         exact: bool,
     ) -> None:
-        self.weights, self.biases, self.slope, self.exact = weights, biases, float(slope), exact
-        self.d = d = len(low)
-        upper = np.array(list(product((False, True), repeat=d)), dtype=bool).reshape(-1, d)
-        corners = np.where(upper, high, low)
-        self.rationals = RationalVertices(weights, biases, slope, corners)
+        self.weights, self.biases, self.exact = weights, biases, exact
+        self.slope = np.array([float(a) for a in slopes])[:, None]
+        networks, self.d = low.shape
+        d = self.d
+        upper = corner_bits(d)
+        corners = np.where(upper, high[:, None], low[:, None]).reshape(-1, d)
+        self.owner = np.repeat(np.arange(networks), len(upper))
+        upper = np.tile(upper, (networks, 1))
+        self.rationals = RationalVertices(weights, biases, slopes, corners, self.owner)
         self.count = len(corners)
-        words = math.ceil((2 * d + sum(map(len, biases))) / 64)
+        words = math.ceil((2 * d + sum(b.shape[1] for b in biases)) / 64)
         self.tight = np.zeros((words, self.count), dtype=np.uint64)
         for axis in range(d):
             self._mark(2 * axis, ~upper[:, axis])
@@ -128,10 +139,10 @@ class _Splitting:
         self.errors = np.zeros_like(corners)
         self.codes = np.zeros((self.count, 0), dtype=np.uint8)
         self.members = np.arange(self.count)
-        self.starts, self.sizes = np.array([0]), np.array([self.count])
-        self.patterns = np.zeros((1, 0), dtype=bool)
+        self.sizes = np.full(networks, 2**d)
+        self.starts = starts_of(self.sizes)[:-1]
+        self.patterns = np.zeros((networks, 0), dtype=bool)
         self.layer, self.first_bit, self.decided = -1, 2 * d, 0
-        self.distinct: list[int] = []
 
     def _mark(self, bit: int, where: np.ndarray, start: int = 0) -> None:
         word, shift = divmod(bit, 64)
@@ -143,25 +154,26 @@ class _Splitting:
         """Compute the pre-activations of the next layer at all vertices."""
         W, b = self.weights[layer], self.biases[layer]
         old, bound = self.values[: self.count], self.errors[: self.count]
+        owner = self.owner = self.owner[: self.count]
         h, e = old, bound
         if layer > 0:
-            z = old[:, self.d :]
-            h = np.where(z > 0, z, self.slope * z)
-            steepest = max(1.0, abs(self.slope))
+            z, slope = old[:, self.d :], self.slope[owner]
+            h = np.where(z > 0, z, slope * z)
+            steepest = np.maximum(1.0, np.abs(slope))
             e = steepest * (bound[:, self.d :] + 2 * UNIT * np.abs(z))
         # Against underflow every nonzero factor is at least TINY.
-        gamma = (W.shape[1] + 4) * UNIT
+        gamma = (W.shape[2] + 4) * UNIT
         size = _at_least_tiny(e + gamma * np.abs(h))
         with np.errstate(over="ignore", invalid="ignore"):
-            z = h @ W.T + b
-            e = RAISED * (size @ _at_least_tiny(np.abs(W)).T + gamma * _at_least_tiny(np.abs(b)))
+            z = _products(W, h, owner) + b[owner]
+            e = _products(_at_least_tiny(np.abs(W)), size, owner)
+            e = RAISED * (e + gamma * _at_least_tiny(np.abs(b))[owner])
         self.values = np.concatenate((old[:, : self.d], z), axis=1)
         self.errors = np.concatenate((bound[:, : self.d], e), axis=1)
         self.codes = np.full(z.shape, MIXED, dtype=np.uint8)
         self.tight = self.tight[:, : self.count].copy()
         self.layer = layer
         self.first = _equal_up_to_sign(W, b)
-        self.distinct = [j for j, k in enumerate(self.first) if j == k]
         self._decide(0)
         self.cell_codes = np.bitwise_or.reduceat(self.codes[self.members], self.starts, axis=0)
         self.origin = np.arange(len(self.sizes))
@@ -175,7 +187,7 @@ class _Splitting:
         self.members, self.starts = self.members[living], starts_of(self.sizes)[:-1]
         positive = self.cell_codes[:n] == POSITIVE
         self.patterns = np.concatenate((self.patterns[self.origin[:n]], positive), axis=1)
-        self.first_bit += len(self.first)
+        self.first_bit += self.first.shape[1]
 
     def _decide(self, start: int) -> None:
         """Decide the signs that ``codes`` hold as MIXED, for the vertices from ``start`` on.
@@ -214,7 +226,9 @@ class _Splitting:
 
     def split(self, neuron: int) -> None:
         """Split every cell on which the neuron of this layer takes both signs."""
-        self._mark(self.first_bit + neuron, self.codes[: self.count, neuron] == ZERO)
+        distinct = self.first[self.owner[: self.count], neuron] == neuron
+        zero = self.codes[: self.count, neuron] == ZERO
+        self._mark(self.first_bit + neuron, zero & distinct)
         cut = np.flatnonzero(self.cell_codes[: self.cells, neuron] == MIXED)
         if len(cut) == 0:
             return
@@ -273,6 +287,8 @@ class _Splitting:
         self.values = with_room(self.values, self.count)
         self.errors = with_room(self.errors, self.count)
         self.codes = with_room(self.codes, self.count)
+        self.owner = with_room(self.owner, self.count)
+        self.owner[start : self.count] = owner = self.owner[u]
         self.tight = with_room(self.tight.T, self.count).T
         self.tight[:, start : self.count] = self.tight[:, u] & self.tight[:, v]
         y0, y1, e0, e1 = self.values[u], self.values[v], self.errors[u], self.errors[v]
@@ -288,7 +304,7 @@ class _Splitting:
             errors = RAISED * errors + TINY**2 * ((size > 0) | (error > 0))
         self.values[start : self.count], self.errors[start : self.count] = values, errors
         codes = self.codes[u] | self.codes[v]
-        codes[:, [k for k, first in enumerate(self.first) if first == neuron]] = ZERO
+        codes[self.first[owner] == neuron] = ZERO
         self.codes[start : self.count] = codes
         self.rationals.add(u, v, self.layer, neuron)
         self._mark(self.first_bit + neuron, np.ones(len(edges), dtype=bool), start)
@@ -296,6 +312,10 @@ class _Splitting:
         return start + index
 
     def result(self) -> Complex:
+        networks = self.owner[self.members[self.starts]]
+        order = np.argsort(networks, kind="stable")
+        sizes = self.sizes[order]
+        _, entries = blocks(self.starts[order], sizes)
         points = self.values[: self.count, : self.d].copy()
         errors = self.errors[: self.count, : self.d].copy()
         if self.exact:
@@ -305,23 +325,37 @@ class _Splitting:
         return Complex(
             points=points,
             errors=errors,
-            members=self.members,
-            starts=starts_of(self.sizes),
-            patterns=self.patterns,
+            members=self.members[entries],
+            starts=starts_of(sizes),
+            patterns=self.patterns[order],
             tight=self.tight[:, : self.count].copy(),
+            networks=networks[order],
             rationals=self.rationals,
             decided=self.decided,
         )
 
 
-def _equal_up_to_sign(W: Floats, b: Floats) -> list[int]:
-    """For each neuron the first one that is ± it."""
-    seen: dict[tuple[float, ...], int] = {}
+def corner_bits(d: int) -> np.ndarray:
+    """For each corner of a box in its order the axes on which it is the upper end: (2^d, d)."""
+    return np.array(list(product((False, True), repeat=d)), dtype=bool).reshape(-1, d)
+
+
+def _products(W: Floats, h: Floats, owner: np.ndarray) -> Floats:
+    """W h for each vertex, with the W of its network: (V, n)."""
+    if len(W) == 1:
+        return h @ W[0].T
+    return np.einsum("vj,vij->vi", h, W[owner])
+
+
+def _equal_up_to_sign(W: Floats, b: Floats) -> np.ndarray:
+    """For each neuron of each network the first one of that network that is ± it: ints (N, n)."""
+    rows = np.concatenate((W, b[..., None]), axis=2)
+    leading = np.take_along_axis(rows, (rows != 0).argmax(axis=2)[..., None], axis=2)
     first = []
-    for i, row in enumerate(np.column_stack((W, b)).tolist()):
-        leading = next((x for x in row if x != 0), 1.0)
-        first.append(seen.setdefault(tuple(math.copysign(x, x * leading) for x in row), i))
-    return first
+    for network in np.where(leading < 0, -rows, rows).tolist():
+        seen: dict[tuple[float, ...], int] = {}
+        first.append([seen.setdefault(tuple(row), i) for i, row in enumerate(network)])
+    return np.array(first, dtype=np.intp).reshape(b.shape)
 
 
 def _at_least_tiny(size: Floats) -> Floats:

@@ -24,7 +24,8 @@ def test_bounds_cover_the_worst_case_and_little_more(n, slope):
     weights = [g.standard_normal((n, 2)), g.standard_normal((2, n)), np.ones((1, 2))]
     biases = [g.standard_normal(n), g.standard_normal(2), np.zeros(1)]
     a = abs(float(slope))
-    work = _Splitting(weights, biases, slope, -np.ones(2), np.ones(2), False)
+    layers = [[array[None] for array in arrays] for arrays in (weights, biases)]
+    work = _Splitting(*layers, [slope], -np.ones((1, 2)), np.ones((1, 2)), False)
     h, below, above = work.values.copy(), np.zeros((4, 2)), np.zeros((4, 2))
     for layer in range(2):
         W, b = abs(weights[layer]), abs(biases[layer])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
+import torch
 
 from rankcheck.networks import Network
-from rankcheck.regions import regions
+from rankcheck.regions import region_arrays, regions
 from rankcheck.regions.cells import Regions
-from rankcheck.regions.rank import _proved, highest_rank, jacobian_rank
+from rankcheck.regions.rank import _proved, highest_rank
 
 
 def ranks_by_numpy(net, cells):
@@ -102,10 +101,28 @@ def test_regions_that_cannot_have_a_larger_rank_are_skipped(case, computed):
     assert computed == expected
 
 
-def test_what_rounding_leaves_of_a_jacobian_is_no_rank():
-    """(1 + ε)(1 − ε) − 1 + ε² is 0, and 2⁻⁶⁰ in doubles; the order of the sum depends on numpy."""
-    rows, columns = [1 + 2.0**-30, -1.0, 2.0**-30], [1 - 2.0**-30, 1.0, 2.0**-30]
-    for order in itertools.permutations(range(3)):
-        inner, outer = [[columns[i]] for i in order], [[rows[i] for i in order]]
-        net = Network.of([inner, outer], [[8.0, 8.0, 8.0], [0.0]])
-        assert jacobian_rank(net, -1, 1).rank == jacobian_rank(net, -1, 1, exact=True).rank == 0
+def cancelling(seed, slope):
+    """W_2 W_1 = [A, −A] [B + C; B] = AC: large products of integers leave a small one of rank one.
+
+    All units are inactive, or all are active for a ReLU network.
+    """
+    g = np.random.default_rng(seed)
+    A, B = g.integers(2**25, 2**26, (2, 2)), g.integers(2**29, 2**30, (2, 2))
+    C = np.outer(g.integers(1, 4, 2), g.integers(1, 4, 2))
+    first = np.concatenate((B + C, B)).astype(float)
+    second = np.concatenate((A, -A), 1).astype(float)
+    bias = np.full(4, 2.0**40 if slope == 0 else -(2.0**40))
+    arrays = [torch.from_numpy(array) for array in (first, second, bias, np.zeros(2))]
+    return Network.unchecked_slope(arrays[:2], arrays[2:], slope)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.5, 1024.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_of_the_jacobian_does_not_add_to_its_rank(seed, slope):
+    """The rounding of the products is of size 8, times the slope; the other singular value 0."""
+    net = cancelling(seed, slope)
+    cells = regions(net, -1, 1)
+    assert len(cells) == 1
+    assert highest_rank(cells, exact=True).rank == highest_rank(cells).rank == 1
+    assert region_arrays(net, -1, 1).ranks.tolist() == [1]
+    assert np.linalg.matrix_rank(cells.jacobians[0]) == 2
