@@ -8,14 +8,32 @@ from pathlib import Path
 
 import torch
 
-from rankcheck.canaries import known
+from rankcheck.canaries import (
+    batching,
+    controls,
+    hunting,
+    judging,
+    processes,
+    replaying,
+    rows,
+    searching,
+)
 from rankcheck.canaries.canary import Canary
 from rankcheck.parallel.traces import named
 
 __all__ = ["CANARIES", "outcomes"]
 
 #: The canaries, in the order in which they run.
-CANARIES: tuple[Canary, ...] = (*known.CANARIES,)
+CANARIES: tuple[Canary, ...] = (
+    *searching.CANARIES,
+    *judging.CANARIES,
+    *controls.CANARIES,
+    *batching.CANARIES,
+    *replaying.CANARIES,
+    *hunting.CANARIES,
+    *rows.CANARIES,
+    *processes.CANARIES,
+)
 
 
 def outcomes(names: Collection[str] | None = None) -> Iterator[tuple[Canary, str | None]]:

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     for name, version in versions().items():
         say(f"{name:14} {version}")
     say("")
-    with closing(Alone(_prepare, limit(args, "doctor"))) as alone:
+    with closing(Alone(_prepare, limit(args, "doctor"), nested=True)) as alone:
         try:
             wrong, seconds = alone.ask("canaries", say)
         except Stopped as stopped:
@@ -64,7 +64,7 @@ def _prepare() -> Callable[[str, Tell], tuple[list[str], float]]:
         for canary, problem in outcomes():
             now = time.perf_counter()
             outcome = "ok" if problem is None else f"WRONG: {problem}"
-            tell(f"{canary.name:42} {canary.stage:11}{now - last:7.3f} s  {outcome}")
+            tell(f"{canary.stage:21}{canary.name:50}{now - last:7.3f} s  {outcome}")
             wrong += [] if problem is None else [canary.name]
             last = now
         return wrong, time.perf_counter() - start

@@ -21,12 +21,12 @@ from rankcheck.catalogue.loader import load_each
 from rankcheck.parallel import Done, Lost, Started, Tell, Told
 from rankcheck.parallel.alone import how
 from rankcheck.parallel.arithmetic import single_thread
-from rankcheck.parallel.executors import Limits, Unfinished, Work, executor_for
+from rankcheck.parallel.executors import End, Limits, Unfinished, Work, executor_for
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import unfinished, verify_entry
 from rankcheck.verification.profiles import Settings
 
-__all__ = ["Event", "default_workers", "verify_claims"]
+__all__ = ["Event", "default_workers", "row_of", "verify_claims"]
 
 #: What happens in a run: a claim begins; so many more instances of it were evaluated (an int), or
 #: so much of its experiment has been made again (a float); its row is complete; something happened
@@ -107,13 +107,17 @@ def verify_claims(
     with closing(executor_for(min(workers, len(entries)) if apart else None, work)) as executor:
         for end in executor.run(order, limits, passed_on):
             index, entry = end.task, entries[end.task]
-            if isinstance(end, Unfinished):
-                reason = f"its check {how(end, [entry.file])}"
-                rows[index] = unfinished(entry, reason, seconds=end.seconds)
-            else:
-                rows[index] = end.answer
+            rows[index] = row_of(end, entry)
             progress(Done(entry, rows[index]))
     return [rows[index] for index in range(len(entries))]
+
+
+def row_of(end: End[int], entry: Entry) -> Row:
+    """The row of a claim whose check has ended, or has not."""
+    if isinstance(end, Unfinished):
+        return unfinished(entry, f"its check {how(end, [entry.file])}", seconds=end.seconds)
+    row: Row = end.answer
+    return row
 
 
 def _warm(check: Callable[[], object] | None) -> None:

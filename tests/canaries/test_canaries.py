@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from rankcheck.balls import BallArray
+from rankcheck.canaries import controls as controls_of_claims
 from rankcheck.canaries import run as canaries
 from rankcheck.canaries.trust import check_canaries
 from rankcheck.claims import tolerances
@@ -30,9 +31,13 @@ def wrong():
     return [canary.name for canary, problem in canaries.outcomes() if problem is not None]
 
 
+@pytest.mark.slow
 def test_all_come_out_as_they_have_to():
     assert wrong() == []
-    assert len({canary.name for canary in canaries.CANARIES}) == len(canaries.CANARIES) >= 12
+
+
+def test_names_differ():
+    assert len({canary.name for canary in canaries.CANARIES}) == len(canaries.CANARIES) > 100
 
 
 def replacing(place, name, value):
@@ -108,7 +113,7 @@ ENGINES = {
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_broken_engine_is_noticed(monkeypatch, name):
     ENGINES[name](monkeypatch)
-    assert wrong() != []
+    assert any(problem is not None for _, problem in canaries.outcomes())
 
 
 def test_the_error_names_the_canary_and_the_versions(monkeypatch):
@@ -120,7 +125,7 @@ def test_the_error_names_the_canary_and_the_versions(monkeypatch):
     finally:
         check_canaries.cache_clear()
     said = str(raised.value)
-    assert "this installation cannot be trusted: of the canary 'false by 2 percent'" in said
+    assert "this installation cannot be trusted: of the canary 'false by 2 percent', the" in said
     assert f"torch {metadata.version('torch')}" in said
 
 
@@ -131,10 +136,11 @@ def test_doctor(capsys, monkeypatch):
     assert f"torch          {metadata.version('torch')}" in out
     assert out.count(" ok\n") == len(canaries.CANARIES)
     controls_all_break(monkeypatch)
+    monkeypatch.setattr(canaries, "CANARIES", controls_of_claims.CANARIES)
     assert cli.main(["doctor"]) == 4
     out, err = capsys.readouterr()
     assert "WRONG: the verdict is holds, and has to be failed" in out
-    assert "rankcheck: this installation cannot be trusted: 'a mutant of no effect', 'a c" in err
+    assert "rankcheck: this installation cannot be trusted: 'a mutant of no effect', 'a m" in err
 
 
 def _untrusted():
