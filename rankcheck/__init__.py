@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from rankcheck.claims.disjunctions import any_of
     from rankcheck.claims.erratum import Erratum
+    from rankcheck.claims.existence import there_is
     from rankcheck.claims.reference import Reference, paper
     from rankcheck.claims.relations import Relation, eq, leq, lt
     from rankcheck.errors import ClaimFalse
@@ -59,6 +60,7 @@ __all__ = [
     "refuted",
     "statistical",
     "step",
+    "there_is",
     "verify_claim",
 ]
 
@@ -88,6 +90,7 @@ __getattr__ = door(
         ),
         "rankcheck.claims.disjunctions": ("any_of",),
         "rankcheck.claims.erratum": ("Erratum",),
+        "rankcheck.claims.existence": ("there_is",),
         "rankcheck.claims.reference": ("Reference", "paper"),
         "rankcheck.claims.relations": ("Relation", "eq", "leq", "lt"),
         "rankcheck.errors": ("ClaimFalse",),

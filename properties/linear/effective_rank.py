@@ -8,7 +8,7 @@ from rankcheck.costs import (
     effective_index_rank,
     egop,
     egop_root,
-    path_norm,
+    path_norm_of_units,
     phi_at,
     two_layer_network,
 )
@@ -47,7 +47,7 @@ def equal_singular_values(source: Source):
     s = numbers(source)
     if source.integer(0, 1) == 0:
         W, b, a, x, p, L, lam = aligned_units_at_points().build(source)
-        return W, b, a, x, p, L, lam, s, scalar(BELOW, a) * path_norm(W, a)
+        return W, b, a, x, p, L, lam, s, scalar(BELOW, a) * path_norm_of_units(W, a)
     W, b, a, x, p, t = separate_units(source)
     return W, b, a, x, p, depth(source), b.new_ones(b.shape), s, scalar(BELOW, t) * t[..., 0]
 

@@ -7,7 +7,7 @@ import torch
 
 from rankcheck import cited, eq, identity, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import path_norm, total_variation_of_derivative, two_layer_network
+from rankcheck.costs import path_norm_of_units, total_variation_of_derivative, two_layer_network
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import away_from_zero, breakpoints
 from rankcheck.linalg import power
@@ -48,7 +48,7 @@ def test_one_dimensional_cost(W, b, a, c, bends, *, exponent=1):
     The right side is computed twice: from the slopes of the active units beside each breakpoint,
     and from values of $f$ alone, as the jumps of its difference quotients between breakpoints.
     """
-    path = power(path_norm(W, a), exponent)
+    path = power(path_norm_of_units(W, a), exponent)
     net = two_layer_network(W, b, a, c)
     ends = torch.cat((bends[..., :1] - 1, bends, bends[..., -1:] + 1), -1)
     f = net(ends.unsqueeze(-1)).squeeze(-1)

@@ -4,7 +4,7 @@
 from fractions import Fraction
 
 from rankcheck import bound, eq, identity, leq, paper
-from rankcheck.costs import path_norm, path_norm_lambda, phi_at
+from rankcheck.costs import path_norm_lambda, path_norm_of_units, phi_at
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.spheres import unit_vectors
@@ -29,7 +29,7 @@ def unsquared(W, a):
 
 def not_normalised(W, a):
     """λ_k² = |a_k| ‖w_k‖."""
-    return path_norm_lambda(W, a) * power(path_norm(W, a), Fraction(1, 2)).unsqueeze(-1)
+    return path_norm_lambda(W, a) * power(path_norm_of_units(W, a), Fraction(1, 2)).unsqueeze(-1)
 
 
 @identity(
@@ -53,7 +53,7 @@ def test_path_norm(W, a, L, lam, *, best=path_norm_lambda, exponent=1):
     $\lambda_k^2 \propto |a_k| \|w_k\|$.
     The drawn depth is not used.
     """
-    path, scales = power(path_norm(W, a), exponent), best(W, a)
+    path, scales = power(path_norm_of_units(W, a), exponent), best(W, a)
     return (
         eq((scales * scales).sum(-1), 1, where=path > 0, label="on the unit sphere"),
         eq(phi_at(W, a, 2, scales), path, label="attained"),
@@ -78,4 +78,4 @@ def test_phi_above_path(W, a, L, lam, *, exponent=2):
     $\lambda > 0$ with $\|\lambda\| = 1$. Units of one direction attain it at the $\lambda$ of the
     path norm.
     """
-    return leq(power(path_norm(W, a), Fraction(exponent, L)), phi_at(W, a, L, lam))
+    return leq(power(path_norm_of_units(W, a), Fraction(exponent, L)), phi_at(W, a, L, lam))

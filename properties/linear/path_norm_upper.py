@@ -6,7 +6,13 @@ import torch
 
 from rankcheck import bound, eq, identity, leq, paper
 from rankcheck.claims.tolerances import network_scale
-from rankcheck.costs import egop_root, path_norm, path_norm_lambda, phi_at, two_layer_network
+from rankcheck.costs import (
+    egop_root,
+    path_norm_lambda,
+    path_norm_of_units,
+    phi_at,
+    two_layer_network,
+)
 from rankcheck.instances.matrices import positive
 from rankcheck.instances.source import Source, instances
 from rankcheck.instances.units import (
@@ -97,7 +103,7 @@ def test_path_norm_upper(W, b, a, x, p, V, d, e, L, z, *, weights=projected, exp
     """
     net = two_layer_network(W, b, a)
     root = egop_root(net.jacobian(x).squeeze(-2), p)
-    U, path = weights(V, root), path_norm(V, e)
+    U, path = weights(V, root), path_norm_of_units(V, e)
     count = torch.zeros_like(path) + rank(root, net.jacobian_noise(x).amax(-1))
     upper = power(count, Fraction(L - 2, L) * factor) * power(path, Fraction(exponent, L))
     given, through = (two_layer_network(M, d, e) for M in (V, U))
@@ -142,4 +148,4 @@ def test_path_norm_of_a_function(W, b, a, x, p, *, exponent=1):
     jumps = gradients[..., 1:, :] - gradients[..., :-1, :]
     sizes = power((jumps * jumps).sum(-1), Fraction(1, 2)).sum(-1)
     scale = (a.abs().unsqueeze(-1) * W.abs()).sum((-2, -1))
-    return eq(power(sizes, exponent), path_norm(W, a), scale=scale)
+    return eq(power(sizes, exponent), path_norm_of_units(W, a), scale=scale)

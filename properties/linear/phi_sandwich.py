@@ -8,8 +8,8 @@ import torch
 
 from rankcheck import bound, eq, leq, paper
 from rankcheck.costs import (
-    path_norm,
     path_norm_lambda,
+    path_norm_of_units,
     phi,
     phi_at,
     phi_lower,
@@ -51,7 +51,7 @@ def test_phi_sandwich(W, a, L, lam, *, best=path_norm_lambda, below=2, above=2, 
     The lower end is checked at *every* $\lambda$, the upper end at $\lambda_k^2 \propto |a_k|
     \|w_k\|$. No solver is used; linear.phi-solved checks the infimum itself.
     """
-    path = path_norm(W, a)
+    path = path_norm_of_units(W, a)
     lower = schatten_power(a.unsqueeze(-1) * W, Fraction(below, L))
     count = power(torch.zeros_like(path) + unit_rank(W, a), Fraction(L - 2, L) * of_rank)
     upper = count * power(path, Fraction(above, L))

@@ -8,8 +8,8 @@ import torch
 from rankcheck import Need, leq, limit, paper
 from rankcheck.costs import (
     egop_root,
-    path_norm,
     path_norm_lambda,
+    path_norm_of_units,
     phi_at,
     two_layer_network,
     unit_rank,
@@ -74,7 +74,7 @@ def test_rank_limit_of_weights(W, a, L, lam, *, exponent=2, order=1):
     path norm, at depths up to $2^{24}$. The limit $\Phi_L \to r$ follows from the rate. The corollary,
     about functions, is linear.rank-limit.
     """
-    B, path = a.unsqueeze(-1) * W, path_norm(W, a)
+    B, path = a.unsqueeze(-1) * W, path_norm_of_units(W, a)
     one = torch.ones_like(path)
     zero = torch.zeros_like(path)
     r, counted = zero + unit_rank(W, a), zero + rank(B)
@@ -157,7 +157,7 @@ def test_rank_limit(W, b, a, x, p, V, d, e, L, lam, *, exponent=2, order=1, weig
     """
     net = two_layer_network(W, b, a)
     root, noise = egop_root(net.jacobian(x).squeeze(-2), p), net.jacobian_noise(x).amax(-1)
-    U, path = weights(V, root), path_norm(V, e)
+    U, path = weights(V, root), path_norm_of_units(V, e)
     R = torch.zeros_like(path) + rank(root, noise)
     one = torch.ones_like(path)
     safe = torch.where(R > 0, R, one)

@@ -192,7 +192,8 @@ class Claim(Declaration, InNotebooks):
             raise ClaimError(
                 self,
                 f"at {self._place}, the body returned {_returned(returned)}; "
-                "a body returns leq(...), lt(...), eq(...), any_of(...) or a tuple of them",
+                "a body returns leq(...), lt(...), eq(...), any_of(...), there_is(...) or a tuple "
+                "of them",
             )
         return relations
 

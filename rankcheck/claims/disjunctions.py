@@ -14,7 +14,7 @@ from rankcheck.claims.relations import Relation, widened
 from rankcheck.instances.source import truth
 from rankcheck.linalg import Array
 
-__all__ = ["AnyOf", "any_of"]
+__all__ = ["AnyOf", "any_of", "farness"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def any_of(*relations: Relation, label: str = "", where: Any | None = None) -> R
     if any(is_ball(side) for part in parts for side in (part.lhs, part.rhs)):
         lhs, rhs, choice = first.lhs, first.rhs, first.nearest
     else:
-        choice = torch.stack([_order(part) for part in parts]).argmin(0)
+        choice = torch.stack([farness(part) for part in parts]).argmin(0)
         lhs = _chosen(choice, [part.lhs for part in parts])
         rhs = _chosen(choice, [part.rhs for part in parts])
     return AnyOf("any_of", lhs, rhs, where=where, label=label, alternatives=parts, choice=choice)
@@ -149,8 +149,8 @@ def _of_one_shape(parts: list[Relation]) -> tuple[Relation, ...]:
     )
 
 
-def _order(part: Relation) -> torch.Tensor:
-    """How far a part is from holding: at least 0 exactly where it fails."""
+def farness(part: Relation) -> torch.Tensor:
+    """By entry, how far a relation is from holding in floats: at least 0 exactly where it fails."""
     relative = part.beyond().detach()
     slack = part.excess.detach().double() / part.size.detach().double().clamp(min=1e-300)
     slack = slack.nan_to_num(nan=-torch.inf).clamp(max=0.0) - 1

@@ -74,6 +74,11 @@ class Relation:
         return (self,)
 
     @property
+    def inconclusive(self) -> str:
+        """Why a proof that the relation fails does not refute the claim; empty if it does."""
+        return ""
+
+    @property
     def nearest(self) -> torch.Tensor:
         """By entry, which of the parts is nearest to holding in floats; of the shape of the sides.
 

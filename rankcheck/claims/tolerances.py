@@ -35,6 +35,8 @@ TIGHT = 1e-6
 STRENGTHENING = 0.02
 #: In ball arithmetic, an excess provably below this, relative to the sides, is equality.
 EQUALITY_ON_BALLS = Fraction(1, 2**80)
+#: This equality is relative to the larger side, and absolute for sides smaller than this.
+NEARLY_ZERO = Fraction(1, 2**60)
 
 
 def tolerance(lhs: Any, rhs: Any, scale: Any | None, error: Any | None, terms: int) -> torch.Tensor:

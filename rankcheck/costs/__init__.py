@@ -43,6 +43,7 @@ from rankcheck.costs.index_rank import (
     principal_directions,
 )
 from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
+from rankcheck.costs.path_norms import path_norm
 from rankcheck.costs.phi import PhiBracket, phi, phi_at, phi_certificate, scaled_schatten_power
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 from rankcheck.costs.rank_one_matching import (
@@ -55,8 +56,8 @@ from rankcheck.costs.rank_one_matching import (
     split_losses,
 )
 from rankcheck.costs.two_layer import (
-    path_norm,
     path_norm_lambda,
+    path_norm_of_units,
     total_variation_of_derivative,
     two_layer_network,
     unit_rank,
@@ -97,6 +98,7 @@ __all__ = [
     "offset_squares",
     "path_norm",
     "path_norm_lambda",
+    "path_norm_of_units",
     "phi",
     "phi_at",
     "phi_certificate",

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.costs.phi import phi
-from rankcheck.costs.two_layer import path_norm, unit_rank
+from rankcheck.costs.two_layer import path_norm_of_units, unit_rank
 from rankcheck.linalg import (
     Array,
     frobenius_squared,
@@ -58,7 +58,7 @@ def phi_lower(W: Array, a: Array, L: int) -> Array:
 
 def phi_upper(W: Array, a: Array, L: int) -> Array:
     """rank(D_a W)^{(L−2)/L} path^{2/L}, an upper bound of Φ_L(W, a), shape (*B)."""
-    path = path_norm(W, a)
+    path = path_norm_of_units(W, a)
     count = path.new_zeros(path.shape) + unit_rank(W, a)
     return power(count, Fraction(L - 2, L)) * power(path, Fraction(2, L))
 
@@ -150,7 +150,7 @@ def sandwich(W: Array, a: Array, depths: Sequence[int], *, solve: bool = True) -
     """
     if not depths or min(depths) < 2:
         raise ValueError(f"received depths {list(depths)}; at least one is needed, all L >= 2")
-    path = path_norm(W, a)
+    path = path_norm_of_units(W, a)
     solved = [phi(W, a, L) for L in depths] if solve else []
     return Sandwich(
         tuple(depths),
@@ -194,7 +194,7 @@ def winning_threshold_by_gradients(W: Array, a: Array, root: Array) -> Array:
 
 
 def _winning_threshold(W: Array, a: Array, high: Array) -> Array:
-    path, r, R = path_norm(W, a), unit_rank(W, a), rank(high)
+    path, r, R = path_norm_of_units(W, a), unit_rank(W, a), rank(high)
     count, count_high = torch.where(r > 0, r, 1) + 0 * path, torch.where(R > 0, R, 1) + 0 * path
     excess = torch.where(r > 0, path, path.new_ones(path.shape)) / count
     margin = 2 * (excess.log() - log_pseudo_determinant(high) / count_high)
@@ -221,7 +221,7 @@ def winning_depth(W: Array, a: Array, W_high: Array, a_high: Array) -> Tensor:
     s = singular_values(high)
     tau = rank_threshold(high, s)
     relative = torch.where(s > tau, tau / torch.where(s > tau, s, 1.0), 0.0).amax(-1)
-    size = torch.where(r > 0, path_norm(W, a), 1.0).log().abs() + s[..., 0].log().abs()
+    size = torch.where(r > 0, path_norm_of_units(W, a), 1.0).log().abs() + s[..., 0].log().abs()
     rounding = torch.finfo(s.dtype).eps * (sum(W.shape[-2:]) + 64) * (1 + size)
     error = 2 / (rank(high) / r.clamp_min(1)).log() * (relative + rounding)
     error = torch.where(r > 0, error + rounding * threshold.abs(), 0.0)

@@ -13,12 +13,13 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
+from rankcheck.costs.path_norms import vector_norm
 from rankcheck.linalg import Array, power, rank
 from rankcheck.networks.network import Network
 
 __all__ = [
-    "path_norm",
     "path_norm_lambda",
+    "path_norm_of_units",
     "total_variation_of_derivative",
     "two_layer_network",
     "unit_rank",
@@ -33,13 +34,13 @@ def two_layer_network(W: Array, b: Array, a: Array, c: Array | None = None) -> N
 
 def _unit_sizes(W: Array, a: Array) -> Array:
     """|a_k| ‖w_k‖, shape (*B, K)."""
-    return a.abs() * power((W * W).sum(-1), Fraction(1, 2))
+    return a.abs() * vector_norm(W, 2)
 
 
-def path_norm(W: Array, a: Array) -> Array:
-    """Σ_k |a_k| ‖w_k‖ = Φ_2(W, a), shape (*B).
+def path_norm_of_units(W: Array, a: Array) -> Array:
+    """Σ_k |a_k| ‖w_k‖ = Φ_2(W, a), shape (*B): `path_norm` with inputs=2 and without biases.
 
-    >>> path_norm(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), torch.tensor([1.0, -2.0]))
+    >>> path_norm_of_units(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), torch.tensor([1.0, -2.0]))
     tensor(7.)
     """
     return _unit_sizes(W, a).sum(-1)
@@ -77,7 +78,7 @@ def total_variation_of_derivative(W: Array, b: Array, a: Array) -> Array:
     W (*B, K, 1), b and a (*B, K); shape (*B). At each breakpoint the jump of f' is the slope of the
     units that are active just right of it less that of those just left; the sizes of the jumps are
     added, coinciding breakpoints once. O(K²). With distinct breakpoints it equals
-    :func:`path_norm`; at coinciding ones jumps can cancel.
+    :func:`path_norm_of_units`; at coinciding ones jumps can cancel.
 
     Raises ValueError unless D = 1.
     """

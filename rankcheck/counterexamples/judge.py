@@ -24,11 +24,11 @@ import torch
 from rankcheck import balls
 from rankcheck.balls import BallArray, Computed, NoBallForm, Undecided
 from rankcheck.catalogue.entry import shown_path
-from rankcheck.claims import tolerances
 from rankcheck.claims.claim import Claim, ClaimError
+from rankcheck.claims.excess import Excess
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
-from rankcheck.claims.signs import SIGNS, RelationKind
+from rankcheck.claims.signs import RelationKind
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
@@ -36,8 +36,6 @@ from rankcheck.instances.source import Instances, Rejected
 
 #: Precisions in bits, tried in this order until the balls decide.
 PRECISIONS = (128, 256, 512, 1024, 2048)
-#: Equality is relative to the larger side, and absolute for sides smaller than this.
-NEARLY_ZERO = Fraction(1, 2**60)
 
 #: So many computed floats are named in a reason.
 CONSTANTS_NAMED = 3
@@ -261,20 +259,16 @@ def _judged(
         rhs,
     )
     try:
-        low, high = balls.difference_bounds(lhs, rhs)
-        size = _size(lhs, rhs)
+        excess = Excess.of(relation.kind, lhs, rhs)
     except Undecided:
         return entry
-    strict = SIGNS[relation.kind].strict
-    if relation.kind == "eq" and high < 0:
-        low, high = -high, -low
-    if low > 0 or (strict and low == 0):
+    if excess.fails and relation.inconclusive:
+        return replace(entry, reason=relation.inconclusive)
+    if excess.fails:
+        low, size = excess.low, excess.size
         relative = low / size if size else low
         return replace(entry, finding="refuted", reason="", excess=low, relative_excess=relative)
-    reach = max(-low, high) if relation.kind == "eq" else high
-    slack = tolerances.EQUALITY_ON_BALLS * max(size, NEARLY_ZERO)
-    holds = reach < 0 if strict else reach <= slack
-    return replace(entry, finding="satisfied", reason="") if holds else entry
+    return replace(entry, finding="satisfied", reason="") if excess.holds else entry
 
 
 def _asserted(relation: Relation, number: int) -> Iterator[tuple[tuple[BallArray, BallArray], ...]]:
@@ -287,8 +281,3 @@ def _asserted(relation: Relation, number: int) -> Iterator[tuple[tuple[BallArray
     sides = [[side.reshape(-1) for side in part.sides()] for part in relation.parts]
     for entry in relation.asserted.reshape(-1).nonzero().reshape(-1).tolist():
         yield tuple((balls.balls(lhs[entry]), balls.balls(rhs[entry])) for lhs, rhs in sides)
-
-
-def _size(lhs: BallArray, rhs: BallArray) -> Fraction:
-    """An upper bound of the larger side in absolute value."""
-    return max(abs(end) for side in (lhs, rhs) for end in (side.lower(), side.upper()))

@@ -25,6 +25,7 @@ from rankcheck.witnesses.cross_example import (
 from rankcheck.witnesses.deepen import deepen
 from rankcheck.witnesses.denoising import Autoencoder, autoencoder
 from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
+from rankcheck.witnesses.finite import all_permutations, all_signs, permuted_units
 from rankcheck.witnesses.homogeneous_activation import HomogeneousForm, homogeneous_form
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 from rankcheck.witnesses.inner_product import (
@@ -90,6 +91,8 @@ __all__ = [
     "RankOneInterpolant",
     "add",
     "affine",
+    "all_permutations",
+    "all_signs",
     "antipodal_bracket",
     "antipodal_difference",
     "autoencoder",
@@ -134,6 +137,7 @@ __all__ = [
     "one_sided_distances",
     "one_sided_frames",
     "pair_with_sum",
+    "permuted_units",
     "planar_identity",
     "plane_beside_constant",
     "point",

@@ -15,8 +15,8 @@ from rankcheck.costs import (
     best_scale,
     least_linear_layers_cost,
     linear_layers_cost,
-    path_norm,
     path_norm_lambda,
+    path_norm_of_units,
     phi_at,
     phi_lower,
     phi_upper,
@@ -241,7 +241,7 @@ def test_sandwich_curves():
     assert curves.phi_upper is not None
     assert (torch.maximum(curves.lower, curves.path) <= curves.phi_upper).all()
     assert (curves.phi_lower <= curves.upper).all()
-    close(curves.phi_upper[:, 0], path_norm(W, a))
+    close(curves.phi_upper[:, 0], path_norm_of_units(W, a))
     exact = sandwich(BallArray.exact(W), BallArray.exact(a), [3], solve=False)
     assert exact.phi_lower is None
     difference = exact.upper[:, 0] - BallArray.exact(curves.upper[:, 1])
@@ -258,7 +258,7 @@ def test_everything_a_claim_compares_runs_on_balls():
 
     def everything(W, a, b, lam):
         scaled = lam.unsqueeze(-1) * W
-        yield from (path_norm(W, a), path_norm_lambda(W, a).sum(), phi_lower(W, a, 4))
+        yield from (path_norm_of_units(W, a), path_norm_lambda(W, a).sum(), phi_lower(W, a, 4))
         yield from (phi_upper(W, a, 4), phi_at(W, a, 4, lam))
         yield least_linear_layers_cost(scaled, a / lam, 4)
         yield linear_layers_cost((W, scaled), a)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rankcheck import linalg
 from rankcheck.balls import BallArray
 from rankcheck.costs import (
-    path_norm,
     path_norm_lambda,
+    path_norm_of_units,
     phi,
     phi_at,
     phi_upper,
@@ -64,12 +64,12 @@ def test_the_rank_does_not_overlook_a_short_row():
     assert unit_rank(BallArray.exact(W), BallArray.exact(a)) == 2
 
 
-@pytest.mark.oracle("rankcheck.costs.path_norm", "a loop over the units")
+@pytest.mark.oracle("rankcheck.costs.path_norm_of_units", "a loop over the units")
 @pytest.mark.oracle("rankcheck.costs.path_norm_lambda", "a loop over the units")
 def test_path_norm_and_its_lambda():
     W, a = normal(8, 30, 5, 3), normal(9, 30, 5)
     slow = sum(a[:, k].abs() * (W[:, k] ** 2).sum(-1).sqrt() for k in range(5))
-    close(path_norm(W, a), slow)
+    close(path_norm_of_units(W, a), slow)
     for k in range(5):
         share = a[:, k].abs() * torch.linalg.vector_norm(W[:, k], dim=-1) / slow
         close(path_norm_lambda(W, a)[:, k], share.sqrt())
@@ -108,17 +108,17 @@ def test_total_variation_against_second_differences(units):
     assert value.item() == pytest.approx(float(truth), rel=1e-13, abs=1e-13)
     ball = total_variation_of_derivative(*(BallArray.exact(x) for x in (W, b, a)))
     assert bool(ball == truth)
-    assert truth <= path_norm(W, a).item() + 1e-12
+    assert truth <= path_norm_of_units(W, a).item() + 1e-12
 
 
 def test_total_variation_is_the_path_norm_for_distinct_breakpoints():
     W, b, a = normal(26, 50, 7, 1), normal(27, 50, 7), normal(28, 50, 7)
-    close(total_variation_of_derivative(W, b, a), path_norm(W, a))
+    close(total_variation_of_derivative(W, b, a), path_norm_of_units(W, a))
     # [x]_+ and [-x]_+ with opposite signs make the affine function x.
     W, b = torch.tensor([[1.0], [-1.0]], dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
     a = torch.tensor([1.0, -1.0], dtype=torch.float64)
     assert total_variation_of_derivative(W, b, a) == 0
-    assert path_norm(W, a) == 2
+    assert path_norm_of_units(W, a) == 2
     with pytest.raises(ValueError, match=r"received W of shape \(50, 7, 2\)"):
         total_variation_of_derivative(normal(29, 50, 7, 2), normal(27, 50, 7), a)
 
@@ -130,4 +130,4 @@ def test_two_layer_network():
     slow = (torch.relu((W @ x.unsqueeze(-1)).squeeze(-1) + b) * a).sum(-1) + c
     torch.testing.assert_close(net(x).squeeze(-1), slow)
     torch.testing.assert_close(two_layer_network(W, b, a)(x).squeeze(-1), slow - c)
-    assert path_norm(W, a).shape == net.batch
+    assert path_norm_of_units(W, a).shape == net.batch

@@ -145,8 +145,8 @@ def recipes() -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_there_are_eleven_recipes_of_twelve_lines():
-    assert len(recipes()) == 11
+def test_recipes_have_at_most_twelve_lines():
+    assert len(recipes()) >= 11
     for name, section in recipes().items():
         ((_, code), *_) = [pair for pair in blocks(section) if pair[0] == "python"]
         assert len([line for line in code.splitlines() if line.strip()]) <= 12, name

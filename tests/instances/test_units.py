@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rankcheck.costs import egop, path_norm, path_norm_lambda, two_layer_network, unit_rank
+from rankcheck.costs import egop, path_norm_lambda, path_norm_of_units, two_layer_network, unit_rank
 from rankcheck.instances.units import (
     DEEP,
     aligned_units_at_points,
@@ -100,7 +100,9 @@ def test_aligned_units_have_one_gradient_of_the_length_of_the_path_norm(swept):
     for _, (W, b, a, x, p, _, _) in swept(aligned_units_at_points(), 10):
         gradients = two_layer_network(W, b, a).jacobian(x).squeeze(-2)
         lengths = torch.linalg.vector_norm(gradients, dim=-1)
-        torch.testing.assert_close(lengths, path_norm(W, a).unsqueeze(-1).expand(lengths.shape))
+        torch.testing.assert_close(
+            lengths, path_norm_of_units(W, a).unsqueeze(-1).expand(lengths.shape)
+        )
         assert p.shape == lengths.shape
 
 

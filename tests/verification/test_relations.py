@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from rankcheck import any_of, eq, leq, lt
+from rankcheck import any_of, eq, leq, lt, there_is
 from rankcheck.claims.claim import ClaimError
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples import replay
@@ -20,11 +20,18 @@ def counts(x):
     return (x > 0).sum(-1)
 
 
+def signed(x, bound, *, exhaustive=True):
+    """There is a sign s with `bound` ≤ s·x."""
+    both = torch.stack((x, -x), -1)
+    return there_is(leq(bound[..., None], both), dim=-1, exhaustive=exhaustive)
+
+
 TRUE = {
     "a tautology": lambda x: any_of(leq(x, 0), leq(-x, 0)),
     "one of three signs": lambda x: any_of(lt(x, 0), eq(x, 0), lt(0, x)),
     "away from a gap": lambda x: any_of(leq(x, 1), leq(2, x), where=(x <= 1) | (x >= 2)),
     "a part is vacuous": lambda x: any_of(leq(x, -1, where=x.abs() > 1), leq(1, x)),
+    "there is a sign": lambda x: signed(x, x.abs()),
     "strict, at its limit": lambda x: lt(x * x / (1 + x * x), 1),
     "strict, nearer than floats": lambda x: lt((1000 * x * x) ** 9, (1000 * x * x) ** 9 + 1),
     "strict, though floats underflow": lambda x: lt(-torch.exp(-1000 * x.abs() - 700), 0),
@@ -36,6 +43,7 @@ FALSE = {
     "a gap": lambda x: any_of(leq(x, 1), leq(-x, -2)),
     "a gap of one point": lambda x: any_of(lt(x, 1), lt(1, x)),
     "two values": lambda x: any_of(eq(x * x, 1), eq(x, 0), leq(2, x.abs())),
+    "there is no such sign": lambda x: signed(x, x.abs() + (x > 1)),
     "strict, and equal": lambda x: lt(x, x + 0),
     "strict, and equal at zero": lambda x: lt(-x * x, 0),
     "strict, and wrong": lambda x: lt(x, 7),
@@ -65,6 +73,18 @@ def test_what_is_false_is_refuted_and_replayed(declare, scalars, verify, tmp_pat
     assert found.verdict == "refuted", found.message
     for path in (row.certificate, found.certificate):
         assert replay(path, claim=claim).refuted
+
+
+def test_no_list_of_some_witnesses_is_a_refutation(declare, scalars, verify, tmp_path):
+    claim = declare(
+        lambda x: signed(x, x.abs() + (x > 1), exhaustive=False), scalars(), kind="conjecture"
+    )
+    row = verify(claim)
+    assert row.verdict == "undecided"
+    assert "the nearest witness: lhs" in row.messages[0]
+    assert "there may be others" in row.messages[0]
+    found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
+    assert found.verdict == "undecided"
 
 
 def test_equal_irrational_sides_are_neither_proved_nor_excused(declare, scalars, verify):

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 
 from rankcheck.balls import BallArray, Undecided, pi
 from rankcheck.costs import (
-    path_norm,
     path_norm_lambda,
+    path_norm_of_units,
     phi,
     phi_at,
     phi_certificate,
@@ -146,7 +146,7 @@ def test_the_bracket_is_narrow_and_consistent(K, D, L):
     assert (value <= bracket.upper).all()
     assert (value >= bracket.lower).all()
     torch.testing.assert_close((bracket.lam**2).sum(-1), torch.ones(200, dtype=torch.float64))
-    for below in (phi_lower(W, a, L), path_norm(W, a) ** (2 / L)):
+    for below in (phi_lower(W, a, L), path_norm_of_units(W, a) ** (2 / L)):
         assert (below <= bracket.upper).all()
     assert (phi_upper(W, a, L) >= bracket.lower).all()
     assert bracket.iterations.max() <= 30
@@ -212,7 +212,7 @@ def test_closed_forms(L):
 def test_depth_two_is_the_path_norm_and_its_lambda():
     W, a = random_units(23, 20, 5, 3)
     bracket = phi(W, a, 2)
-    torch.testing.assert_close(bracket.upper, path_norm(W, a), rtol=1e-12, atol=0)
+    torch.testing.assert_close(bracket.upper, path_norm_of_units(W, a), rtol=1e-12, atol=0)
     torch.testing.assert_close(bracket.lam, path_norm_lambda(W, a), rtol=1e-12, atol=1e-15)
     assert (bracket.iterations == 1).all()
 
