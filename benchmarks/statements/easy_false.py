@@ -265,6 +265,33 @@ def test_assignment(A):
     return leq(size(A), size(B))
 
 
+@conjecture("easy-false.fourier", instances=points(dimension=(2, 4)))
+def test_fourier(x):
+    r"""$|\hat x_k| \le \|x\|_2$."""
+    return leq(torch.fft.fft(x).abs(), x.norm(dim=-1)[..., None])
+
+
+@conjecture("easy-false.convolution", instances=points(dimension=(3, 5)))
+def test_convolution(x):
+    """Second differences are at most three times the largest number."""
+    kernel = torch.tensor([[[1.0, -2.0, 1.0]]], dtype=torch.float64)
+    second = functional.conv1d(x[..., None, :], kernel)[..., 0, :]
+    return leq(second.abs(), 3 * x.abs().amax(-1)[..., None])
+
+
+@conjecture("easy-false.vmap", instances=points())
+def test_vmap(x):
+    r"""$t e^{-t^2} \le 0.4$, at each entry."""
+    values = torch.func.vmap(lambda t: t * torch.exp(-t * t), in_dims=-1, out_dims=-1)(x)
+    return leq(values, 0.4)
+
+
+@conjecture("easy-false.jacrev", instances=points())
+def test_jacrev(x):
+    r"""$\tanh' \ge 1/10$."""
+    return leq(0.1, torch.func.jacrev(lambda z: z.tanh().sum())(x))
+
+
 @conjecture("easy-false.euler", instances=networks_at_points(slopes="relu"))
 def test_euler(net, x):
     r"""$f(x) = Jf(x)\,x$ with biases."""

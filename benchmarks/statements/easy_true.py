@@ -270,6 +270,34 @@ def test_assignment(A):
     return leq(size(B), size(A))
 
 
+@conjecture("easy-true.fourier", instances=points(dimension=(2, 4)))
+def test_fourier(x):
+    r"""Parseval: $\sum_k |\hat x_k|^2 = n \|x\|_2^2$."""
+    power = torch.fft.fft(x).abs().square().sum(-1)
+    return eq(power, x.shape[-1] * x.square().sum(-1))
+
+
+@conjecture("easy-true.convolution", instances=points(dimension=(3, 5)))
+def test_convolution(x):
+    """Second differences are at most four times the largest number."""
+    kernel = torch.tensor([[[1.0, -2.0, 1.0]]], dtype=torch.float64)
+    second = functional.conv1d(x[..., None, :], kernel)[..., 0, :]
+    return leq(second.abs(), 4 * x.abs().amax(-1)[..., None])
+
+
+@conjecture("easy-true.vmap", instances=points())
+def test_vmap(x):
+    r"""$t e^{-t^2} \le 0.43$, at each entry: the maximum is $1/\sqrt{2e}$."""
+    values = torch.func.vmap(lambda t: t * torch.exp(-t * t), in_dims=-1, out_dims=-1)(x)
+    return leq(values, 0.43)
+
+
+@conjecture("easy-true.jacrev", instances=points())
+def test_jacrev(x):
+    r"""$\tanh' \le 1$."""
+    return leq(torch.func.jacrev(lambda z: z.tanh().sum())(x), 1)
+
+
 @conjecture("easy-true.euler", instances=networks_at_points(slopes="relu", biases=False))
 def test_euler(net, x):
     r"""Euler: $f(x) = Jf(x)\,x$ without biases."""

@@ -1,5 +1,6 @@
 """The statements of benchmarks/statements/false_kinds.py are false, for the reasons they give."""
 
+import json
 import sys
 from dataclasses import replace
 from functools import partial
@@ -30,7 +31,7 @@ def test_each_statement_has_its_counterexample():
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_a_counterexample_refutes_its_statement_alone(claim):
-    record = read_choices(claim.instances, GIVEN[claim.id].choices)
+    record = read_choices(claim.instances, json.loads(GIVEN[claim.id].choices))
 
     assert judge(claim, record).finding == "refuted"
     assert judge(true_variant(claim), record).finding == "satisfied"
