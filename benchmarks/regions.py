@@ -1,6 +1,7 @@
-"""Linear regions: splitting whole layers against a flip search.
+"""Linear regions: splitting whole layers against a flip search, a batch against one at a time.
 
-Over the box [-1, 1]^d, with He-normal weights and normal biases of deviation 0.3. The flip search
+Over the box [-1, 1]^d, with He-normal weights and normal biases of deviation 0.3, and for batches
+what sweeps draw, with its zeros and small integers. The flip search
 walks from region to neighbour, one HiGHS linear programme for each candidate facet (through scipy's
 `milp`, its cheapest entrance to HiGHS, some 0.5 ms of it overhead), stopped after a few seconds.
 """
@@ -17,9 +18,12 @@ import torch
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from benchmarks.measuring import Ratio, timed
+from rankcheck.instances.drivers import BatchSource
 from rankcheck.networks import Network
-from rankcheck.regions import regions
+from rankcheck.regions import region_arrays, regions
 
+BATCHES = [(1, 4, 1), (1, 4, 4, 1), (2, 2, 2, 1), (2, 4, 1), (2, 6, 1), (2, 4, 4, 1), (2, 6, 6, 1)]
+BATCH = 256
 NETWORKS = [(2, 16, 16, 1), (3, 10, 10, 10, 2), (2, 32, 32, 32, 1), (4, 10, 10, 3)]
 
 
@@ -101,9 +105,26 @@ def name(net: Network) -> str:
     return "-".join(map(str, net.widths))
 
 
+def drawn(widths: tuple[int, ...]) -> Network:
+    """A batch of networks with entries as sweeps draw them."""
+    source = BatchSource(0, BATCH)
+    weights = [source.tensor(m, n, low=-4, high=4) for n, m in pairwise(widths)]
+    return Network(weights, [source.tensor(m, low=-4, high=4) for m in widths[1:]])
+
+
+def one_at_a_time(net: Network, count: int) -> list[int]:
+    return [len(regions(net[i], -1, 1)) for i in range(count)]
+
+
 def ratios(*, quick: bool) -> Iterator[Ratio]:
-    """Regions per second against a flip search that is stopped after a while."""
+    """Regions per second against a flip search that is stopped after a while, and batches."""
     for net in map(network, NETWORKS[:1] if quick else NETWORKS):
         took, cells = timed(partial(regions, net, -1, 1), 10)
         flip, found = timed(partial(flip_search, net, 0.2 if quick else 5.0))
         yield Ratio(f"regions of {name(net)}", "flip search", len(cells) / took / (found / flip))
+    for net in map(drawn, BATCHES[:1] if quick else BATCHES):
+        count = 8 if quick else 64
+        alone, _ = timed(partial(one_at_a_time, net, count), 3)
+        took, _ = timed(partial(region_arrays, net, -1, 1), 3)
+        what = f"regions of {BATCH} networks {name(net)}"
+        yield Ratio(what, "one at a time", alone / count * BATCH / took)

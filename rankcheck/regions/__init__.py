@@ -2,7 +2,7 @@
 
 What lives here: the enumeration of regions (`box`, `splitting`, `exact`, `triangulation`), their
 affine maps and volumes (`cells`), the same for a batch of networks (`arrays`), the Jacobian rank
-(`rank`), the classes of a classifier
+(`rank`), arrangements of hyperplanes and their counts (`arrangements`), the classes of a classifier
 (`decision`, imported from its module: `from rankcheck.regions.decision import decision`), and the
 outlines of unions of regions in the plane (`outlines`, likewise).
 May import: `networks` and what is below it, but no `separation` and no `data`.
@@ -18,6 +18,12 @@ May import: `networks` and what is below it, but no `separation` and no `data`.
 
 from __future__ import annotations
 
+from rankcheck.regions.arrangements import (
+    Arrangement,
+    most_bounded_regions,
+    most_faces,
+    most_regions,
+)
 from rankcheck.regions.arrays import RegionArrays, region_arrays
 from rankcheck.regions.box import Corner, regions
 from rankcheck.regions.cells import Regions
@@ -25,6 +31,7 @@ from rankcheck.regions.rank import JacobianRank, highest_rank, jacobian_rank
 from rankcheck.regions.splitting import Complex
 
 __all__ = [
+    "Arrangement",
     "Complex",
     "Corner",
     "JacobianRank",
@@ -32,6 +39,9 @@ __all__ = [
     "Regions",
     "highest_rank",
     "jacobian_rank",
+    "most_bounded_regions",
+    "most_faces",
+    "most_regions",
     "region_arrays",
     "regions",
 ]
