@@ -93,6 +93,7 @@ from rankcheck.instances.networks import (
     slope_in_range,
     steep_networks,
 )
+from rankcheck.instances.pairs import pairs_of_points
 from rankcheck.instances.points import (
     box,
     distinct_points,
@@ -196,6 +197,7 @@ __all__ = [
     "orthogonal_matrices",
     "orthogonal_units",
     "pair_on_grid",
+    "pairs_of_points",
     "parallel_units",
     "partial_isometries",
     "permutation_matrices",

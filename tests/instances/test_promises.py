@@ -63,6 +63,7 @@ VALUES = {
     "inputs": [(2, 3)],
     "depths": [(3, 3)],
     "full_rank": [True],
+    "regions": ["neighbouring", "different"],
 }
 
 #: What no instance of a default option has.
@@ -79,6 +80,7 @@ BROKEN = {
     "full_rank": True,
     "least": 99,
     "rank": 99,
+    "regions": "different",
     "scale": (99.0, 99.0),
     "slopes": "negative",
     "spine": 99,
@@ -158,7 +160,12 @@ def sources(family):
 
 
 #: With several points, or another slope, a kink may remain. All others lose no instance.
-REJECTING = {"networks_with_inputs", "balanced_networks_with_inputs", "steep_networks"}
+REJECTING = {
+    "networks_with_inputs",
+    "balanced_networks_with_inputs",
+    "steep_networks",
+    "pairs_of_points",
+}
 
 
 @pytest.mark.parametrize(("made", "options"), CASES)
