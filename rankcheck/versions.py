@@ -5,13 +5,15 @@ from __future__ import annotations
 import platform
 from functools import cache
 
+#: The packages on which the numbers depend.
+PACKAGES = ("rankcheck", "torch", "numpy", "scipy", "hypothesis", "python-flint")
+
 
 @cache
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages on which the numbers depend, by name."""
     from importlib import metadata  # its parser of e-mails takes a while to import
 
-    packages = ("rankcheck", "torch", "numpy", "scipy", "hypothesis", "python-flint")
     return {"python": platform.python_version()} | {
-        name: metadata.version(name) for name in packages
+        name: metadata.version(name) for name in PACKAGES
     }

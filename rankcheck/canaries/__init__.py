@@ -7,7 +7,8 @@ verdict of this installation can be trusted: a part of rankcheck is broken, or a
 or Hypothesis that it rests on. `rankcheck doctor` runs all of them, and every run some.
 
 What lives here: canaries, a file for the stages that belong together, each caught by one stage
-alone (`canary` says what one is); what runs them (`run`).
+alone (`canary` says what one is, and `known` makes those that are claims); what runs them (`run`);
+what every run begins with (`trust`), and why it need not (`stamp`).
 May import: everything but `commands` and `pytest_plugin`.
 """
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from rankcheck.canaries.known import known
+from rankcheck.canaries.known import UNSCOPED, known
 from rankcheck.claims.claim import Body
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.instances.source import Source, instances
@@ -15,8 +16,8 @@ __all__ = ["CANARIES"]
 
 
 @instances
-def _vectors(source: Source) -> Any:
-    return source.tensor(9)
+def _vectors(source: Source, *, size: tuple[int, int] = (9, 9)) -> Any:
+    return source.tensor(source.integer(*size))
 
 
 @instances
@@ -50,9 +51,9 @@ def _writes(x: Any) -> Relation:
     return leq(x, x * x)
 
 
-def _branching() -> Body:
+def _branching(condition: str) -> Body:
     """A body with a branch; only code outside of rankcheck is looked at."""
-    text = "def body(x):\n    return leq(x, x * x) if bool((x > 0).all()) else leq(1.02 * x, x)\n"
+    text = f"def body(A):\n    return leq(A.abs().amax(-1), 9.0 if {condition} else 10.0)\n"
     names: dict[str, Any] = {"__name__": "canaries", "leq": leq}
     exec(text, names)
     body: Body = names["body"]
@@ -71,8 +72,8 @@ def _batches_only(x: Any) -> Relation:
 
 
 def _last_digits(x: Any) -> Relation:
-    """In a batch the last digit is another one, as in a batched function of torch."""
-    return leq(x, x * x * (1 + 2.0**-52) if x.ndim else x * x)
+    """In a batch the last digit of one side is another one, wherever x is."""
+    return leq(x * 0 + (1 + 2.0**-52 if x.ndim else 1.0), 2.0)
 
 
 def _jump(x: Any) -> Relation:
@@ -103,8 +104,11 @@ CANARIES = (
           says="the body changed its argument"),
     known("batching", "a generator that writes", lambda x: leq(x, x * x), "failed", _written(),
           says="the generator changed a tensor that it drew"),
-    known("batching", "a branch on what is drawn", _branching(), "failed",
-          says="takes the truth value"),
+    known("branches", "a branch of one instance", _branching("A.ndim > 1 or (A > 2).all()"),
+          "failed", _vectors(), says="takes the truth value"),
+    known("branches", "a branch at one shape", _branching("A.shape[-1] > 1 or (A > 2).all()"),
+          "failed", _vectors(size=(1, 8)), says="takes the truth value",
+          profile=replace(UNSCOPED, batches=50)),
     known("batching", "other last digits in a batch", _last_digits, "holds"),
     known("batching", "other last digits at a jump", _jump, "holds"),
 )  # fmt: skip

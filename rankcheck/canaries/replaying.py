@@ -93,6 +93,17 @@ def _field(name: str, value: Any, says: str, *, of: str = "") -> Canary:
     return Canary(f"certificate: {at} {json.dumps(value)[:12]}", "replay", change)
 
 
+def _elsewhere(change: Fields, says: str) -> Canary:
+    """A certificate of another version of rankcheck, with other values in a section."""
+
+    def set_fields(fields: Fields) -> None:
+        fields["versions"]["rankcheck"] = "0.0.0"
+        fields["smallest"].update(change)
+
+    name = f"certificate of another version: {', '.join(change)}"
+    return Canary(name, "replay", partial(_changed, set_fields, says, True))
+
+
 def _nothing(fields: Fields) -> None: ...
 
 
@@ -127,4 +138,9 @@ CANARIES = (
     _field("instance", [1], "does not refute", of="worst"),
     *(_field(name, value, f"says {name} ", of="smallest") for name, value in _SECTION.items()),
     _field("lhs", _SECTION["lhs"], "says lhs", of="worst"),
+    _elsewhere({"description": "three", "bits": 256}, ""),
+    _elsewhere({"lhs": "[30.1283053847815016113928 +/- 1e-20]"}, ""),
+    _elsewhere({"rhs": "[20.07 +/- 1e-3]"}, "says rhs"),
+    _elsewhere({"excess": "10.05"}, "says excess"),
+    _elsewhere({"label": "other"}, "says label"),
 )  # fmt: skip

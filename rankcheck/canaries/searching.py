@@ -127,7 +127,7 @@ def _first_of_scope(row: Row) -> str | None:
 def _by_seed(folder: Path) -> str | None:
     """The best ratio of a sweep is that of the instance nearest to one number."""
     claim = declare("swept by seed", _near, numbers(), folder)
-    first, again, other = (verified(claim, seed=seed).best_ratio for seed in (0, 0, 1))
+    first, again, other = (verified(claim, MANY, seed=seed).best_ratio for seed in (0, 0, 1))
     if first != again:
         return "two sweeps of one seed differ"
     return "the sweeps of two seeds are the same" if first == other else None

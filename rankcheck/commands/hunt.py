@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankcheck.canaries.trust import check_canaries
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
@@ -38,7 +39,7 @@ from rankcheck.commands.arguments import (
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
-from rankcheck.parallel import Alone, Stopped, Tell
+from rankcheck.parallel import Alone, Stopped, Tell, single_thread
 from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import exits, hunting
 from rankcheck.terminal.exits import Exit
@@ -160,6 +161,9 @@ class _Report:
 
 def _warm() -> None:
     import rankcheck.hunt.run  # noqa: F401 -- torch
+
+    with single_thread():
+        check_canaries()
 
 
 def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Report]:

@@ -23,6 +23,7 @@ from rankcheck.instances.source import Source
 from rankcheck.parallel.pool import Pool
 from rankcheck.verification import check, controls, scope, search, stages
 from rankcheck.verification.ledger import Mutants
+from tests.claim_text import claim
 
 SATISFIED = Judgement("satisfied", 128)
 
@@ -185,6 +186,16 @@ def test_verify_stops_before_its_first_claim(tmp_path, more):
     assert ran.returncode == 4, ran.stderr
     assert "rankcheck: this installation cannot be trusted: of the canary" in ran.stderr
     assert "holds      rank" not in ran.stdout
+
+
+def test_hunt_stops_before_its_first_claim(mine, command, monkeypatch):
+    judged_as(lambda found: SATISFIED)(monkeypatch)
+    mine(claim("true"))
+    check_canaries.cache_clear()
+    code, out, err = command("hunt", "mine.py", "--budget", 1, "--limit", 0)
+    check_canaries.cache_clear()
+    assert (code, out) == (4, "")
+    assert "this installation cannot be trusted: of the canary" in err
 
 
 def test_pytest_stops_before_its_first_claim(pytester, monkeypatch):
