@@ -132,12 +132,13 @@ def test_the_error_names_the_canary_and_the_versions(monkeypatch):
 
 @pytest.mark.slow
 def test_doctor(capsys, monkeypatch):
+    monkeypatch.setattr(canaries, "CANARIES", controls_of_claims.CANARIES)
     assert cli.main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert f"torch          {metadata.version('torch')}" in out
     assert out.count(" ok\n") == len(canaries.CANARIES)
+    assert "\nneeds\n  a hypothesis that can be dropped  " in out
     controls_all_break(monkeypatch)
-    monkeypatch.setattr(canaries, "CANARIES", controls_of_claims.CANARIES)
     assert cli.main(["doctor"]) == 4
     out, err = capsys.readouterr()
     assert "WRONG: the verdict is holds, and has to be failed" in out
