@@ -21,6 +21,7 @@ import lists  # noqa: E402
 import pictures  # noqa: E402
 import theory  # noqa: E402
 
+from benchmarks import breaks  # noqa: E402
 from rankcheck.catalogue.collect import project  # noqa: E402
 from tests import test_oracles  # noqa: E402
 
@@ -35,6 +36,7 @@ def pages() -> dict[str, str]:
         "balls.md": ball_page.page(),
         "generators.md": generators.page((FOLDER / "generators.md").read_text(encoding="utf-8")),
         "oracles.md": test_oracles.table(),
+        "breaks.md": breaks.page(),
         **{f"theory/{name}": text for name, text in theory.files().items()},
     }
 

@@ -212,9 +212,6 @@ class BallArray(_Base):
     def __matmul__(self, other: Any) -> BallArray:
         return checked("torch.matmul", torch.matmul, FUNCTIONS["matmul"], (self, other), {})
 
-    def __rmatmul__(self, other: Any) -> BallArray:
-        return checked("torch.matmul", torch.matmul, FUNCTIONS["matmul"], (other, self), {})
-
     def __neg__(self) -> BallArray:
         return wrap(np.negative(self.elements))
 

@@ -18,7 +18,7 @@ from rankcheck.claims.relations import Relation, leq
 from rankcheck.claims.verdicts import VERDICTS, Verdict
 from rankcheck.parallel.executors import Unfinished
 from rankcheck.terminal.exits import of_rows
-from rankcheck.verification.ledger import Ledger, LedgerError, Row, read_ledger
+from rankcheck.verification.ledger import Ledger, LedgerError, Mutants, Row, read_ledger
 from rankcheck.verification.one import verify_entry
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import row_of
@@ -115,7 +115,11 @@ def _ledger(folder: Path) -> tuple[Ledger, Path]:
     """A ledger of one row of each verdict, and its file."""
     rich = verified(declare("rich", lambda x: leq(1.02 * x, x), numbers(), folder), PROFILE, seed=1)
     bound = _claim(folder)
-    rows = [Row.of(bound, verdict, messages=("a message",), seconds=1.5) for verdict in VERDICTS]
+    mutants = Mutants(1, 2, ("a mutant that survives",))
+    rows = [
+        Row.of(bound, verdict, mutants=mutants, messages=("a message",), seconds=1.5)
+        for verdict in VERDICTS
+    ]
     ledger = Ledger.of([rich, *rows], profile="canaries", seed=3, seconds=2.5)
     ledger.write(folder / "ledger.json")
     return ledger, folder / "ledger.json"

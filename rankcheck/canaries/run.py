@@ -9,11 +9,14 @@ from pathlib import Path
 import torch
 
 from rankcheck.canaries import (
+    arithmetic,
     batching,
+    certifying,
     controls,
     hunting,
     judging,
     processes,
+    relating,
     replaying,
     rows,
     searching,
@@ -26,9 +29,12 @@ __all__ = ["CANARIES", "outcomes"]
 #: The canaries, in the order in which they run.
 CANARIES: tuple[Canary, ...] = (
     *searching.CANARIES,
+    *relating.CANARIES,
+    *arithmetic.CANARIES,
     *judging.CANARIES,
     *controls.CANARIES,
     *batching.CANARIES,
+    *certifying.CANARIES,
     *replaying.CANARIES,
     *hunting.CANARIES,
     *rows.CANARIES,

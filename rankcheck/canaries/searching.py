@@ -47,6 +47,12 @@ def _vectors(source: Source) -> Any:
 
 
 @instances
+def _options(source: Source) -> Any:
+    sign = source.choice((1, -1, 0))
+    return constant(sign, x := source.tensor()), x
+
+
+@instances
 def _only_negative(source: Source) -> Any:
     x = source.tensor(low=-8.0, high=8.0)
     source.require(x <= 0, "x is not positive")
@@ -118,6 +124,20 @@ def _whole_scope(row: Row) -> str | None:
     return None if seen == 12 else f"{seen} instances were enumerated, and there are 12"
 
 
+def _each_option(row: Row) -> str | None:
+    seen = None if row.scope is None else row.scope.counts.evaluated
+    return None if seen == 9 else f"{seen} instances were enumerated: 3 numbers, with 3 options"
+
+
+def _smallest(row: Row) -> str | None:
+    shown = "nothing" if row.counterexample is None else row.counterexample.description
+    return None if shown.endswith("= [1]") else f"the smallest is {shown}"
+
+
+def _some_rejected(row: Row) -> str | None:
+    return None if row.counts.rejected else "the row says that none was rejected"
+
+
 def _first_of_scope(row: Row) -> str | None:
     proved = row.counterexample
     shown = "nothing" if proved is None else proved.description
@@ -141,11 +161,15 @@ CANARIES = (
     known("search", "false only inside where", lambda x: leq(x, 2.0, where=x > 2), "refuted"),
     known("search", "false only outside where", lambda x: leq(x, 2.0, where=x <= 2), "holds"),
     known("search", "false only where it is rejected", lambda x: leq(x, 0.0), "holds",
-          _only_negative()),
+          _only_negative(), look=_some_rejected),
     known("scope", "false of one small integer and one sign", _not_minus_one, "refuted",
           _integers(high=2**40), look=_first_of_scope, says="smallest: the first violation"),
     known("scope", "as many as there are", lambda x: leq(x, x * x + 1), "holds", _vectors(),
           look=_whole_scope, profile=replace(PROFILE, scope=2)),
+    known("scope", "with each option", lambda n, x: leq(n * x, x * x + 1), "holds", _options(),
+          look=_each_option),
+    known("scope", "the smallest of many", lambda x: leq(x.abs().sum(-1), 0.0), "refuted",
+          _vectors(), look=_smallest, profile=replace(PROFILE, scope=2)),
     known("sweep", "false near one number", _off, "refuted", profile=MANY, short=True),
     known("sweep", "false at one shape of eight", _off_at_one_shape, "refuted", _shapes(count=8),
           profile=replace(UNSCOPED, batches=50, size=256)),
@@ -158,6 +182,9 @@ CANARIES = (
           tight=numbers(low=8.75, high=9.0)),
     known("tight family", "a tight family with room", lambda x: leq(x, 9.0), "failed",
           says="is not tight on", loose=None, tight=numbers(low=7.0, high=8.0)),
+    known("tight family", "one of two bounds with room",
+          lambda x: (leq(x, 9.0, label="the first"), leq(x, x)), "failed",
+          says="the first is not tight on", loose=None, tight=numbers(low=7.0, high=8.0)),
     known("tight family", "a tight family without an instance", lambda x: leq(x, x), "failed",
           says="none of its instances satisfied", loose=None, tight=_nothing(), profile=FEW),
     known("vacuity", "every instance rejected", _false, "failed", _nothing(),

@@ -474,6 +474,12 @@ def test_constants_in_single_precision_prove_nothing(family):
     assert findings <= {"satisfied", "undecided"}
 
 
+@pytest.mark.parametrize("factor", [Fraction(99, 100), Fraction(101, 100)])
+def test_an_identity_fails_to_either_side(scalars, record, factor):
+    claim = claim_of(scalars(), lambda x: eq(factor * x, x))
+    assert judge(claim, record(1.5)).finding == "refuted"
+
+
 # Precision.
 
 

@@ -14,7 +14,15 @@ from .pages import DOCS
 
 sys.path.insert(0, str(DOCS))
 renew = importlib.import_module("renew")
-NAMES = ("claims.md", "errata.md", "balls.md", "generators.md", "ledger.md", "oracles.md")
+NAMES = (
+    "claims.md",
+    "errata.md",
+    "balls.md",
+    "generators.md",
+    "ledger.md",
+    "oracles.md",
+    "breaks.md",
+)
 
 
 @pytest.fixture(scope="module")

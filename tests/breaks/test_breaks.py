@@ -1,0 +1,45 @@
+"""Each break of the table is noticed by its canary and by its test."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rankcheck.canaries import outcomes
+
+from .table import breaks
+
+ROOT = Path(__file__).parents[2]
+BREAKS = breaks()
+SEEN = [one for one in BREAKS.values() if one.canary is not None]
+STAGES = list(dict.fromkeys(one.stage for one in BREAKS.values()))
+
+
+def of_stage(stage):
+    return [one for one in BREAKS.values() if one.stage == stage]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", SEEN, ids=lambda one: one.name)
+def test_a_canary_notices(one, monkeypatch):
+    one.apply(monkeypatch)
+    [(_, wrong)] = outcomes([one.canary])
+    assert wrong is not None
+
+
+def under(some):
+    command = [sys.executable, "-m", "tests.breaks.under", *(one.name for one in some)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.slow
+def test_a_test_notices_the_first_break_of_each_stage():
+    under([of_stage(stage)[0] for stage in STAGES])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_test_notices_each_break(stage):
+    under(of_stage(stage))
