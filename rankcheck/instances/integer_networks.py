@@ -2,7 +2,7 @@
 
 Sums and products of small integers and dyadic slopes are not rounded. So two hyperplanes that
 coincide in a construction (a composition, a parallel sum) coincide in floats, and a product of
-factors has the rank of its factors. Draw one network at a time: regions have no batch axis.
+factors has the rank of its factors.
 """
 
 from __future__ import annotations
