@@ -25,7 +25,7 @@ from rankcheck.instances.source import Instances, Rejected, Source, seed_of
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, Evaluation, evaluate_instances
 
-#: Number of violations that an arena keeps: the worst ones relative to their sides, and those in
+#: Number of violations that an arena keeps (`Arena.kept`), relative to their sides and in
 #: absolute terms. Where both sides nearly vanish, rounding is relatively large.
 KEPT, KEPT_LARGE = 6, 3
 #: Of violations whose sizes differ by less than this, relatively, one is kept.
@@ -132,6 +132,8 @@ class Arena:
         least: the least margin of each relation; empty where no instance was inside. Violations
             beyond the tolerance are left out, because ball arithmetic has not judged them yet.
         offers: the worst violations, as (how far beyond the tolerance, record).
+        kept: how many violations are kept for the judge: the worst ones relative to their sides,
+            and in absolute terms.
         raised: what the body or the generator raised on an instance inside the hypotheses.
         culprits: number of such instances.
         troubles: by reason, how many searches, or starts of one, ended early.
@@ -157,6 +159,7 @@ class Arena:
         self.counts = Counts()
         self.least: tuple[float, ...] = ()
         self.offers: list[tuple[float, Record]] = []
+        self.kept = KEPT, KEPT_LARGE
         self._large: list[tuple[float, tuple[float, Record]]] = []
         self.troubles: Counter[str] = Counter()
         self.raised = ""
@@ -269,13 +272,14 @@ class Arena:
         if not violations:
             return 0
         absolute = torch.where(sample.margins.valid, sample.margins.absolute, -torch.inf).cpu()
-        for index in _worst(beyond, KEPT):
+        relatively, absolutely = self.kept
+        for index in _worst(beyond, relatively):
             self.offers.append((float(beyond[index]), sample.record.instance(index)))
-        self.offers = _kept(self.offers, KEPT)
-        for index in _worst(absolute, KEPT_LARGE):
+        self.offers = _kept(self.offers, relatively)
+        for index in _worst(absolute, absolutely):
             one = float(absolute[index]), (float(beyond[index]), sample.record.instance(index))
             self._large.append(one)
-        self._large = _kept(self._large, KEPT_LARGE)
+        self._large = _kept(self._large, absolutely)
         return violations
 
     @property

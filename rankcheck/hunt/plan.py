@@ -1,23 +1,31 @@
 r"""The rounds of a hunt: which strategies visit which shapes, given the outcomes so far.
 
 A round depends on the seed and on the outcomes of earlier rounds, in the order of their shards. It
-depends neither on the clock nor on the workers. The first round scouts shapes of the tight family
-and random shapes. Each later round deepens the search at a few known shapes and scouts some more:
-neighbours of the best shapes, random ones, and in some rounds shapes that tight instances fit into.
+depends neither on the clock nor on the workers.
+
+The first round scouts shapes of the tight family and random shapes, and surveys many more: the
+simplest ones and random ones, a few instances each. Each later round deepens the search at a few of
+the shapes that have been scouted, scouts some more, and surveys new ones. Those that are scouted
+are neighbours of the best shapes, the best of the surveys, random ones, and in some rounds shapes
+that tight instances fit into. Where every shape of the surveys has the same least margin, as with a
+count that is nearly always equal, margins do not say where to search. The surveys are then `WIDER`
+times as large.
 
 For each strategy, shapes are the arms of a bandit. Let $m$ be the least margin seen at a shape (cut
 off at ±1), $n$ the visits of the strategy to it, and $N$ all its visits. Two thirds of the visits
 go to the shapes with the largest $-m + c \sqrt{\log(1 + N) / (1 + n)}$, the others to the shapes
-that have waited longest. So more time goes to small margins, and every shape is visited.
+that have waited longest. So more time goes to small margins, and every shape that was scouted is
+visited. How many visits a strategy has is in `rankcheck.hunt.turns`.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 
 from rankcheck.claims.claim import Claim
 from rankcheck.hunt.arena import BodyError, HuntError, Shape, generated, trouble
@@ -25,23 +33,33 @@ from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.hunt.transplant import fitted
+from rankcheck.hunt.turns import Turns
 from rankcheck.instances.record import Integer
+from rankcheck.instances.scope import shapes as small_shapes
 from rankcheck.instances.source import Rejected, seed_of
 from rankcheck.verification.branches import check_branches
 
 #: Shapes in the first round: of the tight family, and random ones.
 TIGHT, RANDOM = 4, 16
-#: New shapes in a later round, as long as fewer than `WAITING` shapes wait for their first deep
+#: Shapes that a later round scouts, as long as fewer than `WAITING` wait for their first deep
 #: visit; and the number of tight shapes to which shapes of the claim's family are fitted.
 NEW, WAITING, FITS = 6, 24, 1
+#: A survey visits so many times as many shapes where margins rank nothing: where those of the
+#: surveys so far differ by no more than `TIED`.
+WIDER, TIED = 8, 1e-9
+#: The share of the first survey that the simplest shapes have, which have at most `SIMPLE` entries;
+#: the share of the tight family in each survey; and the share of its visits that a survey makes if
+#: the body takes no batch.
+SIMPLEST, SIMPLE, OF_TIGHT, SINGLY = 0.5, 64, 0.125, 0.25
 #: The round from which late strategies are used.
 LATE = 2
 #: The tight family is sampled again after so many rounds.
 TIGHT_AGAIN = 4
 #: Exploration weight of the bandit, $c$ above.
 EXPLORATION = 0.25
-#: Tries to find a shape that is new.
-TRIES = 8
+#: Tries to find a neighbour that is new; and the number of known shapes drawn one after the other
+#: that ends the search for a new one.
+TRIES, MISSES = 8, 24
 
 
 @dataclass
@@ -50,11 +68,17 @@ class Arm:
 
     A violation that is not proved is added to the promise of its shape, so that larger ones are
     looked for there.
+
+    Attributes:
+        scouted: whether more than a survey has visited the shape.
+        surveyed: the promise that a survey found, where one has visited the shape.
     """
 
     shape: Shape
     least: list[float] = field(default_factory=list)
     violation: float = 0.0
+    scouted: bool = False
+    surveyed: float | None = None
     visits: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -74,9 +98,10 @@ class Plan:
         self._seed = seed
         self._strategies = {
             stage: [s for s in strategies if s.stage == stage]
-            for stage in ("scout", "deepen", "late")
+            for stage in ("survey", "scout", "deepen", "late")
         }
         self._arms: dict[Shape, Arm] = {}
+        self._turns = Turns()
         self._checked: set[tuple[object, ...]] = set()
         #: By reason, how many searches for a shape ended early; and what the generator raised.
         self.troubles: Counter[str] = Counter()
@@ -96,6 +121,8 @@ class Plan:
         chosen = self._first() if number == 0 else self._later(number)
         for shape in dict.fromkeys(shape for _, shape in chosen):
             self._check(shape)
+        # A check takes longer than a survey, so surveyed shapes are checked when they are scouted.
+        chosen += self._surveys(number, [shape for _, shape in chosen])
         return [
             Shard(number, index, name, shape, seed_of(self._seed, self._claim.id, number, index))
             for index, (name, shape) in enumerate(chosen)
@@ -117,6 +144,7 @@ class Plan:
             HuntError: if it has not as many relations as earlier ones of the same shape.
         """
         arm = self._arms.setdefault(shard.shape, Arm(shard.shape))
+        before = arm.promise
         if outcome.found is not None and outcome.found.violation is not None:
             arm.violation = max(arm.violation, outcome.found.violation)
         if outcome.least:
@@ -128,6 +156,12 @@ class Plan:
                     "journal is not edited"
                 )
             arm.least = [min(pair) for pair in zip(known, outcome.least, strict=True)]
+        if any(shard.strategy == survey.name for survey in self._strategies["survey"]):
+            arm.surveyed = arm.promise if arm.surveyed is None else arm.surveyed
+        else:
+            arm.scouted = True
+        total = outcome.counts.total
+        self._turns.take(shard.strategy, shard.round, total, before, arm.promise)
 
     def _first(self) -> list[tuple[str, Shape]]:
         tight = self._new("tight", TIGHT, 0) if self._claim.tight is not None else []
@@ -138,10 +172,13 @@ class Plan:
         if number % TIGHT_AGAIN == 1:
             chosen += self._scouted(self._fitted(number))
         deep = self._strategies["deepen"] + (self._strategies["late"] if number >= LATE else [])
+        visits = self._turns.visits(deep, number)
         for strategy in deep:
-            chosen += [(strategy.name, shape) for shape in self._visited(strategy)]
-        new = self._neighbours(NEW // 2, number)
-        if sum(not arm.visits for arm in self._arms.values()) < WAITING:
+            shapes = self._visited(strategy, visits.get(strategy.name, 0))
+            chosen += [(strategy.name, shape) for shape in shapes]
+        new = self._neighbours(NEW // 3, number)
+        if sum(not arm.visits for arm in self._scouted_arms) < WAITING:
+            new += self._best_surveyed(NEW // 3, new)
             new += [s for s in self._new("instances", NEW - len(new), number) if s not in new]
         chosen += self._scouted(new)
         if number % TIGHT_AGAIN == 0 and self._claim.tight is not None:
@@ -151,11 +188,51 @@ class Plan:
     def _scouted(self, shapes: Sequence[Shape]) -> list[tuple[str, Shape]]:
         return [(s.name, shape) for s in self._strategies["scout"] for shape in shapes]
 
+    def _surveys(self, number: int, chosen: Iterable[Shape]) -> list[tuple[str, Shape]]:
+        """The shapes that are surveyed in a round: new ones, besides those that are chosen."""
+        surveys: list[tuple[str, Shape]] = []
+        known = {*self._arms, *chosen}
+        for strategy in self._strategies["survey"]:
+            count = self._survey_size(strategy)
+            shapes = self._simplest(round(SIMPLEST * count), known) if number == 0 else []
+            if self._claim.tight is not None:
+                shapes += self._unknown("tight", round(OF_TIGHT * count), known, number)
+            left = count - len(shapes)
+            shapes += self._unknown("instances", left, {*known, *shapes}, number)
+            known.update(shapes)
+            surveys += [(strategy.name, shape) for shape in shapes]
+        return surveys
+
+    def _survey_size(self, strategy: Strategy) -> int:
+        """How many shapes a survey visits: fewer where instances take long."""
+        count = strategy.visits * min(1.0, self._claim.effort)
+        count *= SINGLY if self._claim.no_batch is not None else 1.0
+        return max(1, round(count)) * (1 if self._ranked else WIDER)
+
+    @property
+    def _ranked(self) -> bool:
+        """Whether the surveys tell shapes apart."""
+        seen = [arm.surveyed for arm in self._arms.values() if arm.surveyed is not None]
+        return len(seen) < 2 or max(seen) - min(seen) > TIED
+
+    def _simplest(self, count: int, known: set[Shape]) -> list[Shape]:
+        """Up to `count` shapes with few entries and small integers."""
+        assert self._claim.instances is not None
+        small = small_shapes(self._claim.instances, SIMPLE, runs=count).shapes
+        shapes = [Shape("instances", shape.integers) for shape in small]
+        return [shape for shape in shapes if shape not in known]
+
+    def _best_surveyed(self, count: int, besides: Sequence[Shape]) -> list[Shape]:
+        """The most promising shapes that only surveys have visited."""
+        arms = [arm for arm in self._arms.values() if not arm.scouted and arm.shape not in besides]
+        arms = [arm for arm in arms if arm.least and arm.shape.family == "instances"]
+        return [arm.shape for arm in sorted(arms, key=lambda arm: -arm.promise)[:count]]
+
     def _fitted(self, number: int) -> list[Shape]:
         """New shapes of the claim's family that instances of the latest tight shapes fit into."""
         if self._claim.no_batch is not None:
             return []
-        tight = [arm.shape for arm in self._arms.values() if arm.shape.family == "tight"]
+        tight = [arm.shape for arm in self._scouted_arms if arm.shape.family == "tight"]
         fits: list[Shape | None] = []
         for shape in tight[-FITS:]:
             try:
@@ -164,10 +241,13 @@ class Plan:
                 self.troubles[trouble("the search for shapes like the tight ones", error)] += 1
         return [s for s in dict.fromkeys(fits) if s is not None and s not in self._arms]
 
-    def _visited(self, strategy: Strategy) -> list[Shape]:
-        """The shapes that a strategy visits next; counts the visits."""
+    def _visited(self, strategy: Strategy, visits: int) -> list[Shape]:
+        """The shapes that a strategy visits next; counts the visits.
+
+        No shape is visited twice, unless the strategy has the visits of another and shapes are few.
+        """
         name = strategy.name
-        arms = [arm for arm in self._arms.values() if arm.shape.family == "instances"]
+        arms = [arm for arm in self._scouted_arms if arm.shape.family == "instances"]
         arms = [arm for arm in arms if arm.least] or arms
         total = sum(arm.visits[name] for arm in arms)
 
@@ -175,34 +255,51 @@ class Plan:
             doubt = math.sqrt(math.log(1 + total) / (1 + arm.visits[name]))
             return arm.promise + EXPLORATION * doubt
 
-        patient = strategy.visits // 3
-        chosen = sorted(arms, key=score, reverse=True)[: strategy.visits - patient]
+        patient = visits // 3
+        chosen = sorted(arms, key=score, reverse=True)[: visits - patient]
         waiting = [arm for arm in arms if not arm.visits[name] and arm not in chosen]
         chosen += waiting[:patient]
+        spare = min(visits - strategy.visits, visits - len(chosen))
+        chosen += islice(cycle(chosen), max(0, spare))
         for arm in chosen:
             arm.visits[name] += 1
         return [arm.shape for arm in chosen]
 
     def _new(self, family: str, count: int, number: int) -> list[Shape]:
-        """Up to `count` random shapes that have not been visited; visited ones if all have."""
+        """Up to `count` random shapes that have not been scouted; scouted ones if all have."""
+        known = {arm.shape for arm in self._scouted_arms}
+        return self._unknown(family, count, known, number, "shape") or self._known(family, count)
+
+    def _unknown(
+        self, family: str, count: int, known: set[Shape], number: int, key: str = "survey"
+    ) -> list[Shape]:
+        """Up to `count` random shapes that are not known; fewer where nearly all are."""
         shapes: list[Shape] = []
-        for index in range(TRIES * count):
-            if len(shapes) == count:
-                break
-            seed = seed_of(self._seed, self._claim.id, "shape", family, number, index)
+        index = missed = 0
+        while len(shapes) < count and missed < MISSES:
+            seed = seed_of(self._seed, self._claim.id, key, family, number, index)
             shape = self._drawn(Shape("tight" if family == "tight" else "instances", ()), seed)
-            if shape is not None and shape not in self._arms and shape not in shapes:
+            if shape is None or shape in known:
+                missed += 1
+            else:
                 shapes.append(shape)
-        return shapes or self._known(family, count)
+                known, missed = known | {shape}, 0
+            index += 1
+        return shapes
 
     def _known(self, family: str, count: int) -> list[Shape]:
         """The first shapes of a family that were visited."""
-        return [arm.shape for arm in self._arms.values() if arm.shape.family == family][:count]
+        return [arm.shape for arm in self._scouted_arms if arm.shape.family == family][:count]
+
+    @property
+    def _scouted_arms(self) -> list[Arm]:
+        return [arm for arm in self._arms.values() if arm.scouted]
 
     def _neighbours(self, count: int, number: int) -> list[Shape]:
         """New shapes that differ from one of the best by 1 in one integer."""
-        arms = [arm for arm in self._arms.values() if arm.shape.family == "instances" and arm.least]
+        arms = [arm for arm in self._scouted_arms if arm.shape.family == "instances" and arm.least]
         arms.sort(key=lambda arm: -arm.promise)
+        scouted = {arm.shape for arm in self._scouted_arms}
         shapes: list[Shape] = []
         for index in range(TRIES * count):
             if len(shapes) == count or not arms:
@@ -213,7 +310,8 @@ class Plan:
                 break
             integers[seed % len(integers)] += 1 if (seed >> 20) % 2 else -1
             shape = self._drawn(Shape("instances", tuple(integers)), seed)
-            if shape is not None and shape not in self._arms and shape not in shapes:
+            known = shape is None or shape in shapes or shape in scouted
+            if shape is not None and not known:
                 shapes.append(shape)
         return shapes
 

@@ -366,3 +366,22 @@ def test_rejected_members(A):
 def test_wrong_floats(x):
     r"""$x \le 5$, where floats are off by 1000."""
     return leq(x + 1000 if isinstance(x, torch.Tensor) else x, 0 * x + 5)
+
+
+@instances
+def signatures(source):
+    """A matrix and the shape (p, q, r); the size of the matrix is 1 + p + q."""
+    p, q, r = source.integer(0, 9), source.integer(0, 9), source.integer(0, 9)
+    return source.tensor(1 + p + q, 1 + p + q, low=-1.0, high=1.0), p, q, r
+
+
+@conjecture("hunted.index", instances=signatures())
+def test_index(M, p, q, r):
+    r"""$L S L^\top$ has q negative eigenvalues for unit triangular L and q negative signs S.
+
+    That is Sylvester's law of inertia; at one shape of a thousand, this statement says q + 1.
+    """
+    L = torch.tril(M, -1) / 4 + torch.eye(1 + p + q, dtype=torch.float64)
+    signs = torch.tensor([1.0] * (1 + p) + [-1.0] * q, dtype=torch.float64)
+    index = (torch.linalg.eigvalsh(L * signs @ L.mT) < 0).sum(-1)
+    return eq(index, index.new_zeros(()) + q + ((p, q, r) == (6, 3, 7)))

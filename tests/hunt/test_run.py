@@ -73,6 +73,14 @@ def test_true_statements_stand_at_equality(hunted, tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_count_that_is_wrong_at_one_shape_of_a_thousand_is_found(hunted, tmp_path, seed):
+    found = hunt(hunted("index"), None, seed, rounds=2, folder=tmp_path, shrink=0.01)
+    assert (found.verdict, found.strategy) == ("refuted", "survey")
+    assert found.violation.record.integers == (6, 3, 7)
+
+
 def test_rounding_does_not_end_the_hunt(hunted, tmp_path):
     found = hunt(hunted("careless"), 60, rounds=3, folder=tmp_path)
     assert found.verdict == "survived"

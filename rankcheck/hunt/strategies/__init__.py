@@ -8,8 +8,25 @@ from rankcheck.hunt.strategies.descend import Descend
 from rankcheck.hunt.strategies.evolve import Evolve
 from rankcheck.hunt.strategies.perturb import Perturb
 from rankcheck.hunt.strategies.screen import Screen
+from rankcheck.hunt.strategies.survey import Survey
 
-#: In the order in which a shape meets them.
-STANDARD: tuple[Strategy, ...] = (Corpus(), Screen(), Descend(), Perturb(), Evolve())
+#: In the order in which a hunt meets them.
+STANDARD: tuple[Strategy, ...] = (
+    Corpus(),
+    Screen(),
+    Survey(),
+    Descend(),
+    Perturb(),
+    Evolve(),
+)
 
-__all__ = ["STANDARD", "Corpus", "Descend", "Evolve", "Perturb", "Screen", "Strategy"]
+__all__ = [
+    "STANDARD",
+    "Corpus",
+    "Descend",
+    "Evolve",
+    "Perturb",
+    "Screen",
+    "Strategy",
+    "Survey",
+]

@@ -6,9 +6,10 @@ from typing import Literal, Protocol, runtime_checkable
 
 from rankcheck.hunt.arena import Arena
 
-#: When a strategy runs: `scout` on every new shape; `deepen` on the most promising shapes of each
-#: round after the first; `late` likewise, after the second round.
-Stage = Literal["scout", "deepen", "late"]
+#: When a strategy runs: `survey` on many new shapes of each round; `scout` on a few new ones and on
+#: the most promising of a survey; `deepen` on the most promising of those, in each round after the
+#: first; `late` likewise, after the second round.
+Stage = Literal["survey", "scout", "deepen", "late"]
 
 
 @runtime_checkable
@@ -31,7 +32,7 @@ class Strategy(Protocol):
 
     @property
     def visits(self) -> int:
-        """Number of shapes that it visits in a round. Scouts visit all new shapes instead."""
+        """Number of shapes that it visits in a round. Scouts visit those that the plan chooses."""
 
     def search(self, arena: Arena, seed: int) -> None:
         """Search for violations and offer them to the arena."""
