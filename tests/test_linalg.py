@@ -394,6 +394,9 @@ def test_roots_of_semidefinite_and_logarithms_of_singular_matrices():
     indefinite = torch.diag(torch.tensor([-4.0, 9.0]).double())
     roots = linalg.symmetric_sqrt(indefinite).diagonal().tolist()
     assert roots == pytest.approx([0, 3], rel=1e-14, abs=1e-14)
+    threshold = linalg.RANK_FACTOR * 8 * torch.finfo(torch.float64).eps  # of an 8 x 8 matrix
+    small = torch.diag(torch.tensor([1.0] * 6 + [threshold / 2, threshold * 2]).double())
+    assert (linalg.symmetric_sqrt(small).diagonal() == 0).tolist() == [False] * 6 + [True, False]
     mixed = torch.stack([torch.diag(torch.tensor([1.0, -1.0])), torch.eye(2)]).double()
     logs = linalg.symmetric_log(mixed)
     assert logs[0].isnan().all()

@@ -11,6 +11,7 @@ from rankcheck.instances.balanced import (
     balanced_network,
     balanced_networks_at_points,
     balanced_networks_with_inputs,
+    balanced_shallow_networks,
     rescaled_network,
     unit_columns,
 )
@@ -27,6 +28,7 @@ from rankcheck.instances.cones import (
     planar_domain,
     triangular,
 )
+from rankcheck.instances.convex_networks import input_convex_networks
 from rankcheck.instances.factorisations import (
     factorisation,
     factorised_functions,
@@ -152,6 +154,7 @@ __all__ = [
     "balanced_network",
     "balanced_networks_at_points",
     "balanced_networks_with_inputs",
+    "balanced_shallow_networks",
     "bent_loops",
     "between",
     "box",
@@ -168,6 +171,7 @@ __all__ = [
     "functions_of_any_rank",
     "graded_matrices",
     "hermitian_matrices",
+    "input_convex_networks",
     "instances",
     "integer_bijection",
     "integer_box",

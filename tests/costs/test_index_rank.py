@@ -197,13 +197,13 @@ def test_bounds_of_ranks_are_where_equal_singular_values_use_up_the_budget(r, L,
         size = torch.tensor(J, dtype=torch.float64)
         bound = effective_rank_bound(r, size, level, L, sharp=sharp)
         assert bound.item() == pytest.approx(n, rel=1e-10)
-    for n, found in (
-        (r + 1, effective_rank_threshold(r, level, L, sharp=sharp)),
-        (r + math.sqrt(r), None if sharp else effective_rank_threshold_as_printed(r, level, L)),
-    ):
-        if found is not None:
-            J = brentq(lambda J, n=n: left(n, J), 1e-6, 1e12, xtol=1e-13, rtol=1e-13)
-            assert found.item() == pytest.approx(J, rel=1e-10)
+    thresholds = [(r + 1, effective_rank_threshold(r, level, L, sharp=sharp))]
+    if not sharp:
+        printed = effective_rank_threshold_as_printed(r, level, L)
+        thresholds.append((r + math.sqrt(r), printed))
+    for n, found in thresholds:
+        J = brentq(lambda J, n=n: left(n, J), 1e-6, 1e12, xtol=1e-13, rtol=1e-13)
+        assert found.item() == pytest.approx(J, rel=1e-10)
 
 
 @pytest.mark.parametrize("L", [2, 5, 14])

@@ -95,9 +95,10 @@ def test_one_point():
     assert nearest_neighbours(np.zeros((5, 2))) == serpentine(np.zeros((5, 2))) == 0
 
 
-def test_outside_the_cube():
+@pytest.mark.parametrize("outside", [1.5, -0.5])
+def test_outside_the_cube(outside):
     with pytest.raises(ValueError, match=r"received points of shape \(2, 2\)"):
-        serpentine(np.array([[0.0, 0.5], [1.5, 0.5]]))
+        serpentine(np.array([[0.0, 0.5], [outside, 0.5]]))
 
 
 @pytest.mark.oracle("rankcheck.data.fitted_exponent", "scipy.stats.linregress")

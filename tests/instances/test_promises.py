@@ -61,6 +61,8 @@ VALUES = {
     "least": [2],
     "units": [(3, 3)],
     "inputs": [(2, 3)],
+    "outputs": [(2, 2)],
+    "leaky": [False],
     "depths": [(3, 3)],
     "full_rank": [True],
     "regions": ["neighbouring", "different"],
@@ -78,6 +80,7 @@ BROKEN = {
     "differentiable": True,
     "equal": True,
     "full_rank": True,
+    "leaky": False,
     "least": 99,
     "rank": 99,
     "regions": "different",
@@ -163,6 +166,7 @@ def sources(family):
 REJECTING = {
     "networks_with_inputs",
     "balanced_networks_with_inputs",
+    "input_convex_networks",
     "steep_networks",
     "pairs_of_points",
 }

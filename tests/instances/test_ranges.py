@@ -22,7 +22,7 @@ def module(name):
 
 matrices, networks, loops, units = map(module, ("matrices", "networks", "loops", "units"))
 classes, complexes = map(module, ("matrix_classes", "complex_matrices"))
-cones, balanced = map(module, ("cones", "balanced"))
+cones, balanced, convex_networks = map(module, ("cones", "balanced", "convex_networks"))
 factorisations, whole = map(module, ("factorisations", "integer_networks"))
 points, spheres = map(module, ("points", "spheres"))
 
@@ -244,6 +244,16 @@ RANGES = {
         balanced.balanced_networks_with_inputs(),
         up_to(8, 2, SLOPE) | {(1 / 4, 2), (1 / 2, 2)},
         to(0, 1, 2, 3) | to(1, 2, 3, 4, low=1),
+    ),
+    "balanced shallow networks": (
+        balanced.balanced_shallow_networks(),
+        up_to(8, 3, 2, 1, SLOPE),
+        to(1) | to(2, 3, 4, 5, low=1),
+    ),
+    "input-convex networks": (
+        convex_networks.input_convex_networks(),
+        up_to(8, 4) | {(0, 2), (0, SLOPE)},
+        to(1) | {(1, 4), (2, 4)},
     ),
     "factorised functions": (
         factorisations.factorised_functions(),

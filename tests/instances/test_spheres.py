@@ -15,8 +15,25 @@ def test_unit_vectors_have_length_one_exactly_on_balls():
     torch.testing.assert_close((x * x).sum(-1), torch.ones(64, 3, dtype=torch.float64))
     exact = unit_vectors(ReplaySource(source.record.instance(7), BallArray.exact), 3, 5)
     assert bool(((exact * exact).sum(-1) == 1).all())
-    with pytest.raises(ValueError, match="last axis of at least 2"):
-        unit_vectors(source, 4, 1)
+    with pytest.raises(ValueError, match="last axis of at least 1"):
+        unit_vectors(source, 4, 0)
+
+
+def test_on_the_sphere_of_dimension_zero_there_are_two_points():
+    source = BatchSource(0, 64)
+    x = unit_vectors(source, 3, 1)
+    assert x.shape == (64, 3, 1)
+    assert sorted(set(x.flatten().tolist())) == [-1, 1]
+    exact = unit_vectors(ReplaySource(source.record.instance(7), BallArray.exact), 3, 1)
+    assert (exact.midpoints() == x[7]).all()
+    sums = set()
+    for seed in range(20):
+        pair = unit_pair(BatchSource(seed, 8), 1, 5)
+        assert all((a.abs() == 1).all() for a in pair)
+        sums |= set((pair[0] + pair[1]).flatten().tolist())
+    assert sums == {-2, 0, 2}
+    with pytest.raises(ValueError, match="the sum of two points is -2, 0 or 2"):
+        pair_on_grid(source, 1, 5, middles=True)
 
 
 @pytest.mark.parametrize("middles", [False, True])

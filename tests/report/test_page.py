@@ -14,6 +14,8 @@ from rankcheck.catalogue.selection import select
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.report import claim_page, ledger_page
 from rankcheck.report.charts import Picture
+from rankcheck.report.page import ClaimPart
+from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
     ExperimentFacts,
     RelationFacts,
@@ -231,3 +233,11 @@ def test_what_a_notebook_shows(ledger, rows, declare, scalars):
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
     assert style.startswith(".rankcheck {")
     assert ":root" not in style.partition("@media print")[0]
+
+
+def test_the_instances_of_a_claim_are_those_of_all_stages():
+    row = bound()
+    without = replace(row, scope=None)
+    enumerated = replace(row, scope=Scope(counts=Counts(81)))
+    assert ClaimPart.of(without, None).instances == row.counts.evaluated > 0
+    assert ClaimPart.of(enumerated, None).instances == row.counts.evaluated + 81

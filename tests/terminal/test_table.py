@@ -3,7 +3,7 @@
 import pytest
 
 from rankcheck.terminal import table
-from rankcheck.verification.ledger import RelationFacts
+from rankcheck.verification.ledger import RelationFacts, Scope
 
 
 def test_counts_take_five_characters():
@@ -57,3 +57,8 @@ def test_a_row_in_a_line(row):
         "holds      t.a  (bound, scope 99999≤8, 99999 drawn, 1.23M swept, best 0.8765, "
         "mutants 12/12, 123.4 s)"
     )
+
+
+def test_what_was_enumerated_is_a_fact_of_its_own(row):
+    assert "enumerated: all 9" in table.facts(row(scope=Scope(text="all 9")))
+    assert not any("enumerated" in line for line in table.facts(row(scope=None)))

@@ -9,6 +9,15 @@ from rankcheck.costs.phi.solver import Spectrum
 from ...draws import normal, random_units
 
 
+def test_on_the_sphere_inactive_rows_are_zero():
+    u = torch.tensor([[0.5, 3.0, -0.25]], dtype=torch.float64)
+    active = torch.tensor([[True, False, True]])
+    shifted = on_sphere(u, active)[0]
+    assert shifted[1] == 0
+    assert shifted[0] - shifted[2] == pytest.approx(0.75)
+    assert (2 * shifted[active[0]]).exp().sum().item() == pytest.approx(1)
+
+
 @pytest.mark.parametrize(("K", "D"), [(3, 5), (4, 4), (6, 3)])
 def test_the_newton_direction_solves_the_newton_system(K, D):
     W, a = random_units(43, 1, K, D)
