@@ -24,7 +24,7 @@ matrices, networks, loops, units = map(module, ("matrices", "networks", "loops",
 classes, complexes = map(module, ("matrix_classes", "complex_matrices"))
 cones, balanced, convex_networks = map(module, ("cones", "balanced", "convex_networks"))
 factorisations, whole = map(module, ("factorisations", "integer_networks"))
-points, spheres = map(module, ("points", "spheres"))
+pairs, points, spheres = map(module, ("pairs", "points", "spheres"))
 
 
 def to(*most, low=0):
@@ -254,6 +254,11 @@ RANGES = {
         convex_networks.input_convex_networks(),
         up_to(8, 4) | {(0, 2), (0, SLOPE)},
         to(1) | {(1, 4), (2, 4)},
+    ),
+    "pairs of points": (
+        pairs.pairs_of_points(),
+        up_to(8, 4, 2, SLOPE) | {(1 / 2, 2), (1 / 8, 7 / 8)},
+        NETWORK - {(0, 4), (1, 5)} | {(2, 4)},
     ),
     "factorised functions": (
         factorisations.factorised_functions(),
