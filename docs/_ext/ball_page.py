@@ -14,11 +14,14 @@ from rankcheck.balls.missing import INSTEAD
 
 CATEGORIES = {
     "elementwise": "Elementwise functions and comparisons",
+    "compositions": "Activations, losses, and other formulas",
     "reductions": "Reductions and orders",
     "linalg": "Products, norms, determinants and inverses",
+    "convolutions": "Convolutions",
+    "fourier": "Fourier transforms",
     "decompositions": "Decompositions and functions of matrices",
-    "shapes": "Shapes, joining and cutting",
-    "indexing": "Indexing",
+    "shapes": "Shapes, joining, cutting and places",
+    "indexing": "Places that get other numbers",
     "creation": "Constructors, conversions and complex numbers",
 }
 """Titles of the modules that register functions, in the order of the page."""
@@ -52,8 +55,12 @@ NOTES = {
     "linalg_inv": "LinAlgError if singular, Undecided if it may be. Rational and complex: exact.",
     "linalg_solve": "LinAlgError if singular, Undecided if it may be. Rational and complex: exact.",
     "linalg_pinv": "Exact for rational matrices; Undecided unless balls have provably full rank.",
-    "linalg_matrix_rank": "Exact without a tolerance; Undecided unless balls have full rank. With "
-    "`atol` or `rtol`, the number of singular values that are provably above it.",
+    "softplus": "log(1 + exp(βx)) / β, and x itself where βx is above the threshold, as in torch.",
+    "gelu": "With `approximate`, too.",
+    "quantile": "With every `interpolation`.",
+    **dict.fromkeys(("cross", "log_softmax"), "The axis has to be named."),
+    **dict.fromkeys(("mse_loss", "huber_loss"), "Without `weight`."),
+    "cov": "Without weights.",
     "linalg_cholesky": "LinAlgError unless positive definite, Undecided if that is open.",
     "linalg_cond": "Unknown for a singular matrix.",
     "linalg_matrix_power": "By repeated products, so exact for rational matrices.",
@@ -63,7 +70,6 @@ NOTES = {
     "matrix_exp": "Always.",
     "masked_select": "The mask is a bool tensor, so it has been decided.",
     "to": "float64 and complex128. NoBallForm for integers and bools.",
-    "pad": "Only constant, nonnegative padding.",
     "einsum": "The equation is a string.",
 }
 """What is special, by one of the names; other notes are the first paragraph of a docstring."""
@@ -75,11 +81,15 @@ This page is made by `python docs/renew.py`; do not edit it.
 On ball arrays every number is an exact rational or a ball that contains the true value, real or
 complex. The functions below have a ball form; a method of the same name works wherever torch has
 one, and so do the operators `+ - * / // % ** @ abs < <= > >= == !=` and the attributes `shape`,
-`ndim`, `dtype`, `device`, `T`, `H`, `mT`, `mH`, `real`, `imag`. Any other function raises
+`ndim`, `dtype`, `device`, `T`, `H`, `mT`, `mH`, `real`, `imag`. `x[i] = y` works where the body has
+made x and nothing else sees its numbers change: on `A.clone()`, `A.new_zeros(…)` or the result of a
+function, while no view of it is in use. Any other function raises
 `NoBallForm`, which says what to use instead; so does a form of a call that balls do not have, such
 as `x.sum(dtype=torch.int64)`. What torch refuses, balls refuse. `Undecided` means that balls of
 this precision do not decide a comparison, or that a result is not unique: eigenvectors at repeated
-eigenvalues, singular vectors at repeated or zero singular values, QR of dependent columns.
+eigenvalues, singular vectors at repeated or zero singular values, QR of dependent columns. There
+are no gradients and no `torch.func`: a body takes leading batch axes where one would write `vmap`,
+and has a derivative as a formula, that of a network as `Network.jacobian`.
 
 A float of a body that meets balls is the decimal that was written, if it has at most 12 digits; one
 that was computed is a ball. [Constants](writing-claims.md#constants) has the rule.
@@ -96,6 +106,13 @@ holds with all of them. A claim must not depend on them: `rankcheck.linalg.spect
 `symmetric_abs`, `spectral_projection`, `spectral_radius`, `permanent`. `rankcheck.costs.phi`,
 `rankcheck.networks.balance_neurons` and `balance_layers` work on balls too.
 """
+
+
+SPELLED = {
+    "log_sigmoid": "torch.nn.functional.logsigmoid",
+    "unfold": "torch.Tensor.unfold",
+}
+"""Where the rule does not give the name."""
 
 
 def page() -> str:
@@ -128,6 +145,8 @@ def _cell(text: str) -> str:
 
 def spelled(name: str) -> str:
     """How one writes the function that torch calls by that name."""
+    if name in SPELLED:
+        return SPELLED[name]
     for prefix, module in (
         ("linalg", torch.linalg),
         ("special", torch.special),

@@ -3,8 +3,9 @@
 What lives here: the array type (`array`, `lazy`, `conversion`), what floats of a body stand for
 (`constants`), which calls torch knows (`forms`), functions of one number (`numbers`, `complexes`)
 and of one matrix (`matrices`, `spectra`, `eigenvalues`), and the implementations of torch's
-functions, grouped as torch's documentation groups them (`creation`, `decompositions`,
-`elementwise`, `indexing`, `linalg`, `reductions`, `shapes`). docs/balls.md lists them.
+functions, grouped as torch's documentation groups them (`compositions`, `convolutions`, `creation`,
+`decompositions`, `elementwise`, `fourier`, `indexing`, `linalg`, `reductions`, `shapes`; those that
+only move numbers leave that to torch, `labels`). docs/balls.md lists them.
 May import: `text`, and nothing else of this package.
 
 >>> import torch
@@ -13,7 +14,13 @@ May import: `text`, and nothing else of this package.
 BallArray([5, 0])
 """
 
-from rankcheck.balls import creation, indexing  # noqa: F401 - importing registers them
+from rankcheck.balls import (  # noqa: F401 - importing registers them
+    compositions,
+    convolutions,
+    creation,
+    fourier,
+    indexing,
+)
 from rankcheck.balls.array import BallArray, balls, is_ball
 from rankcheck.balls.choices import OTHERS as OTHER_CONVENTIONS
 from rankcheck.balls.choices import conventions
@@ -21,6 +28,7 @@ from rankcheck.balls.constants import Computed, computed_constants
 from rankcheck.balls.decompositions import spectral_function, spectral_projection, spectral_radius
 from rankcheck.balls.elementwise import difference_bounds, pi, provably_leq, provably_less
 from rankcheck.balls.linalg import log_pseudo_determinant, rank, singular_values
+from rankcheck.balls.missing import without_transforms
 from rankcheck.balls.numbers import NoBallForm, Undecided, exact, precision
 
 __all__ = [
@@ -45,4 +53,5 @@ __all__ = [
     "spectral_function",
     "spectral_projection",
     "spectral_radius",
+    "without_transforms",
 ]

@@ -21,7 +21,7 @@ from flint import arb
 
 from rankcheck.balls import complexes, numbers
 from rankcheck.balls.conversion import as_it_is, object_array
-from rankcheck.balls.forms import checked
+from rankcheck.balls.forms import Memory, checked
 from rankcheck.balls.missing import GENERAL, INSTEAD
 from rankcheck.balls.numbers import NoBallForm, Number, Undecided
 from rankcheck.text import array_text, short_text
@@ -73,14 +73,20 @@ def elementwise(function: Callable[..., Any], arguments: int = 1) -> Callable[..
     return np.frompyfunc(function, arguments, 1)
 
 
+def _implemented(name: str) -> Any:
+    """The operator that calls the implementation of that name."""
+    return lambda x, other: FUNCTIONS[name](x, other)
+
+
 class BallArray(_Base):
-    """An immutable array of exact rationals (`fmpq`), real balls (`arb`), and `Complex` of these.
+    """An array of exact rationals (`fmpq`), real balls (`arb`), and `Complex` of these.
 
     Use `BallArray.exact` for instance data, and `balls` for constants that a claim body writes.
-    `elements` is the numpy object array of the numbers.
+    `elements` is the numpy object array of the numbers, which is never written to; `memory` says
+    with which other arrays torch would share them.
     """
 
-    __slots__ = ("elements",)
+    __slots__ = ("__weakref__", "elements", "memory")
     __array_ufunc__ = None  # numpy's operators defer to ours
     __array_priority__ = 1000
 
@@ -91,6 +97,7 @@ class BallArray(_Base):
     is_sparse: bool = False
 
     elements: np.ndarray
+    memory: Memory | None
 
     def __init__(self, elements: np.ndarray) -> None:
         if not isinstance(elements, np.ndarray) or elements.dtype != object:
@@ -99,6 +106,7 @@ class BallArray(_Base):
                 "fmpq and arb (BallArray.exact(data) and balls(data) convert other data)"
             )
         self.elements = elements
+        self.memory = None
 
     @classmethod
     def exact(cls, data: Any) -> BallArray:
@@ -165,7 +173,7 @@ class BallArray(_Base):
     def __iter__(self) -> Iterator[BallArray]:
         if not self.elements.ndim:
             raise TypeError("iteration over a 0-d array")
-        return (wrap(row) for row in self.elements)
+        return (self[place] for place in range(len(self.elements)))
 
     # Operators. Comparisons give bool tensors, or raise Undecided.
 
@@ -221,44 +229,29 @@ class BallArray(_Base):
     def __abs__(self) -> BallArray:
         return FUNCTIONS["abs"](self)
 
-    def __lt__(self, other: Any) -> torch.Tensor:
-        return FUNCTIONS["lt"](self, other)
-
-    def __le__(self, other: Any) -> torch.Tensor:
-        return FUNCTIONS["le"](self, other)
-
-    def __gt__(self, other: Any) -> torch.Tensor:
-        return FUNCTIONS["gt"](self, other)
-
-    def __ge__(self, other: Any) -> torch.Tensor:
-        return FUNCTIONS["ge"](self, other)
-
-    def __eq__(self, other: Any) -> torch.Tensor:  # type: ignore[override]
-        return FUNCTIONS["eq"](self, other)
-
-    def __ne__(self, other: Any) -> torch.Tensor:  # type: ignore[override]
-        return FUNCTIONS["ne"](self, other)
-
+    __lt__, __le__, __gt__, __ge__ = map(_implemented, ("lt", "le", "gt", "ge"))
+    __eq__, __ne__ = map(_implemented, ("eq", "ne"))
     __hash__ = object.__hash__
 
     def __getitem__(self, index: Any) -> BallArray:
-        return checked(
-            "indexing", torch.Tensor.__getitem__, FUNCTIONS["__getitem__"], (self, index), {}
-        )
+        get = FUNCTIONS["__getitem__"]
+        return checked("indexing", torch.Tensor.__getitem__, get, (self, index), {})
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        assign = FUNCTIONS["__assign__"]
+        checked("assignment", torch.Tensor.__setitem__, assign, (self, index, value), {})
 
     # Without these, `x += 1` would silently bind x to a new array.
 
     def _in_place(self, *_: Any) -> Any:
-        raise NoBallForm(
-            "an in-place operation", "ball arrays are immutable; use torch.where with a mask"
-        )
+        raise NoBallForm("an in-place operation", "write x = x + y, or x[i] = x[i] + y")
 
-    __setitem__ = __iadd__ = __isub__ = __imul__ = __itruediv__ = _in_place
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = _in_place
     __ifloordiv__ = __imod__ = __imatmul__ = _in_place
     __ipow__ = _in_place  # type: ignore[assignment]  # torch's stub has overloads, this takes all
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BallArray:
-        return self
+        return BallArray(self.elements)
 
     # Conversions to floats are refused; the methods below are for reports.
 

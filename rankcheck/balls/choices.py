@@ -54,6 +54,11 @@ def conventions(pattern: int = 0) -> Iterator[Conventions]:
         _current.reset(token)
 
 
+def evaluation() -> Conventions | None:
+    """The choices of the innermost ``with`` block, one for each evaluation of a body."""
+    return _current.get()
+
+
 def sign(column: int) -> int:
     """1, or −1 if the vector in that column takes the other sign."""
     choices = _current.get()

@@ -15,6 +15,7 @@ from rankcheck.balls import complexes, numbers
 from rankcheck.balls.array import BallArray, balls, full, implements, wrap
 from rankcheck.balls.conversion import element
 from rankcheck.balls.elementwise import cos, sin
+from rankcheck.balls.forms import as_view
 from rankcheck.balls.numbers import NoBallForm
 from rankcheck.balls.shapes import sizes, stack
 
@@ -154,5 +155,5 @@ def view_as_complex(input: Any) -> BallArray:
 
 
 # The stubs of torch declare variables here, and mypy takes an assigned property for its value.
-BallArray.real = property(real)  # type: ignore[assignment]
-BallArray.imag = property(imag)  # type: ignore[assignment]
+BallArray.real = property(lambda x: as_view(real(x), x))  # type: ignore[assignment]
+BallArray.imag = property(lambda x: as_view(imag(x), x))  # type: ignore[assignment]

@@ -222,7 +222,8 @@ def _qr(A: np.ndarray) -> np.ndarray:
     first = A[:, :k]
     undefined = Undecided(
         "the QR decomposition is not unique where the first columns are linearly dependent, and "
-        "those of this matrix are, or may be"
+        "those of this matrix are, or may be; draw matrices of full rank, such as "
+        "positive_definite_matrices()"
     )
     try:
         L, minor = matrices.cholesky_to(first.T @ first)

@@ -182,6 +182,11 @@ atan = _unary(lambda x: arb(x).atan(), "atan", "arctan")
 sinh = _unary(lambda x: arb(x).sinh(), "sinh", of_complex=_of_acb("sinh"))
 cosh = _unary(lambda x: arb(x).cosh(), "cosh", of_complex=_of_acb("cosh"))
 tanh = _unary(lambda x: arb(x).tanh(), "tanh", of_complex=_of_acb("tanh"))
+asinh = _unary(lambda x: arb(x).asinh(), "asinh", "arcsinh")
+acosh = _unary(lambda x: arb(x).acosh(), "acosh", "arccosh")
+atanh = _unary(lambda x: arb(x).atanh(), "atanh", "arctanh")
+sinc = _unary(lambda x: arb(x).sinc_pi(), "sinc", "special_sinc")
+erfc = _unary(lambda x: arb(x).erfc(), "erfc", "special_erfc")
 erf = _unary(lambda x: arb(x).erf(), "erf", "special_erf")
 sigmoid = _unary(lambda x: 1 / (1 + (-arb(x)).exp()), "sigmoid", "special_expit")
 digamma = _unary(lambda x: arb(x).digamma(), "digamma", "special_digamma", "special_psi")
@@ -215,43 +220,9 @@ _relu = elementwise(lambda x: numbers.maximum(x, ZERO))
 
 @implements("relu")
 def relu(input: Any, inplace: bool = False) -> BallArray:
-    _refuse_in_place(inplace)
-    return wrap(_relu(balls(input).elements))
-
-
-def _refuse_in_place(inplace: bool) -> None:
     if inplace:
-        raise NoBallForm("an activation in place", "ball arrays are immutable")
-
-
-@implements("leaky_relu")
-def leaky_relu(input: Any, negative_slope: Any = 0.01, inplace: bool = False) -> BallArray:
-    """max(x, 0) + slope · min(x, 0), enclosed without deciding a sign."""
-    _refuse_in_place(inplace)
-    x = balls(input)
-    return relu(x) + minimum(x, 0) * negative_slope
-
-
-@implements("softplus")
-def softplus(input: Any, beta: Any = 1, threshold: Any = 20) -> BallArray:
-    """log(1 + exp(βx)) / β, and x itself where βx is above the threshold, as in torch."""
-    scaled = balls(input) * beta
-    return where(scaled > threshold, input, divide(log1p(exp(scaled)), beta))
-
-
-@implements("gelu")
-def gelu(input: Any, approximate: str = "none") -> BallArray:
-    """xΦ(x)."""
-    if approximate != "none":
-        raise NoBallForm("torch.nn.functional.gelu(approximate='tanh')", "leave it out")
-    x = balls(input)
-    return x * (erf(divide(x, sqrt(2))) + 1) / 2
-
-
-@implements("silu")
-def silu(input: Any, inplace: bool = False) -> BallArray:
-    _refuse_in_place(inplace)
-    return balls(input) * sigmoid(input)
+        raise NoBallForm("an activation in place", "leave inplace out")
+    return wrap(_relu(balls(input).elements))
 
 
 # Functions of two.
@@ -290,6 +261,18 @@ def clamp_max(input: Any, max: Any) -> BallArray:
 @implements("hypot")
 def hypot(input: Any, other: Any) -> BallArray:
     return root_of_squares(square(input) + square(other))
+
+
+_atan2 = elementwise(lambda y, x: acb(arb(x), arb(y)).arg(), 2)
+
+
+@implements("atan2", "arctan2")
+def atan2(input: Any, other: Any) -> BallArray:
+    """The angle of `other` + i · `input`."""
+    y, x = balls(input), balls(other)
+    for part in (y, x):
+        part.require_real("torch.atan2")
+    return wrap(_atan2(y.elements, x.elements))
 
 
 @implements("heaviside")

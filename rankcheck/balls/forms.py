@@ -2,22 +2,46 @@
 
 torch answers this itself: the call is made once more, with identity matrices in place of the ball
 arrays. So what torch refuses is refused on balls as well, and a result of another shape or another
-kind than torch's, however numpy came to it, is never believed.
+kind than torch's, however numpy came to it, is never believed. torch's answer also tells which
+arrays share memory, so that an assignment to a place of one is known to change no other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from fractions import Fraction
 from typing import Any
+from weakref import ref
 
 import torch
 from flint import arb, fmpq
 
+from rankcheck.balls.choices import Conventions, evaluation
 from rankcheck.balls.numbers import NoBallForm, Undecided
 
 #: What a ball form raises about its numbers, and not about the form of the call.
 ABOUT_NUMBERS = (NoBallForm, Undecided, torch.linalg.LinAlgError, MemoryError)
+
+
+class Memory:
+    """The arrays that share memory in torch.
+
+    Attributes:
+        evaluation: the one in which the first of them was made.
+        arrays: weak references to them.
+    """
+
+    __slots__ = ("arrays", "evaluation")
+
+    def __init__(self, array: Any) -> None:
+        self.evaluation: Conventions | None = evaluation()
+        self.arrays = [ref(array)]
+
+    def of_one(self) -> bool:
+        """Whether this evaluation has made it, and only one array is left that has it."""
+        self.arrays = [array for array in self.arrays if array() is not None]
+        return self.evaluation is evaluation() and len(self.arrays) == 1
 
 
 def checked(
@@ -29,6 +53,8 @@ def checked(
 ) -> Any:
     """The result of a ball form, if torch has such a call, and a result of that shape and kind.
 
+    A new array has a `Memory` of its own, a view that of its base.
+
     Args:
         name: the function, for error messages.
         func: torch's function or method.
@@ -38,8 +64,10 @@ def checked(
         NoBallForm: if the ball form does not take these arguments, or gives something else.
         Exception: what torch raises for a call that it refuses; Undecided and the like.
     """
+    stand_ins: list[tuple[Any, torch.Tensor]] = []
+    floats = _stand_in((tuple(args), list(kwargs.values())), stand_ins)
     try:
-        expected = func(*_stand_in(tuple(args)), **{key: _stand_in(x) for key, x in kwargs.items()})
+        expected = func(*floats[0], **dict(zip(kwargs, floats[1], strict=True)))
     except NotImplementedError:
         implementation(*args, **kwargs)  # has its own words for what complex numbers do not have
         raise
@@ -52,19 +80,50 @@ def checked(
     difference = _difference(expected, result)
     if difference:
         raise NoBallForm(f"this form of {name}", f"in torch its result {difference}")
-    return result
+    return _with_memory(expected, result, stand_ins)
 
 
-def _stand_in(value: Any) -> Any:
-    """A float tensor of the same shape for a ball array; of matrices that have an inverse."""
+def _stand_in(value: Any, made: list[tuple[Any, torch.Tensor]]) -> Any:
+    """A float tensor of the same shape for a ball array; of matrices that have an inverse.
+
+    Args:
+        made: to which each ball array is added, with its tensor.
+    """
     if hasattr(value, "elements"):
         shape = tuple(value.shape)
         last = torch.eye(*shape[-2:]) if len(shape) > 1 else torch.ones(shape)
-        return last.to(value.dtype).expand(shape).clone()
+        made.append((value, last.to(value.dtype).expand(shape).clone()))
+        return made[-1][1]
     if isinstance(value, (list, tuple)):
-        parts = map(_stand_in, value)
-        return list(parts) if isinstance(value, list) else tuple(parts)
+        parts = [_stand_in(part, made) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)
     return float(value) if isinstance(value, Fraction | fmpq | arb) else value
+
+
+def _with_memory(expected: Any, result: Any, stand_ins: list[tuple[Any, torch.Tensor]]) -> Any:
+    """The result, as an array that shares memory with those with which torch's shares it."""
+    if isinstance(expected, (tuple, list)) and isinstance(result, (tuple, list)):
+        for pair in zip(expected, result, strict=True):
+            _with_memory(*pair, stand_ins)
+        return result
+    if not isinstance(expected, torch.Tensor) or not hasattr(result, "memory"):
+        return result
+    place = expected.untyped_storage().data_ptr()
+    bases = [array for array, floats in stand_ins if floats.untyped_storage().data_ptr() == place]
+    if not bases:
+        if any(result is array for array, _ in stand_ins):
+            result = deepcopy(result)  # a copy, and no second name
+        result.memory = Memory(result)
+        return result
+    return as_view(result, bases[0])
+
+
+def as_view(array: Any, base: Any) -> Any:
+    """An array, once it is noted that it shares memory with another one."""
+    if array is not base and base.memory is not None:
+        array.memory = base.memory
+        array.memory.arrays.append(ref(array))
+    return array
 
 
 def _difference(expected: Any, result: Any) -> str:

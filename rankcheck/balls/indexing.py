@@ -1,94 +1,99 @@
-"""Indexing of ball arrays with torch's rules, by ints, slices, masks and index tensors."""
+"""Indexing of ball arrays with torch's rules, and assignment to places of an array.
+
+Ball arrays have values and no memory that several could share. So an assignment is refused where
+torch would change another array, too: one of which this is a view, or a view of this one.
+"""
 
 # ruff: noqa: A002 - arguments are named as in torch, because callers may pass them by name.
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
-from rankcheck.balls.array import BallArray, balls, implements, wrap
+from rankcheck.balls.array import BallArray, balls, implements
+from rankcheck.balls.labels import Labels, move, move_with
 from rankcheck.balls.numbers import NoBallForm
-from rankcheck.balls.shapes import axis
 
 
 @implements("__getitem__")
 def getitem(input: Any, index: Any) -> BallArray:
-    """`input[index]` with torch's rules: ints select first, then tensors index the other axes.
+    """`input[index]`."""
+    return move(torch.Tensor.__getitem__, input, index)
 
-    numpy would treat an int as one of the index arrays, and move axes.
+
+@implements("__assign__")
+def assign(x: BallArray, index: Any, value: Any) -> None:
+    """`x[index] = value`, for an array that the body has made and that shares its memory with none.
+
+    Raises:
+        NoBallForm: for another array.
     """
-    x = balls(input).elements
-    items = [_index(item) for item in (index if isinstance(index, tuple) else (index,))]
-    if any(type(item) is int for item in items) and any(_is_array(item) for item in items):
-        first, items = _ints_first(items, x.ndim)
-        x = x[first]
-    return wrap(x[tuple(items)])
+    if x.memory is None or not x.memory.of_one():
+        raise NoBallForm(
+            "assignment to an array that others may share",
+            "assign to one that torch has just made, such as x.clone() or x.new_zeros(...), while "
+            "no view of it is in use, or write torch.where(mask, value, x)",
+        )
+    x.elements = assigned(x, index, value).elements
 
 
-def _index(item: Any) -> Any:
-    if isinstance(item, BallArray):
-        raise NoBallForm("indexing by a ball array")
-    if isinstance(item, (torch.Tensor, list)):
-        item = np.asarray(item)
-    if isinstance(item, np.ndarray) and item.dtype == np.uint8:  # a mask, in torch
-        item = item != 0
-    if isinstance(item, np.ndarray) and item.size == 0 and item.dtype != bool:
-        item = item.astype(np.int64)
-    if isinstance(item, (np.ndarray, np.integer)) and item.ndim == 0 and item.dtype != bool:
-        return int(item)
-    return item
+@implements("index_put")
+def index_put(
+    input: Any, indices: Sequence[Any], values: Any, accumulate: bool = False
+) -> BallArray:
+    """Refused where a place occurs twice, as torch does not say which value it gets."""
+    if accumulate:
+        raise NoBallForm("torch.index_put(accumulate=True)", "use a product with a 0-1 matrix")
+    return assigned(balls(input), tuple(indices), values)
 
 
-def _is_array(item: Any) -> bool:
-    return isinstance(item, np.ndarray)
+@implements("scatter")
+def scatter(
+    input: Any, dim: int, index: torch.Tensor, src: Any = None, *, value: Any = None
+) -> Any:
+    """Without `reduce`, and as `index_put`."""
+    places = torch.gather(_places(balls(input)), dim, index)
+    return _put(torch.scatter, input, dim, index, src if value is None else value, places)
 
 
-def _ints_first(items: list[Any], ndim: int) -> tuple[tuple[Any, ...], list[Any]]:
-    """Split an index in two: the ints with full slices elsewhere, then everything else."""
-
-    def consumed(item: Any) -> int:
-        if item is None or item is Ellipsis or isinstance(item, bool):
-            return 0
-        return item.ndim if _is_array(item) and item.dtype == bool else 1
-
-    spare = ndim - sum(consumed(item) for item in items)
-    first: list[Any] = []
-    rest: list[Any] = []
-    for item in items:
-        if type(item) is int:
-            first.append(item)
-        else:
-            rest.append(item)
-            first += [slice(None)] * (spare if item is Ellipsis else consumed(item))
-    return tuple(first), rest
+@implements("index_fill")
+def index_fill(input: Any, dim: int, index: torch.Tensor, value: Any) -> BallArray:
+    return move_with(torch.index_fill, input, dim, index, value)
 
 
-@implements("index_select")
-def index_select(input: Any, dim: int, index: torch.Tensor) -> BallArray:
-    return wrap(np.take(balls(input).elements, np.atleast_1d(np.asarray(index)), dim))
+@implements("index_copy")
+def index_copy(input: Any, dim: int, index: torch.Tensor, source: Any) -> BallArray:
+    """As `index_put`."""
+    return _put(torch.index_copy, input, dim, index, source, index)
 
 
-@implements("gather")
-def gather(input: Any, dim: int, index: torch.Tensor) -> BallArray:
-    x = balls(input)
-    places = list(np.indices(tuple(index.shape), sparse=True))
-    places[axis(dim, x.ndim)] = np.asarray(index)
-    return wrap(x.elements[tuple(places)])
+def _put(
+    function: Any, input: Any, dim: int, index: torch.Tensor, value: Any, places: torch.Tensor
+) -> BallArray:
+    _require_once(places, balls(value))
+    return move_with(function, input, dim, index, value)
 
 
-@implements("take_along_dim")
-def take_along_dim(input: Any, indices: torch.Tensor, dim: int | None = None) -> BallArray:
-    x = balls(input).elements
-    return wrap(
-        np.take_along_axis(x, np.asarray(indices), dim)
-        if dim is not None
-        else x.ravel()[np.asarray(indices)]
-    )
+def _places(x: BallArray) -> torch.Tensor:
+    return torch.arange(x.numel()).reshape(x.shape)
 
 
-@implements("masked_select")
-def masked_select(input: Any, mask: torch.Tensor) -> BallArray:
-    x, keep = np.broadcast_arrays(balls(input).elements, np.asarray(mask))
-    return wrap(x[keep])
+def _require_once(places: torch.Tensor, values: BallArray) -> None:
+    if values.numel() > 1 and places.numel() > places.unique().numel():
+        raise NoBallForm("an assignment of several numbers to one place", "torch takes any of them")
+
+
+def assigned(x: BallArray, index: Any, value: Any) -> BallArray:
+    """The array that x is after ``x[index] = value``.
+
+    Raises:
+        NoBallForm: if a place occurs twice and there are several values.
+    """
+    values = balls(value)
+    _require_once(_places(x)[index], values)
+    labels = Labels()
+    result = labels.of(x)
+    result[index] = labels.of(values)
+    return labels.numbers(result)

@@ -24,6 +24,7 @@ class LazyBalls(BallArray):
         self._shape = torch.Size(shape)
         self._compute = compute
         self._elements: np.ndarray | None = None
+        self.memory = None
 
     @property
     def elements(self) -> np.ndarray:  # type: ignore[override]  # a slot of the base class

@@ -337,18 +337,22 @@ def matrix_rank(
     atol: Any = None,
     rtol: Any = None,
 ) -> torch.Tensor:
-    """The rank, or the number of singular values above max(atol, rtol · the largest one)."""
-    if hermitian:
-        raise NoBallForm("torch.linalg.matrix_rank(hermitian=True)", "leave it out")
-    given = [tolerance for tolerance in (tol, atol, rtol) if tolerance is not None]
-    if any(not isinstance(tolerance, int | float) for tolerance in given):
-        raise NoBallForm("torch.linalg.matrix_rank with an array of tolerances", "pass a number")
-    if not any(tolerance > 0 for tolerance in given) and not (tol or 0) < 0:
-        return rank(A)
-    s = svdvals(A)
-    bound = s[..., :1] * (rtol or 0)
-    bound = maximum(bound, atol or 0) if tol is None else balls(tol)
-    return (s > bound).sum(-1)
+    """The exact rank, or the number of singular values above max(atol, rtol · the largest one).
+
+    As in torch, `tol` is absolute, `hermitian` reads the lower triangle, and a tolerance of 0 that
+    stands alone is none. Undecided where a singular value may be on either side.
+    """
+    A = balls(A)
+    s = absolute(eigvalsh(A)) if hermitian else svdvals(A)
+    if tol is not None:
+        atol, rtol = tol, 0
+    absolute_, relative = (balls(0 if one is None else one) for one in (atol, rtol))
+    if rtol is None and not bool((absolute_ > 0).all()):
+        if bool((absolute_ > 0).any()):
+            raise NoBallForm("torch.linalg.matrix_rank with some tolerances of 0", "pass rtol=0.0")
+        return rank(A.tril() + adjoint(A.tril(-1)) if hermitian else A)
+    bound = maximum(absolute_, relative * amax(s, -1)) if s.shape[-1] else absolute_
+    return (s > bound[..., None]).sum(-1)
 
 
 def _no_tolerance(name: str, tolerances: dict[str, Any]) -> None:

@@ -5,6 +5,8 @@ By the ``__name__`` of the function or method, as in `rankcheck.balls.array.FUNC
 
 from __future__ import annotations
 
+from traceback import walk_tb
+
 GENERAL = "docs/balls.md lists the functions that have one"
 
 INSTEAD: dict[str, str] = {
@@ -15,8 +17,6 @@ INSTEAD: dict[str, str] = {
     "linalg_householder_product": "write the product of the reflections I - 2 v v^T / |v|^2",
     "linalg_tensorsolve": "reshape, and use torch.linalg.solve",
     "linalg_tensorinv": "reshape, and use torch.linalg.inv",
-    "linalg_cross": "write the three components",
-    "cross": "write the three components",
     "svd": "use torch.linalg.svd(A, full_matrices=False), whose third factor is transposed",
     "qr": "use torch.linalg.qr",
     "cholesky": "use torch.linalg.cholesky",
@@ -27,22 +27,13 @@ INSTEAD: dict[str, str] = {
     "lobpcg": "it is random; use torch.linalg.eigvalsh",
     "chain_matmul": "use torch.linalg.multi_dot",
     "nanmedian": "use sort and select the middle",
-    "kthvalue": "use sort(...).values",
     "mode": "use sort(...).values",
     "unique": "its result depends on which entries are equal; compare them with eq",
     "nonzero": "its shape depends on values; use a mask and torch.where",
-    "cov": "write it with mean and matmul",
-    "corrcoef": "write it with mean and matmul",
-    "addr": "use torch.outer and a sum",
-    "scatter": "use torch.where with a mask",
     "index_add": "use a matrix product with a 0-1 matrix",
-    "index_put": "use torch.where with a mask",
+    "__setitem__": "make the array that is assigned to with x.new_zeros(...) of a ball array x",
+    "l1_loss": "write (x - y).abs().mean()",
     "nan_to_num": "use torch.where; balls have no nan",
-    "elu": "use torch.where and torch.expm1",
-    "log_softmax": "use x - torch.logsumexp(x, dim, keepdim=True)",
-    "atan2": "use torch.atan and torch.where",
-    "sinc": "use torch.sin(x) / x and torch.where",
-    "lerp": "use a + t * (b - a)",
     "isclose": "compare with <=; on balls equality is exact or undecided",
     "allclose": "compare with <=; on balls equality is exact or undecided",
     "rand_like": "a body never draws; draw in the generator",
@@ -50,15 +41,26 @@ INSTEAD: dict[str, str] = {
     "empty_like": "use zeros_like",
     "new_empty": "use new_zeros",
     "backward": "balls have no gradients; write the derivative, or use Network.jacobian",
-    "logaddexp": "use torch.logsumexp of the stacked arrays",
+    "requires_grad_": "balls have no gradients; write the derivative, or use Network.jacobian",
     "trapezoid": "write the weighted sum",
-    "fft_fft": "use a matrix product with torch.polar of the angles",
-    "erfc": "use 1 - torch.erf(x)",
-    "frac": "use x - torch.trunc(x)",
-    "fmod": "use x - torch.trunc(x / y) * y",
     "renorm": "write the division by the norm",
-    "normalize": "write the division by the norm",
-    "dist": "use torch.linalg.vector_norm(x - y)",
     "pdist": "use torch.cdist",
-    "cosine_similarity": "write it with torch.linalg.vecdot and vector_norm",
 }
+
+TRANSFORMS = ("torch._functorch.apis", "torch._functorch.eager_transforms", "torch.autograd")
+"""The modules of torch that differentiate functions, or map them over axes."""
+
+
+def without_transforms(error: BaseException) -> str | None:
+    """What to use in place of torch.func, if an error came about in it; else None.
+
+    torch refuses what is no tensor there, without asking what it is.
+    """
+    modules = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
+    if not any(module.startswith(TRANSFORMS) for module in modules):
+        return None
+    return (
+        "the transforms of torch.func and torch.autograd; in place of vmap let the body take leading "
+        "batch axes, in place of grad, jacrev and hessian write the derivative as a formula, that of "
+        "a network as Network.jacobian"
+    )

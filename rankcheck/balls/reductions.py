@@ -293,20 +293,37 @@ def topk(
     return ValuesAndIndices(both.values[take], lambda: both.indices[take])
 
 
+@implements("kthvalue")
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+    """The place of a value is any of several, so the indices have no ball form."""
+    x = balls(input)
+
+    def place() -> torch.Tensor:
+        raise NoBallForm("the indices of medians and k-th values", "a place is not unique")
+
+    along = axis(dim, x.ndim)
+    values = sort(x, dim).values.elements
+    if x.ndim:
+        values = values.take([k - 1] if keepdim else k - 1, along)
+    return ValuesAndIndices(wrap(values), place)
+
+
 @implements("median")
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower one of two. Its place is any of several, so the indices have no ball form."""
     x = balls(input)
     if dim is None:
         return median(x.reshape(-1), 0).values
+    return kthvalue(x, (x.shape[dim] + 1) // 2 if x.ndim else 1, dim, keepdim)
 
-    def place() -> torch.Tensor:
-        raise NoBallForm("the indices of torch.median", "the place of a median is not unique")
 
-    ordered = np.moveaxis(sort(x, dim).values.elements, dim if x.ndim else (), -1 if x.ndim else ())
-    middle = ordered[..., (ordered.shape[-1] - 1) // 2] if x.ndim else ordered
-    values = np.expand_dims(wrap(middle).elements, dim) if keepdim and x.ndim else middle
-    return ValuesAndIndices(wrap(values), place)
+INTERPOLATIONS: dict[str, Callable[[Any], Any]] = {
+    "linear": lambda part: part,
+    "lower": lambda part: ZERO,
+    "higher": lambda part: -numbers.floor(-part),
+    "midpoint": lambda part: -numbers.floor(-part) / 2,
+}
+"""The share of the upper one of two neighbours, by how far from the lower one the quantile is."""
 
 
 @implements("quantile")
@@ -318,10 +335,6 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> BallArray:
-    if interpolation != "linear":
-        raise NoBallForm(
-            f"torch.quantile(interpolation={interpolation!r})", "only 'linear' has one"
-        )
     x, levels = balls(input), balls(q)
     along = axis(-1 if dim is None else dim, x.ndim)
     rows = (
@@ -332,9 +345,12 @@ def quantile(
     parts = []
     for level in levels.elements.ravel().tolist():
         place = level * last
+        if interpolation == "nearest":
+            place = numbers.round_half_even(place)
         below = int(numbers.floor(place).p)
         low, high = ordered[..., below], ordered[..., min(below + 1, last)]
-        part = wrap(low + (high - low) * (place - below)).elements
+        share = INTERPOLATIONS.get(interpolation, INTERPOLATIONS["linear"])(place - below)
+        part = wrap(low + (high - low) * share).elements
         if keepdim:
             part = part.reshape((1,) * x.ndim) if dim is None else np.expand_dims(part, along)
         parts.append(part)

@@ -188,7 +188,7 @@ def _decided(
             except Rejected as rejected:
                 return Judgement("outside", bits, str(rejected))
             except NoBallForm as missing:
-                why = f"no ball form: {missing}"
+                why = f"no ball form: {balls.without_transforms(missing) or missing}"
                 return Judgement("undecided", bits, why, unprovable=True, instance=instance)
             except Undecided as reason:
                 why = f"undecided at {bits} bits: {reason}"
@@ -199,6 +199,9 @@ def _decided(
             except Exception as error:
                 # The body ran in floats. An error on balls alone does not prove a violation, and
                 # the violation in floats stays reported, as undecided.
+                if instead := balls.without_transforms(error):
+                    why = f"no ball form: {instead}"
+                    return Judgement("undecided", bits, why, unprovable=True, instance=instance)
                 why = f"it fails on balls, with {type(error).__name__}: {error}"
                 short = short_of_memory(error)
                 return Judgement("undecided", bits, why, short=short, instance=instance)

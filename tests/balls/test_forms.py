@@ -37,6 +37,9 @@ VARIANTS = {
     "like": "k|u|b|y|y.float()",
     "cut": "1|2|7|0|-1|[1, 2]|[2, 2]|(1, 1, 1)",
     "order": "2|1|0|3|0.5|-1|inf|-inf|'fro'|'nuc'|None|-2|True",
+    "interpolation": "'lower'|'higher'|'nearest'|'midpoint'|'linear'|'x'",
+    "norm": "None|'backward'|'ortho'|'forward'|'x'",
+    "reduction": "'mean'|'sum'|'none'|'x'",
     "square": "y|y.mT|y[..., 0]|k|y.float()",
 }
 """What stands for a name in braces. Beside `x`, the array, there are `y`, another of its shape, and
@@ -45,14 +48,17 @@ VARIANTS = {
 UNARY = """neg negative positive reciprocal square abs absolute sign sgn angle floor ceil trunc fix
     sqrt rsqrt log log2 log10 log1p special.log1p exp exp2 special.exp2 expm1 special.expm1 sin cos
     tan asin arcsin acos arccos atan arctan sinh cosh tanh erf special.erf sigmoid special.expit
-    digamma special.digamma special.psi lgamma special.gammaln isfinite isnan isinf numel nelement
+    asinh arcsinh acosh arccosh atanh arctanh sinc special.sinc erfc special.erfc frac deg2rad
+    rad2deg fliplr flipud atleast_3d corrcoef functional.logsigmoid functional.softsign
+    functional.tanhshrink diagflat digamma special.digamma special.psi lgamma special.gammaln
+    isfinite isnan isinf numel nelement
     is_floating_point is_complex conj conj_physical real double detach clone contiguous cpu
     resolve_conj resolve_neg adjoint t atleast_1d atleast_2d ravel cdouble trace det logdet slogdet
     inverse linalg.det linalg.slogdet linalg.inv matrix_exp linalg.matrix_exp linalg.inv_ex
     linalg.eigvals view_as_complex view_as_real imag dim size len isreal"""
 BINARY = """sub subtract rsub mul multiply true_divide floor_divide remainder pow float_power
     maximum fmax minimum fmin hypot heaviside lt less le less_equal gt greater ge greater_equal eq
-    ne not_equal equal add div divide"""
+    ne not_equal equal add div divide fmod logaddexp logaddexp2 atan2 arctan2"""
 FORMS: dict[str, str] = {
     UNARY: "|1|-1|out=None|dtype=torch.int64",
     BINARY: "{other}|other={other}|{other}, out=None||{other}, {other}",
@@ -61,9 +67,15 @@ FORMS: dict[str, str] = {
     "add sub subtract rsub": "{other}, alpha={number}",
     "div divide": "{other}, rounding_mode='floor'|{other}, rounding_mode='trunc'|"
     "{other}, rounding_mode=None|{other}, rounding_mode='up'|{other}, 'floor'",
-    "addcmul": "y, y|y, y, value={number}|k, y|{number}, y, y|{other}, {other}",
+    "addcmul addcdiv": "y, y|y, y, value={number}|k, y|{number}, y, y|{other}, {other}",
     "round": "|decimals={int}|{int}",
     "relu functional.relu": "|False|True|inplace=False|inplace=True",
+    "lerp": "y, 0.25|y, y|y, weight={number}|k, 2|y, k|end=y, weight=y",
+    "functional.relu6 functional.selu functional.mish functional.hardsigmoid "
+    "functional.hardswish": "|{bool}|inplace={bool}",
+    "functional.elu functional.celu": "|{number}|alpha=0.3|0.5, True|k",
+    "functional.hardtanh": "|-2, 1|min_val=-0.5|0, 1, True|max_val={number}",
+    "functional.softshrink": "|{number}|lambd=0.75",
     "functional.leaky_relu": "|0.25|negative_slope=-1|0.25, True|negative_slope=2, inplace=True|k",
     "clamp clip": "0|0, 1|min=0|max=1|min=1, max=0|None, 1||None|y|y, 2|max=y|min=k|k, y|b",
     "clamp_min": "0|min=1|y|k|b|None",
@@ -88,7 +100,10 @@ FORMS: dict[str, str] = {
     "movedim moveaxis": "{dim}, {dim}|(0, 1), (1, 0)|source=0, destination=-1|(0,), (1, 0)|0, (1,)",
     "[cat concat concatenate]": "|{dim}|dim={dim}|axis={dim}",
     "[stack]": "|{dim}|dim={dim}",
-    "[hstack vstack row_stack block_diag broadcast_tensors atleast_1d atleast_2d]": "",
+    "[hstack vstack row_stack dstack column_stack block_diag broadcast_tensors atleast_1d "
+    "atleast_2d "
+    "atleast_3d]": "",
+    "[meshgrid]": "|indexing='ij'|indexing='xy'",
     "split": "{cut}|{cut}, {dim}|{cut}, dim={dim}",
     "split_with_sizes": "{cut}|{cut}, {dim}",
     "chunk": "{int}|{int}, {dim}|chunks={int}, dim={dim}",
@@ -98,6 +113,10 @@ FORMS: dict[str, str] = {
     "flip": "{dims}|dims={dims}|0, 1|",
     "roll": "{int}|{int}, {dim}|(1, 2), (0, 1)|shifts=1, dims=0|(1, 2)|1, (0, 1)|(1, 1), (0, 0)|"
     "1, None|1, ()",
+    "rot90": "|{int}|{int}, (0, 1)|k=1, dims=[-1, 0]|2, (1, 0)",
+    "tensor_split": "{int}|{int}, {dim}|[1, 2]|(1, 2), -1|torch.tensor([1])",
+    "hsplit vsplit dsplit": "{int}|[1, 2]|(1,)",
+    "unfold": "{dim}, {int}, {int}|0, 2, 1|dimension=-1, size=2, step=1",
     "repeat": "{sizes}|2, 1|repeats={sizes}",
     "tile": "{sizes}|2, 1|dims={sizes}",
     "repeat_interleave": "{int}|{int}, {dim}|2, dim={dim}|repeats=2|torch.tensor([1, 2]), 0|"
@@ -129,6 +148,19 @@ FORMS: dict[str, str] = {
     "0, k, sparse_grad=True|"
     "0, torch.cat([k, k])",
     "take_along_dim": "{index}|{index}, {dim}|indices=k, dim=0|k[:1], 0|k[..., :1], -1|k[0], 0",
+    "take": "{index}",
+    "index_copy": "0, k[..., 0], y|{dim}, torch.tensor([0]), y[:1]|0, torch.tensor([1, 0]), y|0, "
+    "k, y",
+    "index_fill": "{dim}, k[..., 0], {number}|0, k.flatten(), y.sum()|-1, k.flatten(), value=0.25",
+    "scatter": "{dim}, k, y|{dim}, k, {number}|0, k[:1], y|dim=-1, index=k[..., :1], src=y|"
+    "0, k[:1], value=0.5|-1, k[..., :1], x|0, k, y, reduce='add'|0, k[:1], k",
+    "index_put": "(k[0],), y[:1]|(b,), y[b]|(b,), y.sum()|[k[..., 0]], x[0]|(k,), y, True|(b,), "
+    "k[b]|"
+    "indices=(b,), values=x[b]|(b, b), y",
+    "masked_scatter": "b, y|b, x|u, y|mask=b, source=y|b, y[:1]|b, k|b[:1], y",
+    "select_scatter": "y[0], 0, 0|y[..., 0], -1, 1|y, 0, 0|src=y[0], dim=0, index={int}|k[0], 0, 0",
+    "slice_scatter": "y|y[:1], 0, 0, 1|y[..., ::2], -1, 0, None, 2|k|src=y[:1], dim=0, start=1",
+    "diagonal_scatter": "y.diagonal()|y|y.diagonal(1), 1|y.diagonal(dim1=-1, dim2=0), 0, -1, 0",
     "masked_select": "{index}|mask=b|b[..., :1]|b[None]",
     "[]": "{index}|{index}, {index}|..., {index}|None, {index}|True|False|{index}, None|"
     "slice(1, None)|slice(None, None, 2)|slice(None, None, -1)|slice(-1, 9)|{int}, ..., {int}|"
@@ -151,6 +183,11 @@ FORMS: dict[str, str] = {
     "logsumexp special.logsumexp": "{dims}|dim={dims}||{dims}, {bool}|{dims}, keepdim={bool}|"
     "axis=0",
     "softmax special.softmax": "{dims}|dim={dims}||{dim}, {dtype}|{dim}, dtype={dtype}",
+    "functional.log_softmax functional.softmin": "{dims}|dim={dims}|{dim}, dtype={dtype}|",
+    "log_softmax special.log_softmax": "{dims}|dim={dims}||{dim}, {dtype}|{dim}, dtype={dtype}",
+    "functional.layer_norm": "x.shape|x.shape[-1:]|x.shape[1:], y[0]|x.shape[-1:], None, y[..., "
+    "0, :]|"
+    "normalized_shape=x.shape[-1:], eps=0.5|(9,)",
     "functional.softmax": "|{dim}|dim={dims}|{dim}, dtype={dtype}|{dim}, 3, {dtype}|_stacklevel=3",
     "amax amin": "|{dims}|dim={dims}|{dims}, {bool}|{dims}, keepdim={bool}|axis=0|keepdim=True",
     "max min": "|{dims}|dim={dim}|{dim}, {bool}|{dim}, keepdim={bool}|{other}|other={other}|"
@@ -167,12 +204,56 @@ FORMS: dict[str, str] = {
     "functional.gelu": "|approximate='none'|approximate='tanh'|'none'",
     "functional.silu": "|{bool}|inplace=False",
     "linalg.vander": "|N={int}|3",
+    "vander": "|{int}|N={int}|3, True|increasing={bool}|{int}, {bool}",
+    "kthvalue": "{int}|{int}, {dim}|k={int}, dim={dim}|1, -1, {bool}|1, keepdim={bool}|2, 0, "
+    "{bool}",
     "median nanmedian": "|{dims}|dim={dim}|{dim}, {bool}|{dim}, keepdim={bool}|keepdim=True",
     "quantile": "0.5|0.25|0|1|1.5|torch.tensor(0.5)|"
     "torch.tensor([0.0, 0.3, 1.0], dtype=torch.float64)|"
     "0.75, {dims}|q=0.75, dim={dim}, keepdim={bool}|0.3, -1, {bool}|"
-    "torch.tensor([0.25, 0.75]).double(), 0, {bool}|0.4, interpolation='lower'|"
-    "0.4, interpolation='nearest'|0.5, -1, interpolation='midpoint'|[0.5]",
+    "torch.tensor([0.25, 0.75]).double(), 0, {bool}|[0.5]|0.4, interpolation={interpolation}|"
+    "0.75, -1, interpolation={interpolation}|torch.tensor([0.0, 0.125, 1.0]).double(), "
+    "interpolation={interpolation}",
+    # Distances, losses, statistics.
+    "dist": "y|y, {order}|y, p={order}|other=y|k|y[:1]",
+    "functional.pairwise_distance": "y|y, {number}|y, 2, 0.0|y, keepdim={bool}|y, p=1, eps=0.5|"
+    "y[:1]|k",
+    "functional.normalize": "|{order}|{order}, {dim}|dim={dim}|p=1, dim=0|eps=2, dim=0|2.0, 0, 1",
+    "cosine_similarity functional.cosine_similarity": "y|y, {dim}|x2=y, dim=0|y, 0, 5.0|k, 0|"
+    "y[:1], -1|"
+    "y, eps=1e-8",
+    "functional.mse_loss": "y|y, reduction={reduction}|target=y|y, False|y, weight=y|k|y[:1]",
+    "functional.huber_loss": "y|y, {reduction}|y, delta={number}|y, reduction={reduction}, "
+    "delta=0.5|"
+    "y, weight=y",
+    "functional.smooth_l1_loss": "y|y, reduction={reduction}|y, beta={number}|y, beta=0.0|y, False",
+    "addr": "y, y|y[0], y[0]|y[:, 0], y[0]|y[:, 0], y[0], beta=0.5, alpha={number}|k[:, 0], "
+    "vec2=y[0]",
+    "cov": "|correction={int}|fweights=k[0]|aweights=y[0]|1",
+    "cross linalg.cross": "y|y, {dim}|y, dim={dim}|other=y, dim=-1|k, dim=-1|y[:1], dim=-1",
+    # Transforms and convolutions.
+    "fft.fft fft.ifft fft.rfft fft.irfft": "|{int}|{int}, {dim}|dim={dim}|norm={norm}|3, -1, "
+    "{norm}|"
+    "n={int}, norm={norm}|4, 0",
+    "fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftn fft.ifftn fft.rfftn fft.irfftn": "|{sizes}|"
+    "(2, 4)|"
+    "dim={dims}|(2, 3), (0, 1)|s=(3, 2), dim=(-1, 0)|norm={norm}|(2, -1), (0, 1), {norm}|(5,), "
+    "(0,)|"
+    "dim=(0, 1), norm={norm}",
+    "fft.fftshift fft.ifftshift": "|{dims}|dim={dims}",
+    "functional.conv1d conv1d": "y|y[:, :, :2]|y[:, :1], None, 1, 1, 1, 3|y[..., :2], y[:, 0, "
+    "0], 2, 1|"
+    "weight=y[..., :2], padding='same'|y[..., :2], padding='valid', dilation=2|y[0, None, :, :1]|"
+    "y, stride=2, padding=2, dilation=2|y, stride=2, padding='same'|y, k[:, 0, 0]|y, groups=3|"
+    "y[..., :0]",
+    "functional.conv2d conv2d": "y[None]|y[None, :, :2, :2]|y[None, :, :2, :2], y[:1, 0, 0], (1, "
+    "2), (1, 0)|"
+    "y[None, :, :2, :1], padding='same'|y[:, None, :2], groups=2, dilation=(2, 1), padding=1|"
+    "y[None], stride={int}|y",
+    "functional.conv3d conv3d": "y[None, None, :1, :2, :2]|y[None, None], padding=1|y",
+    "functional.avg_pool1d functional.avg_pool2d functional.avg_pool3d": "{int}|2, 1|2, 1, 1|"
+    "(2,)|(2, 1)|"
+    "2, stride=1, padding=1|2, ceil_mode=True|2, count_include_pad=False|(1, 2, 1)|kernel_size=2",
     # Products, norms, matrices.
     "vdot dot matmul linalg.matmul mm bmm mv outer ger inner kron": "{square}|other={square}|"
     "y[0]|y[..., :2]|y, y|2|out=None|y[None]|y.mT, out=None",
@@ -207,7 +288,10 @@ FORMS: dict[str, str] = {
     "atol=0.0, rtol=0.0",
     "pinverse": "|1e-3|rcond=1e-15",
     "linalg.matrix_rank": "|tol={number}|{number}|{number}, {bool}|atol={number}|rtol={number}|"
-    "hermitian={bool}|atol=0.0, rtol=0.0|atol={number}, rtol={number}|atol=y[..., 0, 0]|None",
+    "hermitian={bool}|atol=0.0, rtol=0.0|atol={number}, rtol={number}|atol=y[..., 0, 0]|None|"
+    "atol={number}, hermitian=True|rtol=y[..., 0, 0].abs(), hermitian={bool}|atol=y[..., 0, "
+    "0].abs() + 1|"
+    "tol=y[..., 0, 0]|atol=y[..., 0, 0], rtol=0.25",
     "linalg.cholesky linalg.cholesky_ex": "|upper={bool}|True|check_errors=True",
     "linalg.cond": "|{order}|p={order}",
     "linalg.svd": "|full_matrices={bool}|{bool}|False, driver=None",
@@ -225,7 +309,7 @@ FORMS: dict[str, str] = {
     "torch.einsum('ij,jk->ik', x, y)|torch.einsum('ij,jk', [x, y])|torch.einsum('...i->...', x)|"
     "torch.einsum('ii->i', x)|torch.einsum('ij,kj->ik', x, k)|"
     "torch.einsum('i j -> j i', x)|torch.einsum('ij->k', x)|torch.einsum('aij,ajk->aik', x, y)|"
-    "torch.einsum('ij,ij->', x, y)|torch.einsum('ji', x)",
+    "torch.einsum('ij,ij->', x, y)|torch.einsum('ji', x)|torch.cartesian_prod(x, y)",
 }
 """The argument lists, separated by bars. A name in brackets takes a list of arrays, `x.` stands
 before a method that is no function, [] is an index, and the last row has whole expressions."""
@@ -318,5 +402,7 @@ def test_balls_mean_what_torch_means(names):
 
 def test_every_function_has_a_row():
     rows = {name.rpartition(".")[2] for names in FORMS for name in names.strip("[]").split()}
-    names = {name.removeprefix("linalg_").removeprefix("special_") for name in FUNCTIONS}
-    assert {name for name in names if not name.startswith("__")} <= rows | {"einsum"}
+    prefix = re.compile("^(linalg|special|fft)_")
+    names = {prefix.sub("", name) for name in FUNCTIONS}
+    other = {"einsum", "log_sigmoid", "cartesian_prod"}
+    assert {name for name in names if not name.startswith("__")} <= rows | other

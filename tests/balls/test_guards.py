@@ -193,8 +193,8 @@ def test_the_error_names_the_operation():
     for call, name in [
         (lambda: torch.linalg.lu(A), "torch.linalg.lu"),
         (lambda: torch.linalg.lstsq(A, A), "torch.linalg.lstsq"),
-        (lambda: functional.elu(A), "elu"),
-        (lambda: torch.fft.fft(A), "fft"),
+        (lambda: functional.rrelu(A), "rrelu"),
+        (lambda: torch.fft.hfft(A), "torch.fft.hfft"),
         (lambda: A.svd(), "torch.Tensor.svd"),
         (lambda: A.backward(), "torch.Tensor.backward"),
         (lambda: A.add_(1), "torch.Tensor.add_"),
@@ -219,19 +219,15 @@ def test_the_error_names_the_operation():
     assert not hasattr(A, "__array_interface__")
 
 
-def test_arrays_are_immutable():
+def test_nothing_is_changed_in_place():
     x = exact([1, 2])
-
-    def assign():
-        x[0] = 3
 
     def add():
         y = x
         y += 1
 
-    for change in (assign, add):
-        with pytest.raises(NoBallForm, match="immutable"):
-            change()
+    with pytest.raises(NoBallForm, match=re.escape("write x = x + y")):
+        add()
     assert (x == torch.tensor([1, 2])).all()
 
 
@@ -342,5 +338,6 @@ def test_numbers_of_any_size_are_handled():
 def test_elements_are_rationals_and_balls_only():
     x = exact([[1, 2], [3, 4]]) * pi()
     assert all(isinstance(e, (fmpq, arb)) for e in x.elements.ravel())
-    assert copy.deepcopy({"x": x})["x"] is x
+    assert copy.deepcopy({"x": x})["x"].elements is x.elements
+    assert copy.deepcopy(x) is not x
     assert x in {x}

@@ -341,3 +341,31 @@ def test_several_relations_are_looked_at(declare, record):
     judgement = Instance(claim, claim.instances, one).judgement
     assert judgement.disagree
     assert (judgement.relation, judgement.label) == (1, "wrong")
+
+
+def gram(A, *, d=0.0):
+    size = d * A.square().sum((-2, -1)).sqrt()
+    left = log_pseudo_determinant(A @ A.mT, noise=size**2)
+    return eq(left, 2 * log_pseudo_determinant(A, noise=size), scale=2)
+
+
+def test_a_rank_that_flips_is_advised_noise_and_noise_helps(declare):
+    """A singular value of 3e-8 of the size of A, whose square floats take for 0."""
+
+    @instances
+    def factors(source):
+        return source.tensor(2, 2) @ source.tensor(2, 2)
+
+    near = [["-45/16", "-45/16"], ["-45/16", "-181/64"]]
+    rest = [["11585/4096", "181/64"], ["11585/4096", "11585/4096"]]
+
+    def judged(body):
+        claim = declare(body, factors())
+        return Instance(
+            claim, claim.instances, read_choices(claim.instances, [near, rest])
+        ).judgement
+
+    first = judged(gram)
+    assert first.disagree
+    assert "noise=d for A and noise=d**2 for A @ A.mT" in first.reason
+    assert judged(partial(gram, d=1e-6)).finding == "satisfied"

@@ -1,0 +1,237 @@
+"""Compositions, transforms and convolutions: against mpmath, numpy, and exact arithmetic."""
+
+import itertools
+import statistics
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from flint import arb, fmpq
+from torch.nn import functional
+
+from rankcheck.balls import BallArray, Undecided, precision
+
+from .test_agreement import assert_same, dyadics
+from .test_numbers import ORACLE_BITS, contains, random_cases, to_mpf
+
+exact: Any = BallArray.exact
+
+
+def softplus(t, beta=1, threshold=20):
+    return t if beta * t > threshold else mpmath.log1p(mpmath.exp(beta * t)) / beta
+
+
+def elu(t, alpha=1):
+    return max(t, 0) + alpha * min(mpmath.expm1(t), 0)
+
+
+def relu6(t):
+    return min(max(t, 0), 6)
+
+
+def selu(t):
+    scale, alpha = "1.0507009873554804934193349852946", "1.6732632423543772848170429916717"
+    return mpmath.mpf(scale) * elu(t, mpmath.mpf(alpha))
+
+
+OF_ONE: dict[str, tuple[Any, Any]] = {
+    "softplus": (functional.softplus, softplus),
+    "softplus, β": (
+        lambda x: functional.softplus(x, beta=0.25),
+        lambda t: softplus(t, mpmath.mpf(1) / 4),
+    ),
+    "softplus beyond its threshold": (
+        lambda x: functional.softplus(x, beta=2, threshold=3),
+        lambda t: softplus(t, 2, 3),
+    ),
+    "gelu": (functional.gelu, lambda t: t * mpmath.ncdf(t)),
+    "gelu, tanh": (
+        lambda x: functional.gelu(x, approximate="tanh"),
+        lambda t: (
+            t / 2 * (1 + mpmath.tanh(mpmath.sqrt(2 / mpmath.pi) * (t + t**3 * 44715 / 10**6)))
+        ),
+    ),
+    "silu": (functional.silu, lambda t: t / (1 + mpmath.exp(-t))),
+    "mish": (functional.mish, lambda t: t * mpmath.tanh(softplus(t, 1, mpmath.inf))),
+    "elu": (functional.elu, elu),
+    "elu, α": (lambda x: functional.elu(x, 0.3), lambda t: elu(t, mpmath.mpf(3) / 10)),
+    "celu": (
+        lambda x: functional.celu(x, 0.3),
+        lambda t: max(t, 0) + min(0, mpmath.mpf(3) / 10 * mpmath.expm1(t * 10 / 3)),
+    ),
+    "selu": (functional.selu, selu),
+    "logsigmoid": (functional.logsigmoid, lambda t: -softplus(-t, 1, mpmath.inf)),
+    "softsign": (functional.softsign, lambda t: t / (1 + abs(t))),
+    "tanhshrink": (functional.tanhshrink, lambda t: t - mpmath.tanh(t)),
+    "relu6": (functional.relu6, relu6),
+    "hardtanh": (functional.hardtanh, lambda t: min(max(t, -1), 1)),
+    "hardswish": (functional.hardswish, lambda t: t * relu6(t + 3) / 6),
+    "softshrink": (
+        lambda x: functional.softshrink(x, 0.75),
+        lambda t: mpmath.sign(t) * max(abs(t) - mpmath.mpf(3) / 4, 0),
+    ),
+    "erfc": (torch.erfc, mpmath.erfc),
+    "sinc": (torch.sinc, mpmath.sincpi),
+    "asinh": (torch.asinh, mpmath.asinh),
+    "atanh": (lambda x: torch.atanh(x / 16), lambda t: mpmath.atanh(t / 16)),
+    "acosh": (lambda x: torch.acosh(x + 8), lambda t: mpmath.acosh(t + 8)),
+    "logaddexp": (
+        lambda x: torch.logaddexp(x, x / 3),
+        lambda t: softplus(t - t / 3, 1, mpmath.inf) + t / 3,
+    ),
+    "atan2": (lambda x: torch.atan2(x, x - 1), lambda t: mpmath.atan2(t, t - 1)),
+    "huber_loss": (
+        lambda x: functional.huber_loss(x, exact([0]), delta=0.5),
+        lambda t: t * t / 2 if 2 * abs(t) <= 1 else (abs(t) - mpmath.mpf(1) / 4) / 2,
+    ),
+    "layer_norm": (
+        lambda x: functional.layer_norm(torch.cat([x, x * 0]), (2,))[:1],
+        lambda t: t / 2 / mpmath.sqrt(t * t / 4 + mpmath.mpf(1) / 10**5),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+def test_compositions_enclose_their_values(name):
+    function, oracle = OF_ONE[name]
+    known = 0
+    with mpmath.workprec(ORACLE_BITS):
+        for number, point in random_cases(name, 60):
+            try:
+                result = function(BallArray(np.array([number], dtype=object))).elements.ravel()[0]
+            except Undecided:  # whether it is above a threshold
+                continue
+            if isinstance(result, fmpq) or result.is_finite():
+                known += 1
+                assert contains(result, oracle(to_mpf(point))), (number, point, result)
+    assert known > 30
+
+
+@pytest.mark.parametrize("names", [("fft", "ifft"), ("rfft", "irfft")])
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+def test_fourier_transforms(names, norm):
+    """numpy's transforms, and the exact inverse of each other."""
+    forward, inverse = names
+    for n in (1, 2, 3, 4, 5, 8):
+        x = dyadics(2, n, 3, seed=n)
+        y = getattr(torch.fft, forward)(exact(x), dim=1, norm=norm)
+        numpy = getattr(np.fft, forward)(x.numpy(), axis=1, norm=norm)
+        np.testing.assert_allclose(y.midpoints().numpy(), numpy, rtol=1e-13, atol=1e-13)
+        back = getattr(torch.fft, inverse)(y, n, dim=1, norm=norm)
+        assert (torch.abs(back - exact(x)) <= 1e-30).all()
+    assert torch.fft.fft(exact(dyadics(4))).is_exact()
+
+
+def test_a_fourier_coefficient_to_fifty_digits():
+    with precision(256), mpmath.workdps(60):
+        values = [Fraction(k * k, 7) for k in range(5)]
+        [found] = torch.fft.fft(exact(values))[2:3].elements
+        oracle = sum(
+            mpmath.mpf(v.numerator) / v.denominator * mpmath.expjpi(-mpmath.mpf(4 * k) / 5)
+            for k, v in enumerate(values)
+        )
+        for part, other in ((found.real, oracle.real), (found.imag, oracle.imag)):
+            assert contains(part, other, 180)
+            assert part.rad() < arb("1e-50")
+
+
+@pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_convolutions_of_integers_are_exactly_those_of_torch(dimension):
+    name = f"conv{dimension}d"
+    function = getattr(functional, name)
+    for seed, (stride, padding, dilation, groups) in enumerate(
+        itertools.product((1, 2), (0, 2, "same", "valid"), (1, 2), (1, 2))
+    ):
+        if padding == "same" and stride > 1:
+            continue
+        x = dyadics(2, 4, *[6, 5][:dimension], seed=seed, scale=1)
+        w = dyadics(6, 4 // groups, *[2, 3][:dimension], seed=seed + 99, scale=1)
+        rest = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        result = function(exact(x), exact(w), dyadics(6, scale=1), **rest)
+        assert result.is_exact()
+        assert_same(function(x, w, dyadics(6, scale=1), **rest), result)
+
+
+def test_a_convolution_is_a_correlation():
+    x, w = dyadics(7, seed=1), dyadics(3, seed=2)
+    result = functional.conv1d(exact(x)[None, None], exact(w)[None, None])[0, 0]
+    assert result.midpoints().tolist() == np.correlate(x.numpy(), w.numpy()).tolist()
+
+
+VALUES = [Fraction(8), Fraction(1, 2), Fraction(1, 10**6), Fraction(0)]
+"""Singular values that are exact."""
+V = exact([Fraction(k, 3) for k in (1, 2, 2)] + [Fraction(0)])
+REFLECTION = torch.diag(exact([1, 1, 1, 1])) - 2 * torch.outer(V, V)
+KNOWN = REFLECTION @ torch.diag(exact(VALUES))
+
+
+@pytest.mark.parametrize(
+    ("tolerances", "count"),
+    [
+        ({}, 3),
+        ({"atol": 1e-7}, 3),
+        ({"atol": 1e-5}, 2),
+        ({"rtol": 2e-7}, 2),
+        ({"rtol": 1e-8}, 3),
+        ({"rtol": 0.0625}, 1),
+        ({"rtol": 0.0624}, 2),
+        ({"atol": 0.5}, 1),
+        ({"atol": 0.25, "rtol": 0.5}, 1),
+        ({"atol": 8.0, "rtol": 0.5}, 0),
+        ({"rtol": 0.0}, 3),
+        ({"tol": 0.0}, 3),
+        ({"tol": -1.0}, 3),
+        ({"tol": 1e-5}, 2),
+        ({"atol": -1.0}, 3),
+        ({"atol": -1.0, "rtol": -1.0}, 4),
+    ],
+)
+def test_ranks_with_a_tolerance_count_singular_values(tolerances, count):
+    """Those above max(atol, rtol · the largest), and an equal one is not."""
+    rank = torch.linalg.matrix_rank
+    assert int(rank(KNOWN, **tolerances)) == count
+    if "tol" not in tolerances:
+        assert rank(torch.stack([KNOWN, KNOWN * 0]), **tolerances).shape == (2,)
+    symmetric = KNOWN @ REFLECTION  # with the same numbers as eigenvalues
+    assert int(rank(symmetric, hermitian=True, **tolerances)) == count
+    below = symmetric + 5 * torch.triu(torch.ones(4, 4, dtype=torch.float64), 1)  # is not read
+    assert int(rank(below, hermitian=True, **tolerances)) == count
+    as_arrays = {name: exact([0]) + value for name, value in tolerances.items()}
+    if tolerances and min(tolerances.values()) > 0:
+        assert rank(KNOWN[None], **as_arrays).tolist() == [count]
+
+
+def test_a_rank_is_open_where_a_ball_straddles_the_tolerance():
+    root = torch.sqrt(exact([[2, 0], [0, 3]]))
+    assert int(torch.linalg.matrix_rank(root, atol=1.5)) == 1
+    with pytest.raises(Undecided):
+        torch.linalg.matrix_rank(root @ root, atol=2.0)
+
+
+def test_places_in_an_order():
+    """Against numpy and statistics, on numbers whose quantiles are exact."""
+    x = dyadics(5, 9, seed=3)
+    for k in range(1, 10):
+        got = torch.kthvalue(exact(x), k).values.midpoints()
+        assert got.tolist() == np.sort(x.numpy(), -1)[:, k - 1].tolist()
+    assert torch.median(exact(x), -1).values.midpoints().tolist() == [
+        statistics.median_low(row) for row in x.tolist()
+    ]
+    for method in ("linear", "lower", "higher", "nearest", "midpoint"):
+        for level in (0.0, 0.0625, 0.25, 0.4375, 0.5, 0.9375, 1.0):
+            got = torch.quantile(exact(x), level, -1, interpolation=method).midpoints()
+            assert got.tolist() == np.quantile(x.numpy(), level, -1, method=method).tolist()
+
+
+def test_powers_in_rows():
+    x = dyadics(4, seed=5, scale=1)
+    for n, increasing in itertools.product((None, 0, 2, 6), (False, True)):
+        got = torch.vander(exact(x), n, increasing).midpoints().numpy()
+        assert (got == np.vander(x.numpy(), n, increasing)).all()
+    assert (
+        torch.linalg.vander(exact(x)).midpoints().numpy() == np.vander(x, increasing=True)
+    ).all()
