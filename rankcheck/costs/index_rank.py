@@ -147,7 +147,7 @@ def egop_box(
     gradients = [BallArray.exact(cells.exact_jacobian(r).tolist()) for r in range(len(cells))]
     total = sum(volumes, Fraction(0))
     first, *rest = (
-        J.mT @ J * (volume / total) for J, volume in zip(gradients, volumes, strict=True)
+        J.mT @ (J * (volume / total)) for J, volume in zip(gradients, volumes, strict=True)
     )
     return sum(rest, start=first)
 
