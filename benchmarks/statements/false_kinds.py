@@ -17,7 +17,7 @@ from flint import fmpz_mat
 from rankcheck import any_of, conjecture, eq, leq, lt
 from rankcheck.instances import doubly_stochastic_matrices, positive_definite_matrices
 from rankcheck.linalg import frobenius_squared, symmetric_sqrt
-from rankcheck.regions import regions
+from rankcheck.regions import region_arrays
 
 from ._families import (
     deep_networks,
@@ -186,11 +186,7 @@ def test_robin(n, *, more=0.0):
 COUNTEREXAMPLES["false.robin"] = Counterexample("[5040]", true={"more": 0.6483})
 
 
-@conjecture(
-    "false.regions-as-of-lines",
-    instances=deep_networks(inputs=2, width=(1, 3)),
-    no_batch="the regions of one network are listed at a time",
-)
+@conjecture("false.regions-as-of-lines", instances=deep_networks(inputs=2, width=(1, 3)))
 def test_regions_as_of_lines(net, *, most=lambda m, n: lines(m + n)):
     r"""A network with two inputs and $N$ hidden units, in two layers, has at most $1 + N + \binom N2$
     linear regions: as many as $N$ lines.
@@ -199,7 +195,7 @@ def test_regions_as_of_lines(net, *, most=lambda m, n: lines(m + n)):
     six of the seven regions. With $m$ and $n$ units there are at most as many as of $m$ lines times as
     many as of $n$.
     """
-    return leq(len(regions(net, -1, 1)), most(*net.widths[1:3]))
+    return leq(region_arrays(net, -1, 1).count, most(*net.widths[1:3]))
 
 
 COUNTEREXAMPLES["false.regions-as-of-lines"] = Counterexample(
