@@ -209,9 +209,9 @@ def test_changes_of_sign(net, *, most=lambda m, n: m + n + 1):
     r"""A network with one input and $N$ hidden units, in two layers, changes its sign at most $N + 1$ times.
 
     True for one layer, of $N + 1$ pieces. A second layer can break in each piece of the first, so that
-    there are at most $(m + 1)(n + 1)$ for $m$ and $n$ units. Evaluated at the points $k/64$ of $[-1, 1]$.
+    there are at most $(m + 1)(n + 1)$ for $m$ and $n$ units. Evaluated at the points $k/32$ of $[-1, 1]$.
     """
-    grid = torch.arange(-64, 65, dtype=torch.float64).unsqueeze(-1) / 64
+    grid = torch.arange(-32, 33, dtype=torch.float64).unsqueeze(-1) / 32
     y = net(0 * net.weights[0][..., :1, :1] + grid)[..., 0]
     changes = (y[..., :-1] * y[..., 1:] < 0).sum(-1)
     return leq(changes, most(*net.widths[1:3]))
