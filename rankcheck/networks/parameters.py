@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -91,7 +92,7 @@ def _check_kind(name: str, array: Any, kind: type) -> None:
     check_array(name, array)
     # A finite sum proves all entries finite, and takes a seventh of the time.
     if isinstance(array, Tensor) and not (
-        torch.isfinite(array.sum()) or torch.isfinite(array).all()
+        math.isfinite(array.sum().item()) or torch.isfinite(array).all()
     ):
         raise ValueError(f"{name} has infinite or undefined entries: {array}")
     if isinstance(array, Tensor) != issubclass(kind, Tensor):

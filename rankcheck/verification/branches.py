@@ -16,7 +16,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -30,10 +30,10 @@ from rankcheck.claims.claim import Claim
 from rankcheck.errors import InputError
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Record
-from rankcheck.instances.source import Instances
+from rankcheck.instances.source import Instances, Source
 from rankcheck.verification.randomness import seeded
 
-__all__ = ["BatchError", "check_branches"]
+__all__ = ["BatchError", "Watch", "Watched", "check_branches", "watching"]
 
 #: What makes a Python value of the entries of a tensor, by the name of the function of torch.
 READERS = {
@@ -67,6 +67,10 @@ LIKE_FIRST = frozenset(
     | {"new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"}
 )
 LIKE_OTHERS = frozenset(("to", "type_as", "expand_as", "view_as", "reshape_as"))
+#: What a tensor is asked most often, and what tells nothing of its values.
+FORMS = frozenset(
+    getattr(torch.Tensor, name).__get__ for name in ("shape", "ndim", "dtype", "device")
+)
 #: What writes into its first argument and returns nothing.
 WRITES = frozenset(("__setitem__", "__set__"))
 #: Code that is looked through: the line that calls it is named.
@@ -104,11 +108,25 @@ def check_branches(
     if batch:
         batch = (min(2, *batch),)
         record = record.select(torch.arange(*batch))
-    watch = _Watch()
-    source = ReplaySource(record, watch.drawn, batch)
     # What else is raised is for those who evaluate the claim; so is a record that ends too early.
-    with suppress(Exception), seeded(0), watch:
-        claim.relations(family(source))
+    with watching(claim, family) as watch, suppress(Exception), seeded(0), watch:
+        claim.relations(family(ReplaySource(record, watch.drawn, batch)))
+
+
+@contextmanager
+def watching(claim: Claim, family: Instances) -> Iterator[Watch]:
+    """A watch for one evaluation of a claim at a shape.
+
+    Raises:
+        BatchError: at the end, if a Python value was made of what is drawn: the line, what it does
+            there, and the rule; also where the claim has caught what the watch raised.
+    """
+    watch = Watch()
+    try:
+        yield watch
+    except BatchError:
+        if not watch.found:
+            raise
     if watch.found:
         raise BatchError(
             f"{claim.id}, with {family}: {watch.found}. A body and a generator take one way for "
@@ -117,7 +135,21 @@ def check_branches(
         )
 
 
-class _Watch(TorchFunctionMode):
+class Watched(Source):
+    """What another source draws, marked by a watch."""
+
+    def __init__(self, source: Source, watch: Watch) -> None:
+        super().__init__(source.batch)
+        self._source, self._watch = source, watch
+
+    def _integer(self, low: int, high: int) -> int:
+        return self._source.integer(low, high, self._weights)
+
+    def _tensor(self, shape: tuple[int, ...], low: float, high: float) -> torch.Tensor:
+        return self._watch.drawn(self._source.tensor(*shape, low=low, high=high))
+
+
+class Watch(TorchFunctionMode):
     """Marks what is computed from what was drawn.
 
     Attributes:
@@ -130,6 +162,8 @@ class _Watch(TorchFunctionMode):
         #: The marked tensors by their ids, and whether values decide their shapes. They are kept
         #: until the end, so that no other object takes an id.
         self._marks: dict[int, tuple[torch.Tensor, bool]] = {}
+        #: Whether values decide the shape of any of them.
+        self._selected = False
 
     def drawn(self, values: torch.Tensor) -> torch.Tensor:
         """A marked copy of what is drawn."""
@@ -146,6 +180,8 @@ class _Watch(TorchFunctionMode):
     ) -> Any:
         # Every operation of torch comes here, so the common cases are decided first.
         kwargs = kwargs or {}
+        if func in FORMS and not self._selected:
+            return func(*args, **kwargs)
         marks = self._marked(args, kwargs)
         if not marks:
             return func(*args, **kwargs)
@@ -173,12 +209,18 @@ class _Watch(TorchFunctionMode):
         for one in _tensors((result, args[0]) if name in WRITES else (result,)):
             by_values = selects or (selected and one.ndim > 0 and one.shape not in shapes)
             self._marks[id(one)] = one, by_values
+            self._selected = self._selected or by_values
         return result
 
     def _marked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[bool]:
         """Of each marked tensor among arguments, whether values decide its shape."""
-        values = _tensors((*args, kwargs) if kwargs else args)
-        return [mark[1] for one in values if (mark := self._marks.get(id(one))) is not None]
+        marks: list[bool] = []
+        for one in args:
+            if isinstance(one, (tuple, list, dict)):
+                marks += self._marked(_tensors((one,)), {})
+            elif (mark := self._marks.get(id(one))) is not None:
+                marks.append(mark[1])
+        return marks + self._marked(tuple(kwargs.values()), {}) if kwargs else marks
 
     def _by_values(self, tensor: torch.Tensor) -> bool:
         """Whether values decide the shape of a tensor."""

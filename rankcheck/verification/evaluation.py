@@ -10,8 +10,9 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ from rankcheck.instances.drivers import ReplayError, ReplaySource
 from rankcheck.instances.record import Record
 from rankcheck.instances.source import Instances, Rejected, Source
 from rankcheck.parallel.traces import named
+from rankcheck.verification.branches import Watch, Watched, watching
 from rankcheck.verification.counts import Counts
 
 __all__ = [
@@ -64,6 +66,11 @@ class Part:
     valid: torch.Tensor
     built: tuple[Any, ...]
     relations: tuple[Relation, ...]
+
+    @cached_property
+    def violated(self) -> tuple[torch.Tensor, ...]:
+        """Where each relation fails by more than its tolerance."""
+        return tuple(relation.violated() for relation in self.relations)
 
     def instance(self, index: int) -> Record:
         """The record of one instance; the index of the only one is 0."""
@@ -136,12 +143,14 @@ class Evaluation:
     Attributes:
         rejected: instances that no part holds because they break a hypothesis.
         reasons: by hypothesis, how many of those break it.
+        source: what the whole batch was drawn from, up to what was raised.
     """
 
     parts: list[Part] = field(default_factory=list)
     raised: list[Raised] = field(default_factory=list)
     rejected: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    source: Source | None = None
 
     @property
     def counts(self) -> Counts:
@@ -165,6 +174,8 @@ def evaluate_instances(
     claim: Claim,
     family: Instances,
     make: Callable[[], Source],
+    *,
+    watched: bool = False,
 ) -> Evaluation:
     """Evaluate a claim on the instances that a generator builds from a source.
 
@@ -174,13 +185,19 @@ def evaluate_instances(
     Args:
         make: makes the source; called again for each part of a batch that raises, so it has to
             make the same source each time. A source without batch axes is made once.
+        watched: whether to look for branches on what is drawn; see `check_branches`.
 
     Raises:
+        BatchError: if there are any.
         ClaimError: if the body returns anything but relations.
         InputError: if the body or the generator does.
     """
     evaluation = Evaluation()
-    _evaluate(claim, family, make, None, evaluation)
+    if not watched:
+        _evaluate(claim, family, make, None, evaluation)
+        return evaluation
+    with watching(claim, family) as watch:
+        _evaluate(claim, family, make, None, evaluation, watch)
     return evaluation
 
 
@@ -190,16 +207,23 @@ def _evaluate(
     make: Callable[[], Source],
     index: torch.Tensor | None,
     evaluation: Evaluation,
+    watch: Watch | None = None,
 ) -> None:
-    """Evaluate the instances at these indices of the source, a number or a vector of them."""
+    """Evaluate the instances at these indices of the source, a number or a vector of them.
+
+    With a watch, the parts of a batch that raises are evaluated without it.
+    """
     if len(evaluation.raised) >= CULPRITS:
         return
     source = make() if index is None else Chosen(make(), index)
+    source = source if watch is None else Watched(source, watch)
+    evaluation.source = evaluation.source or source
     by = "generator"
     try:
-        instance = family(source)
-        by = "body"
-        relations = tuple(relation.over(source.batch) for relation in claim.relations(instance))
+        with watch or nullcontext():
+            instance = family(source)
+            by = "body"
+            relations = tuple(relation.over(source.batch) for relation in claim.relations(instance))
     except Rejected as rejected:
         evaluation.reject(1, {str(rejected): 1})
         return

@@ -140,6 +140,7 @@ class Row(Facts, InNotebooks):
     Attributes:
         drawn: instances that Hypothesis drew.
         swept: instances that were swept in batches.
+        shapes: discrete shapes that these have.
         tight_swept: instances of the tight family that were swept.
         scope: what was enumerated, None if nothing was.
         tight: the tight family, None if the claim has none.
@@ -161,6 +162,7 @@ class Row(Facts, InNotebooks):
     verdict: Verdict
     drawn: Counts = field(default_factory=Counts)
     swept: Counts = field(default_factory=Counts)
+    shapes: int = 0
     tight_swept: Counts = field(default_factory=Counts)
     scope: Scope | None = None
     tight: str | None = None

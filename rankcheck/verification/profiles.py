@@ -23,12 +23,14 @@ class Profile:
 
     Attributes:
         drawn: instances that Hypothesis draws.
-        batches: batches that are swept, each of one discrete shape.
-        size: instances in a batch.
+        batches: what is swept in all is so many batches, each of one discrete shape,
+        size: of so many instances.
+        shapes: discrete shapes that are scouted first, with a few of these instances each.
         single: instances that are swept one by one, if the body carries no batch axis.
         scope: entries of an instance up to which every one is enumerated, from {-1, 0, 1}.
         scope_instances, scope_shapes: fewer entries are enumerated where there would be more
             instances, or discrete shapes, than these.
+        scope_runs: the search for these shapes runs the generator this often.
         remakes: whether experiments are made again, for claims about their recorded results.
     """
 
@@ -37,26 +39,40 @@ class Profile:
     batches: int
     size: int
     single: int
+    shapes: int = 0
     scope: int = 5
     scope_instances: int = 20_000
     scope_shapes: int = 200
+    scope_runs: int = 5_000
     remakes: bool = False
 
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile("quick", drawn=60, batches=24, size=512, single=60),
-        Profile("ci", 150, 64, 1024, 150, scope=6, scope_instances=100_000, scope_shapes=400),
+        Profile("quick", drawn=24, batches=24, size=512, single=60, shapes=128, scope_runs=1_000),
+        Profile(
+            "ci",
+            drawn=150,
+            batches=64,
+            size=1024,
+            single=150,
+            shapes=512,
+            scope=6,
+            scope_instances=100_000,
+            scope_shapes=400,
+        ),
         Profile(
             "deep",
             drawn=1500,
             batches=600,
             size=2048,
             single=1500,
+            shapes=8_192,
             scope=8,
             scope_instances=4_000_000,
             scope_shapes=4_000,
+            scope_runs=20_000,
             remakes=True,
         ),
     )

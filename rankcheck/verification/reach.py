@@ -23,7 +23,12 @@ Reached = Mapping[str, Mapping[int, int]]
 
 
 def reached(
-    claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...], valid: torch.Tensor
+    claim: Claim,
+    instance: tuple[Any, ...],
+    batch: tuple[int, ...],
+    valid: torch.Tensor,
+    *,
+    sizes: bool = False,
 ) -> dict[str, Counter[int]]:
     """Count what the instances of a batch that satisfy the hypotheses reach.
 
@@ -35,6 +40,7 @@ def reached(
     Args:
         instance: the parts, as the body receives them.
         valid: which instances satisfy the hypotheses, of shape `batch`.
+        sizes: whether to leave out what has to be computed: the ranks, and `reach=`.
 
     Raises:
         ClaimError: if `reach=` returns anything but integers over the batch, by name.
@@ -48,16 +54,19 @@ def reached(
         if isinstance(part, Network):
             values[f"depth of {name}"] = part.depth
         elif _is_points(part, before[1], len(batch)):
-            net_name, net = before
-            at, net = part[first], net[first] if batch and batch[0] > RANKED else net
-            ranked = rank(net.jacobian(at), net.jacobian_noise(at))
-            ranks[f"J{net_name}({name})"] = ranked.amax(-1) if ranked.ndim > len(batch) else ranked
+            if not sizes:
+                net_name, net = before
+                at, net = part[first], net[first] if batch and batch[0] > RANKED else net
+                of_net = rank(net.jacobian(at), net.jacobian_noise(at))
+                of_net = of_net.amax(-1) if of_net.ndim > len(batch) else of_net
+                ranks[f"J{net_name}({name})"] = of_net
         elif _is_matrix(part, len(batch)):
-            ranks[name] = rank(part.detach()[first])
+            if not sizes:
+                ranks[name] = rank(part.detach()[first])
         else:
             values |= _size(name, part, len(batch))
         before = name, part
-    if claim.reach is not None:
+    if claim.reach is not None and not sizes:
         values |= _own(claim, instance)
     return {
         **{name: _counted(claim, name, value, batch, valid) for name, value in values.items()},
@@ -121,6 +130,8 @@ def _counted(
     claim: Claim, name: str, value: Any, batch: tuple[int, ...], valid: torch.Tensor
 ) -> Counter[int]:
     """How many valid instances have which value."""
+    if type(value) is int:
+        return Counter({value: count} if (count := int(valid.sum())) else {})
     integers = torch.as_tensor(value, device=valid.device) if _is_number(value) else None
     if (
         integers is None

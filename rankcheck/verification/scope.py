@@ -16,7 +16,7 @@ import torch
 from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.instance import Instance, excess
 from rankcheck.instances.drivers import ScopeSource
-from rankcheck.instances.scope import Shapes, shapes
+from rankcheck.instances.scope import RUNS, Shapes, shapes
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Part, evaluate_instances
 from rankcheck.verification.ledger import Scope
@@ -39,7 +39,7 @@ def scope_of(claim: Claim, profile: Profile) -> Shapes:
     instances do not exceed the numbers of the profile (which `effort` multiplies if it is below 1).
     """
     assert claim.instances is not None
-    scope = shapes(claim.instances, profile.scope)
+    scope = shapes(claim.instances, profile.scope, runs=profile.scope_runs)
     share = min(1.0, claim.effort)
     most = share * (profile.scope_instances if claim.no_batch is None else profile.single)
     for entries in range(profile.scope, -1, -1):
@@ -76,7 +76,7 @@ def enumerate_scope(
         tally.count(evaluation)
         for part in evaluation.parts:
             for violation in _violations(claim, part, tally):
-                if violation.judgement.finding == "refuted":
+                if violation.proved:
                     return violation
                 undecided = undecided or violation
         if progress is not None:
@@ -111,6 +111,7 @@ def wide(profile: Profile, entries: int) -> Profile:
         scope=entries,
         scope_instances=sys.maxsize,
         scope_shapes=sys.maxsize,
+        scope_runs=RUNS,
         single=sys.maxsize,
     )
 

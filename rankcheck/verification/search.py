@@ -7,6 +7,7 @@ the body raises are kept, and the search goes on.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -30,7 +31,6 @@ from rankcheck.instances.drivers import BatchSource, DrawSource, ScopeSource
 from rankcheck.instances.observed import find_named
 from rankcheck.instances.scope import shapes
 from rankcheck.instances.source import Instances, Source, seed_of
-from rankcheck.verification.branches import check_branches
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import (
     Evaluation,
@@ -39,6 +39,7 @@ from rankcheck.verification.evaluation import (
     instance_text,
 )
 from rankcheck.verification.profiles import Profile
+from rankcheck.verification.scouts import ScoutSource, Visited
 from rankcheck.verification.tally import Tally
 
 __all__ = ["JUDGED", "batches", "draw", "settled_in", "sweep", "worst_of"]
@@ -47,6 +48,10 @@ __all__ = ["JUDGED", "batches", "draw", "settled_in", "sweep", "worst_of"]
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
 #: relatively large, and the second measure finds what the first one overlooks.
 JUDGED = 4
+#: Instances of a scout; the mixture of entries has each of its kinds among so many.
+FEW = 32
+#: A sweep looks for branches on what is drawn at so many shapes, the first ones.
+WATCHED = 24
 
 
 def batches(
@@ -92,9 +97,11 @@ def sweep(
 ) -> Instance | None:
     """Sweep a family in batches; returns the first violation that is not rounding, or None.
 
+    Scouts come first, few instances at each of many shapes, and then batches of full size.
+
     Args:
         tally: takes up what is seen.
-        share: multiplies the number of batches of the profile.
+        share: multiplies the numbers of shapes and batches of the profile.
         turn: 0 sweeps the first so many batches, 1 the next ones, and so on.
         proof: whether the sweep goes on after a violation that is not conclusive.
         progress: called with the number of instances of each batch.
@@ -102,16 +109,18 @@ def sweep(
     Raises:
         BatchError: if the claim makes a Python value of what is drawn, at one of the shapes.
     """
-    planned = profile.batches if claim.no_batch is None else profile.single
-    count = max(2, round(planned * share * claim.effort))
+    visited = tally.visited
     key = (seed, claim.id, family.name)
-    for make in batches(claim, family, count, profile.size, key, first=turn * count):
-        evaluation = evaluate_instances(claim, family, make)
+    for make, scout in _planned(claim, family, profile, share, turn, key, visited):
+        watched = not (proof or visited.everywhere or visited.shapes >= WATCHED)
+        evaluation = evaluate_instances(
+            claim, family, make, watched=watched and claim.no_batch is None
+        )
         tally.count(evaluation)
+        assert evaluation.source is not None
+        visited.add(evaluation.source.record)
         undecided: Instance | None = None
         for part in evaluation.parts:
-            if not proof:
-                check_branches(claim, family, part.record, part.batch, tally.checked)
             violation = _judged(claim, family, part, tally)
             if violation is not None and violation.proved:
                 return violation
@@ -119,8 +128,8 @@ def sweep(
         if undecided is not None and (undecided.conclusive or not proof):
             return undecided
         for part in evaluation.parts:
-            tally.add(part, family)
-            tally.reach(claim, part)
+            tally.add(part, family, scout=scout)
+            tally.reach(claim, part, sizes=scout)
         if tally.lost:
             return None
         if progress is not None and evaluation.parts:
@@ -128,8 +137,40 @@ def sweep(
     return None
 
 
+def _planned(
+    claim: Claim,
+    family: Instances,
+    profile: Profile,
+    share: float,
+    turn: int,
+    key: tuple[object, ...],
+    visited: Visited,
+) -> Iterator[tuple[Callable[[], Source], bool]]:
+    """What makes each source of a sweep, and whether it is a scout: scouts, then batches.
+
+    The scouts end where every shape is visited; what they leave of the instances is batches.
+    """
+    part, alone = share * claim.effort, claim.no_batch is not None
+    size, few = (1, 1) if alone else (profile.size, FEW)
+    most = max(2, round((profile.single if alone else profile.batches) * part))
+    scouts = 0 if family.recording is not None else round(profile.shapes * part)
+    left = most * size
+    for number in range(scouts):
+        if left < few or visited.everywhere:
+            break
+        scout_seed = seed_of(*key, "scout", turn, number)
+        simplest = number % 2 == 0
+        make = partial(ScoutSource, visited, simplest, scout_seed, None if alone else few)
+        yield make, not alone
+        left -= few
+    for batch in batches(claim, family, math.ceil(left / size), size, key, first=turn * most):
+        yield batch, False
+
+
 def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instance | None:
     """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
+    if not any(bool(violated.any()) for violated in part.violated):
+        return None
     undecided: Instance | None = None
     for index in worst_of(part.relations, part):
         instance = Instance(claim, family, part.instance(index))
@@ -143,7 +184,9 @@ def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instan
 
 def settled_in(tally: Tally, instance: Instance) -> Judgement:
     """Judge an instance that is violated in floats; what is no violation is counted."""
-    judgement = instance.judgement
+    # What a violation that is undecided is advised takes evaluations, and is for who reports it.
+    undecided = instance.in_balls.finding == "undecided"
+    judgement = instance.in_balls if undecided else instance.judgement
     if judgement.disagree:
         tally.disagree = tally.disagree or judgement.reason
     if not judgement.violation:
@@ -184,7 +227,7 @@ def draw(
             progress(1)
         if observability_enabled():
             _observe(drawn)
-        if bool(excess(part.relations, ()) > -torch.inf):
+        if any(bool(violated.any()) for violated in part.violated):
             instance = Instance(claim, family, part.record)
             judgement = settled_in(tally, instance)
             event("judged", judgement.finding)

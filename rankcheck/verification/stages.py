@@ -8,7 +8,7 @@ search of a control ends with the first violation that is proved, and begins wit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rankcheck.claims import tolerances
@@ -72,6 +72,7 @@ class Search:
             "drawn": self.drawn.counts,
             "swept": self.swept.counts,
             "tight_swept": self.tight.counts,
+            "shapes": self.swept.visited.shapes,
             "tight": None if claim.tight is None else claim.tight.name,
             "relations": tuple(
                 self._relation(claim, number, seen[-1])
@@ -150,7 +151,7 @@ def search(
             violation = sweep(
                 claim,
                 claim.tight,
-                profile,
+                replace(profile, shapes=0),
                 seed,
                 result.tight,
                 share=TIGHT_SHARE,

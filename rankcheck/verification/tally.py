@@ -17,6 +17,7 @@ from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import CULPRITS, Evaluation, Part, Raised
 from rankcheck.verification.idle import Idle
 from rankcheck.verification.reach import reached
+from rankcheck.verification.scouts import Visited
 from rankcheck.verification.spread import Spread
 from rankcheck.verification.swallowed import Seen, swallowed
 
@@ -68,14 +69,16 @@ class RelationTally:
     visible: Seen = field(default_factory=Seen)
     killed: bool = False
 
-    def add(self, relation: Relation, part: Part, family: Instances) -> None:
+    def add(
+        self, relation: Relation, part: Part, family: Instances, violated: torch.Tensor
+    ) -> None:
         """Add the instances of a batch on which the relation is asserted."""
         counted = relation.asserted & _trailing(part.valid, relation.lhs)
         if not bool(counted.any()):
             return
         self.asserted += int(counted.reshape(part.valid.numel(), -1).any(-1).sum())
         self.visible.add(relation, counted, part, family)
-        holds = counted & ~relation.violated()  # a violation is rounding, as the balls have shown
+        holds = counted & ~violated  # a violation is rounding, as the balls have shown
         if not self.killed:
             mutant = relation.strengthened()
             beyond = mutant.excess.detach() > mutant.tolerance.detach()
@@ -128,7 +131,7 @@ class Tally:
         reached: by name, how many instances had which value; see `reach`.
         raised: the instances inside the hypotheses on which the generator or the body raised.
         disagree: of the first violation about which floats and balls disagree, both figures.
-        checked: the shapes at which branches were looked for; see `check_branches`.
+        visited: of a sweep, the discrete shapes that it has visited.
         idle: of a claim, the parts of its sides that no instance needs.
     """
 
@@ -137,7 +140,7 @@ class Tally:
     reached: dict[str, Counter[int]] = field(default_factory=dict)
     raised: list[Raised] = field(default_factory=list)
     disagree: str | None = None
-    checked: set[tuple[object, ...]] = field(default_factory=set)
+    visited: Visited = field(default_factory=Visited)
     idle: Idle | None = None
 
     @property
@@ -151,18 +154,21 @@ class Tally:
         if not self.lost:
             self.raised += evaluation.raised
 
-    def add(self, part: Part, family: Instances) -> None:
-        """Add the relations of a batch of a family, where its instances are valid."""
-        if self.idle is not None:
+    def add(self, part: Part, family: Instances, *, scout: bool = False) -> None:
+        """Add the relations of a batch of a family, where its instances are valid.
+
+        Scouts are too many, and too small, to look for parts of the sides that are not needed.
+        """
+        if self.idle is not None and not scout:
             self.idle.add(part)
         for number, relation in enumerate(part.relations):
             if number not in self.relations:
                 self.relations[number] = RelationTally(relation.kind, relation.label)
-            self.relations[number].add(relation, part, family)
+            self.relations[number].add(relation, part, family, part.violated[number])
 
-    def reach(self, claim: Claim, part: Part) -> None:
-        """Count what the instances of a batch reach."""
-        for name, counts in reached(claim, part.built, part.batch, part.valid).items():
+    def reach(self, claim: Claim, part: Part, *, sizes: bool = False) -> None:
+        """Count what the instances of a batch reach; with `sizes`, nothing that is computed."""
+        for name, counts in reached(claim, part.built, part.batch, part.valid, sizes=sizes).items():
             self.reached.setdefault(name, Counter()).update(counts)
 
 
