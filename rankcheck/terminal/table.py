@@ -120,7 +120,7 @@ def sentence(row: Row) -> str:
         kind,
         small and f"scope {small}",
         drawn and f"{drawn} drawn",
-        f"{row.recorded.runs} runs on record" if row.recorded else swept and f"{swept} swept",
+        f"{row.recorded.runs} runs on record" if row.recorded else swept and _swept(row, swept),
         f"{row.remade.runs} made again" if row.remade else "",
         ratio and f"best {ratio}",
         mutants and f"mutants {mutants}",
@@ -129,6 +129,11 @@ def sentence(row: Row) -> str:
         seconds and f"{seconds} s",
     ]
     return f"{verdict:9}  {row.id}  ({', '.join(part for part in parts if part)})"
+
+
+def _swept(row: Row, swept: str) -> str:
+    """How many instances were swept, and at how many shapes if there are several."""
+    return f"{swept} swept" + (f" at {row.shapes} shapes" if row.shapes > 1 else "")
 
 
 def _asserted(row: Row) -> str:

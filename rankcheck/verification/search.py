@@ -97,7 +97,8 @@ def sweep(
 ) -> Instance | None:
     """Sweep a family in batches; returns the first violation that is not rounding, or None.
 
-    Scouts come first, few instances at each of many shapes, and then batches of full size.
+    Scouts come first, few instances at each of many shapes, and then batches of full size. With
+    `proof` it is the other way round: batches break more of the controls.
 
     Args:
         tally: takes up what is seen.
@@ -111,7 +112,7 @@ def sweep(
     """
     visited = tally.visited
     key = (seed, claim.id, family.name)
-    for make, scout in _planned(claim, family, profile, share, turn, key, visited):
+    for make, scout in _planned(claim, family, profile, share, turn, key, visited, proof):
         watched = not (proof or visited.everywhere or visited.shapes >= WATCHED)
         evaluation = evaluate_instances(
             claim, family, make, watched=watched and claim.no_batch is None
@@ -145,16 +146,21 @@ def _planned(
     turn: int,
     key: tuple[object, ...],
     visited: Visited,
+    proof: bool,
 ) -> Iterator[tuple[Callable[[], Source], bool]]:
-    """What makes each source of a sweep, and whether it is a scout: scouts, then batches.
+    """What makes each source of a sweep, and whether it is a scout.
 
-    The scouts end where every shape is visited; what they leave of the instances is batches.
+    The scouts end where every shape is visited; what they leave of the instances is batches. With
+    `proof` all of the instances are batches, and the scouts come on top.
     """
     part, alone = share * claim.effort, claim.no_batch is not None
     size, few = (1, 1) if alone else (profile.size, FEW)
     most = max(2, round((profile.single if alone else profile.batches) * part))
     scouts = 0 if family.recording is not None else round(profile.shapes * part)
     left = most * size
+    if proof:
+        for batch in batches(claim, family, most, size, key, first=turn * most):
+            yield batch, False
     for number in range(scouts):
         if left < few or visited.everywhere:
             break
@@ -163,8 +169,10 @@ def _planned(
         make = partial(ScoutSource, visited, simplest, scout_seed, None if alone else few)
         yield make, not alone
         left -= few
-    for batch in batches(claim, family, math.ceil(left / size), size, key, first=turn * most):
-        yield batch, False
+    count = 0 if proof else math.ceil(left / size)
+    if count:
+        for batch in batches(claim, family, count, size, key, first=turn * most):
+            yield batch, False
 
 
 def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instance | None:

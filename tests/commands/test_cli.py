@@ -53,7 +53,7 @@ def test_verify_prints_a_line_a_claim_and_a_sum(mine, command):
     first, second, third, *_, last = out.strip().splitlines()
     assert re.fullmatch(r"\[1/3\] cited +t\.cited .*", first)
     assert re.fullmatch(
-        r"\[2/3\] holds +t\.doubled +\(identity, scope 3≤5, 60 drawn, 12288 swept, best exact, "
+        r"\[2/3\] holds +t\.doubled +\(identity, scope 3≤5, 24 drawn, 12320 swept, best exact, "
         r"mutants 1/1, \d+\.\d s\)",
         second,
     )
