@@ -212,7 +212,7 @@ class Watch(TorchFunctionMode):
             self._selected = self._selected or by_values
         return result
 
-    def _marked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[bool]:
+    def _marked(self, args: Iterable[Any], kwargs: dict[str, Any]) -> list[bool]:
         """Of each marked tensor among arguments, whether values decide its shape."""
         marks: list[bool] = []
         for one in args:
@@ -220,7 +220,7 @@ class Watch(TorchFunctionMode):
                 marks += self._marked(_tensors((one,)), {})
             elif (mark := self._marks.get(id(one))) is not None:
                 marks.append(mark[1])
-        return marks + self._marked(tuple(kwargs.values()), {}) if kwargs else marks
+        return marks + self._marked(kwargs.values(), {}) if kwargs else marks
 
     def _by_values(self, tensor: torch.Tensor) -> bool:
         """Whether values decide the shape of a tensor."""

@@ -62,3 +62,7 @@ def test_a_row_in_a_line(row):
 def test_what_was_enumerated_is_a_fact_of_its_own(row):
     assert "enumerated: all 9" in table.facts(row(scope=Scope(text="all 9")))
     assert not any("enumerated" in line for line in table.facts(row(scope=None)))
+
+
+def test_a_line_says_at_how_many_shapes_was_swept(row):
+    assert ", 1.23M swept at 141 shapes, best" in table.sentence(row(shapes=141))
