@@ -102,7 +102,7 @@ def test_the_ledger_ends_the_run(run):
         [
             r"=+ rankcheck ledger =+",
             r"claim +kind +verdict +scope +tried +best +killed +sec",
-            r"t\.a +identity +holds +3≤5 +12348 +exact +1/1 +\d+\.\d",
+            r"t\.a +identity +holds +3≤5 +12344 +exact +1/1 +\d+\.\d",
             r"t\.cited +cited +cited",
             r"2 claims: 1 hold, 1 cited · \d+\.\d s · profile quick · seed 0",
         ]

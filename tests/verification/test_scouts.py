@@ -193,3 +193,15 @@ def test_a_violation_that_ends_nothing_is_not_advised(declare, monkeypatch):
     claim = declare(lambda x, y, z, w: leq(torch.nan_to_num(w + 1), 8.0), boxes())
     profile = replace(QUICK, batches=2)
     assert sweep(claim, claim.instances, profile, 0, Tally(), proof=True) is not None
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("high", [True, False])
+def test_what_is_false_at_an_end_of_the_range_alone_is_found(declare, high, seed):
+    @instances
+    def vectors(source):
+        return source.tensor(source.integer(1, 4))
+
+    claim = declare(lambda x: leq((x if high else -x).amax(-1), 7.99999), vectors())
+    profile = replace(QUICK, batches=1, shapes=4)
+    assert sweep(claim, claim.instances, profile, seed, Tally()) is not None
