@@ -20,7 +20,8 @@ from rankcheck.instances.record import Integer, Record
 __all__ = ["ScoutSource", "Visited"]
 
 
-#: Of the instances of a scout, so many have all entries at ends of their ranges.
+#: Of the instances of a scout, so many have all entries at ends of their ranges: the first one at
+#: the lower ends, the second one at the upper ends.
 CORNERS = 4
 
 
@@ -113,5 +114,6 @@ class ScoutSource(BatchSource):
         if self.batch:
             corners = values[:CORNERS]
             upper = torch.from_numpy(self._generator.random(corners.shape) < 0.5)
+            upper[:1], upper[1:2] = False, True
             corners.copy_(torch.where(upper, high, low))
         return values
