@@ -181,21 +181,24 @@ class Arena:
         return self.scaled(min(LARGEST, SAMPLE << min(self.round, 8)))
 
     def scaled(self, count: int) -> int:
-        """Fewer instances for a claim of effort below 1, and for a shape with many entries.
+        """Fewer instances for a claim of effort below 1, or with many entries; one without any.
 
         The number does not depend on the clock, so that the result of a shard does not either.
         """
+        if self._width() == 0:
+            return 1
         if self.batched:
-            count = min(count, max(FEWEST, ENTRIES // max(1, self._width())))
+            count = min(count, max(FEWEST, ENTRIES // self._width()))
         return max(min(count, 8), round(count * min(1.0, self.claim.effort)))
 
     def _width(self) -> int:
         """Number of entries of an instance of the shape."""
         if self._entries is None:
-            source = ShapedSource(self.shape.integers, 0, 1, self.device)
+            one = 1 if self.batched else None
+            source = ShapedSource(self.shape.integers, 0, one, self.device)
             with suppress(Exception):  # a sample meets it again
                 self.family(source)
-            self._entries = sum(math.prod(t.shape[1:]) for t in source.record.tensors)
+            self._entries = sum(tensor.numel() for tensor in source.record.tensors)
         return self._entries
 
     def sure(self, measured: Margins) -> bool:

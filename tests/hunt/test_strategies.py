@@ -18,6 +18,7 @@ from rankcheck.hunt.strategies.descend import _Walk, descend
 from rankcheck.hunt.strategies.evolve import GENERATIONS, POPULATION
 from rankcheck.hunt.strategies.perturb import _Children
 from rankcheck.hunt.strategies.starts import entries, starts, tidy
+from rankcheck.hunt.strategies.survey import Survey
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import instances
 
@@ -185,6 +186,15 @@ def test_a_corpus_meets_the_identity():
     Corpus().search(arena, 0)
     assert arena.offers
     assert arena.counts.evaluated == arena.sample_size
+
+
+def test_a_shape_without_entries_has_one_instance(hunted):
+    arena = Arena(hunted("whole"), Shape("instances", (17,)))
+    assert arena.sample_size == 1
+    Survey().search(arena, 0)
+    assert (arena.counts.evaluated, len(arena.offers)) == (1, 1)
+    Screen().search(arena, 0)
+    assert arena.counts.evaluated == 3
 
 
 # Where strategies start

@@ -16,4 +16,4 @@ class Screen:
 
     def search(self, arena: Arena, seed: int) -> None:
         arena.sample(seed)
-        arena.sample(seed_of(seed, "magnitudes"), arena.sample_size // 4, magnitudes=True)
+        arena.sample(seed_of(seed, "magnitudes"), max(1, arena.sample_size // 4), magnitudes=True)
