@@ -52,7 +52,7 @@ def test_a_claim_without_end_is_undecided_and_the_others_go_on(mine, command):
 @pytest.mark.parametrize("name", ["verify", "hunt"])
 def test_an_import_without_end_is_wrong_input(mine, command, monkeypatch, name):
     # The loop comes before anything that imports torch, which is not limited.
-    monkeypatch.setattr(run, "_warm", int)
+    monkeypatch.setattr(run, "_warm", id)  # whatever the check is
     monkeypatch.setattr(hunting, "_warm", int)
     mine(claim("body"), head=f"while True: pass\n{HEAD}")
     code, out, err = command(name, "mine.py", "--limit", 0.5)
