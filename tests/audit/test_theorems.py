@@ -13,7 +13,7 @@ from torch import nn
 
 from rankcheck.audit.theorems import check, check_theorems, evaluate, table
 from rankcheck.audit.theorems import run as theorems
-from rankcheck.audit.theorems.certify import exact_network
+from rankcheck.audit.theorems.certify import Certifier, exact_network
 from rankcheck.audit.theorems.evaluate import Outcome, at_points
 from rankcheck.audit.theorems.sharp import SharpNetwork, sharp
 from rankcheck.audit.theorems.table import LEFT_OUT, theorem_of
@@ -505,7 +505,8 @@ def test_what_fails_comes_before_what_is_close():
 # Certificates, choices, costs
 
 
-def test_small_networks_are_certified_at_their_tightest_points():
+def test_small_networks_are_certified_at_their_tightest_points(monkeypatch):
+    monkeypatch.setattr(Certifier, "late", False)  # however slow the machine is
     net = some_network((2, 5, 5, 1), slope=0.01, single=True)
     facts = found(net, some_data(net, 12))
     certified = {claim for claim, each in facts.items() for side in each.sides if side.certified}
