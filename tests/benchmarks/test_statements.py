@@ -14,7 +14,8 @@ from rankcheck.verification.profiles import PROFILES, Settings
 STATEMENTS = Path(__file__).parents[2] / "benchmarks" / "statements"
 #: How the easy statements have to end.
 RIGHT = {"true": "guarded", "false": "refuted"}
-#: Those that may be undecided, and what the message names. The first two are near the edge of a rank.
+#: Those that may be undecided, and what the message names. The first two are near the edge of a
+#: rank.
 OPEN = {
     "easy-true.pseudo-determinant": "rank",
     "easy-true.schur-product": "needs scale=",

@@ -56,10 +56,11 @@ _BREAKS: dict[str, Break] = {}
 
 
 def breaks() -> Mapping[str, Break]:
-    """All breaks, by their names."""
+    """All breaks, by their names, in the order of the files, whichever was imported first."""
     for name in FILES:
         import_module(f"{__package__}.{name}")
-    return _BREAKS
+    places = {f"{__package__}.{name}": place for place, name in enumerate(FILES)}
+    return dict(sorted(_BREAKS.items(), key=lambda item: places[item[1].apply.__module__]))
 
 
 def noticed(
