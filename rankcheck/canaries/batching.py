@@ -7,17 +7,12 @@ from typing import Any
 
 import torch
 
-from rankcheck.canaries.known import UNSCOPED, known
+from rankcheck.canaries.known import UNSCOPED, known, vectors
 from rankcheck.claims.claim import Body
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.instances.source import Source, instances
 
 __all__ = ["CANARIES"]
-
-
-@instances
-def _vectors(source: Source, *, size: tuple[int, int] = (9, 9)) -> Any:
-    return source.tensor(source.integer(*size))
 
 
 @instances
@@ -83,14 +78,14 @@ def _jump(x: Any) -> Relation:
 
 
 CANARIES = (
-    known("batching", "mixed among repeated instances", _twins, "failed", _vectors(),
+    known("batching", "mixed among repeated instances", _twins, "failed", vectors(size=(9, 9)),
           says="beside other instances"),
     known("batching", "another value alone", lambda x: leq(x, 8.0 if x.ndim else 9.0), "failed",
           says="for the same instance alone"),
     known("batching", "mixed values", lambda x: leq(x, x.max()), "failed",
           says="for an instance in a batch of 7"),
     known("batching", "a mixed shape", lambda A: leq(A.square().sum(0), 300.0), "failed",
-          _vectors(), says="the batch comes first"),
+          vectors(size=(9, 9)), says="the batch comes first"),
     known("batching", "a mixed generator", lambda x: leq(x, x.abs()), "failed", _shifted(),
           says="x is "),
     known("batching", "a mixed hypothesis", lambda x: leq(x, x * x), "failed",
@@ -105,9 +100,9 @@ CANARIES = (
     known("batching", "a generator that writes", lambda x: leq(x, x * x), "failed", _written(),
           says="the generator changed a tensor that it drew"),
     known("branches", "a branch of one instance", _branching("A.ndim > 1 or (A > 2).all()"),
-          "failed", _vectors(), says="takes the truth value"),
+          "failed", vectors(size=(9, 9)), says="takes the truth value"),
     known("branches", "a branch at one shape", _branching("A.shape[-1] > 1 or (A > 2).all()"),
-          "failed", _vectors(size=(1, 8)), says="takes the truth value",
+          "failed", vectors(size=(1, 8)), says="takes the truth value",
           profile=replace(UNSCOPED, batches=50)),
     known("batching", "other last digits in a batch", _last_digits, "holds"),
     known("batching", "other last digits at a jump", _jump, "holds"),

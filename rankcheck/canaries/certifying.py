@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck.canaries.canary import Canary
-from rankcheck.canaries.known import declare, numbers
+from rankcheck.canaries.known import declare, numbers, vectors
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.instances.choices import read_choices
-from rankcheck.instances.source import Source, instances
 
 __all__ = ["CANARIES"]
 
 
-@instances
-def _vectors(source: Source) -> Any:
-    return source.tensor(source.integer(1, 300))
+#: Of one entry and of many.
+_VECTORS = vectors(size=(1, 300))
 
 
 def _large(x: Any) -> Relation:
@@ -29,8 +27,8 @@ def _large(x: Any) -> Relation:
 
 def _certified(folder: Path, choices: list[Any], **options: Any) -> Any:
     """The fields of the certificate of an instance."""
-    claim = declare("made small", _large, _vectors(), folder)
-    violation = Instance(claim, _vectors(), read_choices(_vectors(), choices))
+    claim = declare("made small", _large, _VECTORS, folder)
+    violation = Instance(claim, _VECTORS, read_choices(_VECTORS, choices))
     report_violation(violation, folder, **options)
     return json.loads((folder / f"{claim.id}.json").read_text(encoding="utf-8"))
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from rankcheck.canaries.canary import Canary
-from rankcheck.canaries.known import declare, numbers
+from rankcheck.canaries.known import declare, formless, numbers
 from rankcheck.claims.claim import Body
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.hunt.run import hunt
@@ -50,10 +50,6 @@ def _near_one_number(x: Any) -> Relation:
     return leq(torch.where((x > 4.6) & (x < 4.8), x * 0 + 2, x * 0), x * 0 + 1)
 
 
-def _formless(x: Any) -> Relation:
-    return leq(torch.special.bessel_j0(x) * 0 + 1.02 * x, x)
-
-
 def _hunted(
     body: Body,
     verdict: str,
@@ -91,7 +87,7 @@ CANARIES = (
                    scope=1, by="scope")),
     Canary("true in a hunt", "hunts", partial(_hunted, lambda x: leq(x, x * x), "survived",
                                               Screen())),
-    Canary("undecided in a hunt", "hunts", partial(_hunted, _formless, "undecided", Screen(),
+    Canary("undecided in a hunt", "hunts", partial(_hunted, formless, "undecided", Screen(),
                                                    by="screen")),
     Canary("no instance in a hunt", "hunts", partial(_hunted, lambda x: leq(2 * x, x), "gave_up",
                                                      Screen(), family=_none())),

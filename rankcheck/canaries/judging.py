@@ -13,7 +13,7 @@ import torch
 from rankcheck import balls
 from rankcheck.balls import BallArray, is_ball
 from rankcheck.canaries.canary import Canary
-from rankcheck.canaries.known import FEW, declare, known, numbers
+from rankcheck.canaries.known import FEW, declare, formless, known, numbers
 from rankcheck.claims.claim import Body
 from rankcheck.claims.relations import Relation, eq, leq, lt
 from rankcheck.counterexamples.instance import DisagreementError, Instance
@@ -81,10 +81,6 @@ def _undecidable(x: Any) -> Relation:
 def _overlapping(x: Any) -> Relation:
     side = x.exp().log()
     return lt(side, side)
-
-
-def _formless(x: Any) -> Relation:
-    return leq(torch.special.bessel_j0(x) * 0 + 1.02 * x, x)
 
 
 def _failing_on_balls(x: Any) -> Relation:
@@ -211,7 +207,7 @@ CANARIES = (
           says="the sign of"),
     known("judge", "balls that overlap", _overlapping, "undecided", profile=FEW,
           says="the balls of its sides do not decide it at 2048 bits"),
-    known("judge", "no ball form", _formless, "undecided", profile=FEW,
+    known("judge", "no ball form", formless, "undecided", profile=FEW,
           says="bessel_j0 has no ball form"),
     known("judge", "a body that fails on balls", _failing_on_balls, "undecided", profile=FEW,
           says="it fails on balls, with ArithmeticError"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck.canaries.canary import Canary
-from rankcheck.canaries.known import declare, numbers, verified
+from rankcheck.canaries.known import declare, numbers, verified, wrong_in
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.disjunctions import any_of
 from rankcheck.claims.relations import Relation, leq
@@ -58,13 +58,7 @@ def _changed(change: Callable[[Fields], object], says: str, sign: bool, folder: 
 
 
 def _verdict(claim: Claim, says: str) -> str | None:
-    row = verified(claim)
-    verdict = "failed" if says else "refuted"
-    if row.verdict != verdict:
-        return f"the verdict is {row.verdict}, and has to be {verdict}"
-    if says not in " ".join(row.messages):
-        return f"the message does not say {says!r}: {' '.join(row.messages)}"
-    return None
+    return wrong_in(verified(claim), "failed" if says else "refuted", says)
 
 
 def _cut_off(folder: Path) -> str | None:

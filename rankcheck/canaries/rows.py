@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rankcheck.canaries.canary import Canary
-from rankcheck.canaries.known import FEW, PROFILE, declare, known, numbers, verified
+from rankcheck.canaries.known import FEW, PROFILE, declare, known, numbers, verified, wrong_in
 from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import BrokenClaim
 from rankcheck.claims.claim import Body, Claim
@@ -87,28 +87,21 @@ def _checked(
     claim = _claim(folder, body, **options)
     # What a run knows of a claim are its declared facts, which the claim has as well.
     row = verify_entry(cast(Entry, claim), claim, Settings(FEW, folder=folder))
-    return _is(row, verdict, says)
+    return wrong_in(row, verdict, says)
 
 
 def _malformed(folder: Path) -> str | None:
     entry = cast(Entry, _claim(folder))
     broken = BrokenClaim(entry, "the canary is malformed")
-    return _is(verify_entry(entry, broken, Settings(FEW)), "failed", "malformed")
+    return wrong_in(verify_entry(entry, broken, Settings(FEW)), "failed", "malformed")
 
 
 def _lost(folder: Path) -> str | None:
     entry = cast(Entry, _claim(folder))
     row = row_of(Unfinished(0, "lost its process (exit code 3)"), entry)
-    return _is(row, "undecided", "lost its process (exit code 3)") or (
+    return wrong_in(row, "undecided", "lost its process (exit code 3)") or (
         "a claim whose process died is as expected" if row.expected else None
     )
-
-
-def _is(row: Row, verdict: Verdict, says: str) -> str | None:
-    if row.verdict != verdict:
-        return f"the verdict is {row.verdict}, and has to be {verdict}"
-    said = " ".join(row.messages)
-    return None if says in said else f"the message does not say {says!r}: {said}"
 
 
 def _ledger(folder: Path) -> tuple[Ledger, Path]:

@@ -6,8 +6,6 @@ import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-import torch
-
 from rankcheck.canaries import (
     arithmetic,
     batching,
@@ -22,6 +20,7 @@ from rankcheck.canaries import (
     searching,
 )
 from rankcheck.canaries.canary import Canary
+from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.parallel.traces import named
 
 __all__ = ["CANARIES", "outcomes"]
@@ -48,9 +47,7 @@ def outcomes(names: Collection[str] | None = None) -> Iterator[tuple[Canary, str
     Args:
         names: of those that run; by default all.
     """
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with single_thread():
         for canary in CANARIES:
             if names is not None and canary.name not in names:
                 continue
@@ -60,5 +57,3 @@ def outcomes(names: Collection[str] | None = None) -> Iterator[tuple[Canary, str
                 except Exception as error:
                     wrong = f"it raised {named(error)}"
             yield canary, wrong
-    finally:
-        torch.set_num_threads(threads)

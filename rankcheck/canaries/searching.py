@@ -13,7 +13,17 @@ from typing import Any
 import torch
 
 from rankcheck.canaries.canary import Canary
-from rankcheck.canaries.known import FEW, PROFILE, UNSCOPED, declare, known, numbers, verified
+from rankcheck.canaries.known import (
+    FEW,
+    PROFILE,
+    UNSCOPED,
+    declare,
+    integers,
+    known,
+    numbers,
+    vectors,
+    verified,
+)
 from rankcheck.claims.relations import Relation, eq, leq
 from rankcheck.instances.source import Source, instances
 from rankcheck.scalars import constant
@@ -28,22 +38,10 @@ MANY = replace(PROFILE, batches=8, size=4096)
 
 
 @instances
-def _integers(source: Source, *, high: int) -> Any:
-    """An integer in [0, high], and a number."""
-    n = source.integer(0, high)
-    return constant(n, x := source.tensor()), x
-
-
-@instances
 def _shapes(source: Source, *, count: int) -> Any:
     """One of several shapes, and a number."""
     n = source.integer(0, count - 1)
     return constant(n, x := source.tensor(low=1.0, high=8.0)), x
-
-
-@instances
-def _vectors(source: Source) -> Any:
-    return source.tensor(source.integer(1, 3))
 
 
 @instances
@@ -163,13 +161,13 @@ CANARIES = (
     known("search", "false only where it is rejected", lambda x: leq(x, 0.0), "holds",
           _only_negative(), look=_some_rejected),
     known("scope", "false of one small integer and one sign", _not_minus_one, "refuted",
-          _integers(high=2**40), look=_first_of_scope, says="smallest: the first violation"),
-    known("scope", "as many as there are", lambda x: leq(x, x * x + 1), "holds", _vectors(),
+          integers(), look=_first_of_scope, says="smallest: the first violation"),
+    known("scope", "as many as there are", lambda x: leq(x, x * x + 1), "holds", vectors(),
           look=_whole_scope, profile=replace(PROFILE, scope=2)),
     known("scope", "with each option", lambda n, x: leq(n * x, x * x + 1), "holds", _options(),
           look=_each_option),
     known("scope", "the smallest of many", lambda x: leq(x.abs().sum(-1), 0.0), "refuted",
-          _vectors(), look=_smallest, profile=replace(PROFILE, scope=2)),
+          vectors(), look=_smallest, profile=replace(PROFILE, scope=2)),
     known("sweep", "false near one number", _off, "refuted", profile=MANY, short=True),
     known("sweep", "false at one shape of eight", _off_at_one_shape, "refuted", _shapes(count=8),
           profile=replace(UNSCOPED, batches=50, size=256)),
@@ -177,7 +175,7 @@ CANARIES = (
           profile=replace(PROFILE, batches=50, size=4)),
     Canary("swept by seed", "sweep", _by_seed),
     known("draws", "false only for what Hypothesis draws", _not_in_the_middle, "refuted",
-          _integers(high=2**50), profile=replace(PROFILE, drawn=100)),
+          integers(high=2**50), profile=replace(PROFILE, drawn=100)),
     known("tight family", "false on the tight family", _sharp_at_most, "refuted",
           tight=numbers(low=8.75, high=9.0)),
     known("tight family", "a tight family with room", lambda x: leq(x, 9.0), "failed",
