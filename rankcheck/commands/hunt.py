@@ -39,7 +39,7 @@ from rankcheck.commands.arguments import (
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
-from rankcheck.parallel import Alone, Stopped, Tell, single_thread
+from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.stored import StoredError, parse
 from rankcheck.terminal import exits, hunting
 from rankcheck.terminal.exits import Exit
@@ -162,8 +162,7 @@ class _Report:
 def _warm() -> None:
     import rankcheck.hunt.run  # noqa: F401 -- torch
 
-    with single_thread():
-        check_canaries()
+    check_canaries()
 
 
 def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Report]:

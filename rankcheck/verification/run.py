@@ -20,7 +20,6 @@ from rankcheck.catalogue.entry import Entry
 from rankcheck.catalogue.loader import load_each
 from rankcheck.parallel import Done, Lost, Started, Tell, Told
 from rankcheck.parallel.alone import how
-from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.parallel.executors import End, Limits, Unfinished, Work, executor_for
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.one import unfinished, verify_entry
@@ -129,8 +128,7 @@ def _warm(check: Callable[[], object] | None) -> None:
     find(strategies.none(), lambda _: True, settings=settings(database=None))
 
     if check is not None:
-        with single_thread():
-            check()
+        check()
 
 
 def _prepare(entries: Sequence[Entry], settings: Settings) -> Callable[[int, Tell], Row]:
