@@ -72,6 +72,11 @@ class Part:
         """Where each relation fails by more than its tolerance."""
         return tuple(relation.violated() for relation in self.relations)
 
+    @cached_property
+    def violating(self) -> bool:
+        """Whether any relation fails anywhere, inside the hypotheses or not."""
+        return any(bool(violated.any()) for violated in self.violated)
+
     def instance(self, index: int) -> Record:
         """The record of one instance; the index of the only one is 0."""
         return self.record.instance(index) if self.batch else self.record.detach()

@@ -119,10 +119,10 @@ def wide(profile: Profile, entries: int) -> Profile:
 def _violations(claim: Claim, part: Part, tally: Tally) -> Iterator[Instance]:
     """The violations of a batch that are not rounding: the first ones, then the largest."""
     assert claim.instances is not None
+    if not part.violating:
+        return
     beyond = torch.where(part.valid, excess(part.relations, part.batch), -torch.inf).reshape(-1)
     violated = (beyond > -torch.inf).nonzero().reshape(-1).tolist()
-    if not violated:
-        return
     for index in dict.fromkeys([*violated[:FIRST], *worst_of(part.relations, part)]):
         instance = Instance(claim, claim.instances, part.instance(index))
         if settled_in(tally, instance).violation:

@@ -177,7 +177,7 @@ def _planned(
 
 def _judged(claim: Claim, family: Instances, part: Part, tally: Tally) -> Instance | None:
     """Re-check the worst violations of a batch in balls; a proved one goes before an open one."""
-    if not any(bool(violated.any()) for violated in part.violated):
+    if not part.violating:
         return None
     undecided: Instance | None = None
     for index in worst_of(part.relations, part):
@@ -235,7 +235,7 @@ def draw(
             progress(1)
         if observability_enabled():
             _observe(drawn)
-        if any(bool(violated.any()) for violated in part.violated):
+        if part.violating:
             instance = Instance(claim, family, part.record)
             judgement = settled_in(tally, instance)
             event("judged", judgement.finding)
