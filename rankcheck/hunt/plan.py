@@ -275,6 +275,7 @@ class Plan:
     ) -> list[Shape]:
         """Up to `count` random shapes that are not known; fewer where nearly all are."""
         shapes: list[Shape] = []
+        known = set(known)
         index = missed = 0
         while len(shapes) < count and missed < MISSES:
             seed = seed_of(self._seed, self._claim.id, key, family, number, index)
@@ -283,7 +284,8 @@ class Plan:
                 missed += 1
             else:
                 shapes.append(shape)
-                known, missed = known | {shape}, 0
+                known.add(shape)
+                missed = 0
             index += 1
         return shapes
 
