@@ -155,6 +155,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "logaddexp": lambda x, y: log(exp(x) + exp(y)),
     "logaddexp2": lambda x, y: log2(exp2(x) + exp2(y)),
     # Activations.
+    "relu": relu,
     "leaky_relu": lambda x, negative_slope=0.01: relu(x) + _below(x) * negative_slope,
     "elu": _elu,
     "celu": lambda x, alpha=1.0: relu(x) + expm1(divide(_below(x), alpha)) * alpha,

@@ -218,10 +218,7 @@ def round_(input: Any, *, decimals: int = 0) -> BallArray:
 _relu = elementwise(lambda x: numbers.maximum(x, ZERO))
 
 
-@implements("relu")
-def relu(input: Any, inplace: bool = False) -> BallArray:
-    if inplace:
-        raise NoBallForm("an activation in place", "leave inplace out")
+def relu(input: Any) -> BallArray:
     return wrap(_relu(balls(input).elements))
 
 
