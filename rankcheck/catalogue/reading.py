@@ -259,23 +259,32 @@ class _Reader:
             return self._texts(arguments, name)
         return self._text(arguments, name)
 
-    def _texts(self, arguments: Mapping[str, ast.expr], name: str) -> Mapping[str, str]:
+    def _texts(self, arguments: Mapping[str, ast.expr], name: str) -> dict[str, str]:
         """Literal texts by name; none where the argument is missing."""
+        return self._named(arguments, name, _string, "literal texts by name")
+
+    def _controls(self, arguments: Mapping[str, ast.expr], name: str) -> dict[str, str]:
+        """What is written by name; none where the argument is missing."""
+        return self._named(arguments, name, ast.unparse, "written {'name': ...}, each name once")
+
+    def _named(
+        self,
+        arguments: Mapping[str, ast.expr],
+        name: str,
+        read: Callable[[ast.expr], str | None],
+        rule: str,
+    ) -> dict[str, str]:
         match self._value(arguments, name):
             case ast.Constant(value=None):
                 return {}
             case ast.Dict(keys=keys, values=values) as node:
-                pairs = [
-                    (_string(key), _string(value)) for key, value in zip(keys, values, strict=True)
-                ]
-                texts = {
-                    key: value for key, value in pairs if key is not None and value is not None
-                }
+                named = dict(zip(map(_string, keys), map(read, values), strict=True))
+                texts = {k: v for k, v in named.items() if k is not None and v is not None}
                 if len(texts) == len(keys):
                     return texts
             case node:
                 pass
-        raise self._refusal(f"the {name} of a claim are literal texts by name", node)
+        raise self._refusal(f"the {name} of a claim are {rule}", node)
 
     def _errata(self, arguments: Mapping[str, ast.expr], name: str) -> tuple[Erratum, ...]:
         """The errata of a claim: one call of `Erratum`, or a tuple of them."""
@@ -325,22 +334,6 @@ class _Reader:
             return None
         first, dot, rest = text.partition(".")
         return self.imported.get(first, first) + dot + rest
-
-    def _controls(self, arguments: Mapping[str, ast.expr], name: str) -> dict[str, str]:
-        match self._value(arguments, name):
-            case ast.Constant(value=None):
-                return {}
-            case ast.Dict(keys=keys, values=values):
-                named = [
-                    (_string(key), ast.unparse(value))
-                    for key, value in zip(keys, values, strict=True)
-                ]
-                controls = {key: value for key, value in named if key is not None}
-                if len(controls) == len(keys):
-                    return controls
-        raise self._refusal(
-            f"the {name} of a claim are written {{'name': ...}}, each name once", arguments[name]
-        )
 
     def _reference(self, node: ast.expr) -> Reference | None:
         match self._resolved(node):

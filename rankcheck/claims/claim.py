@@ -9,6 +9,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import CodeType, GeneratorType, ModuleType
 from typing import Any
@@ -127,7 +128,7 @@ class Claim(Declaration, InNotebooks):
     def __repr__(self) -> str:
         return f"<{self.kind} {self.id}: {self.title}>"
 
-    @property
+    @cached_property
     def arguments(self) -> tuple[str, ...]:
         """The names of an instance's parts, as the body calls them; `*rest` with its star."""
         return tuple(

@@ -17,7 +17,6 @@ __all__ = [
     "add",
     "declared",
     "forget",
-    "get",
     "is_recording",
     "malformed",
     "record",
@@ -99,15 +98,6 @@ def add(claim: Claim) -> None:
             )
     _claims[claim.id] = claim
     _malformed.pop(claim.id, None)
-
-
-def get(id: str) -> Claim:  # noqa: A002
-    """The claim of that id.
-
-    Raises:
-        KeyError: if none is declared.
-    """
-    return _claims[id]
 
 
 def declared() -> dict[str, Claim]:

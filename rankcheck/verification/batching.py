@@ -66,11 +66,12 @@ def check_batching(claim: Claim, seed: int = 0) -> None:
         MemoryError or what else says so: if memory is short for a batch and not for its instances.
         ClaimError: if the body returns anything but relations.
     """
+    known: set[tuple[object, ...]] = set()
     draws = [(claim.instances, False), (claim.instances, True), (claim.tight, False)]
     for family, grid in draws:
         if family is None or (grid and claim.no_batch is not None):
             continue
-        check = _Check(claim, family, grid)
+        check = _Check(claim, family, grid, known)
         for attempt in range(ATTEMPTS):
             key = seed_of("batching", seed, claim.id, family.name, grid, attempt)
             if check.run(key, wide=attempt >= ATTEMPTS // 2):
@@ -82,10 +83,13 @@ class _Check:
 
     Args:
         grid: whether its entries are small integers.
+        known: the shapes at which no branch was found.
     """
 
-    def __init__(self, claim: Claim, family: Instances, grid: bool) -> None:
-        self.claim, self.family, self.grid = claim, family, grid
+    def __init__(
+        self, claim: Claim, family: Instances, grid: bool, known: set[tuple[object, ...]]
+    ) -> None:
+        self.claim, self.family, self.grid, self.known = claim, family, grid, known
 
     def run(self, seed: int, *, wide: bool) -> bool:
         """Draw a batch and compare it; returns whether it had an instance to compare."""
@@ -96,7 +100,7 @@ class _Check:
             first = self.evaluate(source)
         if batched:
             for record, batch in ((source.record, (SIZE,)), (source.record.instance(0), ())):
-                check_branches(self.claim, self.family, record, batch)
+                check_branches(self.claim, self.family, record, batch, self.known)
         self.check_draws(source)
         self.check_random(first, make, SEEDS)
         if not batched:

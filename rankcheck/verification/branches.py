@@ -86,7 +86,7 @@ def check_branches(
     family: Instances,
     record: Record,
     batch: tuple[int, ...],
-    known: set[tuple[object, ...]] | None = None,
+    known: set[tuple[object, ...]],
 ) -> None:
     """Check that the code of a claim makes no Python value of what is drawn, at one shape.
 
@@ -95,22 +95,22 @@ def check_branches(
     Args:
         record: instances of the shape, as far as they were drawn.
         batch: their batch axes.
-        known: the shapes that were checked before, which are left out; this one is added.
+        known: the shapes that were checked before, which are left out; this one is added once it
+            has been gone through to the end.
 
     Raises:
         BatchError: if it does: the line, what it does there, and the rule.
     """
-    shape = (family.name, *record.integers)
-    if claim.no_batch is not None or not record.tensors or (known is not None and shape in known):
+    batch = tuple(min(2, size) for size in batch)
+    shape = (family.name, batch, *record.integers)
+    if claim.no_batch is not None or not record.tensors or shape in known:
         return
-    if known is not None:
-        known.add(shape)
     if batch:
-        batch = (min(2, *batch),)
         record = record.select(torch.arange(*batch))
     # What else is raised is for those who evaluate the claim; so is a record that ends too early.
     with watching(claim, family) as watch, suppress(Exception), seeded(0), watch:
         claim.relations(family(ReplaySource(record, watch.drawn, batch)))
+        known.add(shape)
 
 
 @contextmanager

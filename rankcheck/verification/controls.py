@@ -102,17 +102,15 @@ def _nearest(claim: Claim, control: Claim, result: Search) -> str:
     seen = [(n, one) for n, all_ in seen_in(result.tallies).items() for one in all_]
     sharpest = [(number, one.sharpest) for number, one in seen if one.sharpest is not None]
     changed = [sharp for number, sharp in sharpest if _differs(claim, control, number, sharp)]
-    if best := max(changed or [sharp for _, sharp in sharpest], key=_ratio, default=None):
+    if best := max(
+        changed or [sharp for _, sharp in sharpest], key=lambda one: one.ratio, default=None
+    ):
         text = instance_text(control, best.family, best.record)
         return f"; its best ratio is {best.ratio:.6g}" + (f", on {text}" if text else "")
     deviations = [one.deviation for _, one in seen if one.deviation is not None]
     if deviations:
         return f"; its sides differ by {max(deviations):.1e} at most"
     return ""
-
-
-def _ratio(sharpest: Sharpest) -> float:
-    return sharpest.ratio
 
 
 def _differs(claim: Claim, control: Claim, number: int, at: Sharpest) -> bool:

@@ -198,10 +198,7 @@ def evaluate_instances(
         InputError: if the body or the generator does.
     """
     evaluation = Evaluation()
-    if not watched:
-        _evaluate(claim, family, make, None, evaluation)
-        return evaluation
-    with watching(claim, family) as watch:
+    with watching(claim, family) if watched else nullcontext() as watch:
         _evaluate(claim, family, make, None, evaluation, watch)
     return evaluation
 

@@ -34,7 +34,7 @@ def _no_scope(monkeypatch: pytest.MonkeyPatch) -> None:
 def hunted() -> Callable[[str], Claim]:
     """`hunted("easy")` is the claim hunted.easy."""
     import_file(Path(__file__).with_name("statements.py"))
-    return lambda name: registry.get(f"hunted.{name}")
+    return lambda name: registry.declared()[f"hunted.{name}"]
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def loose(tmp_path, monkeypatch):
     path = tmp_path / "mine.py"
     path.write_text(FILE, encoding="utf-8")
     import_file(path)
-    yield registry.get("controls.loose")
+    yield registry.declared()["controls.loose"]
     registry.forget("controls.loose")
 
 
