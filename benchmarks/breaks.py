@@ -50,7 +50,7 @@ def _share(stage: str, some: Iterable[Break]) -> str:
 def _rows(some: Iterable[Break]) -> Iterator[str]:
     for one in some:
         canary = f"none: {one.why}" if one.canary is None else one.canary.strip()
-        yield f"| {one.name} | {one.stage} | {canary} | `{one.test.removeprefix('tests/')}` |"
+        yield f"| {one.name} | {one.stage} | {canary} | `{one.test}` |"
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ def _open(x: Any, *, by: float = 0.0) -> Relation:
 
 
 def _raising(x: Any, *, by: float = 0.0) -> Relation:
-    if by:
+    """The mutant raises on most instances, so that Hypothesis finds others."""
+    if by and bool((x > 2).any()):
         raise ArithmeticError("the mutant raises")
     return leq(x, x)
 

@@ -129,14 +129,10 @@ def _order_of_eigenvalues(sign: Any, x: Any) -> Relation:
     return leq(sign * (values[..., 0] - values[..., 1]), x * 0)
 
 
-def _cleared(row: Row) -> str | None:
-    seen = row.counts.rounding + (0 if row.scope is None else row.scope.counts.rounding)
-    return None if seen else "ball arithmetic was not asked whether a violation is rounding"
-
-
-def _left_out(row: Row) -> str | None:
-    seen = row.counts.outside + (0 if row.scope is None else row.scope.counts.outside)
-    return None if seen else "no violation was found to be outside the hypotheses"
+def _some(finding: str, row: Row) -> str | None:
+    """Balls found it of some violations in floats."""
+    counts = row.counts if row.scope is None else row.counts + row.scope.counts
+    return None if getattr(counts, finding) else f"of no violation balls say: {finding}"
 
 
 def _at_bits(bits: int, row: Row) -> str | None:
@@ -202,7 +198,7 @@ CANARIES = (
     Canary("known digits", "balls", _known_digits, short=True),
     known("balls", "decided by balls alone", _transcendental, "refuted"),
     known("judge", "true, but broken by rounding", _rounded, "holds", kind="identity",
-          look=_cleared, short=True),
+          look=partial(_some, "rounding"), short=True),
     known("judge", "a sign that balls do not decide", _undecidable, "undecided", profile=FEW,
           says="the sign of"),
     known("judge", "balls that overlap", _overlapping, "undecided", profile=FEW,
@@ -219,10 +215,10 @@ CANARIES = (
     known("judge", "a computed float", _computed, "undecided", profile=FEW,
           says="a computed float"),
     known("hypotheses on balls", "outside by require alone", _zero_at_integers, "holds",
-          _on_an_edge(), look=_left_out, short=True),
+          _on_an_edge(), look=partial(_some, "outside"), short=True),
     known("hypotheses on balls", "outside by where alone",
           lambda x: _zero_at_integers(x, _no_integer(x)), "holds", numbers(low=-8.0),
-          look=_left_out),
+          look=partial(_some, "outside")),
     known("conventions", "the sign of an eigenvector", _sign_of_a_vector, "undecided", _signed(),
           says="the signs of singular vectors or eigenvectors", profile=FEW),
     known("conventions", "the order of eigenvalues", _order_of_eigenvalues, "undecided", _signed(),

@@ -1,12 +1,10 @@
-"""Canaries of certificates: each field of one is changed, and the check of this field says so.
-
-The checksum is made anew, so that it hides none of the other checks.
-"""
+"""Canaries of certificates: each field of one is changed, and the check of this field says so."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,13 +14,13 @@ from rankcheck.canaries.known import declare, numbers, verified, wrong_in
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.disjunctions import any_of
 from rankcheck.claims.relations import Relation, leq
-from rankcheck.counterexamples.certificate import digest, stored_path, write
+from rankcheck.counterexamples.certificate import CertificateError, digest, stored_path, write
 from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.replay import replay
 from rankcheck.instances.choices import read_choices
+from rankcheck.versions import versions
 
 __all__ = ["CANARIES"]
-
-Fields = dict[str, Any]
 
 
 def _false(x: Any) -> tuple[Relation, Relation]:
@@ -40,69 +38,73 @@ def _stored(folder: Path) -> Claim:
     return claim
 
 
-def _changed(change: Callable[[Fields], object], says: str, sign: bool, folder: Path) -> str | None:
-    """What is wrong with the verdict on a certificate that is changed.
+#: A field of a certificate with another value: the section that it is in, and what is then said.
+Change = tuple[str, str, Any, str]
+
+
+def _replayed(claim: Claim) -> str:
+    """What a replay says against the certificate of a claim; empty if it proves the claim false."""
+    try:
+        replay(stored_path(claim), claim=claim)
+    except CertificateError as error:
+        return str(error)
+    return ""
+
+
+def _changed(changes: Sequence[Change], folder: Path, **head: Any) -> str | None:
+    """What is wrong with the replay of a certificate, each time with one field changed.
+
+    The checksum is made anew, so that it hides none of the other checks.
 
     Args:
-        says: a part of the message; empty where the certificate has to prove its claim.
-        sign: whether the checksum is made anew.
+        head: what else is changed in all of them.
     """
     claim = _stored(folder)
     path = stored_path(claim)
-    fields = json.loads(path.read_text(encoding="utf-8"))
-    change(fields)
-    if sign:
+    text = path.read_text(encoding="utf-8")
+    for section, name, value, says in changes:
+        fields = json.loads(text) | head
+        where = fields[section] if section else fields
+        assert where[name] != value
+        where[name] = value
         fields["sha256"] = digest({name: fields[name] for name in fields if name != "sha256"})
-    path.write_text(json.dumps(fields), encoding="utf-8")
-    return _verdict(claim, says)
+        path.write_text(json.dumps(fields), encoding="utf-8")
+        said = _replayed(claim)
+        if says not in said or bool(says) != bool(said):
+            return f"with {name} {value!r} it has to say {says!r}, and says {said!r}"
+    return None
 
 
-def _verdict(claim: Claim, says: str) -> str | None:
+def _verified(change: Callable[[str], str], says: str, folder: Path) -> str | None:
+    """What is wrong with the verdict on a certificate whose text is changed.
+
+    Args:
+        says: a part of the message; empty where the certificate has to prove its claim.
+    """
+    claim = _stored(folder)
+    path = stored_path(claim)
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
     return wrong_in(verified(claim), "failed" if says else "refuted", says)
 
 
-def _cut_off(folder: Path) -> str | None:
-    claim = _stored(folder)
-    path = stored_path(claim)
-    path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-    return _verdict(claim, "is not a certificate")
+def _elsewhere(text: str) -> str:
+    return json.dumps(json.loads(text) | {"path": "elsewhere"})
 
 
 def _missing(folder: Path) -> str | None:
     claim = _stored(folder)
     stored_path(claim).unlink()
-    return _verdict(claim, "no certificate at")
+    return wrong_in(verified(claim), "failed", "no certificate at")
 
 
-def _field(name: str, value: Any, says: str, *, of: str = "") -> Canary:
-    """A field with another value; `of` is the section that it is in."""
-
-    def set_field(fields: Fields) -> None:
-        where = fields[of] if of else fields
-        assert where[name] != value
-        where[name] = value
-
-    at = f"{of}, {name}" if of else name
-    change = partial(_changed, set_field, says, True)
-    return Canary(f"certificate: {at} {json.dumps(value)[:12]}", "replay", change)
-
-
-def _elsewhere(change: Fields, says: str) -> Canary:
-    """A certificate of another version of rankcheck, with other values in a section."""
-
-    def set_fields(fields: Fields) -> None:
-        fields["versions"]["rankcheck"] = "0.0.0"
-        fields["smallest"].update(change)
-
-    name = f"certificate of another version: {', '.join(change)}"
-    return Canary(name, "replay", partial(_changed, set_fields, says, True))
-
-
-def _nothing(fields: Fields) -> None: ...
+def _another_body(folder: Path) -> str | None:
+    """The claim itself has another body than when its certificate was written."""
+    claim = replace(_stored(folder), body=lambda x: leq(x, 1.0))
+    return wrong_in(verified(claim), "failed", "the claim has changed since")
 
 
 #: What a section says besides its instance, with another value. Nothing but its own field differs.
-_SECTION: Fields = {
+_SECTION: dict[str, Any] = {
     "description": "x = 4",
     "relation": 0,
     "kind": "lt",
@@ -113,28 +115,42 @@ _SECTION: Fields = {
     "bits": 256,
     "also": [],
 }
+_OTHER_CLAIMS: tuple[Change, ...] = (
+    ("", "schema", 1, "is a certificate of schema 1"),
+    ("", "claim", "canary.other", "is a certificate of canary.other, not of"),
+    ("", "statement", "another statement", "the statement in"),
+    ("smallest", "family", "others()", "has an instance of others()"),
+)
+_OTHER_INSTANCES: tuple[Change, ...] = (
+    ("smallest", "instance", [[3]], "do not fit the generator"),
+    ("smallest", "instance", [9], "do not fit the generator"),
+    ("smallest", "instance", [1], "does not refute"),
+    ("worst", "instance", [1], "does not refute"),
+)
+_OTHER_FIGURES: tuple[Change, ...] = (
+    *(("smallest", name, value, f"says {name} ") for name, value in _SECTION.items()),
+    ("worst", "lhs", _SECTION["lhs"], "says lhs"),
+)
+_OTHER_DIGITS: tuple[Change, ...] = (
+    ("smallest", "description", "three", ""),
+    ("smallest", "bits", 256, ""),
+    ("smallest", "lhs", "[30.1283053847815016113928 +/- 1e-20]", ""),
+    ("smallest", "rhs", "[20.07 +/- 1e-3]", "says rhs"),
+    ("smallest", "excess", "10.05", "says excess"),
+    ("smallest", "label", "other", "says label"),
+)
 
 CANARIES = (
-    Canary("a stored counterexample", "replay", partial(_changed, _nothing, "", False), short=True),
-    Canary("certificate: checksum", "replay",
-           partial(_changed, lambda fields: fields.update(path="elsewhere"),
-                   "its checksum differs", False)),
-    Canary("certificate: cut off", "replay", _cut_off),
-    Canary("certificate: missing", "replay", _missing),
-    _field("schema", 1, "is a certificate of schema 1"),
-    _field("claim", "canary.other", "is a certificate of canary.other, not of"),
-    _field("statement", "another statement", "the statement in"),
-    _field("statement_sha256", "0" * 64, "the claim has changed since"),
-    _field("family", "others()", "has an instance of others()", of="smallest"),
-    _field("instance", [[3]], "do not fit the generator", of="smallest"),
-    _field("instance", [9], "do not fit the generator", of="smallest"),
-    _field("instance", [1], "does not refute", of="smallest"),
-    _field("instance", [1], "does not refute", of="worst"),
-    *(_field(name, value, f"says {name} ", of="smallest") for name, value in _SECTION.items()),
-    _field("lhs", _SECTION["lhs"], "says lhs", of="worst"),
-    _elsewhere({"description": "three", "bits": 256}, ""),
-    _elsewhere({"lhs": "[30.1283053847815016113928 +/- 1e-20]"}, ""),
-    _elsewhere({"rhs": "[20.07 +/- 1e-3]"}, "says rhs"),
-    _elsewhere({"excess": "10.05"}, "says excess"),
-    _elsewhere({"label": "other"}, "says label"),
+    Canary("a stored counterexample", "replay", partial(_verified, str, ""), short=True),
+    Canary("a certificate that is cut off", "replay",
+           partial(_verified, lambda text: text[:-20], "is not a certificate")),
+    Canary("a certificate with another checksum", "replay",
+           partial(_verified, _elsewhere, "its checksum differs")),
+    Canary("no certificate", "replay", _missing),
+    Canary("a certificate of another body", "replay", _another_body),
+    Canary("certificates of other claims", "replay", partial(_changed, _OTHER_CLAIMS)),
+    Canary("certificates of other instances", "replay", partial(_changed, _OTHER_INSTANCES)),
+    Canary("certificates with other figures", "replay", partial(_changed, _OTHER_FIGURES)),
+    Canary("certificates of another version", "replay",
+           partial(_changed, _OTHER_DIGITS, versions=versions() | {"rankcheck": "0.0.0"})),
 )  # fmt: skip

@@ -4,28 +4,30 @@ import numpy as np
 import torch
 from flint import fmpq
 
-from rankcheck.balls import (
-    BallArray,
-    conversion,
-    elementwise,
-    linalg,
-    numbers,
-)
+from rankcheck.balls import BallArray, conversion, elementwise, linalg, numbers
 from rankcheck.balls.array import FUNCTIONS, wrap
 
-from .table import around, everywhere, noticed
+from .table import Break, around, everywhere, put
+
+AGREEMENT, PROGRAMS = "balls/test_agreement.py::", "balls/test_programs.py::"
+GUARDS, LINALG = "balls/test_guards.py::", "balls/test_linalg.py::"
+NUMBERS = "balls/test_numbers.py::"
 
 
-def form(patch, name, change):
+def form(name, change):
     """Replace the ball form of a function of torch, and the method of that name."""
-    original = FUNCTIONS[name]
 
-    def changed(*arguments, **options):
-        return change(original, *arguments, **options)
+    def apply(patch):
+        original = FUNCTIONS[name]
 
-    patch.setitem(FUNCTIONS, name, changed)
-    if name in vars(BallArray):
-        patch.setattr(BallArray, name, changed)
+        def changed(*arguments, **options):
+            return change(original, *arguments, **options)
+
+        patch.setitem(FUNCTIONS, name, changed)
+        if name in vars(BallArray):
+            patch.setattr(BallArray, name, changed)
+
+    return apply
 
 
 def exact_middle(x):
@@ -37,209 +39,84 @@ def without_radius(array):
     return wrap(np.frompyfunc(exact_middle, 1, 1)(array.elements))
 
 
-@noticed(
-    "balls",
-    canary="known digits",
-    test="balls/test_agreement.py::test_the_same_code_gives_the_same",
-)
-def the_exponential_is_a_line(patch):
-    form(patch, "exp", lambda exp, x: 1 + x)
+def less_by_middles(less, x, y):
+    x, y = (one.midpoints() if isinstance(one, BallArray) else one for one in (x, y))
+    return torch.lt(x, torch.as_tensor(y))
 
 
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_numbers.py::test_functions_enclose_their_values",
-)
-def the_exponential_has_no_radius(patch):
-    form(patch, "exp", lambda exp, x: without_radius(exp(x)))
+def absolute_of_the_middle(_, x):
+    return wrap(np.frompyfunc(lambda x: -x if x <= 0 else x, 1, 1)(x.elements))
 
 
-@noticed(
-    "balls",
-    canary="known digits",
-    test="balls/test_agreement.py::test_the_same_code_gives_the_same",
-)
-def the_logarithm_has_base_two(patch):
-    form(patch, "log", lambda log, x: FUNCTIONS["log2"](x))
+def divided_by_the_middle(divide, a, b):
+    return divide(a, without_radius(b) if isinstance(b, BallArray) else b)
 
 
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_programs.py::test_programs_enclose_their_values",
-)
-def a_square_root_has_no_radius(patch):
-    form(patch, "sqrt", lambda sqrt, x: without_radius(sqrt(x)))
+def sum_without_the_last(sum_, x, dim=None, *arguments, **options):
+    if not isinstance(dim, int):
+        return sum_(x, dim, *arguments, **options)
+    return sum_(x.narrow(dim, 0, x.shape[dim] - 1), dim, *arguments, **options)
 
 
-@noticed(
-    "balls",
-    canary="balls that overlap",
-    test="balls/test_guards.py::test_difference_bounds_are_exact",
-)
-def the_bounds_of_a_ball_are_its_middle(patch):
-    around(patch, numbers, "bounds", lambda bounds, x: bounds(exact_middle(x)))
+def of_single_precision(cls, data):
+    rounded = data.float().double() if isinstance(data, torch.Tensor) else data
+    return cls(conversion.object_array(rounded, conversion.as_it_is))
 
 
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_guards.py::test_overlapping_balls_are_undecided",
-)
-def overlapping_balls_are_compared_by_their_middles(patch):
-    for name, sign in (("lt", "less"), ("le", "less_equal"), ("gt", "greater")):
-        guess = getattr(torch, sign)
-
-        def compare(original, x, y, guess=guess):
-            x, y = (one.midpoints() if isinstance(one, BallArray) else one for one in (x, y))
-            return guess(x, torch.as_tensor(y))
-
-        form(patch, name, compare)
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_guards.py::test_disjoint_balls_and_rationals_are_decided",
-)
-def a_comparison_of_balls_is_turned_around(patch):
-    form(patch, "lt", lambda lt, x, y: FUNCTIONS["gt"](x, y))
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_agreement.py::test_the_same_code_gives_the_same",
-)
-def the_larger_of_two_balls_is_the_first(patch):
-    patch.setattr(elementwise, "_maximum", np.frompyfunc(lambda a, b: a, 2, 1))
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_programs.py::test_programs_enclose_their_values",
-)
-def the_absolute_value_of_a_ball_around_zero_is_the_ball(patch):
-    def absolute(x):
-        return -x if x <= 0 else x
-
-    form(patch, "abs", lambda _, x: wrap(np.frompyfunc(absolute, 1, 1)(x.elements)))
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_programs.py::test_programs_enclose_their_values",
-)
-def a_division_by_a_ball_around_zero_is_finite(patch):
-    def division(divide, a, b):
-        return divide(a, without_radius(b) if isinstance(b, BallArray) else b)
-
-    around(patch, BallArray, "__truediv__", division)
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_linalg.py::test_a_tensor_stays_on_its_side_of_a_product",
-)
-def a_product_of_matrices_takes_its_sides_in_the_other_order(patch):
-    form(patch, "matmul", lambda matmul, x, y: matmul(y, x))
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_linalg.py::test_large_products_go_through_flint_and_agree",
-)
-def a_product_of_large_matrices_is_rounded(patch):
-    around(patch, linalg, "_flint_product", lambda product, x, y: without_radius(product(x, y)))
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_agreement.py::test_the_same_code_gives_the_same",
-)
-def a_sum_leaves_out_its_last_term(patch):
-    def short(sum_, x, dim=None, *arguments, **options):
-        if dim is None or not isinstance(dim, int):
-            return sum_(x, dim, *arguments, **options)
-        return sum_(x.narrow(dim, 0, x.shape[dim] - 1), dim, *arguments, **options)
-
-    form(patch, "sum", short)
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_guards.py::test_a_branch_that_is_not_selected_is_unaffected",
-)
-def where_takes_the_other_side(patch):
-    form(patch, "where", lambda where, mask, x, y: where(mask, y, x))
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_programs.py::test_programs_enclose_their_values",
-)
-def a_relu_of_a_ball_around_zero_is_zero(patch):
-    relu = np.frompyfunc(lambda x: x if x > 0 else numbers.ZERO, 1, 1)
-    patch.setattr(elementwise, "_relu", relu)
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_linalg.py::test_spectra_of_balls_enclose_those_of_every_matrix_inside",
-)
-def singular_values_have_no_radius(patch):
-    form(patch, "linalg_svdvals", lambda svdvals, x, **_: without_radius(svdvals(x)))
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_linalg.py::test_spectra_of_balls_enclose_those_of_every_matrix_inside",
-)
-def eigenvalues_have_no_radius(patch):
-    form(patch, "linalg_eigvalsh", lambda eigvalsh, x, **_: without_radius(eigvalsh(x)))
-
-
-@noticed(
-    "balls", canary="decided at 256 bits", test="balls/test_numbers.py::test_precision_is_a_context"
-)
-def every_precision_is_that_of_a_double(patch):
-    original = numbers.precision
-    everywhere(patch, original, lambda bits: original(53))
-
-
-@noticed(
-    "balls",
-    canary="a computed float",
-    test="balls/test_numbers.py::test_a_computed_float_covers_what_was_meant",
-)
-def a_computed_float_is_exact(patch):
-    patch.setattr(numbers, "constant", lambda value, held: held)
-
-
-@noticed(
-    "balls",
-    canary="balls enclose",
-    test="balls/test_numbers.py::test_instance_data_is_taken_as_the_dyadic_numbers_it_is",
-)
-def a_float_of_an_instance_is_rounded_to_single_precision(patch):
-    def single(cls, data):
-        rounded = data.float().double() if isinstance(data, torch.Tensor) else data
-        return cls(conversion.object_array(rounded, conversion.as_it_is))
-
-    patch.setattr(BallArray, "exact", classmethod(single))
-
-
-@noticed("balls", canary="balls enclose", test="balls/test_guards.py::test_no_way_back_to_floats")
-def a_ball_array_becomes_floats_when_asked(patch):
+def floats_when_asked(patch):
     patch.setattr(BallArray, "tolist", lambda self: self.midpoints().tolist())
     patch.setattr(BallArray, "item", lambda self: self.midpoints().item())
+
+
+BREAKS = (
+    Break("balls", "the exponential is a line", "known digits",
+          f"{AGREEMENT}test_the_same_code_gives_the_same", form("exp", lambda exp, x: 1 + x)),
+    Break("balls", "a square root has no radius", "balls enclose",
+          f"{PROGRAMS}test_programs_enclose_their_values",
+          form("sqrt", lambda sqrt, x: without_radius(sqrt(x)))),
+    Break("balls", "the bounds of a ball are its middle", "balls that overlap",
+          f"{GUARDS}test_difference_bounds_are_exact",
+          around(numbers, "bounds", lambda bounds, x: bounds(exact_middle(x)))),
+    Break("balls", "overlapping balls are compared by their middles", "balls enclose",
+          f"{GUARDS}test_overlapping_balls_are_undecided", form("lt", less_by_middles)),
+    Break("balls", "a comparison of balls is turned around", "balls enclose",
+          f"{GUARDS}test_disjoint_balls_and_rationals_are_decided",
+          form("lt", lambda lt, x, y: FUNCTIONS["gt"](x, y))),
+    Break("balls", "the larger of two balls is the first", "balls enclose",
+          f"{AGREEMENT}test_the_same_code_gives_the_same",
+          put(elementwise, "_maximum", np.frompyfunc(lambda a, b: a, 2, 1))),
+    Break("balls", "the absolute value of a ball around zero is the ball", "balls enclose",
+          f"{PROGRAMS}test_programs_enclose_their_values", form("abs", absolute_of_the_middle)),
+    Break("balls", "a division by a ball around zero is finite", "balls enclose",
+          f"{PROGRAMS}test_programs_enclose_their_values",
+          around(BallArray, "__truediv__", divided_by_the_middle)),
+    Break("balls", "a product of matrices takes its sides in the other order", "balls enclose",
+          f"{LINALG}test_a_tensor_stays_on_its_side_of_a_product",
+          form("matmul", lambda matmul, x, y: matmul(y, x))),
+    Break("balls", "a product of large matrices is rounded", "balls enclose",
+          f"{LINALG}test_large_products_go_through_flint_and_agree",
+          around(linalg, "_flint_product", lambda product, x, y: without_radius(product(x, y)))),
+    Break("balls", "a sum leaves out its last term", "balls enclose",
+          f"{AGREEMENT}test_the_same_code_gives_the_same", form("sum", sum_without_the_last)),
+    Break("balls", "where takes the other side", "balls enclose",
+          f"{GUARDS}test_a_branch_that_is_not_selected_is_unaffected",
+          form("where", lambda where, mask, x, y: where(mask, y, x))),
+    Break("balls", "a relu of a ball around zero is zero", "balls enclose",
+          f"{PROGRAMS}test_programs_enclose_their_values",
+          put(elementwise, "_relu",
+              np.frompyfunc(lambda x: x if x > 0 else numbers.ZERO, 1, 1))),
+    Break("balls", "singular values have no radius", "balls enclose",
+          f"{LINALG}test_spectra_of_balls_enclose_those_of_every_matrix_inside",
+          form("linalg_svdvals", lambda svdvals, x, **_: without_radius(svdvals(x)))),
+    Break("balls", "every precision is that of a double", "decided at 256 bits",
+          f"{NUMBERS}test_precision_is_a_context",
+          everywhere(numbers.precision, lambda precision, bits: precision(53))),
+    Break("balls", "a computed float is exact", "a computed float",
+          f"{NUMBERS}test_a_computed_float_covers_what_was_meant",
+          put(numbers, "constant", lambda value, held: held)),
+    Break("balls", "a float of an instance is rounded to single precision", "balls enclose",
+          f"{NUMBERS}test_instance_data_is_taken_as_the_dyadic_numbers_it_is",
+          put(BallArray, "exact", classmethod(of_single_precision))),
+    Break("balls", "a ball array becomes floats when asked", "balls enclose",
+          f"{GUARDS}test_no_way_back_to_floats", floats_when_asked),
+)  # fmt: skip

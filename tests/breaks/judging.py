@@ -7,247 +7,94 @@ from importlib import import_module
 import torch
 
 from rankcheck.claims import tolerances
+from rankcheck.claims.disjunctions import AnyOf
 from rankcheck.counterexamples import instance, rounding
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.instances.drivers import ReplaySource
+from rankcheck.instances.source import Source
 
-from .table import around, everywhere, noticed
+from .table import Break, around, everywhere, put
 
 # The package has a function of that name.
 judge = import_module("rankcheck.counterexamples.judge")
+JUDGE, ROUNDING = "counterexamples/test_judge.py::", "counterexamples/test_rounding.py::"
 SATISFIED = Judgement("satisfied", 128)
 
 
-def judged(patch, change):
+def judged(change):
     """Change each judgement of an instance."""
-    original = judge.judge_instance
-    everywhere(patch, original, lambda *a, **k: change(original(*a, **k)))
+    return everywhere(judge.judge_instance, lambda of, *a, **options: change(of(*a, **options)))
 
 
-@noticed(
-    "judge",
-    canary="true, but broken by rounding",
-    test="counterexamples/test_judge.py::test_the_worst_relation_is_reported",
-)
-def everything_is_satisfied(patch):
-    judged(patch, lambda found: SATISFIED)
+def refuted_if_not_decided(judged, *arguments):
+    found = judged(*arguments)
+    if found.finding != "undecided":
+        return found
+    return replace(found, finding="refuted", excess=Fraction(1), relative_excess=Fraction(1))
 
 
-@noticed(
-    "judge",
-    canary="a sign that balls do not decide",
-    test="counterexamples/test_judge.py::test_what_balls_cannot_do_is_undecided",
-)
-def what_balls_leave_undecided_is_satisfied(patch):
-    judged(patch, lambda found: SATISFIED if found.finding == "undecided" else found)
+def required_of_floats(self, condition, why):
+    if self._convert is None:
+        Source.require(self, condition, why)
 
 
-@noticed(
-    "judge",
-    canary="true, but broken by rounding",
-    test="counterexamples/test_judge.py::test_equality_is_told_from_what_is_near",
-)
-def what_balls_exclude_is_refuted(patch):
-    judged(
-        patch,
-        lambda found: replace(found, finding="refuted") if found.finding == "satisfied" else found,
-    )
+def one_way(judged, relation, *arguments):
+    return judged(replace(relation, kind="leq") if relation.kind == "eq" else relation, *arguments)
 
 
-@noticed(
-    "judge",
-    canary="balls that overlap",
-    test="counterexamples/test_judge.py::test_what_balls_cannot_do_is_undecided",
-)
-def overlapping_balls_are_satisfied(patch):
-    def lenient(judged, *arguments):
-        found = judged(*arguments)
-        return replace(found, finding="satisfied") if found.finding == "undecided" else found
-
-    around(patch, judge, "_judged", lenient)
-
-
-@noticed(
-    "judge",
-    canary="balls that overlap",
-    test="counterexamples/test_judge.py::test_what_balls_cannot_do_is_undecided",
-)
-def overlapping_balls_are_refuted(patch):
-    def eager(judged, *arguments):
-        found = judged(*arguments)
-        if found.finding != "undecided":
-            return found
-        return replace(found, finding="refuted", excess=Fraction(1), relative_excess=Fraction(1))
-
-    around(patch, judge, "_judged", eager)
-
-
-@noticed(
-    "judge",
-    canary="no ball form",
-    test="counterexamples/test_judge.py::test_a_claim_that_says_it_has_no_ball_form",
-)
-def what_has_no_ball_form_is_satisfied(patch):
-    judged(patch, lambda found: SATISFIED if found.unprovable else found)
-
-
-@noticed(
-    "judge",
-    canary="a body that fails on balls",
-    test="counterexamples/test_judge.py::test_what_balls_cannot_do_is_undecided",
-)
-def what_fails_on_balls_is_satisfied(patch):
-    judged(patch, lambda found: SATISFIED if "fails on balls" in found.reason else found)
-
-
-@noticed(
-    "judge",
-    canary="outside by require alone",
-    test="counterexamples/test_judge.py::test_a_hypothesis_of_the_generator_is_rechecked",
-)
-def hypotheses_of_a_generator_are_not_decided_on_balls(patch):
-    def require(self, condition, why):
-        if self._convert is None:
-            super(ReplaySource, self).require(condition, why)
-
-    patch.setattr(ReplaySource, "require", require, raising=False)
-
-
-@noticed(
-    "judge",
-    canary="outside by require alone",
-    test="counterexamples/test_judge.py::test_a_hypothesis_of_the_generator_is_rechecked",
-)
-def what_balls_put_outside_is_refuted(patch):
-    judged(
-        patch,
-        lambda found: replace(found, finding="refuted") if found.finding == "outside" else found,
-    )
-
-
-@noticed(
-    "judge",
-    canary="outside by where alone",
-    test="counterexamples/test_judge.py::test_each_entry_is_judged_where_it_is_asserted",
-)
-def the_where_of_a_relation_is_not_decided_on_balls(patch):
-    around(patch, judge, "_asserted", lambda of, relation, n: of(replace(relation, where=None), n))
-
-
-@noticed(
-    "judge",
-    canary="the sign of an eigenvector",
-    test="counterexamples/test_judge.py::test_what_depends_on_a_sign_or_an_order_is_never_refuted",
-)
-def a_proof_holds_for_one_choice_of_signs(patch):
-    patch.setattr(judge.balls, "OTHER_CONVENTIONS", ())
-
-
-@noticed(
-    "judge",
-    canary="balls that overlap",
-    test="counterexamples/test_judge.py::test_the_sign_of_a_cancelled_sum_takes_more_bits",
-)
-def balls_have_one_precision(patch):
-    around(patch, judge, "_decided", lambda decided, claim, build, _: decided(claim, build, (128,)))
-
-
-@noticed(
-    "judge",
-    canary="an identity with a smaller left side",
-    test="counterexamples/test_judge.py::test_an_identity_fails_to_either_side",
-)
-def one_way_of_an_identity_is_decided(patch):
-    def one_way(judged, relation, *arguments):
-        if relation.kind == "eq":
-            relation = replace(relation, kind="leq")
-        return judged(relation, *arguments)
-
-    around(patch, judge, "_judged", one_way)
-
-
-@noticed(
-    "judge",
-    canary="false in one entry of one relation",
-    test="counterexamples/test_judge.py::test_each_entry_is_judged_where_it_is_asserted",
-)
-def the_first_entry_is_judged_alone(patch):
-    around(patch, judge, "_asserted", lambda of, *arguments: list(of(*arguments))[:1])
-
-
-@noticed(
-    "judge",
-    canary="false in one entry of one relation",
-    test="counterexamples/test_judge.py::test_the_worst_relation_is_reported",
-)
-def the_first_relation_is_judged_alone(patch):
-    around(patch, judge, "_decide", lambda decide, relations, bits: decide(relations[:1], bits))
-
-
-@noticed(
-    "judge",
-    canary="one part of a disjunction",
-    test="counterexamples/test_judge.py::test_a_disjunction_is_refuted_only_if_each_part_is",
-)
-def one_false_part_refutes_a_disjunction(patch):
-    from rankcheck.claims.disjunctions import AnyOf
-
-    patch.setattr(AnyOf, "parts", property(lambda self: self.alternatives[:1]))
-
-
-@noticed(
-    "judge",
-    why="so wide are balls only where floats lose all digits, too",
-    test="counterexamples/test_judge.py::test_the_sign_of_a_cancelled_sum_takes_more_bits",
-)
-def nearly_equal_sides_are_equal_on_balls(patch):
-    patch.setattr(tolerances, "EQUALITY_ON_BALLS", Fraction(1))
-
-
-@noticed(
-    "agreement",
-    canary="false in floats, true in balls",
-    test="counterexamples/test_rounding.py::test_a_bug_of_the_float_path_is_undecided",
-)
-def every_violation_may_be_rounding(patch):
-    everywhere(patch, rounding.is_rounding, lambda *_, **__: True)
-
-
-@noticed(
-    "agreement",
-    canary="false in floats, true in balls",
-    test="counterexamples/test_rounding.py::test_a_bug_of_the_float_path_is_undecided",
-)
-def a_disagreement_is_satisfied(patch):
-    patch.setattr(instance, "_alarm", lambda judgement, *_: replace(judgement, finding="satisfied"))
-
-
-@noticed(
-    "agreement",
-    canary="false in floats, true in balls",
-    test="counterexamples/test_rounding.py::test_a_bug_of_the_float_path_is_undecided",
-)
-def every_rounding_error_is_infinite(patch):
-    patch.setattr(Instance, "error", lambda self, entry, outside=False: torch.inf)
-
-
-@noticed(
-    "agreement",
-    canary="inside in floats, outside in balls",
-    test="counterexamples/test_rounding.py::test_floats_and_balls_that_disagree_about_a_hypothesis_are_an_alarm",
-)
-def what_is_outside_lies_on_the_edge(patch):
-    def edge(error, self, entry, *, outside=False):
-        return torch.inf if outside else error(self, entry)
-
-    around(patch, Instance, "error", edge)
-
-
-@noticed(
-    "agreement",
-    canary="false in balls, true in floats",
-    test="counterexamples/test_rounding.py::test_a_proof_that_floats_contradict_is_none",
-)
-def floats_may_contradict_a_proof(patch):
-    patch.setattr(Instance, "require_agreement", lambda self: None)
+BREAKS = (
+    Break("judge", "what balls leave undecided is satisfied", "a sign that balls do not decide",
+          f"{JUDGE}test_what_balls_cannot_do_is_undecided",
+          judged(lambda found: SATISFIED if found.finding == "undecided" else found)),
+    Break("judge", "what balls exclude is refuted", "true, but broken by rounding",
+          f"{JUDGE}test_equality_is_told_from_what_is_near",
+          judged(lambda found: replace(found, finding="refuted")
+                 if found.finding == "satisfied" else found)),
+    Break("judge", "what fails on balls is satisfied", "a body that fails on balls",
+          f"{JUDGE}test_what_balls_cannot_do_is_undecided",
+          judged(lambda found: SATISFIED if "fails on balls" in found.reason else found)),
+    Break("judge", "overlapping balls are refuted", "balls that overlap",
+          f"{JUDGE}test_what_balls_cannot_do_is_undecided",
+          around(judge, "_judged", refuted_if_not_decided)),
+    Break("judge", "hypotheses of a generator are not decided on balls", "outside by require alone",
+          f"{JUDGE}test_a_hypothesis_of_the_generator_is_rechecked",
+          lambda patch: patch.setattr(ReplaySource, "require", required_of_floats, raising=False)),
+    Break("judge", "the where of a relation is not decided on balls", "outside by where alone",
+          f"{JUDGE}test_each_entry_is_judged_where_it_is_asserted",
+          around(judge, "_asserted", lambda of, relation, n: of(replace(relation, where=None), n))),
+    Break("judge", "a proof holds for one choice of signs", "the sign of an eigenvector",
+          f"{JUDGE}test_what_depends_on_a_sign_or_an_order_is_never_refuted",
+          put(judge.balls, "OTHER_CONVENTIONS", ())),
+    Break("judge", "balls have one precision", "balls that overlap",
+          f"{JUDGE}test_the_sign_of_a_cancelled_sum_takes_more_bits",
+          around(judge, "_decided", lambda of, claim, build, _: of(claim, build, (128,)))),
+    Break("judge", "one way of an identity is decided", "an identity with a smaller left side",
+          f"{JUDGE}test_an_identity_fails_to_either_side", around(judge, "_judged", one_way)),
+    Break("judge", "the first entry is judged alone", "false in one entry of one relation",
+          f"{JUDGE}test_each_entry_is_judged_where_it_is_asserted",
+          around(judge, "_asserted", lambda of, *arguments: list(of(*arguments))[:1])),
+    Break("judge", "the first relation is judged alone", "false in one entry of one relation",
+          f"{JUDGE}test_the_worst_relation_is_reported",
+          around(judge, "_decide", lambda decide, relations, bits: decide(relations[:1], bits))),
+    Break("judge", "one false part refutes a disjunction", "one part of a disjunction",
+          f"{JUDGE}test_a_disjunction_is_refuted_only_if_each_part_is",
+          put(AnyOf, "parts", property(lambda self: self.alternatives[:1]))),
+    Break("judge", "nearly equal sides are equal on balls", None,
+          f"{JUDGE}test_the_sign_of_a_cancelled_sum_takes_more_bits",
+          put(tolerances, "EQUALITY_ON_BALLS", Fraction(1)),
+          why="so wide are balls only where floats lose all digits, too"),
+    Break("agreement", "every violation may be rounding", "false in floats, true in balls",
+          f"{ROUNDING}test_a_bug_of_the_float_path_is_undecided",
+          everywhere(rounding.is_rounding, lambda *_, **options: True)),
+    Break("agreement", "a disagreement is satisfied", "false in floats, true in balls",
+          f"{ROUNDING}test_a_bug_of_the_float_path_is_undecided",
+          put(instance, "_alarm", lambda judgement, *_: replace(judgement, finding="satisfied"))),
+    Break("agreement", "what is outside lies on the edge", "inside in floats, outside in balls",
+          f"{ROUNDING}test_floats_and_balls_that_disagree_about_a_hypothesis_are_an_alarm",
+          around(Instance, "error", lambda error, self, entry, *, outside=False:
+                 torch.inf if outside else error(self, entry))),
+    Break("agreement", "floats may contradict a proof", "false in balls, true in floats",
+          f"{ROUNDING}test_a_proof_that_floats_contradict_is_none",
+          put(Instance, "require_agreement", lambda self: None)),
+)  # fmt: skip

@@ -1,8 +1,7 @@
-"""What a break is, and the table of all breaks.
+"""What a break is, the table of all breaks, and what they are made of.
 
 A break is a way in which a change of rankcheck, or of what it rests on, could blind one stage of
-the engine. It is a function that patches a few attributes, and its name says what then goes wrong.
-`noticed` enters it into the table, with what notices it: a canary of `rankcheck doctor`, a test.
+the engine. Under it a canary of `rankcheck doctor` comes out wrong, and a test fails.
 """
 
 from __future__ import annotations
@@ -36,68 +35,58 @@ class Break:
     """A way to blind a stage.
 
     Attributes:
-        name: what goes wrong, in words.
         stage: what is blinded.
-        apply: makes it so, until the patch is undone.
+        name: what goes wrong, in words.
         canary: the name of a canary that comes out wrong, or None.
+        test: the id of a test that fails, below `tests/`.
+        apply: makes it so, until the patch is undone.
         why: without a canary, why none notices.
-        test: the id of a test that fails.
     """
 
-    name: str
     stage: str
-    apply: Apply
+    name: str
     canary: str | None
-    why: str
     test: str
-
-
-_BREAKS: dict[str, Break] = {}
+    apply: Apply
+    why: str = ""
 
 
 def breaks() -> Mapping[str, Break]:
-    """All breaks, by their names, in the order of the files, whichever was imported first."""
-    for name in FILES:
-        import_module(f"{__package__}.{name}")
-    places = {f"{__package__}.{name}": place for place, name in enumerate(FILES)}
-    return dict(sorted(_BREAKS.items(), key=lambda item: places[item[1].apply.__module__]))
+    """All breaks, by their names."""
+    modules = [import_module(f"{__package__}.{name}") for name in FILES]
+    return {one.name: one for module in modules for one in module.BREAKS}
 
 
-def noticed(
-    stage: str, *, test: str, canary: str | None = None, why: str = ""
-) -> Callable[[Apply], Apply]:
-    """Enter a function that breaks a stage into the table.
-
-    Args:
-        test: its id, below `tests/`.
-
-    Raises:
-        ValueError: if the name is taken, or neither a canary nor the reason for none is given.
-    """
-
-    def enter(apply: Apply) -> Apply:
-        name = apply.__name__.replace("_", " ")
-        if name in _BREAKS:
-            raise ValueError(f"two breaks are called {name!r}; each has a name of its own")
-        if (canary is None) == (not why):
-            raise ValueError(f"{name!r} has a canary, or a reason why no canary notices it")
-        _BREAKS[name] = Break(name, stage, apply, canary, why, f"tests/{test}")
-        return apply
-
-    return enter
+def put(place: Any, name: str, value: Any) -> Apply:
+    """Replace an attribute."""
+    return lambda patch: patch.setattr(place, name, value)
 
 
-def around(patch: pytest.MonkeyPatch, place: Any, name: str, call: Callable[..., Any]) -> None:
+def around(place: Any, name: str, call: Callable[..., Any]) -> Apply:
     """Replace a function, or a method of a class, by `call(original, *arguments, **options)`."""
-    original = getattr(place, name)
-    patch.setattr(place, name, lambda *args, **options: call(original, *args, **options))
+
+    def apply(patch: pytest.MonkeyPatch) -> None:
+        original = getattr(place, name)
+        patch.setattr(place, name, lambda *args, **options: call(original, *args, **options))
+
+    return apply
 
 
-def everywhere(patch: pytest.MonkeyPatch, original: Any, replacement: Any) -> None:
-    """Replace a function in each module of rankcheck, and of its tests, that has it by any name."""
-    for path, module in list(sys.modules.items()):
-        if path.partition(".")[0] not in ("rankcheck", "tests") or path.startswith(__package__):
-            continue
-        for name, value in list(vars(module).items()):
-            if value is original:
-                patch.setattr(module, name, replacement)
+def around_property(place: Any, name: str, call: Callable[..., Any]) -> Apply:
+    """Replace a property of a class by `call(original, instance)`."""
+    original = vars(place)[name].fget
+    return put(place, name, property(lambda self: call(original, self)))
+
+
+def everywhere(original: Any, call: Callable[..., Any]) -> Apply:
+    """As `around`, in each module of rankcheck, and of its tests, that has it by any name."""
+
+    def apply(patch: pytest.MonkeyPatch) -> None:
+        for path, module in list(sys.modules.items()):
+            if path.partition(".")[0] not in ("rankcheck", "tests") or path.startswith(__package__):
+                continue
+            for name, value in list(vars(module).items()):
+                if value is original:
+                    patch.setattr(module, name, lambda *a, **options: call(original, *a, **options))
+
+    return apply

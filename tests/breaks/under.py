@@ -24,6 +24,10 @@ QUIETLY = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "")
 LOADED = "ignore:Module already imported:pytest.PytestAssertRewriteWarning"
 
 
+def path(one: Break) -> str:
+    return f"tests/{one.test}"
+
+
 class Breaking:
     """A plugin of pytest that runs tests under breaks; `problems` are its findings."""
 
@@ -33,7 +37,7 @@ class Breaking:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         for one in self.some:
-            items = [i for i in session.items if one.test in (i.nodeid, i.nodeid.partition("[")[0])]
+            items = [item for item in session.items if item.nodeid.partition("[")[0] == path(one)]
             fails = next((item for item in items if not passes(item, one)), None)
             if fails is None:
                 self.problems.append(f"{one.name}: {one.test} does not notice it")
@@ -57,7 +61,7 @@ def main(names: list[str]) -> int:
     some = [breaks()[name] for name in names]
     plugin = Breaking(some)
     ended = pytest.main(
-        [*QUIETLY, "-W", LOADED, *sorted({one.test for one in some})], plugins=[plugin]
+        [*QUIETLY, "-W", LOADED, *sorted({path(one) for one in some})], plugins=[plugin]
     )
     print(*plugin.problems, sep="\n")
     return 1 if plugin.problems else int(ended)
