@@ -223,8 +223,6 @@ def test_{name}(x, *, by=1):
     [
         ("instances=numbers()", "", "states its mathematics in its docstring"),
         ("instances=numbers", "'x'", "instances= is the generator numbers itself"),
-        ("instances=numbers(), mutants={'m': {'to': 2}}", "'x'", "control 'm' sets ['to']"),
-        ("instances=numbers(), source='x'", "'x'", "takes instances, tight"),
         ("", "'x'", "was given no instances"),
     ],
 )

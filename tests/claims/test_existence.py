@@ -82,6 +82,7 @@ def test_hypotheses_integers_and_constants():
     assert found.violated().tolist() == [True, False]
     inside = there_is(relation, dim=-1, exhaustive=True, where=torch.tensor([False, True]))
     assert inside.violated().tolist() == [False, False]
+    assert inside.over((2,)) is inside
     constant = there_is(leq(array(2, 3), 1), dim=-1, exhaustive=True).over((4,))
     assert constant.violated().tolist() == [True] * 4
     assert constant.strengthened().lhs.shape == (4,)

@@ -158,12 +158,6 @@ def test_integers_of_any_size_are_compared(a, b):
     assert (lhs.lower(), lhs.upper(), rhs.lower(), rhs.upper()) == (a, a, b, b)
 
 
-def test_an_integer_tensor_meets_an_integer_of_any_size():
-    values = torch.tensor([1, 5])
-    assert not leq(values, 2**70).violated().any()
-    assert leq(values, -(2**70)).violated().all()
-
-
 def test_a_mutant_of_large_integers_can_be_killed():
     assert bool(leq(10**40, 10**40).strengthened().violated())
     assert bool(eq(10**40, 10**40).strengthened().violated())
@@ -176,17 +170,7 @@ def test_how_far_beyond():
     assert leq(lhs, torch.ones(4, dtype=torch.float64)).beyond()[1] == 0.5
 
 
-@pytest.mark.parametrize(
-    "asks",
-    [
-        lambda a, b: a or b,
-        lambda a, b: a and b,
-        lambda a, b: not a,
-        lambda a, b: 1 if a else 2,
-        lambda a, b: all([a, b]),
-        lambda a, b: any([a, b]),
-    ],
-)
+@pytest.mark.parametrize("asks", [lambda a, b: a or b, lambda a, b: not a], ids=("or", "not"))
 def test_a_relation_has_no_truth_value(asks):
     with pytest.raises(NoTruthValue, match=r"a tuple of relations for `and`, any_of\(\.\.\.\)"):
         asks(leq(array(0), 1), leq(1, array(2)))
@@ -324,12 +308,8 @@ def test_a_condition_is_made_of_truth_values(make, where):
         make(array(1, 2), 0, where=where)
     with pytest.raises(TypeError, match=r"where= received numbers"):
         any_of(leq(array(1, 2), 0), where=where)
-
-
-def test_a_condition_is_not_a_ball():
-    x = BallArray.exact([Fraction(1, 3), 2])
     with pytest.raises(TypeError, match=r"where= received numbers"):
-        leq(x, 0, where=x)
+        make(array(1, 2), 0, where=BallArray.exact([Fraction(1, 3), 2]))
 
 
 def test_a_bound_of_complex_numbers_and_a_band_of_words_are_refused():

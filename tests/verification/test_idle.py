@@ -1,5 +1,7 @@
 """Factors and terms without which nothing breaks: superfluous, or never exercised."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -8,7 +10,7 @@ from rankcheck.instances.source import instances
 from rankcheck.terminal import table
 from rankcheck.verification.check import verify_claim
 from rankcheck.verification.idle import Idle
-from rankcheck.verification.profiles import PROFILES, Profile, Settings
+from rankcheck.verification.profiles import Profile, Settings
 from rankcheck.verification.stages import search
 
 SMALL = Profile("small", drawn=5, batches=6, size=64, single=12)
@@ -128,6 +130,7 @@ def test_the_generator_of_the_inverses_exercises_its_exponential():
     from rankcheck.catalogue.selection import select
 
     [claim] = load(select(["bottleneck.features-become-nonnegative"]))
-    found = search(claim, Settings(PROFILES["quick"])).swept.idle
+    many = replace(SMALL, batches=24, size=512, scope_shapes=0)
+    found = search(claim, Settings(many)).swept.idle
     offset = [name for (number, name), fate in found.fates.items() if number == 1 and fate.killed]
     assert "the factor excess.exp() on the right" in offset

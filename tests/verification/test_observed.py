@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import hypothesis
 import pytest
+from flint import fmpq, fmpq_mat
 from hypothesis.internal import observability
 
 from rankcheck import eq, leq
@@ -42,22 +43,6 @@ def written(tmp_path, monkeypatch):
     observability._WROTE_TO.clear()  # the end of a run would name them
 
 
-def rank_by_hand(matrix):
-    """The rank of a matrix of rationals, by elimination."""
-    rows, rank = [list(row) for row in matrix], 0
-    for column in range(len(rows[0])):
-        pivot = next((row for row in rows[rank:] if row[column] != 0), None)
-        if pivot is None:
-            continue
-        rows.remove(pivot)
-        rows.insert(rank, pivot)
-        for row in rows[rank + 1 :]:
-            factor = row[column] / pivot[column]
-            row[:] = [a - factor * b for a, b in zip(row, pivot, strict=True)]
-        rank += 1
-    return rank
-
-
 def test_a_claim_is_a_property_with_its_instances(declare, written):
     def body(A):
         largest = A.abs().amax((-2, -1))
@@ -74,7 +59,8 @@ def test_a_claim_is_a_property_with_its_instances(declare, written):
         exact = [[Fraction(entry) for entry in row] for row in entries]
         assert (len(exact), len(exact[0])) == (m, n)
         features, flat = line["features"], [abs(entry) for row in exact for entry in row]
-        assert features["rank of A"] == rank_by_hand(exact)
+        rational = fmpq_mat([[fmpq(*x.as_integer_ratio()) for x in row] for row in exact])
+        assert features["rank of A"] == rational.rank()
         assert features["lhs / rhs of sum"] == pytest.approx(float(max(flat) / sum(flat)))
         assert features["lhs / rhs of relation 2"] == pytest.approx(float(max(flat)) / 3)
         assert line["representation"].startswith("evaluate(\n    instance=(A = [[")

@@ -1,6 +1,5 @@
 """Claims that stand in no file: at a prompt, in `python -c`, in a notebook."""
 
-import subprocess
 import sys
 from types import ModuleType
 
@@ -55,12 +54,3 @@ def test_a_claim_whose_file_does_not_exist(tmp_path, monkeypatch, forgotten, fil
     assert row.verdict == "refuted"
     assert row.messages[0].startswith("prompt.small is false: lhs 8 > rhs 7 by 1")
     assert (tmp_path / ".rankcheck" / "prompt.small.json").exists()
-
-
-@pytest.mark.slow
-def test_a_claim_in_python_c(tmp_path):
-    code = SOURCE + "from rankcheck import verify_claim\nprint(verify_claim(test_small).verdict)"
-    ended = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "refuted\n", "")

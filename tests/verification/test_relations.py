@@ -55,13 +55,19 @@ FALSE = {
 }
 
 
+#: Of these a hunt says the same: each has another kind of sides.
+HUNTED = {"a part is vacuous", "strict, nearer than floats"}
+HUNTED |= {"a gap of one point", "there is no such sign", "a difference that wraps"}
+
+
 @pytest.mark.parametrize("name", TRUE)
 def test_what_is_true_is_guarded(declare, scalars, verify, tmp_path, name):
     claim = declare(TRUE[name], scalars(), kind="conjecture")
     row = verify(claim)
     assert (row.verdict, row.messages) == ("guarded", ())
-    found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
-    assert found.verdict == "survived", found.message
+    if name in HUNTED:
+        found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
+        assert found.verdict == "survived", found.message
 
 
 @pytest.mark.parametrize("name", FALSE)
@@ -69,22 +75,20 @@ def test_what_is_false_is_refuted_and_replayed(declare, scalars, verify, tmp_pat
     claim = declare(FALSE[name], scalars(), kind="conjecture")
     row = verify(claim)
     assert row.verdict == "refuted", row.messages
-    found = hunt(claim, None, rounds=3, workers=1, folder=tmp_path / "hunted")
-    assert found.verdict == "refuted", found.message
-    for path in (row.certificate, found.certificate):
-        assert replay(path, claim=claim).refuted
+    assert replay(row.certificate, claim=claim).refuted
+    if name in HUNTED:
+        found = hunt(claim, None, rounds=3, workers=1, folder=tmp_path / "hunted")
+        assert found.verdict == "refuted", found.message
+        assert replay(found.certificate, claim=claim).refuted
 
 
-def test_no_list_of_some_witnesses_is_a_refutation(declare, scalars, verify, tmp_path):
+def test_no_list_of_some_witnesses_is_a_refutation(declare, scalars, verify):
     claim = declare(
         lambda x: signed(x, x.abs() + (x > 1), exhaustive=False), scalars(), kind="conjecture"
     )
     row = verify(claim)
     assert row.verdict == "undecided"
-    assert "the nearest witness: lhs" in row.messages[0]
     assert "there may be others" in row.messages[0]
-    found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
-    assert found.verdict == "undecided"
 
 
 def test_equal_irrational_sides_are_neither_proved_nor_excused(declare, scalars, verify):
@@ -113,21 +117,18 @@ def gap(declare, scalars, verify, tmp_path):
 def test_a_disjunction_is_told_with_all_its_sides(gap):
     _, row, path = gap
     first, exactly = row.messages[0].split("\n")[0], row.messages[0].split("exactly: ")[1]
-    assert "small: lhs 1.5 > rhs 1 by 0.5" in first
-    assert "lhs -2.25 > rhs -3 by 0.75" in first
-    assert ", and " in first
-    assert "lhs = 3/2, rhs = 1" in exactly
-    assert "lhs = -9/4, rhs = -3" in exactly
+    for place, figures in (
+        (first, ("small: lhs 1.5 > rhs 1 by 0.5", "lhs -2.25 > rhs -3 by 0.75")),
+        (exactly, ("lhs = 3/2, rhs = 1", "lhs = -9/4, rhs = -3")),
+        (row._repr_html_(), ("<b>-9/4</b>, and the side", "<b>3/2</b> ≤ <b>1</b>, which fails")),
+        (paragraph(certificates.read(path)), (r"\mathrm{lhs} = 3/2", "one was to hold")),
+    ):
+        assert all(figure in place for figure in figures), place
     small = certificates.read(path)["smallest"]
     parts = [small, *small["also"]]
     assert [(part["lhs"], part["rhs"]) for part in parts] == [("-9/4", "-3"), ("3/2", "1")]
     assert Row.from_json(json.loads(json.dumps(row.to_json()))).counterexample == row.counterexample
     assert row.counterexample.also[0].lhs == "3/2"
-    assert "<b>-9/4</b>, and the side" in row._repr_html_()
-    assert "<b>3/2</b> ≤ <b>1</b>, which fails too" in row._repr_html_()
-    text = paragraph(certificates.read(path))
-    assert r"$\mathrm{lhs} = 3/2$ and $\mathrm{rhs} = 1$; one was to hold." in text
-    assert (text.count("$") - text.count(r"\$")) % 2 == 0
 
 
 @pytest.mark.parametrize(
@@ -154,11 +155,10 @@ def test_a_changed_disjunction_is_not_believed(gap, change, said):
 def test_equal_sides_are_told_without_a_difference(declare, scalars, verify, tmp_path):
     claim = declare(FALSE["strict, and equal"], scalars(), kind="conjecture")
     row = verify(claim)
-    assert row.messages[0].startswith("t.made-up is false: lhs 0 >= rhs 0 (certified")
+    assert "lhs 0 >= rhs 0 (certified" in row.messages[0]
     assert "at worst" not in row.messages[0]
     text = paragraph(certificates.read(tmp_path / "t.made-up.json"))
     assert r"so that $\mathrm{lhs} < \mathrm{rhs}$" in text
-    assert "fails." in text
 
 
 WIDE = {
@@ -178,20 +178,21 @@ HONEST = {
 }
 
 
-@pytest.mark.parametrize("name", WIDE)
 @pytest.mark.parametrize("no_ball", [None, "for a test"])
+@pytest.mark.parametrize("name", WIDE)
 def test_a_tolerance_that_hides_the_sides_is_said(
     declare, scalars, verify, tmp_path, name, no_ball
 ):
     claim = declare(WIDE[name], scalars(), kind="conjecture", no_ball=no_ball)
-    row = verify(claim)
-    assert row.verdict == "failed"
-    [message] = row.messages
     which = "relation 2" if name == "one of two" else "relation 1"
-    assert message.startswith(f"t.made-up: the tolerance of {which} hides its sides on 100%")
-    found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
-    assert found.verdict == "undecided"
-    assert f"the tolerance of {which} hides its sides on 100%" in found.message
+    hides = f"the tolerance of {which} hides its sides on 100%"
+    row = verify(claim)
+    assert (row.verdict, len(row.messages)) == ("failed", 1)
+    assert hides in row.messages[0]
+    if name == "one of two":
+        found = hunt(claim, None, rounds=1, workers=1, folder=tmp_path)
+        assert found.verdict == "undecided"
+        assert hides in found.message
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -211,10 +212,3 @@ def test_asking_for_the_truth_of_a_relation_is_a_malformed_claim(declare, scalar
     for start in (lambda: verify_claim(claim), lambda: hunt(claim, None, rounds=1)):
         with pytest.raises(ClaimError, match=r"t\.made-up: at test_relations\.py:\d+, a relation"):
             start()
-
-
-@pytest.mark.parametrize("condition", [lambda x: x * float("nan"), lambda x: x.abs()])
-def test_a_condition_of_numbers_is_refused(declare, scalars, verify, condition):
-    claim = declare(lambda x: leq(x, -9, where=condition(x)), scalars(), kind="conjecture")
-    with pytest.raises(TypeError, match=r"where= received numbers \(torch\.float64\); a condition"):
-        verify(claim)
