@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from rankcheck.audit.model import Model
+from rankcheck.audit.part import Part
 from rankcheck.audit.ranks import NEAR, TOLERANCE, most_common, rank_facts, ranks_and_gaps
 from rankcheck.audit.result import LayerFacts
 from rankcheck.linalg import frobenius_squared, rank_threshold, singular_values
@@ -17,7 +18,6 @@ from rankcheck.networks import Network, neuron_imbalances
 from rankcheck.witnesses.projections import isometry_distance
 
 __all__ = [
-    "Features",
     "dead_cost",
     "effective_rank",
     "measure_layers",
@@ -26,23 +26,6 @@ __all__ = [
     "spectra",
     "stable_rank",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """What the layers compute on the data, on the CPU; a list has an entry for each layer.
-
-    Attributes:
-        points: N.
-        second: Σ_i α_ℓ(x_i) α_ℓ(x_i)ᵀ for ℓ = 1..L with α_L = f, shapes (n_ℓ, n_ℓ).
-        above: of the hidden layers, bools (n_ℓ): the pre-activation is > 0 at some point.
-        below: the same for < 0.
-    """
-
-    points: int
-    second: Sequence[Tensor]
-    above: Sequence[Tensor]
-    below: Sequence[Tensor]
 
 
 def stable_rank(s: Tensor) -> float:
@@ -94,9 +77,9 @@ def relative_imbalances(net: Network) -> list[Tensor]:
     return shares
 
 
-def dead_cost(net: Network, features: Features) -> float:
+def dead_cost(net: Network, measured: Part) -> float:
     """‖θ‖² minus that of the network without the neurons that are nowhere above 0 on the data."""
-    alive = [torch.ones(net.widths[0]), *(a.double() for a in features.above)]
+    alive = [torch.ones(net.widths[0]), *(torch.from_numpy(a).double() for a in measured.above)]
     alive.append(torch.ones(net.widths[-1]))
     lost = 0.0
     for w, b, before, after in zip(net.weights, net.biases, alive[:-1], alive[1:], strict=True):
@@ -116,7 +99,7 @@ def measure_layers(
     rank: int | None = None,
     tolerance: float = TOLERANCE,
     values: Sequence[Tensor] | None = None,
-    features: Features | None = None,
+    data: Part | None = None,
 ) -> list[LayerFacts]:
     """The facts of each layer.
 
@@ -124,7 +107,7 @@ def measure_layers(
         rank: k of the audit; by default the rank that most layers have.
         tolerance: the share of its largest singular value up to which a singular value is zero.
         values: the `spectra` of the network, if they are known.
-        features: what the layers compute on the data, if there are any.
+        data: what was measured at the points of the data, if there are any.
     """
     net = model.net
     values = spectra(net) if values is None else values
@@ -151,16 +134,16 @@ def measure_layers(
             distance=float(isometry_distance(s, torch.tensor(k))) if k <= len(s) else None,
             imbalance=float(imbalances[index].max()) if hidden else None,
         )
-        if features is not None:
-            facts = _with_features(facts, features, index)
+        if data is not None:
+            facts = _on_data(facts, data, index)
         measured.append(facts)
     return measured
 
 
-def _with_features(facts: LayerFacts, features: Features, index: int) -> LayerFacts:
-    second = features.second[index] / features.points
-    if index < len(features.above):
-        above, below = features.above[index], features.below[index]
+def _on_data(facts: LayerFacts, data: Part, index: int) -> LayerFacts:
+    second = torch.from_numpy(data.second[index]) / len(data)
+    if index < len(data.above):
+        above, below = data.above[index], data.below[index]
         facts = replace(
             facts,
             dead=int((~above).sum()),
@@ -170,7 +153,7 @@ def _with_features(facts: LayerFacts, features: Features, index: int) -> LayerFa
     return replace(
         facts,
         energy=float(second.trace()),
-        representation=tuple(_roots(second)[: features.points].tolist()),
+        representation=tuple(_roots(second)[: len(data)].tolist()),
     )
 
 

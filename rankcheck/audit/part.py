@@ -33,7 +33,9 @@ class Part:
         traces: tr Θ(x, x), (n); NaN or infinite where the network overflows.
         kinks: whether a hidden pre-activation is 0, (n).
         gradients: Σ JᵀJ, of the Jacobian of the first layer → f if that has fewer columns than f.
-        second, above, below: as in `Features`.
+        second: Σ_i α_ℓ(x_i) α_ℓ(x_i)ᵀ for ℓ = 1..L with α_L = f, shapes (n_ℓ, n_ℓ).
+        above: of the hidden layers, bools (n_ℓ): the pre-activation is > 0 at some point.
+        below: the same for < 0.
     """
 
     singular_values: np.ndarray
@@ -44,6 +46,10 @@ class Part:
     second: tuple[np.ndarray, ...]
     above: tuple[np.ndarray, ...]
     below: tuple[np.ndarray, ...]
+
+    def __len__(self) -> int:
+        """n."""
+        return len(self.noise)
 
 
 @dataclass(frozen=True, eq=False)

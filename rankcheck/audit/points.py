@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rankcheck.audit.layers import Features, dead_cost, spectra
+from rankcheck.audit.layers import dead_cost, spectra
 from rankcheck.audit.model import Model, ModelError
 from rankcheck.audit.part import PART, Job, Part, is_narrow, join, prepare
 from rankcheck.audit.ranks import TOLERANCE, rank_facts, ranks_and_gaps
@@ -59,8 +59,8 @@ def measure_points(
     tolerance: float = TOLERANCE,
     values: Sequence[Tensor] | None = None,
     executor: Any = None,
-) -> tuple[DataFacts, Features]:
-    """What holds at the points X (N, n_0), and what the layers compute there.
+) -> tuple[DataFacts, Part]:
+    """What holds at the points X (N, n_0), and what was measured there.
 
     Args:
         progress: called with how many points are measured.
@@ -78,9 +78,8 @@ def measure_points(
     job = Job(net, tuple(float(s.amax()) if len(s) else 0.0 for s in values), device)
     merged = join(_measured(job, X, executor, progress))
     _check_finite(merged)
-    features = _features(merged, len(X))
     facts = _facts(net, X, merged, device, max_rank, tolerance)
-    return replace(facts, dead_cost=dead_cost(net, features) if net.slope == 0 else None), features
+    return replace(facts, dead_cost=dead_cost(net, merged) if net.slope == 0 else None), merged
 
 
 def _measured(
@@ -101,18 +100,10 @@ def _measured(
                     )
             while following in waiting:
                 part = waiting.pop(following)
-                following, points = following + 1, points + len(part.noise)
+                following, points = following + 1, points + len(part)
                 if progress is not None:
                     progress(points)
                 yield part
-
-
-def _features(merged: Part, points: int) -> Features:
-    def tensors(arrays: Sequence[np.ndarray]) -> list[Tensor]:
-        return [torch.from_numpy(array) for array in arrays]
-
-    second, above, below = map(tensors, (merged.second, merged.above, merged.below))
-    return Features(points, second, above, below)
 
 
 def _check_finite(merged: Part) -> None:

@@ -78,11 +78,11 @@ def audit(
             check_width(read, X)
         progress("weights", 0, None)
         values = spectra(read.net)
-        facts, features, rank = None, None, None
+        facts, measured, rank = None, None, None
         if X is not None:
             total = len(X)
             progress("points", 0, total)
-            facts, features = measure_points(
+            facts, measured = measure_points(
                 read,
                 X,
                 device=device,
@@ -94,9 +94,7 @@ def audit(
             )
             rank = most_common(facts.ranks)
         progress("layers", 0, None)
-        layers = measure_layers(
-            read, rank=rank, tolerance=tolerance, values=values, features=features
-        )
+        layers = measure_layers(read, rank=rank, tolerance=tolerance, values=values, data=measured)
         progress("balance", 0, None)
         balanced = balance(read, X, device=device)
         evaluated: tuple[TheoremFacts, ...] = ()

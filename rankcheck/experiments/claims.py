@@ -116,10 +116,8 @@ def recorded_runs(
     return (runs,)
 
 
-def mostly(
-    outcomes: Iterable[bool], label: str, *, level: float = LEVEL, of: str = "runs"
-) -> Relation:
-    """More than half of all runs end like this, at the level, by `sign_test` on those at hand.
+def mostly(outcomes: Iterable[bool], label: str, *, of: str = "runs") -> Relation:
+    """More than half of all runs end like this, at `LEVEL`, by `sign_test` on those at hand.
 
     The left side is the p-value, the right side the level: five of five runs give 0.031, seven of
     eight 0.035.
@@ -130,7 +128,7 @@ def mostly(
     """
     ends = [bool(each) for each in outcomes]
     p = sign_test(sum(ends), len(ends))
-    relation = leq(torch.tensor(p, dtype=torch.float64), level, label=label)
-    sign = "≤" if p <= level else ">"
-    note = f"{sum(ends)} of {len(ends)} {of}, p = {p:.3g} {sign} {level:g}"
+    relation = leq(torch.tensor(p, dtype=torch.float64), LEVEL, label=label)
+    sign = "≤" if p <= LEVEL else ">"
+    note = f"{sum(ends)} of {len(ends)} {of}, p = {p:.3g} {sign} {LEVEL:g}"
     return replace(relation, note=note)

@@ -9,7 +9,7 @@ from typing import Any
 from rankcheck.errors import InputError
 from rankcheck.experiments.base import Experiment
 
-__all__ = ["NAMES", "experiment"]
+__all__ = ["NAMES", "experiment", "module_of"]
 
 #: By name, the module whose `EXPERIMENT` it is.
 _MODULES: dict[str, str] = {
@@ -23,8 +23,8 @@ _MODULES: dict[str, str] = {
 NAMES = tuple(_MODULES)
 
 
-def experiment(name: str) -> Experiment:
-    """The experiment of that name.
+def module_of(name: str) -> str:
+    """The module of the experiment of that name; its figures are drawn by a file of its name.
 
     Raises:
         InputError: if there is none.
@@ -33,6 +33,15 @@ def experiment(name: str) -> Experiment:
         close = get_close_matches(name, NAMES, 1)
         hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(NAMES)}"
         raise InputError(f"there is no experiment {name!r}{hint}")
-    module: Any = importlib.import_module(_MODULES[name])
+    return _MODULES[name]
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of that name.
+
+    Raises:
+        InputError: if there is none.
+    """
+    module: Any = importlib.import_module(module_of(name))
     made: Experiment = module.EXPERIMENT
     return made

@@ -18,23 +18,23 @@ __all__ = ["LEVEL", "sign_test", "span", "spread", "tally"]
 LEVEL = 0.05
 
 
-def sign_test(successes: int, runs: int, share: float = 0.5) -> float:
-    """P(Bin(runs, share) ≥ successes): the p-value against "at most this share of the runs does".
+def sign_test(successes: int, runs: int) -> float:
+    """P(Bin(runs, 1/2) ≥ successes): the p-value against "at most half of all runs do".
 
     Raises:
-        ValueError: unless 0 ≤ successes ≤ runs, runs ≥ 1, and 0 < share < 1.
+        ValueError: unless 0 ≤ successes ≤ runs, and runs ≥ 1.
 
     >>> sign_test(5, 5), sign_test(4, 5), sign_test(0, 5)
     (0.03125, 0.1875, 1.0)
     """
-    if not (0 <= successes <= runs and runs >= 1 and 0 < share < 1):
+    if not (0 <= successes <= runs and runs >= 1):
         raise ValueError(
-            f"received {successes} successes in {runs} runs against {share}; there are between 0 "
-            "and as many successes as runs, at least one run, and a share between 0 and 1"
+            f"received {successes} successes in {runs} runs; there are between 0 and as many "
+            "successes as runs, and at least one run"
         )
     from scipy.special import bdtrc  # scipy.stats would take a second to import
 
-    return float(bdtrc(successes - 1, runs, share))
+    return float(bdtrc(successes - 1, runs, 0.5))
 
 
 def span(values: Sequence[float], digits: int = 2) -> str:

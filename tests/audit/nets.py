@@ -1,9 +1,7 @@
 """Networks of the tests of audits."""
 
 from itertools import pairwise
-from pathlib import Path
 
-import numpy as np
 import torch
 
 from rankcheck.audit.model import Model
@@ -33,13 +31,3 @@ def diagonal(values, shape):
     left = torch.linalg.qr(normal(shape[0], shape[0], seed=7))[0]
     right = torch.linalg.qr(normal(shape[1], shape[1], seed=8))[0]
     return left @ matrix @ right
-
-
-def trained():
-    """The network that train.py has trained, and its points."""
-    with np.load(Path(__file__).with_name("bottleneck.npz")) as stored:
-        arrays = {name: torch.from_numpy(stored[name]) for name in stored.files}
-    depth = sum(name.startswith("W_") for name in arrays)
-    weights = [arrays[f"W_{i}"] for i in range(1, depth + 1)]
-    biases = [arrays[f"b_{i}"] for i in range(1, depth + 1)]
-    return model_of(Network(weights, biases)), arrays["X"]

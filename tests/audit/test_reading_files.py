@@ -56,6 +56,13 @@ def saved(path, parameters):
     return path
 
 
+def refused(path, match):
+    """The file is refused in one line."""
+    with pytest.raises(ModelError, match=match) as caught:
+        read_model(path)
+    assert "\n" not in str(caught.value)
+
+
 FORMATS = pytest.mark.parametrize("name", ["model.pt", "model.safetensors", "pt", "anything.xyz"])
 
 
@@ -114,12 +121,6 @@ def test_checkpoints(tmp_path, name):
     assert model.assumed[0] == f"of the checkpoint, '{name}' is the network"
 
 
-def test_two_networks_in_a_checkpoint(tmp_path):
-    both = {"model": mlp(3, 2).state_dict(), "state_dict": mlp(3, 2).state_dict()}
-    with pytest.raises(ModelError, match="'state_dict' and 'model'; it must hold one"):
-        read_model(saved(tmp_path / "m.pt", both))
-
-
 # Order
 
 
@@ -132,7 +133,6 @@ def sequence(names, widths):
     ("names", "widths"),
     [
         (["fc1", "fc2", "fc10"], [4, 4, 4, 4]),
-        (["net.0", "net.2", "net.10"], [4, 4, 4, 4]),
         (["layers.0.linear", "layers.1.linear", "layers.11.linear"], [4, 4, 4, 4]),
         (["encoder", "decoder"], [5, 2, 3]),
         (["inp", "hidden", "out"], [3, 8, 8, 1]),
@@ -141,54 +141,44 @@ def sequence(names, widths):
 )
 def test_names_without_order_give_the_only_order_that_fits(names, widths):
     shapes = sequence(names, widths)
-    for seed in range(6):
-        items = list(shapes.items())
-        random.Random(seed).shuffle(items)
-        assert ordered(dict(items), in_order=False) == tuple(names)
+    for order in itertools.permutations(shapes):
+        assert ordered({name: shapes[name] for name in order}, in_order=False) == tuple(names)
 
 
-def brute(shapes):
-    """All orders that chain, written out."""
-    return [
-        order
-        for order in itertools.permutations(shapes)
-        if all(shapes[a][0] == shapes[b][1] for a, b in itertools.pairwise(order))
-    ]
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_orders_are_those_of_brute_force(seed):
+def test_orders_are_those_of_brute_force():
     """Names without numbers: one order that fits is found, and several are an error."""
-    draw = random.Random(seed)
-    shapes = {
-        name: (draw.randint(1, 3), draw.randint(1, 3)) for name in "edcba"[: draw.randint(2, 5)]
-    }
-    if seed % 2:
-        widths = [draw.randint(1, 9) for _ in range(5)]
-        names = draw.sample("vwxyz", 4)
-        shapes = dict(sorted(sequence(names, widths).items()))
-    fitting = brute(shapes)
-    if len(fitting) > 1:
-        with pytest.raises(ModelError, match="do not say whether"):
-            ordered(shapes, in_order=False)
-    else:
-        assert ordered(shapes, in_order=False) == (fitting or [tuple(sorted(shapes))])[0]
+    counts = set()
+    for seed in range(40):
+        draw = random.Random(seed)
+        names = "edcba"[: draw.randint(2, 5)]
+        shapes = {name: (draw.randint(1, 3), draw.randint(1, 3)) for name in names}
+        if seed % 2:
+            widths = [draw.randint(1, 9) for _ in range(5)]
+            shapes = dict(sorted(sequence(draw.sample("vwxyz", 4), widths).items()))
+        fitting = [
+            order
+            for order in itertools.permutations(shapes)
+            if all(shapes[a][0] == shapes[b][1] for a, b in itertools.pairwise(order))
+        ]
+        counts.add(min(len(fitting), 2))
+        if len(fitting) > 1:
+            with pytest.raises(ModelError, match="do not say whether"):
+                ordered(shapes, in_order=False)
+        else:
+            assert ordered(shapes, in_order=False) == (fitting or [tuple(sorted(shapes))])[0]
+    assert counts == {0, 1, 2}
 
 
-def test_an_autoencoder_is_not_read_backwards():
-    """Alphabetical order would chain as well, and be another network."""
+def test_an_order_that_is_not_certain():
+    """Alphabetical order would read an autoencoder backwards; and a search ends."""
     shapes = {"decoder.0": (784, 32), "encoder.0": (32, 784)}
-    with pytest.raises(ModelError, match=r"do not say whether 'decoder.0' or 'encoder.0'"):
+    with pytest.raises(ModelError, match=r"'decoder.0' or 'encoder.0'"):
         ordered(shapes, in_order=False)
     kept = dict(reversed(shapes.items()))
     assert ordered(kept, in_order=True) == ("encoder.0", "decoder.0")
-
-
-def test_an_order_that_cannot_be_found_ends():
     shapes = {f"{chr(97 + i // 26)}{chr(97 + i % 26)}": (3, 3) for i in range(26)}
-    shapes |= {"x": (5, 3), "y": (7, 5), "z": (9, 6)}
     with pytest.raises(ModelError, match="order of the layers"):
-        ordered(shapes, in_order=False)
+        ordered(shapes | {"x": (5, 3), "y": (7, 5), "z": (9, 6)}, in_order=False)
 
 
 # What is refused
@@ -210,57 +200,47 @@ def linear(n, m):
 
 TWO = {**under("0", linear(3, 4)), **under("3", linear(4, 2))}
 NAMED = {**under("fc1", linear(3, 4)), **under("fc2", linear(4, 2))}
+ONES = torch.ones
+
+
+def norm_in(place, size=4, **more):
+    """The two layers, with a batch norm."""
+    return {**TWO, **under(place, bn(size, **more))}
+
+
+def weight(array):
+    return {"a.weight": array}
+
+
 REFUSED = [
     ({}, "there are no parameters"),
-    (
-        {"a.weight": torch.ones(2, 2, 3, 3)},
-        r"'a.weight' has the shape \(2, 2, 3, 3\), .* convolution",
-    ),
-    ({"a.weight": torch.ones(2, 2, 3)}, "convolution"),
-    ({"a.weight": torch.ones(3), "a.bias": torch.ones(3)}, "a layer norm or a PReLU"),
-    ({"embedding.weight": torch.ones(9, 3)}, "an embedding by its name"),
-    ({"a.bias": torch.ones(3)}, "'a.bias' stands without a weight"),
-    ({"a.weight_ih_l0": torch.ones(3, 3)}, "'a.weight_ih_l0' of shape .* is not understood"),
-    ({"scale": torch.ones(3)}, "'scale' of shape"),
+    (weight(ONES(2, 2, 3, 3)), r"'a.weight' has the shape \(2, 2, 3, 3\), .* convolution"),
+    (weight(ONES(2, 2, 3)), "convolution"),
+    (weight(ONES(3)) | {"a.bias": ONES(3)}, "a layer norm or a PReLU"),
+    ({"embedding.weight": ONES(9, 3)}, "an embedding by its name"),
+    ({"a.bias": ONES(3)}, "'a.bias' stands without a weight"),
+    ({"a.weight_ih_l0": ONES(3, 3)}, "'a.weight_ih_l0' of shape .* is not understood"),
     ({"a.num_batches_tracked": torch.tensor(3)}, "stands without running averages"),
     ({**TWO, "4.num_batches_tracked": torch.tensor(3)}, "stands without running averages"),
-    (
-        {"a.weight": torch.ones(3, 2), "a.bias": torch.ones(2)},
-        r"and its bias \(2,\); it must be \(3,\)",
-    ),
-    (
-        {**under("0", linear(3, 4)), **under("2", linear(5, 2))},
-        r"'0' of shape \(4, 3\) is followed by '2' of shape \(2, 5\)",
-    ),
-    ({"a.weight": torch.ones(2, 2).half()}, "'a.weight' has half precision"),
-    ({"a.weight": torch.ones(2, 2).bfloat16()}, "'a.weight' has half precision"),
-    (
-        {"a.weight": torch.ones(2, 2).to(torch.float8_e4m3fn)},
-        "'a.weight' has half precision or less",
-    ),
-    ({"a.weight": torch.ones(2, 2).to(torch.complex64)}, "'a.weight' is complex"),
-    ({"a.weight": torch.ones(2, 2).int()}, "type '(int32|i32)'; it must be float32 or float64"),
-    ({"a.weight": torch.ones(0, 2)}, r"'a.weight' has the shape \(0, 2\): it is empty"),
-    (
-        {"a.weight": torch.tensor([[1, 2], [math.nan, 3]])},
-        r"'a.weight' has the entry nan at \[1, 0\]",
-    ),
-    ({"a.weight": torch.ones(1, 1) * 1e300 * 1e300}, "entry inf"),
-    (
-        {**TWO, **under("1", bn(4, running_var=-torch.ones(4)))},
-        "batch norm '1' has the variance -1.0",
-    ),
-    (
-        {**TWO, **under("1", bn(4, weight=torch.ones(3)))},
-        r"batch norm '1' .* shapes .*\(3,\)",
-    ),
-    ({**TWO, "1.running_mean": torch.ones(4)}, "'1.running_var' is missing"),
-    ({**TWO, **under("1", bn(5))}, r"'0' of shape \(4, 3\) is followed by '1' of shape \(5,\)"),
+    (weight(ONES(3, 2)) | {"a.bias": ONES(2)}, r"its bias \(2,\); it must be \(3,\)"),
+    (under("0", linear(3, 4)) | under("2", linear(5, 2)), r"\(4, 3\) .* '2' of shape \(2, 5\)"),
+    (weight(ONES(2, 2).half()), "'a.weight' has half precision"),
+    (weight(ONES(2, 2).bfloat16()), "'a.weight' has half precision"),
+    (weight(ONES(2, 2).to(torch.float8_e4m3fn)), "'a.weight' has half precision or less"),
+    (weight(ONES(2, 2).to(torch.complex64)), "'a.weight' is complex"),
+    (weight(ONES(2, 2).int()), "type '(int32|i32)'; it must be float32 or float64"),
+    (weight(ONES(0, 2)), r"'a.weight' has the shape \(0, 2\): it is empty"),
+    (weight(torch.tensor([[1, 2], [math.nan, 3]])), r"'a.weight' .* nan at \[1, 0\]"),
+    (weight(ONES(1, 1) * 1e300 * 1e300), "entry inf"),
+    (norm_in("1", running_var=-ONES(4)), "batch norm '1' has the variance -1.0"),
+    (norm_in("1", weight=ONES(3)), r"batch norm '1' .* shapes .*\(3,\)"),
+    ({**TWO, "1.running_mean": ONES(4)}, "'1.running_var' is missing"),
+    (norm_in("1", 5), r"'0' of shape \(4, 3\) is followed by '1' of shape \(5,\)"),
     ({**NAMED, **under("bn1", bn(4))}, "not certain whether the batch norm 'bn1'"),
-    ({**TWO, **under("bns.0", bn(4))}, "not certain whether the batch norm 'bns.0'"),
+    (norm_in("bns.0"), "not certain whether the batch norm 'bns.0'"),
     ({**under("0", linear(3, 4)), **under("1", bn(4)), **under("2", linear(4, 2))}, "not certain"),
     ({**under("0", linear(3, 4)), **under("2", bn(4)), **under("4", linear(4, 2))}, "not certain"),
-    ({**TWO, **under("1", bn(4)), **under("2", bn(4))}, "not certain"),
+    (norm_in("1") | under("2", bn(4)), "not certain"),
     (under("0", bn(4)), "no linear layer"),
 ]
 
@@ -268,30 +248,26 @@ REFUSED = [
 @pytest.mark.parametrize("name", ["m.pt", "m.safetensors"])
 @pytest.mark.parametrize(("parameters", "match"), REFUSED)
 def test_what_is_not_understood_is_refused_by_name(tmp_path, name, parameters, match):
-    path = saved(tmp_path / name, parameters)
-    with pytest.raises(ModelError, match=match) as caught:
-        read_model(path)
-    assert "\n" not in str(caught.value)
+    refused(saved(tmp_path / name, parameters), match)
 
 
 @pytest.mark.parametrize(
     ("content", "match"),
     [
         ([1, 2], "of the type list"),
-        (torch.ones(2, 2), "of the type Tensor"),
-        ({1: torch.ones(2, 2)}, "name of a parameter is of the type int"),
+        (ONES(2, 2), "of the type Tensor"),
+        ({1: ONES(2, 2)}, "name of a parameter is of the type int"),
         ({"weight": 3}, "'weight' is of the type int"),
         ({"weight": torch.eye(2).to_sparse()}, "'weight' is a sparse tensor"),
-        ({"weight": torch.ones(2, 2, device="meta")}, "'weight' is a meta tensor"),
-        ({"weight": torch.ones(1, 1).expand(90_000, 9_000)}, "810000000 parameters; at most"),
-        (nn.Linear(2, 2), r"holds more than tensors .*\(torch.nn.modules.linear.Linear\)"),
+        ({"weight": ONES(2, 2, device="meta")}, "'weight' is a meta tensor"),
+        ({"weight": ONES(1, 1).expand(90_000, 9_000)}, "810000000 parameters; at most"),
+        ({"model": TWO, "state_dict": TWO}, "'state_dict' and 'model'; it must hold one"),
+        (nn.Linear(2, 2), r"more than tensors .*\(torch.nn.modules.linear.Linear\)"),
         ({"weight": os.getcwd}, r"more than tensors and plain data \(\w+.getcwd\)"),
     ],
 )
 def test_what_torch_files_hold_besides(tmp_path, content, match):
-    path = saved(tmp_path / "m.pt", content)
-    with pytest.raises(ModelError, match=match):
-        read_model(path)
+    refused(saved(tmp_path / "m.pt", content), match)
 
 
 def test_views_of_a_tensor_are_read(tmp_path):
@@ -338,15 +314,7 @@ NESTED = b"\x80\x02}K\x01\x85" + b"".join(
 )
 def test_archives_that_lie(tmp_path, change, match):
     path = saved(tmp_path / "m.pt", {"weight": torch.arange(64.0).reshape(8, 8)})
-    with pytest.raises(ModelError, match=match):
-        read_model(rewritten(path, change))
-
-
-def filled_later():
-    lists: list[list] = [[] for _ in range(60)]
-    for one, two in itertools.pairwise(lists):
-        one += [two, two]
-    return lists
+    refused(rewritten(path, change), match)
 
 
 @pytest.mark.parametrize("wrap", [lambda x: (x, x), lambda x: [x, x], lambda x: {1: x, 2: x}])
@@ -355,7 +323,10 @@ def test_what_shares_its_parts_again_and_again_is_refused(wrap, protocol):
     value = (1, 2)
     for _ in range(60):
         value = wrap(value)
-    for each in (value, filled_later()):
+    later: list[list] = [[] for _ in range(60)]  # filled once the outer one is known
+    for one, two in itertools.pairwise(later):
+        one += [two, two]
+    for each in (value, later):
         assert torch_file._largest(pickle.dumps(each, protocol)) > 2.0**50
     groups = [(0.9, 0.999)] * 500  # as optimisers share them
     assert torch_file._largest(pickle.dumps(groups, protocol)) < 2.0**12
@@ -364,30 +335,21 @@ def test_what_shares_its_parts_again_and_again_is_refused(wrap, protocol):
 def test_compressed_and_damaged_archives(tmp_path):
     good = {"weight": torch.arange(64.0).reshape(8, 8)}
     path = saved(tmp_path / "m.pt", good)
-    path = rewritten(path, lambda name, raw: raw, zipfile.ZIP_DEFLATED)
-    with pytest.raises(ModelError, match="is compressed"):
-        read_model(path)
+    refused(rewritten(path, lambda name, raw: raw, zipfile.ZIP_DEFLATED), "is compressed")
     raw = bytearray(saved(path, good).read_bytes())
     place = raw.index(struct.pack("<f", 37.0))
     raw[place] ^= 1
     path.write_bytes(raw)
-    with pytest.raises(ModelError, match="checksum of 'm/data/0' is wrong"):
-        read_model(path)
+    refused(path, "checksum of 'm/data/0' is wrong")
 
 
-def test_an_old_pickle_is_not_unpickled(tmp_path):
+@pytest.mark.filterwarnings("ignore")  # TorchScript is called old
+def test_other_formats_of_torch_are_refused(tmp_path):
     path = tmp_path / "m.pt"
     torch.save({"weight": torch.ones(2, 2)}, path, _use_new_zipfile_serialization=False)
-    with pytest.raises(ModelError, match=r"it is pickle; .*run code"):
-        read_model(path)
-
-
-@pytest.mark.filterwarnings("ignore")  # it is called old
-def test_torchscript_is_refused(tmp_path):
-    path = tmp_path / "m.pt"
+    refused(path, r"it is pickle; .*run code")
     torch.jit.script(nn.Linear(2, 2)).save(str(path))
-    with pytest.raises(ModelError, match="TorchScript"):
-        read_model(path)
+    refused(path, "TorchScript")
 
 
 @pytest.mark.parametrize(
@@ -395,14 +357,12 @@ def test_torchscript_is_refused(tmp_path):
     [
         ("m.bin", "not what its name says: it is unknown"),
         ("m.txt", "m.txt is unknown; models are"),
-        ("m.npy", "m.npy is unknown; models are"),
     ],
 )
 def test_a_text_is_no_model(tmp_path, name, match):
     path = tmp_path / name
     path.write_text("weights: 1, 2")
-    with pytest.raises(ModelError, match=match):
-        read_model(path)
+    refused(path, match)
 
 
 def announce(path, text, body=b""):
@@ -431,10 +391,7 @@ def entry(shape, dtype="F32", offsets=(0, 0)):
     ],
 )
 def test_headers_that_lie(tmp_path, text, match):
-    path = announce(tmp_path / "m.safetensors", text, bytes(4))
-    with pytest.raises(ModelError, match=match) as caught:
-        read_model(path)
-    assert "\n" not in str(caught.value)
+    refused(announce(tmp_path / "m.safetensors", text, bytes(4)), match)
 
 
 def test_a_header_that_is_too_long(tmp_path):
@@ -442,12 +399,10 @@ def test_a_header_that_is_too_long(tmp_path):
     with path.open("wb") as file:
         file.write(struct.pack("<Q", 1 << 27) + b"{")
         file.truncate(1 << 28)  # sparse: it takes no space
-    with pytest.raises(ModelError, match="header too large"):
-        read_model(path)
+    refused(path, "header too large")
     with path.open("wb") as file:
         file.truncate((1 << 32) + 1)
-    with pytest.raises(ModelError, match="it has 4294967297 bytes; at most 4294967296"):
-        read_model(path)
+    refused(path, "it has 4294967297 bytes; at most 4294967296")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
@@ -470,9 +425,7 @@ def test_what_is_no_regular_file(tmp_path, monkeypatch):
             "a\nb.pt": r"cannot read 'a\\nb.pt': No such file",
             "x" * 5000: "File name too long",
         }.items():
-            with pytest.raises(ModelError, match=match) as caught:
-                read_model(name)
-            assert "\n" not in str(caught.value)
+            refused(name, match)
 
 
 # Writing

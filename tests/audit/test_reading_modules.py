@@ -35,49 +35,23 @@ def stored(module):
     return math.fsum(float((p.detach() ** 2).sum()) for p in module.parameters())
 
 
+L, R, N = nn.Linear, nn.ReLU, nn.BatchNorm1d
 MODULES = {
-    "plain": lambda: [nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2)],
-    "slopes": lambda: [nn.Linear(3, 5, bias=False), nn.LeakyReLU(-0.3), nn.Linear(5, 2)],
+    "plain": lambda: [L(3, 5), R(), L(5, 2)],
+    "slopes": lambda: [L(3, 5, bias=False), nn.LeakyReLU(-0.3), L(5, 2)],
     "nested": lambda: [
         nn.Flatten(),
-        nn.Sequential(nn.Linear(3, 5), nn.Sequential(nn.ReLU(), nn.Dropout(0.3))),
+        nn.Sequential(L(3, 5), nn.Sequential(R(), nn.Dropout(0.3))),
         nn.Identity(),
-        nn.Linear(5, 2),
+        L(5, 2),
     ],
-    "norm before": lambda: [
-        nn.Linear(3, 5),
-        nn.BatchNorm1d(5, eps=0.1),
-        nn.ReLU(),
-        nn.Linear(5, 2),
-        nn.BatchNorm1d(2),
-    ],
-    "norm behind": lambda: [
-        nn.BatchNorm1d(3),
-        nn.Linear(3, 5),
-        nn.ReLU(),
-        nn.BatchNorm1d(5, affine=False),
-        nn.Dropout(),
-        nn.Linear(5, 2, bias=False),
-    ],
-    "norm alone": lambda: [
-        nn.Linear(3, 5),
-        nn.ReLU(),
-        nn.BatchNorm1d(5),
-        nn.BatchNorm1d(5),
-        nn.ReLU(),
-        nn.Linear(5, 2),
-    ],
-    "linear": lambda: [nn.Linear(3, 5), nn.Linear(5, 4, bias=False), nn.ReLU(), nn.Linear(4, 2)],
-    "three": lambda: [
-        nn.Linear(3, 4, bias=False),
-        nn.Linear(4, 5),
-        nn.BatchNorm1d(5),
-        nn.Linear(5, 6),
-        nn.ReLU(),
-        nn.Linear(6, 2),
-    ],
-    "no activation": lambda: [nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 2)],
-    "one layer": lambda: [nn.Linear(3, 2)],
+    "norm before": lambda: [L(3, 5), N(5, eps=0.1), R(), L(5, 2), N(2)],
+    "norm behind": lambda: [N(3), L(3, 5), R(), N(5, affine=False), nn.Dropout(), L(5, 2)],
+    "norm alone": lambda: [L(3, 5), R(), N(5), N(5), R(), L(5, 2)],
+    "linear": lambda: [L(3, 5), L(5, 4, bias=False), R(), L(4, 2)],
+    "three": lambda: [L(3, 4, bias=False), L(4, 5), N(5), L(5, 6), R(), L(6, 2)],
+    "no activation": lambda: [L(3, 5), N(5), L(5, 2)],
+    "one layer": lambda: [L(3, 2)],
 }
 
 
@@ -143,10 +117,6 @@ class Own(nn.Module):
         return -self.net(x)
 
 
-class Renamed(nn.Sequential):
-    pass
-
-
 class Negative(nn.Linear):
     def forward(self, x):
         return -super().forward(x)
@@ -164,50 +134,40 @@ def patched():
     return module
 
 
-def holding(value):
+def broken():
     module = nn.Linear(2, 2)
     with torch.no_grad():
-        module.weight[1, 0] = value
+        module.weight[1, 0] = math.nan
     return module
 
 
 def test_a_sequential_of_another_name_is_one():
-    assert model_of(Renamed(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))).net.depth == 2
+    class Renamed(nn.Sequential):
+        pass
+
+    assert model_of(Renamed(L(2, 2), R(), L(2, 1))).net.depth == 2
 
 
-L = nn.Linear
 REFUSED = [
     (lambda: [L(2, 2), nn.ReLU()], r"ends with the activation '1'.*audit .* module\[:-1\]"),
     (lambda: [nn.ReLU(), L(2, 2)], "begins with the activation '0'"),
     (lambda: [L(2, 2), nn.ReLU(), nn.ReLU(), L(2, 2)], "'2' follows another one"),
     (lambda: [L(2, 2), nn.Tanh(), L(2, 2)], "'1': Tanh"),
     (lambda: [L(2, 2), nn.Softmax(-1)], "'1': Softmax; leave it out"),
-    (lambda: [L(2, 2), nn.Sequential(nn.Sigmoid())], "'1.0': Sigmoid"),
     (lambda: [L(2, 2), nn.LayerNorm(2)], "'1': LayerNorm; its forward, of torch.nn"),
-    (lambda: [nn.Conv2d(1, 1, 1)], "'0': Conv2d"),
-    (lambda: [nn.ReLU(), nn.Identity()], "no linear layer"),
     (list, "no linear layer"),
     (lambda: [nn.Sequential(Own())], "'0.0': Own; its forward, of .*, cannot be read"),
     (lambda: [Negative(2, 2)], "'0': Negative"),
     (lambda: [hooked()], "'0': Linear has hooks"),
     (lambda: [patched()], "'0': Linear; its forward, of .*, cannot be read"),
     (lambda: [parametrizations.weight_norm(L(2, 2))], "remove_parametrizations first"),
-    (
-        lambda: [L(2, 2), nn.ReLU(), L(2, 2), nn.LeakyReLU(0.1), L(2, 2)],
-        r"slopes 0.0 \('1'\) and 0.1 \('3'\); all must be equal",
-    ),
+    (lambda: [L(2, 2), R(), L(2, 2), nn.LeakyReLU(0.1), L(2, 2)], r"0.0 \('1'\) and 0.1 \('3'\)"),
     (lambda: [L(2, 2), nn.LeakyReLU(1.5), L(2, 2)], r"slope 1.5; it must lie in \(-1, 1\)"),
-    (
-        lambda: [L(2, 3), nn.ReLU(), L(2, 1)],
-        r"'0' of shape \(3, 2\) is followed by '2' of shape \(1, 2\)",
-    ),
+    (lambda: [L(2, 3), R(), L(2, 1)], r"'0' of shape \(3, 2\) .* '2' of shape \(1, 2\)"),
     (lambda: [nn.Flatten(0), L(2, 2)], "flattens the axes 0 to -1"),
     (lambda: [L(2, 2).half()], "'0.weight' has half precision or less"),
-    (lambda: [L(2, 2).bfloat16()], "'0.weight' has half precision or less"),
-    (lambda: [L(2, 2, dtype=torch.complex64)], "'0.weight' is complex"),
     (lambda: [L(2, 2, device="meta")], "'0.weight' is a meta tensor"),
-    (lambda: [holding(math.nan)], r"'0.weight' has the entry nan at \[1, 0\]"),
-    (lambda: [holding(math.inf)], r"'0.weight' has the entry inf at \[1, 0\]"),
+    (lambda: [broken()], r"'0.weight' has the entry nan at \[1, 0\]"),
     (lambda: [L(2, 2), nn.BatchNorm1d(2, track_running_stats=False)], "no running"),
 ]
 

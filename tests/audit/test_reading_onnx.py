@@ -39,7 +39,6 @@ CONSTANTS = {
     "to_three": np.array([-1, 3]),
     "to_six": np.array([-1, 6]),
     "half": np.ones((5, 3), dtype=np.float16),
-    "complex": np.ones((5, 3), dtype=np.complex64),
     "whole": np.ones((5, 3), dtype=np.int64),
     "nan": np.full((5, 3), np.nan),
 }
@@ -120,13 +119,10 @@ def test_the_network_computes_what_the_reference_evaluator_computes(read, nodes)
     x = DRAW.normal(size=(20, 3))
     [expected] = ReferenceEvaluator(proto).run(None, {"x": x})
     np.testing.assert_allclose(found.net(torch.from_numpy(x)), expected, rtol=1e-12, atol=1e-12)
-    parameters = {name for one in nodes for name in one.input} & CONSTANTS.keys()
-    parameters -= {"m", "v", "rate", "off"}
-    if any(one.op_type == "Constant" for one in nodes):
-        parameters |= {"W"}
-    counts = [name for one in nodes for name in one.input if name in parameters]
-    counts += ["W"] * any(one.op_type == "Constant" for one in nodes)
-    assert found.stored_cost == pytest.approx(sum((CONSTANTS[n] ** 2).sum() for n in counts))
+    used = [name for one in nodes for name in one.input if name in CONSTANTS]
+    used += ["W"] * any(one.op_type == "Constant" for one in nodes)
+    cost = sum((CONSTANTS[n] ** 2).sum() for n in used if n not in ("m", "v", "rate", "off"))
+    assert found.stored_cost == pytest.approx(cost)
 
 
 IMAGES = {
@@ -146,12 +142,6 @@ def test_images_are_flattened(read, monkeypatch, nodes):
     [expected] = ReferenceEvaluator(proto).run(None, {"x": x})
     np.testing.assert_allclose(found.net(torch.from_numpy(x.reshape(7, 6))), expected, rtol=1e-12)
     assert "flattened to vectors" in found.assumed[0]
-
-
-def test_a_name_says_nothing_if_it_has_no_known_ending(tmp_path):
-    path = tmp_path / "network"
-    path.write_bytes(model(*CHAINS["gemm"]).SerializeToString())
-    assert read_model(path).source == "ONNX"
 
 
 def test_the_mask_of_a_dropout_may_be_named_but_not_used(read):
@@ -174,9 +164,6 @@ def test_single_precision_is_exact(read, monkeypatch):
     monkeypatch.setitem(CONSTANTS, "W", CONSTANTS["W"].astype(np.float32))
     found = read(model(*CHAINS["gemm"]))
     assert np.array_equal(found.net.weights[0].numpy(), CONSTANTS["W"].astype(np.float64))
-
-
-def test_a_slope_in_single_precision_agrees_with_what_is_said(read):
     nodes = [FIRST, node("LeakyRelu", "h", "r", alpha=0.1), LAST]
     assert read(model(*nodes), slope=0.1).net.slope == float(np.float32(0.1))
     with pytest.raises(ModelError, match=r"slope is said to be 0.2"):
@@ -206,33 +193,27 @@ def external(proto):
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
     tensor.external_data.add(key="location", value="/etc/passwd")
-    return proto
 
 
 def shorter(proto):
     tensor = proto.graph.initializer[0]
     tensor.raw_data = tensor.raw_data[:-8]
-    return proto
 
 
 def announcing(proto):
     proto.graph.initializer[0].dims[:] = [1 << 20, 1 << 20]
-    return proto
 
 
 def twice(proto):
     proto.graph.initializer.append(proto.graph.initializer[0])
-    return proto
 
 
 def with_function(proto):
     proto.functions.add(name="Relu", domain="")
-    return proto
 
 
 def sparse(proto):
     proto.graph.sparse_initializer.add()
-    return proto
 
 
 RESHAPED = [node("Reshape", "x to_three", "f"), node("MatMul", "f Wt", "y")]
@@ -240,9 +221,6 @@ REFUSED = [
     ([FIRST, RELU], {"output": "r"}, None, "ends with the activation 'Relu_r'.*export the network"),
     ([node("Relu", "x", "h"), node("Gemm", "h W b", "y", transB=1)], {}, None, "begins with"),
     ([FIRST, node("Sigmoid", "h", "r"), LAST], {}, None, r"'Sigmoid_r' \(Sigmoid\) is not known"),
-    ([FIRST, node("PRelu", "h g", "r"), LAST], {}, None, "PRelu"),
-    ([node("Conv", "x W", "y")], {}, None, r"\(Conv\) is not known"),
-    ([FIRST, node("Softmax", "h", "y")], {}, None, "Softmax"),
     ([FIRST, node("Relu", "h", "r", domain="mine"), LAST], {}, None, r"mine.Relu\) is not known"),
     ([FIRST, RELU, node("Add", "h r", "y")], {}, None, "'h' is used by 2 nodes"),
     ([FIRST, RELU, node("Relu", "h", "other"), LAST], {}, None, "'h' is used by 2 nodes"),
@@ -258,7 +236,6 @@ REFUSED = [
     ([FIRST, RELU, LAST], {}, with_function, "defines functions of its own"),
     ([FIRST, RELU, LAST], {}, sparse, "sparse initializers"),
     ([node("Gemm", "x half", "y", transB=1)], {}, None, "'half' has half precision"),
-    ([node("Gemm", "x complex", "y", transB=1)], {}, None, "'complex' is complex"),
     ([node("Gemm", "x whole", "y", transB=1)], {}, None, "'whole' has the type 'int64'"),
     ([node("Gemm", "x nan", "y", transB=1)], {}, None, r"'nan' has the entry nan at \[0, 0\]"),
     ([node("Gemm", "x W b", "y", transA=1)], {}, None, "transposes the data"),
@@ -266,16 +243,10 @@ REFUSED = [
     ([node("Gemm", "x x", "y")], {}, None, "has 0 inputs beside"),
     ([node("Gemm", "x b", "y")], {}, None, "they must be a matrix"),
     ([node("Gemm", "x W scalar", "y", transB=1)], {}, None, r"shape \(\); it must be one row"),
-    ([FIRST, RELU, node("Gemm", "r W", "y")], {}, None, None),
     ([FIRST, RELU, node("Gemm", "r W", "y", transB=1)], {}, None, "'Gemm_y' of shape"),
     ([FIRST, node("Add", "h three", "r"), LAST], {}, None, r"'Add_r' of shape \(3,\)"),
     ([FIRST, node("BatchNormalization", "h g b m negative", "r"), LAST], {}, None, "variance -1"),
-    (
-        [FIRST, node("BatchNormalization", "h g b m v", "r", training_mode=1), LAST],
-        {},
-        None,
-        "training mode",
-    ),
+    ([node("BatchNormalization", "x g b m v", "y", training_mode=1)], {}, None, "training mode"),
     ([FIRST, node("Dropout", "h rate on", "r"), LAST], {}, None, "is in training mode"),
     ([node("Flatten", "x", "f", axis=0), node("Gemm", "f W", "y")], {}, None, "from axis 0"),
     ([node("MatMul", "x Wt", "y")], {"axes": ("N", 2, 3)}, None, "it must be flattened first"),
@@ -285,6 +256,7 @@ REFUSED = [
     ([node("Relu", "x", "h", mode="fast")], {}, None, "attribute 'mode', which is not known"),
     ([helper.make_node("Relu", ["x"], ["h", "k"]), node("Gemm", "h W", "y")], {}, None, "outputs"),
     ([node("Relu", "h", "h")], {}, None, "used by 0 nodes"),
+    ([node("Identity", "x", "a"), node("Identity", "a", "x")], {}, None, "used by 1 nodes"),
     ([], {}, None, "has no nodes"),
 ]  # fmt: skip
 
@@ -292,18 +264,11 @@ REFUSED = [
 @pytest.mark.parametrize(("nodes", "more", "change", "match"), REFUSED)
 def test_what_is_no_chain_of_affine_maps_is_refused(read, nodes, more, change, match):
     proto = model(*nodes, **more)
-    if match is None:  # (5) meets a matrix (5, 3) untransposed: it fits
-        assert read(proto).net.widths == (3, 5, 3)
-        return
+    if change is not None:
+        change(proto)
     with pytest.raises(ModelError, match=match) as caught:
-        read(change(proto) if change else proto)
+        read(proto)
     assert "\n" not in str(caught.value)
-
-
-def test_a_circle_ends(read):
-    nodes = [node("Identity", "x", "a"), node("Identity", "a", "x")]
-    with pytest.raises(ModelError, match=r"circle|used by"):
-        read(model(*nodes))
 
 
 @pytest.mark.parametrize("raw", [b"\x08\x08\xff\xff", b"weights", b"\x08", bytes(100)])
@@ -315,10 +280,9 @@ def test_what_is_no_onnx_file(tmp_path, raw):
 
 
 def test_without_the_package_the_error_names_the_extra(tmp_path, monkeypatch):
-    path = tmp_path / "m.onnx"
+    path = tmp_path / "network"  # the name need not have a known ending
     path.write_bytes(model(*CHAINS["gemm"]).SerializeToString())
+    assert read_model(path).source == "ONNX"
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(
-        ModelError, match=r"needs the package onnx; pip install 'rankcheck\[onnx\]'"
-    ):
+    with pytest.raises(ModelError, match=r"pip install 'rankcheck\[onnx\]'"):
         read_model(path)

@@ -15,8 +15,8 @@ from hypothesis.strategies import SearchStrategy
 
 from rankcheck.commands.cli import main
 
-#: By this the number of inputs is multiplied in the nightly lane: more than 10 000 in all.
-NIGHTLY = 15
+#: By this the number of inputs is multiplied in the nightly lane: some 20 000 in all.
+NIGHTLY = 20
 
 
 def cases(number: int, **strategies: SearchStrategy[Any]) -> Callable[[Any], Any]:

@@ -94,30 +94,26 @@ def check(stored, path, data):
     return proved and not replays[0].changed
 
 
-@cases(80, data=st.data())
+@cases(25, data=st.data())
 def test_what_is_proved_is_true(stored, path, data):
     good = stored.certificate
     changed = data.draw(mutated(good) | by_others(good))
     check(stored, path, signed(changed) if data.draw(st.integers(0, 7)) else changed)
 
 
-@cases(15, data=st.data())
+@cases(8, data=st.data())
 def test_the_command_agrees(stored, path, data):
     proved = check(stored, path, signed(data.draw(mutated(stored.certificate))))
     assert (run("replay", path, "--claims", "mine.py").code == 0) == proved
     code = run("replay", path).code
     assert code in (1, 2) or (code == 0 and proved)
-
-
-@cases(40, data=st.data())
-def test_a_torn_certificate(stored, path, data):
     raw = data.draw(torn(json.dumps(stored.certificate)) | WHOLE_TEXTS)
     path.write_bytes(raw)
-    ended = run("replay", path)
-    assert ended.code == 2 or json.loads(raw.decode("utf-8-sig")) == stored.certificate
+    same = run("replay", path).code != 2
+    assert not same or json.loads(raw.decode("utf-8-sig")) == stored.certificate
 
 
-@cases(15, data=st.data())
+@cases(8, data=st.data())
 def test_an_instance_that_is_typed(stored, here, data):
     """`certify --instance` certifies what refutes the claim, and nothing else."""
     choices = data.draw(mutated([0, [3, "7/2"], 0]) | ODD_VALUES)
@@ -137,7 +133,7 @@ NAMES = st.sampled_from(
 )  # fmt: skip
 
 
-@cases(20, data=st.data())
+@cases(10, data=st.data())
 def test_names_lead_nowhere_else(stored, path, data):
     """The id, the file and the path of a certificate may say anything."""
     loop = path.parent / "loop.py"

@@ -73,7 +73,7 @@ def place(here, stored):
     return inner
 
 
-@cases(60, line=command_lines())
+@cases(40, line=command_lines())
 def test_an_answer_in_one_line(place, line):
     inside = place / "place" / "x"
     inside.mkdir(parents=True, exist_ok=True)

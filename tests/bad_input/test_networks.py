@@ -11,27 +11,21 @@ from .strategies import SLOPES, STRANGE, arrays
 
 KINDS = (TypeError, ValueError)
 POINTS = ("__call__", "jacobian", "pattern", "boundary_distance", "is_differentiable_at")
+PARTNERS = ("after", "merged_after", "parallel", "add")
+MAKERS = (Network, Network.of, Network.unchecked_slope)
 
 
-@st.composite
-def layers(draw):
-    """Weights and biases of two layers, 2 → 3 → 1, most of them right."""
-    weights = [draw(arrays(3, 2)), draw(arrays(1, 3))]
-    biases = [draw(arrays(3)), draw(arrays(1))]
-    if draw(st.integers(0, 7)) == 0:
-        weights = draw(STRANGE)
-    if draw(st.integers(0, 7)) == 0:
-        biases = draw(STRANGE)
-    return weights, biases
-
-
-MAKERS = st.sampled_from([Network, Network.of, Network.unchecked_slope])
-
-
-@cases(150, parts=layers(), slope=SLOPES, make=MAKERS)
-def test_a_network_is_made_or_the_rule_is_said(parts, slope, make):
+@cases(
+    100,
+    weights=st.tuples(arrays(3, 2), arrays(1, 3)) | STRANGE,
+    biases=st.tuples(arrays(3), arrays(1)) | STRANGE,
+    slope=SLOPES,
+    make=st.sampled_from(MAKERS),
+)
+def test_a_network_is_made_or_the_rule_is_said(weights, biases, slope, make):
     made = []
-    refused(KINDS, lambda: made.append(make(*parts, slope)))
+    refused(KINDS, lambda: Network.linear(weights, slope))
+    refused(KINDS, lambda: made.append(make(weights, biases, slope)))
     for net in made:
         assert all(w.ndim >= 2 for w in net.weights)
         assert [w.shape[:-1] for w in net.weights] == [b.shape for b in net.biases]
@@ -42,24 +36,10 @@ def test_a_network_is_made_or_the_rule_is_said(parts, slope, make):
         assert net(torch.ones(*net.batch, net.widths[0], dtype=torch.float64)) is not None
 
 
-@cases(30, weights=st.lists(arrays(2, 2), max_size=2) | STRANGE, slope=SLOPES)
-def test_a_network_without_biases(weights, slope):
-    refused(KINDS, lambda: Network.linear(weights, slope))
-
-
-@cases(80, x=arrays(2) | arrays(4, 2), method=st.sampled_from(POINTS))
-def test_points_fit_or_the_rule_is_said(x, method):
+@cases(50, x=arrays(2) | arrays(4, 2), method=st.sampled_from(POINTS + PARTNERS))
+def test_points_and_partners_fit_or_the_rule_is_said(x, method):
     net = Network.of([[[1, 2], [0, 1], [-1, 1]], [[1, 1, 1]]])
     refused(KINDS, lambda: getattr(net, method)(x))
-
-
-PARTNERS = ("after", "merged_after", "parallel", "add")
-
-
-@cases(30, method=st.sampled_from(PARTNERS), partner=STRANGE | st.just(Network.of([[[1]]])))
-def test_partners_fit_or_the_rule_is_said(method, partner):
-    net = Network.of([[[1, 2]], [[1]]])
-    refused(KINDS, lambda: getattr(net, method)(partner))
 
 
 def test_what_is_not_a_number_is_no_place_where_a_network_is_differentiable():

@@ -44,18 +44,8 @@ def asked(monkeypatch):
 
 
 def test_the_arguments_arrive(asked, capsys):
-    line = [
-        "audit",
-        "m.pt",
-        "--data",
-        "x.npy",
-        "--max-rank",
-        "3",
-        "--slope",
-        "0.1",
-        "--no-theorems",
-    ]
-    assert main([*line, "--tolerance", "0.01", "--workers", "2"]) == 0
+    line = "audit m.pt --data x.npy --max-rank 3 --slope 0.1 --no-theorems --tolerance 0.01"
+    assert main([*line.split(), "--workers", "2"]) == 0
     assert (asked.model, asked.data) == (Path("m.pt"), Path("x.npy"))
     del asked.options["progress"]
     assert asked.options == {
@@ -81,9 +71,7 @@ def test_json_and_page(asked, capsys):
     asked.found = without_data()
     assert main(["audit", "m.pt", "--json", "a.json", "--html", "a.html"]) == 0  # replaced
     assert json.loads(Path("a.json").read_text(encoding="utf-8"))["data"] is None
-
-
-def test_json_on_standard_output(asked, capsys):
+    capsys.readouterr()
     assert main(["audit", "m.pt", "--json", "-"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out) == asked.found.to_json()
@@ -145,21 +133,16 @@ def test_bad_arguments_are_one_line_and_lose_nothing(asked, capsys, arguments, s
     assert hasattr(asked, "options") == ("/dev/full" in arguments)  # before any work
 
 
-def layered(*names, widths=(3, 4, 4, 2)):
-    """A state dict of linear layers with these names."""
-    torch.manual_seed(0)
-    state: dict[str, torch.Tensor] = {}
-    for name, fan_in, fan_out in zip(names, widths, widths[1:], strict=False):
-        state |= {
-            f"{name}.{part}": one for part, one in nn.Linear(fan_in, fan_out).state_dict().items()
-        }
-    return state
+def module():
+    layers = nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)
+    return nn.Sequential(*layers)
 
 
 @pytest.fixture
 def trained():
     """A network of three layers in trained.pt, and ten points in x.npy."""
-    torch.save(layered("0", "2", "4"), "trained.pt")
+    torch.manual_seed(0)
+    torch.save(module().state_dict(), "trained.pt")
     np.save("x.npy", np.random.default_rng(0).normal(size=(10, 3)))
     return Path("trained.pt")
 
@@ -208,12 +191,9 @@ def test_the_balanced_network_is_the_same_function(trained, capsys):
     assert main([*line, "--balanced", "b.safetensors"]) == 0
     assert "balanced network: b.safetensors" in capsys.readouterr().out
     x = torch.randn(20, 3, dtype=torch.float64)
-    values = []
-    costs = []
+    values, costs = [], []
     for one in (state, load_file("b.safetensors")):
-        net = nn.Sequential(
-            nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)
-        ).double()
+        net = module().double()
         net.load_state_dict(one)
         values.append(net(x))
         costs.append(sum(float((p.detach() ** 2).sum()) for p in net.parameters()))

@@ -19,6 +19,7 @@ class Coins(Experiment):
         heads: by seed of the experiment, how many of the fair coins show heads; else all.
         sides: a setting.
         failing: the theorems that audits say to fail.
+        error: raised in place of the first part.
         made: the parts that were made, in order.
     """
 
@@ -30,6 +31,7 @@ class Coins(Experiment):
         self.heads = {}
         self.sides = 2
         self.failing = ()
+        self.error = None
         self.made = []
 
     def parts(self, scale, seed):
@@ -40,6 +42,8 @@ class Coins(Experiment):
         ]
 
     def run(self, part, place):
+        if self.error is not None:
+            raise self.error
         place.progress(0.5, "thrown")
         self.made.append(part.name)
         heads = self.heads.get(part.seeds[0] // 100, 5) if part.settings["fair"] else 0

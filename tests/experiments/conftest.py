@@ -1,10 +1,25 @@
 """A small experiment that every test of this room may run, under its name."""
 
+from functools import partial
+
 import pytest
 
+from rankcheck.audit.theorems import run as theorems
+from rankcheck.audit.theorems.certify import Certifier
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
 from rankcheck.experiments import known
+from rankcheck.experiments.claims import Runs
 
 from . import toy as toy_
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _in_floats():
+    """The audits of trained networks take no time for ball arithmetic."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(theorems, "Certifier", partial(Certifier, seconds=0.0))
+        yield
 
 
 @pytest.fixture
@@ -17,3 +32,15 @@ def toy(monkeypatch):
 
     make()
     return make
+
+
+@pytest.fixture
+def failing(request):
+    """`failing(runs)`: the labels of the relations of the claim `NAME` that do not hold."""
+    [claim] = load(select([request.module.NAME]))
+
+    def of(runs):
+        found = claim.relations((Runs(runs),))
+        return [one.label for one in found if bool(one.violated().any())]
+
+    return of

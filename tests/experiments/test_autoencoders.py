@@ -10,17 +10,13 @@ import pytest
 import torch
 from scipy.optimize import minimize_scalar
 
-from rankcheck.catalogue.loader import load
-from rankcheck.catalogue.selection import select
 from rankcheck.errors import InputError
-from rankcheck.experiments.claims import Runs
 from rankcheck.experiments.figures import autoencoder_data
 from rankcheck.experiments.figures.autoencoder_data import Data, curve, digits, distance_to_path
 from rankcheck.experiments.figures.autoencoders import (
     CURVE,
     DIGITS,
     EXPERIMENT,
-    group,
     measure,
     pairs,
 )
@@ -33,27 +29,8 @@ NAME = "rank.figure-3"
 SAID = {"points": 30, "test": 50, "inner": 9}
 
 
-@pytest.fixture
-def record():
-    return recorded(NAME)
-
-
-@pytest.fixture
-def claim():
-    return load(select([NAME]))[0]
-
-
 def draw(seed=0):
     return generators([seed])[0]
-
-
-def test_distance_to_a_path_of_two_segments():
-    """An L of sides 2 and 1: beside a side, at its corner, and beyond its ends."""
-    knots = torch.tensor([[2.0, 0.0], [0.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
-    points = torch.tensor(
-        [[1, 0.5], [-3, -4], [5, 4], [0.25, 0.75], [0, 4], [0, 0]], dtype=torch.float64
-    )
-    assert distance_to_path(points, knots).tolist() == [0.5, 5.0, 5.0, 0.25, 3.0, 0.0]
 
 
 def test_distance_to_a_path_is_the_least_distance_to_its_points():
@@ -101,15 +78,6 @@ def test_the_curve_is_that_of_its_network():
     assert float(data.distance(data.new).max()) < 1e-12
 
 
-def test_random_inputs_fill_a_box_around_the_curve():
-    data = curve(SAID | {"test": 4000}, draw())
-    low, high = data.x.amin(0), data.x.amax(0)
-    share = (data.inputs[0] - low) / (high - low)
-    np.testing.assert_allclose(share.amin(0), -0.25, atol=0.02)
-    np.testing.assert_allclose(share.amax(0), 1.25, atol=0.02)
-    np.testing.assert_allclose(share.mean(0), 0.5, atol=0.05)
-
-
 def test_noisy_images_are_new_images_with_noise():
     all_ = pytest.importorskip("sklearn.datasets", reason="has the images").load_digits().data / 16
     data = digits({"points": 200, "test": 150}, draw())
@@ -127,13 +95,13 @@ def test_noisy_images_are_new_images_with_noise():
         np.testing.assert_allclose(data.distance(level), distances, rtol=1e-12)
 
 
-def test_without_scikit_learn_the_message_names_the_extra(monkeypatch, record):
+def test_without_scikit_learn_the_message_names_the_extra(monkeypatch):
     autoencoder_data.images.cache_clear()
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(InputError, match=r"scikit-learn is not .* 'rankcheck\[experiments\]'"):
         run_experiment(NAME, "tiny")
     assert EXPERIMENT.parts("small", 0)
-    assert EXPERIMENT.findings(record)
+    assert EXPERIMENT.findings(recorded(NAME))
 
 
 @pytest.fixture
@@ -164,26 +132,19 @@ def test_what_a_linear_map_leaves_of_the_distance(segment, A, left, error):
     assert found["variance"] == pytest.approx(2 / 6)
 
 
-def test_the_criterion_fails_where_deep_networks_are_no_better(record, claim):
-    def holds(runs):
-        return [not bool(relation.violated().any()) for relation in claim(Runs(runs))]
+@pytest.mark.parametrize("data", [CURVE, DIGITS])
+def test_the_criterion_fails_where_deep_networks_are_no_better(failing, data):
+    def changed(of):
+        return failing(replace(run, measured={**run.measured, **of(run)}) for run in runs)
 
-    def with_left(run, left):
-        return replace(run, measured=dict(run.measured) | {"left": left})
-
-    for data in (CURVE, DIGITS):
-        runs = record.where(data=data)
-        deep, shallow = (group(record, data, each) for each in (True, False))
-        assert all(holds(runs))
-        assert not all(holds(deep))
-        assert not all(holds(shallow))
-        # The shares of one depth, given to the other.
-        other = {(a.seed, a.part): b.measured["left"] for a, b in pairs(runs)}
-        other |= {(b.seed, b.part): a.measured["left"] for a, b in pairs(runs)}
-        assert not all(holds([with_left(run, other[run.seed, run.part]) for run in runs]))
-        # A constant map on a point of the data fits nothing.
-        constant = [
-            replace(run, measured=dict(run.measured) | {"new_error": run.measured["variance"]})
-            for run in runs
-        ]
-        assert not holds(constant)[0]
+    record = recorded(NAME)
+    runs = record.where(data=data)
+    assert not failing(runs)
+    # The shares of one depth, given to the other.
+    other = {}
+    for deep, shallow in pairs(runs):
+        other[deep.seed, deep.part] = shallow.measured["left"]
+        other[shallow.seed, shallow.part] = deep.measured["left"]
+    assert changed(lambda run: {"left": other[run.seed, run.part]})
+    # A constant map on a point of the data fits nothing.
+    assert changed(lambda run: {"new_error": run.measured["variance"]})

@@ -23,7 +23,7 @@ def test_fair_coins_rarely_pass():
     assert 0.025 < passed < LEVEL
 
 
-@pytest.mark.parametrize("wrong", [(-1, 3), (4, 3), (0, 0), (1, 2, 0.0), (1, 2, 1.0)])
+@pytest.mark.parametrize("wrong", [(-1, 3), (4, 3), (0, 0)])
 def test_what_is_no_count(wrong):
     with pytest.raises(ValueError, match="successes in"):
         sign_test(*wrong)

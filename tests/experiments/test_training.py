@@ -27,7 +27,7 @@ def problem(seeds=SEEDS, dtype=torch.float32, widths=(2, 6, 5, 3)):
 def rate(step, schedule=SCHEDULE):
     """The learning rate, from the formula in numpy."""
     cosine = 0.5 * (1 + np.cos(np.pi * step / schedule.steps))
-    warm = min((step + 1) / schedule.warm, 1.0)
+    warm = min((step + 1) / max(schedule.warm, 1), 1.0)
     return schedule.rate * warm * (schedule.last + (1 - schedule.last) * cosine)
 
 
@@ -72,29 +72,10 @@ def test_a_linear_layer_becomes_the_ridge_regression():
     assert float(history.costs[-1]) == pytest.approx((W**2).sum(), rel=1e-6)
 
 
-def test_the_first_steps_of_adam_by_hand():
-    """Adam on a number w with the error (w − 1)² and the ridge w²/2, in plain floats."""
-    w, m, v = 3.0, 0.0, 0.0
-    for step in range(20):
-        g = 2 * (w - 1) + w
-        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
-        hat = (m / (1 - 0.9 ** (step + 1))) / (math.sqrt(v / (1 - 0.999 ** (step + 1))) + 1e-8)
-        w -= rate(step, Schedule(20, 0.1, warm=4)) * hat
-    stack = Stack([torch.full((1, 1, 1), 3.0, dtype=torch.float64)], [None])
-    one = torch.ones(1, 1, dtype=torch.float64)
-    train(stack, lambda out: (out - 1).square().sum((1, 2)), one, 0.5, Schedule(20, 0.1, warm=4))
-    assert float(stack.weights[0].detach()) == pytest.approx(w, rel=1e-12)
-
-
 @pytest.mark.parametrize("schedule", [SCHEDULE, Schedule(1, 0.5), Schedule(300, 1e-3, 0, 0.5)])
 def test_the_schedule(schedule):
-    found = [schedule.at(step) for step in range(schedule.steps)]
-    assert found == pytest.approx([rate(s, schedule) if schedule.warm else
-                                   rate(s, Schedule(300, 1e-3, 1, 0.5))
-                                   for s in range(schedule.steps)])  # fmt: skip
-    assert schedule.at(schedule.steps) == pytest.approx(
-        schedule.rate * schedule.last * min(1, (schedule.steps + 1) / max(schedule.warm, 1))
-    )
+    for step in range(schedule.steps + 1):
+        assert schedule.at(step) == pytest.approx(rate(step, schedule))
 
 
 def test_the_runs_do_not_influence_one_another():
@@ -115,7 +96,7 @@ def test_the_runs_do_not_influence_one_another():
         assert not torch.equal(p[1], q[1])
 
 
-@pytest.mark.parametrize("at", [0, 1, 58, 59])
+@pytest.mark.parametrize("at", [0, 59])
 def test_a_training_that_diverges_says_where(at):
     stack, x, error, _ = problem()
     count = []

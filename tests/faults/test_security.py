@@ -53,7 +53,10 @@ def calls():
         name = path.relative_to(PACKAGE).as_posix()
         if name.startswith("_properties"):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if not any(called in text for called in MAKES_CODE):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and (called := ast.unparse(node.func)) in MAKES_CODE:
                 yield name, called
 
@@ -88,7 +91,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("protocol", [0, 2, 5])
+@pytest.mark.parametrize("protocol", [0, 5])
 def test_a_pickle_is_not_opened(here, capsys, protocol):
     for name in ("x.json", "x.pkl", "x.pt", "x.py", "x.jsonl"):
         Path(name).write_bytes(pickle.dumps(Bomb(), protocol=protocol))
@@ -104,7 +107,7 @@ def test_a_pickle_is_not_opened(here, capsys, protocol):
     assert not Path("exploded").exists()
 
 
-@pytest.mark.parametrize("protocol", [0, 2, 5])
+@pytest.mark.parametrize("protocol", [0, 5])
 def test_a_model_that_would_run_code(here, capsys, protocol):
     """As a pickle under any name, as torch packs it, and inside arrays of numpy."""
     bomb = pickle.dumps(Bomb(), protocol=protocol)

@@ -19,36 +19,24 @@ from rankcheck.verification.ledger import Ledger, LedgerError
 ERRORS = [errno.ENOSPC, errno.EACCES]
 
 
-class Full(io.StringIO):
-    """A file on a disk that is full after some letters."""
-
-    def __init__(self, number):
-        super().__init__()
-        self.number = number
-
-    def write(self, text):
-        raise OSError(self.number, os.strerror(self.number))
-
-
 @pytest.fixture(params=ERRORS, ids=lambda number: errno.errorcode[number])
 def broken(request, monkeypatch):
     """Make writing fail: when a file is begun, or in its middle."""
 
+    def fail(*arguments, **options):
+        raise OSError(request.param, os.strerror(request.param))
+
+    def half(handle, *arguments, **options):
+        os.write(handle, b'{"schema": 3, "cla')
+        os.close(handle)
+        file = io.StringIO()
+        file.write = fail
+        return file
+
     def make(when):
-        error = OSError(request.param, os.strerror(request.param))
-
-        def fail(*arguments, **options):
-            raise error
-
         if when == "begin":
             monkeypatch.setattr(files.tempfile, "mkstemp", fail)
         else:
-
-            def half(handle, *arguments, **options):
-                os.write(handle, b'{"schema": 3, "cla')
-                os.close(handle)
-                return Full(request.param)
-
             monkeypatch.setattr(files.os, "fdopen", half)
         return os.strerror(request.param)
 

@@ -254,11 +254,7 @@ def _of_curve(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:
 
 
 def _of_digits(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:
-    """Panel (A), and what less noise changes."""
-    levels = [
-        [median(run.measured["lefts"][k] for run in runs) for runs in (deep, shallow)]
-        for k in range(len(NOISES))
-    ]
+    """Panel (A)."""
     return [
         Finding(
             f"share of the distance of noisy images (noise {NOISES[-1]:g}) to the clean ones that "
@@ -267,15 +263,6 @@ def _of_digits(deep: Sequence[Run], shallow: Sequence[Run]) -> list[Finding]:
             ", ".join(
                 f"{spread(_of(runs, 'left'))} (depth {runs[0].settings['depth']})"
                 for runs in (deep, shallow)
-            ),
-            None,
-        ),
-        Finding(
-            "the same at other levels of noise, by medians, deep and shallow",
-            "",
-            ", ".join(
-                f"noise {noise:g}: {a:.2f} and {b:.2f}"
-                for noise, (a, b) in zip(NOISES, levels, strict=True)
             ),
             None,
         ),

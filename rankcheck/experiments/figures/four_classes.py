@@ -9,7 +9,7 @@ x − sin(2πy/3) they are four intervals: there is a classifier through $\mathb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from rankcheck.experiments.audited import Measured, measured_runs
 from rankcheck.experiments.base import Experiment, Finding, Part, Place, Scale
 from rankcheck.experiments.result import Result, Run
 from rankcheck.experiments.stack import Stack, generators
-from rankcheck.experiments.statistics import LEVEL, sign_test, spread
+from rankcheck.experiments.statistics import LEVEL, sign_test
 from rankcheck.experiments.training import Schedule
 from rankcheck.networks.network import Network
 from rankcheck.regions.decision import Decision, decision
@@ -124,14 +124,16 @@ class FourClasses(Experiment):
                 p = sign_test(count, len(runs))
                 findings.append(
                     Finding(
-                        rf"tripoints at depth {depth}, {_with(ridge)}, in the box of the figure",
+                        f"tripoints at depth {depth}, {'with' if ridge else 'without'} ridge, in "
+                        "the box of the figure",
                         printed,
                         f"{printed} in {count} of {len(runs)} runs, p = {p:.2g}; by run "
-                        f"{_listed(tripoints)}; {sum(map(fits, runs))} fit all their points",
+                        f"{', '.join(map(str, tripoints))}; {sum(map(fits, runs))} fit all their "
+                        "points",
                         p < LEVEL,
                     )
                 )
-        return [*findings, _ranks(result), _rank_and_tripoints(result), _ridge(result)]
+        return findings
 
 
 EXPERIMENT = FourClasses()
@@ -203,71 +205,6 @@ def _short(points: np.ndarray) -> list[Any]:
 def group(result: Result, depth: int, ridge: bool) -> tuple[Run, ...]:
     """The runs of one depth, with or without ridge."""
     return tuple(run for run in result.where(depth=depth) if (run.settings["ridge"] > 0) == ridge)
-
-
-def _groups(result: Result) -> list[tuple[str, tuple[Run, ...]]]:
-    return [
-        (f"depth {depth} {_with(ridge)}", group(result, depth, ridge))
-        for depth in (SHALLOW, DEEP)
-        for ridge in (False, True)
-    ]
-
-
-def _with(ridge: bool) -> str:
-    return "with ridge" if ridge else "without ridge"
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))
-
-
-def _ranks(result: Result) -> Finding:
-    """How far the Jacobians are from rank one."""
-    lines = [f"{name}: {spread([second(run) for run in runs])}" for name, runs in _groups(result)]
-    return Finding(
-        r"$s_2/s_1$ of $Jf(x)$, by medians over the data",
-        "bottleneck rank 1, where it is 0",
-        "; ".join(lines),
-        None,
-    )
-
-
-def _rank_and_tripoints(result: Result) -> Finding:
-    """Whether networks of rank one are those without tripoints, at large depth with ridge."""
-    runs = [run for run in group(result, DEEP, True) if fits(run) and run.audit]
-    parts = []
-    for rank in sorted({run.audit.rank for run in runs if run.audit}):
-        chosen = [run for run in runs if run.audit and run.audit.rank == rank]
-        having = sum(run.measured["tripoints_by_margin"][-1] > 0 for run in chosen)
-        costs = [run.audit.per_layer for run in chosen if run.audit]
-        parts.append(
-            f"rank {rank}: {len(chosen)} networks, {having} with a tripoint, "
-            rf"$\|\theta\|^2/L$ from {min(costs):.2f} to {max(costs):.2f}"
-        )
-    return Finding(
-        f"the numerical rank of the Jacobian at most points of the data, at depth {DEEP} with "
-        "ridge, and tripoints in the largest of the four boxes",
-        "no tripoints at bottleneck rank 1",
-        "; ".join(parts),
-        None,
-    )
-
-
-def _ridge(result: Result) -> Finding:
-    """Whether the ridge changes the number of tripoints."""
-    lines = []
-    for depth in (SHALLOW, DEEP):
-        means = [
-            sum(run.measured["tripoints"] for run in runs) / len(runs)
-            for runs in (group(result, depth, ridge) for ridge in (False, True))
-        ]
-        lines.append(f"depth {depth}: {means[0]:.2g} without ridge, {means[1]:.2g} with it")
-    return Finding(
-        "the mean number of tripoints, with and without ridge",
-        "the ridge has little effect on the final shape",
-        "; ".join(lines),
-        None,
-    )
 
 
 def second(run: Run) -> float:

@@ -69,14 +69,12 @@ class Range:
         rank: of W_{L/2}.
         depths: at all of which the networks fit the data.
         slope, start: ‖θ‖² ≈ slope · L + start, by least squares.
-        off: the largest distance of a network to the line, in ‖θ‖².
     """
 
     rank: int
     depths: tuple[int, ...]
     slope: float
     start: float
-    off: float
 
 
 def curves(runs: Iterable[Run]) -> list[list[Run]]:
@@ -100,8 +98,7 @@ def ranges(curve: Sequence[Run], *, least: int = LEAST) -> list[Range]:
         depths = [run.settings["depth"] for run in runs]
         norms = [run.measured["norm"] for run in runs]
         slope, start = linear_regression(depths, norms)
-        off = max(abs(n - slope * d - start) for d, n in zip(depths, norms, strict=True))
-        plateaus.append(Range(rank, tuple(depths), slope, start, off))
+        plateaus.append(Range(rank, tuple(depths), slope, start))
     return plateaus
 
 
@@ -181,9 +178,6 @@ class NormAgainstDepth(Experiment):
         plateaus = [one for curve in trained for one in ranges(curve)]
         near = [abs(one.slope - one.rank) < HALF for one in plateaus]
         falls = [falling(curve) for curve in trained]
-        all_ = [run for curve in trained for run in curve]
-        norms = [run.measured["norm"] for run in all_]
-        failed = [run for run in all_ if run.measured["error"] > FITTED]
         return (
             Finding(
                 r"the slope of $\|\theta\|^2$ against $L$ in a range of depths with one rank",
@@ -196,23 +190,10 @@ class NormAgainstDepth(Experiment):
                 bool(near) and all(near),
             ),
             Finding(
-                r"the distance of $\|\theta\|^2$ to that line",
-                "well approximated",
-                f"at most {max((one.off for one in plateaus), default=0.0):.2g}, of a norm between "
-                f"{min(norms):.0f} and {max(norms):.0f}",
-                None,
-            ),
-            Finding(
                 f"the rank at the depths {_depths(trained)}, a row for each data set",
                 "larger depths lead to smaller rank",
                 "; ".join(" ".join(map(str, _curve_ranks(curve))) for curve in trained),
                 sum(falls) > len(falls) / 2,
-            ),
-            Finding(
-                f"depths at which training fails: the error is above {FITTED:g}, and 1 at 0",
-                "L > 25, at the parameters 0",
-                f"{len(failed)} of {len(all_)} networks" + "".join(map(_failure, failed)),
-                None,
             ),
         )
 
@@ -233,11 +214,6 @@ def _several(values: Iterable[float]) -> str:
 
 def _depths(some: Sequence[Sequence[Run]]) -> str:
     return ", ".join(str(run.settings["depth"]) for run in some[0])
-
-
-def _failure(run: Run) -> str:
-    depth, error = run.settings["depth"], run.measured["error"]
-    return f"; L = {depth} with the error {error:.2g} and rank {run.measured['rank']}"
 
 
 EXPERIMENT = NormAgainstDepth()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankcheck.errors import InputError
+from rankcheck.experiments.known import module_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
     from rankcheck.experiments.result import Result
 
 __all__ = ["figures", "write_figures"]
-
-#: By the name of the experiment, the file of this folder.
-_FILES = {
-    "rank.figure-1": "low_rank_task",
-    "rank.figure-2": "four_classes",
-    "rank.figure-3": "autoencoders",
-    "bottleneck.figure-1": "norm_against_depth",
-    "bottleneck.figure-2": "symmetry",
-    "linear.trained-singular-values": "linear_layers",
-}
 
 
 def figures(result: Result) -> dict[str, Figure]:
@@ -45,7 +36,8 @@ def figures(result: Result) -> dict[str, Figure]:
         ) from error
     from rankcheck.report.charts.experiments.drawing import STYLE
 
-    module: Any = importlib.import_module(f"{__name__}.{_FILES[result.experiment]}")
+    file = module_of(result.experiment).rpartition(".")[2]
+    module: Any = importlib.import_module(f"{__name__}.{file}")
     with rc_context(STYLE):
         drawn: dict[str, Figure] = module.figures(result)
     return drawn
