@@ -49,9 +49,3 @@ def test_train_and_audit(run, capsys):
     assert "rankcheck audit left/trained.pt --slope 0 --data left/data.npy" in out.replace(
         "\\", "/"
     )
-
-
-def test_every_example_is_run_here():
-    text = Path(__file__).read_text(encoding="utf-8")
-    for path in EXAMPLES.glob("*.py"):
-        assert f'run("{path.stem}"' in text

@@ -4,7 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
@@ -60,25 +59,3 @@ def test_every_change_runs_the_first_two_lanes_and_every_night_all():
     nightly = {name for name, job in jobs.items() if job.get("if") == at_night}
     assert {"nightly", "processors", "versions"} <= nightly
     assert not {"newcomer", "check"} & nightly
-
-
-@pytest.mark.parametrize(("options", "passed"), [([], 1), (["-m", SLOW], 2), (["-m", ALL], 3)])
-def test_each_lane_adds_to_the_one_before(pytester, options, passed):
-    pytester.makeini(f"[pytest]\nmarkers =\n    slow\n    nightly\naddopts = -m '{FAST}'\n")
-    pytester.makepyfile(
-        """
-        import pytest
-
-        def test_fast(): pass
-
-        @pytest.mark.slow
-        def test_slow(): pass
-
-        @pytest.mark.slow
-        @pytest.mark.nightly
-        def test_nightly(): pass
-        """
-    )
-    pytester.runpytest_inprocess("-p", "no:cacheprovider", *options).assert_outcomes(
-        passed=passed, deselected=3 - passed
-    )

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
         code = exits.of_rows(ledger.rows)
     from rankcheck.report import ledger_page  # its libraries take a while to import
 
-    page = ledger_page(ledger, entries, more=hunts)
+    page = ledger_page(ledger, entries, hunts)
     files.write_page(args.out, page)
     say(f"page: {args.out}")
     if args.badge is not None:

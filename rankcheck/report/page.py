@@ -25,7 +25,7 @@ from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.report import markup, svg
-from rankcheck.report.charts import Picture, bounds, has_spread, pictures, spread
+from rankcheck.report.charts import Picture, bounds, has_spread, spread
 from rankcheck.report.experiments import ExperimentPart, experiment_part
 from rankcheck.report.instances import instance, number, shortened
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
@@ -33,7 +33,7 @@ from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 __all__ = ["claim_page", "fragment", "ledger_page", "render"]
 
 _ROOM = __name__.rpartition(".")[0]
-#: A ledger of so many claims is shown with all pictures, and experiments without theirs.
+#: In a ledger of so many claims, experiments are shown without their figures and words.
 WHOLE = 100
 #: In this order are accusations listed.
 _WEIGHTS = ("theorem", "formula", "step", "misprint")
@@ -66,7 +66,7 @@ class ClaimPart:
         """Collect what belongs to a row.
 
         Args:
-            whole: whether all of an experiment is shown, or its first figure and its findings.
+            whole: whether all of an experiment is shown, or its findings alone.
         """
         relations = [
             RelationPart(
@@ -123,30 +123,20 @@ def _docstring(entry: Entry | None) -> str:
 def ledger_page(
     ledger: Ledger,
     entries: Iterable[Entry] = (),
-    drawn: Sequence[Picture] | None = None,
-    more: Sequence[Picture] = (),
+    hunts: Sequence[Picture] = (),
 ) -> str:
     """A ledger as one HTML page that needs no other file.
 
     Args:
         entries: the claims as their files declare them, for witnesses, and families by name.
-        drawn: the pictures; by default those of `charts.pictures` if the ledger has at least
-            `WHOLE` claims, and else how close its bounds come.
-        more: further pictures, such as those of hunts.
+        hunts: pictures beside that of the bounds, which is drawn if the ledger has several.
     """
     known = {entry.id: entry for entry in entries}
     whole = len(ledger.rows) >= WHOLE
     parts = [ClaimPart.of(row, known.get(row.id), whole=not whole) for row in ledger.rows]
-    if drawn is None:
-        drawn = pictures(ledger, list(known.values())) if whole else _bounds(ledger)
-    drawn = [*drawn, *more]
-    return render("ledger.html", ledger=ledger, pictures=drawn, **_shared(parts))
-
-
-def _bounds(ledger: Ledger) -> list[Picture]:
-    """How close the bounds of a ledger come, if it has several."""
     several = sum(row.best_ratio is not None for row in ledger.rows) > 1
-    return [bounds(ledger)] if several else []
+    pictures = [bounds(ledger)] * several + [*hunts]
+    return render("ledger.html", ledger=ledger, pictures=pictures, **_shared(parts))
 
 
 def claim_page(claims: Sequence[tuple[Row, Entry | None]], *, verified: bool = True) -> str:

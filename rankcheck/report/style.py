@@ -15,7 +15,6 @@ STYLE = """
 .plot.small text{font-size:12px}
 .plot .s0{--hue:var(--faint)}.plot .s1{--hue:var(--series-1)}.plot .s2{--hue:var(--series-2)}
 .plot .s3{--hue:var(--series-3)}.plot .s4{--hue:var(--series-4)}.plot .s5{--hue:var(--series-5)}
-.plot text.strong{font-weight:600}
 .plot text.tone{fill:var(--hue)}
 .plot text.s0{fill:var(--ink)}
 .plot .axis{fill:none;stroke:var(--ink);stroke-width:1}

@@ -1,4 +1,4 @@
-"""Charts as inline SVG: axes, lines, bands, dots, bars, arcs, text as text.
+"""Charts as inline SVG: axes, lines, bands, dots, bars, text as text.
 
 A chart has a `viewBox` and its natural width, and shrinks with the page. It has classes and no
 colours: the page contains `STYLE` once, and defines `--ink`, `--faint` and `--series-1` to
@@ -100,7 +100,6 @@ class Chart:
         width, height: of the whole, in units.
         right: the margin on the right, for labels.
         small: whether the chart keeps its size, and has small text.
-        frame: whether the axes are drawn.
     """
 
     def __init__(
@@ -114,7 +113,6 @@ class Chart:
         height: float = 380,
         right: float = 24,
         small: bool = False,
-        frame: bool = True,
     ) -> None:
         self.title, self.description = title, description
         self._x, self._y = x, y
@@ -129,7 +127,7 @@ class Chart:
         self.bottom = height - self.tall * ((1.3 if self._marks[0] else 0.2) + bool(x.label))
         self._has_links = False
         self._ends: list[tuple[float, int, str]] = []
-        self._body: list[Markup] = [self._axes()] if frame else []
+        self._body: list[Markup] = [self._axes()]
 
     def place(self, point: Point) -> Point:
         """Where a point lies in the picture, in units from its left and its top."""
@@ -193,16 +191,6 @@ class Chart:
         if outline:
             self._path("bars", series, outline + (f"V{foot}" if above else ""))
 
-    def arc(self, start: Point, end: Point, bulge: float, series: int, *, tip: str = "") -> None:
-        """An arc between two points that bends to the left by about 3/4 `bulge` units."""
-        (x, y), (u, v) = self.place(start), self.place(end)
-        ends = [(x, y), (x - bulge, y), (u - bulge, v), (u, v)]
-        first, *others = [f"{self._written(a)} {self._written(b)}" for a, b in ends]
-        inner = Markup('<path class="line s{}" d="M{}C{}"/>').format(
-            series, first, " ".join(others)
-        )
-        self._add(_tip(tip) + inner, "", bool(tip))
-
     def rule(self, *, x: float | None = None, y: float | None = None, series: int = 0) -> None:
         """A dashed line across the chart at one x, or one y."""
         if x is not None:
@@ -218,14 +206,10 @@ class Chart:
         *,
         anchor: Literal["start", "middle", "end"] = "start",
         shift: Point = (0, 0),
-        link: str = "",
-        tip: str = "",
-        strong: bool = False,
     ) -> None:
         """A text whose base line begins (or is centred, or ends) at a point, shifted by units."""
         x, y = self.place(point)
-        inner = self._text(x + shift[0], y + shift[1], text, series, anchor, strong)
-        self._add(_tip(tip) + inner, link, bool(tip))
+        self._body.append(self._text(x + shift[0], y + shift[1], text, series, anchor))
 
     def end_label(self, y: float, text: str, series: int) -> None:
         """A text on the right at the height y; the texts there are moved apart."""
@@ -293,10 +277,8 @@ class Chart:
         text: str,
         series: int | None = None,
         anchor: str = "start",
-        strong: bool = False,
     ) -> Markup:
-        names = ["strong"] * strong + ([] if series is None else ["tone", f"s{series}"])
-        named = Markup(' class="{}"').format(" ".join(names)) if names else ""
+        named = "" if series is None else Markup(' class="tone s{}"').format(series)
         where = "" if anchor == "start" else Markup(' text-anchor="{}"').format(anchor)
         return Markup('<text x="{}" y="{}"{}{}>{}</text>').format(
             self._written(x), self._written(y), where, named, printable(text)

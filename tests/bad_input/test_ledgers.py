@@ -29,7 +29,7 @@ def check(path, raw):
             assert Row.from_json(row.to_json()) == row or "nan" in repr(row)
             assert isinstance(row.id, str)
             assert row.counts.total == row.counts.evaluated + row.counts.rejected
-        assert ledger_page(ledger, drawn=[]).endswith("</html>\n")
+        assert ledger_page(ledger).endswith("</html>\n")
     ended = run("show", "mine.py", "--ledger", path)
     assert (ended.code, bool(ended.err)) == ((0, False) if ledgers else (2, True))
 

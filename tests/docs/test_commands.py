@@ -73,14 +73,3 @@ def test_command_lines_of_blocks(page):
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if in_prose(text)])
 def test_command_lines_of_the_prose(page):
     assert {line: unknown(line) for line in in_prose(PAGES[page]) if unknown(line)} == {}
-
-
-def test_wrong_command_lines_are_noticed():
-    text = "```\nrankcheck verify x --sead 1\n```\n and `rankcheck show ID --leger FILE`"
-    assert in_blocks(text) == ["rankcheck verify x --sead 1"]
-    assert in_prose(text) == ["rankcheck show ID --leger FILE"]
-    with pytest.raises(InputError, match="--sead"):
-        parser().parse_args(words(in_blocks(text)[0]))
-    assert unknown(in_prose(text)[0]) == ["--leger"]
-    assert unknown("rankcheck verfy") == ["verfy"]
-    assert sum(len(in_blocks(text)) for text in PAGES.values()) > 20

@@ -2,14 +2,12 @@
 
 import importlib
 import re
-from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib
 import pytest
 from markdown_it import MarkdownIt
 
-from rankcheck.experiments.base import Finding
 from rankcheck.experiments.known import NAMES
 from tests.report import trained
 
@@ -30,16 +28,6 @@ def test_the_pages_are_those_of_the_records(made):
     for name, text in made.pages().items():
         there = (DOCS / name).read_text("utf-8")
         assert there == text, f"{name} is out of date; python docs/renew.py writes it"
-
-
-def test_there_is_a_figure_for_each_that_is_drawn(made):
-    there = {path.name for path in (DOCS / "experiments").glob("*.svg")}
-    linked = {
-        name
-        for path in (DOCS / "experiments").glob("*.md")
-        for name in re.findall(r"!\[.*?\]\((.*?)\)", path.read_text("utf-8"))
-    }
-    assert there == linked
 
 
 @pytest.mark.slow
@@ -71,43 +59,3 @@ def test_the_findings_are_a_table(made):
         ["the rank_0", "3 | 4", "4 &lt;b>", "no"],
         ["the time", "–", "1", "–"],
     ]
-
-
-def test_the_record_says_where_the_numbers_come_from(made):
-    result = trained.result()
-    text = "\n".join(made.record(result))
-    for wanted in (
-        "```\nrankcheck experiment rank.figure-1 --scale small --seed 0\n```",
-        "2 networks, trained on 2026-11-22 (cpu, 62 s of one core; python 3.11, torch 2.13.0)",
-        "(../../rankcheck/experiments/recorded/rank.figure-1.json)",
-        "6 hold where they apply, and none fails",
-        "| `deep` | 2 | 0.1 | 1 | 1 |",
-    ):
-        assert wanted in text, wanted
-    audit = replace(result.runs[0].audit, failing=("rank.sandwich",))
-    result = replace(result, runs=(replace(result.runs[0], audit=audit), *result.runs[1:]))
-    assert "fail: rank.sandwich." in "\n".join(made.record(result))
-
-
-def test_the_table_of_all(made):
-    class Bars(trained.MadeUp):
-        title = "A | B, $|x| = \\|y\\|$"
-
-        def findings(self, result):
-            return [Finding("q", "1", "2", agrees) for agrees in (True, True, False, None)]
-
-    text = made.table([(Bars(), trained.result()), (trained.MadeUp(), trained.result())])
-    _, first, second = rows([text])
-    assert first[0] == "[rank.figure-1](experiments/rank.figure-1.md)"
-    assert first[2] == r"A | B, $\vert x\vert  = \Vert y\Vert $"
-    assert (first[3], second[3]) == ("2 of 3", "1 of 2")
-    assert "experiments/rank.figure-1\n" in text[text.index("{toctree}") :]
-
-
-def test_a_block_is_put_in_its_place(made):
-    begin, end = "<!-- begin of the table -->", "<!-- end of the table -->"
-    once = made.with_block(f"before\n{begin}\nold\n{end}\nafter", "table", "new\n")
-    assert once == f"before\n{begin}\n\nnew\n\n{end}\nafter"
-    assert made.with_block(once, "table", "new\n") == once
-    with pytest.raises(ValueError, match="has no lines"):
-        made.with_block("nothing", "table", "new\n")

@@ -15,7 +15,6 @@ from rankcheck.claims.kinds import KINDS
 from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.terminal.table import HEADINGS
 from rankcheck.verification.check import verify_claim
-from rankcheck.verification.ledger import Mutants, Row
 from rankcheck.verification.profiles import Settings
 
 from .pages import DOCS, ROOT
@@ -69,14 +68,6 @@ def test_the_ledger_is_that_of_the_catalogue(made, entries):
     assert f"{len(rows)} claims: {counts}" in total
     for killed, tried in re.findall(r" (\d+)/(\d+) ", " ".join(rows)):
         assert killed == tried
-
-
-def test_a_row_is_drawn_as_the_ledger_has_it(made):
-    facts = {"id": "t.a-claim", "title": "A", "kind": "bound", "verdict": "holds"}
-    row = Row(**facts, mutants=Mutants(2, 3), seconds=1.5)
-    _, line, _, total = terminal(made.ledger([row], 2.0, Settings()))
-    assert line.split() == ["t.a-claim", "bound", "holds", "2/3", "1.5"]
-    assert total.strip() == "1 claim: 1 hold · 2.0 s · profile quick · seed 0"
 
 
 def test_the_counterexample_is_that_of_the_certificate(made, entries):

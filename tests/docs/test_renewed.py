@@ -45,14 +45,6 @@ def test_every_claim_and_every_erratum_is_listed(pages):
     assert pages["errata.md"].count("**Printed:**") == printed
 
 
-def test_every_generator_has_a_row_and_a_docstring(pages):
-    made = renew.generators.generators()
-    assert len(made) > 30
-    for name, generator in made.items():
-        assert generator.__doc__, name
-        assert pages["generators.md"].count(f"\n| `{name}` | ") == 1
-
-
 def test_every_function_of_balls_is_listed_under_its_name_in_torch(pages):
     forms = renew.ball_page
     for name in [*FUNCTIONS, *INSTEAD]:

@@ -58,14 +58,6 @@ def test_layers_end_at_the_closed_forms(drawn):
     assert band[band[:, 0] == 4, 1].min() == pytest.approx((s ** (2 / 4)).sum())
 
 
-def test_phi_of_rank_one_is_a_power_of_the_path_norm(drawn):
-    found = lines(drawn("phi"))
-    # The rows (3, 0, 0) and (2, 0, 0) with the outer weights 2 and 3.
-    np.testing.assert_allclose(found["rank 1"][1], 12 ** (2 / np.array(theory.PHI)), rtol=1e-3)
-    # At depth two Φ is the path norm: here four rows of length √1.25 with outer weights 1.
-    assert found["rank 3"][1, 0] == pytest.approx(4 * 1.25**0.5, rel=1e-3)
-
-
 def test_excess_is_that_of_the_closed_forms(drawn):
     axes = drawn("excess")
     found = {name: y for name, (_, y) in lines(axes).items()}
@@ -83,22 +75,6 @@ def test_excess_is_that_of_the_closed_forms(drawn):
             line = found[f"shear, γ = {gamma:g}"]
             assert line[place] == pytest.approx(layer * (L - 2) / 2 + tail)
     assert axes.lines[-1].get_ydata()[0] == pytest.approx(2 * math.log(6))
-
-
-def test_singular_values_and_distances_of_a_layer(drawn):
-    axes = drawn("singular")
-    net, _ = theory._through_the_plane()
-    weights = [W.numpy() for W in net.weights]
-    s = np.array([np.linalg.svd(W, compute_uv=False)[:2] for W in weights])
-    np.testing.assert_allclose([line.get_ydata() for line in axes.lines[:2]], s.T, rtol=1e-9)
-    entering = [(W * W).sum(1) + b.numpy() ** 2 for W, b in zip(weights, net.biases, strict=True)]
-    for before, after in zip(entering[:-1], weights[1:], strict=True):
-        np.testing.assert_allclose(before, (after * after).sum(0), rtol=1e-9)  # it is balanced
-    # An identity layer that is balanced neuron by neuron is diagonal; its space is the whole plane.
-    distance, middle = lines(axes)["distance from an isometry"][1], theory.DEPTH // 2
-    assert distance[middle] == pytest.approx(np.sqrt(((s[middle] - 1) ** 2).sum()))
-    mean = math.sqrt(np.mean(np.square(distance)))
-    assert mean < lines(axes)["bound of its mean"][1, 0] < 2 * mean
 
 
 def test_regions_tile_the_square_and_have_the_ranks_of_autograd(drawn):

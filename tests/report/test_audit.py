@@ -46,13 +46,6 @@ def test_what_a_page_says():
     assert "script" not in [tag for tag, _ in page.tags]
 
 
-def test_statements_are_typeset():
-    text = audit_page(made_up())
-    assert "<math" in text
-    assert "$" not in Page(text).text
-    assert 'class="tex"' not in text
-
-
 def test_a_network_that_could_not_be_balanced():
     said = words(Page(audit_page(made_up(balanced=Balanced(17.75, 0.0, converged=False)))).text)
     assert "balancing did not converge" in said
@@ -172,12 +165,3 @@ def test_odd_numbers_have_a_page(name):
     assert Page(text).open == []
     assert not re.search(r'd="[^"]*(nan|inf)', text)
     assert len(text) < 1_500_000
-
-
-def test_dots_that_lie_on_one_another_are_drawn_once():
-    """Of 160 000 singular values, the page keeps those that can be told apart."""
-    (picture, *_) = pictures(extremes()["deep"])
-    assert len(picture.svg) < 200_000
-    (path,) = parse(picture.svg).all("path", "spot", "s2")
-    heights = {y for _, y in parse(picture.svg).points(path)}
-    assert 1 < len(heights) < 400

@@ -46,7 +46,7 @@ def visit(browser, tmp_path):
     def open_(shown, anchor="", **context):
         path = tmp_path / "page.html"
         audited = isinstance(shown, Audit)
-        text = audit_page(shown) if audited else ledger_page(shown, drawn=[])
+        text = audit_page(shown) if audited else ledger_page(shown)
         path.write_text(text, encoding="utf-8")
         contexts.append(browser.new_context(**context))
         page, noted = contexts[-1].new_page(), []
@@ -153,19 +153,6 @@ def test_both_schemes_are_readable(visit, many, scheme):
 def test_the_page_is_no_wider_than_the_screen(visit, ledger, rows, width):
     page, _ = visit(ledger(*rows), viewport={"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_markup_in_a_ledger_is_text(visit, ledger, rows):
-    page, noted = visit(ledger(*rows))
-    assert noted == []
-    assert page.locator("img").count() == 0
-    assert MARKUP in page.locator("article h3").last.text_content()
-
-
-def test_it_works_without_scripts(visit, many):
-    page, _ = visit(many, java_script_enabled=False)
-    assert page.locator("#filter").is_hidden()
-    assert page.locator("article.claim").count() == 200
 
 
 @pytest.mark.parametrize("width", [390, 1400])

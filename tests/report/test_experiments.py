@@ -69,14 +69,14 @@ def test_a_claim_shows_its_experiment():
 @pytest.mark.usefixtures("made_up")
 def test_the_page_of_many_claims_is_short_of_an_experiment(ledger):
     many = [bound(number) for number in range(WHOLE)]
-    text = ledger_page(ledger(row(), *many), drawn=[])
+    text = ledger_page(ledger(row(), *many))
     assert "<figure>" not in text
     said = words(Page(text).text)
     assert "notes and differences: rankcheck report rank.figure-1" in said
     assert rows_of(text, "findings")[1] == ["the cost ‖θ‖2", "about 2", "4", "yes"]
     for left in ("it were large", "differ | a lot", "Nothing is trained"):
         assert left not in said
-    assert ledger_page(ledger(row(), *many[:3]), drawn=[]).count("<figure>") == 2
+    assert ledger_page(ledger(row(), *many[:3])).count("<figure>") == 2
 
 
 @pytest.mark.usefixtures("made_up")

@@ -8,14 +8,10 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
-from markupsafe import Markup
 
 from rankcheck.catalogue.selection import select
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.report import claim_page, ledger_page
-from rankcheck.report.charts import Picture
-from rankcheck.report.page import ClaimPart
-from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import (
     ExperimentFacts,
     RelationFacts,
@@ -66,7 +62,7 @@ def words(text: str) -> str:
 
 def test_a_ledger_with_its_claims(ledger):
     scope = Scope(3, shapes=1, instances=0, complete=True, text="all")
-    text = ledger_page(ledger(bound(scope=scope), REFUTED), drawn=[])
+    text = ledger_page(ledger(bound(scope=scope), REFUTED))
     page = Page(text)
     assert page.open == []
     assert {"claim-rank.bound-000", "claim-bottleneck.kernel-as-printed"} <= set(page.all("id"))
@@ -80,7 +76,7 @@ def test_a_ledger_with_its_claims(ledger):
 
 
 def test_a_refutation_says_what_is_wrong_and_why_to_believe_it(ledger):
-    said = words(Page(ledger_page(ledger(bound(), REFUTED), drawn=[])).text)
+    said = words(Page(ledger_page(ledger(bound(), REFUTED))).text)
     part = said[said.rindex("Prop. 9/18 of bottleneck") :]
     for wanted in (
         "In print we have",
@@ -100,7 +96,7 @@ def test_the_counterexample_of_an_equation_in_exact_numbers(ledger):
     sides = ("the sum", "eq", "1/2", "1/3", "1/6")
     found = Counterexample(*sides, description="L = 1", family="f()", bits=128)
     row = replace(REFUTED, counterexample=found, corrected_by=None)
-    said = words(Page(ledger_page(ledger(row), drawn=[])).text)
+    said = words(Page(ledger_page(ledger(row))).text)
     assert (
         "the sum: here the two sides, which should be equal, are 1/2 and 1/3. Both are exact"
         in said
@@ -119,7 +115,7 @@ def test_the_columns_of_the_relations(ledger):
         "identity": [replace(bound(), relations=(equal,))],
     }
     for name, rows in headings.items():
-        text = ledger_page(ledger(*rows), drawn=[])
+        text = ledger_page(ledger(*rows))
         [head] = re.findall(r'<table class="relations">\n<thead>(.*?)</thead>', text)
         cells = re.findall("<th>(.*?)</th>", head)
         assert ("largest left / right" in cells) == (name != "identity")
@@ -142,7 +138,7 @@ def test_a_claim_about_an_experiment_says_where_its_runs_come_from(ledger):
     )
     again = replace(record, seed=7, same=9, outcomes=(MARKUP,))
     row = replace(bound(), recorded=record, remade=again)
-    text = ledger_page(ledger(row), drawn=[])
+    text = ledger_page(ledger(row))
     said = words(Page(text).text)
     assert f"Recorded: {record.command}, 10 runs, 2026-11-22, torch 2.13.0, cpu, 62 s." in said
     assert "62 s; 9 of them as on record." in said
@@ -152,25 +148,13 @@ def test_a_claim_about_an_experiment_says_where_its_runs_come_from(ledger):
     assert "rankcheck hunt" not in said
     assert "instances." not in said
     bare = replace(row, recorded=replace(record, versions={}), remade=None)
-    said = words(Page(ledger_page(ledger(bare), drawn=[])).text)
+    said = words(Page(ledger_page(ledger(bare))).text)
     assert "2026-11-22, cpu, 62 s." in said
     assert "Made again" not in said
 
 
-def test_a_long_picture_is_shown_on_demand(ledger):
-    drawn = [
-        Picture("long", "A", "c", Markup("<svg>long</svg>"), folded=True),
-        Picture("short", "B", "c", Markup("<svg>short</svg>")),
-    ]
-    text = ledger_page(ledger(bound()), drawn=drawn)
-    section = text[text.index('<section id="pictures">') : text.index('<section id="claims">')]
-    [inside] = re.findall("<details>(.*?)</details>", section, re.DOTALL)
-    assert re.findall("<svg>(.*?)</svg>", inside) == ["long"]
-    assert re.findall("<svg>(.*?)</svg>", section) == ["long", "short"]
-
-
 def test_the_list_of_what_is_wrong_names_the_documents(ledger):
-    page = Page(ledger_page(ledger(bound(), REFUTED), drawn=[]))
+    page = Page(ledger_page(ledger(bound(), REFUTED)))
     said = words(page.text)
     part = said[said.index("Each of these has a counterexample") : said.index("All claims Text")]
     assert "bottleneck: A. Jacot, Bottleneck structure in learned features" in part
@@ -179,7 +163,7 @@ def test_the_list_of_what_is_wrong_names_the_documents(ledger):
 
 
 def test_links_lead_to_parts_of_the_page(ledger, rows):
-    page = Page(ledger_page(ledger(*rows), drawn=[]))
+    page = Page(ledger_page(ledger(*rows)))
     ids = set(page.all("id"))
     for link in page.all("href"):
         assert link.startswith("#")
@@ -187,7 +171,7 @@ def test_links_lead_to_parts_of_the_page(ledger, rows):
 
 
 def test_nothing_of_a_ledger_is_markup_or_a_request(ledger, rows):
-    page = Page(ledger_page(ledger(*rows), drawn=[]))
+    page = Page(ledger_page(ledger(*rows)))
     assert MARKUP in page.text
     assert [tag for tag, _ in page.tags].count("script") == 1
     assert not {"img", "iframe", "object", "embed", "link", "form-data"} & {t for t, _ in page.tags}
@@ -233,11 +217,3 @@ def test_what_a_notebook_shows(ledger, rows, declare, scalars):
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
     assert style.startswith(".rankcheck {")
     assert ":root" not in style.partition("@media print")[0]
-
-
-def test_the_instances_of_a_claim_are_those_of_all_stages():
-    row = bound()
-    without = replace(row, scope=None)
-    enumerated = replace(row, scope=Scope(counts=Counts(81)))
-    assert ClaimPart.of(without, None).instances == row.counts.evaluated > 0
-    assert ClaimPart.of(enumerated, None).instances == row.counts.evaluated + 81

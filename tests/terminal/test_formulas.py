@@ -74,9 +74,3 @@ def test_a_list_fits_its_terminal(width):
     assert max(map(len, lines)) <= width
     if width >= 80:
         assert all(line.startswith(entry.id) for line, entry in zip(lines, entries, strict=True))
-
-
-def test_elsewhere_a_list_is_whole():
-    entries = project()
-    lines = catalogue.lines(entries, io.StringIO(), None)
-    assert all(line.endswith(entry.title) for line, entry in zip(lines, entries, strict=True))

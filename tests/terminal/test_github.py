@@ -13,7 +13,6 @@ from rankcheck.terminal.github import (
     Annotation,
     add_summary,
     annotated,
-    in_actions,
     in_repository,
     summary,
 )
@@ -79,13 +78,6 @@ def test_paths_are_relative_to_the_repository(tmp_path, monkeypatch):
     (tmp_path / "work" / "inner" / ".git").write_text("gitdir: elsewhere")
     assert in_repository(file) == "deep/a.py"
     assert in_repository(Path("/nowhere/a.py")) == "/nowhere/a.py"
-
-
-@pytest.mark.parametrize(("value", "is_one"), [("true", True), ("false", False), (None, False)])
-def test_actions_say_so(monkeypatch, value, is_one):
-    if value is not None:
-        monkeypatch.setenv("GITHUB_ACTIONS", value)
-    assert in_actions() is is_one
 
 
 def test_the_summary_is_a_table_whatever_is_said():

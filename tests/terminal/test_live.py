@@ -23,6 +23,13 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 
+def drawn(shown: Progress, width: int = 100, height: int = 40) -> str:
+    """What is on a screen."""
+    screen = io.StringIO()
+    Console(file=screen, width=width, height=height).print(shown.render())
+    return screen.getvalue()
+
+
 def test_the_live_table_is_readable_at_100_columns(row, terminal):
     shown = Progress(terminal, 140)
     assert shown.live
@@ -32,14 +39,12 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
         shown(Started(ENTRY))
         shown(Told(ENTRY, 512))
         shown(Told(ENTRY, 512))
-        rendered = shown.render()
-        assert rendered.row_count <= 40
+        screen = drawn(shown)
         shown(Done(ENTRY, row(139)))
-    screen = io.StringIO()
-    Console(file=screen, width=100).print(rendered)
-    assert "139 of 140 claims" in screen.getvalue()
-    assert "139 not as expected" in screen.getvalue()
-    assert re.search(r"t\.square +conjecture +running +1024", screen.getvalue())
+    assert screen.count("\n") <= 40
+    assert "139 of 140 claims" in screen
+    assert "139 not as expected" in screen
+    assert re.search(r"t\.square +conjecture +running +1024", screen)
     final = plain(terminal.getvalue())
     lines = [line for line in final.split("\n") if "bottleneck.second" in line][-140:]
     assert len(lines) == 140
@@ -50,28 +55,13 @@ def test_the_live_table_is_readable_at_100_columns(row, terminal):
 def test_an_experiment_that_is_made_again_is_seen_to_go_on(row, terminal):
     shown = Progress(terminal, 2)
     with shown:
+        assert "0 of 2 claims, 0 s: importing" in drawn(shown)
         shown(Started(ENTRY))
-        shown(Told(ENTRY, 0.0))
         shown(Told(ENTRY, 0.456))
-        screen = io.StringIO()
-        Console(file=screen, width=100).print(shown.render())
+        assert re.search(r"t\.square +conjecture +made 46%", drawn(shown))
         shown(Done(ENTRY, row(id=ENTRY.id)))
         shown(Started(ENTRY))
-        after = io.StringIO()
-        Console(file=after, width=100).print(shown.render())
-    assert re.search(r"t\.square +conjecture +made 46%", screen.getvalue())
-    assert re.search(r"t\.square +conjecture +running", after.getvalue())
-
-
-def test_elsewhere_an_experiment_that_is_made_again_is_a_line():
-    stream = io.StringIO()
-    shown = Progress(stream, 1)
-    with shown:
-        shown(Started(ENTRY))
-        for share in (0.0, 0.5, 1.0):
-            shown(Told(ENTRY, share))
-    said = "t.square holds on the recorded result; its experiment is made again"
-    assert stream.getvalue().count(said) == 1
+        assert re.search(r"t\.square +conjecture +running", drawn(shown))
 
 
 @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (50, 12), (30, 10)])
@@ -84,22 +74,13 @@ def test_the_live_table_fits_a_small_terminal(row, terminal, monkeypatch, column
         for number in range(50):
             shown(Done(ENTRY, row(number)))
         shown(Started(ENTRY))
-        screen = io.StringIO()
-        Console(file=screen, width=columns, height=lines).print(shown.render())
-    drawn = screen.getvalue().splitlines()
-    assert len(drawn) < lines
-    assert all(len(line) <= columns for line in drawn)
-    assert drawn[-1 if columns == 80 else -2].startswith("50 of 140 claims")
-    assert any(re.match(r"t\.square .*running", line) for line in drawn)
-    assert sum(line.startswith("bottleneck.second-") for line in drawn) == lines - 5
-    final = plain(terminal.getvalue())
-    assert final.count("undecided") >= 50
-
-
-def test_before_the_first_claim_something_is_shown(terminal):
-    screen = io.StringIO()
-    Console(file=screen, width=80).print(Progress(terminal, 7).render())
-    assert "0 of 7 claims, 0 s: importing" in screen.getvalue()
+        screen = drawn(shown, columns, lines).splitlines()
+    assert len(screen) < lines
+    assert all(len(line) <= columns for line in screen)
+    assert screen[-1 if columns == 80 else -2].startswith("50 of 140 claims")
+    assert any(re.match(r"t\.square .*running", line) for line in screen)
+    assert sum(line.startswith("bottleneck.second-") for line in screen) == lines - 5
+    assert plain(terminal.getvalue()).count("undecided") >= 50
 
 
 def test_the_time_that_is_left_is_estimated(row, monkeypatch):
@@ -115,13 +96,14 @@ def test_the_time_that_is_left_is_estimated(row, monkeypatch):
 def test_elsewhere_a_finished_claim_is_a_line(row):
     stream = io.StringIO()
     shown = Progress(stream, 10)
-    assert not shown.live
     with shown:
         shown(Started(ENTRY))
-        shown(Told(ENTRY, 512))
+        for told in (512, 0.0, 0.5, 1.0):  # the share of an experiment that is made again
+            shown(Told(ENTRY, told))
         shown(Done(ENTRY, row(7)))
-    assert stream.getvalue().startswith("[ 1/10] undecided  bottleneck.second-")
-    assert stream.getvalue().count("\n") == 1
+    again, finished = stream.getvalue().splitlines()
+    assert again.startswith("t.square holds on the recorded result")
+    assert finished.startswith("[ 1/10] undecided  bottleneck.second-")
 
 
 def test_what_is_said_stands_above_the_live_part(row, terminal):

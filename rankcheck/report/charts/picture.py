@@ -18,11 +18,9 @@ class Picture:
         title: in plain text.
         caption: what is drawn and what is to be seen, in Markdown with LaTeX.
         svg: one element `svg`, which needs `rankcheck.report.svg.STYLE` on its page.
-        folded: whether the page shows it on demand, as it is much longer than the others.
     """
 
     name: str
     title: str
     caption: str
     svg: Markup
-    folded: bool = False

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
-import networkx  # type: ignore[import-untyped]
 import pytest
 
-from rankcheck.catalogue.collect import project
-from rankcheck.claims.reference import paper
 from rankcheck.report.charts.bounds import bounds
-from rankcheck.report.charts.graph import edges, graph
 from rankcheck.report.charts.margin import margin
 from rankcheck.report.charts.spread import spread
 from rankcheck.stored import StoredError
@@ -95,31 +90,3 @@ def test_the_margin_goes_down_in_steps(read):
 def test_what_is_no_history_is_refused(history):
     with pytest.raises(StoredError):
         margin({"history": history})
-
-
-def test_the_graph_has_an_arc_for_each_edge(read):
-    entries = project()
-    expected = networkx.Graph()
-    for entry in entries:
-        if entry.corrected_by:
-            expected.add_edge(entry.id, entry.corrected_by)
-    for one, other in combinations(entries, 2):
-        if one.witness and one.witness == other.witness:
-            expected.add_edge(one.id, other.id)
-    found = networkx.Graph([edge[:2] for edge in edges(entries)])
-    # Of n claims with one witness n − 1 pairs are drawn; they hang together all the same.
-    components = {frozenset(part) for part in networkx.connected_components(expected)}
-    assert {frozenset(part) for part in networkx.connected_components(found)} == components
-
-    drawing = read(graph(entries).svg)
-    assert len(drawing.all("path", "line")) == len(edges(entries))
-    assert {link.get("href") for link in drawing.all("a")} == {f"#claim-{id_}" for id_ in expected}
-    place = {link[1].text: float(link[1].get("y")) - 4 for link in drawing.all("a")}
-    for group in drawing.all("g"):
-        title, path = group
-        wrong, _, right = title.text.partition(" is corrected by ")
-        if right:
-            ends = drawing.points(path)
-            names = [id_.partition(".")[2] for id_ in (wrong, right)]
-            assert [place[name] for name in names] == pytest.approx([ends[0][1], ends[-1][1]])
-    assert paper("rank", "x").key in [text for text, _, _ in drawing.texts()]
