@@ -4,7 +4,7 @@
 
 A ratio above 1 says that rankcheck is faster. `--quick` measures small sizes, to see that all of it
 runs; its numbers mean little. The file of a name says what is measured. `python -m benchmarks.NAME`
-prints more of `drivers`, `networks`, `hunt_speed` and `hunt`.
+prints more of `hunt_speed` and `hunt`.
 """
 
 from __future__ import annotations

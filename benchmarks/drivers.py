@@ -1,21 +1,16 @@
 """Instances per second of rank.jacobian-bounds-cost by `draw` and by `batch`, in one run.
 
-    python -m benchmarks.drivers [--seconds S]
-
 Both drivers run the whole path of a test on one thread: generate the instance, evaluate the body,
-hold the sides against each other. The last line is the singular values alone, of batches of 4 × 4
-matrices by LAPACK: what a sweep of this claim cannot beat unless most instances are smaller.
+hold the sides against each other. The singular values alone, of batches of 4 × 4 matrices by
+LAPACK, are what a sweep of this claim cannot beat unless most instances are smaller.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
 
 import torch
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.measuring import Ratio
 from rankcheck.catalogue import loader
@@ -75,21 +70,3 @@ def ratios(*, quick: bool) -> Iterator[Ratio]:
     swept = found["batch of 16,384"]
     for name in (DRAW, SINGULAR):
         yield Ratio("batch of 16,384", name, swept / found[name])
-
-
-def main() -> None:
-    """Measure and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=6.0, help="for each line of the table")
-    seconds = parser.parse_args().seconds
-    torch.set_num_threads(1)
-    found = rates(seconds)
-    base = found[DRAW]
-    table = Table("driver", "instances/s", "against draw")
-    for name, value in found.items():
-        table.add_row(name, f"{value:,.0f}", f"{value / base:,.0f}×")
-    Console().print(table)
-
-
-if __name__ == "__main__":
-    main()

@@ -69,17 +69,9 @@ def test_the_wheel_works_in_an_empty_directory(wheel, tmp_path):
     assert len(run("list").splitlines()) == len(project())
     place = "rankcheck/_properties/rank/jacobian_bounds_cost.py:"
     assert f"file: {site}/{place}" in run("show", "rank.jacobian-bounds-cost")
-    verified = run("verify", "rank.jacobian-bounds-cost", "rank.relu-from-leaky-as-printed")
+    claims = ("rank.jacobian-bounds-cost", "rank.relu-from-leaky-as-printed")
+    verified = run("verify", *claims, "--workers", "1", "--limit", "0")
     assert "2 claims: 1 hold, 1 refuted by certificate" in verified
-
-
-def test_ci_is_one_file():
-    link = ROOT / "CI.yml"
-    assert link.is_symlink()
-    assert link.readlink() == Path(".github/workflows/CI.yml")
-    assert ".ci/run" in link.read_text(encoding="utf-8")
-    for script in ("run", "environment", "check"):
-        assert os.access(ROOT / ".ci" / script, os.X_OK)
 
 
 def test_tools_are_pinned_once():
@@ -118,15 +110,8 @@ def test_the_oldest_versions_are_the_floors():
     assert all(Version(oldest[name]) <= Version(pin) for name, pin in newest.items())
 
 
-def test_ci_runs_the_oldest_and_the_newest_versions():
-    text = (ROOT / "CI.yml").read_text(encoding="utf-8")
-    _, jobs = text.split("  versions:\n")
-    job, comparison = jobs.split("  same-verdicts:\n")
-    for name in ("constraints.txt", "constraints-oldest.txt"):
-        assert f"-c {name}}}" in job
-        assert (ROOT / name).exists()
-    assert 'constraints: ""}' in job
-    assert "python benchmarks/versions.py" in comparison
+def test_ci_runs_the_versions_of_python_that_are_named():
+    _, job = (ROOT / "CI.yml").read_text(encoding="utf-8").split("  versions:\n")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
     assert sorted(named) == sorted(set(re.findall(r'python: "(3\.\d+)"', job)))

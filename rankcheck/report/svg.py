@@ -152,11 +152,10 @@ class Chart:
         series: int = 1,
         *,
         tip: str = "",
-        link: str = "",
         fine: bool = False,
     ) -> None:
-        """Dots of one series, with a tooltip and a link for all of them."""
-        self.marked([(series, points)], tip=tip, link=link, fine=fine)
+        """Dots of one series, with a tooltip for all of them."""
+        self.marked([(series, points)], tip=tip, fine=fine)
 
     def marked(
         self,
@@ -174,7 +173,12 @@ class Chart:
             spots = "".join(f"M{coordinate(x)} {coordinate(y)}h0" for x, y in places)
             if spots:
                 inner += Markup('<path class="{} s{}" d="{}"/>').format(name, series, spots)
-        self._add(inner, link, bool(tip))
+        if link:
+            self._has_links = True
+            inner = Markup('<a href="{}">{}</a>').format(link, inner)
+        elif tip:
+            inner = Markup("<g>{}</g>").format(inner)
+        self._body.append(inner)
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
         """A histogram with bars between successive edges, where they reach above the least y."""
@@ -291,14 +295,6 @@ class Chart:
 
     def _path(self, name: str, series: int, text: str) -> None:
         self._body.append(Markup('<path class="{} s{}" d="{}"/>').format(name, series, text))
-
-    def _add(self, inner: Markup, link: str, grouped: bool) -> None:
-        if link:
-            self._has_links = True
-            inner = Markup('<a href="{}">{}</a>').format(link, inner)
-        elif grouped:
-            inner = Markup("<g>{}</g>").format(inner)
-        self._body.append(inner)
 
 
 def _anchored(anchor: str, texts: Markup) -> Markup:

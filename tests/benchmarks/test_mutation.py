@@ -112,7 +112,7 @@ def test_a_trial_of_each_mutant_of_a_project_of_two_files(tmp_path):
     assert (tmp_path / "tiny.py").read_text() == source
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_claim_with_known_answers(tmp_path):
     (tmp_path / "claims.py").write_text(CLAIM)
     outcomes = {

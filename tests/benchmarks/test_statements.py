@@ -47,13 +47,14 @@ def statements(name):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("kind", RIGHT)
-def test_easy_statements_end_rightly_or_say_what_is_missing(kind, tmp_path):
+def test_easy_statements_end_rightly_or_say_what_is_missing(kind, every, tmp_path):
     settings = Settings(PROFILES["quick"], folder=tmp_path, shrink=0.01)
-    rows = {claim.id: verify_claim(claim, settings) for claim in statements(f"easy_{kind}.py")}
+    chosen = statements(f"easy_{kind}.py")[::every]
+    rows = {claim.id: verify_claim(claim, settings) for claim in chosen}
     others = {name: row for name, row in rows.items() if row.verdict != RIGHT[kind]}
 
-    assert len(rows) >= 45
     assert {row.verdict for row in others.values()} <= {"undecided"}
     assert [name for name in others if name not in OPEN] == []
     assert all(OPEN[name] in "\n".join(row.messages) for name, row in others.items())

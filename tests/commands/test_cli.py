@@ -341,6 +341,7 @@ def test_the_ledger_is_written_whole(mine, command, tmp_path):
         ("show mine.py --ledger nope.json", "nope.json"),
         ("replay nope.json", "nope.json"),
         ("replay empty.py", "empty.py"),
+        ("hunt mine.py --workers 2 --executor dask://a:1", "--executor"),
         ("frobnicate", "'frobnicate'"),
         ("", "COMMAND"),
     ],
@@ -362,6 +363,7 @@ def test_list_and_show(mine, command):
     code, out, _ = command("list", "mine.py")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == ["t.cited", "t.doubled", "t.square"]
+    assert out.splitlines()[0].endswith("A long computation")
     code, out, _ = command("list", "--json")
     listed = {entry["id"]: entry for entry in json.loads(out)}
     assert listed["rank.jacobian-bounds-cost"]["reference"]["key"] == "rank"

@@ -28,26 +28,18 @@ def written():
     return Path("ledger.json")
 
 
-def test_a_page_from_a_ledger(written, command):
-    code, out, _ = command("report", "--ledger", "ledger.json")
-    assert (code, out) == (0, "page: rankcheck-report.html\n")
-    page = Path("rankcheck-report.html").read_text(encoding="utf-8")
-    assert files.GENERATOR in page
-    assert "rank.sandwich" in page
-    assert "Not as expected" in page
-    assert command("report", "rank.sandwich", "--ledger", "ledger.json")[0] == 0  # it is replaced
-    assert "rank.constant-cost" not in Path("rankcheck-report.html").read_text(encoding="utf-8")
-
-
-def test_a_badge_of_a_ledger(written, command):
-    arguments = ("--ledger", "ledger.json", "--badge", "b.json")
-    code, out, _ = command("report", *arguments)
-    assert (code, out) == (0, "page: rankcheck-report.html\nbadge: b.json\n")
-    badge = json.loads(Path("b.json").read_text(encoding="utf-8"))
-    assert badge["color"] == "red"
-    assert command("report", "rank.sandwich", *arguments)[0] == 0
-    badge = json.loads(Path("b.json").read_text(encoding="utf-8"))
-    assert badge["color"] == "brightgreen"
+def test_a_page_and_a_badge_of_a_ledger(written, command):
+    page, badge = Path("rankcheck-report.html"), Path("b.json")
+    arguments = ("--ledger", "ledger.json", "--badge", badge)
+    assert command("report", *arguments) == (0, f"page: {page}\nbadge: {badge}\n", "")
+    text = page.read_text(encoding="utf-8")
+    assert files.GENERATOR in text
+    assert "rank.sandwich" in text
+    assert "Not as expected" in text
+    assert json.loads(badge.read_text(encoding="utf-8"))["color"] == "red"
+    assert command("report", "rank.sandwich", *arguments)[0] == 0  # both are replaced
+    assert "rank.constant-cost" not in page.read_text(encoding="utf-8")
+    assert json.loads(badge.read_text(encoding="utf-8"))["color"] == "brightgreen"
 
 
 def test_without_a_ledger_the_claims_are_verified(monkeypatch, command):

@@ -1,7 +1,6 @@
 """The pages of the experiments show what the records say today."""
 
 import importlib
-import re
 from itertools import pairwise
 
 import matplotlib
@@ -11,10 +10,9 @@ from markdown_it import MarkdownIt
 from rankcheck.experiments.known import NAMES
 from tests.report import trained
 
-from .pages import DOCS
+from .pages import DOCS, PINNED
 
-#: The version that the figures of the documentation are drawn with.
-PINNED = re.search(r"matplotlib==(.*)", (DOCS.parent / "constraints.txt").read_text("utf-8"))[1]
+SHORTEST = "bottleneck.figure-1"
 
 
 @pytest.fixture
@@ -32,7 +30,10 @@ def test_the_pages_are_those_of_the_records(made):
 
 @pytest.mark.slow
 @pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="draws other lines")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.nightly] * (name != SHORTEST)) for name in NAMES],
+)
 def test_a_figure_is_that_of_its_record(made, name):
     for file, text in made.drawn(name).items():
         there = (DOCS / "experiments" / file).read_text("utf-8")

@@ -27,18 +27,6 @@ def extension(monkeypatch):
     return importlib.import_module
 
 
-def test_every_claim_has_a_page(extension):
-    pages = extension("catalogue").pages()
-    entries = {entry.id: entry for entry in project()}
-    assert set(pages) == {f"{name}.md" for name in entries}
-    for name, entry in entries.items():
-        text = pages[f"{name}.md"]
-        assert f"`{name}` · **{entry.kind}**" in text
-        assert f"def {entry.name}(" in text
-        assert text.count("- **Printed:**") == len(entry.errata)
-        assert text.count("- **Read as**") == len(entry.readings)
-
-
 def test_every_exported_name_is_described(extension):
     api = extension("api")
     for room in api.ROOMS[1:]:
@@ -111,14 +99,6 @@ def test_text_is_shown_as_it_is_written(extension, text, shown):
         importlib.import_module("markdown_it").MarkdownIt().render(extension("written").plain(text))
     )
     assert html.unescape(re.sub(r"<[^>]+>", "", page)).strip() == shown
-
-
-def test_formulas_are_mathml(extension):
-    mathml = extension("mathml").mathml
-    assert mathml(r"\frac12 \tag{4}", display=True).count("<mfrac>") == 1
-    assert "(" in mathml(r"x \tag{4}", display=True)
-    with pytest.raises(importlib.import_module("math_core").LatexError):
-        mathml(r"\nosuchcommand", display=False)
 
 
 class Prose(HTMLParser):

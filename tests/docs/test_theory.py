@@ -5,14 +5,12 @@ import math
 import sys
 from decimal import Decimal
 
-import matplotlib
 import numpy as np
 import pytest
 import torch
 from matplotlib.figure import Figure
 
 from .pages import DOCS
-from .test_experiments import PINNED
 
 sys.path.insert(0, str(DOCS / "_ext"))
 theory = importlib.import_module("theory")
@@ -34,14 +32,6 @@ def lines(axes):
     """The lines that have a label: their points as arrays."""
     named = {line.get_label(): np.array(line.get_data(), dtype=float) for line in axes.lines}
     return {name: points for name, points in named.items() if not name.startswith("_")}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(matplotlib.__version__ != PINNED, reason="draws other lines")
-def test_the_figures_are_up_to_date():
-    for name, text in theory.files().items():
-        there = (DOCS / "theory" / name).read_text("utf-8")
-        assert there == text, f"{name} is out of date; python docs/renew.py draws it"
 
 
 def test_layers_end_at_the_closed_forms(drawn):

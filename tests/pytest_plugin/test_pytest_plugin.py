@@ -447,7 +447,9 @@ def test_claims_are_annotated_in_github_actions(run, pytester, monkeypatch):
 
 
 def test_annotations_are_made_where_they_are_asked_for(run, monkeypatch):
-    assert len(annotated(run("--rankcheck-github", test_it=FALSE)[1])) == 1
+    monkeypatch.setenv("GITHUB_ACTIONS", "false")
+    assert annotated(run(test_it=FALSE)[1]) == []
+    assert len(annotated(run("--rankcheck-github")[1])) == 1
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert annotated(run("--no-rankcheck-github")[1]) == []
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/no/summary.md")

@@ -42,8 +42,7 @@ def test_what_a_page_says():
     fails, undecided, holds, large, other = order[4], order[2], order[0], order[3], order[1]
     assert fails < undecided < holds < large < other
     assert len(page.all("id")) == len(set(page.all("id")))
-    assert page.all("href") == []
-    assert "script" not in [tag for tag, _ in page.tags]
+    assert "$" not in page.text
 
 
 def test_a_network_that_could_not_be_balanced():
@@ -60,18 +59,15 @@ def test_without_data_there_is_nothing_of_data():
 
 
 def test_nothing_of_an_audit_is_markup_or_a_request():
-    page = Page(audit_page(odd(MARKUP)))
+    text = audit_page(odd(MARKUP + "\x1b[2J\x00\udc80"))
+    text.encode()
+    assert not set("\x1b\x00") & set(text)
+    page = Page(text)
     assert page.text.count(MARKUP) > DEPTH
     assert not {"img", "script", "iframe", "object", "embed", "link"} & {t for t, _ in page.tags}
     for tag, attributes in page.tags:
         assert not any(name.startswith("on") for name in attributes), (tag, attributes)
         assert not {"src", "srcset", "style", "action", "href"} & set(attributes)
-
-
-def test_control_characters_are_not_written():
-    text = audit_page(odd("a\x1b[2J\x00b\udc80c\u202e"))
-    text.encode()
-    assert not set("\x1b\x00") & set(text)
 
 
 def test_a_notebook_shows_the_same():

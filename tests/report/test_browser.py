@@ -168,15 +168,6 @@ def test_the_page_of_an_audit_fits_and_asks_for_nothing(visit, make, width):
     assert noted == []
 
 
-def test_the_page_of_an_audit_is_printed_whole(visit):
-    """On paper no table has a part that would have to be scrolled to."""
-    page, noted = visit(made_up(), viewport={"width": 720, "height": 1000})
-    page.emulate_media(media="print")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 720
-    assert page.pdf().startswith(b"%PDF")
-    assert noted == []
-
-
 @pytest.mark.parametrize("width", [390, 1000])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_figures_of_an_experiment_are_shown_and_fit(visit, ledger, name, width):
