@@ -41,8 +41,6 @@ from rankcheck.costs.phi.proof import proved_ends
 from rankcheck.costs.phi.solver import divergence_bound, solve
 from rankcheck.linalg import Array
 
-__all__ = ["PhiBracket", "phi", "phi_certificate"]
-
 BLOCK = 1 << 17
 """Entries of the (instances, K, min(K, D)) block that is solved at a time, to stay in the cache."""
 
@@ -80,11 +78,13 @@ def phi(
     a: Array,
     L: int,
     *,
-    rank: Tensor | None = None,
     tolerance: float = 1e-12,
     max_iterations: int = 100,
 ) -> PhiBracket:
     """Φ_L(W, a) between two bounds, for W (*B, K, D), a (*B, K) and L ≥ 2; no gradients.
+
+    In floats the upper end is that of a matrix of the rank of the rows scaled to length 1, by the
+    threshold of :func:`rankcheck.linalg.rank`: singular values beyond it are left out.
 
     On balls the bounds are proved without any assumption; for rational units they are about
     10⁻²⁵ apart.
@@ -92,9 +92,6 @@ def phi(
     Args:
         W, a: the units.
         L: the depth.
-        rank: (*B), the rank of D_a W where it is known. By default it is that of the rows scaled to
-            length 1, by the threshold of :func:`rankcheck.linalg.rank`. The upper end is that of a
-            matrix of this rank: singular values beyond it are left out.
         tolerance: the relative gap at which an instance is done.
         max_iterations: spectral decompositions for each instance, at each of the two accuracies.
 
@@ -111,7 +108,7 @@ def phi(
         # No tolerance: the solver ends where rounding does, as the gap is quadratic in its error.
         guess = phi(W.midpoints(), a.midpoints(), L, tolerance=0, max_iterations=max_iterations)
         return _proved(W, a, L, guess.lam, guess.iterations, tolerance)
-    rows = prepare(W, a, rank)
+    rows = prepare(W, a)
     count, K = rows.log_norm.shape
     u = rows.log_norm.new_zeros(count, K)
     iterations = torch.zeros(count, dtype=torch.long, device=u.device)
@@ -122,9 +119,7 @@ def phi(
     return bracket_at(rows, W, L, u, iterations, tolerance)
 
 
-def phi_certificate(
-    W: Array, a: Array, L: int, lam: Tensor, *, rank: Tensor | None = None
-) -> PhiBracket:
+def phi_certificate(W: Array, a: Array, L: int, lam: Tensor) -> PhiBracket:
     """The bracket that one λ > 0 (*B, K) proves, by the tangent of the convex F at λ.
 
     Every λ proves one; near the minimiser it is narrow. :func:`phi` returns the one at its result.
@@ -133,7 +128,7 @@ def phi_certificate(
     if is_ball(W) or is_ball(a) or is_ball(lam):
         once = torch.ones(W.shape[:-2], dtype=torch.long)
         return _proved(balls(W), balls(a), L, lam, once, 1e-12)
-    rows = prepare(W, a, rank)
+    rows = prepare(W, a)
     u = lam.expand(a.shape).reshape(-1, a.shape[-1])[rows.instance].log()
     u = on_sphere(u, rows.active)
     iterations = torch.ones(len(u), dtype=torch.long, device=u.device)

@@ -39,8 +39,6 @@ from torch import Tensor
 from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.linalg import RANK_FACTOR, Array, Number, power, schatten_power
 
-__all__ = ["phi_at", "scaled_schatten_power"]
-
 EPS = torch.finfo(torch.float64).eps
 
 
@@ -127,11 +125,10 @@ def rounding_threshold(rows: int, columns: int, largest: Tensor) -> Tensor:
     return RANK_FACTOR * max(rows, columns) * EPS * largest
 
 
-def prepare(W: Array, a: Array, rank: Tensor | None) -> Rows:
+def prepare(W: Array, a: Array) -> Rows:
     """The instances of W (*B, K, D) and a (*B, K) as :class:`Rows`, without gradients.
 
-    ``rank`` (*B) is the rank of D_a W, or None to decide it on the rows scaled to length 1.
-    Raises NoBallForm on balls.
+    The rank of D_a W is decided on the rows scaled to length 1. Raises NoBallForm on balls.
     """
     if is_ball(W) or is_ball(a):
         raise NoBallForm("the solver of Φ_L", "use phi, which proves its result on balls")
@@ -150,7 +147,7 @@ def prepare(W: Array, a: Array, rank: Tensor | None) -> Rows:
 
     _, s, Vh = torch.linalg.svd(Y, full_matrices=False)
     error = rounding_threshold(K, D, s[:, :1])
-    known = (s > error).sum(-1) if rank is None else rank.reshape(-1)[instance]
+    known = (s > error).sum(-1)
     rows = Rows(Y, log_norm, active, known, s[:, 0], log_scale, instance)
     last = s.gather(-1, (known - 1).clamp(0).unsqueeze(-1))
     sine = torch.where(last > 0, error / torch.where(last > 0, last, 1.0), 1.0).clamp(max=1.0)

@@ -22,7 +22,7 @@ def test_on_the_sphere_inactive_rows_are_zero():
 def test_the_newton_direction_solves_the_newton_system(K, D):
     W, a = random_units(43, 1, K, D)
     L = 6
-    rows = prepare(W, a, None)
+    rows = prepare(W, a)
     u = on_sphere(normal(44, 1, K) * 0.3, rows.active)
     q = 2 / (L - 1)
 
@@ -44,7 +44,7 @@ def test_the_newton_direction_solves_the_newton_system(K, D):
 def test_the_newton_direction_where_eigenvalues_are_equal():
     """Orthonormal rows: MMᵀ = diag(e^{-2v}) for every v, so F is a closed form, without the SVD."""
     Q, _ = torch.linalg.qr(normal(45, 4, 4))
-    rows = prepare(Q.expand(2, 4, 4), torch.ones(2, 4, dtype=torch.float64), None)
+    rows = prepare(Q.expand(2, 4, 4), torch.ones(2, 4, dtype=torch.float64))
     near = [[0.3, 0.3, 0.3 + 1e-9, -0.6], [0.2, 0.2, -0.1, -0.1]]
     u = on_sphere(torch.tensor(near, dtype=torch.float64), rows.active)
     for q in (1.0, 0.4):
