@@ -22,7 +22,7 @@ from rankcheck.data.kernel_ridge import (
     RadialKernel,
 )
 from rankcheck.data.moments import covariance, total_variance
-from rankcheck.data.path_tail import likely_length, limiting_constant, log_path_tail
+from rankcheck.data.path_tail import likely_length, log_path_tail
 from rankcheck.data.tours import distances, path_lower_bound, shortest_path
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "distances",
     "fitted_exponent",
     "likely_length",
-    "limiting_constant",
     "log_path_tail",
     "nearest_neighbours",
     "path_lower_bound",

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["likely_length", "limiting_constant", "log_path_tail"]
-
 
 def _log_steps(k: int, density: float) -> float:
     """log(ρ k! ω_k)."""
@@ -57,16 +55,6 @@ def likely_length(n: int, k: int, level: float, density: float = 1.0) -> float:
         raise ValueError(f"received level {level}; a level lies in (0, 1)")
     at_one = log_path_tail(n, k, 1.0, density)
     return math.exp((math.log(level) - at_one) / (k * (n - 1)))
-
-
-def limiting_constant(k: int, density: float = 1.0) -> float:
-    """The limit of t_ε(n)/n^(1 − 1/k) as n → ∞, for every ε.
-
-    >>> round(limiting_constant(1), 12)
-    0.5
-    """
-    _check(2, k, 1.0, density)
-    return math.exp((k * math.log(k) + 1 - k - _log_steps(k, density)) / k)
 
 
 def _check(n: int, k: int, length: float, density: float) -> None:

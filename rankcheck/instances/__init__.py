@@ -15,11 +15,7 @@ from rankcheck.instances.balanced import (
     rescaled_network,
     unit_columns,
 )
-from rankcheck.instances.choices import (
-    ChoicesError,
-    read_choices,
-    write_choices,
-)
+from rankcheck.instances.choices import ChoicesError, read_choices, write_choices
 from rankcheck.instances.complex_matrices import hermitian_matrices, unitary_matrices
 from rankcheck.instances.cones import (
     isometry_at,
@@ -33,8 +29,6 @@ from rankcheck.instances.factorisations import (
     factorisation,
     factorised_functions,
     isometries_in_the_orthant,
-    negative_seam,
-    nonnegative_seam,
     unbounded_functions,
 )
 from rankcheck.instances.integer_networks import (
@@ -96,14 +90,8 @@ from rankcheck.instances.networks import (
     steep_networks,
 )
 from rankcheck.instances.pairs import pairs_of_points
-from rankcheck.instances.points import (
-    box,
-    distinct_points,
-    point_in,
-)
-from rankcheck.instances.record import (
-    Record,
-)
+from rankcheck.instances.points import box, distinct_points, point_in
+from rankcheck.instances.record import Record
 from rankcheck.instances.source import (
     Instances,
     Rejected,
@@ -112,11 +100,7 @@ from rankcheck.instances.source import (
     is_factory,
     seed_of,
 )
-from rankcheck.instances.spheres import (
-    pair_on_grid,
-    unit_pair,
-    unit_vectors,
-)
+from rankcheck.instances.spheres import pair_on_grid, unit_pair, unit_vectors
 from rankcheck.instances.units import (
     aligned_units_at_points,
     between,
@@ -188,13 +172,11 @@ __all__ = [
     "matrices",
     "matrix",
     "matrix_pairs",
-    "negative_seam",
     "network",
     "network_at_points",
     "networks_at_points",
     "networks_with_inputs",
     "nonnegative_isometry",
-    "nonnegative_seam",
     "on_the_line",
     "orthogonal",
     "orthogonal_blocks",

@@ -20,14 +20,6 @@ from rankcheck.instances.promises import (
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import eye
 
-__all__ = [
-    "isometry_at",
-    "linear_maps_on_cones",
-    "nonnegative_isometry",
-    "planar_domain",
-    "triangular",
-]
-
 
 def nonnegative_isometry(source: Source, k: int, like: Any) -> Any:
     """A k × k or 2k × k matrix with non-negative entries and orthonormal columns.
@@ -42,7 +34,7 @@ def nonnegative_isometry(source: Source, k: int, like: Any) -> Any:
     return torch.cat((torch.diag_embed(cosine), torch.diag_embed(sine)), -2)
 
 
-def isometry_at(source: Source, y: Any, *, more: Range = (0, 2)) -> Any:
+def isometry_at(source: Source, y: Any) -> Any:
     """An m × k matrix O with orthonormal columns and Oy ≥ 0, for y (*B, k); k ≤ m ≤ k + 2.
 
     It is any matrix with orthonormal columns, with the rows negated that take y to a negative
@@ -50,7 +42,7 @@ def isometry_at(source: Source, y: Any, *, more: Range = (0, 2)) -> Any:
     a rational function of what is drawn.
     """
     k = y.shape[-1]
-    O = semi_orthogonal(source, k + source.integer(*more), k)  # noqa: E741
+    O = semi_orthogonal(source, k + source.integer(0, 2), k)  # noqa: E741
     return torch.where(O @ y.unsqueeze(-1) < 0, -O, O)
 
 
@@ -73,13 +65,13 @@ def _cone(source: Source, k: int) -> tuple[Any, Any, bool]:
     return isometry_at(source, y), y, False
 
 
-def planar_domain(source: Source, dimension: Range = (1, 3)) -> tuple[Any, Any, Any]:
+def planar_domain(source: Source) -> tuple[Any, Any, Any]:
     """An orthonormal basis V (n × k) of a plane, an isometry O = NVᵀ of it, and a point x = Vy.
 
     NᵀN = 1 and Ny ≥ 0: the cone {Vz : Nz ≥ 0} contains x and is completely positive. In half of the
     draws it is the orthant {Vz : z ≥ 0}, and otherwise the cone of `isometry_at`.
     """
-    k = source.integer(*dimension)
+    k = source.integer(1, 3)
     V = semi_orthogonal(source, k + source.integer(0, 2), k)
     N, y, _ = _cone(source, k)
     return V, N @ V.mT, (V @ y.unsqueeze(-1)).squeeze(-1)

@@ -21,7 +21,6 @@ from rankcheck.instances.promises import (
 from rankcheck.instances.source import Source, instances
 from rankcheck.networks.bounds import interval_bounds
 from rankcheck.networks.network import Network
-from rankcheck.witnesses.identity_layers import translate
 
 
 def factorisation(
@@ -37,19 +36,6 @@ def factorisation(
     g = network(source, depth=depth, width=width, outputs=k, slopes=slopes, bound=3.0)
     h = network(source, depth=depth, width=width, inputs=k, slopes="relu", bound=3.0)
     return Network(h.weights, h.biases, g.slope), g
-
-
-def nonnegative_seam(source: Source) -> tuple[Network, Network, Any]:
-    """f, g of one slope with g ≥ 0 on a box, and a point of the box."""
-    h, g, lower, _, x = factorised_functions(extra=(0, 1))(source)
-    return (*translate(h, g, lower), x)
-
-
-def negative_seam(source: Source) -> tuple[Network, Network, Any]:
-    """f, g of one slope and a point at which the last output of g is negative."""
-    f, g, _, _, x = unbounded_functions()(source)
-    down = g(x).abs() + 1
-    return f, g.with_parameters(g.weights, (*g.biases[:-1], g.biases[-1] - down)), x
 
 
 @instances

@@ -105,10 +105,10 @@ def loops(
     return loop_around(source, across, along, kinked, slope(source, slopes), length=length)
 
 
-def planar_loop(source: Source, across: Any, along: Any, a: Any, length: Range = (1, 4)) -> Loop:
+def planar_loop(source: Source, across: Any, along: Any, a: Any) -> Loop:
     """A loop of orthogonal matrices without kinks: its cost is the dimension times its length."""
     n = across.shape[-2]
-    turns = [orthogonal(source, n) for _ in range(source.integer(*length) - 1)]
+    turns = [orthogonal(source, n) for _ in range(source.integer(1, 4) - 1)]
     back = turns[0] if turns else None
     for Q in turns[1:]:
         back = Q @ back

@@ -211,18 +211,17 @@ def network_at_points(
     slopes: Slopes = "any",
     biases: bool = True,
     bound: float = 4.0,
-    differentiable: bool = True,
 ) -> tuple[Network, Any]:
     """A network and a point x, shape `(*batch, n_0)`, or `points` of them, `(*batch, N, n_0)`.
 
     Given the depth and the least width w, the ranks 1, ..., w of Jf at x (at the first point) are
-    all frequent, and rank 0 is rare. By default the network is differentiable at its points: they
-    are cleared of its kinks by its biases (`clear_of_boundaries`), or by its weights, if it has no
-    biases (`clear_without_biases`).
+    all frequent, and rank 0 is rare. The network is differentiable at its points: they are cleared
+    of its kinks by its biases (`clear_of_boundaries`), or by its weights, if it has no biases
+    (`clear_without_biases`).
     """
-    kinds = _structures(biases, differentiable)
+    kinds = _structures(biases, True)
     net, alive = _network(source, depth, width, None, None, slopes, biases, bound, kinds)
-    return _with_points(source, net, alive, points, biases, differentiable)
+    return _with_points(source, net, alive, points, biases, True)
 
 
 def _structures(biases: bool, differentiable: bool) -> dict[str, int]:

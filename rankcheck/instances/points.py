@@ -20,13 +20,9 @@ def box(source: Source, dimension: int) -> tuple[Any, Any]:
     return centre - radius, centre + radius
 
 
-def point_in(source: Source, low: Any, high: Any, count: int | None = None) -> Any:
-    """A point (*batch, d) of the box, or `count` points (*batch, count, d); the faces included."""
-    if count is None:
-        share = source.tensor(low.shape[-1], low=0.0, high=1.0)
-        return low + share * (high - low)
-    share = source.tensor(count, low.shape[-1], low=0.0, high=1.0)
-    return low.unsqueeze(-2) + share * (high - low).unsqueeze(-2)
+def point_in(source: Source, low: Any, high: Any) -> Any:
+    """A point (*batch, d) of the box, the faces included."""
+    return low + source.tensor(low.shape[-1], low=0.0, high=1.0) * (high - low)
 
 
 def distinct_points(source: Source, count: int, dimension: int) -> Any:

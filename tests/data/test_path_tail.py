@@ -1,14 +1,12 @@
 """The tail of the shortest path against integrals, its asymptotics, and samples."""
 
-import itertools
 import math
 
-import mpmath
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from rankcheck.data.path_tail import likely_length, limiting_constant, log_path_tail
+from rankcheck.data.path_tail import likely_length, log_path_tail
 
 
 @pytest.mark.oracle("rankcheck.data.log_path_tail", "scipy.integrate")
@@ -34,30 +32,6 @@ def test_the_length_as_a_root_of_an_integral(k, sphere):
         assert likely_length(3, k, level, 1.5) == pytest.approx(root, rel=1e-8)
         one_ball = (level / (1.5 * sphere / k)) ** (1 / k)
         assert likely_length(2, k, level, 1.5) == pytest.approx(one_ball, rel=1e-12)
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 7])
-@pytest.mark.oracle("rankcheck.data.limiting_constant", "mpmath at 10¹² points")
-def test_the_limit_against_many_points(k):
-    with mpmath.workdps(40):
-        n, level = mpmath.mpf(10) ** 12, mpmath.mpf("0.1")
-        ball = mpmath.pi ** (mpmath.mpf(k) / 2) / mpmath.gamma(mpmath.mpf(k) / 2 + 1)
-        orders = mpmath.loggamma(n + 1) - mpmath.log(2)
-        steps = (n - 1) * mpmath.log(2.5 * mpmath.factorial(k) * ball)
-        logs = mpmath.log(level) - orders - steps + mpmath.loggamma(k * (n - 1) + 1)
-        ratio = mpmath.exp(logs / (k * (n - 1))) / n ** (1 - mpmath.mpf(1) / k)
-    assert limiting_constant(k, 2.5) == pytest.approx(float(ratio), rel=1e-9)
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
-def test_the_rate(k):
-    """t_ε(N)/N^(1 − 1/k) increases to its limit, so its least value is that at N = 2."""
-    limit = limiting_constant(k, 0.5)
-    sizes = [*range(2, 200), 10**3, 10**4, 10**6]
-    ratios = [likely_length(n, k, 1e-4, 0.5) / n ** (1 - 1 / k) for n in sizes]
-    assert all(a < b for a, b in itertools.pairwise(ratios))
-    assert ratios[-1] == pytest.approx(limit, rel=1e-3)
-    assert ratios[-1] < limit
 
 
 @pytest.mark.parametrize(
