@@ -30,17 +30,6 @@ from rankcheck.linalg import (
 )
 from rankcheck.networks.network import Network
 
-__all__ = [
-    "cost_expansion",
-    "distortion",
-    "excess",
-    "expansion_remainder",
-    "linear_cost",
-    "log_gram_squared",
-    "secant_cost",
-    "second_order",
-]
-
 
 def excess(net: Network, k: int | Tensor) -> Array:
     """‖θ‖² − kL, the cost of a network beyond that of its rank k, shape (*B); k an int or (*B)."""

@@ -36,20 +36,6 @@ from rankcheck.linalg import (
     singular_values,
 )
 
-__all__ = [
-    "Sandwich",
-    "balanced_factors",
-    "best_scale",
-    "least_linear_layers_cost",
-    "linear_layers_cost",
-    "phi_lower",
-    "phi_upper",
-    "sandwich",
-    "winning_depth",
-    "winning_threshold",
-    "winning_threshold_by_gradients",
-]
-
 
 def phi_lower(W: Array, a: Array, L: int) -> Array:
     """‖D_a W‖_{S^{2/L}}^{2/L}, a lower bound of Φ_L(W, a), shape (*B)."""

@@ -14,8 +14,6 @@ from torch import Tensor
 from rankcheck.balls import NoBallForm, is_ball
 from rankcheck.linalg import Array
 
-__all__ = ["bivariate_normal_cdf", "egop_gaussian"]
-
 PAIRS_AT_ONCE = 1 << 22
 """The largest number of entries of the (*B, rows, K, D) differences that are held at a time."""
 

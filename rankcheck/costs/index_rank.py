@@ -41,19 +41,6 @@ from rankcheck.scalars import scalar
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = [
-    "effective_index_rank",
-    "effective_rank_bound",
-    "effective_rank_threshold",
-    "effective_rank_threshold_as_printed",
-    "egop",
-    "egop_box",
-    "egop_root",
-    "gradient_volume_bound",
-    "index_rank",
-    "principal_directions",
-]
-
 
 # From C_f
 

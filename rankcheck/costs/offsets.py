@@ -28,8 +28,6 @@ from rankcheck.linalg import Array, power, range_projection
 from rankcheck.networks.network import Network
 from rankcheck.witnesses.constants import least_constant_cost
 
-__all__ = ["offset_cost", "offset_price", "offset_squares"]
-
 
 def offset_squares(net: Network, x: Array, tangent: Array) -> tuple[Array, ...]:
     """u_0, ..., u_L at the point x (*B, n_0) along the columns of ``tangent`` (*B, n_0, k).

@@ -23,8 +23,6 @@ from rankcheck.balls import balls, is_ball
 from rankcheck.linalg import Array, Number, power
 from rankcheck.networks.network import Network
 
-__all__ = ["path_norm", "vector_norm"]
-
 
 def path_norm(
     net: Network, p: Number = 1, *, inputs: Number | None = None, biases: bool = True

@@ -22,8 +22,6 @@ import torch
 from rankcheck.balls import is_ball
 from rankcheck.linalg import RANK_FACTOR, Array, eye, power, singular_values
 
-__all__ = ["angle_cost", "best_last_layer", "pull_back"]
-
 
 def angle_cost(P: Array, Q: Array) -> Array:
     """Σ log(1 + sin θ_i), shape (*B), for orthogonal projections P and Q (*B, n, n) of one rank.

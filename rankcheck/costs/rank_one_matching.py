@@ -15,16 +15,6 @@ import torch
 
 from rankcheck.linalg import Array, eye, frobenius_squared
 
-__all__ = [
-    "descent_jacobian",
-    "descent_losses",
-    "descent_path",
-    "matching_gradient",
-    "matching_loss",
-    "split_along",
-    "split_losses",
-]
-
 
 def matching_loss(v: Array, w: Array, noise: Array | None = None) -> Array:
     """‖vvᵀ − wwᵀ − E‖_F², shape (*B), computed from the matrices."""

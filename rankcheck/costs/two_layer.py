@@ -17,14 +17,6 @@ from rankcheck.costs.path_norms import vector_norm
 from rankcheck.linalg import Array, power, rank
 from rankcheck.networks.network import Network
 
-__all__ = [
-    "path_norm_lambda",
-    "path_norm_of_units",
-    "total_variation_of_derivative",
-    "two_layer_network",
-    "unit_rank",
-]
-
 
 def two_layer_network(W: Array, b: Array, a: Array, c: Array | None = None) -> Network:
     """h(x) = aᵀ[Wx + b]_+ + c for W (*B, K, D), a and b (*B, K), c (*B) or 0."""

@@ -15,8 +15,6 @@ import numpy as np
 
 from rankcheck.data.tours import UNIT, Floats
 
-__all__ = ["crossing_angles"]
-
 #: The rounding error of the determinant of `_side`, as a share of the sum of the absolute values of
 #: its two products: the constant of the first filter of Shewchuk's test of orientation (1997).
 _DOUBT = (3 + 16 * UNIT) * UNIT

@@ -20,8 +20,6 @@ import numpy as np
 
 from rankcheck.data.tours import Floats
 
-__all__ = ["Exponent", "fitted_exponent", "nearest_neighbours", "serpentine", "serpentine_path"]
-
 IN_A_CELL = 3
 """Average number of points in a cell of the grid."""
 

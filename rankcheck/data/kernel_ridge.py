@@ -23,8 +23,6 @@ import torch
 from rankcheck.linalg import Array, Number, eye
 from rankcheck.scalars import scalar
 
-__all__ = ["GAUSSIAN", "INVERSE_MULTIQUADRIC", "RATIONAL", "KernelRidge", "RadialKernel"]
-
 
 @dataclass(frozen=True)
 class RadialKernel:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from rankcheck.linalg import Array
 
-__all__ = ["covariance", "total_variance"]
-
 
 def covariance(Z: Array) -> Array:
     """Cov(Z), shape (*B, n, n), for the rows of Z (*B, N, n), N ≥ 1."""

@@ -12,8 +12,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-__all__ = ["MOST_POINTS", "Floats", "distances", "path_lower_bound", "shortest_path"]
-
 Floats: TypeAlias = np.ndarray
 
 UNIT = 2.0**-53

@@ -25,8 +25,6 @@ from rankcheck.instances.options import validated
 from rankcheck.instances.promises import is_identity, promises, same
 from rankcheck.instances.source import Source, instances
 
-__all__ = ["hermitian_matrices", "unitary_matrices"]
-
 #: The structures of a drawn matrix, the simplest first.
 HERMITIAN = ("dense", "real", "low rank", "rank one and a shift")
 UNITARY = ("dense", "real", "diagonal")

@@ -45,17 +45,6 @@ from rankcheck.instances.promises import (
 from rankcheck.instances.source import Source, instances
 from rankcheck.scalars import scalar
 
-__all__ = [
-    "doubly_stochastic_matrices",
-    "graded_matrices",
-    "orthogonal_matrices",
-    "permutation_matrices",
-    "positive_definite_matrices",
-    "positive_semidefinite_matrices",
-    "projections",
-    "symmetric_matrices",
-]
-
 #: The structures of a drawn matrix, the simplest first.
 SYMMETRIC = ("dense", "zero", "low rank", "two eigenvalues")
 STOCHASTIC = ("permutations", "uniform")

@@ -8,8 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["mixture"]
-
 #: Of sixteen instances: 1 of zeros, 1 of signs, 2 of integers, 2 sparse, 2 uniform, 8 Gaussian.
 #: The constants are the ends of these ranges.
 _ZERO, _SIGNS, _INTEGERS, _SPARSE, _UNIFORM, _KINDS = 1, 2, 4, 6, 8, 16

@@ -17,8 +17,6 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-__all__ = ["find_named"]
-
 T = TypeVar("T")
 
 

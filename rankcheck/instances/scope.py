@@ -28,16 +28,6 @@ import torch
 from rankcheck.instances.source import Instances, Rejected, Source
 from rankcheck.text import rational_text
 
-__all__ = [
-    "GRID",
-    "INTEGERS",
-    "RUNS",
-    "ScopeShape",
-    "Shapes",
-    "grid_of",
-    "shapes",
-]
-
 T = TypeVar("T")
 
 #: The values of an entry, unless its range leaves some of them out; the simplest first.

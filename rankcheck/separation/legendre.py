@@ -26,18 +26,6 @@ from torch import Tensor
 from rankcheck.linalg import Array
 from rankcheck.scalars import pi, scalar, square_root
 
-__all__ = [
-    "density",
-    "even_moment",
-    "legendre",
-    "legendre_table",
-    "monomials",
-    "multiplicity",
-    "orthonormal_table",
-    "quadrature",
-    "stereographic",
-]
-
 
 def legendre(d: int, n: int, t: Array) -> Array:
     r"""$P_{d,n}(t)$, entry by entry: the shape of t.

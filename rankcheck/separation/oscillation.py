@@ -59,20 +59,6 @@ from rankcheck.linalg import Array, Number
 from rankcheck.scalars import pi, scalar, square_root
 from rankcheck.separation.legendre import multiplicity
 
-__all__ = [
-    "ball_like",
-    "density_lower_bound",
-    "distance_lower_bound",
-    "example_tail",
-    "plane_wave_coefficients",
-    "plane_wave_degrees",
-    "plane_wave_tails",
-    "sign_change_lower_bound",
-    "sine_coefficients",
-    "sine_energy",
-    "sine_tail",
-]
-
 
 def sine_coefficients(d: int, q: int | Fraction, n_max: int, like: Array) -> Array:
     """The coefficients α_0, ..., α_{n_max} of sin(π√q t), shape (n_max + 1,).

@@ -60,22 +60,6 @@ from rankcheck.separation.legendre import (
     quadrature,
 )
 
-__all__ = [
-    "best_fit",
-    "correlations",
-    "diagonal_norms",
-    "distance_squared",
-    "main_lower_bound",
-    "neuron_coefficients",
-    "neuron_norm_bound",
-    "neuron_second_moment",
-    "neuron_supremum",
-    "norm_lower_bound",
-    "separable_gram",
-    "separable_norms",
-    "tail_norm",
-]
-
 
 def tail_norm(alpha: Array, n: int) -> Array:
     """‖P_n F‖, the root of Σ_{i >= n} α_i²: shape (*B) for alpha (*B, A)."""

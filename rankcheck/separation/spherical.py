@@ -27,8 +27,6 @@ from rankcheck.linalg import Array, power
 from rankcheck.scalars import scalar
 from rankcheck.separation.legendre import even_moment, quadrature
 
-__all__ = ["laplace_integral", "sphere_rule"]
-
 
 def sphere_rule(d: int, degree: int) -> tuple[Tensor, Tensor]:
     """Points (m, d) of S^{d-1} and weights (m,) of sum 1, exact for polynomials up to ``degree``.

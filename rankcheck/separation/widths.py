@@ -56,22 +56,6 @@ from rankcheck.scalars import square_root
 from rankcheck.separation.legendre import multiplicity
 from rankcheck.separation.oscillation import ball_like
 
-__all__ = [
-    "depth_three_width",
-    "depth_two_width",
-    "guaranteed_error",
-    "log_width",
-    "printed_norms",
-    "printed_width",
-    "sharper_width",
-    "slides_error",
-    "slides_error_like",
-    "width_as_on_the_slides",
-    "width_as_printed",
-    "width_from_the_norm",
-    "width_rate",
-]
-
 T = TypeVar("T")
 
 

@@ -43,15 +43,6 @@ from rankcheck.separation.legendre import (
     quadrature,
 )
 
-__all__ = [
-    "cross_by_moments",
-    "cross_by_quadrature",
-    "cross_inner_product",
-    "zonal_by_moments",
-    "zonal_by_quadrature",
-    "zonal_inner_product",
-]
-
 
 def zonal_inner_product(d: int, i: int, j: int, c: Array) -> Array:
     """⟨L_i^v, L_j^w⟩ = δ_ij P_i(c) for c = ⟨v, w⟩, entry by entry: the shape of c."""

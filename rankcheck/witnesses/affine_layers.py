@@ -30,8 +30,6 @@ import torch
 from rankcheck.linalg import Array, Number, power
 from rankcheck.networks.network import Network
 
-__all__ = ["affine_excess", "affine_layers"]
-
 
 def affine_layers(
     P: Array,

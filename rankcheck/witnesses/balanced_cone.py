@@ -19,8 +19,6 @@ from itertools import pairwise
 from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 
-__all__ = ["balanced_cone_network"]
-
 
 def balanced_cone_network(
     roots: Array, isometries: Sequence[Array], slope: Number | Array = 0

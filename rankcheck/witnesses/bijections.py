@@ -17,8 +17,6 @@ from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import matrix_slope
 
-__all__ = ["conjugate", "inverse"]
-
 
 def inverse(bijection: Network) -> Network:
     """The inverse, as a network, of a network of invertible d × d layers and slope a > 0.

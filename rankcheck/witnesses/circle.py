@@ -17,8 +17,6 @@ import torch
 from rankcheck.linalg import Array
 from rankcheck.networks.network import Network
 
-__all__ = ["antipodal_bracket", "antipodal_difference", "point", "tangent"]
-
 
 def point(m: Array) -> Array:
     """x(m) on the unit circle, shape (*B, 2), for m of shape (*B)."""

@@ -32,8 +32,6 @@ from rankcheck.linalg import Array, Number, eye, power
 from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 
-__all__ = ["cone_network", "interpolated_shares", "stack_kernels"]
-
 
 def stack_kernels(B: Array, C: Array, t: Array) -> Array:
     """The matrix (√t B; √(1 − t) C), shape (*B, m + m', n), whose kernel is t BᵀB + (1 − t) CᵀC.

@@ -24,8 +24,6 @@ import torch
 from rankcheck.linalg import Array, power
 from rankcheck.networks.network import Network
 
-__all__ = ["constant_network", "last_bias_as_unit", "least_constant_cost"]
-
 
 def least_constant_cost(v: Array) -> Array:
     """R(v; 2), the least cost of a depth-two network with f(0) = v, shape (*B).

@@ -30,8 +30,6 @@ import torch
 from rankcheck.linalg import Array
 from rankcheck.networks.network import Network
 
-__all__ = ["EqualValues", "cross", "cross_as_printed", "cross_network", "equal_values"]
-
 
 def cross(x: Array) -> Array:
     """The function above at points (..., 2): of Jacobian rank 1 and bottleneck rank 2.

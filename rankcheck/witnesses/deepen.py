@@ -16,8 +16,6 @@ from rankcheck.linalg import Array, Number, eye
 from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 
-__all__ = ["deepen", "matrix_slope"]
-
 
 def deepen(net: Network, depth: int) -> Network:
     """The network of the given depth ≥ net.depth that equals net everywhere.

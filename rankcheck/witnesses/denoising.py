@@ -22,8 +22,6 @@ from rankcheck.linalg import Array, eye
 from rankcheck.networks.network import Network
 from rankcheck.witnesses.bijections import inverse
 
-__all__ = ["Autoencoder", "autoencoder"]
-
 
 @dataclass(frozen=True, eq=False)
 class Autoencoder:

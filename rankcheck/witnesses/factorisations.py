@@ -23,8 +23,6 @@ from rankcheck.linalg import Array, Number, eye
 from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import deepen
 
-__all__ = ["Factorisation", "add", "affine", "compose"]
-
 
 @dataclass(frozen=True, eq=False)
 class Factorisation:

@@ -14,8 +14,6 @@ from torch import Tensor
 from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 
-__all__ = ["all_permutations", "all_signs", "permuted_units"]
-
 #: So many witnesses at most; each is a whole copy of what it permutes.
 MOST = 720
 

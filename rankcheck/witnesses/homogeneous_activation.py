@@ -17,8 +17,6 @@ import torch
 
 from rankcheck.linalg import Array
 
-__all__ = ["HomogeneousForm", "homogeneous_form"]
-
 
 class HomogeneousForm(NamedTuple):
     """$\\sigma(x) = c\\,\\sigma_a(b x)$: slope a, outer sign c, inner factor b, each `(*B)`."""

@@ -30,8 +30,6 @@ import torch
 from rankcheck.linalg import Array, eye
 from rankcheck.networks.network import Network
 
-__all__ = ["identity_layers", "translate"]
-
 
 def translate(h: Network, g: Network, lower: Array) -> tuple[Network, Network]:
     """The pair (h̃, g̃) with h̃ ∘ g̃ = h ∘ g everywhere and g̃ >= 0 wherever g >= lower.

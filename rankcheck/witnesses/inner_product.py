@@ -42,16 +42,6 @@ from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 from rankcheck.witnesses.lipschitz import cells_needed, interpolate
 
-__all__ = [
-    "DepthThree",
-    "depth_three",
-    "depth_three_cells",
-    "inner_product_cells",
-    "inner_product_network",
-    "largest_parameter",
-    "pair_with_sum",
-]
-
 
 def inner_product_cells(d: int, error: Number) -> int:
     """The cells of N_q on either side of 0 for a network N_i of the given error.

@@ -17,8 +17,6 @@ from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import matrix_slope
 
-__all__ = ["leaky_representation"]
-
 
 def leaky_representation(net: Network, slope: Number | Array, *, sign: int = 1) -> Network:
     """A ReLU network as an equal network of any slope, by twice the hidden units.

@@ -49,14 +49,6 @@ from rankcheck.networks.network import Network
 from rankcheck.networks.piecewise_linear import PiecewiseLinear
 from rankcheck.scalars import scalar
 
-__all__ = [
-    "LipschitzApproximator",
-    "cells_needed",
-    "interpolate",
-    "interpolate_cells",
-    "supremum_error",
-]
-
 
 def cells_needed(radius: Number, lipschitz: Number, error: Number) -> int:
     """The cells n on either side of 0: 0 if ρ = RL/ε <= 1, else ⌈ρ/2⌉; the width is 2n <= 2ρ.

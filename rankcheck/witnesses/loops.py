@@ -47,8 +47,6 @@ from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 from rankcheck.witnesses.deepen import matrix_slope
 
-__all__ = ["Loop", "close", "distinct_rays"]
-
 ANGLE = 2.0**-10
 """Two directions count as different if the squared sine of their angle is more than this."""
 

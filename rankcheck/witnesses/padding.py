@@ -18,8 +18,6 @@ import torch
 from rankcheck.linalg import Array
 from rankcheck.networks.network import Network
 
-__all__ = ["pad"]
-
 
 def pad(net: Network, hidden: Sequence[int]) -> Network:
     """The network with zero units added behind the others, up to these hidden widths.

@@ -29,8 +29,6 @@ from rankcheck.linalg import Array
 from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import deepen
 
-__all__ = ["MaxForm", "least_depth", "max_network"]
-
 
 @dataclass(frozen=True, eq=False)
 class MaxForm:

@@ -33,8 +33,6 @@ import torch
 from rankcheck.linalg import Array, Number, eye, power
 from rankcheck.networks.network import Network
 
-__all__ = ["cheapest_heights", "offset_identity", "planar_identity", "plane_beside_constant"]
-
 
 def planar_identity(O: Array, depth: int, slope: Number | Array = 0) -> Network:  # noqa: E741
     """The network O, O Oᵀ, ..., O Oᵀ, Oᵀ without biases: the identity on Ω at cost k·depth.

@@ -36,8 +36,6 @@ from rankcheck.linalg import Array, eye
 from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 
-__all__ = ["progress_code"]
-
 
 def progress_code(K: int, depth: int, like: Array, batch: tuple[int, ...] = ()) -> Network:
     """The network of 2K steps, with depth − 4 identity layers in the middle; (*batch).

@@ -41,25 +41,6 @@ from rankcheck.linalg import (
 )
 from rankcheck.networks.network import Network
 
-__all__ = [
-    "Bottleneck",
-    "bottleneck",
-    "chain_turns",
-    "chained_distances",
-    "chained_frames",
-    "isometry_distance",
-    "log_determinant_of_rank",
-    "mask_losses",
-    "offsets",
-    "one_sided_distances",
-    "one_sided_frames",
-    "projection_of_rank",
-    "subspaces",
-    "surviving_jacobians",
-    "two_sided_distances",
-    "two_sided_log_determinant",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Bottleneck:

@@ -33,8 +33,6 @@ from rankcheck.linalg import Array, Number
 from rankcheck.networks.network import Network
 from rankcheck.witnesses.deepen import matrix_slope
 
-__all__ = ["RankOneInterpolant", "rank_one_interpolant", "separating_direction"]
-
 
 @dataclass(frozen=True, eq=False)
 class RankOneInterpolant:

@@ -36,8 +36,6 @@ from fractions import Fraction
 from rankcheck.linalg import Array, power
 from rankcheck.networks.network import Network
 
-__all__ = ["scaled_seam", "seam_cost_bound", "seam_cost_estimate"]
-
 
 def scaled_seam(f: Network, g: Network, shift: Array, scale: Array) -> Network:
     """f∘g as a network of depth L_f + L_g, wherever g + t >= 0, for t = shift and s = scale.

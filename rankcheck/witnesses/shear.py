@@ -29,8 +29,6 @@ import torch
 from rankcheck.linalg import Array
 from rankcheck.networks.network import Network
 
-__all__ = ["shear", "shear_network"]
-
 
 def shear(x: Array, strength: Array) -> Array:
     """(x, y, z + c [x − y]_+) at points (x, y, z) of shape (*B, 3), for c = ``strength`` (*B)."""

@@ -30,8 +30,6 @@ from rankcheck.linalg import Array, Number, power
 from rankcheck.networks.network import Network
 from rankcheck.scalars import scalar
 
-__all__ = ["points_on_a_line", "spread", "two_dimensional_layers"]
-
 
 def spread(depth: int, layer: int) -> Fraction:
     """σ_ℓ for ℓ = 0..L.
