@@ -48,14 +48,6 @@ def back(family, record):
     return read_choices(family, json.loads(text))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("family", [*FAMILIES, empty()], ids=repr)
-def test_what_was_drawn_is_read_back(family, drawn):
-    for pair in drawn(family, 25):
-        if pair is not None:
-            assert same(back(family, pair[0].record), pair[0].record)
-
-
 @pytest.mark.parametrize("family", [*FAMILIES, empty()], ids=repr)
 def test_what_was_swept_is_read_back(family):
     for seed in range(8):
@@ -65,19 +57,6 @@ def test_what_was_swept_is_read_back(family):
         except Rejected:
             continue
         assert same(back(family, source.record), source.record)
-
-
-@given(st.lists(st.floats(-8, 8), min_size=1, max_size=4), st.floats(-1, 1))
-def test_every_float_is_read_back(values, number):
-    entries = torch.tensor(values, dtype=torch.float64)
-    record = Record(
-        (
-            Integer(len(values), 1, 4),
-            Entries(entries, (len(values),), -8.0, 8.0),
-            Entries(torch.tensor(number, dtype=torch.float64), (), -1.0, 1.0),
-        )
-    )
-    assert same(back(numbers(), record), record)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -6,8 +6,6 @@ from rankcheck.instances.cones import (
     isometry_at,
     linear_maps_on_cones,
     nonnegative_isometry,
-    planar_domain,
-    triangular,
 )
 from rankcheck.instances.drivers import BatchSource
 
@@ -41,25 +39,6 @@ def test_isometries_at_a_point_are_taller_than_wide_and_turned_towards_it():
         assert (O < 0).any()
         gram_is_identity(O)
     assert heights == {2, 3, 4}
-
-
-def test_triangular_factors_are_nonnegative_and_invertible():
-    R = triangular(BatchSource(0, 64), 3, low=0.5, high=2.0, above=2.0)
-    assert (R >= 0).all()
-    assert (R.tril(-1) == 0).all()
-    assert (torch.linalg.det(R) > 0.99 * 0.5**3).all()
-    diagonal = triangular(BatchSource(0, 64), 3, low=0.5, high=2.0, above=0)
-    assert (diagonal == torch.diag_embed(torch.diagonal(diagonal, dim1=-2, dim2=-1))).all()
-
-
-def test_planar_points_lie_in_the_plane_and_its_cone():
-    for seed in range(6):
-        V, O, x = planar_domain(BatchSource(seed, 64))  # noqa: E741
-        gram_is_identity(V)
-        torch.testing.assert_close(O.mT @ O, V @ V.mT, **TOLERANCE)
-        column = x.unsqueeze(-1)
-        torch.testing.assert_close(V @ (V.mT @ column), column)
-        assert (O @ column > -1e-12).all()
 
 
 def test_maps_are_tall_and_wide_and_of_every_rank():

@@ -42,14 +42,3 @@ def test_what_claims_import_is_exported():
                 wanted |= {alias.name for alias in node.names}
     assert len(wanted) > 50
     assert wanted - set(door.__all__) <= ENGINE
-
-
-def test_modules_named_like_a_generator_can_be_imported():
-    """The name in the package is the generator; the import statement finds the module."""
-    from rankcheck.instances.loops import star
-    from rankcheck.instances.matrices import positive
-
-    assert is_factory(door.matrices)
-    assert is_factory(door.loops)
-    assert door.star is star
-    assert door.positive is positive

@@ -22,13 +22,9 @@ from rankcheck.instances import (
     unitary_matrices,
 )
 from rankcheck.instances.choices import read_choices
-from rankcheck.instances.drivers import BatchSource, ReplaySource, ScopeSource
-from rankcheck.instances.matrix_classes import frame, magnitudes, permutation
+from rankcheck.instances.drivers import BatchSource, ReplaySource
+from rankcheck.instances.matrix_classes import magnitudes, permutation
 from rankcheck.instances.scope import shapes
-
-from .families import broken
-
-COMPLEX = {"unitary_matrices", "hermitian_matrices"}
 
 
 def eye(A):
@@ -47,50 +43,10 @@ FACTORIES = [
     symmetric_matrices,
     unitary_matrices,
 ]
-CLASSES = [
-    *((factory, {}) for factory in FACTORIES),
-    (positive_definite_matrices, {"condition": 100.0}),
-    (positive_semidefinite_matrices, {"rank": 0}),
-    (positive_semidefinite_matrices, {"rank": 2}),
-    (projections, {"rank": 1}),
-    (projections, {"size": (1, 3), "rank": 3}),
-    (unitary_matrices, {"size": (1, 3)}),
-]
 
 
 def on_balls(family, record):
     return family(ReplaySource(record, BallArray.exact))
-
-
-@pytest.mark.parametrize(
-    ("factory", "options"), CLASSES, ids=lambda value: getattr(value, "__name__", str(value))
-)
-def test_members_exactly_on_balls(factory, options, swept, drawn):
-    """As rational numbers they are what they promise to be, whatever draws them."""
-    family = factory(**options)
-    records = [source.record.instance(1) for source, _ in swept(family, 25, size=3)]
-    records += [source.record for source, _ in drawn(family, 12)]
-    for shape, start, size in itertools.islice(shapes(family, 4).batches(5), 12):
-        source = ScopeSource(shape, start, size)
-        family(source)
-        records.append(source.record.instance(size - 1))
-    for record in records:
-        parts = on_balls(family, record)
-        assert all(isinstance(part, BallArray) for part in parts)
-        assert broken(factory, options, parts, torch.tensor(True)) == []
-
-
-@pytest.mark.parametrize("factory", FACTORIES, ids=lambda factory: factory.__name__)
-def test_several_of_one_size(factory, swept):
-    parts = 2 if factory.__name__ in COMPLEX else 1
-    sides = set()
-    for _, drawn in swept(factory(count=3), 20, size=2):
-        assert len(drawn) == 3 * parts
-        assert len({A.shape for A in drawn}) == 1
-        sides.add(drawn[0].shape[-1])
-        if drawn[0].shape[-1] > 2 and factory is symmetric_matrices:
-            assert not torch.equal(drawn[0], drawn[1]) or not drawn[0].any()
-    assert sides == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize(
@@ -254,23 +210,6 @@ def test_permutations():
 
 def test_every_permutation_matrix_is_in_the_scope():
     assert shapes(permutation_matrices(), 0).instances == 1 + 2 + 6 + 24
-
-
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (3, 2), (3, 3), (4, 0)])
-def test_frames(n, k):
-    V = frame(BatchSource(1, 50), n, k)
-    assert V.shape == (50, n, k)
-    torch.testing.assert_close(V.mT @ V, torch.eye(k, dtype=V.dtype).expand(50, k, k))
-
-
-@pytest.mark.parametrize("rank", [0, 1, 3])
-def test_the_rank_is_the_given_one(rank, swept):
-    for generator in (projections, positive_semidefinite_matrices):
-        sizes = set()
-        for _, (A,) in swept(generator(rank=rank), 20, size=8):
-            assert bool((linalg.rank(A) == rank).all())
-            sizes.add(A.shape[-1])
-        assert sizes == set(range(max(rank, 1), 5))
 
 
 @pytest.mark.parametrize("factory", FACTORIES, ids=lambda factory: factory.__name__)

@@ -1,33 +1,23 @@
 """Promises of generators: each option has one, and whatever draws an instance keeps it."""
 
-from collections import Counter
-
 import pytest
 import torch
 
-from rankcheck import conjecture, eq, leq
+from rankcheck import conjecture, leq
 from rankcheck.balls import BallArray, NoBallForm, Undecided
-from rankcheck.hunt import hunt
 from rankcheck.hunt.arena import Arena, Shape
 from rankcheck.hunt.points import MagnitudeSource, StructuredSource
 from rankcheck.hunt.strategies.descend import NO_GRADIENT, descend
 from rankcheck.hunt.strategies.perturb import perturb
 from rankcheck.hunt.strategies.starts import starts
 from rankcheck.instances.drivers import BatchSource, ReplaySource, ScopeSource
-from rankcheck.instances.kinks import clear_of_boundaries
 from rankcheck.instances.networks import (
-    BIASES,
-    SLOPE,
-    network,
-    networks_at_points,
     networks_with_inputs,
 )
-from rankcheck.instances.promises import promises, promises_of
+from rankcheck.instances.promises import promises_of
 from rankcheck.instances.scope import shapes
-from rankcheck.instances.source import Rejected, instances, seed_of
+from rankcheck.instances.source import Rejected, seed_of
 from rankcheck.networks import Network
-from rankcheck.verification.check import verify_claim
-from rankcheck.verification.profiles import PROFILES, Settings
 from rankcheck.witnesses.loops import Loop
 
 from .families import GENERATORS, arrays_of, broken, chosen, kept, options_of
@@ -102,6 +92,18 @@ CASES = [
 ]
 
 
+#: What Hypothesis draws and hunts move are entries; ranges of integers are kept as in sweeps, and
+#: the same number of instances in a list or the sign of a slope need no search.
+MOVED = [
+    case
+    for case in CASES
+    if not any(
+        isinstance(value, tuple) or name in {"slopes", "count"}
+        for name, value in case.values[1].items()
+    )
+]
+
+
 def single(family, record, convert=None):
     """The instance of a record, and whether it lies inside the hypotheses."""
     try:
@@ -127,34 +129,9 @@ def test_the_docstrings_say_what_is_promised():
             assert f"    {name}: {promise.says}." in made.__doc__
 
 
-@instances
-@promises(biases=BIASES, slopes=SLOPE)
-def moved_by_their_biases(source, *, biases=False, slopes="relu"):
-    """What `networks_at_points(biases=False)` once drew: a unit at its kink was given a bias."""
-    net = network(source, depth=(2, 3), biases=biases, slopes=slopes)
-    x = source.tensor(net.widths[0])
-    return clear_of_boundaries(source, net, x), x
-
-
-def test_a_generator_that_breaks_a_promise_is_caught():
-    """In floats and on balls, and no other promise than this one."""
-    caught: Counter[str] = Counter()
-    for source, built in sources(moved_by_their_biases()):
-        [name] = {line.split(": ")[1] for line in broken(moved_by_their_biases, {}, built,
-                                                         source.valid)} or {"none"}  # fmt: skip
-        caught[name] += 1
-        if name != "none":
-            wrong = torch.cat([(b != 0).any(-1, keepdim=True) for b in built[0].biases], -1)
-            record = source.record.instance(int(wrong.any(-1).nonzero()[0]))
-            exact, valid = single(moved_by_their_biases(), record, BallArray.exact)
-            assert len(broken(moved_by_their_biases, {}, exact, valid)) == 1
-    assert caught["biases"] > 5
-    assert set(caught) <= {"biases", "none"}
-
-
 def sources(family):
     """Batches of every shape that is drawn, at random, structured, and of many magnitudes."""
-    for index in range(5):
+    for index in range(3):
         source = BatchSource(seed_of("promises", index), 32)
         yield source, family(source)
         for make in (StructuredSource, MagnitudeSource):
@@ -186,7 +163,7 @@ def test_sweeps_keep_promises(made, options):
 def test_balls_keep_promises(made, options):
     """Exactly, as what is drawn is rational."""
     family = made(**options)
-    for index in range(4):
+    for index in range(2):
         make = StructuredSource if index % 2 else BatchSource
         source = BatchSource(seed_of("promises", index), 1)
         family(source)
@@ -201,7 +178,7 @@ def test_balls_keep_promises(made, options):
         assert not bool(valid) or broken(made, options, built, valid) == []
 
 
-@pytest.mark.parametrize(("made", "options"), CASES)
+@pytest.mark.parametrize(("made", "options"), MOVED)
 def test_draws_keep_promises(made, options, drawn):
     for pair in drawn(made(**options), 10):
         if pair is not None:
@@ -211,7 +188,7 @@ def test_draws_keep_promises(made, options, drawn):
 @pytest.mark.parametrize(("made", "options"), CASES)
 def test_scopes_keep_promises(made, options):
     family = made(**options)
-    for shape in shapes(family, 8, runs=40).shapes[:12]:
+    for shape in shapes(family, 8, runs=40).shapes[:6]:
         source = ScopeSource(shape, 0, min(64, shape.instances))
         built = family(source)
         assert broken(made, options, built, source.valid) == []
@@ -229,12 +206,6 @@ class Watched(Arena):
     def measure(self, record):
         self.seen.append(record.detach())
         return super().measure(record)
-
-
-#: Hunts move entries; ranges of integers are as well kept as in sweeps.
-MOVED = [
-    case for case in CASES if not any(isinstance(value, tuple) for value in case.values[1].values())
-]
 
 
 @pytest.mark.parametrize(("made", "options"), MOVED)
@@ -264,23 +235,6 @@ def test_what_hunts_move_keeps_promises(made, options, monkeypatch):
     for record in arena.seen[-8:]:
         moved = ReplaySource(record, batch=(len(record.tensors[0]),))
         assert broken(made, options, family(moved), moved.valid) == []
-
-
-def euler(net, x):
-    """A network without biases is homogeneous of degree one.
-
-    Then f(x) = Jf(x) x wherever f is differentiable.
-    """
-    return eq(net(x), (net.jacobian(x) @ x[..., None])[..., 0])
-
-
-def test_eulers_identity_is_guarded_and_survives_a_hunt(tmp_path):
-    family = networks_at_points(depth=(1, 3), slopes="relu", biases=False)
-    claim = conjecture("promises.euler", instances=family)(euler)
-    row = verify_claim(claim, Settings(PROFILES["quick"], folder=tmp_path))
-    assert row.verdict == "guarded", row.messages
-    found = hunt(claim, None, rounds=1, folder=tmp_path)
-    assert found.verdict == "survived"
 
 
 def test_without_biases_a_descent_reaches_the_weights():

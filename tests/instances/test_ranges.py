@@ -287,109 +287,22 @@ RANGES = {
 }
 
 
-class Simplest(BatchSource):
-    """Takes the least integer: the first of all structures."""
-
-    def _integer(self, low, high):
-        return low
-
-
-def drawn_by(generator, key, draws):
-    for index in range(draws):
-        source = BatchSource(seed_of("ranges", key, index), 1)
-        generator(source)
-        yield from source.record.choices
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RANGES)
 def test_ranges_are_the_stated_ones(name):
     generator, entries, integers = RANGES[name]
     found: dict[bool, set] = {True: set(), False: set()}
-    for choice in drawn_by(generator, name, 200):
-        # A tensor without entries only shows the device.
-        if not isinstance(choice, Entries) or choice.values.numel():
-            found[isinstance(choice, Entries)].add((choice.low, choice.high))
+    for index in range(400):
+        source = BatchSource(seed_of("ranges", name, index), 1)
+        generator(source)
+        for choice in source.record.choices:
+            # A tensor without entries only shows the device.
+            if not isinstance(choice, Entries) or choice.values.numel():
+                found[isinstance(choice, Entries)].add((choice.low, choice.high))
+        if index > 30 and found == {True: entries, False: integers}:
+            break
     assert found[True] == entries
     assert found[False] == integers
-
-
-#: Generators of one size, and what they draw: shape and range of each tensor, in order.
-DRAWS = {
-    "three units of rank three in R⁴": (
-        units.units_on_a_line(units=(3, 3), inputs=(4, 4), full_rank=True),
-        [
-            ((3, 1), 4),
-            ((1, 1), 4),
-            ((3, 2), 2),
-            ((3, 3), 2),
-            ((3,), 8),
-            ((1,), 4),
-            ((2,), (1 / 8, 2)),
-            ((3,), (5 / 4, 4)),
-        ],
-    ),
-    "a balanced factor": (
-        lambda s: matrices.balanced_factors(s, layers=(1, 1), size=(3, 3)),
-        [((3,), (1 / 8, 2)), ((3, 3), 2), ((3, 3), 2)],
-    ),
-    "a dense matrix": (matrices.matrices(rows=(2, 2), columns=(3, 3)), [((2, 3), 8)]),
-    "a dense symmetric matrix": (classes.symmetric_matrices(size=(3, 3)), [((6,), 8)]),
-    "a dense unitary matrix": (lambda s: complexes.unitary(s, 3), [((3,), 4), ((2, 3, 3), 2)]),
-    "a dense network": (
-        networks.networks_at_points(depth=(2, 2), width=(3, 3)),
-        [((3, 3), 4), ((3,), 4), ((3, 3), 4), ((3,), 4), ((3,), 8)],
-    ),
-    "a balanced network": (
-        balanced.balanced_networks_at_points(depth=(2, 2), width=(2, 2)),
-        [((2,), 8), ((2,), (1 / 4, 2)), ((2, 2), 2), ((2,), (1 / 2, 2)), ((2, 2), 2), ((2,), 2)],
-    ),
-    "a frame": (lambda s: classes.frame(s, 4, 2), [((2, 4), 2)]),
-    "a frame by three reflections": (lambda s: classes.frame(s, 4, 2, 3), [((3, 4), 2)]),
-    "low rank": (lambda s: matrices.low_rank(s, 3, 4, 2, 1.0), [((3, 2), 1), ((2, 4), 1)]),
-    "semi-orthogonal": (lambda s: matrices.semi_orthogonal(s, 4, 2), [((4, 4), 2)]),
-    "factors of rank two": (
-        lambda s: whole.integer_factors(s, 5, 4, 2),
-        [((3, 2), 3), ((2, 2), 3)],
-    ),
-    "an invertible map of integers": (
-        lambda s: whole.unimodular(s, 3),
-        [((2, 3, 3), 2), ((3,), 1)],
-    ),
-    "a star and a spine": (lambda s: loops.star(s, 3, 4, 2, 1), [((3, 4), 4), ((3, 2), 4)]),
-    "a star": (lambda s: loops.star(s, 3, 4, 0, 1), [((3, 4), 4)]),
-    "layers near an isometry": (
-        lambda s: loops.layers_near(s, 4, 1, 0.125),
-        [((4, 4), 1), ((3, 3), 2)],
-    ),
-    "rows that cross a line": (
-        lambda s: units.crossing_rows(s, 3, 4, 2),
-        [((3, 1), 4), ((1, 1), 4), ((3, 1), 2), ((2, 3), 2)],
-    ),
-    "rows of rank one": (
-        lambda s: units.crossing_rows(s, 3, 4, 1),
-        [((3, 1), 4), ((1, 1), 4), ((1, 3), 2)],
-    ),
-    "breakpoints": (lambda s: units.breakpoints(s, 3), [((1,), 4), ((2,), (1 / 8, 2))]),
-    "a triangle": (
-        lambda s: cones.triangular(s, 3, low=0.5, high=2.0, above=1.0),
-        [((3,), (1 / 2, 2)), ((3, 3), (0, 1))],
-    ),
-    "a pair on a grid": (
-        lambda s: spheres.pair_on_grid(s, 3, 5, middles=False),
-        [((3,), 1), ((3,), 2)],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", DRAWS)
-def test_no_more_is_drawn_than_the_construction_has(name):
-    generator, expected = DRAWS[name]
-    source = Simplest(0, 2)
-    generator(source)
-    found = [choice for choice in source.record.choices if isinstance(choice, Entries)]
-    ranges = [(shape, end if isinstance(end, tuple) else (-end, end)) for shape, end in expected]
-    assert [(c.shape, (c.low, c.high)) for c in found] == ranges
 
 
 def test_the_table_has_every_public_family():

@@ -1,14 +1,23 @@
 """What generators reach: cases that no hypothesis mentions, and whose loss nothing else notices."""
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
+import torch
 
+from rankcheck import linalg
+from rankcheck.costs import egop, two_layer_network
+from rankcheck.instances.convex_networks import input_convex_networks
 from rankcheck.instances.factorisations import factorised_functions, isometries_in_the_orthant
 from rankcheck.instances.loops import bent_loops, loops, planar_loops, stopped_loops
+from rankcheck.instances.matrices import balanced_factors
 from rankcheck.instances.networks import networks_with_inputs
 from rankcheck.instances.units import (
+    DEEP,
+    functions_of_any_rank,
     parallel_units,
+    separate_units_at_points,
     units_at_points,
     units_on_a_line,
     units_with_scales,
@@ -73,3 +82,50 @@ def test_networks_without_biases_have_units_of_every_kind(swept):
 @pytest.mark.parametrize("family", [planar_loops(), bent_loops(), stopped_loops()], ids=repr)
 def test_loops_of_every_length(family, swept):
     assert {len(loop.weights) for _, (loop,) in swept(family, 60, size=1)} == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    ("family", "zero"),
+    [(units_on_a_line(), 0.25), (functions_of_any_rank(least=2), 0.35)],
+    ids=repr,
+)
+def test_gradients_of_every_rank(swept, family, zero):
+    counts = torch.zeros(5)
+    for _, (W, b, a, x, p, *_) in swept(family, 60):
+        gradients = two_layer_network(W, b, a).jacobian(x).squeeze(-2)
+        root = p.sqrt().unsqueeze(-1) * gradients
+        counts += torch.bincount(torch.linalg.matrix_rank(root, rtol=1e-13), minlength=5)
+    share = counts / counts.sum()
+    assert share[0] < zero
+    assert bool((share[1:] > 0.05).all())
+
+
+def test_separate_units_have_equal_singular_values_and_are_deep(swept):
+    depths = set()
+    for _, (W, b, a, x, p, L, _) in swept(separate_units_at_points(), 20):
+        gradients = two_layer_network(W, b, a).jacobian(x).squeeze(-2)
+        s = linalg.singular_values(egop(gradients, p))[..., : W.shape[-2]]
+        torch.testing.assert_close(s, s[..., :1].expand(s.shape), rtol=1e-9, atol=0)
+        depths.add(L)
+    assert depths == set(DEEP)
+
+
+def test_networks_convex_in_their_input_bend(swept):
+    bent = 0
+    for _, (net, x) in swept(input_convex_networks(depth=(2, 4)), 20):
+        ends, middle = net(x[:, :2]).mean(-2), net(x[:, :2].mean(-2))
+        bent += int((ends - middle > 1e-3).any(-1).sum())
+    assert bent > 300  # of 1280
+
+
+def test_balanced_factors_are_balanced_and_of_every_rank(swept):
+    ranks = set()
+    for _, layers in swept(lambda source: balanced_factors(source, low=0.5), 150, size=4):
+        product = layers[0]
+        for W, V in pairwise(layers):
+            torch.testing.assert_close(W @ W.mT, V.mT @ V, rtol=0, atol=1e-12)
+            product = V @ product
+        ranks |= {(product.shape[-1], int(r)) for r in linalg.rank(layers[0])}
+        expected = linalg.singular_values(layers[0]) ** len(layers)
+        torch.testing.assert_close(linalg.singular_values(product), expected, rtol=0, atol=1e-9)
+    assert ranks == {(n, r) for n in range(1, 5) for r in range(1, n + 1)}

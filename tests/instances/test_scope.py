@@ -8,11 +8,9 @@ import torch
 
 from rankcheck.instances import instances, matrices, networks_at_points
 from rankcheck.instances.choices import read_choices, write_choices
-from rankcheck.instances.drivers import BatchSource, ReplaySource, ScopeSource
+from rankcheck.instances.drivers import ScopeSource
 from rankcheck.instances.scope import GRID, INTEGERS, ScopeShape, grid_of, shapes
 from rankcheck.instances.source import Rejected, Source
-
-from .families import FAMILIES
 
 pytestmark = pytest.mark.slow  # enumerations against brute force
 
@@ -164,17 +162,6 @@ def test_batches_agree_with_one_at_a_time():
         assert [tuple(row) for row in rows.tolist()] == digits[start : start + size]
 
 
-def test_the_order_is_that_of_the_module():
-    """By entries, then by integers, then by digits: 0 comes before 1, and 1 before -1."""
-    found = shapes(matrices(rows=(1, 2), columns=(1, 2)), 4)
-    keys = [(shape.entries, shape.integers) for shape in found.shapes]
-    assert keys == sorted(keys)
-    first = found.shapes[0]
-    source = ScopeSource(first, 0, 3)
-    (values,) = matrices()(source)
-    assert values.flatten().tolist() == [0.0, 1.0, -1.0]
-
-
 def test_ranges_off_the_grid_take_their_ends():
     found = shapes(positive_entries(), 2)
     assert found.off_grid
@@ -203,18 +190,6 @@ def test_integers_alone():
     assert found.sentence() == "all 8 choices of its integers"
     assert shapes(nothing(), 3).instances == 1
     assert ScopeSource(shapes(nothing(), 3).shapes[0], 0, 1).record.choices == ()
-
-
-@pytest.mark.parametrize("family", FAMILIES, ids=str)
-def test_every_generator_of_the_door(family):
-    """The ends of the first and the last shape, in batches."""
-    found = shapes(family, 5, runs=1000)
-    assert not found.failed
-    for shape in {*found.shapes[:1], *found.shapes[-1:]}:
-        for start in {0, max(0, shape.instances - 3)}:
-            source = ScopeSource(shape, start, min(3, shape.instances))
-            family(source)
-            assert source.record.integers == shape.integers
 
 
 @instances
@@ -298,16 +273,6 @@ def test_a_generator_that_inverts_a_matrix_does_not_fail():
     assert len(shapes(inverses(), 9).shapes) == 3
 
 
-def test_a_record_of_the_scope_replays():
-    family = networks_at_points(depth=(2, 2), width=(1, 2))
-    shape = shapes(family, 6).shapes[-1]
-    source = ScopeSource(shape, 5, 4)
-    net, x = family(source)
-    again, y = family(ReplaySource(source.record.instance(2)))
-    assert torch.equal(x[2], y)
-    assert all(torch.equal(w[2], v) for w, v in zip(net.weights, again.weights, strict=True))
-
-
 def test_devices_and_wrong_numbers():
     shape = shapes(positive_entries(), 2).shapes[-1]
     (values,) = positive_entries()(ScopeSource(shape, 0, 2, device="meta"))
@@ -318,12 +283,3 @@ def test_devices_and_wrong_numbers():
     huge = ScopeShape((), (((64,), GRID),))
     with pytest.raises(ValueError, match="numbered below"):
         ScopeSource(huge, 0, 1)
-
-
-def test_what_a_sweep_draws_is_not_touched():
-    """The search draws no random numbers."""
-    before = torch.random.get_rng_state()
-    shapes(networks_at_points(), 4)
-    assert torch.equal(before, torch.random.get_rng_state())
-    first = networks_at_points()(BatchSource(3, 2))[1]
-    assert torch.equal(first, networks_at_points()(BatchSource(3, 2))[1])

@@ -67,8 +67,8 @@ def same(record, other):
 
 @every_family
 def test_hardly_any_instance_is_rejected(family, drawn, swept):
-    draws = drawn(family, 150)
-    assert len(draws) > 100
+    draws = drawn(family, 60)
+    assert len(draws) > 50
     assert sum(pair is None for pair in draws) < 0.05 * len(draws)
     valid = torch.cat([source.valid for source, _ in swept(family, 40)])
     assert valid.double().mean() > 0.95
@@ -111,7 +111,7 @@ def test_a_batch_of_records_replays_as_a_batch(family, swept, arrays):
 
 @every_generator
 def test_the_exact_instance_is_that_of_the_floats(family, drawn, arrays):
-    for source, instance in [pair for pair in drawn(family, 25) if pair is not None]:
+    for source, instance in [pair for pair in drawn(family, 10) if pair is not None]:
         replay = ReplaySource(source.record, BallArray.exact)
         exact = family(replay)
         replay.finish()
@@ -166,18 +166,6 @@ def entries(source, *, count=64, low=-8.0, high=8.0):
     return source.tensor(count, low=low, high=high)
 
 
-def test_entries_of_a_batch_are_of_mixed_kinds(swept):
-    values = torch.cat([x for _, (x,) in swept(entries(), 20)])
-    whole = (values == values.round()).all(-1)
-    signs = (values.abs() <= 1).all(-1) & whole
-    zero = (values == 0).all(-1)
-    sparse = ((values == 0).double().mean(-1) > 0.25) & ~whole
-    for kind in (zero, signs & ~zero, whole & ~signs, sparse, ~whole & ~sparse):
-        assert 0.02 < kind.double().mean() < 0.9
-    assert values.abs().max() <= 8
-    assert bool(((values == 0) | (values.abs() >= SMALLEST)).all())
-
-
 def mixture_by_numpy(rng, n, m, low, high):
     """n rows of m entries, each row of one kind; one row in sixteen is zero, one of signs, ..."""
     rows = []
@@ -207,6 +195,8 @@ def mixture_by_numpy(rng, n, m, low, high):
 def test_the_mixture_against_numpy(low, high):
     """The same distribution of an entry, and as many rows of each kind."""
     found = BatchSource(5, 6000).tensor(5, low=low, high=high).numpy()
+    assert low <= found.min() < found.max() <= high
+    assert ((found == 0) | (abs(found) >= SMALLEST)).all()
     expected = mixture_by_numpy(np.random.default_rng(6), 6000, 5, low, high)
     assert scipy.stats.ks_2samp(found[:, 0], expected[:, 0]).pvalue > 1e-3
     assert scipy.stats.ks_2samp(found.mean(1), expected.mean(1)).pvalue > 1e-3
@@ -219,27 +209,6 @@ def test_the_mixture_against_numpy(low, high):
         lambda x: ((x == low) | (x == high)).any(1),
     ):
         assert abs(share(found).mean() - share(expected).mean()) < 0.025
-
-
-@pytest.mark.parametrize(
-    ("low", "high"), [(-8, 8), (0, 1), (0.125, 4), (-4, -0.5), (-1, 0), (-63 / 64, 63 / 64)]
-)
-def test_entries_stay_in_their_range(low, high, drawn, swept):
-    family = entries(count=5, low=low, high=high)
-    values = torch.cat([x.reshape(-1) for _, (x,) in swept(family, 30)])
-    values = torch.cat((values, *(x for _, (x,) in drawn(family, 100))))
-    assert low <= values.min()
-    assert values.max() <= high
-    assert values.unique().numel() > 50
-
-
-def test_a_batch_without_an_axis_has_none():
-    source = BatchSource(1, None)
-    assert source.batch == ()
-    net, x = networks_at_points()(source)
-    assert net.batch == ()
-    assert x.shape == (net.widths[0],)
-    assert all(c.values.shape == c.shape for c in source.record.choices if isinstance(c, Entries))
 
 
 def test_requirements_reject_alone_and_mark_in_a_batch():
