@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
 from rankcheck.costs.offsets import offset_cost, offset_price, offset_squares
 from rankcheck.networks import Network
 
@@ -34,14 +33,6 @@ def test_squares_against_least_squares(slope):
         assert square.item() == pytest.approx((rest * rest).sum().item(), abs=1e-12)
 
 
-def test_all_directions_leave_nothing_at_the_input():
-    net = random_network((2, 3, 1), seed=2)
-    x = BallArray.exact([1, -2])
-    exact = net.map_arrays(BallArray.exact)
-    squares = offset_squares(exact, x, BallArray.exact([[1, 0], [0, 1]]))
-    assert bool(squares[0] == 0)
-
-
 @pytest.mark.oracle("rankcheck.costs.offset_cost", "numpy.linalg.lstsq, step by step")
 def test_the_cost_of_a_chain_against_least_squares():
     """A step from c to d costs the least w² + b² with wc + b = d."""
@@ -57,11 +48,9 @@ def test_the_cost_of_a_chain_against_least_squares():
     np.testing.assert_allclose(found.numpy(), steps, rtol=1e-12)
 
 
-def test_the_cost_of_a_chain():
-    squares = [torch.tensor(u, dtype=torch.float64) for u in (1.0, 0.0, 3.0, 8.0)]
-    assert offset_cost(squares).item() == 0 / 2 + 3 / 1 + 8 / 4
+def test_a_chain_has_two_ends():
     with pytest.raises(ValueError, match="received 1 numbers"):
-        offset_cost(squares[:1])
+        offset_cost([torch.ones(1)])
 
 
 @pytest.mark.oracle("rankcheck.costs.offset_price", "a grid of chains, in numpy")

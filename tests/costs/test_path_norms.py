@@ -7,19 +7,11 @@ from fractions import Fraction
 import pytest
 import torch
 
-from rankcheck.balls import BallArray, balls
+from rankcheck.balls import BallArray
 from rankcheck.costs import path_norm, path_norm_of_units, two_layer_network
-from rankcheck.networks import Network, balance_neurons, layer_rescaling
+from rankcheck.networks import Network
 
-
-def random_network(widths, seed, *batch):
-    draw = torch.Generator().manual_seed(seed)
-
-    def normal(*shape):
-        return torch.randn(*batch, *shape, generator=draw, dtype=torch.float64)
-
-    pairs = list(itertools.pairwise(widths))
-    return Network([normal(n, m) for m, n in pairs], [normal(n) for _, n in pairs])
+from ..draws import random_network
 
 
 def sizes_of_paths(weights, biases):
@@ -50,7 +42,7 @@ def slow(net, p, biases):
 @pytest.mark.parametrize("biases", [True, False])
 def test_it_is_the_sum_over_all_paths(p, biases):
     for seed, widths in enumerate([(2, 3), (3, 2, 1), (1, 3, 2, 2), (2, 2, 1, 3, 2)]):
-        net = random_network(widths, seed)
+        net = random_network(widths, seed=seed)
         assert path_norm(net, p, biases=biases).item() == pytest.approx(slow(net, p, biases))
 
 
@@ -64,21 +56,9 @@ def test_with_rational_weights_it_is_exact():
     assert path_norm(Network(weights, biases), math.inf) == max(paths)
 
 
-@pytest.mark.parametrize("p", [1, 2, Fraction(3, 2), 1.5, math.inf])
-@pytest.mark.parametrize("inputs", [None, 2, 3])
-def test_balls_enclose_floats(p, inputs):
-    net = random_network((2, 3, 2, 2), 5)
-    net = net.with_parameters(
-        [w.round(decimals=1) * (w > -1) for w in net.weights], [0 * b for b in net.biases]
-    )
-    exact = path_norm(net.map_arrays(BallArray.exact), p, inputs=inputs)
-    assert float(balls(exact).midpoints()) == pytest.approx(path_norm(net, p, inputs=inputs).item())
-    assert exact.upper() - exact.lower() < 2.0**-80
-
-
 def test_another_exponent_for_the_inputs_is_that_of_two_layers():
     """With a Euclidean norm of the rows, Σ |a_k| ‖w_k‖; with the biases, Σ |a_k| ‖(w_k, b_k)‖."""
-    net = random_network((3, 4, 1), 7, 5)
+    net = random_network((3, 4, 1), batch=(5,))
     W, b, a = net.weights[0], net.biases[0], net.weights[1][..., 0, :]
     units = two_layer_network(W, b, a)
     shallow = path_norm(units, inputs=2, biases=False)
@@ -88,27 +68,8 @@ def test_another_exponent_for_the_inputs_is_that_of_two_layers():
     torch.testing.assert_close(whole, path_norm_of_units(torch.cat((W, b[..., None]), -1), a))
 
 
-def test_rescaled_neurons_keep_it_and_rescaled_layers_multiply_it():
-    net = random_network((2, 3, 3, 2), 11, 4)
-    alphas = [2, Fraction(1, 3), 5]
-    for p, inputs in ((1, None), (2, None), (3, 2), (math.inf, None)):
-        norm = path_norm(net, p, inputs=inputs)
-        torch.testing.assert_close(path_norm(balance_neurons(net), p, inputs=inputs), norm)
-        scaled = path_norm(layer_rescaling(net, alphas), p, inputs=inputs)
-        torch.testing.assert_close(scaled, norm * 10 / 3)
-
-
-def test_it_bounds_the_function_and_its_jacobian():
-    net = random_network((3, 4, 3, 2), 13, 50)
-    x = torch.randn(50, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * 2
-    largest = x.abs().amax(-1).clamp(min=1)
-    assert (net(x).abs().sum(-1) <= path_norm(net) * largest).all()
-    assert (net.jacobian(x).abs().sum((-2, -1)) <= path_norm(net, biases=False)).all()
-    assert path_norm(net[7]) == path_norm(net)[7]
-
-
 def test_exponents_are_positive():
-    net = random_network((1, 1), 0)
+    net = random_network((1, 1))
     with pytest.raises(ValueError, match="exponent 0"):
         path_norm(net, 0)
     with pytest.raises(ValueError, match="exponent -1"):

@@ -8,7 +8,6 @@ import scipy.linalg
 import torch
 from scipy.optimize import minimize
 
-from rankcheck.balls import BallArray
 from rankcheck.costs.planes import angle_cost, best_last_layer, pull_back
 
 
@@ -45,8 +44,8 @@ def test_two_lines_against_a_grid_of_layers(half):
     W = best_last_layer(axes[:, :1], axes[:, 1:], u[:1], u[1:])
     assert price(W @ W.mT, u, v) == pytest.approx(least)
     grid = []
-    for c in np.linspace(0.02, 1.4, 40):
-        for d in np.linspace(0.02, 1.4, 40):
+    for c in np.linspace(0.02, 1.4, 24):
+        for d in np.linspace(0.02, 1.4, 24):
             for e in (-0.3, 0.0, 0.3):
                 off = e * math.sqrt(c * d)
                 grid.append(price(torch.tensor([[c, off], [off, d]], dtype=torch.float64), u, v))
@@ -95,11 +94,3 @@ def test_pull_back_against_least_squares(n, w, r):
     for i in range(3):
         expected = np.linalg.lstsq(W[i], U[i], rcond=1e-10)[0]
         np.testing.assert_allclose(found[i], expected, rtol=1e-10, atol=1e-12)
-
-
-def test_pull_back_solves_and_is_exact_on_balls():
-    W, U = bases(4, 2, 0)
-    U = W @ torch.tensor([[1.0], [2.0]], dtype=torch.float64)
-    torch.testing.assert_close(W @ pull_back(W, U), U)
-    exact = pull_back(BallArray.exact([[1, 0], [0, 2], [0, 0]]), BallArray.exact([[1], [1], [0]]))
-    assert bool((exact == BallArray.exact([[1], [0.5]])).all())

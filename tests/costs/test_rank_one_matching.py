@@ -19,8 +19,7 @@ V = torch.randn(6, 3, generator=GENERATOR, dtype=torch.float64)
 W = torch.nn.functional.normalize(
     torch.randn(6, 3, generator=GENERATOR, dtype=torch.float64), dim=-1
 )
-
-
+NOISE = torch.randn(6, 3, 3, generator=GENERATOR, dtype=torch.float64)
 STEPS = torch.linspace(0.01, 0.06, 6, dtype=torch.float64)
 
 
@@ -46,31 +45,23 @@ def slow_losses(v, w, step, steps):
     return torch.stack(losses)
 
 
+@pytest.mark.parametrize("noise", [None, NOISE])
 @pytest.mark.oracle("rankcheck.costs.matching_gradient", "torch.autograd")
-def test_gradient_against_autograd():
-    for i in range(6):
-        expected = torch.autograd.functional.jacobian(lambda v, i=i: slow_loss(v, W[i]), V[i])
-        torch.testing.assert_close(matching_gradient(V, W)[i], expected)
-
-
-@pytest.mark.oracle("rankcheck.costs.matching_gradient", "torch.autograd")
-def test_gradient_with_noise_against_autograd():
-    noise = torch.randn(6, 3, 3, generator=GENERATOR, dtype=torch.float64)
+def test_gradient_against_autograd(noise):
     wide = 1.5 * W  # not a unit vector
     for i in range(6):
         expected = torch.autograd.functional.jacobian(
-            lambda v, i=i: slow_loss(v, wide[i], noise[i]), V[i]
+            lambda v, i=i: slow_loss(v, wide[i], None if noise is None else noise[i]), V[i]
         )
         torch.testing.assert_close(matching_gradient(V, wide, noise)[i], expected)
 
 
 @pytest.mark.oracle("rankcheck.costs.matching_loss", "numpy.linalg.norm")
 def test_loss_against_numpy():
-    noise = torch.randn(6, 3, 3, generator=GENERATOR, dtype=torch.float64)
-    for i, (v, w, E) in enumerate(zip(V.numpy(), W.numpy(), noise.numpy(), strict=True)):
+    for i, (v, w, E) in enumerate(zip(V.numpy(), W.numpy(), NOISE.numpy(), strict=True)):
         for found, target in (
             (matching_loss(V, W), np.outer(w, w)),
-            (matching_loss(V, W, noise), np.outer(w, w) + E),
+            (matching_loss(V, W, NOISE), np.outer(w, w) + E),
         ):
             expected = np.linalg.norm(np.outer(v, v) - target) ** 2
             assert found[i].item() == pytest.approx(expected, rel=1e-12)
@@ -92,7 +83,7 @@ def test_losses_and_their_jacobian_against_autograd():
 
 @pytest.mark.oracle("rankcheck.costs.descent_path", "torch.optim.SGD")
 def test_the_path_against_the_descent_of_torch():
-    noise = torch.randn(6, 3, 3, generator=GENERATOR, dtype=torch.float64) / 4
+    noise = NOISE / 4
     path, losses = (f(V, W, STEPS, 4, noise) for f in (descent_path, descent_losses))
     plain = descent_path(V, W, STEPS, 4)
     assert len(path) == len(losses) == 5
@@ -130,41 +121,3 @@ def test_split_against_projections():
         assert along[i].item() == pytest.approx(np.linalg.norm(P @ v) ** 2, rel=1e-12)
         expected = np.linalg.norm((np.eye(3) - P) @ v) ** 2
         assert beside[i].item() == pytest.approx(expected, rel=1e-10)
-
-
-def test_the_two_numbers_follow_their_own_equation():
-    """Runge–Kutta steps of v against Runge–Kutta steps of a' = −8(a + b − 1)a, b' = −8(a + b)b."""
-
-    def runge_kutta(y, rate, h):
-        k1 = rate(y)
-        k2 = rate(y + h / 2 * k1)
-        k3 = rate(y + h / 2 * k2)
-        return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(y + h * k3))
-
-    def numbers_rate(y):
-        a, b = y.unbind(-1)
-        return torch.stack((-8 * (a + b - 1) * a, -8 * (a + b) * b), -1)
-
-    v, numbers = V, torch.stack(split_along(V, W), -1)
-    for _ in range(400):
-        v = runge_kutta(v, lambda z: -matching_gradient(z, W), 1e-3)
-        numbers = runge_kutta(numbers, numbers_rate, 1e-3)
-    torch.testing.assert_close(torch.stack(split_along(v, W), -1), numbers, atol=1e-6, rtol=1e-6)
-
-
-def test_paths_agree_for_starts_that_are_turned_about_w():
-    mirror = V - 2 * (V * W).sum(-1, keepdim=True) * W
-    step = torch.full((6,), 0.01, dtype=torch.float64)
-    here, there = descent_losses(V, W, step, 10), descent_losses(mirror, W, step, 10)
-    torch.testing.assert_close(torch.stack(here), torch.stack(there))
-    assert here[-1].sum() < here[0].sum()
-    longer = descent_losses(1.1 * V, W, step, 1)
-    assert (longer[0] - here[0]).abs().min() > 1e-4
-
-
-def test_the_loss_is_zero_at_the_target_only():
-    assert matching_loss(W, W).abs().max() < 1e-15
-    assert matching_loss(-W, W).abs().max() < 1e-15
-    assert matching_loss(V, W).min().item() == pytest.approx(
-        ((V * V).sum(-1) ** 2 - 2 * (V * W).sum(-1) ** 2 + 1).min().item()
-    )

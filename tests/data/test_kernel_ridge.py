@@ -55,24 +55,6 @@ def test_jacobian_against_autograd(kernel):
     assert (autograd_jacobian(f, points[0]) + J[0]).abs().max() > 0.1
 
 
-def test_batches():
-    X, Y = data(batch=(3,))
-    ridge = torch.tensor([0.1, 0.5, 2.0], dtype=torch.float64)
-    f = KernelRidge(X, Y, ridge)
-    x = data(N=4, batch=(3,), seed=2)[0]
-    for i in range(3):
-        one = KernelRidge(X[i], Y[i], ridge[i].item())
-        torch.testing.assert_close(f(x)[i], one(x[i]))
-        torch.testing.assert_close(f.jacobian(x)[i], one.jacobian(x[i]))
-    torch.testing.assert_close(f(x[:, 0]), f(x)[:, 0])
-    torch.testing.assert_close(f.jacobian(x[:, 0]), f.jacobian(x)[:, 0])
-
-
-def test_without_a_ridge_it_interpolates():
-    X, Y = data()
-    torch.testing.assert_close(KernelRidge(X, Y, 0)(X), Y, rtol=1e-8, atol=1e-8)
-
-
 def test_on_balls():
     X, Y = data(N=3)
     x = torch.tensor([0.5, 0.25, -1.0], dtype=torch.float64)
@@ -86,20 +68,6 @@ def test_on_balls():
     exact = KernelRidge(BallArray.exact(X), BallArray.exact(Y), Fraction(1, 4), RATIONAL)
     assert int(rank(exact.jacobian(BallArray.exact(x)))) == 2
     assert int(rank(floats.jacobian(x))) == 2
-
-
-@pytest.mark.parametrize(("N", "d", "m"), [(1, 3, 2), (2, 4, 3), (8, 2, 3), (8, 3, 2)])
-def test_the_rank_is_as_large_as_the_shapes_allow(N, d, m):
-    X, Y = data(N, d, m)
-    J = KernelRidge(X, Y, 0.1).jacobian(data(N=20, d=d, seed=5)[0])
-    assert (rank(J) == min(d, m, N)).all()
-
-
-def test_inputs_of_low_rank():
-    """X of rank one: the Jacobian has rank two, through x itself."""
-    X = torch.outer(torch.arange(1.0, 6), torch.tensor([1.0, 2.0, -1.0])).double()
-    f = KernelRidge(X, data(N=5, m=3)[1], 0.1)
-    assert int(rank(f.jacobian(torch.tensor([0.3, -0.7, 0.2], dtype=torch.float64)))) == 2
 
 
 def test_errors_say_the_rule():

@@ -84,13 +84,6 @@ def test_where_the_bound_says_something():
     assert [sharper_width(d) for d in (2, 12, 13)] == [1, 1, 2]
     with pytest.raises(ValueError, match="received d = 1"):
         depth_two_width(1)
-
-
-def test_the_width_of_depth_three():
-    assert depth_three_width(2, 0.5) == pytest.approx(16 * math.pi * 64)
-    assert slides_error() == pytest.approx(2.7425e-4, rel=1e-4)
-    # From d = 15 on its weights of 2πd³ satisfy the bound 2^d for depth two.
-    assert [2 * math.pi * d**3 <= 2**d for d in range(13, 17)] == [False, False, True, True]
     with pytest.raises(ValueError, match="an error > 0"):
         depth_three_width(3, 0.0)
 

@@ -31,21 +31,6 @@ def test_the_map_and_the_cost(seed, slope, depth):
     assert least <= net.cost() <= least + affine_excess(P, s, b, u) + 1e-12
 
 
-def test_the_excess_is_attained_by_isometries_and_large_scales_at_depth_two():
-    P, _, Q, b, u = example(0)
-    for scale in (1.0, 3.0):
-        s = torch.full((2,), scale, dtype=torch.float64)
-        net = affine_layers(P, s, Q, b, u, 2)
-        excess = net.cost() - 2 * schatten_power(P @ torch.diag(s) @ Q.mT, 1)
-        torch.testing.assert_close(excess, affine_excess(P, s, b, u))
-
-
-def test_outside_of_the_domain_it_is_another_map():
-    P, s, Q, b, u = example(1)
-    x = Q @ (-u - 1)
-    assert not torch.allclose(affine_layers(P, s, Q, b, u, 3)(x), P @ torch.diag(s) @ Q.mT @ x + b)
-
-
 def test_depth_one_is_refused():
     with pytest.raises(ValueError, match="received depth 1"):
         affine_layers(*example(0), 1)

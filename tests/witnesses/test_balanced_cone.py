@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
 from rankcheck.witnesses.balanced_cone import balanced_cone_network
 
 from ._plain import plain
@@ -15,16 +14,7 @@ U = torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64)
 ROOTS = torch.tensor([1.5, 0.5], dtype=torch.float64)
 
 
-def test_the_function_is_lost_outside_the_cone():
-    net = balanced_cone_network(ROOTS, (V, WIDE, U))
-    x = -V @ torch.ones(2, dtype=torch.float64)
-    assert net(x).abs().max() == 0
-
-
-def test_exact_on_balls_and_errors():
-    identity = BallArray.exact([[1, 0], [0, 1]])
-    net = balanced_cone_network(BallArray.exact([2, 1]), (identity,) * 4)
-    assert bool(net.cost() == 15)
+def test_one_isometry_is_refused():
     with pytest.raises(ValueError, match="received 1 isometries"):
         balanced_cone_network(ROOTS, (V,))
 

@@ -11,14 +11,6 @@ from rankcheck.witnesses.circle import antipodal_bracket, antipodal_difference, 
 
 from ._plain import plain
 
-HEIGHT = Network.of([[[0.0, 1.0]]])
-
-
-def test_the_height_has_its_antipodes_on_the_axis():
-    low, high = antipodal_bracket(HEIGHT, 20)
-    assert low <= 0 <= high
-    assert (high - low).item() == 2.0**-19
-
 
 def test_errors_state_the_rule():
     with pytest.raises(ValueError, match=r"received a network of widths \(2, 2\)"):

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
-from rankcheck.networks import Network
 from rankcheck.witnesses.cone import cone_network, interpolated_shares, stack_kernels
 
 from ._plain import plain
@@ -22,25 +20,6 @@ A = tensor([[2.0, 1.0, 0.0], [0.0, 0.5, 0.0]])
 BASIS = tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
 INTO = BASIS.mT
 OUT = tensor([[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]])
-
-
-def on_a_cone(depth: int, slope: float = 0.0) -> Network:
-    return cone_network(A, BASIS, INTO, OUT, interpolated_shares(depth), slope)
-
-
-def test_the_function_is_lost_outside_the_cone():
-    x = tensor([-1.0, 2.0, 0.0])
-    assert (on_a_cone(3)(x) - A @ x).abs().max() > 0.1
-
-
-def test_stacked_kernels_and_exactness_on_balls():
-    B, C = tensor([[1.0, 2.0]]), tensor([[3.0, -1.0], [0.0, 1.0]])
-    t = tensor(0.25)
-    M = stack_kernels(B, C, t)
-    torch.testing.assert_close(M.mT @ M, 0.25 * B.mT @ B + 0.75 * C.mT @ C)
-    net = cone_network(*map(BallArray.exact, (A, BASIS, INTO, OUT)), interpolated_shares(3))
-    excess = net.cost() - 6 - torch.linalg.det(BallArray.exact(A[:, :2] @ A[:, :2].mT)).log()
-    assert bool(excess > 0)
 
 
 def test_errors_state_the_rule():

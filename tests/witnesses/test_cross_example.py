@@ -5,7 +5,6 @@ import pytest
 import scipy.optimize
 import torch
 
-from rankcheck.balls import BallArray
 from rankcheck.witnesses.cross_example import (
     cross,
     cross_as_printed,
@@ -35,43 +34,6 @@ def test_formula():
 
 def functions(batch, seed):
     return random_network((2, 6, 6, 1), batch=batch, seed=seed)
-
-
-def assert_enclosed(g, found):
-    value, low, high = (g(p.unsqueeze(-2)) for p in (found.point, found.low, found.high))
-    # g has rounding errors near the value.
-    assert (torch.minimum(low, high) - value).max() < 1e-12
-    assert (value - torch.maximum(low, high)).max() < 1e-12
-    for p in (found.low, found.high):
-        assert torch.equal(p.abs()[..., 0], p.abs()[..., 1])
-    # The point lies on another arm, so it is a different one.
-    same = (torch.sign(found.high) == torch.sign(found.point)).all(-1)
-    assert not same.any()
-
-
-@pytest.mark.parametrize(
-    "g",
-    [
-        lambda x: x[..., :1],
-        lambda x: x[..., 1:],
-        lambda x: -x[..., :1] + 3 * x[..., 1:],
-        lambda x: x[..., :1].abs(),
-        lambda x: 0 * x[..., :1] + 2,
-        lambda x: -(x * x).sum(-1, keepdim=True),
-        lambda x: 3 * x[..., :1] + 2 * x[..., 1:] + 7 * (x[..., :1] * x[..., 1:]),
-    ],
-)
-def test_special_functions(g):
-    assert_enclosed(g, equal_values(g, torch.zeros((), dtype=torch.float64)))
-
-
-def test_on_rationals():
-    g = functions((), 1).map_arrays(BallArray.exact)
-    found = equal_values(g, BallArray.exact(0), steps=10)
-    value, low, high = (
-        g(p.unsqueeze(-2)).squeeze(-2) for p in (found.point, found.low, found.high)
-    )
-    assert bool(((low - value) * (high - value) <= 0).all())
 
 
 @pytest.mark.oracle(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
 from rankcheck.witnesses.factorisations import Factorisation, add, affine, compose
 
 from ..draws import integers, random_network
@@ -21,17 +20,6 @@ def factorisation(n, k, m, slope=0, depths=(2, 2), batch=(), seed=0):
 
 def points(*shape):
     return torch.randint(-8, 9, shape, generator=torch.Generator().manual_seed(9)).double() / 4
-
-
-def test_sum_on_rationals():
-    f1, f2 = (factorisation(2, k, 2, Fraction(1, 3), seed=k) for k in (1, 2))
-    x = BallArray.exact(points(5, 2))
-    f1, f2 = (
-        Factorisation(f.outer.map_arrays(BallArray.exact), f.inner.map_arrays(BallArray.exact))
-        for f in (f1, f2)
-    )
-    assert bool((add(f1, f2)(x) == f1(x) + f2(x)).all())
-    assert bool((compose(f1, f2)(x) == f1(f2(x))).all())
 
 
 def test_parts_that_do_not_fit():

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
-from rankcheck.networks.bounds import interval_bounds
 from rankcheck.witnesses.identity_layers import identity_layers, translate
 
 from ..draws import random_network
@@ -31,31 +29,6 @@ def points(batch: tuple[int, ...] = (), number: int = 200) -> torch.Tensor:
     return 3 * torch.cat((share, share.round()), -2) - 1
 
 
-def test_without_the_translation_the_function_is_lost():
-    """With a false lower bound of 0 the function changes."""
-    h, g = random_pair(4, 0.0)
-    assert interval_bounds(g, *box())[0].min() < 0
-    x = points()
-    assert (g(x) < 0).any()
-    untranslated = identity_layers(h, g, 8, torch.zeros(K, dtype=torch.float64))
-    assert (untranslated(x) - h(g(x))).abs().max() > 0.1
-
-
-def test_beyond_the_box_the_function_may_differ():
-    h, g = random_pair(4, 0.0)
-    net = identity_layers(h, g, 8, interval_bounds(g, *box())[0])
-    far = 50 * points()
-    assert (net(far) - h(g(far))).abs().max() > 0.1
-
-
-def test_a_positive_image_is_not_moved():
-    h, g = random_pair(2, 0.0)
-    moved_h, moved_g = translate(h, g, torch.tensor([0.5, -1.0], dtype=torch.float64))
-    shift = moved_g.biases[-1] - g.biases[-1]
-    torch.testing.assert_close(shift, torch.tensor([0.0, 1.0], dtype=torch.float64))
-    torch.testing.assert_close(moved_h.biases[0], h.biases[0] - h.weights[0][:, 1])
-
-
 def test_errors_state_the_rule():
     h, g = random_pair(0, 0.0)
     lower = torch.zeros(K, dtype=torch.float64)
@@ -69,17 +42,6 @@ def test_errors_state_the_rule():
         identity_layers(h, h, 6, torch.zeros(OUTPUT, dtype=torch.float64))
     with pytest.raises(ValueError, match=r"slopes .* must be equal"):
         identity_layers(random_pair(0, 0.5)[0], g, 6, lower)
-
-
-def test_on_balls_the_function_and_the_cost_are_exact():
-    h, g = (net.map_arrays(BallArray.exact) for net in random_pair(7, 0.25))
-    low, high = (BallArray.exact(end) for end in box())
-    lower, _ = interval_bounds(g, low, high)
-    net = identity_layers(h, g, 7, lower)
-    x = BallArray.exact(points(number=2))
-    assert bool((net(x) == h(g(x))).all())
-    moved_h, moved_g = translate(h, g, lower)
-    assert bool(net.cost() == moved_g.cost() + 2 * K + moved_h.cost())
 
 
 @pytest.mark.parametrize("slope", [0.0, -0.6])

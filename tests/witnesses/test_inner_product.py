@@ -1,16 +1,12 @@
 """The inner-product network and the network of depth three, at points of largest error."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
 from rankcheck.networks import Network
-from rankcheck.networks.piecewise_linear import zigzag
-from rankcheck.separation.legendre import stereographic
 from rankcheck.witnesses.inner_product import (
     depth_three,
     depth_three_cells,
@@ -23,100 +19,6 @@ from rankcheck.witnesses.inner_product import (
 from ._plain import plain
 
 LIKE = torch.zeros((), dtype=torch.float64)
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def dot(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return (x * y).sum(-1)
-
-
-def adversarial_pairs(
-    d: int, inner_cells: int, outer_cells: int, number: int, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pairs of unit vectors, (P, d) each, where the halves of N_F have their largest, least errors.
-
-    number pairs of each kind: x' = x; x' = -x; x' orthogonal to x; independent ones; all x_i + x'_i
-    at knots of N_q; all at the middles of its cells; ⟨x, x'⟩ at middles of the cells of N_f. With
-    them the axes and the diagonal, aligned and opposite. d >= 2, float64.
-    """
-
-    def draw() -> torch.Tensor:
-        points = torch.randn(number, d, generator=generator, dtype=torch.float64)
-        return torch.nn.functional.normalize(points, dim=-1)
-
-    def clipped(s: torch.Tensor) -> torch.Tensor:
-        norm = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
-        return s * torch.clamp(1.99 / norm.clamp(min=1e-9), max=1)
-
-    diagonal = torch.full((1, d), d**-0.5, dtype=torch.float64)
-    special = torch.cat((torch.eye(d, dtype=torch.float64), diagonal))
-    x = draw()
-    pairs = [(x, x), (x, -x), (special, special), (special, -special), (draw(), draw())]
-    pairs.append(pair_with_sum(2**0.5 * draw(), draw()))
-    h = 2 / max(inner_cells, 1)
-    for shift in (0.0, 0.5):
-        s = 0.9 * (draw() + draw())
-        pairs.append(pair_with_sum(clipped((torch.floor(s / h) + shift) * h), draw()))
-    # ⟨x, x'⟩ + 1 = |s|²/2 at the middles of cells of length 1 / outer_cells.
-    cell = torch.arange(number, dtype=torch.float64) % max(2 * outer_cells, 1)
-    length = torch.sqrt(2 * (cell + 0.5) / max(outer_cells, 1)).unsqueeze(-1)
-    pairs.append(pair_with_sum(clipped(length * draw()), draw()))
-    first, second = zip(*pairs, strict=True)
-    return torch.cat(first), torch.cat(second)
-
-
-def test_inner_product_error_is_attained_at_the_middles():
-    d, cells = 4, 6
-    h = 2 / cells
-    s = torch.tensor([[0.5, -1.5, 2.5, 0.5]], dtype=torch.float64) * h
-    x, y = pair_with_sum(s, torch.ones(1, d, dtype=torch.float64))
-    net = inner_product_network(d, cells, LIKE)
-    gap = net(torch.cat((x, y), -1)).item() - dot(x, y).item()
-    assert gap == pytest.approx(d * h * h / 8, rel=1e-12)
-    # At knots there is no error at all.
-    x, y = pair_with_sum(2 * s, torch.ones(1, d, dtype=torch.float64))
-    gap = net(torch.cat((x, y), -1)).item() - dot(x, y).item()
-    assert abs(gap) < 1e-14
-
-
-def test_the_outer_network_works_outside_the_interval():
-    """For aligned pairs at the middles of cells N_i exceeds 1, outside the domain of f."""
-    d, cells = 3, 4
-    built = depth_three(lambda t: 5 * t, d, cells, 3, torch.ones((), dtype=torch.float64))
-    x = torch.tensor([[0.25, 0.25, math.sqrt(1 - 2 / 16)]], dtype=torch.float64)
-    inner = built.inner(torch.cat((x, x), -1)).item()
-    assert inner > 1.01
-    assert built(x, x).item() == pytest.approx(5 * inner, rel=1e-12)
-
-
-def test_too_few_outer_cells_fail():
-    """With half of the cells, the zigzag over them has an error near twice the allowed one."""
-    d, lipschitz, error = 2, 3.0, 0.25
-    inner_cells, outer_cells = depth_three_cells(lipschitz, d, error)
-    one = torch.ones((), dtype=torch.float64)
-    f = zigzag(one, lipschitz * one, outer_cells // 2)
-    x, y = adversarial_pairs(d, inner_cells, outer_cells // 2, 60, generator())
-    exact = f(dot(x, y))
-    short = depth_three(f, d, inner_cells, outer_cells // 2, one)
-    enough = depth_three(f, d, inner_cells, outer_cells, one)
-    assert (enough(x, y) - exact).abs().max() <= error
-    assert (short(x, y) - exact).abs().max() > 0.9 * error
-
-
-def test_on_balls_the_error_is_exact():
-    x = stereographic(BallArray.exact([[Fraction(1, 3), 2], [0, 1]]))
-    y = stereographic(BallArray.exact([[-1, Fraction(1, 2)], [0, 1]]))
-    one = BallArray.exact(1)
-    f = zigzag(one, 2 * one, 3)
-    cells = depth_three_cells(2, 3, Fraction(1, 2))
-    built = depth_three(f, 3, *cells, one)
-    gap = (built(x, y) - f((x * y).sum(-1))).abs()
-    assert bool((gap <= Fraction(1, 2)).all())
-    pairs = torch.cat((x, y), -1)
-    assert bool((built.inner(pairs).squeeze(-1) >= (x * y).sum(-1)).all())
 
 
 def test_errors_state_the_rule():

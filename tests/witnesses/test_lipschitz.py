@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
-from rankcheck.networks.piecewise_linear import PiecewiseLinear, zigzag
+from rankcheck.networks.piecewise_linear import PiecewiseLinear
 from rankcheck.witnesses.lipschitz import (
     cells_needed,
     interpolate,
@@ -17,8 +16,6 @@ from rankcheck.witnesses.lipschitz import (
 )
 
 from ._plain import plain
-
-ROUNDING = 1 + 1e-12
 
 
 def number(x: float) -> torch.Tensor:
@@ -30,87 +27,6 @@ def approximator(f, radius, lipschitz, error):
     return interpolate(f, number(float(radius)), cells_needed(radius, lipschitz, error))
 
 
-def random_lipschitz(seed: int, radius: float, lipschitz: float, steep: bool) -> PiecewiseLinear:
-    """A function on [-R, R] with slopes in [-L, L], or ±L."""
-    generator = torch.Generator().manual_seed(seed)
-    pieces = 1 + seed % 9
-    inner = torch.rand(pieces + 1, generator=generator, dtype=torch.float64).cumsum(-1)
-    breakpoints = radius * (2 * (inner - inner[0]) / (inner[-1] - inner[0]) - 1)
-    slopes = 2 * torch.rand(pieces, generator=generator, dtype=torch.float64) - 1
-    return PiecewiseLinear.from_slopes(
-        breakpoints, lipschitz * (slopes.sign() if steep else slopes), number(seed - 7.5)
-    )
-
-
-def test_cells_of_the_printed_length():
-    """For whole ρ = RL/ε they do; for ρ = 7/4 up takes too many units and down errs too much."""
-    for ratio in (1, 2, 5):
-        f = random_lipschitz(ratio, 2.0, 1.0, steep=False)
-        N = interpolate_cells(f, number(2.0), Fraction(ratio), ratio)
-        torch.testing.assert_close(N.knots, torch.linspace(-2, 2, 2 * ratio + 1).double())
-        assert supremum_error(f, N) <= 2.0 / ratio / 2 * ROUNDING
-    tent = PiecewiseLinear(
-        torch.tensor([-1.75, -1, 0, 1, 1.75], dtype=torch.float64),
-        torch.tensor([0.25, 1, 0, 1, 0.25], dtype=torch.float64),
-    )
-    down = interpolate_cells(tent, number(1.75), Fraction(7, 4), 1)
-    assert down.knots.tolist() == [-1, 0, 1]
-    assert supremum_error(tent, down).item() == pytest.approx(1.5)
-    up = interpolate_cells(tent, number(1.75), Fraction(7, 4), 2)
-    assert up.width == 4
-    assert down(torch.tensor([1.75, -1.75], dtype=torch.float64)).tolist() == [1.75, 1.75]
-
-
-def test_the_zigzag_is_tight_and_one_cell_less_fails():
-    radius, lipschitz, cells = 3.0, 2.0, 6
-    error = lipschitz * radius / cells / 2
-    f = zigzag(number(radius), number(lipschitz), cells)
-    N = approximator(f, radius, lipschitz, error)
-    assert N.width == 2 * cells
-    assert supremum_error(f, N).item() == pytest.approx(error, rel=1e-14)
-    for seed in range(20):
-        f = random_lipschitz(seed, radius, lipschitz, steep=True)
-        assert supremum_error(f, interpolate(f, number(radius), cells)) <= error * ROUNDING
-    # With three cells instead of six, on the zigzag with the largest error for three.
-    worst = zigzag(number(radius), number(lipschitz), 3)
-    assert supremum_error(worst, interpolate(worst, number(radius), 3)) > 1.9 * error
-
-
-def test_batches_are_loops_and_gradients_pass():
-    generator = torch.Generator().manual_seed(3)
-    radius = 1 + torch.rand(4, generator=generator, dtype=torch.float64)
-    values = torch.randn(4, 6, generator=generator, dtype=torch.float64).requires_grad_()
-    breakpoints = radius.unsqueeze(-1) * torch.linspace(-1, 1, 6, dtype=torch.float64)
-    f = PiecewiseLinear(breakpoints, values)
-    N = interpolate(f, radius, 3)
-    errors = supremum_error(f, N)
-    assert errors.shape == (4,)
-    for i in range(4):
-        one = PiecewiseLinear(breakpoints[i], values[i])
-        alone = interpolate(one, radius[i], 3)
-        torch.testing.assert_close(errors[i], supremum_error(one, alone))
-        torch.testing.assert_close(N.gamma[i], alone.gamma)
-        torch.testing.assert_close(N.slopes()[i], alone.slopes())
-    errors.sum().backward()
-    assert values.grad is not None
-    assert values.grad.isfinite().all()
-    assert values.grad.abs().sum() > 0
-
-
-def test_the_cell_error_is_the_sharp_one():
-    """On a cell of length h with chord slope c the error is at most L h/2 - c² h/(2L), attained."""
-    L, h = 2.0, 0.5
-    for c in (0.0, 0.5, -1.25, 2.0):
-        peak = h * (L + c) / (2 * L)
-        f = PiecewiseLinear(
-            torch.tensor([-h, 0.0, max(peak, 1e-9), h + 1e-9], dtype=torch.float64),
-            torch.tensor([0.0, 0.0, L * peak, c * h], dtype=torch.float64),
-        )
-        error = supremum_error(f, interpolate(f, number(h), 1)).item()
-        assert error == pytest.approx(L * h / 2 - c * c * h / (2 * L), abs=1e-8)
-        assert error <= L * h / 2 + 1e-8
-
-
 def test_errors_state_the_rule():
     with pytest.raises(ValueError, match=r"error = 0; .*R > 0, L >= 0 and an error > 0"):
         cells_needed(1, 1, 0)
@@ -119,21 +35,6 @@ def test_errors_state_the_rule():
     with pytest.raises(ValueError, match="received -2 cells"):
         interpolate(torch.sin, number(1.0), -2)
     assert math.isfinite(cells_needed(1e300, 1, 1))
-
-
-def test_on_balls_the_clauses_are_exact():
-    radius, lipschitz = BallArray.exact(Fraction(3, 2)), BallArray.exact(2)
-    f = zigzag(radius, lipschitz, 3)
-    N = interpolate(f, radius, 3)
-    assert bool(supremum_error(f, N) == Fraction(1, 2))
-    assert bool(N.lipschitz() == 0)
-    # Slopes of ±2, ε = 1, ρ = RL/ε = 3: two cells of 2ε/L - that is, of length 3/4 <= 1.
-    coarse = interpolate(f, radius, cells_needed(Fraction(3, 2), 2, 1))
-    assert coarse.width == 4
-    assert bool(supremum_error(f, coarse) <= 1)
-    assert bool(coarse.lipschitz() <= 2)
-    x = BallArray.exact([[Fraction(1, 3)], [Fraction(-7, 5)], [9]])
-    assert bool((coarse.network()(x)[:, 0] == coarse(x[:, 0])).all())
 
 
 def continued(x, knots, values):

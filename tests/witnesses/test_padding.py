@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
 from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.networks import networks_at_points
 from rankcheck.networks import Network
@@ -37,15 +36,6 @@ def test_padding_adds_zero_units(seed):
             assert torch.equal(b, c)
     torch.testing.assert_close(padded(x), net(x))
     torch.testing.assert_close(padded.cost(), net.cost())
-
-
-def test_padding_on_balls_and_of_a_slope_array():
-    net, x = networks_at_points(depth=(3, 3), slopes="negative")(BatchSource(1, 2))
-    exact = net.map_arrays(BallArray.exact)
-    padded = pad(exact, (9, 9))
-    point = BallArray.exact(x)
-    assert bool((padded(point) == exact(point)).all())
-    assert bool((padded.cost() == exact.cost()).all())
 
 
 @pytest.mark.parametrize("hidden", [(1, 2), (3,), (3, 3, 3), ()])

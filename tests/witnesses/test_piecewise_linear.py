@@ -4,10 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
-from rankcheck.networks import Network
-from rankcheck.regions import regions
-from rankcheck.witnesses.leaky_representation import leaky_representation
 from rankcheck.witnesses.piecewise_linear import MaxForm, least_depth, max_network
 
 from ._plain import plain
@@ -33,57 +29,9 @@ def by_hand(form, x):
     return [sum(s * m for s, m in zip(row, maxima, strict=True)) for row in form.signs.tolist()]
 
 
-def test_batches():
-    x = torch.randint(-20, 21, (4, 30, 3), generator=torch.Generator().manual_seed(1)).double()
-    for pieces in (1, 4, 7):
-        f = form(3, pieces, batch=(4,))
-        assert torch.equal(max_network(f)(x), f(x))
-        assert torch.equal(max_network(f)(x[:, 0]), f(x[:, 0]))
-
-
 def test_one_depth_less_is_refused():
     with pytest.raises(ValueError, match="received depth 3; maxima of 5 pieces take depth 4"):
         max_network(form(4, 5), 3)
-
-
-def test_rationals():
-    f = form(2, 3, terms=2)
-    exact = MaxForm(*map(BallArray.exact, (f.gradients, f.offsets, f.signs)))
-    x = BallArray.exact(torch.randn(5, 2, generator=torch.Generator().manual_seed(3)).double())
-    net = max_network(exact, 4)
-    assert bool((net(x) == exact(x)).all())
-    assert bool((leaky_representation(net, -0.5)(x) == exact(x)).all())
-
-
-def test_gradients_pass_through():
-    f = form(2, 3)
-    gradients = f.gradients.clone().requires_grad_()
-    net = max_network(MaxForm(gradients, f.offsets, f.signs))
-    net(torch.ones(2, dtype=torch.float64)).sum().backward()
-    assert gradients.grad is not None
-    assert gradients.grad.abs().sum() > 0
-
-
-def test_the_network_has_the_pieces_of_the_function_and_no_other():
-    """max(x, y, 0): the three gradients, over all linear regions of the network."""
-    f = MaxForm(
-        torch.tensor([[[1.0, 0], [0, 1], [0, 0]]]).double(),
-        torch.zeros(1, 3).double(),
-        torch.ones(1, 1).double(),
-    )
-    cells = regions(max_network(f), -1, 1)
-    pieces = {tuple(J[0]) for J in cells.jacobians.tolist()}
-    assert pieces == {(1.0, 0.0), (0.0, 1.0), (0.0, 0.0)}
-    assert not cells.offsets.any()
-
-
-def test_a_wrong_combination_is_caught():
-    """Negative control: max(a, b) = relu(a - b) + b needs relu(b) - relu(-b), not relu(b)."""
-    f = form(1, 2, terms=1, outputs=1)
-    net = max_network(f)
-    broken = Network((net.weights[0], net.weights[1] * torch.tensor([1, 1, 0])), net.biases)
-    x = torch.arange(-20.0, 21).double().unsqueeze(-1)
-    assert not torch.equal(broken(x), f(x))
 
 
 def test_shapes_are_checked():

@@ -3,34 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from torch.func import jacrev
 
-from rankcheck.balls import BallArray
 from rankcheck.witnesses.progress_code import progress_code
 
 from ._plain import plain
 
 LIKE = torch.zeros((), dtype=torch.float64)
-
-
-def test_one_coordinate_of_the_code_matters():
-    net = progress_code(3, 4, LIKE)
-    upper = type(net)(net.weights[2:], net.biases[2:])
-    for t in torch.linspace(0.01, 0.99, 29, dtype=torch.float64):
-        code = net.activations(t.unsqueeze(-1))[2]
-        gradient = jacrev(upper)(code).flatten()
-        assert sorted(gradient.tolist()) == pytest.approx([0] * 5 + [1 / 3])
-
-
-def test_exact_on_balls():
-    t = BallArray.exact([[0.3], [0.7]])
-    assert bool((progress_code(3, 6, t)(t) == t).all())
-
-
-def test_batches():
-    net = progress_code(2, 5, LIKE, batch=(3,))
-    t = torch.rand(3, 4, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(net(t), t)
 
 
 def test_errors():

@@ -1,14 +1,11 @@
 """Frames along the weights, against numpy for single networks and against random frames."""
 
-import math
-
 import mpmath
 import numpy as np
 import pytest
 import scipy.linalg
 import torch
 
-from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
 from rankcheck.networks import Network
@@ -31,7 +28,7 @@ from rankcheck.witnesses.projections import (
 
 from ._plain import plain
 
-SEEDS = range(12)
+SEEDS = range(4)
 
 
 def sample(seed, **options):
@@ -60,7 +57,7 @@ def test_ranks_in_numpy_and_enough_single_networks():
                 J = plain(net[index]).jacobian(x[index].numpy())
                 assert at.rank[index].item() == np.linalg.matrix_rank(J, rtol=1e-10)
         count += len(list(singles(seed)))
-    assert count >= 60  # of 96
+    assert count >= 20  # of 32
 
 
 def slow_spaces(weights, masks, k):
@@ -162,37 +159,6 @@ def test_rank_zero_and_full_rank():
     for k, expected in ((0, [0, 0]), (1, [1, 0]), (2, [1, 1])):
         P = projection_of_rank(M, torch.tensor([k]))
         torch.testing.assert_close(P[0], torch.diag(torch.tensor(expected).double()))
-
-
-def test_the_example_of_the_printed_proof():
-    """W_2 = (1 0), W_1 = (1 1)ᵀ, x > 0: |Jf| = 1, but its factors are 1, 1/√2 and 1/√2."""
-    net = Network.of([[[1.0], [1.0]], [[1.0, 0.0]]])
-    x = torch.ones(1, dtype=torch.float64)
-    at = bottleneck(net, x)
-    assert (at.rank.item(), at.log_determinant.item(), at.excess.item()) == (1, 0, 1)
-    assert two_sided_log_determinant(net, x).item() == pytest.approx(-math.log(2))
-    # W_1 is compared with e_1, W_2 with (1 1)/√2
-    expected = [1.0, 2 - math.sqrt(2)]
-    assert two_sided_distances(net, x, at.rank).tolist() == pytest.approx(expected)
-    assert one_sided_distances(net, x, at.rank).tolist() == pytest.approx(
-        [(math.sqrt(2) - 1) ** 2, 2 - math.sqrt(2)]
-    )
-
-
-def test_balls_enclose_the_floats():
-    for seed in (1, 4, 7):
-        for net, x, rank, *_ in singles(seed, depth=(2, 3), width=(2, 3)):
-            exact, point = net.map_arrays(BallArray.exact), BallArray.exact(x)
-            k = bottleneck(exact, point).rank
-            if int(k) != rank:  # a product of factors, rounded
-                continue
-            for distances in (one_sided_distances, chained_distances, two_sided_distances):
-                sides = zip(distances(net, x, k).tolist(), distances(exact, point, k), strict=True)
-                for rough, ball in sides:
-                    assert abs(float(ball.lower()) - rough) < 1e-7
-                    assert abs(float(ball.upper()) - float(ball.lower())) < 1e-20
-    with pytest.raises(NoBallForm):
-        chained_frames(exact, point, k)
 
 
 def slow_projection(M):

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
-from rankcheck.networks import Network
-from rankcheck.witnesses.identity_layers import identity_layers
 from rankcheck.witnesses.rank_one_interpolant import rank_one_interpolant, separating_direction
 
 from ._plain import plain
@@ -18,40 +15,6 @@ def data(N=6, n=3, m=2, batch=(), seed=0):
     g = torch.Generator().manual_seed(seed)
     x = torch.randn(*batch, N, n, generator=g, dtype=torch.float64)
     return x, torch.randn(*batch, N, m, generator=g, dtype=torch.float64)
-
-
-@pytest.mark.parametrize("slope", [0, Fraction(1, 2), Fraction(-2, 3)])
-def test_it_fits_exactly_on_rationals(slope):
-    x, y = map(BallArray.exact, data(5, 2))
-    f = rank_one_interpolant(x, y, slope)
-    assert bool((f.h(f.g(x)) == y).all())
-    lower = f.g.biases[0].new_zeros(1)
-    deep = identity_layers(f.h, f.g, 6, lower)
-    assert bool((deep(x) == y).all())
-    excess = deep.cost() - f.g.cost() - f.h.cost()
-    assert bool(excess == 3)
-
-
-def test_it_fits_a_batch():
-    x, y = data(6, 3, batch=(4,))
-    f = rank_one_interpolant(x, y, -0.5)
-    torch.testing.assert_close(f.h(f.g(x)), y, rtol=1e-9, atol=1e-9)
-    torch.testing.assert_close(f.network()(x), y, rtol=1e-9, atol=1e-9)
-
-
-def test_a_given_direction():
-    x, y = data(4, 2)
-    f = rank_one_interpolant(x, y, direction=torch.tensor([0.0, 1.0], dtype=torch.float64))
-    assert f.g.weights[0].tolist() == [[0.0, 1.0]]
-    torch.testing.assert_close(f.network()(x), y, rtol=1e-10, atol=1e-10)
-
-
-def test_one_wrong_kink_is_caught():
-    x, y = data(4, 2)
-    f = rank_one_interpolant(x, y)
-    first, outgoing = f.h.weights
-    broken = Network((first, outgoing * torch.tensor([1.0, 1.0, 0.99, 1.0])), f.h.biases)
-    assert (broken(f.g(x)) - y).abs().max() > 1e-4
 
 
 def test_shapes_are_checked():

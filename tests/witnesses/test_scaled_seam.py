@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from rankcheck.balls import BallArray
 from rankcheck.networks import Network
 from rankcheck.witnesses.scaled_seam import scaled_seam, seam_cost_bound, seam_cost_estimate
 
+from ..draws import random_network
 from ._plain import plain
 
 
@@ -22,30 +22,6 @@ def pair(depth: int = 1) -> tuple[Network, Network]:
     return f, Network.of([[[1.0]]] * depth, biases)
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.5, 1 / 64])
-@pytest.mark.parametrize("depth", [1, 2, 5])
-def test_the_function_where_g_is_signed(depth, scale):
-    f, g = pair(depth)
-    net = scaled_seam(f, g, tensor([1.0]), tensor(scale))
-    x = tensor([[0.0], [0.5], [3.0]])
-    assert net.depth == f.depth + g.depth
-    torch.testing.assert_close(net(x), (x - 1).abs())
-    assert (f.after(g)(x) - (x - 1).abs()).abs().max() > 0.5
-
-
-def test_batches_and_balls():
-    f, g = pair(2)
-    batch = [net.map_arrays(lambda a: a.expand(3, *a.shape)) for net in (f, g)]
-    scale, shift = tensor([0.5, 0.25, 1.0]), tensor([[1.0], [2.0], [1.0]])
-    net = scaled_seam(*batch, shift, scale)
-    assert net.cost()[1].item() == pytest.approx(
-        scaled_seam(f, g, shift[1], scale[1]).cost().item()
-    )
-    exact = [net.map_arrays(BallArray.exact) for net in pair()]
-    ball = scaled_seam(*exact, BallArray.exact([1]), BallArray.exact(0.25))
-    assert bool(abs(ball(BallArray.exact([0.5])) - 0.5).sum() < 1e-30)
-
-
 def test_errors_state_the_rule():
     f, g = pair()
     with pytest.raises(ValueError, match=r"received a shift of shape \(2,\); the shape is \(1,\)"):
@@ -54,21 +30,12 @@ def test_errors_state_the_rule():
         scaled_seam(g, f.merged_after(g).parallel(f), tensor([1.0, 1.0]), tensor(0.5))
 
 
-def random_network(rng, widths, slope, batch, inner_biases=True):
-    pairs = list(zip(widths[1:], widths[:-1], strict=True))
-    return Network(
-        [torch.tensor(rng.normal(size=(batch, m, n))) for m, n in pairs],
-        [torch.tensor(inner_biases * rng.normal(size=(batch, m))) for m, _ in pairs],
-        slope,
-    )
-
-
 @pytest.mark.parametrize("slope", [0.0, 0.5, -0.7])
 @pytest.mark.oracle("rankcheck.witnesses.scaled_seam", "f(g(x)) in numpy, where g + t ≥ 0")
 def test_the_composition_in_numpy(slope):
     rng = np.random.default_rng(0)
     for before, after in (((2, 3), (3, 1)), ((2, 4, 3), (3, 2)), ((2, 4, 3), (3, 4, 4, 2))):
-        g, f = (random_network(rng, widths, slope, 5) for widths in (before, after))
+        g, f = (random_network(widths, slope, (5,), len(widths)) for widths in (before, after))
         x = rng.normal(size=(5, 40, 2))
         inner = plain(g)(x)
         shift = np.maximum(-inner.min(1), 0)
@@ -89,7 +56,9 @@ def test_the_bounds_of_the_cost_in_numpy(inner_biases):
     """Attained where the first and the last biases at the seam are the only ones."""
     rng = np.random.default_rng(1)
     for before, after in (((2, 3), (3, 1)), ((2, 4, 3), (3, 2)), ((2, 4, 4, 3), (3, 4, 2))):
-        g, f = (random_network(rng, widths, 0.25, 6, inner_biases) for widths in (before, after))
+        g, f = (random_network(widths, 0.25, (6,), len(widths)) for widths in (before, after))
+        if not inner_biases:
+            g, f = (Network.linear(net.weights, net.slope) for net in (g, f))
         s, t = np.array([0.5, 0.4, 0.3, 0.2, 0.1, 0.01]), rng.uniform(0, 2, (6, 3))
         below, above = plain(g), plain(f)
         p, q = 1 / (len(before) - 1), 1 / (len(after) - 1)
