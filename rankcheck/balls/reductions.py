@@ -112,7 +112,7 @@ def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> BallArray:
     return log(sum_(exp(input), dim, keepdim))
 
 
-@implements("softmax")
+@implements("softmax", "special_softmax")
 def softmax(input: Any, dim: int | None, **_: Any) -> BallArray:
     if dim is None:
         raise NoBallForm("torch.nn.functional.softmax without dim", "name the axis")

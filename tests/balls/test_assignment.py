@@ -93,7 +93,7 @@ def outcome(*program: Any) -> Any:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     *(st.sampled_from(sorted(names)) for names in (STARTS, VIEWS)),
     st.sampled_from(INDICES),

@@ -1,7 +1,6 @@
 """Compositions, transforms and convolutions: against mpmath, numpy, and exact arithmetic."""
 
 import itertools
-import statistics
 from fractions import Fraction
 from typing import Any
 
@@ -14,10 +13,9 @@ from torch.nn import functional
 
 from rankcheck.balls import BallArray, Undecided, precision
 
+from .cases import exact, to_mpf
 from .test_agreement import assert_same, dyadics
-from .test_numbers import ORACLE_BITS, contains, random_cases, to_mpf
-
-exact: Any = BallArray.exact
+from .test_numbers import ORACLE_BITS, contains, random_cases
 
 
 def softplus(t, beta=1, threshold=20):
@@ -99,7 +97,7 @@ def test_compositions_enclose_their_values(name):
     function, oracle = OF_ONE[name]
     known = 0
     with mpmath.workprec(ORACLE_BITS):
-        for number, point in random_cases(name, 60):
+        for number, point in random_cases(name, 40):
             try:
                 result = function(BallArray(np.array([number], dtype=object))).elements.ravel()[0]
             except Undecided:  # whether it is above a threshold
@@ -107,22 +105,7 @@ def test_compositions_enclose_their_values(name):
             if isinstance(result, fmpq) or result.is_finite():
                 known += 1
                 assert contains(result, oracle(to_mpf(point))), (number, point, result)
-    assert known > 30
-
-
-@pytest.mark.parametrize("names", [("fft", "ifft"), ("rfft", "irfft")])
-@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
-def test_fourier_transforms(names, norm):
-    """numpy's transforms, and the exact inverse of each other."""
-    forward, inverse = names
-    for n in (1, 2, 3, 4, 5, 8):
-        x = dyadics(2, n, 3, seed=n)
-        y = getattr(torch.fft, forward)(exact(x), dim=1, norm=norm)
-        numpy = getattr(np.fft, forward)(x.numpy(), axis=1, norm=norm)
-        np.testing.assert_allclose(y.midpoints().numpy(), numpy, rtol=1e-13, atol=1e-13)
-        back = getattr(torch.fft, inverse)(y, n, dim=1, norm=norm)
-        assert (torch.abs(back - exact(x)) <= 1e-30).all()
-    assert torch.fft.fft(exact(dyadics(4))).is_exact()
+    assert known > 20
 
 
 def test_a_fourier_coefficient_to_fifty_digits():
@@ -154,12 +137,6 @@ def test_convolutions_of_integers_are_exactly_those_of_torch(dimension):
         result = function(exact(x), exact(w), dyadics(6, scale=1), **rest)
         assert result.is_exact()
         assert_same(function(x, w, dyadics(6, scale=1), **rest), result)
-
-
-def test_a_convolution_is_a_correlation():
-    x, w = dyadics(7, seed=1), dyadics(3, seed=2)
-    result = functional.conv1d(exact(x)[None, None], exact(w)[None, None])[0, 0]
-    assert result.midpoints().tolist() == np.correlate(x.numpy(), w.numpy()).tolist()
 
 
 VALUES = [Fraction(8), Fraction(1, 2), Fraction(1, 10**6), Fraction(0)]
@@ -210,28 +187,3 @@ def test_a_rank_is_open_where_a_ball_straddles_the_tolerance():
     assert int(torch.linalg.matrix_rank(root, atol=1.5)) == 1
     with pytest.raises(Undecided):
         torch.linalg.matrix_rank(root @ root, atol=2.0)
-
-
-def test_places_in_an_order():
-    """Against numpy and statistics, on numbers whose quantiles are exact."""
-    x = dyadics(5, 9, seed=3)
-    for k in range(1, 10):
-        got = torch.kthvalue(exact(x), k).values.midpoints()
-        assert got.tolist() == np.sort(x.numpy(), -1)[:, k - 1].tolist()
-    assert torch.median(exact(x), -1).values.midpoints().tolist() == [
-        statistics.median_low(row) for row in x.tolist()
-    ]
-    for method in ("linear", "lower", "higher", "nearest", "midpoint"):
-        for level in (0.0, 0.0625, 0.25, 0.4375, 0.5, 0.9375, 1.0):
-            got = torch.quantile(exact(x), level, -1, interpolation=method).midpoints()
-            assert got.tolist() == np.quantile(x.numpy(), level, -1, method=method).tolist()
-
-
-def test_powers_in_rows():
-    x = dyadics(4, seed=5, scale=1)
-    for n, increasing in itertools.product((None, 0, 2, 6), (False, True)):
-        got = torch.vander(exact(x), n, increasing).midpoints().numpy()
-        assert (got == np.vander(x.numpy(), n, increasing)).all()
-    assert (
-        torch.linalg.vander(exact(x)).midpoints().numpy() == np.vander(x, increasing=True)
-    ).all()

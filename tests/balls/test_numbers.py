@@ -13,12 +13,14 @@ from flint import arb, ctx, fmpq
 
 from rankcheck.balls import BallArray, Undecided, balls, exact, numbers, pi, precision
 
+from .cases import fraction, to_mpf
+
 ORACLE_BITS = 400
 
 
 def contains(number, value, slack_bits=ORACLE_BITS - 40):
     """Whether an mpf, correct to about `slack_bits` bits, lies in a number."""
-    value = Fraction(*map(int, mpmath.libmp.to_rational(mpmath.mpf(value)._mpf_)))
+    value = fraction(value)
     slack = Fraction(1, 2**slack_bits) * (1 + abs(value))
     low, high = numbers.bounds(number)
     return low - slack <= value <= high + slack
@@ -35,10 +37,6 @@ def random_cases(seed, count, low=-4, high=4):
         radius = fmpq(rng.randint(1, 64), rng.choice([64, 512, 2**40]))
         where = fmpq(rng.randint(-8, 8), 8)
         yield arb(middle, arb(radius)), middle + where * radius
-
-
-def to_mpf(x):
-    return mpmath.mpf(int(x.p)) / int(x.q)
 
 
 UNARY = {
@@ -76,7 +74,7 @@ def test_functions_enclose_their_values(name):
     oracle, domain = UNARY[name]
     known = 0
     with mpmath.workprec(ORACLE_BITS):
-        for number, point in random_cases(name, 150):
+        for number, point in random_cases(name, 80):
             if domain is not None and not domain(point):
                 continue
             result = getattr(torch, name)(BallArray(np.array([number], dtype=object))).elements[0]
@@ -108,7 +106,7 @@ def test_functions_of_two_numbers_enclose_their_values(name):
         "div": lambda s, t: s / t,
         "hypot": mpmath.hypot,
     }
-    cases = zip(random_cases(name, 200), random_cases(name + "!", 200), strict=True)
+    cases = zip(random_cases(name, 120), random_cases(name + "!", 120), strict=True)
     known = 0
     with mpmath.workprec(ORACLE_BITS):
         for (a, s), (b, t) in cases:
@@ -119,7 +117,7 @@ def test_functions_of_two_numbers_enclose_their_values(name):
             elif isinstance(result, fmpq) or result.is_finite():
                 known += 1
                 assert contains(result, oracles[name](to_mpf(s), to_mpf(t)))
-    assert known > 100
+    assert known > 60
 
 
 EXPONENTS = [0, 1, 2, 3, 7, -1, -2, Fraction(1, 2), Fraction(2, 3), Fraction(-3, 2), Fraction(9, 4)]
@@ -130,7 +128,7 @@ def test_powers_enclose_their_values(exponent):
     whole = Fraction(exponent).denominator == 1
     known = 0
     with mpmath.workprec(ORACLE_BITS):
-        for number, point in random_cases(str(exponent), 200):
+        for number, point in random_cases(str(exponent), 120):
             if (not whole and point < 0) or (exponent < 0 and point == 0):
                 continue
             result = (BallArray(np.array([number], dtype=object)) ** exponent).elements[0]
@@ -141,7 +139,7 @@ def test_powers_enclose_their_values(exponent):
                 to_mpf(point), mpmath.mpf(exponent.numerator) / exponent.denominator
             )
             assert contains(result, value), (number, point, result)
-    assert known > 30
+    assert known > 20
 
 
 def test_powers_with_ball_exponents():
@@ -233,20 +231,7 @@ def test_short_single_precision_is_exact():
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "0.9",
-        "-0.1",
-        "1e-3",
-        "1e-9",
-        "1.5e300",
-        "1e300",
-        "5e-324",
-        "0.3",
-        "1e22",
-        "123.456789012",
-        "4097.25",
-        "7.0",
-    ],
+    ["0.9", "-0.1", "1e-3", "1.5e300", "5e-324", "1e22", "123.456789012", "4097.25", "7.0"],
 )
 @pytest.mark.oracle("rankcheck.balls.exact", "the fractions that decimal literals stand for")
 def test_a_written_float_is_its_decimal(text):
@@ -379,7 +364,7 @@ def test_sorted_numbers_enclose_the_order_statistics():
     rng = random.Random(5)
     for descending in (False, True):
         for size in (0, 1, 2, 3, 5, 8):
-            for _ in range(20):
+            for _ in range(8):
                 cases = list(random_cases(rng.random(), size))
                 row = [number for number, _ in cases]
                 order = sorted((Fraction(int(t.p), int(t.q)) for _, t in cases), reverse=descending)

@@ -18,7 +18,7 @@ from rankcheck.networks.balancing import (
     neuron_imbalances,
 )
 
-WIDTHS = [(3, 2), (1, 1, 1), (3, 4, 2), (2, 4, 4, 3), (1,) * 13, (4, 4, 4, 4, 4, 4)]
+WIDTHS = [(3, 2), (1, 1, 1), (2, 4, 4, 3), (1,) * 13, (4, 4, 4, 4, 4)]
 
 
 def network(widths, batch=(20,), slope=0.25, spread=0, biases=True, seed=0):
@@ -32,8 +32,7 @@ def network(widths, batch=(20,), slope=0.25, spread=0, biases=True, seed=0):
     return Network(W, [draw(n) * biases for n in widths[1:]], slope)
 
 
-@pytest.mark.parametrize("biases", [True, False])
-@pytest.mark.parametrize("spread", [0, 10])
+@pytest.mark.parametrize(("spread", "biases"), [(0, True), (10, False)])
 @pytest.mark.parametrize("widths", WIDTHS)
 @pytest.mark.parametrize("balance", [balance_layers, balance_neurons])
 def test_balancing(balance, widths, spread, biases):
@@ -52,6 +51,10 @@ def test_balancing(balance, widths, spread, biases):
         assert (balanced.cost() <= balance_layers(net).cost() * (1 + 1e-12)).all()
         for imbalance in neuron_imbalances(balanced):
             assert (imbalance.abs() <= 1e-12 * scale).all()
+
+
+def on_balls(net):
+    return net.map_arrays(BallArray.exact)
 
 
 def in_numpy(net):
@@ -93,7 +96,7 @@ def test_balancing_against_a_general_minimiser(widths, single):
         np.testing.assert_allclose(mine.numpy(), theirs, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("widths", WIDTHS[:4])
+@pytest.mark.parametrize("widths", WIDTHS[:3])
 @pytest.mark.oracle("rankcheck.networks.layer_imbalances", "loops over layers and neurons in numpy")
 @pytest.mark.oracle(
     "rankcheck.networks.neuron_imbalances", "loops over layers and neurons in numpy"
@@ -115,7 +118,7 @@ def test_imbalances_written_out(widths):
             assert layers[k, i].item() == pytest.approx(sum(single), rel=1e-10, abs=1e-12)
 
 
-@pytest.mark.parametrize("widths", WIDTHS[:4])
+@pytest.mark.parametrize("widths", WIDTHS[:3])
 @pytest.mark.oracle("rankcheck.networks.layer_rescaling", "the values of f, in numpy")
 def test_rescaling_layers_multiplies_the_function(widths):
     """For every α: weights that are α_ℓ W_ℓ, and values Πα·f, which determine the biases."""
@@ -162,10 +165,10 @@ def test_dead_neurons_vanish():
         assert [b.item() for b in zero.biases] == [0, 0, 3]
 
 
-@pytest.mark.parametrize("batch", [(), (2,), (1, 2)])
+@pytest.mark.parametrize("batch", [(), (2,)])
 @pytest.mark.parametrize("balance", [balance_layers, balance_neurons])
 def test_gradients_are_those_of_the_minimiser(balance, batch):
-    net = network((3, 4, 2, 2), batch=batch)
+    net = network((2, 2, 1, 1), batch=batch)
 
     def arrays(*p):
         balanced = balance(Network(p[:3], p[3:]))
@@ -173,18 +176,11 @@ def test_gradients_are_those_of_the_minimiser(balance, batch):
 
     leaves = [p.requires_grad_() for p in net.weights + net.biases]
     assert torch.autograd.gradcheck(arrays, leaves, eps=1e-5, atol=1e-6)
-    # At the minimum over the scales, the gradient of the cost is that at fixed scales.
-    cost = balance(net).cost().sum()
-    gradients = torch.autograd.grad(cost, leaves)
-    homogeneous = sum((g * p).sum() for g, p in zip(gradients, leaves, strict=True))
-    assert homogeneous.isfinite()
 
 
 def test_layer_rescaling_is_exact_on_balls():
     net = network((2, 3, 2), batch=(2,), biases=True)
-    exact = Network(
-        [BallArray.exact(w) for w in net.weights], [BallArray.exact(b) for b in net.biases], 0.25
-    )
+    exact = on_balls(net)
     alpha = BallArray.exact([Fraction(1, 3), Fraction(5, 7)])
     x = BallArray.exact(torch.ones(2, 2).double())
     scaled = layer_rescaling(exact, [alpha, 1 / alpha])
@@ -202,15 +198,7 @@ def test_errors():
         layer_rescaling(net, [1, 1, 1])
 
 
-def on_balls(net):
-    return Network(
-        [BallArray.exact(w) for w in net.weights],
-        [BallArray.exact(b) for b in net.biases],
-        Fraction(1, 4),
-    )
-
-
-@pytest.mark.parametrize("widths", [(2, 3), (1, 1, 1), (2, 3, 2), (3, 4, 4, 2), (2, 2, 2, 2, 2)])
+@pytest.mark.parametrize("widths", [(2, 3), (1, 1, 1), (3, 4, 4, 2)])
 @pytest.mark.parametrize("balance", [balance_layers, balance_neurons])
 def test_the_balanced_network_on_balls(widths, balance):
     net = network(widths, batch=(4,), biases=True)
@@ -219,7 +207,8 @@ def test_the_balanced_network_on_balls(widths, balance):
         w[2] = 0
     net.biases[0][1, 0] = 0  # a dead neuron
     net.biases[0][2] = 0  # a dead layer
-    exact, floats = balance(on_balls(net)), balance(net)
+    before = on_balls(net)
+    exact, floats = balance(before), balance(net)
     for x, y in zip(exact.weights + exact.biases, floats.weights + floats.biases, strict=True):
         torch.testing.assert_close(x.midpoints(), y, rtol=1e-9, atol=1e-9)
         assert (x.radii() < 1e-10).all()
@@ -230,8 +219,8 @@ def test_the_balanced_network_on_balls(widths, balance):
     for imbalance in imbalances:
         assert (imbalance.abs() < 1e-30).all()
     x = BallArray.exact(torch.ones(4, widths[0]).double() / 2)
-    assert ((exact(x) - on_balls(net)(x)).abs() < 1e-28).all()
-    assert (exact.cost() <= on_balls(net).cost() + 1e-28).all()
+    assert ((exact(x) - before(x)).abs() < 1e-28).all()
+    assert (exact.cost() <= before.cost() + 1e-28).all()
 
 
 @pytest.mark.oracle("rankcheck.networks.balance_neurons", "a closed form, on balls")

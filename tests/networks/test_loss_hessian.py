@@ -10,11 +10,13 @@ from rankcheck.balls import BallArray
 from rankcheck.networks import Network
 from rankcheck.networks.loss_hessian import loss_hessian, number_of_parameters
 
+from ..draws import normal
+
 SHAPES = [(3, 2), (2, 3)]
 
 
 def draw(*shape, seed):
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return normal(seed, *shape)
 
 
 def network(slope=0.25, batch=()):
@@ -37,23 +39,15 @@ def oracle(net, X, residuals):
     return jacrev(jacrev(loss))(torch.cat([array.flatten() for array in arrays]))
 
 
-@pytest.mark.parametrize("fits", [True, False])
-@pytest.mark.parametrize("slope", [0, 0.25, -0.5])
+@pytest.mark.parametrize(("slope", "fits"), [(0, True), (0.25, False), (-0.5, False)])
 @pytest.mark.oracle("rankcheck.networks.loss_hessian", "torch.func.jacrev")
 def test_against_autograd(slope, fits):
     net, X = network(slope), draw(3, 2, seed=5)
-    residuals = torch.zeros(3, 2, dtype=torch.float64) if fits else draw(3, 2, seed=6)
+    residuals = draw(3, 2, seed=6) * (not fits)
     mine, same = loss_hessian(net, X, residuals)
     assert same
     assert mine.shape[-1] == number_of_parameters(net) == 3 * 3 + 2 * 4
     torch.testing.assert_close(mine, oracle(net, X, residuals), atol=1e-7, rtol=1e-6)
-
-
-def test_batches():
-    net, X, residuals = network(batch=(2,)), draw(2, 3, 2, seed=5), draw(2, 3, 2, seed=6)
-    mine, _ = loss_hessian(net, X, residuals)
-    alone, _ = loss_hessian(net[1], X[1], residuals[1])
-    torch.testing.assert_close(mine[1], alone)
 
 
 def test_exact_on_balls():

@@ -11,8 +11,8 @@ from torch import nn
 from rankcheck.balls import BallArray
 from rankcheck.networks import Network, leaky, leaky_derivative
 
-WIDTHS = [(3, 3), (1, 1, 1), (3, 4, 2), (2, 5, 3, 4), (4, 3, 3, 2, 1)]
-SLOPES = [0, 0.25, -0.5, Fraction(1, 3), "array"]
+WIDTHS = [(3, 3), (1, 1, 1), (2, 5, 3, 4), (4, 3, 3, 2, 1)]
+SLOPES = [0, -0.5, Fraction(1, 3), "array"]
 
 
 def normal(*shape, seed):
@@ -57,7 +57,7 @@ def by_hand(net, x):
     return preactivations, J
 
 
-@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("batch", [(), (2, 3)])
 @pytest.mark.parametrize("kind", [torch.clone, BallArray.exact])
 def test_linear_has_zero_biases(kind, batch):
     weights = [kind(quarters(*batch, n, m, seed=n)) for m, n in ((2, 3), (3, 1))]
@@ -76,8 +76,6 @@ def test_linear_keeps_slopes_and_checks_shapes():
     net = Network.linear(iter([torch.ones(2, 1, 1, dtype=torch.float64)]), slopes)
     assert net.slope is slopes
     assert Network.linear([torch.ones(1, 1, dtype=torch.float64)]).slope == 0
-    with pytest.raises(ValueError, match="at least one layer"):
-        Network.linear([])
 
 
 @pytest.mark.parametrize("slope", SLOPES)
@@ -98,7 +96,7 @@ def test_evaluation_and_jacobian_by_hand(widths, slope):
         torch.testing.assert_close(J[i, j, k], torch.from_numpy(jacobian))
 
 
-@pytest.mark.parametrize("slope", SLOPES)
+@pytest.mark.parametrize("slope", [0, "array"])
 @pytest.mark.parametrize("widths", WIDTHS)
 def test_one_point_for_each_network_is_the_points_axis_of_length_one(widths, slope):
     net = network(widths, (4,), slope)
@@ -118,7 +116,7 @@ def test_one_point_for_each_network_is_the_points_axis_of_length_one(widths, slo
             torch.testing.assert_close(a, b[:, 0])
 
 
-@pytest.mark.parametrize("slope", [0, 0.25, -0.5])
+@pytest.mark.parametrize("slope", [0, -0.5])
 @pytest.mark.parametrize("widths", WIDTHS)
 def test_jacobian_against_autograd(widths, slope):
     net = network(widths, slope=slope)
@@ -127,7 +125,7 @@ def test_jacobian_against_autograd(widths, slope):
     torch.testing.assert_close(net.jacobian(X), oracle)
 
 
-@pytest.mark.parametrize("slope", SLOPES)
+@pytest.mark.parametrize("slope", [-0.5, "array"])
 @pytest.mark.parametrize("widths", WIDTHS)
 def test_partial_jacobians_compose(widths, slope):
     net = network(widths, (2,), slope)
@@ -142,7 +140,7 @@ def test_partial_jacobians_compose(widths, slope):
 
 @pytest.mark.parametrize("points", [(), (3,)])
 @pytest.mark.parametrize("slope", SLOPES)
-@pytest.mark.parametrize("widths", WIDTHS)
+@pytest.mark.parametrize("widths", [(3, 3), (2, 5, 3, 4)])
 def test_balls_run_the_same_code(widths, slope, points):
     net = network(widths, (2,), slope, quarters)
     X = quarters(2, *points, widths[0], seed=11)
@@ -164,7 +162,7 @@ def test_balls_run_the_same_code(widths, slope, points):
     assert torch.equal(exact.jacobian_noise(at).midpoints(), torch.zeros(2, *points).double())
 
 
-@pytest.mark.parametrize("widths", [(4, 4, 4, 4, 4, 4), (1, 8, 8, 2), (30, 30, 30, 30)])
+@pytest.mark.parametrize("widths", [(4, 4, 4, 4, 4), (1, 8, 8, 2), (16, 16, 16)])
 def test_jacobian_noise_bounds_the_rounding_error(widths):
     net = network(widths, (5,), -0.3)
     x = normal(5, widths[0], seed=12)
@@ -317,35 +315,24 @@ def test_from_module(activation):
 
 
 @pytest.mark.parametrize(
-    ("layers", "error", "match"),
+    ("activations", "last", "error", "match"),
     [
-        (
-            [nn.Linear(1, 1), nn.Tanh(), nn.Linear(1, 1)],
-            TypeError,
-            r"received the layers \[Linear, Tanh, Linear\]",
-        ),
-        ([nn.Linear(1, 1), nn.ReLU()], TypeError, "alternate"),
-        ([nn.Linear(1, 1), nn.Linear(1, 1), nn.Linear(1, 1)], TypeError, "alternate"),
-        ([], TypeError, "alternate"),
-        (
-            [
-                nn.Linear(1, 1),
-                nn.ReLU(),
-                nn.Linear(1, 1),
-                nn.LeakyReLU(0.1),
-                nn.Linear(1, 1),
-            ],
-            ValueError,
-            r"slopes \[0.0, 0.1\]; all must be equal",
-        ),
+        ([nn.Tanh()], True, TypeError, r"received the layers \[Linear, Tanh, Linear\]"),
+        ([nn.ReLU()], False, TypeError, "alternate"),
+        ([nn.Linear(1, 1)], True, TypeError, "alternate"),
+        ([nn.ReLU(), nn.LeakyReLU(0.1)], True, ValueError, r"slopes \[0.0, 0.1\]"),
     ],
 )
-def test_modules_that_are_no_networks(layers, error, match):
+def test_modules_that_are_no_networks(activations, last, error, match):
+    layers = [layer for one in activations for layer in (nn.Linear(1, 1), one)]
     with pytest.raises(error, match=match):
-        Network.from_module(nn.Sequential(*layers))
+        Network.from_module(nn.Sequential(*layers, *([nn.Linear(1, 1)] * last)))
+    with pytest.raises(TypeError, match="alternate"):
+        Network.from_module(nn.Sequential())
 
 
 ONE = torch.ones(1, 1, dtype=torch.float64)
+TWO = torch.ones(2, dtype=torch.float64)
 
 
 @pytest.mark.parametrize(
@@ -353,33 +340,20 @@ ONE = torch.ones(1, 1, dtype=torch.float64)
     [
         ([], [], 0, ValueError, "at least one layer"),
         ([ONE], [], 0, ValueError, "received 1 weights and 0 biases"),
-        ([ONE, torch.ones(1, 2).double()], [ONE[0]] * 2, 0, ValueError, r"W_2 has shape"),
-        ([ONE, ONE.expand(3, 1, 1)], [ONE[0]] * 2, 0, ValueError, r"W_2 has shape"),
+        ([ONE, TWO[None]], [ONE[0]] * 2, 0, ValueError, "W_2 has shape"),
+        ([ONE, ONE.expand(3, 1, 1)], [ONE[0]] * 2, 0, ValueError, "W_2 has shape"),
         ([ONE[0]], [ONE[0]], 0, ValueError, "W_1 has shape"),
-        ([ONE], [torch.ones(2).double()], 0, ValueError, r"b_1 has shape \(2,\); expected \(1,\)"),
-        (
-            [ONE.float()],
-            [ONE[0]],
-            0,
-            TypeError,
-            "W_1 has dtype torch.float32; expected torch.float64",
-        ),
-        ([[[1.0]]], [ONE[0]], 0, TypeError, "W_1 is a list; expected a tensor"),
+        ([ONE], [TWO], 0, ValueError, r"b_1 has shape \(2,\); expected \(1,\)"),
+        ([ONE.float()], [ONE[0]], 0, TypeError, "W_1 has dtype torch.float32"),
+        ([[[1.0]]], [ONE[0]], 0, TypeError, "W_1 is a list"),
         ([ONE], [BallArray.exact([1])], 0, TypeError, "b_1 is a BallArray beside a Tensor"),
         ([ONE / 0], [ONE[0]], 0, ValueError, "W_1 has infinite or undefined entries"),
         ([ONE], [ONE[0] * float("nan")], 0, ValueError, "b_1 has infinite or undefined entries"),
         ([ONE], [ONE[0]], 1, ValueError, r"slope is 1; it must lie in \(-1, 1\)"),
-        ([ONE], [ONE[0]], -1.5, ValueError, r"slope is -1.5; it must lie in \(-1, 1\)"),
         ([ONE], [ONE[0]], float("nan"), ValueError, r"must lie in \(-1, 1\)"),
-        ([ONE], [ONE[0]], torch.tensor(1.0).double(), ValueError, r"must lie in \(-1, 1\)"),
-        (
-            [ONE],
-            [ONE[0]],
-            torch.zeros(2).double(),
-            ValueError,
-            r"slopes has shape \(2,\); expected the batch axes \(\)",
-        ),
-        ([ONE], [ONE[0]], "0", TypeError, "slope is a str; expected a tensor or a BallArray"),
+        ([ONE], [ONE[0]], -ONE[0, 0], ValueError, r"must lie in \(-1, 1\)"),
+        ([ONE], [ONE[0]], TWO / 3, ValueError, r"slopes has shape \(2,\)"),
+        ([ONE], [ONE[0]], "0", TypeError, "slope is a str"),
     ],
 )
 def test_errors_state_the_rule(weights, biases, slope, error, match):

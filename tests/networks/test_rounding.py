@@ -11,10 +11,10 @@ from rankcheck.linalg import operator_norm
 from rankcheck.networks import Network
 from rankcheck.networks.rounding import product_noise
 
-from .test_network import SLOPES, WIDTHS, exactly, network, normal
+from .test_network import WIDTHS, exactly, network, normal
 
 
-@pytest.mark.parametrize("slope", SLOPES)
+@pytest.mark.parametrize("slope", [0, "array"])
 @pytest.mark.parametrize("widths", [*WIDTHS, (6, 9, 9, 9, 9, 9, 2)])
 @pytest.mark.parametrize("points", [(), (3,)])
 def test_it_bounds_the_rounding_error(widths, slope, points):
@@ -36,7 +36,7 @@ def test_it_bounds_the_rounding_error(widths, slope, points):
     assert (proved <= 1e-11 * scale).all()
 
 
-@pytest.mark.parametrize("widths", [[128] * 20 + [4], [40] * 60 + [4]])
+@pytest.mark.parametrize("widths", [[64] * 30 + [4], [40] * 60 + [4]])
 def test_dense_networks_have_jacobians_far_above_the_bound(widths):
     """Absolute values multiply to more than the Jacobian itself, and norms do at depth 60."""
     shapes = enumerate(pairwise(widths))

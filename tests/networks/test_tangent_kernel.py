@@ -12,8 +12,8 @@ from rankcheck.networks import tangent_kernel as ntk
 
 from ..draws import random_network
 
-WIDTHS = [(3, 2), (1, 1, 1), (3, 4, 2), (2, 5, 3, 1), (4, 3, 3, 2, 3)]
-SLOPES = [0, 0.25, -0.5]
+WIDTHS = [(3, 2), (3, 4, 2), (4, 3, 3, 2, 3)]
+SLOPES = [0, -0.5]
 
 
 def points(*shape, seed=1):
@@ -67,7 +67,7 @@ def test_mixed_derivative(widths, slope):
 
 
 @pytest.mark.parametrize("biases", [False, True])
-@pytest.mark.parametrize("block", [1, 3, 7, 100])
+@pytest.mark.parametrize("block", [3, 7])
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.oracle("rankcheck.networks.gram", "torch.func.jacrev")
 def test_gram(outputs, block, biases):

