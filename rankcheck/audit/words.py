@@ -246,11 +246,7 @@ def _unsaid(audit: Audit) -> list[str]:
     if unclear:
         sentences.append(
             f"The rank of the weights of {len(unclear)} of {_many(len(audit.layers), 'layer')} "
-            f"({_names(unclear)}) is not clear for the same reason."
-            if data is not None and data.undecided
-            else f"The rank of the weights of {len(unclear)} of "
-            f"{_many(len(audit.layers), 'layer')} ({_names(unclear)}) is not clear: s_k is less "
-            f"than {GAP:g} times the next one."
+            f"({_names(unclear)}) is not clear: s_k is less than {GAP:g} times the next one."
         )
     if data is not None and data.kinks:
         sentences.append(

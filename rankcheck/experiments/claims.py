@@ -1,30 +1,9 @@
-r"""What claims about experiments share: their instances, and the relation of a test at a level.
-
-    @statistical(
-        "rank.figure-9",
-        paper("rank", "Figure 9"),
-        instances=recorded_runs(experiment="rank.figure-9", where=((("depth", 9),),)),
-        needs={"depth": recorded_runs(experiment="rank.figure-9", where=((("depth", 2),),))},
-        mutants={"one singular value less": {"values": 3}},
-        no_batch="an instance is a recorded experiment",
-        no_ball="trained weights are floats",
-    )
-    def test_figure_9(runs, *, values=4):
-        return (
-            mostly([run.measured["error"] < 0.01 for run in runs], "the data are fitted"),
-            mostly([run.measured["near_one"] == values for run in runs], "4 values near 1"),
-        )
+"""What claims about experiments share: their instances, and the relation of a test at a level.
 
 An instance is not drawn: it is all runs of the recorded result with certain settings. `verify`
-evaluates each alternative of `where` once, in every profile, and each control as well. The profile
-`deep` trains everything again, with the seed of the run, and evaluates the claim and its controls
-on that, too. `--seed 0` makes the record again, another seed tests the statement on new data.
-
-* `needs` names a control group on which some relation has to fail. `mutants` set a threshold, which
-  is a keyword-only parameter of the body. A claim has one of them.
-* `loose`, `tight` and `effort` are left out. A p-value is not sharp against its level, so nothing
-  is made 2 % stronger; and there is nothing to draw more or less of.
-* Every relation is a `mostly`, so that rows and messages say how many runs ended how.
+evaluates each alternative of `where` once, in every profile; `deep` trains everything again, with
+the seed of the run, and evaluates the claim and its controls on that, too. docs/writing-claims.md
+has an example.
 """
 
 from __future__ import annotations

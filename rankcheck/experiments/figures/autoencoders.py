@@ -114,32 +114,13 @@ def pairs(runs: Sequence[Run]) -> list[tuple[Run, Run]]:
 
 #: `inner` is the number of hidden units of the network that is the curve.
 _COMMON: dict[str, dict[str, Any]] = {DIGITS: {"ridge": 1e-4}, CURVE: {"ridge": 1e-4, "inner": 100}}
-_SETTINGS: dict[Scale, dict[str, dict[str, Any]]] = {
-    "tiny": {
-        DIGITS: {"points": 12, "test": 10, "width": 6, "steps": 30, "rate": 3e-3, "warm": 5},
-        CURVE: {"points": 12, "test": 30, "width": 6, "steps": 60, "rate": 5e-3, "warm": 5},
-    },
-    "small": {
-        DIGITS: {"points": 500, "test": 300, "width": 80, "steps": 4000, "rate": 3e-3, "warm": 100},
-        CURVE: {"points": 100, "test": 500, "width": 50, "steps": 15000, "rate": 6e-3, "warm": 100},
-    },
+_COLUMNS = ("points", "test", "width", "steps", "rate", "warm")
+_SETTINGS: dict[Scale, dict[str, tuple[float, ...]]] = {
+    "tiny": {DIGITS: (12, 10, 6, 30, 3e-3, 5), CURVE: (12, 30, 6, 60, 5e-3, 5)},
+    "small": {DIGITS: (500, 300, 80, 4000, 3e-3, 100), CURVE: (100, 500, 50, 15000, 6e-3, 100)},
     "paper": {
-        DIGITS: {
-            "points": 1200,
-            "test": 500,
-            "width": 200,
-            "steps": 40000,
-            "rate": 1e-3,
-            "warm": 500,
-        },
-        CURVE: {
-            "points": 500,
-            "test": 2000,
-            "width": 100,
-            "steps": 60000,
-            "rate": 3e-3,
-            "warm": 500,
-        },
+        DIGITS: (1200, 500, 200, 40000, 1e-3, 500),
+        CURVE: (500, 2000, 100, 60000, 3e-3, 500),
     },
 }
 #: By scale and data, what is other in deep networks; the depth of the shallow ones is 2. With the
@@ -166,7 +147,8 @@ class Autoencoders(Experiment):
     def parts(self, scale: Scale, seed: int) -> Sequence[Part]:
         """The images first: without scikit-learn nothing is trained in vain."""
         parts = []
-        for data, chosen in _SETTINGS[scale].items():
+        for data, row in _SETTINGS[scale].items():
+            chosen = dict(zip(_COLUMNS, row, strict=True))
             seeds = tuple(1000 * seed + 101 + run for run in range(_RUNS[scale][data]))
             for name, other in (("deep", _DEEP[scale][data]), ("shallow", {"depth": 2})):
                 settings = _COMMON[data] | {"data": data} | chosen | other

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import partial
-from operator import attrgetter
+from operator import itemgetter
 from statistics import median
 from typing import Any, TypeAlias
 
@@ -26,7 +25,6 @@ from rankcheck.experiments.figures.linear_notebooks import (
     DEPTHS,
     INPUTS,
     PRINTED,
-    Printed,
     target,
     true_directions,
 )
@@ -213,22 +211,21 @@ def _compared(r: int, points: int, runs: Sequence[Run]) -> list[Finding]:
 
     One agrees if most pairs change as printed, and both medians are within `NEAR` of the printed.
     """
-    quantities: dict[str, tuple[Callable[[Printed], float], Callable[[Run], float]]] = {
-        rf"$\sigma_{r + 1}/\sigma_1$ of $C_f^{{1/2}}$": (
-            lambda one: one.sigma[r] / one.sigma[0],
-            next_ratio,
+    quantities: dict[str, Callable[[Mapping[str, Any]], float]] = {
+        rf"$\sigma_{r + 1}/\sigma_1$ of $C_f^{{1/2}}$": lambda one: (
+            one["sigma"][r] / one["sigma"][0]
         ),
-        rf"singular values of $C_f^{{1/2}}$ above ${SHARE}\,\sigma_1$": (
-            lambda one: sum(s > SHARE * one.sigma[0] for s in one.sigma),
-            lambda run: run.measured["effective_rank"],
+        rf"singular values of $C_f^{{1/2}}$ above ${SHARE}\,\sigma_1$": lambda one: sum(
+            s > SHARE * one["sigma"][0] for s in one["sigma"]
         ),
+        "generalisation error": itemgetter("generalisation"),
+        "error outside, in $[-1, 1]^{20}$": itemgetter("outside"),
+        "distance of the first $r$ principal directions to the true ones": itemgetter("distance"),
     }
-    for name, words in _MEASURED.items():
-        quantities[words] = (attrgetter(name), partial(_measured, name))
     findings = []
-    for words, (of_printed, of_run) in quantities.items():
-        printed = [of_printed(PRINTED[r, points, L]) for L in DEPTHS]
-        each = [(of_run(shallow), of_run(deep)) for shallow, deep in pairs(runs)]
+    for words, of in quantities.items():
+        printed = [of(PRINTED[r, points, L]) for L in DEPTHS]
+        each = [(of(shallow.measured), of(deep.measured)) for shallow, deep in pairs(runs)]
         ours = list(zip(*each, strict=True))
         falls = sum(deep < shallow for shallow, deep in each)
         as_printed = falls if printed[1] < printed[0] else len(each) - falls
@@ -244,25 +241,13 @@ def _compared(r: int, points: int, runs: Sequence[Run]) -> list[Finding]:
     return findings
 
 
-#: What is printed by this name as it is measured, in words.
-_MEASURED = {
-    "generalisation": "generalisation error",
-    "outside": "error outside, in $[-1, 1]^{20}$",
-    "distance": "distance of the first $r$ principal directions to the true ones",
-}
-
-
-def _measured(name: str, run: Run) -> float:
-    return float(run.measured[name])
-
-
 def _fitted(runs: Sequence[Run]) -> Finding:
     """Whether the networks fit their data."""
     shares = [run.measured["error"] / run.measured["variance"] for run in runs]
     count = sum(map(fits, runs))
     return Finding(
         quantity="training error, as a share of the variance of the values",
-        printed=f"mean squared errors up to {max(one.error for one in PRINTED.values()):.2g}",
+        printed=f"mean squared errors up to {max(one['error'] for one in PRINTED.values()):.2g}",
         ours=f"up to {max(shares):.2g}; {count} of {len(runs)} networks are below {FITTED:g}",
         agrees=count == len(runs),
     )

@@ -9,8 +9,8 @@ Source: github.com/suzannastep/linearlayers, `teacher_networks_linear_layers.ipy
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from rankcheck.networks.network import Network
 
-__all__ = ["CASES", "DEPTHS", "INPUTS", "PRINTED", "Printed", "target", "true_directions"]
+__all__ = ["CASES", "DEPTHS", "INPUTS", "PRINTED", "target", "true_directions"]
 
 #: (index rank, points) of the cases, and the depths.
 CASES = ((1, 64), (2, 64), (2, 128), (2, 256))
@@ -58,27 +58,11 @@ def _orthogonal(draw: np.random.RandomState, n: int) -> np.ndarray:
     return np.asarray(Q * np.sign(np.diag(R)))
 
 
-@dataclass(frozen=True)
-class Printed:
-    """What the notebooks print of one network.
-
-    Attributes:
-        error: of training, the mean squared error.
-        generalisation, outside: the same at fresh points of [−1/2, 1/2]^20, and of [−1, 1]^20.
-        distance: the sine of the largest angle between the first r principal directions and V.
-        sigma: the singular values of C_f^{1/2}.
-    """
-
-    error: float
-    generalisation: float
-    outside: float
-    distance: float
-    sigma: tuple[float, ...]
-
-
-def _printed(errors: str, sigma: str) -> Printed:
-    error, generalisation, outside, distance = map(float, errors.split())
-    return Printed(error, generalisation, outside, distance, tuple(map(float, sigma.split())))
+def _printed(errors: str, sigma: str) -> dict[str, Any]:
+    """By the names of what is measured here; `error` is that of training."""
+    names = ("error", "generalisation", "outside", "distance")
+    numbers = dict(zip(names, map(float, errors.split()), strict=True))
+    return {**numbers, "sigma": [float(each) for each in sigma.split()]}
 
 
 #: By (index rank, points, L): one network of width 1000 each, trained with λ = 10⁻³.

@@ -37,7 +37,7 @@ def _spectra(result: Result) -> Figure:
             )
             panel.fill_between(numbers, low, high, color=colour, alpha=0.2, linewidth=0)
             panel.plot(numbers, middle, color=colour, label=f"L = {depth}")
-            printed = [max(s, _LEAST) for s in PRINTED[r, points, depth].sigma]
+            printed = [max(s, _LEAST) for s in PRINTED[r, points, depth]["sigma"]]
             panel.plot(numbers, printed, "--", color=colour, label=f"L = {depth}, printed")
         title = f"r = {r}, {points} points"
         panel.set(title=title, yscale="log", xticks=(1, 5, 10, 15, 20))
@@ -63,7 +63,7 @@ def _changes(result: Result) -> Figure:
                 for pair in pairs(result.where(rank=r, points=points))
             )
             panel.plot(*ours, color=COLOURS[0], linewidth=0.8, label="ours")
-            printed = [getattr(PRINTED[r, points, depth], quantity) for depth in DEPTHS]
+            printed = [PRINTED[r, points, depth][quantity] for depth in DEPTHS]
             panel.plot((0, 1), printed, "--", color=COLOURS[1], label="printed")
             panel.set(yscale="log", xlim=(-0.2, 1.2), title=f"r = {r}, {points} points")
             panel.set_xticks((0, 1), [f"L = {depth}" for depth in DEPTHS])
