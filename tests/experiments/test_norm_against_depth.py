@@ -9,14 +9,15 @@ from safetensors.numpy import load_file
 from rankcheck.experiments.figures.norm_against_depth import curves, falling, ranges
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import Run
-from rankcheck.experiments.run import run_experiment
 
 NAME = "bottleneck.figure-1"
 
 
-def test_the_measurements_are_those_of_the_kept_network(tmp_path):
-    for run in run_experiment(NAME, "tiny", folder=tmp_path).runs:
-        found = load_file(tmp_path / "networks" / f"{run.part}-{run.seed}.safetensors")
+@pytest.mark.slow
+def test_the_measurements_are_those_of_the_kept_network(tiny):
+    result, folder = tiny(NAME)
+    for run in result.runs:
+        found = load_file(folder / "networks" / f"{run.part}-{run.seed}.safetensors")
         depth = run.settings["depth"]
         assert len(found) == 2 * depth
         norm = sum((array.astype(float) ** 2).sum() for array in found.values())

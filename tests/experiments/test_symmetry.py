@@ -1,12 +1,12 @@
 """bottleneck.figure-2: its task, its measurements by hand, and its criterion."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from rankcheck.data.crossings import crossing_angles
 from rankcheck.experiments.figures.symmetry_measures import (
     images_of,
     measured_distances,
@@ -41,17 +41,16 @@ def numpy_losses(v, w, noise, rate, steps):
 
 
 def test_the_values_are_those_of_a_descent_in_numpy():
-    task, x, y = drawn()
-    expected = np.array(
-        [
-            numpy_losses(v, task.w.numpy(), task.noise.numpy(), 0.04, 6)
-            for v in (x * task.size).numpy()
-        ]
-    )
+    task, x, y = drawn(points=300)
+    starts, w = (x * task.size).numpy(), task.w.numpy()
+    along = starts @ w
+    for values in (along, -along, np.linalg.norm(starts - np.outer(along, w), axis=1)):
+        assert 0.9 * REACH < values.max() <= REACH
+    expected = np.array([numpy_losses(v, w, task.noise.numpy(), 0.04, 6) for v in starts])
     np.testing.assert_allclose(y.numpy(), (expected - expected.mean(0)) / task.scale, atol=1e-9)
     assert np.sqrt(np.mean((expected - expected.mean(0)) ** 2)) == pytest.approx(task.scale)
     assert float(x.square().mean()) == pytest.approx(1)
-    assert float(np.linalg.norm(task.w.numpy())) == pytest.approx(1)
+    assert np.linalg.norm(w) == pytest.approx(1)
     assert np.std(task.noise.numpy()) == pytest.approx(0.1, rel=0.5)
 
 
@@ -128,21 +127,6 @@ def test_distances_of_a_multiple_are_those_of_the_plane():
     assert np.max(shown["distances"]) < 1e-12
 
 
-def angles_by_complex_numbers(paths):
-    """By pair of paths (P, K, 2) that cross, the largest angle, from solutions s, t in (0, 1)."""
-    z = paths[..., 0] + 1j * paths[..., 1]
-    largest = []
-    for p, q in itertools.combinations(z, 2):
-        u, v = np.diff(p)[:, None], np.diff(q)[None]
-        away = q[None, :-1] - p[:-1, None]
-        size = (u.conj() * v).imag
-        s, t = (away.conj() * v).imag / size, (away.conj() * u).imag / size
-        inside = (s > 0) & (s < 1) & (t > 0) & (t < 1)
-        if inside.any():
-            largest.append(np.abs(np.degrees(np.angle(v / u)))[inside].max())
-    return np.array(largest)
-
-
 def test_paths_are_projected_to_the_principal_plane_of_their_layer():
     task, x, _ = drawn()
     # At depth 3 the layer is α_2, which is like the inputs; at depth 4 it is α_3.
@@ -153,7 +137,7 @@ def test_paths_are_projected_to_the_principal_plane_of_their_layer():
     lengths = np.linalg.norm(np.diff(shown["paths"], axis=1), axis=-1)
     path = task.path(task.points(40, generator())).numpy() / task.size
     axes = np.linalg.svd(x.numpy() - x.numpy().mean(0))[2][:2]
-    angles = angles_by_complex_numbers(path @ axes.T)
+    angles = np.array(list(crossing_angles(path @ axes.T).values()))
     assert pairs["layer"] == len(angles) > measured["crossing"]["layer"] == sum(angles > 30)
     expected = 3 * np.linalg.norm(np.diff(path[:24] @ axes.T, axis=1), axis=-1)
     np.testing.assert_allclose(lengths, expected, atol=2e-2)
