@@ -57,11 +57,15 @@ class OutOfTime(Exception):
     """The budget of the hunt is spent. What was offered before is still judged."""
 
 
+#: The families of a claim that a hunt draws from.
+Family = Literal["instances", "tight"]
+
+
 @dataclass(frozen=True, order=True)
 class Shape:
     """A discrete shape: a family of the claim, and the integers that its generator draws."""
 
-    family: Literal["instances", "tight"]
+    family: Family
     integers: tuple[int, ...]
 
     def of(self, claim: Claim) -> Instances:

@@ -4,7 +4,8 @@ A round depends on the seed and on the outcomes of earlier rounds, in the order 
 depends neither on the clock nor on the workers.
 
 The first round scouts shapes of the tight family and random shapes, and surveys many more: the
-simplest ones and random ones, a few instances each. Each later round deepens the search at a few of
+simplest ones and random ones, a few instances each. Neither draws a shape twice while others are
+left. Each later round deepens the search at a few of
 the shapes that have been scouted, scouts some more, and surveys new ones. Those that are scouted
 are neighbours of the best shapes, the best of the surveys, random ones, and in some rounds shapes
 that tight instances fit into. Where every shape of the surveys has the same least margin, as with a
@@ -21,23 +22,23 @@ visited. How many visits a strategy has is in `rankcheck.hunt.turns`.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import BodyError, HuntError, Shape, generated, trouble
+from rankcheck.hunt.arena import BodyError, Family, HuntError, Shape, generated, trouble
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.hunt.transplant import fitted
 from rankcheck.hunt.turns import Turns
 from rankcheck.instances.record import Integer
-from rankcheck.instances.scope import shapes as small_shapes
-from rankcheck.instances.source import Rejected, seed_of
+from rankcheck.instances.source import Rejected, Source, seed_of
 from rankcheck.verification.branches import check_branches
+from rankcheck.verification.scouts import ScoutSource, Visited
 
 #: Shapes in the first round: of the tight family, and random ones.
 TIGHT, RANDOM = 4, 16
@@ -47,18 +48,17 @@ NEW, WAITING, FITS = 6, 24, 1
 #: A survey visits so many times as many shapes where margins rank nothing: where those of the
 #: surveys so far differ by no more than `TIED`.
 WIDER, TIED = 8, 1e-9
-#: The share of the first survey that the simplest shapes have, which have at most `SIMPLE` entries;
-#: the share of the tight family in each survey; and the share of its visits that a survey makes if
-#: the body takes no batch.
-SIMPLEST, SIMPLE, OF_TIGHT, SINGLY = 0.5, 64, 0.125, 0.25
+#: The share of a survey that the simplest shapes have that are left; the share of the tight family;
+#: and the share of its visits that a survey makes if the body takes no batch.
+SIMPLEST, OF_TIGHT, SINGLY = 0.5, 0.125, 0.25
 #: The round from which late strategies are used.
 LATE = 2
 #: The tight family is sampled again after so many rounds.
 TIGHT_AGAIN = 4
 #: Exploration weight of the bandit, $c$ above.
 EXPLORATION = 0.25
-#: Tries to find a neighbour that is new; and the number of known shapes drawn one after the other
-#: that ends the search for a new one.
+#: Tries to find a neighbour that is new; and the number of draws one after the other without a new
+#: shape that ends the search for one, as where the generator raises at most shapes.
 TRIES, MISSES = 8, 24
 
 
@@ -103,6 +103,8 @@ class Plan:
         self._arms: dict[Shape, Arm] = {}
         self._turns = Turns()
         self._checked: set[tuple[object, ...]] = set()
+        #: By what they were drawn for, and their family, the shapes that were drawn.
+        self._visited_shapes: defaultdict[tuple[str, Family], Visited] = defaultdict(Visited)
         #: By reason, how many searches for a shape ended early; and what the generator raised.
         self.troubles: Counter[str] = Counter()
         self.raised = ""
@@ -194,11 +196,12 @@ class Plan:
         known = {*self._arms, *chosen}
         for strategy in self._strategies["survey"]:
             count = self._survey_size(strategy)
-            shapes = self._simplest(round(SIMPLEST * count), known) if number == 0 else []
+            shapes = []
             if self._claim.tight is not None:
                 shapes += self._unknown("tight", round(OF_TIGHT * count), known, number)
             left = count - len(shapes)
-            shapes += self._unknown("instances", left, {*known, *shapes}, number)
+            simplest = round(SIMPLEST * count) if number == 0 else 0
+            shapes += self._unknown("instances", left, known, number, simplest=simplest)
             known.update(shapes)
             surveys += [(strategy.name, shape) for shape in shapes]
         return surveys
@@ -214,13 +217,6 @@ class Plan:
         """Whether the surveys tell shapes apart."""
         seen = [arm.surveyed for arm in self._arms.values() if arm.surveyed is not None]
         return len(seen) < 2 or max(seen) - min(seen) > TIED
-
-    def _simplest(self, count: int, known: set[Shape]) -> list[Shape]:
-        """Up to `count` shapes with few entries and small integers."""
-        assert self._claim.instances is not None
-        small = small_shapes(self._claim.instances, SIMPLE, runs=count).shapes
-        shapes = [Shape("instances", shape.integers) for shape in small]
-        return [shape for shape in shapes if shape not in known]
 
     def _best_surveyed(self, count: int, besides: Sequence[Shape]) -> list[Shape]:
         """The most promising shapes that only surveys have visited."""
@@ -265,31 +261,43 @@ class Plan:
             arm.visits[name] += 1
         return [arm.shape for arm in chosen]
 
-    def _new(self, family: str, count: int, number: int) -> list[Shape]:
+    def _new(self, family: Family, count: int, number: int) -> list[Shape]:
         """Up to `count` random shapes that have not been scouted; scouted ones if all have."""
         known = {arm.shape for arm in self._scouted_arms}
-        return self._unknown(family, count, known, number, "shape") or self._known(family, count)
+        shapes = self._unknown(family, count, known, number, purpose="scout")
+        return shapes or self._known(family, count)
 
     def _unknown(
-        self, family: str, count: int, known: set[Shape], number: int, key: str = "survey"
+        self,
+        family: Family,
+        count: int,
+        known: set[Shape],
+        number: int,
+        *,
+        purpose: str = "survey",
+        simplest: int = 0,
     ) -> list[Shape]:
-        """Up to `count` random shapes that are not known; fewer where nearly all are."""
+        """Up to `count` shapes that are not known: the `simplest` ones that are left, then others.
+
+        There are fewer where nearly all are known.
+        """
+        visited = self._visited_shapes[purpose, family]
         shapes: list[Shape] = []
-        known = set(known)
         index = missed = 0
-        while len(shapes) < count and missed < MISSES:
-            seed = seed_of(self._seed, self._claim.id, key, family, number, index)
-            shape = self._drawn(Shape("tight" if family == "tight" else "instances", ()), seed)
+        while len(shapes) < count and missed < MISSES and not visited.everywhere:
+            seed = seed_of(self._seed, self._claim.id, purpose, family, number, index)
+            source = ScoutSource(visited, len(shapes) < simplest, seed, self._size)
+            shape = self._drawn(family, source)
+            visited.add(source.record)
             if shape is None or shape in known:
                 missed += 1
             else:
                 shapes.append(shape)
-                known.add(shape)
                 missed = 0
             index += 1
         return shapes
 
-    def _known(self, family: str, count: int) -> list[Shape]:
+    def _known(self, family: Family, count: int) -> list[Shape]:
         """The first shapes of a family that were visited."""
         return [arm.shape for arm in self._scouted_arms if arm.shape.family == family][:count]
 
@@ -311,22 +319,25 @@ class Plan:
             if not integers:
                 break
             integers[seed % len(integers)] += 1 if (seed >> 20) % 2 else -1
-            shape = self._drawn(Shape("instances", tuple(integers)), seed)
+            shape = self._drawn("instances", ShapedSource(tuple(integers), seed, self._size))
             known = shape is None or shape in shapes or shape in scouted
             if shape is not None and not known:
                 shapes.append(shape)
         return shapes
 
-    def _drawn(self, template: Shape, seed: int) -> Shape | None:
-        """The shape of an instance whose first integers are those of a template."""
-        single = self._claim.no_batch is not None
-        source = ShapedSource(template.integers, seed, None if single else 1)
+    @property
+    def _size(self) -> int | None:
+        """The size of a batch from which only the shape is wanted."""
+        return None if self._claim.no_batch is not None else 1
+
+    def _drawn(self, family: Family, source: Source) -> Shape | None:
+        """The shape of what a source draws, or None where the generator rejects it or raises."""
         try:
-            generated(self._claim, template, source)
+            generated(self._claim, Shape(family, ()), source)
         except Rejected:
             return None
         except BodyError as error:
             self.raised = self.raised or str(error)
             return None
         drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))
-        return Shape(template.family, drawn)
+        return Shape(family, drawn)
