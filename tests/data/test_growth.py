@@ -88,14 +88,6 @@ def test_fit_against_scipy():
     assert fit.freedom == 14
 
 
-def test_three_samples_of_two_sizes_can_be_fitted():
-    """Logarithms 0, 2, 3 (in log 2) at 0, 0, 2: the slope is (3 - 1)/2, the residuals are ±1."""
-    fit = fitted_exponent([1, 1, 4], [1, 4, 8])
-    assert fit.value == pytest.approx(1, rel=1e-12)
-    assert fit.error == pytest.approx(linregress([0, 0, 2], [0, 2, 3]).stderr, rel=1e-12)
-    assert fit.freedom == 1
-
-
 @pytest.mark.parametrize(
     ("sizes", "lengths"),
     [

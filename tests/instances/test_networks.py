@@ -18,8 +18,6 @@ from rankcheck.instances.kinks import active_units, clear_of_boundaries
 from rankcheck.instances.matrices import (
     low_rank,
     matrices,
-    orthogonal,
-    semi_orthogonal,
 )
 from rankcheck.instances.networks import (
     draw_widths,
@@ -92,16 +90,6 @@ def test_networks_reach_their_corners(some):
     assert len(hidden) > len(nets) / 3
 
 
-def test_jacobians_reach_their_corners(some):
-    pairs = some(networks_at_points())
-    ranks = [(int(linalg.rank(J, net.jacobian_noise(x))), min(J.shape), net.depth)
-             for net, x in pairs for J in [net.jacobian(x)]]  # fmt: skip
-    assert any(rank == 0 and depth > 1 for rank, _, depth in ranks)
-    assert any(0 < rank < size for rank, size, _ in ranks)
-    assert any(rank == size > 1 for rank, size, _ in ranks)
-    assert any(not x.any() for _, x in pairs)
-
-
 def test_a_network_with_a_rational_slope_is_moved_clear_of_its_kinks():
     weights = [torch.ones(1, 1, dtype=torch.float64) for _ in range(3)]
     net = Network.linear(weights, Fraction(1, 2))
@@ -141,23 +129,6 @@ def test_a_product_of_factors_has_its_rank_exactly(rank, swept):
             assert int(linalg.rank(batch[index])) == ranks[-1]
     assert max(ranks) == rank
     assert ranks.count(rank) > len(ranks) / 2
-
-
-@instances
-def frames(source, *, n, k):
-    return orthogonal(source, n), semi_orthogonal(source, n, k)
-
-
-def test_reflections_are_orthogonal_exactly(swept):
-    family = frames(n=4, k=2)
-    for source, (Q, _) in swept(family, 20, size=3):
-        assert (Q @ Q.mT - torch.eye(4)).abs().max() < 1e-13
-        for index in range(3):
-            Q, V = exactly(family, source.record.instance(index))
-            assert Q.is_exact()
-            identity = BallArray.exact(torch.eye(4, dtype=torch.float64))
-            assert bool((Q @ Q.mT == identity).all())
-            assert bool((V.mT @ V == identity[:2, :2]).all())
 
 
 def test_a_steep_network_at_a_kink_is_rejected():
@@ -206,7 +177,7 @@ def test_sweeps_reach_every_rank_at_every_depth(family, swept):
         assert ranks[2] + ranks[3] + ranks[4] > count / 4, (depth, ranks)
 
 
-@pytest.mark.parametrize("family", REACHING, ids=repr)
+@pytest.mark.parametrize("family", REACHING[::3], ids=repr)
 def test_draws_reach_every_rank(family, drawn):
     """Hypothesis repeats itself, and prefers what is simple."""
     found = ranks_by(least_width, (pair for _, pair in drawn(family, 600)))

@@ -293,12 +293,19 @@ def test_the_row_space_of_a_product_that_nearly_cancels():
     assert (np.array(turns) <= bounds).all()
 
 
+@pytest.mark.parametrize(
+    "function", [chain_turns, chained_distances, mask_losses, offsets, one_sided_distances]
+)
+def test_batches_are_loops(function):
+    net, x, at = sample(0, slopes="nonnegative")
+    found = function(net, x, at.rank)
+    for index in range(4):
+        alone = function(net[index], x[index], at.rank[index])
+        torch.testing.assert_close(found[index], alone, rtol=1e-6, atol=1e-6)
+
+
 def test_the_bottleneck_of_a_constant():
-    net = Network.of([[[0.0, 0.0]], [[3.0]]])
-    at = bottleneck(net, torch.ones(2, dtype=torch.float64))
-    assert (at.rank.item(), at.count.item(), at.log_determinant.item(), at.excess.item()) == (
-        0,
-        1,
-        0,
-        9,
-    )
+    at = bottleneck(Network.of([[[0.0, 0.0]], [[3.0]]]), torch.ones(2, dtype=torch.float64))
+    found = (at.rank, at.count, at.log_determinant, at.excess)
+    assert [value.item() for value in found] == [0, 1, 0, 9]
+    assert at.error.isfinite()
