@@ -53,9 +53,9 @@ def _as_said(o: Any, net: Network, x: Any, y: Any) -> Any:
         '"neighbouring" one unit turns between them, and no other one where it does',
         _as_said,
     ),
-    depth=Promise(DEPTH.says, lambda o, net, *_: DEPTH.holds(o, net)),
-    width=Promise(WIDTH.says, lambda o, net, *_: WIDTH.holds(o, net)),
-    slopes=Promise(SLOPE.says, lambda o, net, *_: SLOPE.holds(o, net)),
+    depth=DEPTH,
+    width=WIDTH,
+    slopes=SLOPE,
 )
 def pairs_of_points(
     source: Source,
