@@ -211,15 +211,11 @@ class Check:
         """The relations at their worst points, certified if there is a certifier with time."""
         sides: list[Side] = []
         for outcome in done.outcomes:
-            worst = outcome.worst
-            if worst is None:
+            if outcome.worst is None:
                 continue
-            index = worst[0]
-            place = None
-            if self.theorem.on in ("at points", "at pairs"):
-                place = done.places[index][0]
-            side = outcome.side(place)
-            assert side is not None
+            index = outcome.worst[0]
+            each = self.theorem.on in ("at points", "at pairs")
+            side = outcome.side(done.places[index][0] if each else None)
             if index not in done.proved and self._provable(done, certifier):
                 assert certifier is not None
                 self._judge(done, index, certifier)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -86,7 +87,7 @@ class Outcome:
         """The same with its points in another order."""
         return Outcome(self.label, self.kind, *(getattr(self, name)[order] for name in _ARRAYS))
 
-    @property
+    @cached_property
     def worst(self) -> tuple[int, int] | None:
         """The point and the entry at which it is closest to failing; None if there is none."""
         if not bool(self.finite.any()):
@@ -94,13 +95,10 @@ class Outcome:
         place = int(self.closeness.reshape(-1).argmin())
         return place // self.lhs.shape[1], place % self.lhs.shape[1]
 
-    def side(self, place: int | None) -> Side | None:
-        """The sides at the worst point, whose number in the data is `place`."""
-        worst = self.worst
-        if worst is None:
-            return None
+    def side(self, place: int | None) -> Side:
+        """The sides at the worst point, if there is one, whose number in the data is `place`."""
         lhs, rhs, slack, tolerance = (
-            float(array[worst]) for array in (self.lhs, self.rhs, self.slack, self.tolerance)
+            float(array[self.worst]) for array in (self.lhs, self.rhs, self.slack, self.tolerance)
         )
         asserted = int(self.asserted.any(-1).sum())
         return Side(self.label, self.kind, lhs, rhs, slack, tolerance, place, asserted)

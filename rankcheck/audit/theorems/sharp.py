@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import torch
 
-from rankcheck.linalg import Array, frobenius_squared
+from rankcheck.linalg import Array, operator_norm
 from rankcheck.networks import Network
 from rankcheck.networks.rounding import product_noise
 
@@ -18,12 +18,10 @@ __all__ = ["SharpNetwork", "sharp"]
 
 #: Up to this width the product of absolute values is sharp enough.
 WIDE = 16
-#: How often WᵀW is squared: ‖W‖_op is at most its Schatten norm of the exponent 2^{this + 2}.
-SQUARINGS = 4
 
 
 class SharpNetwork(Network):
-    """A network in floats; `norms` has upper bounds of ‖W_1‖_op, ..., ‖W_L‖_op, without axes."""
+    """A network in floats; `norms` has ‖W_1‖_op, ..., ‖W_L‖_op, without axes."""
 
     norms: tuple[Array, ...]
 
@@ -31,10 +29,9 @@ class SharpNetwork(Network):
         """The smaller of the two bounds, shape (*B, [N])."""
         at = self.at(x)
         plain = at.jacobian_noise
+        # Here the product starts with the first layer, and the other bound is not of it.
         if self.widths[0] < self.widths[-1]:
-            return (
-                plain  # the product starts with the first layer, and the other bound is not of it
-            )
+            return plain
         norms = [norm.expand(self.batch) for norm in self.norms]
         return torch.minimum(plain.nan_to_num(nan=torch.inf), product_noise(at, norms, probes=0))
 
@@ -51,7 +48,7 @@ def sharp(net: Network) -> Network:
     """The network itself if it is narrow, otherwise with the sharper bound; without batch axes."""
     if max(net.widths) <= WIDE:
         return net
-    norms = tuple(_norm_above(w) for w in net.weights)
+    norms = tuple(map(operator_norm, net.weights))
     return _with_norms(net.weights, net.biases, net.slope, norms)
 
 
@@ -60,18 +57,3 @@ def _with_norms(weights: object, biases: object, slope: object, norms: object) -
     object.__setattr__(net, "norms", norms)
     assert isinstance(net, SharpNetwork)
     return net
-
-
-def _norm_above(W: Array) -> Array:
-    """A number a little above ‖W‖_op: (Σ s_i^{2q})^{1/(2q)} for a power q of two."""
-    G = W @ W.mT if W.shape[-2] <= W.shape[-1] else W.mT @ W
-    log, exponent = torch.zeros_like(G[..., 0, 0]), 2.0
-    for _ in range(SQUARINGS):
-        size = frobenius_squared(G).sqrt()
-        size = torch.where(size > 0, size, torch.ones_like(size))
-        G = G / size
-        log = log + size.log() / exponent
-        G, exponent = G @ G, 2 * exponent
-    square = frobenius_squared(G)  # Σ s^{2·exponent} of the scaled matrix
-    safe = torch.where(square > 0, square, torch.ones_like(square))
-    return torch.where(square > 0, (log + safe.log() / (2 * exponent)).exp(), 0 * log)
