@@ -216,8 +216,6 @@ def test_archives_that_lie(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "raw", "match"),
     [
-        ("d.npy", b"1,2\n3,4\n", "not what its name says: it is unknown"),
-        ("d.npz", header((1, 1)) + bytes(8), "not what its name says: it is npy"),
         ("d.csv", header((1, 1)) + bytes(8), "not what its name says: it is npy"),
         ("d.csv", b"\x80\x04\x95abc", "it is pickle; data are"),
         ("d.xlsx", b"PK\x05\x06" + bytes(18), "is zip archive; data are"),

@@ -91,19 +91,13 @@ def test_an_unbalanced_copy_is_balanced_again():
 
 
 def test_dead_neurons_are_counted_and_what_they_cost():
-    net = identity(3, 2)
-    weights = [
-        torch.cat((net.weights[0], torch.tensor([[-1.0, -1.0]], dtype=torch.float64))),
-        torch.cat((net.weights[1], torch.tensor([[2.0], [0.0]], dtype=torch.float64)), 1),
-        net.weights[2],
-    ]
-    biases = [torch.tensor([0, 0, -1.0]).double(), net.biases[1], net.biases[2]]
+    weights = [[1.0, 0], [0, 1], [-1, -1]], [[1.0, 0, 2], [0, 1, 0]]
     X = normal(10, 2).abs() + 0.1
-    found = audited(Network(weights, biases), X)
+    found = audited(Network.of(weights, [[0, 0, -1.0], [0, 0]]), X)
     assert found.data.dead_cost == 3 + 4
-    assert [layer.dead for layer in found.layers] == [1, 0, None]
-    assert said(found, "1 of 5 hidden neurons", "7 less", "53.8 %", "elsewhere")
-    assert not any("never above 0" in words for words in audited(net, X).words)
+    assert [layer.dead for layer in found.layers] == [1, None]
+    assert said(found, "1 of 3 hidden neurons", "7 less", "63.6 %", "elsewhere")
+    assert not any("never above 0" in words for words in audited(identity(2, 2), X).words)
 
 
 def test_ranks_that_are_not_clear_are_said_to_be_so():

@@ -44,9 +44,8 @@ def some_network(widths, slope=0.0, seed=0, gain=1.4, single=False):
     return Network.unchecked_slope(weights, biases, slope)
 
 
-def some_data(net, number, seed=1):
-    draw = torch.Generator().manual_seed(seed)
-    return torch.randn(number, net.widths[0], generator=draw, dtype=torch.float64)
+def some_data(net, number):
+    return nets.normal(number, net.widths[0], seed=1)
 
 
 def found(net, X, **options):
@@ -442,9 +441,6 @@ def test_wide_networks_have_a_rank_although_absolute_values_hide_it(monkeypatch)
     s = torch.linalg.svdvals(net.jacobian(X))
     assert (net.jacobian_noise(X) > s[:, -1]).all()  # the four singular values count as zero
     assert (wide.jacobian_noise(X) < 1e-2 * s[:, -1]).all()
-    for norm, w in zip(wide.norms, net.weights, strict=True):
-        true = np.linalg.norm(w.numpy(), 2)
-        assert true <= float(norm) <= 1.25 * true
     claim = "bottleneck.singular-values-near-one"
     facts = one_of(net, X, claim, monkeypatch)
     assert (facts.finding, facts.checked) == ("holds", 3)

@@ -1,7 +1,6 @@
 """rank.figure-1: what is trained and measured, against numpy, and what is made of the record."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +17,8 @@ from rankcheck.experiments.figures.tasks import latent_task
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import AuditFacts, Run
 from rankcheck.experiments.stack import generators
+
+from .toy import changed
 
 NAME = "rank.figure-1"
 
@@ -88,20 +89,15 @@ def test_each_criterion_of_the_claim_can_fail(failing):
     deep = [run for run in recorded(NAME).runs if run.part == "large-start"]
     assert not failing(deep)
 
-    def changed(audit=None, **other):
-        return failing(
-            replace(
-                run, measured={**run.measured, **other}, audit=replace(run.audit, **audit or {})
-            )
-            for run in deep
-        )
+    def broken(audit=None, **measured):
+        return failing(changed(run, audit, **measured) for run in deep)
 
     ranks = list(deep[0].measured["ranks"])
     spread = ["the dimension in the middle", "singular values near 1"]
-    assert changed(error=0.2) == ["the data are fitted"]
-    assert changed({"rank": 5}) == ["the rank of the Jacobian"]
-    assert changed(ranks=[*ranks[:5], 6, *ranks[6:]]) == spread
-    assert changed(gaps=[5.0] * 12) == spread
-    assert changed({"near_one": (6,) * 13}) == spread[1:]
-    assert changed(bends=[0.4] * 12) == ["nearly linear in the middle"]
-    assert changed({"cost": 7.5 * 13}) == ["the cost per layer"]
+    assert broken(error=0.2) == ["the data are fitted"]
+    assert broken({"rank": 5}) == ["the rank of the Jacobian"]
+    assert broken(ranks=[*ranks[:5], 6, *ranks[6:]]) == spread
+    assert broken(gaps=[5.0] * 12) == spread
+    assert broken({"near_one": (6,) * 13}) == spread[1:]
+    assert broken(bends=[0.4] * 12) == ["nearly linear in the middle"]
+    assert broken({"cost": 7.5 * 13}) == ["the cost per layer"]

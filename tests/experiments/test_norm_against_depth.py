@@ -1,7 +1,5 @@
 """bottleneck.figure-1: what is trained and measured, against numpy, and its record."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
@@ -9,6 +7,8 @@ from safetensors.numpy import load_file
 from rankcheck.experiments.figures.norm_against_depth import curves, falling, ranges
 from rankcheck.experiments.records import recorded
 from rankcheck.experiments.result import Run
+
+from .toy import changed
 
 NAME = "bottleneck.figure-1"
 
@@ -58,10 +58,6 @@ def test_each_criterion_of_the_claim_can_fail(failing):
     """Norms that are affine with the slope 4, whatever the rank; and a rank that stays."""
     deep = recorded(NAME).where(ridge=0.001)
     assert not failing(deep)
-    steep = [_changed(run, norm=4.0 * run.settings["depth"]) for run in deep]
+    steep = [changed(run, norm=4.0 * run.settings["depth"]) for run in deep]
     assert failing(steep) == ["the slope is the rank"]
-    assert "the rank falls" in failing(_changed(run, rank=3) for run in deep)
-
-
-def _changed(run, **other):
-    return replace(run, measured={**run.measured, **other})
+    assert "the rank falls" in failing(changed(run, rank=3) for run in deep)

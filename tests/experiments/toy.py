@@ -93,4 +93,10 @@ def facts(**values) -> AuditFacts:
     return replace(usual, **values)
 
 
+def changed(run, audit=None, **measured):
+    """A run with other measurements, and with others in its audit."""
+    facts = replace(run.audit, **audit or {})
+    return replace(run, measured={**run.measured, **measured}, audit=facts)
+
+
 EXPERIMENT = Toy()

@@ -30,7 +30,7 @@ def broken(request, monkeypatch):
         os.write(handle, b'{"schema": 3, "cla')
         os.close(handle)
         file = io.StringIO()
-        file.write = fail
+        monkeypatch.setattr(file, "write", fail)
         return file
 
     def make(when):
