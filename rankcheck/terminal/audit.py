@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rankcheck.claims.signs import SIGNS
 from rankcheck.terminal.display import Display
-from rankcheck.terminal.plain import WIDTH, printable, wrapped
+from rankcheck.terminal.plain import WIDTH, fitting, printable, wrapped
 from rankcheck.terminal.table import count
 
 if TYPE_CHECKING:
@@ -135,20 +135,15 @@ def _layers(audit: Audit, width: int) -> list[str]:
         cells = [cell(layer) for layer in audit.layers]
         if name == "layer" or any(cells):
             columns[name] = [name, *cells]
-
-    def excess() -> int:
-        return sum(1 + max(map(len, cells)) for cells in columns.values()) - 1 - width
-
-    for name in _SPARED:
-        if excess() > 0:
-            columns.pop(name, None)
-    if excess() > 0:
-        most = max(6, max(map(len, columns["layer"])) - excess())
-        columns["layer"] = [_shortened(cell, most) for cell in columns["layer"]]
+    widths = {name: max(map(len, cells)) for name, cells in columns.items()}
+    shown = fitting(widths, _SPARED, width, 1)
+    others = sum(1 + widths[name] for name in shown if name != "layer")
+    widths["layer"] = min(widths["layer"], max(6, width - others))
+    columns["layer"] = [_shortened(cell, widths["layer"]) for cell in columns["layer"]]
     padded = []
-    for name, cells in columns.items():
-        side, most = "<" if name == "layer" else ">", max(map(len, cells))
-        padded.append([f"{cell:{side}{most}}" for cell in cells])
+    for name in shown:
+        side = "<" if name == "layer" else ">"
+        padded.append([f"{cell:{side}{widths[name]}}" for cell in columns[name]])
     block = [" ".join(row).rstrip() for row in zip(*padded, strict=True)]
     if any(not layer.rank.separated for layer in audit.layers):
         block += wrapped("? the next singular value is close: this rank is undecided", width)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rankcheck.terminal.display import Display, grid
+from rankcheck.terminal.plain import fitting
 from rankcheck.terminal.table import count
 
 if TYPE_CHECKING:
@@ -46,17 +47,13 @@ class HuntDisplay(Display):
             return Text(f"{self.doing}, {self.seconds:.0f} s", style="bold")
         shown = grid()
         columns = cells(self.state)
-        for name in _SPARED:
-            if sum(2 + max(len(name), len(value)) for name, value in columns.items()) - 2 <= (
-                self.console.width
-            ):
-                break
-            del columns[name]
-        for name in columns:
+        widths = {name: max(len(name), len(value)) for name, value in columns.items()}
+        names = fitting(widths, _SPARED, self.console.width, 2)
+        for name in names:
             left = name == "strategy"
             shown.add_column(name, justify="left" if left else "right", no_wrap=True)
         style = "" if self.state.found is None else _STYLES[self.state.found]
-        shown.add_row(*columns.values(), style=style)
+        shown.add_row(*(columns[name] for name in names), style=style)
         return shown
 
 

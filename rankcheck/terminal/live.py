@@ -12,6 +12,7 @@ from rankcheck.claims.verdicts import VERDICTS
 from rankcheck.parallel import Done, Lost, Started, Told
 from rankcheck.terminal import table
 from rankcheck.terminal.display import Display, grid
+from rankcheck.terminal.plain import fitting
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.run import Event
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 __all__ = ["Progress", "rows_table"]
+
+#: The columns that a narrow terminal does without, the first one first.
+_SPARED = ("scope", "killed", "best", "tried", "kind", "sec")
+#: Where rows come and go: the least widths of the columns, so that no column comes and goes, and
+#: to how many characters an id may be cut before a column is left out.
+_USUAL = {"kind": 12, "verdict": 9, "scope": 7, "tried": 5, "best": 7, "killed": 5, "sec": 5}
+_LEAST = 36
 
 
 class Progress(Display):
@@ -119,27 +127,28 @@ def rows_table(
     """
     from rich.text import Text
 
-    texts_of = [cells for cells, _ in rows]
-    columns = table.fitting(texts_of, width, live=live)
+    columns = zip(table.HEADINGS, *(cells for cells, _ in rows), strict=True)
+    widths = {column[0]: max(map(len, column)) for column in columns}
+    needed = {name: max(widths[name], _USUAL.get(name, 0)) for name in widths} if live else widths
+    ids = {"claim": min(needed["claim"], _LEAST)} if live else {}
+    names = fitting(needed | ids, _SPARED, width, 1)
+    others = sum(1 + widths[name] for name in names[1:])
     shown = grid(gap=1, caption_justify="left")
-    widths = [max(map(len, column)) for column in zip(table.HEADINGS, *texts_of, strict=True)]
-    others = sum(1 + widths[number] for number in columns[1:])
-    for number in columns:
-        heading, side = list(table.HEADINGS.items())[number]
+    for name in names:
         shown.add_column(
-            heading,
-            justify="left" if side == "<" else "right",
+            name,
+            justify="left" if table.HEADINGS[name] == "<" else "right",
             overflow="ellipsis" if live else "fold",
-            no_wrap=live or heading != "claim",
-            max_width=max(8, width - others) if heading == "claim" else None,
-            min_width=None if heading == "claim" else widths[number],
+            no_wrap=live or name != "claim",
+            max_width=max(8, width - others) if name == "claim" else None,
+            min_width=None if name == "claim" else widths[name],
         )
     for cells, row in rows:
-        texts: list[str | Text] = list(cells)
+        texts: dict[str, str | Text] = dict(zip(table.HEADINGS, cells, strict=True))
         if row is not None:
-            texts[0] = Text(cells[0], "" if row.expected else "bold")
-            texts[2] = Text(cells[2], _style(row))
-        shown.add_row(*(texts[number] for number in columns), style="" if row else "dim")
+            texts["claim"] = Text(row.id, "" if row.expected else "bold")
+            texts["verdict"] = Text(row.verdict, _style(row))
+        shown.add_row(*(texts[name] for name in names), style="" if row else "dim")
     return shown
 
 

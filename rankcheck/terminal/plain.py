@@ -10,11 +10,12 @@ import shutil
 import sys
 import textwrap
 import unicodedata
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from rankcheck.terminal import formulas
 
-__all__ = ["WIDTH", "one_line", "printable", "readable", "say", "width_of", "wrapped"]
+__all__ = ["WIDTH", "fitting", "one_line", "printable", "readable", "say", "width_of", "wrapped"]
 
 #: Lines of a text have at most so many characters.
 WIDTH = 100
@@ -68,6 +69,26 @@ def wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
         printable(text), width, subsequent_indent=indent, break_on_hyphens=False, tabsize=1
     )
     return lines or [""]
+
+
+def fitting(widths: Mapping[str, int], spared: Sequence[str], most: int, gap: int) -> list[str]:
+    """The columns of a table that stay in lines of at most so many characters.
+
+    Args:
+        widths: of the columns, by name.
+        spared: the columns that a narrow terminal does without, the first one first.
+        gap: the characters between two columns.
+
+    >>> fitting({"claim": 30, "kind": 12, "sec": 5}, ("kind", "sec"), 40, 1)
+    ['claim', 'sec']
+    """
+    names = list(widths)
+    for name in spared:
+        if sum(widths[each] for each in names) + gap * (len(names) - 1) <= most:
+            break
+        if name in names:
+            names.remove(name)
+    return names
 
 
 def width_of(stream: TextIO) -> int:

@@ -15,7 +15,6 @@ __all__ = [
     "cells",
     "count",
     "facts",
-    "fitting",
     "lines",
     "message",
     "messages",
@@ -34,12 +33,6 @@ HEADINGS = {
     "killed": ">",
     "sec": ">",
 }
-#: The columns that a narrow terminal does without, the first one first.
-_SPARED = ("scope", "killed", "best", "tried", "kind", "sec")
-#: Where rows come and go: the least widths of the columns, so that no column comes and goes, and
-#: to how many characters an id may be cut before a column is left out.
-_USUAL = (0, 12, 9, 7, 5, 7, 5, 5)
-_LEAST = 36
 #: Packages whose versions are named beside the runs of an experiment.
 _NAMED = ("torch", "numpy")
 
@@ -77,25 +70,6 @@ def count(number: int) -> str:
     if number < 1_000_000:
         return f"{number / 1e3:.0f}k"
     return f"{number / 1e6:.3g}M"
-
-
-def fitting(rows: Sequence[Sequence[str]], width: int, *, live: bool) -> list[int]:
-    """The numbers of the columns that fit beside the ids in lines of `width` characters.
-
-    Args:
-        live: whether rows come and go; ids may then be cut.
-    """
-    names = list(HEADINGS)
-    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
-    if live:
-        widths = [max(pair) for pair in zip(widths, _USUAL, strict=True)]
-        widths[0] = min(widths[0], _LEAST)
-    columns = list(range(len(names)))
-    for name in _SPARED:
-        if widths[0] + sum(1 + widths[number] for number in columns[1:]) <= width:
-            break
-        columns.remove(names.index(name))
-    return columns
 
 
 def lines(rows: Iterable[Row]) -> list[str]:

@@ -37,53 +37,6 @@ def test_every_exported_name_is_described(extension):
             assert len(found) == 1, (room, name)
 
 
-def test_a_docstring_as_markdown(extension):
-    doc = r"""The rank, :func:`rankcheck.linalg.rank`, of shape ``(*B)``.
-
-    .. math:: \tau(A)
-        = 1
-
-    For a < b and (*B, n), $x
-    + y$ too.
-
-    Args:
-        A, B: matrices
-            of one shape.
-        noise: an error.
-
-    Raises:
-        ValueError: if it fails.
-
-    >>> 1 + 1
-    2
-    """
-    assert extension("api").markdown(doc) == "\n".join(
-        [
-            "The rank, `rankcheck.linalg.rank`, of shape ``(*B)``.",
-            "",
-            r"$$ \tau(A) = 1 $$",
-            "",
-            r"For a < b and (\*B, n), $x + y$ too.",
-            "",
-            "**Args**",
-            "",
-            "- `A`, `B`: matrices",
-            "  of one shape.",
-            "- `noise`: an error.",
-            "",
-            "**Raises**",
-            "",
-            "- `ValueError`: if it fails.",
-            "",
-            "",
-            "```pycon",
-            ">>> 1 + 1",
-            "2",
-            "```",
-        ]
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -10,7 +10,7 @@ import yaml
 from rankcheck.commands.cli import main, parser
 
 from .pages import DOCS, ROOT, blocks
-from .test_commands import commands, subparsers, words
+from .test_commands import commands, words
 
 PAGE = (DOCS / "ci.md").read_text("utf-8")
 BLOCKS = [block for language, block in blocks(PAGE) if language == "yaml"]
@@ -76,22 +76,6 @@ def test_the_steps_with_pytest(request):
     assert known.rankcheck_ledger == "ledger.json"
     unknown = request.config._parser.parse_known_and_unknown_args(shlex.split(line)[1:])[1]
     assert unknown == []
-
-
-def test_options_of_the_prose_exist(request):
-    """Those of pytest; `test_commands` reads those that follow `rankcheck`."""
-    known = [name for group in request.config._parser._groups for name in options(group)]
-    for name in re.findall(r"--(?:no-)?rankcheck-[\w-]+|--junitxml", PAGE):
-        assert name in known, name
-    for name in re.findall(r"`(--(?:no-)?github|--json)\b", PAGE):
-        assert name in subparsers()["verify"]._option_string_actions
-
-
-def options(group):
-    for option in group.options:
-        for name in option.names():
-            yield name
-            yield name.replace("--", "--no-", 1)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=str)
