@@ -341,7 +341,7 @@ def test_the_ledger_is_written_whole(mine, command, tmp_path):
         ("show mine.py --ledger nope.json", "nope.json"),
         ("replay nope.json", "nope.json"),
         ("replay empty.py", "empty.py"),
-        ("hunt mine.py --workers 2 --executor dask://a:1", "--executor"),
+        ("hunt mine.py --workers 2 --executor nope", "--workers"),
         ("frobnicate", "'frobnicate'"),
         ("", "COMMAND"),
     ],
