@@ -9,13 +9,11 @@ from pathlib import Path
 from rankcheck.canaries import (
     arithmetic,
     batching,
-    certifying,
+    certificates,
     controls,
     hunting,
     judging,
     processes,
-    relating,
-    replaying,
     rows,
     searching,
 )
@@ -28,13 +26,11 @@ __all__ = ["CANARIES", "outcomes"]
 #: The canaries, in the order in which they run.
 CANARIES: tuple[Canary, ...] = (
     *searching.CANARIES,
-    *relating.CANARIES,
     *arithmetic.CANARIES,
     *judging.CANARIES,
     *controls.CANARIES,
     *batching.CANARIES,
-    *certifying.CANARIES,
-    *replaying.CANARIES,
+    *certificates.CANARIES,
     *hunting.CANARIES,
     *rows.CANARIES,
     *processes.CANARIES,

@@ -1,4 +1,4 @@
-"""Canaries of the stages of a search, each false where one stage alone looks.
+"""Canaries of the stages of a search, each false where one stage alone looks, and of relations.
 
 The scope has entries from {-1, 0, 1} and the least integers of a range, the sweep many instances,
 and Hypothesis few, of which many are simple.
@@ -26,7 +26,8 @@ from rankcheck.canaries.known import (
     vectors,
     verified,
 )
-from rankcheck.claims.relations import Relation, eq, leq
+from rankcheck.claims.disjunctions import any_of
+from rankcheck.claims.relations import LARGEST, Relation, eq, leq
 from rankcheck.instances.source import Source, instances
 from rankcheck.scalars import constant
 from rankcheck.verification.ledger import Row
@@ -146,6 +147,24 @@ def _by_seed(folder: Path) -> str | None:
     return "the sweeps of two seeds are the same" if first == other else None
 
 
+def _one_of_many(x: Any) -> tuple[Relation, Relation]:
+    """False in the last entry of the last relation."""
+    return leq(x, x), leq(torch.stack([x, x, 1.02 * x], -1), torch.stack([x, x, x], -1))
+
+
+def _either(x: Any) -> Relation:
+    return any_of(leq(1.02 * x, x), leq(x, 1.02 * x))
+
+
+def _largest_integers(x: Any) -> Relation:
+    """Their difference is larger than a tensor can hold."""
+    return leq((x > 0).long() * LARGEST, -2)
+
+
+def _bands(x: Any) -> Relation:
+    return leq(1.02 * x, x, error=constant(torch.inf, x) if isinstance(x, torch.Tensor) else None)
+
+
 CANARIES = (
     known("search", "true", _true, "holds", look=_swept_all, short=True),
     known("search", "false by 2 percent", lambda x: leq(1.02 * x, x), "refuted", short=True),
@@ -186,4 +205,10 @@ CANARIES = (
           lambda x: (leq(x, x), leq(2 * x, x, where=x > 9, label="second")), "failed",
           says="second is asserted on no instance"),
     known("vacuity", "a tolerance that hides the sides", _hidden, "failed", says="hides its sides"),
+    known("relations", "false in one entry of one relation", _one_of_many, "refuted"),
+    known("relations", "an identity with a smaller left side", lambda x: eq(x, 1.02 * x),
+          "refuted"),
+    known("relations", "one part of a disjunction", _either, "holds", numbers()),
+    known("relations", "integers far apart", _largest_integers, "refuted"),
+    known("relations", "a tolerance without end", _bands, "refuted"),
 )  # fmt: skip

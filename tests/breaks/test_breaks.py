@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from rankcheck.canaries import outcomes
 
-from .table import breaks
+from .table import FILES, breaks
 
 ROOT = Path(__file__).parents[2]
 BREAKS = breaks()
@@ -34,9 +35,15 @@ def under(some):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+def test_the_tests_are_there():
+    for one in BREAKS.values():
+        path, _, name = one.test.partition("::")
+        assert f"def {name}(" in (ROOT / "tests" / path).read_text(encoding="utf-8"), one.test
+
+
 @pytest.mark.slow
-def test_a_test_notices_the_first_break_of_each_stage():
-    under([of_stage(stage)[0] for stage in STAGES])
+def test_a_test_notices_the_first_break_of_each_file():
+    under([import_module(f"{__package__}.{name}").BREAKS[0] for name in FILES])
 
 
 @pytest.mark.nightly

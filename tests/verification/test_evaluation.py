@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from rankcheck import leq
-from rankcheck.balls import NoBallForm
 from rankcheck.claims.claim import ClaimError
 from rankcheck.errors import InputError
 from rankcheck.instances import matrices
@@ -228,12 +227,3 @@ def test_a_control_whose_body_raises_is_not_caught(declare, verify):
     row = verify(declare(body, squares(), loose="so", mutants={"inverse": {"invert": True}}), FEW)
     assert row.verdict == "failed"
     assert row.messages[0].startswith("t.made-up: the mutant 'inverse' survives; it raised _LinAlg")
-
-
-def test_operations_without_balls_are_told_from_exceptions(declare, verify):
-    def body(x):
-        if not isinstance(x, torch.Tensor):
-            raise NoBallForm("for the test")
-        return leq(x, 7.0)
-
-    assert verify(declare(body, squares_of_numbers())).verdict == "undecided"

@@ -7,7 +7,6 @@ import torch
 from rankcheck import eq, leq
 from rankcheck.instances.source import instances
 from rankcheck.terminal import table
-from rankcheck.verification import stages
 from rankcheck.verification.ledger import Row, Scope
 from rankcheck.verification.profiles import PROFILES
 from rankcheck.verification.scope import enumerate_scope, scope_of, wide
@@ -70,24 +69,6 @@ def test_the_message_says_that_nothing_smaller_violates(declare, verify):
     assert row.messages[0].endswith(
         "smallest: the first violation among all 120 instances of up to 5 entries from {-1, 0, 1}"
     )
-
-
-def test_what_only_the_scope_finds_is_found(declare, verify, monkeypatch):
-    """A claim that is false on one instance in 3⁵, which neither sweeps nor draws see here."""
-    monkeypatch.setattr(stages, "sweep", lambda *arguments, **options: None)
-    monkeypatch.setattr(stages, "draw", lambda *arguments, **options: None)
-
-    def body(x):
-        wanted = torch.tensor([1.0, -1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
-        return leq(1, ((x - wanted) ** 2).sum(-1))
-
-    @instances
-    def five(source):
-        return source.tensor(5)
-
-    row = verify(declare(body, five()))
-    assert row.verdict == "refuted"
-    assert row.scope.instances == 3**5
 
 
 def test_the_profile_limits_the_scope(declare):

@@ -1,4 +1,4 @@
-"""Canaries of certificates: each field of one is changed, and the check of this field says so."""
+"""Canaries of certificates: what one holds, and what is said of one with a field changed."""
 
 from __future__ import annotations
 
@@ -10,17 +10,58 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck.canaries.canary import Canary
-from rankcheck.canaries.known import declare, numbers, verified, wrong_in
+from rankcheck.canaries.known import declare, numbers, vectors, verified, wrong_in
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.disjunctions import any_of
 from rankcheck.claims.relations import Relation, leq
 from rankcheck.counterexamples.certificate import CertificateError, digest, stored_path, write
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.replay import replay
+from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.instances.choices import read_choices
 from rankcheck.versions import versions
 
 __all__ = ["CANARIES"]
+
+#: Of one entry and of many.
+_VECTORS = vectors(size=(1, 300))
+
+
+def _large(x: Any) -> Relation:
+    """False by half of what the instance below has from the single number 5 on."""
+    return leq(x.sum(-1), 3.0)
+
+
+def _certified(folder: Path, choices: list[Any], **options: Any) -> Any:
+    """The fields of the certificate of an instance."""
+    claim = declare("made small", _large, _VECTORS, folder)
+    violation = Instance(claim, _VECTORS, read_choices(_VECTORS, choices))
+    report_violation(violation, folder, **options)
+    return json.loads((folder / f"{claim.id}.json").read_text(encoding="utf-8"))
+
+
+def _small(folder: Path) -> str | None:
+    smallest = _certified(folder, [300, [8, -0.3125, 1.5, *[0] * 297]])["smallest"]["instance"]
+    return None if smallest == [1, [5]] else f"the smallest instance is {smallest}"
+
+
+def _exact(folder: Path) -> str | None:
+    kept = _certified(folder, [1, ["8191/1024"]], budget=None)["smallest"]
+    said = kept["instance"], kept["lhs"], kept["excess"]
+    if said != ([1, ["8191/1024"]], "8191/1024", "4.9990234375"):
+        return f"of 8191/1024 > 3 the certificate says {said}"
+    smaller, larger = ([1, [4]], [2, [4, 1]])
+    for choices in (smaller, larger):
+        kept = _certified(folder, choices, budget=None)["smallest"]
+    return None if kept["instance"] == smaller else "a larger counterexample took its place"
+
+
+def _text(folder: Path) -> str | None:
+    first, second = (
+        declare("a text", body, numbers(), folder).statement_hash
+        for body in (lambda x: leq(x, x), _large)
+    )
+    return "two bodies have one hash" if first == second else None
 
 
 def _false(x: Any) -> tuple[Relation, Relation]:
@@ -140,7 +181,16 @@ _OTHER_DIGITS: tuple[Change, ...] = (
     ("smallest", "label", "other", "says label"),
 )
 
+
+def _of_another_version(folder: Path) -> str | None:
+    """Balls may be rounded, and instances be described, in another way there."""
+    return _changed(_OTHER_DIGITS, folder, versions=versions() | {"rankcheck": "0.0.0"})
+
+
 CANARIES = (
+    Canary("made small", "shrinking", _small),
+    Canary("exact numbers", "certificates", _exact),
+    Canary("the text of a body", "certificates", _text),
     Canary("a stored counterexample", "replay", partial(_verified, str, ""), short=True),
     Canary("a certificate that is cut off", "replay",
            partial(_verified, lambda text: text[:-20], "is not a certificate")),
@@ -151,6 +201,5 @@ CANARIES = (
     Canary("certificates of other claims", "replay", partial(_changed, _OTHER_CLAIMS)),
     Canary("certificates of other instances", "replay", partial(_changed, _OTHER_INSTANCES)),
     Canary("certificates with other figures", "replay", partial(_changed, _OTHER_FIGURES)),
-    Canary("certificates of another version", "replay",
-           partial(_changed, _OTHER_DIGITS, versions=versions() | {"rankcheck": "0.0.0"})),
+    Canary("certificates of another version", "replay", _of_another_version),
 )  # fmt: skip
