@@ -16,6 +16,7 @@ from typing import Any
 
 from flint import arb
 
+from rankcheck import balls
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry, shown_path
 from rankcheck.catalogue.loader import load
@@ -24,7 +25,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.counterexamples.certificate import LEFT, CertificateError, read, section, stored_path
 from rankcheck.counterexamples.describe import describe_exact, selector
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.judge import Judgement
+from rankcheck.counterexamples.judge import PRECISIONS, Judgement
 from rankcheck.errors import short_of_memory
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import Instances
@@ -267,8 +268,9 @@ def overlap(stated: str, now: str) -> bool:
     """
     if not (_BALL.fullmatch(stated) and _BALL.fullmatch(now)):
         return stated == now
-    first, second = arb(stated), arb(now)
-    return bool(first.overlaps(second) and first.rad() <= second.rad() * 2**64)
+    with balls.precision(PRECISIONS[-1]):  # else their digits are read to 53 bits
+        first, second = arb(stated), arb(now)
+        return bool(first.overlaps(second) and first.rad() <= second.rad() * 2**64)
 
 
 #: `0.66666666666666666`, as `rounded_down` writes it
