@@ -37,11 +37,12 @@ def at_most_three(declare):
 class Looks:
     """Looks at given numbers."""
 
-    visits = 1
-
-    def __init__(self, *points: float, name: str = "looks", stage: Stage = "scout") -> None:
+    def __init__(
+        self, *points: float, name: str = "looks", stage: Stage = "scout", visits: int = 1
+    ) -> None:
         self.name = name
         self.stage = stage
+        self.visits = visits
         self.searches = 0
         self._points = torch.tensor(points, dtype=torch.float64)
 
@@ -196,3 +197,21 @@ def test_a_generator_that_raises_at_a_shape_leaves_a_hunt_undecided(declare, tmp
     assert found.verdict == "undecided"
     assert "the generator of t.made-up raised ValueError at the shape (3" in found.message
     assert found.shapes == 9
+
+
+@pytest.mark.parametrize("wrong", range(6))
+def test_the_time_of_a_strategy_that_has_stalled_breaks_what_it_cannot(declare, tmp_path, wrong):
+    """`x <= 3` at one shape of six; alone, the strategy that sees it visits four in five rounds."""
+
+    @instances
+    def six(source):
+        return source.integer(0, 5), source.tensor(low=-4.0, high=4.0)
+
+    claim = declare(lambda n, x: leq(x if n == wrong else 0 * x, 0 * x + 3), six())
+    strategies = [
+        Looks(0.0, name="scout"),
+        Looks(*[0.0] * 64, name="blind", stage="deepen", visits=3),
+        Looks(3.5, name="sees", stage="deepen"),
+    ]
+    found = hunt(claim, None, rounds=5, strategies=strategies, folder=tmp_path, shrink=0, scope=0)
+    assert (found.verdict, found.strategy) == ("refuted", "sees")
