@@ -12,35 +12,24 @@ from rankcheck.counterexamples.certificate import (
     write,
 )
 from rankcheck.counterexamples.describe import describe_instance
-from rankcheck.counterexamples.given import (
-    Given,
-    NotRefutedError,
-    Recertified,
-    from_choices,
-    read_instance,
-    recertify,
-)
-from rankcheck.counterexamples.instance import DisagreementError, Instance, evaluate, excess
+from rankcheck.counterexamples.given import NotRefutedError, from_choices, read_instance, recertify
+from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.counterexamples.judge import Judgement, exact_instance, judge
-from rankcheck.counterexamples.message import raised_message, refuted_message, undecided_message
+from rankcheck.counterexamples.message import raised_message, undecided_message
 from rankcheck.counterexamples.replay import Replayed, find, replay
 from rankcheck.counterexamples.reporting import Found, report_violation
-from rankcheck.counterexamples.shrinking import shrink_record, shrink_violation
+from rankcheck.counterexamples.shrinking import shrink_violation
 
 __all__ = [
     "CertificateError",
     "DisagreementError",
     "Found",
-    "Given",
     "Instance",
     "Judgement",
     "NotRefutedError",
-    "Recertified",
     "Replayed",
     "describe_instance",
-    "evaluate",
     "exact_instance",
-    "excess",
     "find",
     "folder_of",
     "from_choices",
@@ -49,10 +38,8 @@ __all__ = [
     "read",
     "read_instance",
     "recertify",
-    "refuted_message",
     "replay",
     "report_violation",
-    "shrink_record",
     "shrink_violation",
     "stored_path",
     "undecided_message",

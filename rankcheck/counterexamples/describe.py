@@ -78,8 +78,8 @@ def selector(claim: Claim) -> str | None:
 def approximately(value: Fraction, digits: int = 6) -> str:
     """A rational of any size, rounded.
 
-    >>> [approximately(Fraction(value, 3)) for value in (1, 60, 10**5000)]
-    ['0.333333', '20', '3.33333e+4999']
+    >>> [approximately(Fraction(value, 3)) for value in (1, 60, 10**9, 10**5000)]
+    ['0.333333', '20', '3.33333e+8', '3.33333e+4999']
     """
     context = Context(prec=digits)
     rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))

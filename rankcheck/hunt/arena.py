@@ -384,8 +384,6 @@ class Arena:
         except Rejected as error:
             lost[str(error)] += math.prod(source.batch)
             return None
-        except (OutOfTime, HuntError):
-            raise
         except Exception as error:
             text = " ".join(str(error).split())
             raise BodyError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from rankcheck.claims.claim import Claim
@@ -107,27 +107,18 @@ class Hunt(InNotebooks):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, schema 2; instances as the choices of their generators."""
+        left_out = ("claim", "violation", "unwritten")
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         return {
             "schema": SCHEMA,
             "claim": self.claim.id,
             "statement_sha256": self.claim.statement_hash,
-            "verdict": self.verdict,
-            "seed": self.seed,
-            "margin": self.margin,
+            **plain,
             "counts": asdict(self.counts),
-            "shapes": self.shapes,
-            "rounds": self.rounds,
-            "seconds": self.seconds,
-            "stages": dict(self.stages),
-            "troubles": dict(self.troubles),
             "scope": None if self.scope is None else asdict(self.scope),
             "history": [asdict(fall) for fall in self.history],
-            "lost": self.lost,
-            "strategy": self.strategy,
             "worst": _violation_json(self.worst),
             "smallest": _violation_json(self.smallest),
-            "certificate": self.certificate,
-            "message": self.message,
         }
 
 

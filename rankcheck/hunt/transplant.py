@@ -8,7 +8,6 @@ parts of a tight instance of the same shape then replace those tensors in the re
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +20,7 @@ from rankcheck.hunt.sample import Sample
 from rankcheck.instances.drivers import ReplaySource
 from rankcheck.instances.record import Entries, Integer, Record
 from rankcheck.instances.source import seed_of
+from rankcheck.verification.places import arguments_of
 
 #: Draws of the tight family among which a fitting shape is looked for.
 TRIED = 100
@@ -43,7 +43,7 @@ def transplanted(arena: Arena, seed: int, count: int) -> Sample | None:
     for integers, parts in _tight_shapes(arena.claim):
         if parts == sizes:
             source = ShapedSource(integers, seed, count, arena.device)
-            made = _record(record, where, list(leaves(tight(source))), count)
+            made = _record(record, where, parts_of(arena.claim, tight(source)), count)
             return arena.at(made)
     return None
 
@@ -53,8 +53,8 @@ def _tight_shapes(claim: Claim) -> list[tuple[tuple[int, ...], list[tuple[int, .
     """Shapes of the tight family, each with the shapes of the parts of its instances."""
     parts: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
     for attempt in range(TRIED):
-        instance, source = _instance(claim, Shape("tight", ()), seed_of("tight", attempt))
-        parts.setdefault(source.record.integers, _sizes(instance))
+        sizes, record = _sizes(claim, Shape("tight", ()), seed_of("tight", attempt))
+        parts.setdefault(record.integers, sizes)
     return list(parts.items())
 
 
@@ -64,7 +64,7 @@ def fitted(claim: Claim, tight: Shape, seed: int) -> Shape | None:
     The integers are chosen one after the other: each gets the value with which most axes of the
     parts have the wanted length, where the later integers are drawn at random a few times.
     """
-    wanted = _sizes(_instance(claim, tight, seed)[0])
+    wanted, _ = _sizes(claim, tight, seed)
     best: tuple[int, Shape | None] = (0, None)
     runs = iter(range(RUNS))
     for attempt in range(ATTEMPTS):
@@ -83,17 +83,17 @@ def _fit(
 ) -> Shape | None:
     integers: tuple[int, ...] = ()
     while next(runs, None) is not None:
-        instance, source = _instance(claim, Shape("instances", integers), seed)
-        drawn = [choice for choice in source.record.choices if isinstance(choice, Integer)]
+        sizes, record = _sizes(claim, Shape("instances", integers), seed)
+        drawn = [choice for choice in record.choices if isinstance(choice, Integer)]
         if len(integers) >= len(drawn):
-            return Shape("instances", integers) if _sizes(instance) == wanted else None
+            return Shape("instances", integers) if sizes == wanted else None
         choice = drawn[len(integers)]
         tried = range(choice.low, min(choice.high, choice.low + VALUES - 1) + 1)
 
         def score(value: int, known: tuple[int, ...] = integers) -> tuple[bool, int]:
             shape = Shape("instances", (*known, value))
             alike = [
-                _alike(_sizes(_instance(claim, shape, seed_of(seed, rest))[0]), wanted)
+                _alike(_sizes(claim, shape, seed_of(seed, rest))[0], wanted)
                 for rest, _ in zip(range(RESTS), runs, strict=False)
             ]
             return any(number for number, _ in alike), sum(same for _, same in alike)
@@ -102,14 +102,11 @@ def _fit(
     return None
 
 
-def _instance(claim: Claim, shape: Shape, seed: int) -> tuple[tuple[Any, ...], ShapedSource]:
+def _sizes(claim: Claim, shape: Shape, seed: int) -> tuple[list[tuple[int, ...]], Record]:
+    """The shapes of the parts of an instance, and what was drawn for it."""
     source = ShapedSource(shape.integers, seed, 1)
-    return generated(claim, shape, source), source
-
-
-def _sizes(instance: tuple[Any, ...]) -> list[tuple[int, ...]]:
-    """The shapes of the parts of a batch of instances, without the batch axis."""
-    return [tuple(part.shape[1:]) for part in leaves(instance)]
+    parts = parts_of(claim, generated(claim, shape, source))
+    return [tuple(part.shape[1:]) for part in parts], source.record
 
 
 def _alike(sizes: list[tuple[int, ...]], wanted: list[tuple[int, ...]]) -> tuple[bool, int]:
@@ -119,17 +116,10 @@ def _alike(sizes: list[tuple[int, ...]], wanted: list[tuple[int, ...]]) -> tuple
     return len(sizes) == len(wanted), same
 
 
-def leaves(value: Any) -> Iterator[torch.Tensor]:
-    """The floating-point tensors in an instance: in its tuples, lists and dataclasses, in order."""
-    if isinstance(value, torch.Tensor):
-        if value.is_floating_point():
-            yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from leaves(item)
-    elif is_dataclass(value):
-        for item in fields(value):
-            yield from leaves(getattr(value, item.name))
+def parts_of(claim: Claim, instance: tuple[Any, ...]) -> list[torch.Tensor]:
+    """The floating-point tensors in a batch of instances, in order."""
+    values = [place.values for place in arguments_of(claim, instance)]
+    return [part for part in values if part.ndim and part.is_floating_point()]
 
 
 def _places(arena: Arena, seed: int) -> tuple[Record, list[int | None], list[tuple[int, ...]]]:
@@ -145,7 +135,7 @@ def _places(arena: Arena, seed: int) -> tuple[Record, list[int | None], list[tup
         if isinstance(c, Entries)
     ]
     record = source.record.with_tensors(distinct)
-    parts = list(leaves(arena.family(ReplaySource(record, batch=(1,)))))
+    parts = parts_of(arena.claim, arena.family(ReplaySource(record, batch=(1,))))
     where: list[int | None] = []
     for tensor in record.tensors:
         same = [i for i, part in enumerate(parts) if _equal(part, tensor)]

@@ -50,7 +50,7 @@ May import: `catalogue`, for the names of files. Nothing here imports torch befo
 """
 
 from rankcheck.parallel.alone import Alone, Stopped
-from rankcheck.parallel.arithmetic import fix_arithmetic, single_thread
+from rankcheck.parallel.arithmetic import single_thread
 from rankcheck.parallel.events import Done, Lost, Started, Tell, Told
 from rankcheck.parallel.executors import (
     Deadline,
@@ -81,6 +81,5 @@ __all__ = [
     "Unfinished",
     "Work",
     "executor_for",
-    "fix_arithmetic",
     "single_thread",
 ]

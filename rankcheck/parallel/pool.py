@@ -10,7 +10,7 @@ task, and reads what happens as a stream of events:
             match event:
                 case Done(task, answer): ...
                 case Died(task, how): pool.submit(task, first=True)  # or give it up
-            case Overran(task, seconds, trace): ...  # only with a limit
+                case Overran(task, seconds, trace): ...  # only with a limit
 
 Workers are spawned, not forked, and use one thread each. They ignore Ctrl-C, because their parent
 stops them, and they exit when their parent dies. A worker that dies before it is prepared, or
@@ -152,9 +152,6 @@ class Pool(Generic[Task]):
         warm: what each worker runs before that, without a limit: slow imports.
         limit: seconds for `prepare`, and for a task that is submitted with no other limit.
         nested: whether tasks may start processes of their own.
-
-    Raises:
-        ValueError: if the number of workers is not positive.
     """
 
     def __init__(
@@ -166,8 +163,6 @@ class Pool(Generic[Task]):
         limit: float | None = None,
         nested: bool = False,
     ) -> None:
-        if workers < 1:
-            raise ValueError(f"received {workers} workers; a pool has at least one")
         # Unpickled by the worker after it has limited its threads: that may import torch.
         self._prepare = pickle.dumps((warm, prepare))
         self._workers = workers
@@ -239,11 +234,9 @@ class Pool(Generic[Task]):
             if self._waiting or self._busy:
                 self.close()
 
-    def withdraw(self) -> list[Task]:
-        """Forget the tasks that no worker has, and return them."""
-        tasks: list[Task] = [item.task for item in self._waiting]
+    def withdraw(self) -> None:
+        """Forget the tasks that no worker has."""
         self._waiting.clear()
-        return tasks
 
     def close(self) -> None:
         """Stop the workers, whatever they are doing, and forget the tasks."""

@@ -8,7 +8,6 @@ May import: `judge`, `rounding` and `instance` of `counterexamples`, and what is
 
 from __future__ import annotations
 
-from rankcheck.counterexamples.shrinking.handover import HandoverError, Shrunk
 from rankcheck.counterexamples.shrinking.violations import BUDGET, shrink_record, shrink_violation
 
-__all__ = ["BUDGET", "HandoverError", "Shrunk", "shrink_record", "shrink_violation"]
+__all__ = ["BUDGET", "shrink_record", "shrink_violation"]

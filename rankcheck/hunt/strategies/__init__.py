@@ -11,22 +11,6 @@ from rankcheck.hunt.strategies.screen import Screen
 from rankcheck.hunt.strategies.survey import Survey
 
 #: In the order in which a hunt meets them.
-STANDARD: tuple[Strategy, ...] = (
-    Corpus(),
-    Screen(),
-    Survey(),
-    Descend(),
-    Perturb(),
-    Evolve(),
-)
+STANDARD: tuple[Strategy, ...] = (Corpus(), Screen(), Survey(), Descend(), Perturb(), Evolve())
 
-__all__ = [
-    "STANDARD",
-    "Corpus",
-    "Descend",
-    "Evolve",
-    "Perturb",
-    "Screen",
-    "Strategy",
-    "Survey",
-]
+__all__ = ["STANDARD", "Corpus", "Descend", "Evolve", "Perturb", "Screen", "Strategy", "Survey"]

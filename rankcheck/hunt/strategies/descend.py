@@ -77,7 +77,7 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
     slopes = _Slopes(arena, start.margins)
     moved, end, flat = False, steps, 0
     for step in range(steps):
-        measured, margin, gradient, tight = slopes.at(walk.record())
+        measured, margin, gradient, tight = slopes.at(walk.record(walk.now))
         inside = measured.valid & (margin < torch.inf) & ~slopes.lost
         zero = not bool((gradient != 0).any() | tight.any())
         moved = moved or not zero
@@ -95,7 +95,7 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
         walk.step(margin, inside, gradient, tight, max(cosine, LAST))
         if walk.idle > IDLE:
             break
-    return arena.at(tidy(walk.best_record()))
+    return arena.at(tidy(walk.record(walk.best)))
 
 
 class _Walk:
@@ -132,18 +132,13 @@ class _Walk:
         #: Steps since an instance has come closer.
         self.idle = 0
 
-    def record(self, points: torch.Tensor | None = None) -> Record:
-        """The points, by default the current ones, as a batch of records."""
-        flat = self.now if points is None else points
-        pieces = flat.split(self._sizes, 1)
+    def record(self, points: torch.Tensor) -> Record:
+        """Points as a batch of records."""
+        pieces = points.split(self._sizes, 1)
         shapes = [t.shape for t in self._like.tensors]
         return self._like.with_tensors(
             [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
         )
-
-    def best_record(self) -> Record:
-        """The best points."""
-        return self.record(self.best)
 
     def step(
         self,
@@ -273,27 +268,23 @@ class _Slopes:
     def _search(self, record: Record, index: torch.Tensor, error: Exception) -> None:
         """Mark the instances whose gradients raise, by halving; what is not decided is lost too."""
         before = int(self.lost.sum())
-        left, tries = [index], HALVES
-        first = True
+        left, tries = [*index.split((len(index) + 1) // 2)], HALVES
         while left:
             part = left.pop()
             tries -= 1
+            if tries < 0:
+                self.lost[part] = True
+                continue
             try:
-                if not first:
-                    if tries < 0:
-                        self.lost[part] = True
-                        continue
-                    self._of(record, part)
-                    continue
+                self._of(record, part)
             except OutOfTime:
                 raise
             except Exception as raised:
                 error = raised
-            first = False
-            if len(part) == 1:
-                self.lost[part] = True
-            else:
-                left += [part[: len(part) // 2], part[len(part) // 2 :]]
+                if len(part) == 1:
+                    self.lost[part] = True
+                else:
+                    left += part.split((len(part) + 1) // 2)
         self._arena.troubles[trouble("descend: a gradient", error)] += int(self.lost.sum()) - before
         self.failed = bool(self.lost.all())
 
