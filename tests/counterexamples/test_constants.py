@@ -84,7 +84,7 @@ def test_nothing_is_proved_about_a_computed_float(stated, tmp_path, name):
     row = verified(stated(name), tmp_path)
     assert row.verdict == "undecided", row.messages
     assert "a fractions.Fraction is exact" in " ".join(row.messages)
-    found = hunt(stated(name), 0.5, folder=tmp_path, shrink=0)
+    found = hunt(stated(name), None, rounds=1, folder=tmp_path, shrink=0)
     assert found.verdict == "undecided"
     with pytest.raises(NotRefutedError, match="undecided"):
         from_choices(stated(name), [1])
@@ -100,11 +100,6 @@ def test_the_same_in_fractions_is_true(stated, tmp_path, name):
 def test_what_is_false_by_more_than_the_width_is_refuted(stated, tmp_path, name):
     assert verified(stated(name, share=1.01), tmp_path).verdict == "refuted"
     assert from_choices(stated(name, share=1.01), [1]).proved
-
-
-def test_two_thirds_in_a_false_statement(declare, scalars, record):
-    claim = declare(lambda x: leq(x, (2 / 3) * 1.35 * x), scalars())
-    assert judge(claim, record(1.0)).finding == "refuted"
 
 
 # What a message says.

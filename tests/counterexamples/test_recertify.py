@@ -6,7 +6,6 @@ import pytest
 
 from rankcheck import leq
 from rankcheck.counterexamples import (
-    CertificateError,
     NotRefutedError,
     from_choices,
     read,
@@ -89,38 +88,12 @@ def test_an_instance_that_no_longer_refutes_is_refused(refuted, value, instances
     assert path.read_text() == before
 
 
-def test_the_certificate_of_a_broken_conjecture_is_stored(refuted, tmp_path):
-    conjecture = refuted(3.0, kind="conjecture")
-    left = write(tmp_path / ".rankcheck", from_choices(conjecture, [1, [4]]))
-    claim = refuted(3.0)
-    found = recertify(claim)
-    assert found.path == stored_path(claim)
-    assert found.origin.resolve() == left
-    assert read(found.path)["path"] == ""
-    assert replay(found.path, claim=claim).refuted
-
-
-def test_without_a_certificate(refuted):
-    with pytest.raises(
-        CertificateError, match=r"^no certificate at certificates/t.made-up.json or .rankcheck/"
-    ):
-        recertify(refuted(3.0))
-
-
 def test_a_generator_that_has_changed(refuted, declare):
     claim = refuted(3.0)
     stored(claim, [1, [4]])
     other = declare(bound(3.0), vectors(size=(2, 3)), kind="refuted", file=claim.file)
     with pytest.raises(ChoicesError, match="received 1; choice 1"):
         recertify(other)
-
-
-def test_a_certificate_that_was_changed_by_hand(refuted):
-    claim = refuted(3.0)
-    path = stored(claim, [1, [4]])
-    path.write_text(path.read_text().replace("[1, [4]]", "[1, [5]]").replace("4", "5"))
-    with pytest.raises(CertificateError, match="its checksum differs"):
-        recertify(claim)
 
 
 def test_an_instance_as_text(refuted, tmp_path):

@@ -9,8 +9,6 @@ import torch
 from rankcheck import eq, leq
 from rankcheck.claims.claim import Need
 from rankcheck.counterexamples import DisagreementError, Instance, from_choices, replay, write
-from rankcheck.counterexamples import instance as module
-from rankcheck.counterexamples.judge import Judgement
 from rankcheck.counterexamples.message import undecided_message
 from rankcheck.counterexamples.rounding import PAIRS, TOLERANCES
 from rankcheck.instances.choices import read_choices
@@ -126,15 +124,6 @@ def test_a_small_multiple_of_the_tolerance_is_rounding(declare, record):
     assert settled(0.5).finding == "satisfied"  # no violation alone
 
 
-def test_what_the_balls_decide_stands(declare, record, monkeypatch):
-    claim = declare(lambda x: leq(x, 7.0), numbers())
-    for finding in ("refuted", "undecided"):
-        judgement = Judgement(finding, 128)
-        monkeypatch.setattr(module, "judge", lambda *_, judgement=judgement, **__: judgement)
-        assert Instance(claim, claim.instances, record(8.0)).judgement is judgement
-        assert judgement.violation
-
-
 CANCELLING = {
     "sums": lambda x, y: leq((x + y) - x - y, 0 * x),
     "squares": lambda x, y: eq((x + y) * (x + y), x * x + 2 * x * y + y * y),
@@ -149,14 +138,12 @@ CANCELLING = {
 @pytest.mark.parametrize("name", CANCELLING)
 def test_honest_rounding_beyond_the_tolerance_is_no_alarm(declare, name):
     """Sides that cancel and say no `scale`: the errors are large multiples of the tolerance."""
-    claim = declare(CANCELLING[name], numbers(count=2))
-    for seed in range(3):
-        tally = Tally()
-        profile = Profile("p", drawn=40, batches=12, size=512, single=12)
-        assert sweep(claim, claim.instances, profile, seed, tally) is None
-        assert draw(claim, claim.instances, 40, seed, tally) is None
-        assert tally.counts.rounding > 0
-        assert all((seen.ratio or 0.0) <= 1 + 1e-9 for seen in tally.relations.values())
+    claim, tally = declare(CANCELLING[name], numbers(count=2)), Tally()
+    profile = Profile("p", drawn=40, batches=12, size=512, single=12)
+    assert sweep(claim, claim.instances, profile, 0, tally) is None
+    assert draw(claim, claim.instances, 40, 0, tally) is None
+    assert tally.counts.rounding > 0
+    assert all((seen.ratio or 0.0) <= 1 + 1e-9 for seen in tally.relations.values())
 
 
 @instances

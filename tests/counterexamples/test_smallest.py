@@ -14,7 +14,6 @@ from rankcheck.counterexamples import (
     NotRefutedError,
     describe_instance,
     exact_instance,
-    folder_of,
     from_choices,
     raised_message,
     replay,
@@ -23,7 +22,7 @@ from rankcheck.counterexamples import (
     shrink_violation,
     undecided_message,
 )
-from rankcheck.counterexamples.describe import READABLE, approximately, approximately_both
+from rankcheck.counterexamples.describe import READABLE, approximately_both
 from rankcheck.counterexamples.shrinking.violations import KEEP
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import read_choices
@@ -57,7 +56,7 @@ def large_matrix(claim, n):
     return instance
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_conjecture_of_the_documentation(declare, tmp_path, seed):
     claim = declare(ten_percent_better, networks_at_points(), id=f"mine.ten-percent-{seed}")
     found = from_search(claim, Settings(SMALL, seed))
@@ -144,8 +143,8 @@ def test_what_is_only_undecided_is_left_alone(declare):
 
 
 def test_a_large_instance_is_reported_as_such(declare, tmp_path):
-    claim = declare(lambda A: leq(operator_norm(A), 3.0), square(size=(32, 32)))
-    report = report_violation(large_matrix(claim, 32), tmp_path, budget=0.3)
+    claim = declare(lambda A: leq(operator_norm(A), 3.0), square(size=(17, 17)))
+    report = report_violation(large_matrix(claim, 17), tmp_path, budget=0.3)
     assert "it may not be the smallest: Hypothesis is handed at most" in report.message
     assert "typed: " not in report.message
     assert len(report.message) < 2 * READABLE
@@ -345,20 +344,6 @@ def test_an_open_entry_is_shown_in_balls(declare, tmp_path):
     assert "in balls: lhs = 1 ± " in report.message
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (Fraction(1, 10), "0.1"),
-        (Fraction(-(10**5000), 3), "-3.33333e+4999"),
-        (Fraction(0), "0"),
-        (Fraction(123456789), "1.23457e+8"),
-        (Fraction(25), "25"),
-    ],
-)
-def test_numbers_in_words(value, text):
-    assert approximately(value) == text
-
-
 # From numbers given by hand.
 
 
@@ -387,12 +372,3 @@ def test_a_search_that_finds_nothing(declare):
     nan = declare(lambda x, y: leq(x, 0 * x / (x - x)), numbers())
     with pytest.raises(NotRefutedError, match=r"does not refute t.made-up: undecided"):
         from_search(nan, Settings(SMALL))
-
-
-def test_where_a_certificate_belongs(declare, tmp_path):
-    file = tmp_path / "c.py"
-    file.touch()
-    for kind in ("refuted", "step"):
-        false = declare(lambda x: leq(x, x), numbers(), kind=kind, file=file)
-        assert folder_of(false) == tmp_path / "certificates"
-    assert str(folder_of(declare(lambda x: leq(x, x), numbers()))) == ".rankcheck"

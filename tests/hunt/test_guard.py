@@ -30,12 +30,6 @@ def test_deep(x):
     d = x - (x.new_zeros(5) + torch.sin(1 + torch.arange(5, dtype=torch.float64)))
     return leq(0 * d.sum(-1) + 0.00001, (d * d).sum(-1))
 '''
-STANDS = '''
-@conjecture("guarded.stands", instances=points())
-def test_stands(x):
-    """A square is not negative."""
-    return leq(0 * x, x * x)
-'''
 
 
 def test_a_conjecture_that_survives_has_a_row(hunted, tmp_path):
@@ -48,7 +42,7 @@ def test_a_conjecture_that_survives_has_a_row(hunted, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("generic", "hunted.generic is false: lhs"), ("no-ball", "undecided"), ("empty", "gave up")],
+    [("generic", "hunted.generic is false: lhs"), ("empty", "gave up")],
 )
 def test_any_other_verdict_is_an_error(hunted, tmp_path, name, said):
     with pytest.raises(ClaimFalse, match=said):
@@ -62,25 +56,20 @@ def run(pytester):
         return pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
 
     yield run
-    for name in ("guarded.deep", "guarded.stands"):
-        registry.forget(name)
+    registry.forget("guarded.deep")
 
 
-@pytest.mark.slow
 def test_pytest_hunts_conjectures_on_request(run, pytester):
-    done = run(DEEP + STANDS, "--rankcheck-hunt", "1.5", "--rankcheck-ledger", "ledger.json")
+    done = run(DEEP, "--rankcheck-hunt", "60", "--rankcheck-ledger", "ledger.json")
     assert done.ret == 1
-    printed = done.stdout.str()
-    assert "guarded.deep is false: lhs" in printed
-    assert "rankcheck replay .rankcheck/guarded.deep.json" in printed
+    assert "guarded.deep is false: lhs" in done.stdout.str()
     assert (pytester.path / ".rankcheck" / "guarded.deep.json").exists()
-    deep, stands = json.loads((pytester.path / "ledger.json").read_text())["claims"]
-    assert (deep["verdict"], stands["verdict"]) == ("refuted", "guarded")
+    [deep] = json.loads((pytester.path / "ledger.json").read_text())["claims"]
+    assert deep["verdict"] == "refuted"
     assert deep["drawn"]["evaluated"] > 0  # it was verified, without a violation, and then hunted
-    assert stands["swept"]["evaluated"] > 15_000
 
 
 def test_a_hunt_of_no_seconds_is_refused(run):
-    done = run(STANDS, "--rankcheck-hunt", "0")
+    done = run(DEEP, "--rankcheck-hunt", "0")
     assert done.ret == 4
     assert "--rankcheck-hunt was given 0.0" in done.stderr.str()

@@ -90,26 +90,13 @@ def test_an_instance_counts_if_one_of_its_entries_is_asserted():
     assert found.valid.tolist() == [True, False]
 
 
-def test_a_side_that_is_no_number_has_no_margin_but_lies_beyond():
-    lhs = torch.tensor([math.nan, math.inf, 1.0], dtype=torch.float64)
-    found = of(leq(lhs, torch.ones_like(lhs)))
-    assert found.relative.tolist() == [[math.inf, math.inf, 0.0]]
-    assert found.beyond[0] == math.inf
-    assert found.beyond[2] == -math.inf
-
-
-def test_equality_within_the_tolerance_lies_not_beyond():
-    one = torch.ones(2, dtype=torch.float64)
-    found = of(leq(one + torch.tensor([1e-15, 1e-9]), one))
-    assert found.beyond[0] == -math.inf
-    assert found.beyond[1] == pytest.approx(1e-9)
-
-
-def test_a_violation_has_an_absolute_size_too():
-    lhs = torch.tensor([4e-3, 4e2, 1.0], dtype=torch.float64)
-    found = of(leq(lhs, torch.tensor([1e-3, 1e2, 2.0], dtype=torch.float64)))
-    assert found.beyond.tolist() == pytest.approx([0.75, 0.75, -math.inf])
-    assert found.absolute.tolist() == pytest.approx([3e-3, 3e2, -math.inf])
+def test_how_far_a_violation_lies_beyond_the_tolerance():
+    lhs = torch.tensor([math.nan, math.inf, 1.0, 1 + 1e-15, 4e-3, 4e2, 1.0], dtype=torch.float64)
+    rhs = torch.tensor([1.0, 1.0, 1.0, 1.0, 1e-3, 1e2, 2.0], dtype=torch.float64)
+    found, none = of(leq(lhs, rhs)), -math.inf
+    assert found.relative[0, :3].tolist() == [math.inf, math.inf, 0.0]
+    assert found.beyond.tolist() == pytest.approx([math.inf] * 2 + [none, none, 0.75, 0.75, none])
+    assert found.absolute[4:].tolist() == pytest.approx([3e-3, 3e2, none])
 
 
 def test_integers_have_margins_in_units_of_the_larger_one():
@@ -145,18 +132,16 @@ def test_instances_measured_one_by_one_stack_to_a_batch():
 
 
 def test_the_distance_orders_like_the_margin_and_goes_on_where_the_margin_ends():
-    lhs = torch.tensor([1e-200, 1e-100, 0.5, 1.0, 2.0, 1e50, 1.0, -1.0], dtype=torch.float64)
-    rhs = torch.tensor([1e100, 1e100, 1.0, 1.0, 1.0, 1.0, -1.0, 1.0], dtype=torch.float64)
+    pairs = {  # by their sides, the distance
+        (1e-200, 1e100): 300 * math.log(10), (1e-100, 1e100): 200 * math.log(10),
+        (0.5, 1.0): math.log(2), (1.0, 1.0): 0.0, (2.0, 1.0): -math.log(2),
+        (1e50, 1.0): -50 * math.log(10), (1.0, -1.0): -2001.0, (-1.0, 1.0): 2001.0,
+        (-4.0, -2.0): math.log(2), (-1.0, -2.0): -math.log(2),
+    }  # fmt: skip
+    lhs, rhs = (torch.tensor(side, dtype=torch.float64) for side in zip(*pairs, strict=True))
     found = of(leq(lhs, rhs))
-    wanted = [300 * math.log(10), 200 * math.log(10), math.log(2), 0, -math.log(2)]
-    assert found.distance[0].tolist() == pytest.approx([*wanted, -50 * math.log(10), -2001, 2001])
+    assert found.distance[0].tolist() == pytest.approx([*pairs.values()])
     assert found.relative[0, 0] == found.relative[0, 1] == 1
-
-
-def test_the_distance_of_negative_sides():
-    lhs = torch.tensor([-4.0, -1.0], dtype=torch.float64)
-    found = of(leq(lhs, torch.tensor([-2.0, -2.0], dtype=torch.float64)))
-    assert found.distance[0].tolist() == pytest.approx([math.log(2), -math.log(2)])
 
 
 def test_the_distance_is_zero_within_the_tolerance_and_the_margin_of_an_identity():

@@ -62,16 +62,18 @@ class Few:
         arena.offer(arena.sample(seed, 8))
 
 
+@instances
+def five(source):
+    return source.tensor(5)
+
+
+#: One point in 3⁵, which the strategies do not come upon.
+WANTED = torch.tensor([1.0, -1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
+
+
 def test_a_suspicion_that_only_the_scope_sees_is_no_pass(declare, tmp_path):
-    """Violated at one point in 3⁵, without a ball form: the strategies do not come upon it."""
-
-    @instances
-    def five(source):
-        return source.tensor(5)
-
     def body(x):
-        wanted = torch.tensor([1.0, -1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
-        return leq(1, ((x - wanted) ** 2).sum(-1), where=(x == x.round()).all(-1))
+        return leq(1, ((x - WANTED) ** 2).sum(-1), where=(x == x.round()).all(-1))
 
     claim = declare(body, five(), kind="conjecture", no_ball="for the test")
     without = hunt(claim, 30, folder=tmp_path, rounds=1, strategies=[Few()], scope=0)
@@ -82,16 +84,9 @@ def test_a_suspicion_that_only_the_scope_sees_is_no_pass(declare, tmp_path):
 
 
 def test_an_instance_that_raises_in_the_scope_is_no_pass(declare, tmp_path):
-    """The body raises at one point in 3⁵ that the strategies do not come upon."""
-
-    @instances
-    def five(source):
-        return source.tensor(5)
-
     def body(x):
-        wanted = torch.tensor([1.0, -1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
         if isinstance(x, torch.Tensor):
-            torch.linalg.cholesky((x - wanted).square().sum(-1)[..., None, None])
+            torch.linalg.cholesky((x - WANTED).square().sum(-1)[..., None, None])
         return leq(0, (x * x).sum(-1))
 
     claim = declare(body, five(), kind="conjecture")

@@ -8,20 +8,12 @@ from rankcheck import leq
 from rankcheck.hunt.arena import Arena, Shape
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.strategies import Perturb
-from rankcheck.hunt.transplant import fitted, leaves, transplanted
+from rankcheck.hunt.transplant import fitted, transplanted
 from rankcheck.instances.drivers import BatchSource, ReplaySource
 from rankcheck.instances.source import instances
 from rankcheck.linalg import schatten_power
-from rankcheck.networks import Network
 
 from .test_strategies import claim_of
-
-
-def test_the_parts_of_an_instance_are_found_in_its_structure():
-    one = torch.ones(1, 2, 2, dtype=torch.float64)
-    net = Network((one, 2 * one), (one[..., 0], one[..., 1]), 0.5)
-    parts = list(leaves((net, [one[..., 0]], 3, torch.tensor([1]), "text")))
-    assert [tuple(part.shape) for part in parts] == [(1, 2, 2)] * 2 + [(1, 2)] * 3
 
 
 def tight_and_fitted(claim, seed):
@@ -32,7 +24,7 @@ def tight_and_fitted(claim, seed):
 
 def test_a_tight_shape_fits_where_the_family_has_room_for_it(hunted):
     claim = hunted("deep")
-    for seed in range(4):
+    for seed in range(2):
         net, shape = tight_and_fitted(claim, seed)
         if net.depth > 5 or max(net.widths) > 3:
             assert shape is None

@@ -147,7 +147,7 @@ def test_progress_and_deaths_in_processes(processes, tmp_path):
     assert [event.how for event in seen if isinstance(event, Lost)] == [
         "a worker process ended (exit code 7)"
     ]
-    [end] = processes.run(["kill"], Limits(deaths=2))
+    [end] = processes.run(["kill"])
     assert end == Unfinished("kill", "lost its process (SIGKILL, out of memory?)")
 
 
@@ -170,11 +170,6 @@ def test_workers_that_are_not_prepared():
     with (
         closing(Processes(Work(slow, files_of(tasks), 0.3), 1)) as executor,
         pytest.raises(PoolError, match=r"tasks\.py:\d+: the import did not end within 0\.3 s"),
-    ):
-        list(executor.run([1]))
-    with (
-        closing(Processes(Work(refuses), 1)) as executor,
-        pytest.raises(PoolError, match="these files are no good"),
     ):
         list(executor.run([1]))
 

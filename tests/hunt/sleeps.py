@@ -1,18 +1,7 @@
-"""Strategies that worker processes can import: one ends them, one takes long."""
+"""A strategy that worker processes can import, and that takes long."""
 
-import os
-import signal
 import time
 from dataclasses import dataclass
-
-
-class Deadly:
-    """Kills its process."""
-
-    name, stage, visits = "deadly", "scout", 0
-
-    def search(self, arena, seed):
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @dataclass(frozen=True)
