@@ -15,12 +15,6 @@ pytestmark = pytest.mark.slow  # whole hunts
 HERE = Shape("instances", ())
 
 
-def test_a_gradient_that_raises_does_not_lose_what_structured_points_found(hunted, tmp_path):
-    found = hunt(hunted("no-backward"), None, rounds=3, folder=tmp_path)
-    assert found.verdict == "refuted"
-    assert found.strategy == "corpus"
-
-
 def test_a_gradient_that_raises_everywhere_ends_descents_and_is_told(hunted):
     arena = Arena(hunted("no-backward"), HERE)
     assert descend(arena, starts(arena, 0, 64), 0) is None
@@ -57,13 +51,6 @@ def test_a_margin_without_gradient_is_told(hunted, tmp_path):
     assert found.message.count(NO_GRADIENT) == 1
 
 
-def test_a_body_that_raises_on_some_instances_is_undecided(hunted, tmp_path):
-    found = hunt(hunted("sometimes-raises"), None, rounds=2, folder=tmp_path)
-    assert found.verdict == "undecided"
-    assert "hunted.sometimes-raises raised ArithmeticError" in found.message
-    assert "no counterexample in the other instances" in found.message
-
-
 def test_points_of_equality_do_not_fill_the_starts(hunted):
     arena = Arena(hunted("equality-set"), HERE)
     begin = starts(arena, 0, 96)
@@ -78,24 +65,3 @@ def test_a_descent_leaves_points_of_equality(hunted):
     assert len(equal) > 4
     found = descend(arena, equal, 0)
     assert arena.offer(found) > len(equal) / 2
-
-
-def test_singular_members_do_not_lose_the_batch_and_are_told(hunted, tmp_path):
-    found = hunt(hunted("singular-members"), None, rounds=1, strategies=[Screen()], folder=tmp_path)
-    assert found.verdict == "undecided"
-    assert found.counts.evaluated > 0
-    assert "raised _LinAlgError" in found.message
-    assert "generic(size=2) draws [" in found.message
-
-
-def test_rejected_members_that_raise_do_not_count(hunted, tmp_path):
-    found = hunt(hunted("rejected-members"), None, rounds=1, strategies=[Screen()], folder=tmp_path)
-    assert found.verdict == "survived", found.message
-    assert found.counts.evaluated > 0
-    assert found.counts.reasons == {"det A is not small": found.counts.rejected}
-
-
-def test_floats_and_balls_that_disagree_are_an_alarm(hunted, tmp_path):
-    found = hunt(hunted("wrong-floats"), None, rounds=2, folder=tmp_path)
-    assert found.verdict == "undecided"
-    assert "floats and balls disagree: in floats" in found.message
