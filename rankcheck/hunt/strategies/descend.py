@@ -22,8 +22,8 @@ from rankcheck.hunt.arena import Arena, OutOfTime, trouble
 from rankcheck.hunt.margins import Margins, join
 from rankcheck.hunt.sample import Sample, outside
 from rankcheck.hunt.strategies.base import Stage
-from rankcheck.hunt.strategies.starts import LARGE, entries, starts, tidy
-from rankcheck.instances.record import Entries, Record
+from rankcheck.hunt.strategies.starts import LARGE, Space, entries, starts, tidy
+from rankcheck.instances.record import Record
 from rankcheck.instances.source import seed_of
 
 #: Number of instances and steps: as a batch, one by one, and the steps of large instances. The
@@ -74,10 +74,10 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
     steps = STEPS if arena.batched else SINGLE_STEPS
     steps = steps if entries(start.record) <= LARGE else min(steps, LARGE_STEPS)
     walk = _Walk(start.record, seed)
-    slopes = _Slopes(arena, start.margins)
+    slopes = _Slopes(arena, walk.space, start.margins)
     moved, end, flat = False, steps, 0
     for step in range(steps):
-        measured, margin, gradient, tight = slopes.at(walk.record(walk.now))
+        measured, margin, gradient, tight = slopes.at(walk.space.record(walk.now))
         inside = measured.valid & (margin < torch.inf) & ~slopes.lost
         zero = not bool((gradient != 0).any() | tight.any())
         moved = moved or not zero
@@ -95,31 +95,17 @@ def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
         walk.step(margin, inside, gradient, tight, max(cosine, LAST))
         if walk.idle > IDLE:
             break
-    return arena.at(tidy(walk.record(walk.best)))
+    return arena.at(tidy(walk.space.record(walk.best)))
 
 
 class _Walk:
-    """The current and the best point of each instance, and its moments of Adam.
-
-    Points have shape (B, N): the entries of all tensors of an instance in a row.
-    """
+    """The current and the best point of each instance, and its moments of Adam."""
 
     def __init__(self, record: Record, seed: int) -> None:
-        self._like = record
-        ranges = [c for c in record.choices if isinstance(c, Entries)]
-        self._sizes = [math.prod(c.shape) for c in ranges]
-        now = [t.detach().reshape(t.shape[0], -1) for t in record.tensors]
-        self.now = torch.cat(now, 1)
-        self.best = self.now
+        self.space = space = Space(record)
+        self.now = self.best = space.points(record)
         count, device = self.now.shape[0], self.now.device
-
-        def by_entry(values: list[float]) -> torch.Tensor:
-            each = torch.tensor(values, dtype=torch.float64)
-            return each.repeat_interleave(torch.tensor(self._sizes)).to(device)
-
-        self._low = by_entry([c.low for c in ranges])
-        self._high = by_entry([c.high for c in ranges])
-        self._width = (self._high - self._low).clamp(max=WIDEST)
+        self._width = (space.high - space.low).clamp(max=WIDEST)
         self._generator = torch.Generator().manual_seed(seed)
         exponent = self._uniform(count)
         self._rate = 10 ** (SLOWEST + (FASTEST - SLOWEST) * exponent)
@@ -131,14 +117,6 @@ class _Walk:
         self._kicks = 0
         #: Steps since an instance has come closer.
         self.idle = 0
-
-    def record(self, points: torch.Tensor) -> Record:
-        """Points as a batch of records."""
-        pieces = points.split(self._sizes, 1)
-        shapes = [t.shape for t in self._like.tensors]
-        return self._like.with_tensors(
-            [piece.reshape(shape) for piece, shape in zip(pieces, shapes, strict=True)]
-        )
 
     def step(
         self,
@@ -176,7 +154,7 @@ class _Walk:
         if bool(stuck.any()):
             there = torch.where(stuck[:, None], self._off(gradient), there)
             self._rest = torch.where(stuck, 0, self._rest)
-        self.now = torch.minimum(torch.maximum(there, self._low), self._high)
+        self.now = there.clamp(self.space.low, self.space.high)
 
     def _off(self, gradient: torch.Tensor) -> torch.Tensor:
         """Points beside the current ones; every other time on their level sets, to first order."""
@@ -223,9 +201,10 @@ class _Slopes:
         failed: whether those of all instances do.
     """
 
-    def __init__(self, arena: Arena, start: Margins) -> None:
+    def __init__(self, arena: Arena, space: Space, start: Margins) -> None:
         aim, steady = _aims(start)
         self._arena = arena
+        self._space = space
         self._relations = start.distance.shape[0]
         self._aim = aim
         self._steady = steady
@@ -290,13 +269,8 @@ class _Slopes:
 
     def _of(self, record: Record, index: torch.Tensor) -> Slope:
         some = record if len(index) == len(self.lost) else record.select(index)
-        shapes = [t.shape for t in some.tensors]
-        flat = torch.cat([t.detach().reshape(len(index), -1) for t in some.tensors], 1)
-        leaf = flat.requires_grad_()
-        pieces = leaf.split([math.prod(shape[1:]) for shape in shapes], 1)
-        measured = self._arena.measure(
-            some.with_tensors([p.reshape(s) for p, s in zip(pieces, shapes, strict=True)])
-        )
+        leaf = self._space.points(some).requires_grad_()
+        measured = self._arena.measure(self._space.record(leaf))
         aim = self._aim[:, index]
         distance, steady = measured.distance.gather(0, aim), measured.steady.gather(0, aim)
         margin = torch.where(self._steady[index], steady.squeeze(0), distance.squeeze(0))

@@ -16,8 +16,7 @@ import torch
 from rankcheck.hunt.arena import Arena
 from rankcheck.hunt.sample import Sample
 from rankcheck.hunt.strategies.base import Stage
-from rankcheck.hunt.strategies.starts import starts, tidy
-from rankcheck.instances.record import Entries, Record
+from rankcheck.hunt.strategies.starts import Space, starts, tidy
 from rankcheck.instances.source import seed_of
 
 POPULATION, GENERATIONS = 32, 60
@@ -54,25 +53,28 @@ def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | No
         warnings.simplefilter("ignore")  # cma warns that matplotlib is missing
         from cma import CMAEvolutionStrategy
 
-    space = _Space(start.record)
+    space = Space(start.record)
+    entries, width = len(space.low), space.high - space.low
+    begin = ((space.points(start.record)[0] - space.low) / width).clamp(0, 1)
     population = POPULATION if arena.batched else SINGLE_POPULATION
     generator = np.random.default_rng(seed)
     options: dict[str, Any] = {
-        "bounds": [[0.0] * space.entries, [1.0] * space.entries],
+        "bounds": [[0.0] * entries, [1.0] * entries],
         "popsize": population,
-        "CMA_diagonal": space.entries > DIAGONAL,
+        "CMA_diagonal": entries > DIAGONAL,
         "verbose": -9,
         "seed": math.nan,  # so that cma does not seed the global generator of numpy
         "randn": lambda *shape: generator.standard_normal(shape),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        strategy = CMAEvolutionStrategy(space.flat(start.record), SIGMA, options)
+        strategy = CMAEvolutionStrategy(begin.cpu().numpy(), SIGMA, options)
         best, least = None, math.inf
         for _ in range(GENERATIONS if arena.batched else SINGLE_GENERATIONS):
             points = strategy.ask()
-            record = space.records(np.asarray(points), arena.device)
-            sample = arena.at(record)
+            share = torch.as_tensor(np.asarray(points), dtype=torch.float64, device=arena.device)
+            there = (space.low + share * width).clamp(space.low, space.high)
+            sample = arena.at(tidy(space.record(there)))
             values = sample.margins.distance[relation].cpu()
             if float(values.min()) < least or best is None:
                 best, least = sample, float(values.min())
@@ -85,31 +87,3 @@ def evolve(arena: Arena, start: Sample, relation: int, seed: int) -> Sample | No
             if strategy.stop():
                 break
     return best
-
-
-class _Space:
-    """Records of one shape as points of the unit cube."""
-
-    def __init__(self, record: Record) -> None:
-        self._like = record
-        self._ranges = [c for c in record.choices if isinstance(c, Entries)]
-        self._sizes = [math.prod(c.shape) for c in self._ranges]
-        self.entries = sum(self._sizes)
-
-    def flat(self, record: Record) -> np.ndarray[Any, Any]:
-        """The point of the first instance of a record."""
-        parts = [
-            (t[0].detach().cpu().reshape(-1) - c.low) / (c.high - c.low)
-            for t, c in zip(record.tensors, self._ranges, strict=True)
-        ]
-        return torch.cat(parts).clamp(0, 1).numpy()
-
-    def records(self, points: np.ndarray[Any, Any], device: torch.device | str) -> Record:
-        """The records of points, as a batch."""
-        flat = torch.as_tensor(points, dtype=torch.float64, device=device)
-        pieces = flat.split(self._sizes, 1)
-        tensors = [
-            (c.low + piece * (c.high - c.low)).clamp(c.low, c.high).reshape((len(flat), *c.shape))
-            for piece, c in zip(pieces, self._ranges, strict=True)
-        ]
-        return tidy(self._like.with_tensors(tensors))

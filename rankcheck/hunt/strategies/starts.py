@@ -44,6 +44,32 @@ def entries(record: Record) -> int:
     return sum(math.prod(tensor.shape[1:]) for tensor in record.tensors)
 
 
+class Space:
+    """Records of one shape as points of shape (B, N): the entries of an instance in a row.
+
+    Attributes:
+        low, high: the ends of the range of each entry, shape (N).
+    """
+
+    def __init__(self, record: Record) -> None:
+        self._like = record
+        ranges = [c for c in record.choices if isinstance(c, Entries)]
+        self._shapes = [c.shape for c in ranges]
+        self._sizes = [math.prod(shape) for shape in self._shapes]
+        sizes = torch.tensor(self._sizes)
+        ends = torch.tensor([(c.low, c.high) for c in ranges], dtype=torch.float64)
+        self.low, self.high = ends.repeat_interleave(sizes, 0).T.to(record.tensors[0].device)
+
+    def points(self, record: Record) -> torch.Tensor:
+        """The points of a batch of records, without gradients."""
+        return torch.cat([t.detach().reshape(t.shape[0], -1) for t in record.tensors], 1)
+
+    def record(self, points: torch.Tensor) -> Record:
+        """Points as a batch of records."""
+        pieces = zip(points.split(self._sizes, 1), self._shapes, strict=True)
+        return self._like.with_tensors([p.reshape(len(points), *shape) for p, shape in pieces])
+
+
 def tidy(record: Record) -> Record:
     """The record with entries below 2⁻²⁴ set to zero, where zero is in their range."""
     tensors = []
