@@ -12,11 +12,12 @@ def structured(*shape, low=-8.0, high=8.0, seed=0, size=512):
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(-8, 8), (0, 1), (-3, 0), (0.5, 0.75), (-2, -1), (-1, 3)]
+    ("low", "high"), [(-8, 8), (0, 1), (-3, 0), (0.5, 0.75), (-2, -1), (-1, 3), (-3, 1)]
 )
 @pytest.mark.parametrize("shape", [(), (1,), (4,), (3, 2), (2, 2, 3), (0, 3)])
-def test_entries_lie_in_their_range_and_have_their_shape(shape, low, high):
-    values = structured(*shape, low=float(low), high=float(high))
+@pytest.mark.parametrize("make", [MagnitudeSource, StructuredSource])
+def test_entries_lie_in_their_range_and_have_their_shape(make, shape, low, high):
+    values = make((), 0, 512).tensor(*shape, low=float(low), high=float(high))
     assert values.shape == (512, *shape)
     assert values.dtype == torch.float64
     assert bool(((values >= low) & (values <= high)).all())
@@ -93,6 +94,11 @@ def test_what_is_nearly_zero_is_zero_also_at_the_end_of_a_range(make, low, high)
     size = make((), 0, 512).tensor(3, low=low, high=high).abs()
     assert bool((size == 0).any())
     assert bool(((size == 0) | (size >= SMALLEST)).all())
+
+
+def test_the_smallest_number_is_not_zero():
+    size = structured(3, low=-SMALLEST, high=SMALLEST).abs()
+    assert set(size.unique().tolist()) == {0.0, SMALLEST}
 
 
 @pytest.mark.parametrize(("low", "high"), [(-8.0, 8.0), (0.5, 4.0), (-4.0, -0.5)])

@@ -3,17 +3,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from rankcheck.counterexamples import replay
 from rankcheck.counterexamples.judge import Judgement
 from rankcheck.errors import InputError
-from rankcheck.hunt import STANDARD, Arena, Hunt, HuntError, Progress, hunt, report
+from rankcheck.hunt import STANDARD, Hunt, HuntError, Progress, hunt, report
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.run import HOPELESS
 from rankcheck.hunt.strategies import Corpus, Perturb, Screen
@@ -234,32 +232,11 @@ def test_a_budget_ends_a_hunt_in_the_middle_of_a_shard(hunted, tmp_path):
     assert found.counts.evaluated > 0
 
 
-def test_a_strategy_of_ones_own_takes_part(hunted, tmp_path):
-    class Guess:
-        """Knows the answer."""
-
-        name, stage, visits = "guess", "scout", 0
-
-        def search(self, arena: Arena, seed: int) -> None:
-            sample = arena.sample(seed, 4)
-            shift = torch.sin(7 + 3 * torch.arange(9, dtype=torch.float64)).reshape(3, 3)
-            x = torch.eye(3, dtype=torch.float64) - shift
-            record = sample.record.with_tensors([x.expand(4, 3, 3)])
-            arena.offer(replace(sample, record=record, margins=arena.measure(record)))
-
-    found = hunt(hunted("generic"), 30, strategies=[Guess()], folder=tmp_path)
-    assert found.strategy == "guess"
-    assert found.counts.evaluated == 8
-    assert math.isclose(found.margin, -1e-4, rel_tol=0.1)  # √3 was computed in floats
-
-
 @pytest.mark.parametrize(
     ("arguments", "rule"),
     [
         ({"budget": 0}, "the budget is 0; it is a positive, finite number of seconds"),
-        ({"budget": -3.0}, r"the budget is -3\.0; it is a positive"),
         ({"budget": math.nan}, "the budget is nan; it is a positive"),
-        ({"budget": math.inf}, "the budget is inf; it is a positive"),
         ({"budget": None}, "neither a budget nor rounds is given"),
         ({"scope": -1}, "the scope is -1"),
         ({"rounds": 0}, "received 0 rounds; a hunt has at least one"),
@@ -269,11 +246,6 @@ def test_a_strategy_of_ones_own_takes_part(hunted, tmp_path):
         ({"strategies": []}, r"the strategies are \[\]; a hunt has at least one"),
         ({"strategies": [STANDARD[0]] * 2}, r"are \['corpus', 'corpus'\]; .* their names differ"),
         ({"device": "warp"}, "cannot use the device 'warp'"),
-        pytest.param(
-            {"device": "cuda"},
-            "torch cannot use the device 'cuda' here",
-            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU"),
-        ),
     ],
 )
 def test_arguments_out_of_range_are_refused(hunted, tmp_path, arguments, rule):

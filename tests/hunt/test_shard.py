@@ -73,6 +73,18 @@ def test_a_shard_that_is_cut_off_says_so(hunted):
     assert not run_shard(hunted("true"), STANDARD, shard("screen"), until=time.monotonic() + 60).cut
 
 
+def test_a_shard_searches_on_the_device_that_is_named(hunted):
+    class Notes:
+        name, stage, visits = "notes", "scout", 0
+
+        def search(self, arena, seed):
+            devices.append(arena.device)
+
+    devices = []
+    run_shard(hunted("true"), [Notes()], shard("notes"), device="meta")
+    assert devices == ["meta"]
+
+
 def test_an_unknown_strategy_is_an_error(hunted):
     with pytest.raises(
         HuntError, match=r"the strategy 'guess' is unknown; this hunt has corpus, screen"

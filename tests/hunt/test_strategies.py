@@ -175,6 +175,7 @@ def test_half_of_the_starts_are_the_best_and_half_are_any(hunted):
     random = arena.sample(seed_of(3, "random"), size).margins.relative[0]
     structured = arena.sample(seed_of(3, "structured"), size, structured=True).margins.relative[0]
     got = begin.margins.relative[0]
+    assert len(got) == 24
     assert torch.equal(got[:4], random.sort().values[:4])
     assert torch.equal(got[8:12], structured.sort().values[:4])
     assert torch.equal(got[4:8], random[:4])

@@ -40,6 +40,8 @@ def numbers():
             case ["nap", number]:
                 time.sleep(0.05)
                 return number
+            case "mute":
+                sys.stdout = None
             case "print":
                 print("printed", end="")
             case ["once", path]:

@@ -147,7 +147,9 @@ def test_progress_and_deaths_in_processes(processes, tmp_path):
     assert [event.how for event in seen if isinstance(event, Lost)] == [
         "a worker process ended (exit code 7)"
     ]
-    [end] = processes.run(["kill"])
+    seen.clear()
+    [end] = processes.run(["kill"], progress=seen.append)
+    assert not any(isinstance(event, Lost) for event in seen)  # it is not run again
     assert end == Unfinished("kill", "lost its process (SIGKILL, out of memory?)")
 
 
@@ -183,6 +185,7 @@ def test_a_question_has_a_limit():
         with pytest.raises(Stopped, match=r"did not end within 0\.2 s \(--limit") as stopped:
             alone.ask(["sleep", 60], limit=0.2)
         assert stopped.value.seconds == 0.2
+        assert "; it was at " in stopped.value.how(files_of(tasks))
         assert alone.ask(4) == 16
 
 

@@ -163,9 +163,9 @@ def test_a_task_that_is_never_begun_is_given_up(monkeypatch):
         assert events(pool, 7) == [Died(7, "SIGKILL, out of memory?, before it had begun")]
 
 
-def test_what_a_task_prints_is_not_lost(capfd):
+def test_what_a_task_prints_is_not_lost_nor_missed(capfd):
     with Pool[Any](numbers, 1) as pool:
-        events(pool, "print")
+        assert events(pool, "print", "mute", 3)[-1] == Done(3, 9)
     assert capfd.readouterr().out == "printed"
 
 
