@@ -10,7 +10,7 @@ from rankcheck import eq, leq
 from rankcheck.claims.claim import Need
 from rankcheck.counterexamples import DisagreementError, Instance, from_choices, replay, write
 from rankcheck.counterexamples.message import undecided_message
-from rankcheck.counterexamples.rounding import PAIRS, TOLERANCES
+from rankcheck.counterexamples.rounding import PAIRS, TOLERANCES, furthest
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.matrix_classes import positive_semidefinite_matrices
 from rankcheck.instances.source import instances
@@ -311,6 +311,12 @@ def test_a_control_that_only_floats_break_is_shown(declare, verify):
     found = sweep(off, numbers(), SMALL, 0, tally)
     assert found.judgement.finding == "undecided"
     assert "floats and balls disagree" in tally.disagree
+
+
+def test_the_furthest_entry_has_the_largest_violation_of_all_relations():
+    sides = torch.tensor([1.0, 5.0, 3.0], dtype=torch.float64)
+    entry = furthest((leq(sides, 9.0), leq(sides, 2.0)))
+    assert (entry.number, entry.place) == (1, 1)
 
 
 def test_several_relations_are_looked_at(declare, record):
