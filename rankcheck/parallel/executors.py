@@ -197,11 +197,6 @@ class Processes:
                 "a module"
             ) from error
 
-    @property
-    def pids(self) -> list[int]:
-        """The process ids of the workers."""
-        return self._pool.pids
-
     def run(
         self,
         tasks: Iterable[Task],
