@@ -132,7 +132,7 @@ def egop_box(
         return root.mT @ root
     volumes = cells.exact_volume()
     gradients = [BallArray.exact(cells.exact_jacobian(r).tolist()) for r in range(len(cells))]
-    total = sum(volumes, Fraction(0))
+    total = sum(volumes)
     first, *rest = (
         J.mT @ (J * (volume / total)) for J, volume in zip(gradients, volumes, strict=True)
     )

@@ -1,4 +1,4 @@
-"""C_f under a Gaussian against quadrature and sampling; the bivariate normal distribution."""
+"""C_f under a Gaussian against sums over arcs and sampling; the bivariate normal distribution."""
 
 import math
 

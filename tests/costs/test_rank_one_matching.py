@@ -1,4 +1,4 @@
-"""The matching loss against autograd, its flow against an integrator, its symmetry."""
+"""The matching loss against autograd, its descent against torch.optim."""
 
 import numpy as np
 import pytest

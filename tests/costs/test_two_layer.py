@@ -24,8 +24,6 @@ from rankcheck.costs import (
 
 from ..draws import normal
 
-DEPTHS = [2, 3, 5, 17]
-
 
 def close(x, y, rtol=1e-12):
     torch.testing.assert_close(x, y, rtol=rtol, atol=0)

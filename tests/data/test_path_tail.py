@@ -1,4 +1,4 @@
-"""The tail of the shortest path against integrals, its asymptotics, and samples."""
+"""The tail of the shortest path against integrals."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Balanced networks: their balance, exact on balls, and which of them occur."""
+"""Balanced networks: their exact form, and which of them occur."""
 
 import torch
 

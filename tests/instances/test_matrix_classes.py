@@ -1,4 +1,4 @@
-"""Classes of matrices: membership exactly on balls for every driver, and what is reached."""
+"""Classes of matrices: their options, and what is reached."""
 
 import itertools
 import math

@@ -11,8 +11,6 @@ from rankcheck.instances import pairs_of_points
 from rankcheck.instances.drivers import BatchSource
 from rankcheck.regions import region_arrays
 
-KINDS = ("one", "neighbouring", "different")
-
 
 def drawn(regions, seed, **options):
     source = BatchSource(seed, 32)

@@ -1,4 +1,4 @@
-"""The Legendre basis against scipy, mpmath, closed forms and its own quadrature."""
+"""The Legendre basis against scipy, mpmath, and closed forms."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""The main theorem in coefficients, against sampling; the norms of neurons."""
+"""The main theorem in coefficients, against sums over pairs of points; the norms of neurons."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Rules on the sphere against known moments; Laplace's integral against recurrence and scipy."""
+"""Rules on the sphere against known moments; Laplace's integral against scipy."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Zonal inner products: the formulas against moments, quadrature and sampling."""
+"""Zonal inner products: three ways to them, against sums over the sphere."""
 
 import itertools
 

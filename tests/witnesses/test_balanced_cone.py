@@ -1,4 +1,4 @@
-"""Evenly spread spectra: the map, the least cost, the hidden powers."""
+"""Evenly spread spectra: the map, the least cost, the ranks."""
 
 import numpy as np
 import pytest

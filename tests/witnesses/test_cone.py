@@ -1,4 +1,4 @@
-"""Interpolated kernels: the hidden representations, the cost against an integral, the errors."""
+"""Interpolated kernels: the hidden representations and the cost."""
 
 from fractions import Fraction
 from itertools import pairwise

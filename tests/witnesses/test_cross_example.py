@@ -1,4 +1,4 @@
-"""The cross example: formula, network, regions, and two points of the cross with one value."""
+"""The cross example: formula, network, and two points of the cross with one value."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Autoencoders that recover the rank are projections near their data."""
+"""Autoencoders that recover the rank, against the bijection in numpy."""
 
 import numpy as np
 import pytest

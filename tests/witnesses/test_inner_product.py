@@ -1,4 +1,4 @@
-"""The inner-product network and the network of depth three, at points of largest error."""
+"""The inner-product network and the network of depth three, against interpolants by numpy."""
 
 from fractions import Fraction
 

@@ -11,8 +11,6 @@ from rankcheck.witnesses.leaky_representation import leaky_representation
 from ..draws import random_network
 from ._plain import plain
 
-SLOPES = [Fraction(1, 2), Fraction(-1, 2), Fraction(9, 10), Fraction(-2, 3), 0]
-
 
 def test_only_relu_networks_are_represented():
     with pytest.raises(ValueError, match=r"received a network of slope 0\.5"):

@@ -1,4 +1,4 @@
-"""The Lipschitz approximator: each clause of the theorem, and failures with fewer cells."""
+"""The Lipschitz approximator, its cells and its largest error, against numpy and trial."""
 
 import math
 from fractions import Fraction
@@ -20,11 +20,6 @@ from ._plain import plain
 
 def number(x: float) -> torch.Tensor:
     return torch.tensor(x, dtype=torch.float64)
-
-
-def approximator(f, radius, lipschitz, error):
-    """The approximator of the theorem, for a function that is L-Lipschitz on [-R, R]."""
-    return interpolate(f, number(float(radius)), cells_needed(radius, lipschitz, error))
 
 
 def test_errors_state_the_rule():

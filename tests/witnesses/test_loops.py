@@ -195,16 +195,20 @@ def test_biases_and_a_spine_exclude_each_other():
         Loop(TRIPOD, NONE, (one,), (0,), biases=())
 
 
-def test_a_repeated_loop_is_a_network():
-    """Fold three rays into the plane and unfold them: on the star, once or four times around."""
-    loop = folding()
+PLANE = Loop(TRIPOD, NONE, (torch.eye(2, dtype=torch.float64),), (0,))
+
+
+@pytest.mark.parametrize("loop", [PLANE, folding()], ids=["the plane", "folded"])
+def test_a_repeated_loop_is_a_network(loop):
+    """The identity on the star, once or four times around; the biases cost nothing in the limit."""
     for repeats in (1, 4):
         net = loop.network(repeats, torch.tensor(0.25, dtype=torch.float64))
-        assert net.depth == 2 * repeats + 2
+        assert net.depth == loop.length * repeats + 2
         for t in (0.0, 0.125, 0.25):
             assert torch.equal(net(t * loop.rays.mT), t * loop.rays.mT)
     small = loop.network(4, torch.tensor(2.0**-20, dtype=torch.float64))
-    assert float(small.cost()) == pytest.approx(4 * 6 + 6, abs=1e-9)
+    cost = 4 * float(loop.cost()) + 2 * len(loop.rays)
+    assert float(small.cost()) == pytest.approx(cost, abs=1e-9)
 
 
 def test_a_loop_has_kinks_for_each_layer():

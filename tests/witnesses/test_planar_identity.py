@@ -1,4 +1,4 @@
-"""Identities on planes and on planes with an offset: function, cost, errors."""
+"""Identities on planes and on planes with an offset: function and cost."""
 
 from itertools import pairwise
 

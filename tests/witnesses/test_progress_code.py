@@ -1,4 +1,4 @@
-"""The identity of [0, 1] through a code, against its definition and against autograd."""
+"""The identity of [0, 1] through a code, against its definition in numpy."""
 
 import numpy as np
 import pytest

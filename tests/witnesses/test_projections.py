@@ -1,4 +1,4 @@
-"""Frames along the weights, against numpy for single networks and against random frames."""
+"""Frames along the weights, against numpy for single networks."""
 
 import mpmath
 import numpy as np

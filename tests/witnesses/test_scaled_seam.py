@@ -1,4 +1,4 @@
-"""The scaled seam: the function where g is negative, the cost term by term, the limit."""
+"""The scaled seam: the function, and the cost term by term."""
 
 import numpy as np
 import pytest

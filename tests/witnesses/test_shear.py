@@ -1,4 +1,4 @@
-"""The shear network: its function, its Jacobians, its vanishing excess, its errors."""
+"""The shear network: its function and its cost."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Φ_L against 40-digit arithmetic, a general minimiser, closed forms, and its own certificate."""
+"""Φ_L against 40-digit arithmetic, a general minimiser, and its own certificate."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The objective of Φ_L: log-convexity, scale invariance, balls and gradients."""
+"""The objective of Φ_L against 60-digit arithmetic, on floats and on balls."""
 
 from fractions import Fraction
 
