@@ -320,13 +320,11 @@ def test_a_vector_is_no_matrix():
         linalg.singular_values(torch.ones(3).double())
 
 
-def test_the_gram_matrix_would_not_do():
-    """Its eigenvalues have errors of 1e-8·s_1, which s^{1/25} magnifies."""
+def test_schatten_sums_of_nearly_singular_matrices():
+    """The eigenvalues of the Gram matrix have errors of 1e-8·s_1, which s^{1/25} magnifies."""
     A = torch.diag(torch.tensor([1.0, 0.5, 1e-10]).double())
     A = A @ torch.tensor([[1.0, 2, 3], [0, 1, 4], [5, 6, 0]]).double()
     exact = linalg.schatten_power(BallArray.exact(A), Fraction(1, 25)).midpoints()
-    gram = torch.linalg.eigvalsh(A.mT @ A).clamp(min=0).sqrt()
-    assert abs((gram**0.04).sum() - exact) > 1e-3
     torch.testing.assert_close(linalg.schatten_power(A, Fraction(1, 25)), exact, rtol=1e-7, atol=0)
 
 
@@ -362,15 +360,8 @@ def test_functions_of_symmetric_matrices_against_balls(name, n):
     assert (proof.radii() < 1e-10).all()
 
 
-def test_functions_of_symmetric_matrices_satisfy_their_identities():
+def test_only_the_lower_triangle_of_a_symmetric_matrix_is_read():
     A = symmetric(4, 4, 4, seed=21)
-    G = A @ A
-    root = linalg.symmetric_sqrt(G)
-    torch.testing.assert_close(root @ root, G, rtol=1e-12, atol=1e-10)
-    torch.testing.assert_close(root, linalg.symmetric_abs(A), rtol=1e-9, atol=1e-9)
-    exponential = torch.linalg.matrix_exp(A / 8)
-    torch.testing.assert_close(linalg.symmetric_log(exponential), A / 8, rtol=1e-9, atol=1e-9)
-    # Only the lower triangle is read, by both kinds of number.
     skew = A + matrices(4, 4, 4, seed=22).triu(1)
     torch.testing.assert_close(linalg.symmetric_abs(skew), linalg.symmetric_abs(A))
     exact = [linalg.symmetric_abs(BallArray.exact(M)) for M in (skew, A)]

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 import rankcheck.balls  # noqa: F401 - importing registers the functions
+from rankcheck.balls import compositions
 from rankcheck.balls.array import FUNCTIONS
 from rankcheck.balls.missing import INSTEAD
 
@@ -119,7 +120,10 @@ def page() -> str:
     """The text of docs/balls.md."""
     lines = [HEAD]
     for module, title in CATEGORIES.items():
-        lines += [f"## {title}", "", "| function | note |", "| --- | --- |"]
+        lines += [f"## {title}", ""]
+        if module == "compositions":
+            lines += [inspect.getdoc(compositions) or "", ""]
+        lines += ["| function | note |", "| --- | --- |"]
         lines += [f"| {names} | {note} |" for names, note in _rows(module)]
         lines.append("")
     lines += ["## Without a ball form", "", "| function | in its place |", "| --- | --- |"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,18 +24,14 @@ from rankcheck.balls.linalg import each, eigvalsh, require_square, solve, svdval
 from rankcheck.balls.numbers import NoBallForm, Undecided
 from rankcheck.balls.shapes import adjoint, tril, triu
 
+RETURNED: Any = torch.return_types
+"""torch's own named tuples; its stubs lack those of torch.linalg."""
+
 # Eigenvalues.
 
 
-class Eigh(NamedTuple):
-    """What `torch.linalg.eigh` returns."""
-
-    eigenvalues: BallArray
-    eigenvectors: BallArray
-
-
 @implements("linalg_eigh")
-def eigh(A: Any, UPLO: str = "L") -> Eigh:
+def eigh(A: Any, UPLO: str = "L") -> Any:
     """The eigenvectors are computed on first use, and raise Undecided at repeated eigenvalues."""
     x = balls(A) if UPLO.upper() == "L" else adjoint(A)
     n = require_square(x)
@@ -43,7 +39,7 @@ def eigh(A: Any, UPLO: str = "L") -> Eigh:
     vectors = LazyBalls(
         x.shape, lambda: each(lambda M: spectra.eigenvectors(M, triangle), x, (n, n))
     )
-    return Eigh(eigvalsh(x), vectors)
+    return RETURNED.linalg_eigh((eigvalsh(x), vectors))
 
 
 @implements("linalg_eigvals")
@@ -63,15 +59,8 @@ def eigvals(A: Any) -> BallArray:
     return wrap(each(of_one, x, (require_square(x),)))
 
 
-class Eig(NamedTuple):
-    """What `torch.linalg.eig` returns."""
-
-    eigenvalues: BallArray
-    eigenvectors: BallArray
-
-
 @implements("linalg_eig")
-def eig(A: Any) -> Eig:
+def eig(A: Any) -> Any:
     """The eigenvalues; the eigenvectors raise NoBallForm on first use."""
 
     def refuse() -> np.ndarray:
@@ -82,7 +71,7 @@ def eig(A: Any) -> Eig:
         )
 
     x = balls(A)
-    return Eig(eigvals(x), LazyBalls(x.shape, refuse))
+    return RETURNED.linalg_eig((eigvals(x), LazyBalls(x.shape, refuse)))
 
 
 # What `rankcheck.linalg` dispatches to.
@@ -121,16 +110,8 @@ def spectral_projection(A: Any, k: int) -> BallArray:
 # Singular vectors.
 
 
-class Svd(NamedTuple):
-    """What `torch.linalg.svd` returns."""
-
-    U: BallArray
-    S: BallArray
-    Vh: BallArray
-
-
 @implements("linalg_svd")
-def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Svd:
+def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Any:
     """Singular vectors are computed on first use; Undecided unless the values are distinct and > 0.
 
     With ``full_matrices`` the larger factor of a matrix that is not square has no ball form: its
@@ -154,11 +135,9 @@ def svd(A: Any, full_matrices: bool = True, *, driver: Any = None) -> Svd:
 
     wide_U, wide_V = full_matrices and m > n, full_matrices and n > m
     batch = x.shape[:-2]
-    return Svd(
-        LazyBalls((*batch, m, m if wide_U else small), larger if wide_U else lambda: factors()[0]),
-        s,
-        LazyBalls((*batch, n if wide_V else small, n), larger if wide_V else lambda: factors()[1]),
-    )
+    U = LazyBalls((*batch, m, m if wide_U else small), larger if wide_U else lambda: factors()[0])
+    Vh = LazyBalls((*batch, n if wide_V else small, n), larger if wide_V else lambda: factors()[1])
+    return RETURNED.linalg_svd((U, s, Vh))
 
 
 def _singular_vectors(A: np.ndarray) -> np.ndarray:
@@ -189,15 +168,8 @@ def _singular_vectors(A: np.ndarray) -> np.ndarray:
     return np.stack(columns, -1) if columns else np.empty((sum(A.shape), 0), dtype=object)
 
 
-class Qr(NamedTuple):
-    """What `torch.linalg.qr` returns."""
-
-    Q: BallArray
-    R: BallArray
-
-
 @implements("linalg_qr")
-def qr(A: Any, mode: str = "reduced") -> Qr:
+def qr(A: Any, mode: str = "reduced") -> Any:
     """Unique up to signs, which are those of floats. Undecided unless the first columns (as many as
     there are rows, at most) are provably independent.
     """
@@ -211,7 +183,8 @@ def qr(A: Any, mode: str = "reduced") -> Qr:
     k = min(m, n)
     both = each(_qr, x, (m + n, k))
     R = wrap(np.swapaxes(both[..., m:, :], -2, -1))
-    return Qr(wrap(np.empty(0, dtype=object)) if mode == "r" else wrap(both[..., :m, :]), R)
+    Q = wrap(np.empty(0, dtype=object)) if mode == "r" else wrap(both[..., :m, :])
+    return RETURNED.linalg_qr((Q, R))
 
 
 def _qr(A: np.ndarray) -> np.ndarray:
@@ -243,37 +216,25 @@ def _qr(A: np.ndarray) -> np.ndarray:
 # Forms that report failures by a code.
 
 
-class InvEx(NamedTuple):
-    """What `torch.linalg.inv_ex` returns."""
-
-    inverse: BallArray
-    info: torch.Tensor
-
-
 @implements("linalg_inv_ex")
-def inv_ex(A: Any, *, check_errors: bool = False) -> InvEx:
+def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """Nothing is known of the inverse of a singular matrix. ``info`` is 0, or the least k such that
     the first k columns are linearly dependent; whether there is one may be Undecided.
     """
     x = balls(A)
     require_square(x)
-    return InvEx(*solve_ex(x, matrices.identity_like(x.elements), check_errors=check_errors))
-
-
-class SolveEx(NamedTuple):
-    """What `torch.linalg.solve_ex` returns."""
-
-    result: BallArray
-    info: torch.Tensor
+    result = solve_ex(x, matrices.identity_like(x.elements), check_errors=check_errors)
+    return RETURNED.linalg_inv_ex((result[0], result[1]))
 
 
 @implements("linalg_solve_ex")
-def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> SolveEx:
+def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     """`torch.linalg.solve`; nothing is known of the solution at a singular A. ``info`` as above."""
     x, y = balls(A), balls(B)
     n = require_square(x)
     if check_errors:
-        return SolveEx(solve(x, y, left=left), torch.zeros(x.shape[:-2], dtype=torch.int32))
+        none = torch.zeros(x.shape[:-2], dtype=torch.int32)
+        return RETURNED.linalg_solve_ex((solve(x, y, left=left), none))
     info = each(_first_dependent_column, x, (), np.int32)
     bad = np.broadcast_to((info != 0)[..., None, None], x.shape)
     regular = np.where(bad, np.broadcast_to(matrices.identity(n), x.shape), x.elements)
@@ -282,7 +243,7 @@ def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -
     vector = y.ndim == 1 or (x.ndim - 1 == y.ndim and y.shape == x.shape[:-1])
     failed = failed[..., None] if vector else failed[..., None, None]
     unknown = np.where(failed, numbers.unknown(), result.elements)
-    return SolveEx(wrap(unknown), torch.from_numpy(np.asarray(info)))
+    return RETURNED.linalg_solve_ex((wrap(unknown), torch.from_numpy(np.asarray(info))))
 
 
 def _first_dependent_column(A: np.ndarray) -> int:
@@ -294,15 +255,8 @@ def _first_dependent_column(A: np.ndarray) -> int:
     return next((k for k in range(1, n + 1) if matrices.rank(A[:, :k]) < k), 0)
 
 
-class CholeskyEx(NamedTuple):
-    """What `torch.linalg.cholesky_ex` returns."""
-
-    L: BallArray
-    info: torch.Tensor
-
-
 @implements("linalg_cholesky_ex")
-def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> CholeskyEx:
+def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """``info`` is 0, or the order of the first leading minor that is not positive; nothing is known
     of the factor then. Undecided where balls do not tell.
     """
@@ -319,7 +273,8 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
         return np.full((n, n), numbers.unknown(), dtype=object) if minor else L
 
     L = wrap(each(factor, x, (n, n)))
-    return CholeskyEx(adjoint(L) if upper else L, torch.from_numpy(np.asarray(info)))
+    L = adjoint(L) if upper else L
+    return RETURNED.linalg_cholesky_ex((L, torch.from_numpy(np.asarray(info))))
 
 
 @implements("linalg_solve_triangular")

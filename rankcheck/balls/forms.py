@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 from weakref import ref
 
@@ -90,14 +91,18 @@ def _stand_in(value: Any, made: list[tuple[Any, torch.Tensor]]) -> Any:
         made: to which each ball array is added, with its tensor.
     """
     if hasattr(value, "elements"):
-        shape = tuple(value.shape)
-        last = torch.eye(*shape[-2:]) if len(shape) > 1 else torch.ones(shape)
-        made.append((value, last.to(value.dtype).expand(shape).clone()))
+        made.append((value, _regular(tuple(value.shape), value.dtype).clone()))
         return made[-1][1]
     if isinstance(value, (list, tuple)):
         parts = [_stand_in(part, made) for part in value]
         return parts if isinstance(value, list) else tuple(parts)
     return float(value) if isinstance(value, Fraction | fmpq | arb) else value
+
+
+@lru_cache(maxsize=64)
+def _regular(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    last = torch.eye(*shape[-2:]) if len(shape) > 1 else torch.ones(shape)
+    return last.to(dtype).expand(shape).contiguous()
 
 
 def _with_memory(expected: Any, result: Any, stand_ins: list[tuple[Any, torch.Tensor]]) -> Any:

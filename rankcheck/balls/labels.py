@@ -53,13 +53,13 @@ class Labels:
         """
         if isinstance(labels, (list, tuple)):
             return tuple(map(self.numbers, labels))
-        known = (labels == 0) | (labels >= FIRST) & (labels < self._next) & (
-            labels.trunc() == labels
-        )
+        values = labels.numpy()  # numpy is faster than torch on so few numbers
+        with np.errstate(invalid="ignore"):
+            whole = values.astype(np.int64)
+        known = (whole == values) & ((whole == 0) | (whole >= FIRST) & (whole < self._next))
         if labels.dtype is not torch.float64 or not known.all():
             raise NoBallForm("a form that computes, of a function that moves numbers")
-        places = (labels.numpy() - (FIRST - 1)).clip(0).astype(np.int64)
-        return wrap(np.concatenate(self._arrays)[places])
+        return wrap(np.concatenate(self._arrays)[np.maximum(whole - (FIRST - 1), 0)])
 
 
 def move(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

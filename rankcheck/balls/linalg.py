@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -273,22 +273,16 @@ def det(A: Any) -> BallArray:
     return wrap(each(matrices.determinant, A, ()))
 
 
-class SignAndLog(NamedTuple):
-    """What `slogdet` returns."""
-
-    sign: BallArray
-    logabsdet: BallArray
-
-
 @implements("linalg_slogdet", "slogdet")
-def slogdet(A: Any) -> SignAndLog:
+def slogdet(A: Any) -> Any:
     """The sign raises Undecided on first use where balls overlap 0; log |det A| does not."""
     determinant = det(A)
     if has_complex(determinant.elements):
         phase = divide(determinant, absolute(determinant))
     else:
         phase = LazyBalls(determinant.shape, lambda: sign(determinant).elements)
-    return SignAndLog(phase, log(absolute(determinant)))
+    returned: Any = torch.return_types  # whose stubs lack it
+    return returned.linalg_slogdet((phase, log(absolute(determinant))))
 
 
 @implements("logdet")

@@ -56,11 +56,6 @@ class Regions:
         """Which hidden neurons are active, layer after layer: bools (R, n_1 + ... + n_{L−1})."""
         return self.cells.patterns
 
-    @property
-    def decided_exactly(self) -> int:
-        """The number of vertices with a sign that floats left open and rationals decided."""
-        return self.cells.decided
-
     def vertices(self, region: int) -> Floats:
         """The vertices of one region, shape (n, d), in no particular order."""
         return self.cells.points[self._members(region)]

@@ -5,17 +5,16 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-import numpy as np
 import pytest
 import torch
-from flint import arb, fmpq
+from flint import arb
 from torch.nn import functional
 
-from rankcheck.balls import BallArray, Undecided, precision
+from rankcheck.balls import Undecided, precision
 
-from .cases import exact, to_mpf
+from .cases import exact
 from .test_agreement import assert_same, dyadics
-from .test_numbers import ORACLE_BITS, contains, random_cases
+from .test_numbers import assert_encloses, contains, random_cases
 
 
 def softplus(t, beta=1, threshold=20):
@@ -94,18 +93,7 @@ OF_ONE: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", OF_ONE)
 def test_compositions_enclose_their_values(name):
-    function, oracle = OF_ONE[name]
-    known = 0
-    with mpmath.workprec(ORACLE_BITS):
-        for number, point in random_cases(name, 40):
-            try:
-                result = function(BallArray(np.array([number], dtype=object))).elements.ravel()[0]
-            except Undecided:  # whether it is above a threshold
-                continue
-            if isinstance(result, fmpq) or result.is_finite():
-                known += 1
-                assert contains(result, oracle(to_mpf(point))), (number, point, result)
-    assert known > 20
+    assert_encloses(*OF_ONE[name], zip(random_cases(name, 40)), 20)
 
 
 def test_a_fourier_coefficient_to_fifty_digits():

@@ -15,13 +15,9 @@ from ..draws import normal
 SHAPES = [(3, 2), (2, 3)]
 
 
-def draw(*shape, seed):
-    return normal(seed, *shape)
-
-
 def network(slope=0.25, batch=()):
-    weights = [draw(*batch, *shape, seed=i) for i, shape in enumerate(SHAPES)]
-    biases = [draw(*batch, shape[0], seed=9 + i) for i, shape in enumerate(SHAPES)]
+    weights = [normal(i, *batch, *shape) for i, shape in enumerate(SHAPES)]
+    biases = [normal(9 + i, *batch, shape[0]) for i, shape in enumerate(SHAPES)]
     return Network(weights, biases, slope)
 
 
@@ -42,8 +38,8 @@ def oracle(net, X, residuals):
 @pytest.mark.parametrize(("slope", "fits"), [(0, True), (0.25, False), (-0.5, False)])
 @pytest.mark.oracle("rankcheck.networks.loss_hessian", "torch.func.jacrev")
 def test_against_autograd(slope, fits):
-    net, X = network(slope), draw(3, 2, seed=5)
-    residuals = draw(3, 2, seed=6) * (not fits)
+    net, X = network(slope), normal(5, 3, 2)
+    residuals = normal(6, 3, 2) * (not fits)
     mine, same = loss_hessian(net, X, residuals)
     assert same
     assert mine.shape[-1] == number_of_parameters(net) == 3 * 3 + 2 * 4
@@ -70,7 +66,7 @@ def test_where_a_step_crosses_a_kink():
 
 def test_slopes_of_a_batch():
     slopes = torch.tensor([0.25, -0.5], dtype=torch.float64)
-    net, X, residuals = network(slopes, (2,)), draw(2, 3, 2, seed=5), draw(2, 3, 2, seed=6)
+    net, X, residuals = network(slopes, (2,)), normal(5, 2, 3, 2), normal(6, 2, 3, 2)
     mine, _ = loss_hessian(net, X, residuals)
     alone = network(Fraction(-1, 2), (2,))[1]
     torch.testing.assert_close(mine[1], loss_hessian(alone, X[1], residuals[1])[0])

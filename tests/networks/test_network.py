@@ -35,12 +35,7 @@ def network(widths, batch=(), slope=0, draw=normal, seed=0):
 
 def exactly(net):
     """The same network over the rationals."""
-    slope = net.slope
-    return Network(
-        [BallArray.exact(w) for w in net.weights],
-        [BallArray.exact(b) for b in net.biases],
-        BallArray.exact(slope) if isinstance(slope, torch.Tensor) else slope,
-    )
+    return net.map_arrays(BallArray.exact)
 
 
 def by_hand(net, x):

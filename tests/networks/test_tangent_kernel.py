@@ -99,11 +99,7 @@ def test_exact_on_balls(biases):
 
     net = random_network((2, 3, 2))
     exact = Network(map(rational, net.weights), map(rational, net.biases), Fraction(1, 3))
-    floats = Network.of(
-        [w.midpoints() for w in exact.weights],
-        [b.midpoints() for b in exact.biases],
-        Fraction(1, 3),
-    )
+    floats = exact.map_arrays(BallArray.midpoints)
     x, y, X = rational(points(2)), rational(points(2, seed=2)), rational(points(3, 2))
     for proof, value in (
         (ntk.ntk(exact, x, y, biases), ntk.ntk(floats, x.midpoints(), y.midpoints(), biases)),

@@ -13,12 +13,7 @@ from rankcheck.regions import jacobian_rank, regions
 
 
 def exactly(net):
-    """The network on balls."""
-    return Network(
-        tuple(BallArray.exact(W) for W in net.weights),
-        tuple(BallArray.exact(b) for b in net.biases),
-        net.slope,
-    )
+    return net.map_arrays(BallArray.exact)
 
 
 def folded(rows):

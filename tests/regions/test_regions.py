@@ -179,7 +179,7 @@ def test_patterns_are_those_of_brute_force(widths, slope):
     net = random_network(widths, len(widths), slope)
     cells = regions(net, -1, 1)
     assert patterns(cells) == by_linear_programmes(net, -1, 1)
-    assert cells.decided_exactly == 0
+    assert cells.cells.decided == 0
 
 
 SPECIAL = [with_duplicate, with_opposites, with_identity, with_identity_layer]
@@ -252,7 +252,7 @@ def test_rounding_that_moves_a_hyperplane_is_resolved_and_not_guessed():
     W, b = torch.tensor([[0.1, 0.7]], dtype=torch.float64), torch.tensor([0.3], dtype=torch.float64)
     net = Network.of([torch.cat((W, 3 * W)), [[1.0, 1.0]]], [torch.cat((b, 3 * b)), [0.0]])
     cells = regions(net, -1, 1)
-    assert cells.decided_exactly > 0
+    assert cells.cells.decided > 0
     # The two lines cross: between the halves lie two needles.
     assert len(cells) == 4
     prove_complete(net, cells, -1, 1)
@@ -329,7 +329,7 @@ def test_exact_arithmetic_gives_the_same_cells_and_rounds_vertices_correctly():
     net = random_network((2, 8, 8, 1), 10, Fraction(1, 3))
     floats, exact = regions(net, -1, 1), regions(net, -1, 1, exact=True)
     assert patterns(floats) == patterns(exact)
-    assert exact.decided_exactly > 0
+    assert exact.cells.decided > 0
     for r in range(0, len(exact), 5):
         rounded = [[float(x) for x in row] for row in exact.exact_vertices(r)]
         assert exact.vertices(r).tolist() == rounded
