@@ -20,12 +20,9 @@ from rankcheck.balls import choices, matrices, numbers, spectra
 from rankcheck.balls.array import BallArray, balls, implements, wrap
 from rankcheck.balls.complexes import Complex, doubled, halved, has_complex, imag, real
 from rankcheck.balls.lazy import LazyBalls
-from rankcheck.balls.linalg import each, eigvalsh, require_square, solve, svdvals
+from rankcheck.balls.linalg import RETURNED, each, eigvalsh, require_square, solve, svdvals
 from rankcheck.balls.numbers import NoBallForm, Undecided
 from rankcheck.balls.shapes import adjoint, tril, triu
-
-RETURNED: Any = torch.return_types
-"""torch's own named tuples; its stubs lack those of torch.linalg."""
 
 # Eigenvalues.
 

@@ -37,6 +37,9 @@ from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
 from rankcheck.balls.shapes import adjoint, axis, diagonal, matrix_transpose
 
+RETURNED: Any = torch.return_types
+"""torch's own named tuples; its stubs lack those of torch.linalg."""
+
 FLINT_PRODUCT = 1000
 """A matrix product with at least this many multiplications uses flint's matrices."""
 
@@ -281,8 +284,7 @@ def slogdet(A: Any) -> Any:
         phase = divide(determinant, absolute(determinant))
     else:
         phase = LazyBalls(determinant.shape, lambda: sign(determinant).elements)
-    returned: Any = torch.return_types  # whose stubs lack it
-    return returned.linalg_slogdet((phase, log(absolute(determinant))))
+    return RETURNED.linalg_slogdet((phase, log(absolute(determinant))))
 
 
 @implements("logdet")
