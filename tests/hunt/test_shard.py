@@ -80,7 +80,7 @@ def test_a_shard_searches_on_the_device_that_is_named(hunted):
         def search(self, arena, seed):
             devices.append(arena.device)
 
-    devices = []
+    devices: list[str] = []
     run_shard(hunted("true"), [Notes()], shard("notes"), device="meta")
     assert devices == ["meta"]
 
