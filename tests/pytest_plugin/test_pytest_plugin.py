@@ -12,6 +12,7 @@ import pytest
 import rankcheck.verification.check  # noqa: F401 -- an inner run drops the modules that it imports first
 from rankcheck.claims import registry
 from rankcheck.verification.ledger import read_ledger
+from rankcheck.verification.profiles import PROFILES
 
 HEAD = """
 import pytest
@@ -162,7 +163,7 @@ def test_the_ledger_file_names_profile_and_seed(run, pytester, monkeypatch):
     run(*arguments, test_it=TRUE.format(id="t.a", name="a"))
     ledger = read_ledger(pytester.path / "l.json")
     assert (ledger.profile, ledger.seed) == ("ci", 5)
-    assert ledger.rows[0].drawn.evaluated == 150
+    assert ledger.rows[0].drawn.evaluated == PROFILES["ci"].drawn
     run("--rankcheck-ledger", "l.json", "--rankcheck-profile", "quick")
     assert read_ledger(pytester.path / "l.json").profile == "quick"
 
