@@ -39,7 +39,7 @@ from rankcheck.verification.evaluation import (
     instance_text,
 )
 from rankcheck.verification.profiles import Profile
-from rankcheck.verification.scouts import ScoutSource, Visited
+from rankcheck.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.verification.tally import Tally
 
 __all__ = ["JUDGED", "batches", "draw", "settled_in", "sweep", "worst_of"]
@@ -48,8 +48,6 @@ __all__ = ["JUDGED", "batches", "draw", "settled_in", "sweep", "worst_of"]
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
 #: relatively large, and the second measure finds what the first one overlooks.
 JUDGED = 4
-#: Instances of a scout; the mixture of entries has each of its kinds among so many.
-FEW = 32
 #: A sweep looks for branches on what is drawn at so many shapes, the first ones.
 WATCHED = 24
 

@@ -10,8 +10,8 @@ from rankcheck.instances.drivers import BatchSource
 from rankcheck.instances.source import instances
 from rankcheck.verification.evaluation import evaluate_instances
 from rankcheck.verification.profiles import PROFILES
-from rankcheck.verification.scouts import ScoutSource, Visited
-from rankcheck.verification.search import FEW, sweep
+from rankcheck.verification.scouts import FEW, ScoutSource, Visited
+from rankcheck.verification.search import sweep
 from rankcheck.verification.tally import Tally
 
 QUICK = PROFILES["quick"]

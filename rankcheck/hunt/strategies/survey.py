@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from rankcheck.hunt.arena import Arena
 from rankcheck.hunt.strategies.base import Stage
+from rankcheck.verification.scouts import FEW
 
-#: Instances of a shape, as a batch and one by one.
-FEW, FEW_SINGLES = 32, 4
+#: Instances of a shape for a body that takes no batch.
+FEW_SINGLES = 4
 
 
 class Survey:
