@@ -257,6 +257,8 @@ def mutants_of(room: str) -> list[Mutant]:
 def sample(room: str, number: int, seed: int) -> list[Mutant]:
     """`number` mutants of a room, the same for the same seed and files."""
     every = in_fork(partial(mutants_of, room), ROOT, 300.0)
+    if not isinstance(every, list):
+        raise SystemExit(f"{room!r} is neither a folder or file of rankcheck/ nor claims=SELECTOR")
     return random.Random(f"{seed} {room}").sample(every, min(number, len(every)))
 
 

@@ -90,6 +90,12 @@ def test_the_tests_of_a_mutant():
     assert mutation.Reach(seconds, {}).tests(one, "room", 5.0) == ([near], [])
 
 
+@pytest.mark.slow
+def test_what_is_no_room_is_refused_before_tests_are_measured():
+    with pytest.raises(SystemExit, match="'rankcheck/hunt' is neither"):
+        mutation.sample("rankcheck/hunt", 1, 0)
+
+
 @pytest.mark.nightly
 def test_a_trial_of_each_mutant_of_a_project_of_two_files(tmp_path):
     source = (
