@@ -37,7 +37,8 @@ SAMPLE, SINGLES, LARGEST = 512, 24, 4096
 ENTRIES, FEWEST = 2**17, 64
 #: A violation larger than this, relative to the sides, is hardly rounding.
 SURE = 1e-6
-
+#: The families of a claim that a hunt draws from.
+Family = Literal["instances", "tight"]
 #: Texts of exceptions are cut off after so many characters.
 READABLE = 300
 #: Reasons for rejection besides those that generators give.
@@ -55,10 +56,6 @@ class BodyError(HuntError):
 
 class OutOfTime(Exception):
     """The budget of the hunt is spent. What was offered before is still judged."""
-
-
-#: The families of a claim that a hunt draws from.
-Family = Literal["instances", "tight"]
 
 
 @dataclass(frozen=True, order=True)
