@@ -218,14 +218,40 @@ Kind = Callable[[StructuredSource, tuple[int, ...], float, float], torch.Tensor]
 
 _S = StructuredSource
 _SCALARS: tuple[Kind, ...] = (
-    _S._ones, _S._zeros, _S._negative, _S._half, _S._ends, _S._gaussian, _S._repeat, _S._opposite,
-)  # fmt: skip
-_VECTORS: tuple[Kind, ...] = (
-    _S._ones, _S._zeros, _S._one_entry, _S._signs, _S._integers, _S._ends, _S._gaussian, _S._repeat,
+    _S._ones,
+    _S._zeros,
+    _S._negative,
+    _S._half,
+    _S._ends,
+    _S._gaussian,
+    _S._repeat,
     _S._opposite,
-)  # fmt: skip
+)
+_VECTORS: tuple[Kind, ...] = (
+    _S._ones,
+    _S._zeros,
+    _S._one_entry,
+    _S._signs,
+    _S._integers,
+    _S._ends,
+    _S._gaussian,
+    _S._repeat,
+    _S._opposite,
+)
 _MATRICES: tuple[Kind, ...] = (
-    _S._identity, _S._zeros, _S._permutation, _S._rank_one, _S._orthogonal, _S._diagonal,
-    _S._one_entry, _S._ones, _S._signs, _S._integers, _S._ends, _S._opposite_rows, _S._gaussian,
-    _S._repeat, _S._opposite,
-)  # fmt: skip
+    _S._identity,
+    _S._zeros,
+    _S._permutation,
+    _S._rank_one,
+    _S._orthogonal,
+    _S._diagonal,
+    _S._one_entry,
+    _S._ones,
+    _S._signs,
+    _S._integers,
+    _S._ends,
+    _S._opposite_rows,
+    _S._gaussian,
+    _S._repeat,
+    _S._opposite,
+)

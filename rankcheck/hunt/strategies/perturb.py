@@ -182,6 +182,16 @@ class _Children:
 
 _C = _Children
 _CHANGES: tuple[Callable[[_Children, int, torch.Tensor, Entries], torch.Tensor], ...] = (
-    _C._noise, _C._noise, _C._zero, _C._negate, _C._integer, _C._end, _C._rounded, _C._scaled,
-    _C._equal_rows, _C._rolled, _C._repeated, _C._crossed,
-)  # fmt: skip
+    _C._noise,
+    _C._noise,
+    _C._zero,
+    _C._negate,
+    _C._integer,
+    _C._end,
+    _C._rounded,
+    _C._scaled,
+    _C._equal_rows,
+    _C._rolled,
+    _C._repeated,
+    _C._crossed,
+)
