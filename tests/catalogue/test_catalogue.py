@@ -267,6 +267,12 @@ def test_a_claim_of_somebody_else_is_none(file):
     assert read_file(file(text, head="# not rankcheck's\n")) == []
 
 
+def test_a_parameter_with_the_name_of_a_kind_is_called_in_a_body(file):
+    text = TRUE.format(id="t.a", name="test_it").replace("(x):", "(x, *, bound=abs):")
+    entries = read_file(file(text.replace("leq(x, x)", "leq(x, bound() + bound(x))")))
+    assert [(entry.id, entry.problem) for entry in entries] == [("t.a", None)]
+
+
 def test_text_that_is_not_python_is_refused_with_its_line(file):
     path = file("def broken(:\n    pass\n")
     with pytest.raises(CatalogueError, match=rf"{path.name}:{line_of(path, 'broken')}: "):

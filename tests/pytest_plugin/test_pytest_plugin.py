@@ -277,7 +277,7 @@ def test_seldom(x):
 """
 
 
-@pytest.mark.parametrize(("least", "passed"), [("0.01", 1), ("0.5", 0)])
+@pytest.mark.parametrize(("least", "passed"), [("0.01", 1), ("0.5", 0), ("1", 0)])
 def test_a_relation_has_to_be_asserted_often_enough(run, pytester, least, passed):
     pytester.makefile(".ini", pytest=f"[pytest]\nrankcheck_least_asserted = {least}\n")
     result, out = run(test_mine=SELDOM)
