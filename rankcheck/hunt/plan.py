@@ -5,12 +5,11 @@ depends neither on the clock nor on the workers.
 
 The first round scouts shapes of the tight family and random shapes, and surveys many more: the
 simplest ones and random ones, a few instances each. Neither draws a shape twice while others are
-left. Each later round deepens the search at a few of
-the shapes that have been scouted, scouts some more, and surveys new ones. Those that are scouted
-are neighbours of the best shapes, the best of the surveys, random ones, and in some rounds shapes
-that tight instances fit into. Where every shape of the surveys has the same least margin, as with a
-count that is nearly always equal, margins do not say where to search. The surveys are then `WIDER`
-times as large.
+left. Each later round deepens the search at a few of the shapes that have been scouted, scouts some
+more, and surveys new ones. Those that are scouted are neighbours of the best shapes, the best of
+the surveys, random ones, and in some rounds shapes that tight instances fit into. Where every shape
+of the surveys has the same least margin, as with a count that is nearly always equal, margins do
+not say where to search. The surveys are then `WIDER` times as large.
 
 For each strategy, shapes are the arms of a bandit. Let $m$ be the least margin seen at a shape (cut
 off at ±1), $n$ the visits of the strategy to it, and $N$ all its visits. Two thirds of the visits
@@ -48,8 +47,8 @@ NEW, WAITING, FITS = 6, 24, 1
 #: A survey visits so many times as many shapes where margins rank nothing: where those of the
 #: surveys so far differ by no more than `TIED`.
 WIDER, TIED = 8, 1e-9
-#: The share of a survey that the simplest shapes have that are left; the share of the tight family;
-#: and the share of its visits that a survey makes if the body takes no batch.
+#: The share of the first survey that the simplest shapes have; the share of each survey that the
+#: tight family has; and the share of its visits that a survey makes if the body takes no batch.
 SIMPLEST, OF_TIGHT, SINGLY = 0.5, 0.125, 0.25
 #: The round from which late strategies are used.
 LATE = 2
@@ -277,7 +276,7 @@ class Plan:
         purpose: str = "survey",
         simplest: int = 0,
     ) -> list[Shape]:
-        """Up to `count` shapes that are not known: the `simplest` ones that are left, then others.
+        """Up to `count` shapes that are not known: so many of the simplest, and random ones.
 
         There are fewer where nearly all are known.
         """
