@@ -196,8 +196,11 @@ def pairs(runs: Sequence[Run], deep: int = DEPTHS[1], shallow: int = DEPTHS[0]) 
 
 def next_ratio(run: Run) -> float:
     """σ_{r+1}/σ_1 of C_f^{1/2}, for a target of index rank r."""
-    sigma: Sequence[float] = run.measured["sigma"]
-    return sigma[run.settings["rank"]] / sigma[0]
+    return _next_ratio(run.measured["sigma"], run.settings["rank"])
+
+
+def _next_ratio(sigma: Sequence[float], r: int) -> float:
+    return sigma[r] / sigma[0]
 
 
 def fits(run: Run) -> bool:
@@ -212,9 +215,7 @@ def _compared(r: int, points: int, runs: Sequence[Run]) -> list[Finding]:
     One agrees if most pairs change as printed, and both medians are within `NEAR` of the printed.
     """
     quantities: dict[str, Callable[[Mapping[str, Any]], float]] = {
-        rf"$\sigma_{r + 1}/\sigma_1$ of $C_f^{{1/2}}$": lambda one: (
-            one["sigma"][r] / one["sigma"][0]
-        ),
+        rf"$\sigma_{r + 1}/\sigma_1$ of $C_f^{{1/2}}$": lambda one: _next_ratio(one["sigma"], r),
         rf"singular values of $C_f^{{1/2}}$ above ${SHARE}\,\sigma_1$": lambda one: sum(
             s > SHARE * one["sigma"][0] for s in one["sigma"]
         ),
