@@ -135,7 +135,7 @@ def ledger_page(
     whole = len(ledger.rows) >= WHOLE
     parts = [ClaimPart.of(row, known.get(row.id), whole=not whole) for row in ledger.rows]
     several = sum(row.best_ratio is not None for row in ledger.rows) > 1
-    pictures = [bounds(ledger)] * several + [*hunts]
+    pictures = [bounds(ledger), *hunts] if several else list(hunts)
     return render("ledger.html", ledger=ledger, pictures=pictures, **_shared(parts))
 
 
