@@ -219,9 +219,9 @@ def network_at_points(
     of its kinks by its biases (`clear_of_boundaries`), or by its weights, if it has no biases
     (`clear_without_biases`).
     """
-    kinds = _structures(biases, True)
+    kinds = _structures(biases, differentiable=True)
     net, alive = _network(source, depth, width, None, None, slopes, biases, bound, kinds)
-    return _with_points(source, net, alive, points, biases, True)
+    return _with_points(source, net, alive, points, biases, clear=True)
 
 
 def _structures(biases: bool, differentiable: bool) -> dict[str, int]:
