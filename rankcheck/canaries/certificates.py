@@ -11,10 +11,11 @@ from typing import Any
 
 from rankcheck.canaries.canary import Canary
 from rankcheck.canaries.known import declare, numbers, vectors, verified, wrong_in
+from rankcheck.catalogue.kept import digest
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.disjunctions import any_of
 from rankcheck.claims.relations import Relation, leq
-from rankcheck.counterexamples.certificate import CertificateError, digest, stored_path, write
+from rankcheck.counterexamples.certificate import CertificateError, stored_path, write
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.replay import replay
 from rankcheck.counterexamples.reporting import report_violation

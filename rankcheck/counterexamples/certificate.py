@@ -9,15 +9,12 @@ stand beside it, as balls, and of a disjunction those of all its parts.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankcheck.catalogue.collect import project_folder
+from rankcheck.catalogue.kept import LEFT, Form
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.counterexample import Counterexample
 from rankcheck.claims.facts import is_id
@@ -26,15 +23,12 @@ from rankcheck.counterexamples.describe import describe_exact, rounded_down
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
 from rankcheck.errors import InputError
-from rankcheck.files import write_json
 from rankcheck.instances.choices import write_choices
-from rankcheck.stored import StoredError, build, read_json, shown
+from rankcheck.stored import shown
 from rankcheck.text import ball_text
 from rankcheck.versions import versions
 
 SCHEMA = 2
-#: Where a run leaves the certificates of claims that are not declared as refuted.
-LEFT = Path(".rankcheck")
 
 
 class CertificateError(InputError):
@@ -84,13 +78,17 @@ class Certificate:
             )
 
 
+FORM = Form(
+    "certificate", "certificates", SCHEMA, Certificate, "rankcheck certify", CertificateError
+)
+
+
 def stored_path(claim: Claim) -> Path:
     """The certificate of a refuted claim: beside its file, to be kept under version control.
 
     For a claim that was declared at a prompt or in a notebook: below the working directory.
     """
-    folder = claim.file.parent if claim.file.is_file() else Path()
-    return folder / "certificates" / f"{claim.id}.json"
+    return FORM.path(claim)
 
 
 def folder_of(claim: Claim) -> Path:
@@ -109,9 +107,8 @@ def write(folder: Path, violation: Instance, worst: Instance | None = None) -> P
         OSError: if the file cannot be written.
     """
     fields = contents(folder, violation, worst)
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{violation.claim.id}.json"
-    write_json(path, {**fields, "sha256": digest(fields)}, follow=False)
+    FORM.write(path, fields)
     return path
 
 
@@ -122,7 +119,7 @@ def contents(folder: Path, violation: Instance, worst: Instance | None = None) -
         ValueError: if a violation is not proved.
     """
     claim = violation.claim
-    file, path = _whereabouts(folder, claim)
+    file, path = FORM.whereabouts(folder, claim)
     return {
         "schema": SCHEMA,
         "claim": claim.id,
@@ -134,22 +131,6 @@ def contents(folder: Path, violation: Instance, worst: Instance | None = None) -
         "worst": None if worst is None else section(worst),
         "versions": versions(),
     }
-
-
-def _whereabouts(folder: Path, claim: Claim) -> tuple[str, str]:
-    """The file of a claim, relative to the certificate's folder; and its absolute path.
-
-    Both are empty if the claim is not in a file. The absolute path serves a certificate that is
-    moved alone. It is left out of what is kept under version control: certificates beside their
-    claim, and those of rankcheck's own claims, which are found by their id.
-    """
-    if not claim.file.is_file():
-        return "", ""
-    file, folder = claim.file.resolve(), folder.resolve()
-    beside = folder == stored_path(claim).parent.resolve()
-    if file.is_relative_to(project_folder()) and not beside:
-        return file.relative_to(project_folder()).as_posix(), ""
-    return Path(os.path.relpath(file, folder)).as_posix(), "" if beside else str(file)
 
 
 def section(violation: Instance) -> dict[str, Any]:
@@ -195,39 +176,4 @@ def read(path: Path) -> Mapping[str, Any]:
     Raises:
         CertificateError: if the file is not a certificate of this schema, or has been changed.
     """
-    data = load_json(path)
-    if isinstance(data, dict) and type(data.get("schema")) is int and data["schema"] != SCHEMA:
-        raise CertificateError(
-            f"{path} is a certificate of schema {shown(data['schema'])}; this version reads schema "
-            f"{SCHEMA}, and `rankcheck certify` writes it"
-        )
-    try:
-        build(Certificate, data)
-    except StoredError as error:
-        raise CertificateError(f"{path} is not a certificate: {error}") from error
-    if digest({name: data[name] for name in data if name != "sha256"}) != data["sha256"]:
-        raise CertificateError(
-            f"{path} has been changed since it was written: its checksum differs"
-        )
-    fields: Mapping[str, Any] = data
-    return fields
-
-
-def load_json(path: Path) -> Any:
-    """The JSON of a file.
-
-    Raises:
-        CertificateError: if it cannot be read, is too large, or is not JSON of this kind.
-    """
-    try:
-        return read_json(path)
-    except OSError as error:
-        raise CertificateError(f"no certificate can be read at {path}: {error.strerror}") from error
-    except StoredError as error:
-        raise CertificateError(f"{path} is not a certificate, a JSON file: {error}") from error
-
-
-def digest(fields: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON of the fields."""
-    text = json.dumps(fields, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return FORM.read(path)

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck.catalogue.entry import shown_path
+from rankcheck.catalogue.kept import LEFT, digest
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples import certificate as certificates
-from rankcheck.counterexamples.certificate import LEFT, CertificateError
+from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.replay import family_of
 from rankcheck.errors import InputError
@@ -53,7 +54,7 @@ def read_instance(text: str) -> Given:
         except StoredError as error:
             raise InputError(f"{shown(text, 80)} is not JSON, {error}; {rule}") from error
     try:
-        data = certificates.load_json(Path(text))
+        data = certificates.FORM.load(Path(text))
     except CertificateError as error:
         raise InputError(f"{error}; {rule}") from error
     if isinstance(data, list):
@@ -188,10 +189,10 @@ def _origin(claim: Claim) -> Path:
 def _is_up_to_date(path: Path, fields: dict[str, object]) -> bool:
     """Whether a file is the certificate with these fields, apart from the versions."""
     try:
-        old = certificates.load_json(path)
+        old = certificates.FORM.load(path)
     except CertificateError:
         return False
     if not isinstance(old, dict):
         return False
     fields = {**fields, "versions": old.get("versions")}
-    return old == {**fields, "sha256": certificates.digest(fields)}
+    return old == {**fields, "sha256": digest(fields)}

@@ -19,10 +19,11 @@ from flint import arb
 from rankcheck import balls
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.kept import LEFT
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims.claim import Claim
-from rankcheck.counterexamples.certificate import LEFT, CertificateError, read, section, stored_path
+from rankcheck.counterexamples.certificate import CertificateError, read, section, stored_path
 from rankcheck.counterexamples.describe import describe_exact, selector
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement

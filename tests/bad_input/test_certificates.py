@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
+from rankcheck.catalogue.kept import digest
 from rankcheck.counterexamples import CertificateError, replay
-from rankcheck.counterexamples.certificate import digest
 
 from .cases import cases, refused, run
 from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, torn

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from rankcheck.catalogue.kept import digest
 from rankcheck.catalogue.loader import load
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.certify import _refuted
 from rankcheck.counterexamples import Instance, write
-from rankcheck.counterexamples.certificate import digest
 from rankcheck.instances.choices import read_choices
 
 HEAD = """

@@ -13,6 +13,7 @@ import pytest
 from rankcheck import eq, leq
 from rankcheck.balls import BallArray, precision
 from rankcheck.catalogue.collect import project
+from rankcheck.catalogue.kept import digest
 from rankcheck.catalogue.loader import LoadError, load
 from rankcheck.catalogue.reading import read_file
 from rankcheck.claims import registry
@@ -26,7 +27,6 @@ from rankcheck.counterexamples import (
     stored_path,
     write,
 )
-from rankcheck.counterexamples.certificate import digest
 from rankcheck.counterexamples.describe import rounded_down
 from rankcheck.counterexamples.replay import overlap
 from rankcheck.instances.source import instances

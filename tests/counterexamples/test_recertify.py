@@ -5,6 +5,7 @@ import json
 import pytest
 
 from rankcheck import leq
+from rankcheck.catalogue.kept import digest
 from rankcheck.counterexamples import (
     NotRefutedError,
     from_choices,
@@ -15,7 +16,6 @@ from rankcheck.counterexamples import (
     stored_path,
     write,
 )
-from rankcheck.counterexamples.certificate import digest
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import ChoicesError
 from rankcheck.instances.source import instances

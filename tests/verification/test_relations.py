@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from rankcheck import any_of, eq, leq, lt, there_is
+from rankcheck.catalogue.kept import digest
 from rankcheck.claims.claim import ClaimError
 from rankcheck.counterexamples import certificate as certificates
 from rankcheck.counterexamples import replay
-from rankcheck.counterexamples.certificate import CertificateError, digest
+from rankcheck.counterexamples.certificate import CertificateError
 from rankcheck.hunt import hunt
 from rankcheck.report.tex import paragraph
 from rankcheck.verification.check import verify_claim
