@@ -68,8 +68,9 @@ class Attained:
 
     @property
     def refutes(self) -> bool:
-        """Whether a bound is proved to fail; an identity with a proved deviation fails, too."""
-        return self.low > (1 if SIGNS[self.kind].bound else 0)
+        """Whether the relation is proved to fail: an identity does with any proved deviation."""
+        sign = SIGNS[self.kind]
+        return self.low >= 1 if sign.strict else self.low > (1 if sign.bound else 0)
 
     def text(self, digits: int = 10) -> str:
         """The proved lower bound, rounded."""
