@@ -1,0 +1,197 @@
+"""Sentences on a sharpening, from its JSON, for its text and its page.
+
+Every number is one of the JSON, rounded; a room is the inverse of a ratio. A number that was
+recognised "looks like" something, and what holds on instances holds "on all that was tried". The
+sentences end without a full stop, and are empty where there is nothing to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+from rankcheck.claims.signs import SIGNS
+from rankcheck.counterexamples.describe import approximately, approximately_both
+
+__all__ = [
+    "Data",
+    "Standing",
+    "between",
+    "closing",
+    "frontier",
+    "headline",
+    "key",
+    "looks_like",
+    "record",
+    "shown",
+    "standing",
+    "trend",
+]
+
+Data = Mapping[str, Any]
+#: What became of a relation. `open`: nothing is certified.
+Standing = Literal["false", "sharp", "loose", "equal", "open"]
+
+#: A bound whose ratio comes this close to 1 is called sharp.
+SHARP = Fraction(1, 10**6)
+#: A room of at least this factor is written as a factor, a smaller one in per cent.
+FACTOR = Fraction(3, 2)
+
+
+def shown(ratio: str, digits: int = 10) -> str:
+    """A ratio with so many digits, or its distance from 1 where it would read as 1.
+
+    >>> shown("0.26013004751144445"), shown("0.99999999999999977"), shown("1")
+    ('0.2601300475', '1 - 2.3e-16', '1')
+    """
+    value = Fraction(ratio)
+    text = approximately(value, digits)
+    if text != "1" or value == 1:
+        return text
+    return f"1 {'-' if value < 1 else '+'} {approximately(abs(1 - value), 2)}"
+
+
+def _rounded(value: Fraction, digits: int, rounding: str) -> str:
+    """A rational as a decimal number that is not larger, or not smaller."""
+    context = Context(prec=digits, rounding=rounding)
+    quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    shortest = quotient.normalize(context)
+    return f"{shortest:f}" if -4 <= shortest.adjusted() < 8 else f"{shortest:g}"
+
+
+def key(by: Sequence[str], values: Sequence[int]) -> str:
+    """The sizes of a group of shapes.
+
+    >>> key(["depth of net", "width of net"], [2, 3])
+    'depth of net 2, width of net 3'
+    """
+    return ", ".join(f"{name} {value}" for name, value in zip(by, values, strict=True))
+
+
+def standing(relation: Data) -> Standing:
+    """What its largest certified ratio, or deviation, says of a relation."""
+    if relation["best"] is None:
+        return "open"
+    ratio, sign = Fraction(relation["best"]["ratio"]), SIGNS[relation["kind"]]
+    if not sign.bound:
+        return "false" if ratio > 0 else "equal"
+    if ratio > 1 or (ratio == 1 and sign.strict):
+        return "false"
+    return "sharp" if ratio >= 1 - SHARP else "loose"
+
+
+def headline(relation: Data) -> str:
+    """What is known of the constant of a relation, in a sentence without its full stop."""
+    best = relation["best"]
+    if best is None:
+        return f"nothing is certified: {relation['why'] or 'no instance has a proved ratio'}"
+    ratio, high = Fraction(best["ratio"]), Fraction(best["high"])
+    if not SIGNS[relation["kind"]].bound:
+        if ratio > 0:
+            return f"false as written: the sides differ by {shown(best['ratio'])} of the larger one"
+        return "the two sides agree: on all that was tried, no difference is proved"
+    reaches = f"lhs/rhs reaches {shown(best['ratio'])}"
+    if relation["growing"]:
+        begin = "false as written: " if ratio > 1 else ""
+        return f"{begin}{reaches} and grows with the instance; no bound is in sight"
+    if ratio > 1:
+        return (
+            f"false as written: {reaches}; with the right side times "
+            f"{_rounded(high, 6, ROUND_CEILING)} nothing that was tried breaks it"
+        )
+    if ratio == 1:
+        if SIGNS[relation["kind"]].strict:
+            return f"false as written: {reaches}, and equal sides do not satisfy <"
+        return f"{reaches}: equality is attained, and no factor below 1 on the right would do"
+    if ratio <= 0:
+        return f"{reaches}: on all that was tried, the left side is not proved to be positive"
+    if ratio >= 1 - SHARP:
+        most = _rounded(100 * (1 - ratio), 2, ROUND_CEILING)
+        return f"{reaches}: the right side cannot be smaller by more than {most} %"
+    return f"{reaches}: on all that was tried, the right side could be {_room(high)} smaller"
+
+
+def _room(high: Fraction) -> str:
+    """By how much a right side could be smaller, rounded down."""
+    if 1 / high >= FACTOR:
+        return f"{_rounded(1 / high, 4, ROUND_FLOOR)} times"
+    return f"{_rounded(100 * (1 - high), 3, ROUND_FLOOR)} %"
+
+
+def looks_like(relation: Data) -> str:
+    """What the number looks like; empty if it looks like nothing, or is written out already."""
+    best, found = relation["best"], relation["looks_like"]
+    if best is None or not found or found[0]["text"] == shown(best["ratio"]):
+        return ""
+    names = [f"{one['text']} ({one['digits']} digits agree)" for one in found[:3]]
+    return f"looks like {', or like '.join(names)}; that is no proof"
+
+
+def trend(relation: Data) -> str:
+    """What is extrapolated; empty if nothing is."""
+    found = relation["trend"]
+    if found is None:
+        return ""
+    size, value = found["next"]
+    model = f" ({found['model'].rstrip('.')})" if found["model"] else ""
+    return (
+        f"as {found['by']} grows: extrapolated to {found['limit']:.10g} ± {found['error']:.2g}, "
+        f"and to {value:.10g} at {size}{model}"
+    )
+
+
+def record(relation: Data) -> str:
+    """Whether the record that the run began with is beaten; empty if there was none."""
+    before = relation["record"]
+    if before is None:
+        return ""
+    best = relation["best"]
+    if best is None or Fraction(best["ratio"]) <= Fraction(before):
+        return f"the record before, {shown(before)}, stands"
+    old, new = approximately_both(Fraction(before), Fraction(best["ratio"]))
+    return f"the record before, {old}, is beaten: {new}"
+
+
+def between(dial: Data) -> tuple[Fraction, Fraction] | None:
+    """The ends of what lies between the false values and those that survived.
+
+    None if one of the two is missing, or nothing lies between: they overlap, or are neighbouring
+    whole numbers.
+    """
+    if dial["false"] is None or dial["survived"] is None:
+        return None
+    false, survived = (list(map(Fraction, dial[name])) for name in ("false", "survived"))
+    ends = (false[1], survived[0]) if false[1] < survived[0] else (survived[1], false[0])
+    apart = ends[1] - ends[0]
+    return ends if apart > (1 if dial["whole"] else 0) else None
+
+
+def frontier(dial: Data) -> str:
+    """Where a dial is proved false and where it survived, in a sentence without its full stop."""
+    false, survived = dial["false"], dial["survived"]
+    if false is None and survived is None:
+        return "no value was decided"
+    if false is None:
+        return f"no value is proved false; survived {_values(survived)}"
+    if survived is None:
+        return f"proved false {_values(false)}; no value survived"
+    gap = between(dial)
+    open_ = "" if gap is None else f"; open between {gap[0]} and {gap[1]}"
+    return f"proved false {_values(false)}; survived {_values(survived)}{open_}"
+
+
+def _values(ends: Sequence[str]) -> str:
+    """The values that were tried in an interval."""
+    return f"at {ends[0]}" if ends[0] == ends[1] else f"at all tried from {ends[0]} to {ends[1]}"
+
+
+def closing(data: Data) -> str:
+    """What the run did, in a sentence without its full stop."""
+    counts, how = data["counts"], "interrupted after " if data["interrupted"] else ""
+    rejected = f" ({counts['rejected']} rejected)" if counts["rejected"] else ""
+    return (
+        f"{how}{data['seconds']:.1f} of {data['budget']:g} s, {data['shapes']} shapes, "
+        f"{counts['evaluated']} instances{rejected}, seed {data['seed']}"
+    )

@@ -1,0 +1,162 @@
+"""A sharpening as text, from its JSON: the constant in the first line, then what attains it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.counterexamples.describe import approximately, readable
+from rankcheck.sharpen.sentences import (
+    Data,
+    Standing,
+    closing,
+    frontier,
+    headline,
+    looks_like,
+    record,
+    shown,
+    standing,
+    trend,
+)
+
+__all__ = ["Paragraph", "message", "paragraphs", "side"]
+
+#: So many shapes and probes are listed at most, and so many growing instances.
+ROWS, GROWING = 16, 4
+#: A side with more characters is rounded.
+SIDE = 14
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """What is said of a dial, of one relation, or of the whole.
+
+    Attributes:
+        lines: the first one is the answer; the others are indented.
+        standing: that of the relation, or of the statement for all values of the dial that were
+            tried; None for the whole.
+    """
+
+    lines: tuple[str, ...]
+    standing: Standing | None = None
+
+
+def message(data: Data) -> str:
+    """The whole as plain text, several lines.
+
+    Args:
+        data: the JSON of a sharpening, without `message`.
+    """
+    return "\n".join(line for each in paragraphs(data) for line in each.lines)
+
+
+def paragraphs(data: Data) -> list[Paragraph]:
+    """What is said of the dial, of each relation, and at the end of the run."""
+    parts = [] if data["dial"] is None else [_dial(data["claim"], data["dial"])]
+    parts += [_relation(data, relation) for relation in data["relations"]]
+    return [*parts, Paragraph(tuple(_end(data)))]
+
+
+def side(text: str) -> str:
+    """A side as it is, or rounded if it is long."""
+    return text if len(text) <= SIDE else approximately(Fraction(text), 10)
+
+
+def _relation(data: Data, relation: Data) -> Paragraph:
+    several = len(data["relations"]) > 1 or relation["label"]
+    name = data["claim"] + (f", {relation['name']}" if several else "")
+    lines = [f"{name}: {headline(relation)}", *_indented(_details(data["by"], relation))]
+    return Paragraph(tuple(lines), standing(relation))
+
+
+def _details(by: Sequence[str], relation: Data) -> Iterator[str]:
+    """What follows the headline of a relation; what is empty is left out."""
+    yield looks_like(relation)
+    small, best = relation["small"] or relation["best"], relation["best"]
+    if small is not None and standing(relation) != "equal":
+        same = shown(small["ratio"]) == shown(best["ratio"])
+        yield _instance("attained by" if same else f"{shown(small['ratio'])} is attained by", small)
+        yield from (f"  {sentence}" for sentence in relation["special"])
+    groups = relation["by"]
+    if len(groups) > 1 and standing(relation) != "equal":
+        yield f"by {', '.join(by)}:"
+        rows = [
+            (", ".join(map(str, one["key"])), shown(one["best"]["ratio"])) for one in groups[:ROWS]
+        ]
+        yield from _table(rows)
+        yield _more(len(groups), "shapes")
+    yield trend(relation)
+    grown = relation["growing"]
+    yield "growing instances:" if grown else ""
+    yield from (_instance(f"  {shown(one['ratio'], 6)} at", one) for one in grown[-GROWING:])
+    for sentence in relation["idle"]:
+        yield f"{sentence}: it is superfluous, or these instances never exercise it"
+    yield record(relation)
+
+
+def _instance(how: str, instance: Data) -> str:
+    sides = f"lhs {side(instance['lhs'])}, rhs {side(instance['rhs'])}"
+    return f"{how}: {readable(instance['description'])} ({sides})"
+
+
+def _dial(claim: str, dial: Data) -> Paragraph:
+    lines = [] if not dial["sentence"] else [dial["sentence"]]
+    if not dial["monotone"]:
+        lines.append("the answer is not monotone: false values and values that survived alternate")
+    lines.append("tried:")
+    probes = dial["probes"]
+    rows = []
+    for probe in probes[:ROWS]:
+        ratio = "" if probe["ratio"] is None else f"lhs/rhs {shown(probe['ratio'])}"
+        fate = "proved false" if probe["refuted"] else "survived"
+        tried = "" if probe["refuted"] else f"{probe['instances']} instances"
+        rows.append((probe["value"], f"{fate:12}", ", ".join(filter(None, [ratio, tried]))))
+    lines += [*_table(rows), _more(len(probes), "values")]
+    last = _last_false(dial)
+    if last is not None and last["instance"] is not None:
+        lines.append(_instance(f"{dial['name']} = {last['value']} is refuted by", last["instance"]))
+    head = f"{claim}, {dial['name']}: {frontier(dial)}"
+    said: Standing = "loose" if dial["survived"] else "false" if dial["false"] else "open"
+    return Paragraph((head, *_indented(lines)), said)
+
+
+def _last_false(dial: Data) -> Data | None:
+    """The refuted probe that is nearest to what survived; the largest one if nothing did."""
+    refuted = [probe for probe in dial["probes"] if probe["refuted"]]
+    ends = dial["survived"] or [dial["high"]]
+    return min(
+        refuted,
+        key=lambda probe: min(abs(Fraction(probe["value"]) - Fraction(end)) for end in ends),
+        default=None,
+    )
+
+
+def _end(data: Data) -> Iterator[str]:
+    """The last lines: what the run did, and what it left."""
+    yield f"{closing(data)}; what the generator never draws was not tried"
+    for reason, times in data["troubles"].items():
+        yield f"  {times} times: {reason}"
+    if data["certificate"] is not None:
+        path = shown_path(Path(data["certificate"]))
+        yield f"  certificate: {path}      rankcheck replay {shlex.quote(path)}"
+    if data["record_file"] is not None:
+        yield f"  record: {shown_path(Path(data['record_file']))}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows with their first cells padded to one width."""
+    widest = max((len(row[0]) for row in rows), default=0)
+    for first, *rest in rows:
+        yield f"  {first:{widest}}  {'  '.join(rest)}".rstrip()
+
+
+def _more(total: int, what: str) -> str:
+    return f"  and {total - ROWS} more {what}, in --json" if total > ROWS else ""
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines if line)
