@@ -18,6 +18,7 @@ from written import plain, write
 from rankcheck.catalogue.collect import project, project_folder
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.kinds import KINDS
+from rankcheck.records.file import Records
 
 _NO_LINK = (
     addnodes.desc_signature,
@@ -76,13 +77,14 @@ def _lines(entry: Entry, *, certified: bool) -> Iterator[str]:
 
 def _checks(entry: Entry) -> Iterator[str]:
     """The instances, the witness and the controls, as a list."""
+    remarks = entry.remarked(Records.of(entry).shown)
     items = {
         "Instances": f"`{entry.instances}`" if entry.instances else None,
         "Tight family": f"`{entry.tight}`" if entry.tight else None,
         "Witness": f"`{entry.witness}`" if entry.witness else None,
         **{f"Without “{plain(name)}”": f"`{how}`" for name, how in entry.needs.items()},
         **{f"Mutant “{plain(name)}”": f"`{how}`" for name, how in entry.mutants.items()},
-        **{label.capitalize(): plain(text) for label, text in entry.remarks.items()},
+        **{label.capitalize(): plain(text) for label, text in remarks.items()},
     }
     known = {name: text for name, text in items.items() if text}
     if known:

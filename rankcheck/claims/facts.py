@@ -85,12 +85,21 @@ class Facts:
     @property
     def remarks(self) -> dict[str, str]:
         """The facts that have a label, by their labels."""
-        values = {
-            item.metadata["label"]: getattr(self, item.name)
-            for item in fields(Facts)
-            if "label" in item.metadata
-        }
-        return {label: _text(value) for label, value in values.items() if value}
+        return self.remarked({})
+
+    def remarked(self, records: Mapping[str, str]) -> dict[str, str]:
+        """The same, with what is on record of the bounds that are not sharp.
+
+        Args:
+            records: by the name of a bound (`relation_name`), its best ratio.
+        """
+        texts = {}
+        for item in fields(Facts):
+            value = getattr(self, item.name)
+            if "label" in item.metadata and value:
+                numbered = _numbered(value, records) if item.name == "loose" else value
+                texts[item.metadata["label"]] = _text(numbered)
+        return texts
 
     @property
     def declared(self) -> dict[str, Any]:
@@ -107,6 +116,23 @@ class Facts:
     def where(self) -> str:
         """The place in the document."""
         return "" if self.reference is None else self.reference.where
+
+
+def _numbered(
+    loose: str | Mapping[str, str], records: Mapping[str, str]
+) -> str | Mapping[str, str]:
+    """Each reason why a bound is not sharp, with the number that is on record."""
+    if isinstance(loose, Mapping):
+        return {
+            name: f"{why} (record {records[name]})" if name in records else why
+            for name, why in loose.items()
+        }
+    if not records:
+        return loose
+    if len(records) == 1:
+        [ratio] = records.values()
+        return f"{loose} (record {ratio})"
+    return f"{loose} (records: {', '.join(f'{name} {ratio}' for name, ratio in records.items())})"
 
 
 def _text(value: str | Mapping[str, str]) -> str:

@@ -275,7 +275,7 @@ def overlap(stated: str, now: str) -> bool:
 
 
 #: `0.66666666666666666`, as `rounded_down` writes it
-_DECIMAL = re.compile(r"\d+(\.\d+)?(E[-+]?\d{1,6})?")
+_DECIMAL = re.compile(r"-?\d+(\.\d+)?(E[-+]?\d{1,6})?")
 
 
 def nearly(stated: str, now: str) -> bool:
@@ -287,7 +287,7 @@ def nearly(stated: str, now: str) -> bool:
     if not (_DECIMAL.fullmatch(stated) and _DECIMAL.fullmatch(now)):
         return stated == now
     first, second = Decimal(stated), Decimal(now)
-    return abs(first - second) <= second.scaleb(-10)
+    return abs(first - second) <= abs(second).scaleb(-10)
 
 
 def _short(value: Any) -> str:

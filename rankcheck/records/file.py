@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, Context, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,11 @@ class Held:
     def value(self) -> Decimal:
         """The ratio, to be compared."""
         return Decimal(self.ratio)
+
+    @property
+    def short(self) -> str:
+        """The ratio as people read it."""
+        return short(self.ratio)
 
     @property
     def sharp(self) -> bool:
@@ -191,6 +196,11 @@ class Records:
         relation = self.relation(name)
         return None if relation is None else relation.best
 
+    @property
+    def shown(self) -> dict[str, str]:
+        """The best ratio of each bound by its name, as people read it."""
+        return {relation.name: relation.best.short for relation in self.relations}
+
     def of_relation(self, label: str, number: int) -> Held | None:
         """The best instance of a relation, by its label or its place."""
         return self.best(relation_name(label, number))
@@ -207,9 +217,20 @@ def stored_path(claim: Named) -> Path:
     return FORM.path(claim)
 
 
-def left_path(claim: Named) -> Path:
+def left_path(claim: Named, folder: Path = LEFT) -> Path:
     """Where a run leaves the records that it finds, unless it is told to keep them."""
-    return LEFT / FORM.folder / f"{claim.id}.json"
+    return folder / FORM.folder / f"{claim.id}.json"
+
+
+def short(ratio: str) -> str:
+    """A ratio with five digits, and an ellipsis for those that are cut off.
+
+    >>> [short(text) for text in ("0.60653065971263342", "0.5", "1E-9", "0.99999999999")]
+    ['0.60653…', '0.5', '1E-9', '0.99999…']
+    """
+    value = Decimal(ratio)
+    cut = Context(prec=5, rounding=ROUND_DOWN).plus(value)
+    return f"{cut}…" if cut != value else str(cut)
 
 
 def ordered(groups: Sequence[Group]) -> tuple[Group, ...]:

@@ -95,6 +95,7 @@ def attained(instance: Instance) -> tuple[Attained, ...]:
 
     Raises:
         NotCertifiedError: if the instance breaks a hypothesis, or has no sides in balls.
+        MemoryError: if memory was short for them.
     """
     best: tuple[Attained, ...] | None = None
     tried = instance.precisions
@@ -104,6 +105,8 @@ def attained(instance: Instance) -> tuple[Attained, ...]:
         if judgement.relations is None:
             if best is not None:
                 return best
+            if judgement.short:
+                raise MemoryError(judgement.reason)
             claim = instance.claim.id
             if judgement.finding == "outside":
                 raise NotCertifiedError(

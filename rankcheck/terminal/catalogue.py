@@ -8,6 +8,7 @@ from typing import TextIO
 
 from rankcheck.catalogue.entry import Entry
 from rankcheck.claims.erratum import Erratum
+from rankcheck.records.file import Records
 from rankcheck.terminal.plain import readable
 
 #: Characters that a title has in a list before the other columns are cut, and the place.
@@ -64,7 +65,7 @@ def page(entry: Entry) -> str:
         **{f"mutant {name}": control for name, control in entry.mutants.items()},
         **_errata(entry.errata),
         **{f"reading {name}": why for name, why in entry.readings.items()},
-        **entry.remarks,
+        **entry.remarked(Records.of(entry).shown),
         "corrected by": entry.corrected_by,
         "file": entry.place,
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.verdicts import VERDICTS
+from rankcheck.records.file import short
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.ledger import ExperimentFacts, RelationFacts, Row
 
@@ -100,6 +101,7 @@ def sentence(row: Row) -> str:
         mutants and f"mutants {mutants}",
         _asserted(row),
         "guard of unknown strength" if row.unknown_strength else "",
+        "beats its record" if row.beaten else "",
         seconds and f"{seconds} s",
     ]
     return f"{verdict:9}  {row.id}  ({', '.join(part for part in parts if part)})"
@@ -127,6 +129,7 @@ def facts(row: Row) -> list[str]:
         block += [f"{name}: {_tried(counts)}" for name, counts in _searches(row) if counts.total]
         for number, each in enumerate(row.relations):
             block += [_relation(number, each), *(f"  {sentence}" for sentence in each.idle)]
+            block += [] if each.beaten is None else [f"  {each.beaten}"]
     block += [
         f"reached, {name}: {_spread(counts, row.swept.evaluated)}"
         for name, counts in row.reached.items()
@@ -165,6 +168,8 @@ def _relation(number: int, each: RelationFacts) -> str:
         parts.append(f"largest lhs / rhs {each.ratio:.6g} outside the tight family")
     if each.tight_ratio is not None:
         parts.append(f"{each.tight_ratio:.6g} on it")
+    if each.record is not None:
+        parts.append(f"on record {short(each.record)}")
     if each.deviation is not None:
         parts.append(f"largest deviation {each.deviation:.1e}")
     return f"{relation_name(each.label, number)}: {', '.join(parts)}"

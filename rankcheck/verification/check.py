@@ -25,7 +25,8 @@ from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import smallest_text
 from rankcheck.verification.stages import Search, not_tight, search
-from rankcheck.verification.tally import hidden
+from rankcheck.verification.standing import beaten
+from rankcheck.verification.tally import hidden, seen_in
 
 __all__ = ["verify_claim"]
 
@@ -132,6 +133,8 @@ def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[st
     ]
     faults += [f"the mutant {name!r} survives{mutated[name].why}" for name in mutants.survivors]
     faults += not_tight(claim, result.tight)
+    facts, stale = _against_records(claim, settings, result, facts)
+    faults += stale
     counts = result.swept.counts + result.drawn.counts
     if counts.evaluated == 0:
         faults.append(f"no instance satisfied the hypotheses ({counts.rejected} rejected)")
@@ -149,6 +152,24 @@ def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[st
         messages=(*disagree, *(f"{claim.id}: {fault}" for fault in faults)),
         **facts,
     )
+
+
+def _against_records(
+    claim: Claim, settings: Settings, result: Search, facts: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """The facts with what beats a record, and why the records of a claim have to be renewed."""
+    standing = result.standing
+    if standing is None:
+        return facts, []
+    found = beaten(claim, standing.records, result.closest, settings.folder)
+    sentences = {one.number: one.sentence for one in found}
+    numbers = seen_in(result.tallies)  # in the order of the relations of the row
+    relations = tuple(
+        replace(each, beaten=sentences.get(number))
+        for number, each in zip(numbers, facts["relations"], strict=True)
+    )
+    stale = [one.sentence for one in found if one.loose]
+    return facts | {"relations": relations}, [*standing.faults, *standing.sharp(claim), *stale]
 
 
 def _raised(claim: Claim, result: Search) -> str:

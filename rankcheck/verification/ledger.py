@@ -19,6 +19,7 @@ from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError
 from rankcheck.notebook import InNotebooks
+from rankcheck.records.file import short
 from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.verification.counts import Counts
 from rankcheck.versions import versions
@@ -95,6 +96,9 @@ class RelationFacts:
             parts of [0, 1], or of the deviation of an identity by decades (see `spread`).
         sharpest: the instance on which a bound came closest to equality, as a text.
         idle: sentences on the factors and terms of its sides that no instance needs.
+        record: the largest lhs / rhs of a bound that is on record, a decimal number that is not
+            larger; None without one.
+        beaten: a sentence, if this run has found a clearly larger one.
 
     Raises:
         ValueError: if the distribution has another number of parts, or a negative one.
@@ -109,6 +113,8 @@ class RelationFacts:
     spread: tuple[int, ...] = ()
     sharpest: str | None = None
     idle: tuple[str, ...] = ()
+    record: str | None = None
+    beaten: str | None = None
 
     def __post_init__(self) -> None:
         parts = PARTS if SIGNS[self.kind].bound else DECADES
@@ -185,6 +191,18 @@ class Row(Facts, InNotebooks):
     def of(cls, claim: Any, verdict: Verdict, **values: Any) -> Row:
         """The row of a `Claim` or of an `Entry` of the catalogue; `values` are what was found."""
         return cls(verdict=verdict, file=shown_path(claim.file), **claim.declared, **values)
+
+    @property
+    def remarks(self) -> dict[str, str]:
+        """The facts that have a label, by their labels, with what is on record."""
+        names = enumerate(self.relations)
+        records = {relation_name(each.label, n): each.record for n, each in names}
+        return self.remarked({name: short(r) for name, r in records.items() if r is not None})
+
+    @property
+    def beaten(self) -> bool:
+        """Whether the run has found a clearly larger ratio than one on record."""
+        return any(each.beaten is not None for each in self.relations)
 
     @property
     def expected(self) -> bool:

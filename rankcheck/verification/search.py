@@ -27,7 +27,7 @@ from rankcheck.counterexamples.judge import Judgement
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import write_choices
 from rankcheck.instances.constants import without_local_constants
-from rankcheck.instances.drivers import BatchSource, DrawSource, ScopeSource
+from rankcheck.instances.drivers import BatchSource, DrawSource, ReplaySource, ScopeSource
 from rankcheck.instances.observed import find_named
 from rankcheck.instances.scope import shapes
 from rankcheck.instances.source import Instances, Source, seed_of
@@ -42,7 +42,7 @@ from rankcheck.verification.profiles import Profile
 from rankcheck.verification.scouts import FEW, ScoutSource, Visited
 from rankcheck.verification.tally import Tally
 
-__all__ = ["JUDGED", "batches", "draw", "settled_in", "sweep", "worst_of"]
+__all__ = ["JUDGED", "again", "batches", "draw", "settled_in", "sweep", "worst_of"]
 
 #: Of the violations in a batch, so many are re-checked in balls: the largest relative to their
 #: sides, and as many of the largest in absolute terms. Where both sides nearly vanish, rounding is
@@ -133,6 +133,19 @@ def sweep(
             return None
         if progress is not None and evaluation.parts:
             progress(sum(part.valid.numel() for part in evaluation.parts))
+    return None
+
+
+def again(claim: Claim, instance: Instance, tally: Tally) -> Instance | None:
+    """Evaluate an instance that is known; returns it if it is violated by more than rounding."""
+    family, record = instance.family, instance.record
+    evaluation = evaluate_instances(claim, family, lambda: ReplaySource(record))
+    tally.count(evaluation)
+    for part in evaluation.parts:
+        violation = _judged(claim, family, part, tally)
+        if violation is not None:
+            return violation
+        tally.add(part, family, scout=True)
     return None
 
 

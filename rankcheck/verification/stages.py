@@ -1,4 +1,4 @@
-"""Goes through the stages of a search: small instances, the tight family, a sweep, and draws.
+"""Goes through the stages of a search: small instances, records, the tight family, a sweep, draws.
 
 A claim and its controls go through the same stages. A search of a claim ends with the first
 violation that is not rounding, and begins with the small instances, so that it is a smallest one. A
@@ -7,7 +7,7 @@ search of a control ends with the first violation that is proved, and begins wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,8 +26,9 @@ from rankcheck.verification.idle import Idle
 from rankcheck.verification.ledger import RelationFacts
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.scope import enumerate_scope, scope_facts, scope_of
-from rankcheck.verification.search import draw, sweep
-from rankcheck.verification.tally import RelationTally, Tally, seen_in
+from rankcheck.verification.search import again, draw, sweep
+from rankcheck.verification.standing import Standing
+from rankcheck.verification.tally import RelationTally, Sharpest, Tally, seen_in
 
 __all__ = ["Search", "from_search", "not_tight", "search"]
 
@@ -42,6 +43,7 @@ class Search:
     """What the searches of a claim saw, and the violation that ended them."""
 
     shapes: Shapes | None = None
+    standing: Standing | None = None
     small: Tally = field(default_factory=Tally)
     tight: Tally = field(default_factory=Tally)
     swept: Tally = field(default_factory=Tally)
@@ -95,12 +97,22 @@ class Search:
             if not any(one.asserted for one in seen)
         ]
 
+    @property
+    def closest(self) -> Iterator[tuple[int, str, Sharpest]]:
+        """With number and label of a bound, the instances that came closest to equality."""
+        for number, seen in seen_in(self.tallies).items():
+            sharpest = [one.sharpest for one in seen if one.sharpest is not None]
+            for one in sorted(sharpest, key=lambda one: one.rank, reverse=True):
+                yield number, seen[-1].label, one
+
     def _relation(self, claim: Claim, number: int, seen: RelationTally) -> RelationFacts:
         """What the sweep and the draws saw of a relation, and the tight family."""
         tight, swept, drawn = (tally.relations.get(number) for tally in self.tallies)
         away = [one for one in (swept, drawn) if one is not None]
         total = self.swept.counts.total + self.drawn.counts.total
         spreads = [one.spread for one in away if one.spread is not None]
+        records = None if self.standing is None else self.standing.records
+        record = None if records is None else records.of_relation(seen.label, number)
         # The sharpest instance is that of the tight family, or else of the sweep.
         sharpest = [one.sharpest for one in (tight, *away) if one is not None and one.sharpest]
         return RelationFacts(
@@ -115,6 +127,7 @@ class Search:
             if sharpest
             else None,
             idle=() if self.swept.idle is None else self.swept.idle.sentences(number),
+            record=None if record is None else record.ratio,
         )
 
 
@@ -142,6 +155,15 @@ def search(
         result.shapes = scope_of(claim, profile)
         return enumerate_scope(claim, result.shapes, result.small, progress=progress)
 
+    def recorded() -> Instance | None:
+        result.standing = Standing.of(claim)
+        for instance in result.standing.instances:
+            tally = result.tight if instance.family is claim.tight else result.swept
+            violation = again(claim, instance, tally)
+            if violation is not None:
+                return violation
+        return None
+
     def tight() -> Instance | None:
         violation = None
         for turn in range(TIGHT_TURNS if claim.tight is not None else 0):
@@ -168,7 +190,11 @@ def search(
         examples = max(5, round(profile.drawn * claim.effort))
         return draw(claim, family, examples, seed, result.drawn, proof=control, progress=progress)
 
-    stages = [tight, swept, enumerated, drawn] if control else [enumerated, tight, swept, drawn]
+    stages = (
+        [tight, swept, enumerated, drawn]
+        if control
+        else [enumerated, recorded, tight, swept, drawn]
+    )
     if family.recording is not None:
         stages = [swept]  # there is nothing to enumerate or to draw: all instances are swept
     for stage in stages:

@@ -1,0 +1,170 @@
+"""What the records of a claim do for its verification, and what verification does for them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rankcheck import leq
+from rankcheck.catalogue.kept import digest
+from rankcheck.counterexamples import Instance
+from rankcheck.instances.choices import read_choices
+from rankcheck.instances.source import instances
+from rankcheck.records import Candidate, Records, keep, left_path, renewed
+from rankcheck.terminal import table
+from rankcheck.verification.profiles import Profile
+
+FEW = Profile("few", drawn=2, batches=2, size=8, single=4)
+
+
+@instances
+def numbers(source, *, low=0.0, high=8.0):
+    return source.tensor(low=low, high=high)
+
+
+def bump(x, *, peak=1, label=""):
+    """x exp(-x)-like: 2x / (peak + x²) is 1 at x = 1 alone, and small on most of [0, 8]."""
+    return leq(2 * x, 2 * (peak + x * x), label=label)  # so the best ratio is 1/2
+
+
+@pytest.fixture
+def claim(declare, tmp_path):
+    file = tmp_path / "mine" / "claims.py"
+    file.parent.mkdir()
+    file.write_text("")
+
+    def make(body=bump, **attributes):
+        return declare(body, numbers(), **{"file": file, "loose": "a factor of two"} | attributes)
+
+    return make
+
+
+def instance(claim, number):
+    record = read_choices(claim.instances, [number], check_hypotheses=False)
+    return Instance(claim, claim.instances, record)
+
+
+def put(claim, *numbers):
+    """Keep the records that these numbers hold."""
+    found = [Candidate(instance(claim, number)) for number in numbers]
+    return keep(claim, renewed(claim, Records.none(claim), found).records)
+
+
+def test_a_search_begins_with_what_is_on_record(claim, verify):
+    """The largest ratio of this claim is at one point, which few instances do not meet."""
+    sharp = claim(lambda x: leq((x - 5 / 3).abs().clamp(max=1), 1 + (x - 7.25) ** 2))
+    assert verify(sharp, FEW).best_ratio < 0.9999
+    put(sharp, 7.25)
+    row = verify(sharp, FEW)
+    assert (row.best_ratio, row.relations[0].record) == (1, "1")
+    assert row.verdict == "failed"  # it is declared as loose
+    assert verify(claim(sharp.body, loose=None), FEW).verdict == "holds"
+
+
+def test_without_a_record_nothing_changes(claim, verify):
+    row = verify(claim())
+    assert (row.verdict, row.relations[0].record) == ("holds", None)
+    assert row.remarks == {"not sharp": "a factor of two"}
+
+
+def test_the_number_beside_a_reason_is_the_record(claim, verify):
+    put(claim(), 1)
+    row = verify(claim())
+    assert (row.verdict, row.messages) == ("holds", ())
+    assert row.remarks == {"not sharp": "a factor of two (record 0.5)"}
+    assert "on record 0.5" in "\n".join(table.facts(row))
+    named = claim(lambda x: (bump(x, label="a"), bump(2 * x, label="b")), loose={"b": "why"})
+    put(named, 1)
+    assert verify(named).remarks == {"not sharp": "b: why (record 0.4)"}
+    assert replace(named, loose="both").remarked(Records.of(named).shown) == {
+        "not sharp": "both (records: a 0.5, b 0.4)"
+    }
+
+
+def test_a_loose_bound_that_a_run_finds_sharper_fails(claim, verify, tmp_path):
+    put(claim(), 4)  # 8 / 34
+    row = verify(claim())
+    assert row.verdict == "failed"
+    [message] = row.messages
+    assert (
+        "relation 1 is sharper than its record says: lhs / rhs is 0.5, and was 0.23529" in message
+    )
+    assert "on x = 1" in message
+    left = left_path(claim(), tmp_path)
+    assert f"`rankcheck record {tmp_path}/mine/claims.py::" in message
+    assert f"--instance {left}` keeps it" in message
+    assert Records.of(claim(), left).best("relation 1").choices == [1]
+    keep(claim(), Records.of(claim(), left))
+    assert verify(claim()).verdict == "holds"
+
+
+def test_a_bound_of_no_declared_looseness_says_so_and_holds(claim, verify):
+    open_ = claim(kind="conjecture", loose=None, tight=None)
+    put(open_, 4)
+    row = verify(open_)
+    assert (row.verdict, row.messages) == ("guarded", ())
+    assert row.relations[0].beaten.startswith("relation 1 is sharper than its record says")
+    assert "beats its record" in table.sentence(row)
+    assert any("is sharper than its record" in line for line in table.facts(row))
+
+
+def test_a_digit_more_is_no_news(claim, verify):
+    put(claim(), 1 + 2**-6)  # 1 part in 8192 below the best ratio
+    assert verify(claim()).verdict == "holds"
+
+
+def test_a_float_artefact_beats_no_record(claim, verify):
+    """Floats round the left side to fourths; x / (x + 1) is at most 8 / 9."""
+    rounded = claim(lambda x: leq((x + 2.0**50) - 2.0**50, x + 1))
+    put(rounded, 8)
+    row = verify(rounded)
+    assert row.best_ratio > 1.01 * 8 / 9
+    assert row.relations[0].beaten is None
+    assert row.messages == ()
+
+
+def test_a_record_that_is_stale_fails(claim, verify):
+    path = put(claim(), 1)
+    changed = claim(lambda x: bump(x, peak=3))
+    row = verify(changed)
+    assert row.verdict == "failed"
+    [message] = [m for m in row.messages if "does not stand" in m]
+    assert f"the record of relation 1 ({path}) does not stand" in message
+    assert "it says that lhs / rhs is 0.5, and its instance gives 0.25" in message
+    assert "--again` keeps what its instances prove now" in message
+
+
+def test_a_record_of_a_relation_that_is_gone_fails(claim, verify):
+    put(claim(), 1)
+    row = verify(claim(lambda x: bump(x, label="new")))
+    assert any("proves no ratio of such a bound any more" in m for m in row.messages)
+
+
+def test_a_record_that_does_not_fit_fails(claim, verify, declare):
+    path = put(claim(), 1)
+    data = json.loads(path.read_text())
+    data["relations"][0]["best"]["choices"] = [9]
+    fields = {name: value for name, value in data.items() if name != "sha256"}
+    path.write_text(json.dumps({**fields, "sha256": digest(fields)}))
+    assert any("its numbers do not fit numbers()" in m for m in verify(claim()).messages)
+    path.write_text("{}")
+    [message] = verify(claim()).messages
+    assert "is not a file of records" in message
+
+
+def test_a_record_that_refutes_the_claim_now_refutes_it(claim, verify):
+    true = claim(lambda x: leq((x - 5 / 3).abs().clamp(max=1), 2 + (x - 7.25) ** 2))
+    put(true, 7.25)
+    false = claim(lambda x: leq((x - 5 / 3).abs().clamp(max=1), 0.999 + (x - 7.25) ** 2))
+    row = verify(false, FEW)
+    assert row.verdict == "refuted"
+    assert verify(claim(false.body, file=Path("gone")), FEW).verdict != "refuted"
+
+
+def test_a_declaration_that_is_stale_fails(claim, verify):
+    sharp = claim(lambda x: leq(2 * x, 1 + x * x))
+    put(sharp, 1)
+    [message] = verify(sharp).messages
+    assert "relation 1 is said not to be sharp (loose=), and x = 1 has lhs / rhs 1" in message
+    assert "take loose= away" in message
