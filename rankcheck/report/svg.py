@@ -34,6 +34,9 @@ __all__ = [
 ]
 
 Point = tuple[float, float]
+#: The radius of an open dot, and its outline from the left.
+_RING = 3.5
+_CIRCLE = "a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0"
 _UNPRINTABLE = re.compile("[^\\t\\n\\r -\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
@@ -179,6 +182,15 @@ class Chart:
         elif tip:
             inner = Markup("<g>{}</g>").format(inner)
         self._body.append(inner)
+
+    def rings(self, points: Iterable[Point], series: int = 1, *, tip: str = "") -> None:
+        """Open dots of one series, with a tooltip for all of them."""
+        around = "".join(
+            f"M{coordinate(x - _RING)} {coordinate(y)}{_CIRCLE}" for x, y in map(self.place, points)
+        )
+        if around:
+            ring = Markup('<path class="ring s{}" d="{}"/>').format(series, around)
+            self._body.append(Markup("<g>{}{}</g>").format(_tip(tip), ring))
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], series: int = 1) -> None:
         """A histogram with bars between successive edges, where they reach above the least y."""

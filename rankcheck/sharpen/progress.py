@@ -13,7 +13,7 @@ class Progress:
     """The state of a sharpening after a batch.
 
     Attributes:
-        seconds, budget: spent, and to be spent.
+        seconds, budget: spent, and to be spent if that is fixed.
         shapes, instances: how many were tried.
         best: by the name of a relation its largest certified ratio, or deviation, as a decimal
             number; None where nothing is certified yet.
@@ -21,7 +21,7 @@ class Progress:
     """
 
     seconds: float
-    budget: float
+    budget: float | None
     shapes: int
     instances: int
     best: Mapping[str, str | None] = field(default_factory=dict)

@@ -24,6 +24,7 @@ __all__ = [
     "headline",
     "key",
     "looks_like",
+    "recognised",
     "record",
     "shown",
     "standing",
@@ -38,6 +39,8 @@ Standing = Literal["false", "sharp", "loose", "equal", "open"]
 SHARP = Fraction(1, 10**6)
 #: A room of at least this factor is written as a factor, a smaller one in per cent.
 FACTOR = Fraction(3, 2)
+#: A number looks like so many things, at most.
+LIKE = 3
 
 
 def shown(ratio: str, digits: int = 10) -> str:
@@ -86,7 +89,7 @@ def headline(relation: Data) -> str:
     """What is known of the constant of a relation, in a sentence without its full stop."""
     best = relation["best"]
     if best is None:
-        return f"nothing is certified: {relation['why'] or 'no instance has a proved ratio'}"
+        return f"no ratio is certified: {relation['why']}"
     ratio, high = Fraction(best["ratio"]), Fraction(best["high"])
     if not SIGNS[relation["kind"]].bound:
         if ratio > 0:
@@ -120,17 +123,22 @@ def _room(high: Fraction) -> str:
     return f"{_rounded(100 * (1 - high), 3, ROUND_FLOOR)} %"
 
 
-def looks_like(relation: Data) -> str:
-    """What the number looks like; empty if it looks like nothing, or is written out already."""
+def recognised(relation: Data) -> Sequence[Data]:
+    """What the number looks like, the likeliest first; nothing if it is written out already."""
     best, found = relation["best"], relation["looks_like"]
-    if best is None or not found or found[0]["text"] == shown(best["ratio"]):
-        return ""
-    names = [f"{one['text']} ({one['digits']} digits agree)" for one in found[:3]]
-    return f"looks like {', or like '.join(names)}; that is no proof"
+    if best is None or (found and found[0]["text"] == shown(best["ratio"])):
+        return []
+    return list(found[:LIKE])
+
+
+def looks_like(relation: Data) -> str:
+    """What the number looks like."""
+    names = [f"{one['text']} ({one['digits']} digits agree)" for one in recognised(relation)]
+    return f"looks like {', or like '.join(names)}; that is no proof" if names else ""
 
 
 def trend(relation: Data) -> str:
-    """What is extrapolated; empty if nothing is."""
+    """What is extrapolated."""
     found = relation["trend"]
     if found is None:
         return ""
@@ -143,7 +151,7 @@ def trend(relation: Data) -> str:
 
 
 def record(relation: Data) -> str:
-    """Whether the record that the run began with is beaten; empty if there was none."""
+    """Whether the record that the run began with is beaten."""
     before = relation["record"]
     if before is None:
         return ""
@@ -157,10 +165,9 @@ def record(relation: Data) -> str:
 def between(dial: Data) -> tuple[Fraction, Fraction] | None:
     """The ends of what lies between the false values and those that survived.
 
-    None if one of the two is missing, or nothing lies between: they overlap, or are neighbouring
-    whole numbers.
+    None if one of the two is missing, or they alternate, or nothing lies between two whole numbers.
     """
-    if dial["false"] is None or dial["survived"] is None:
+    if dial["false"] is None or dial["survived"] is None or not dial["monotone"]:
         return None
     false, survived = (list(map(Fraction, dial[name])) for name in ("false", "survived"))
     ends = (false[1], survived[0]) if false[1] < survived[0] else (survived[1], false[0])
@@ -178,8 +185,10 @@ def frontier(dial: Data) -> str:
     if survived is None:
         return f"proved false {_values(false)}; no value survived"
     gap = between(dial)
-    open_ = "" if gap is None else f"; open between {gap[0]} and {gap[1]}"
-    return f"proved false {_values(false)}; survived {_values(survived)}{open_}"
+    said = f"proved false {_values(false)}; survived {_values(survived)}"
+    if not dial["monotone"]:
+        return f"{said}; the two alternate, so there is no one frontier"
+    return said if gap is None else f"{said}; open between {gap[0]} and {gap[1]}"
 
 
 def _values(ends: Sequence[str]) -> str:
@@ -190,8 +199,9 @@ def _values(ends: Sequence[str]) -> str:
 def closing(data: Data) -> str:
     """What the run did, in a sentence without its full stop."""
     counts, how = data["counts"], "interrupted after " if data["interrupted"] else ""
+    budget = "" if data["budget"] is None else f" of {data['budget']:g}"
     rejected = f" ({counts['rejected']} rejected)" if counts["rejected"] else ""
     return (
-        f"{how}{data['seconds']:.1f} of {data['budget']:g} s, {data['shapes']} shapes, "
+        f"{how}{data['seconds']:.1f}{budget} s, {data['shapes']} shapes, "
         f"{counts['evaluated']} instances{rejected}, seed {data['seed']}"
     )

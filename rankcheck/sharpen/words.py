@@ -104,11 +104,7 @@ def _instance(how: str, instance: Data) -> str:
 
 
 def _dial(claim: str, dial: Data) -> Paragraph:
-    lines = [] if not dial["sentence"] else [dial["sentence"]]
-    if not dial["monotone"]:
-        lines.append("the answer is not monotone: false values and values that survived alternate")
-    lines.append("tried:")
-    probes = dial["probes"]
+    probes, lines = dial["probes"], [dial["sentence"], "tried:"]
     rows = []
     for probe in probes[:ROWS]:
         ratio = "" if probe["ratio"] is None else f"lhs/rhs {shown(probe['ratio'])}"

@@ -110,7 +110,7 @@ class SharpenDisplay(Display):
 def cells(state: Progress) -> dict[str, str]:
     """What was spent and tried, each number by its name."""
     return {
-        "seconds": f"{state.seconds:.0f} of {state.budget:g}",
+        "seconds": f"{state.seconds:.0f}" + (f" of {state.budget:g}" if state.budget else ""),
         "shapes": count(state.shapes),
         "instances": count(state.instances),
     }

@@ -9,7 +9,9 @@ import pytest
 from rankcheck.audit.result import Audit
 from rankcheck.experiments.known import NAMES
 from rankcheck.experiments.pages import page as experiment_page
-from rankcheck.report import audit_page, ledger_page
+from rankcheck.report import audit_page, ledger_page, sharpening_page
+from tests.sharpen.made import STATES
+from tests.sharpen.made import odd as odd_sharpening
 
 from .audits import made_up, odd
 from .conftest import MARKUP, REFUTED, bound
@@ -45,8 +47,10 @@ def visit(browser, tmp_path):
 
     def open_(shown, anchor="", **context):
         path = tmp_path / "page.html"
-        audited = isinstance(shown, Audit)
-        text = audit_page(shown) if audited else ledger_page(shown)
+        if isinstance(shown, Audit):
+            text = audit_page(shown)
+        else:
+            text = sharpening_page(shown) if isinstance(shown, dict) else ledger_page(shown)
         path.write_text(text, encoding="utf-8")
         contexts.append(browser.new_context(**context))
         page, noted = contexts[-1].new_page(), []
@@ -161,6 +165,20 @@ def test_the_page_of_an_audit_fits_and_asks_for_nothing(visit, make, width):
     page, noted = visit(make(), viewport={"width": width, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("img").count() == 0
+    for chart in page.locator("svg.plot").all():
+        box = chart.bounding_box()
+        assert 300 < box["width"] <= width
+        assert box["height"] > 100
+    assert noted == []
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("state", [*STATES, "markup", "a long word"])
+def test_the_page_of_a_sharpening_fits_and_asks_for_nothing(visit, state, width):
+    texts = {"markup": MARKUP, "a long word": "a" * 300}
+    made = odd_sharpening(texts[state]) if state in texts else STATES[state]()
+    page, noted = visit(made, viewport={"width": width, "height": 800}, color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     for chart in page.locator("svg.plot").all():
         box = chart.bounding_box()
         assert 300 < box["width"] <= width

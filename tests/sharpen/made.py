@@ -76,7 +76,7 @@ def sharpened(*relations: dict, **values) -> dict[str, Any]:
 
 def probe(value: str, refuted: bool, ratio: str | None, **values) -> dict:
     """One value of a dial that was tried."""
-    shown = instance(ratio, (3,)) if refuted and ratio else None
+    shown = instance(ratio, (3,)) if ratio else None
     return {"value": value, "refuted": refuted, "ratio": ratio, "instance": shown} | {
         "instances": 120000,
         **values,
@@ -216,7 +216,7 @@ def jagged() -> dict:
     """A dial whose answer is not monotone, and that is about whole numbers."""
     probes = [probe("1", True, "1.5"), probe("2", False, "0.5"), probe("3", True, "1.25")]
     shown = dial(*probes, name="rank", low="1", high="3", whole=True, monotone=False)
-    return sharpened(dial=shown | {"false": ["1", "1"], "survived": ["2", "2"]})
+    return sharpened(dial=shown)
 
 
 def neighbours() -> dict:

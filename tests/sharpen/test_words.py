@@ -54,8 +54,8 @@ SAID = {
         "positive",
         [],
     ),
-    "nothing": (": nothing is certified: the body uses torch.svd, which has no ball form", []),
-    "disjunction": (": nothing is certified: any_of has no ratio: it has no two sides", []),
+    "nothing": (": no ratio is certified: the body uses torch.svd, which has no ball form", []),
+    "disjunction": (": no ratio is certified: any_of has no ratio: it has no two sides", []),
     "identity": (
         ", sum: the two sides agree: on all that was tried, no difference is proved",
         [", trace: false as written: the sides differ by 0.25 of the larger one"],
@@ -84,8 +84,9 @@ SAID = {
         ", exponent: no value is proved false; survived at all tried from 0 to 1", []
     ),
     "jagged": (
-        ", rank: proved false at 1; survived at 2",
-        ["the answer is not monotone: false values and values that survived alternate"],
+        ", rank: proved false at all tried from 1 to 3; survived at 2; the two alternate, so there "
+        "is no one frontier",
+        [],
     ),
     "neighbours": (", rank: proved false at 4; survived at all tried from 1 to 3", []),
 }  # fmt: skip
@@ -167,7 +168,7 @@ def test_a_ratio_near_one_does_not_read_as_one():
 def test_all_kinds_of_relations_have_a_headline():
     for kind in SIGNS:
         assert headline(relation("0.5", kind=kind))
-        assert headline(relation(kind=kind)).startswith("nothing is certified")
+        assert headline(relation(kind=kind)).startswith("no ratio is certified")
 
 
 def test_long_lists_are_cut():
@@ -176,6 +177,11 @@ def test_long_lists_are_cut():
     assert many.count("0.5\n") == 16
     probes = message(sharpened(dial=dial(*(probe(str(n), n < 5, "2") for n in range(30)))))
     assert "and 14 more values, in --json" in probes
+
+
+def test_a_run_without_a_budget():
+    data = sharpened(relation("1"), budget=None)
+    assert message(data).splitlines()[-1].startswith("9.8 s, 360 shapes")
 
 
 def test_long_sides_are_rounded():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -50,6 +51,8 @@ def test_the_live_table_fits(terminal, monkeypatch, width):
     assert "nothing yet" in lines[2]
     assert "0.25" in lines[3]
     assert lines[4].strip() == "polishing"
+    shown.progress(replace(STATE, budget=None))
+    assert "of" not in drawn(shown, width)[1]
 
 
 def test_elsewhere_there_is_a_line_now_and_then(monkeypatch):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 from rankcheck.hunt.result import Fall
 from rankcheck.report.charts.picture import Picture
-from rankcheck.report.svg import Axis, Chart, Point
+from rankcheck.report.charts.scales import stairs
+from rankcheck.report.svg import Axis, Chart
 from rankcheck.stored import StoredError, build
 
 __all__ = ["margin"]
@@ -60,7 +60,7 @@ def margin(hunt: Mapping[str, Any]) -> Picture:
             for fall in falls
             if fall.strategy == strategy
         ]
-        chart.line(_stairs(points, float(max(last, low))), series)
+        chart.line(stairs(points, float(max(last, low))), series)
         worst = min(fall.margin for fall in falls if fall.strategy == strategy)
         chart.dots(points, series, tip=f"{strategy}: {worst:.3g}")
         chart.end_label(points[-1][1], strategy, series)
@@ -87,11 +87,3 @@ def _read(hunt: Mapping[str, Any]) -> tuple[list[Fall], int]:
     counts = hunt.get("counts")
     total = counts.get("evaluated") if isinstance(counts, Mapping) else 0
     return falls, total if type(total) is int else 0
-
-
-def _stairs(points: list[Point], end: float) -> list[Point]:
-    """A line that keeps its height up to the next point, and up to the end."""
-    out = points[:1]
-    for before, after in pairwise(points):
-        out += [(after[0], before[1]), after]
-    return [*out, (end, points[-1][1])]

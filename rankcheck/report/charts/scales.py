@@ -1,14 +1,15 @@
-"""What the pictures of an audit share: the axis of the layers, logarithmic axes with a floor."""
+"""What pictures share: axes of layers and whole numbers, logarithmic axes with a floor, stairs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from rankcheck.report.axes import steps
 from rankcheck.report.svg import Axis, Point
 
-__all__ = ["apart", "floored", "layer_axis", "log_axis", "on_pixels", "whole_axis"]
+__all__ = ["apart", "floored", "layer_axis", "log_axis", "on_pixels", "stairs", "whole_axis"]
 
 #: A logarithmic axis shows so many decades below the largest value, at most.
 DECADES = 8
@@ -73,3 +74,15 @@ def on_pixels(points: Sequence[Point], axis: Axis) -> list[Point]:
     for x, y in points:
         seen.setdefault((x, round(axis.share(y) / PIXEL)), (x, y))
     return list(seen.values())
+
+
+def stairs(points: Sequence[Point], end: float) -> list[Point]:
+    """A line that keeps its height up to the next point, and up to the end.
+
+    >>> stairs([(0, 1), (2, 5)], 3)
+    [(0, 1), (2, 1), (2, 5), (3, 5)]
+    """
+    out = list(points[:1])
+    for before, after in pairwise(points):
+        out += [(after[0], before[1]), after]
+    return [*out, (end, points[-1][1])]

@@ -8,8 +8,11 @@ import pytest
 
 from rankcheck.report.charts import bounds, has_spread, margin, spread
 from rankcheck.report.charts.audit import pictures as of_audit
+from rankcheck.report.charts.sharpening import frontier
+from rankcheck.report.charts.sharpening import pictures as of_relation
 from rankcheck.verification.ledger import Ledger, RelationFacts, Row
 from tests.report.audits import made_up, without_data
+from tests.sharpen.made import STATES
 
 EVIL = '<script>alert("1")</script>&\x1b'
 
@@ -35,11 +38,18 @@ def drawn():
         ],
     }
     counted = RelationFacts("part", spread=tuple(range(40)))
-    return [bounds(ledger(*rows)), spread(counted), margin(hunted), *of_audit(made_up())]
+    loose = STATES["loose"]()
+    return [
+        *(bounds(ledger(*rows)), spread(counted), margin(hunted)),
+        *of_audit(made_up()),
+        *of_relation(loose, loose["relations"][0]),
+        frontier(STATES["frontier"]()["dial"]),
+    ]
 
 
 NAMES = ["bounds", "spread", "margin"]
 NAMES += ["spectra", "representations", "costs", "excess", "jacobians", "ranks"]
+NAMES += ["ratios", "history", "frontier"]
 
 
 def test_the_order_of_the_pictures(drawn):

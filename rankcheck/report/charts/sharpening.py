@@ -1,0 +1,248 @@
+"""The pictures of a sharpening: the ratio by shape and over the seconds, the frontier of a dial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+from rankcheck.claims.signs import SIGNS
+from rankcheck.report.charts.picture import Picture
+from rankcheck.report.charts.scales import floored, log_axis, stairs, whole_axis
+from rankcheck.report.figures import figure
+from rankcheck.report.svg import TALL, WIDE, Axis, Chart, Point
+from rankcheck.sharpen.sentences import between, key, shown, standing
+from rankcheck.sharpen.sentences import frontier as frontier_sentence
+
+__all__ = ["frontier", "history", "pictures", "ratios"]
+
+Data = Mapping[str, Any]
+#: Values of which the largest one is so many times the least one have a logarithmic axis.
+APART = 30.0
+#: A linear axis has at least this height, as a share of its largest value, and this room at its
+#: ends, as a share of its height.
+LEAST, ROOM = 0.1, 0.08
+#: A history of fewer improvements is no picture.
+STEPS = 3
+#: A larger number is drawn as this one.
+LARGEST = 1e300
+#: So many lines have colours of their own; their names are cut after so many letters.
+COLOURS, NAME = 5, 14
+#: The series of what is proved, of what is false, and of what is extrapolated.
+_PROVED, _FALSE, _BEYOND = 1, 2, 3
+
+
+def pictures(data: Data, relation: Data) -> list[Picture]:
+    """The pictures of a relation that show something, in the order of the page."""
+    drawn = [ratios(data["by"], relation), history(relation, data["seconds"])]
+    return [picture for picture in drawn if picture is not None]
+
+
+def ratios(by: Sequence[str], relation: Data) -> Picture | None:
+    """The largest certified ratio by shape: over the first size, a line for each of the others.
+
+    With one size it shows the trend, too: its limit with its error, and what is expected next. None
+    of fewer than two groups of shapes, and for an identity without a deviation.
+    """
+    groups = sorted(relation["by"], key=lambda one: (one["key"][1:], one["key"]))
+    if len(groups) < 2 or standing(relation) == "equal":
+        return None
+    lines = {
+        ", ".join(map(str, rest)): [
+            (float(one["key"][0]), _value(one["best"]["ratio"])) for one in some
+        ]
+        for rest, some in groupby(groups, lambda one: one["key"][1:])
+    }
+    trend = relation["trend"] if len(by) == 1 else None
+    beyond, ends = _extrapolated(trend)
+    points = [point for line in lines.values() for point in line] + beyond
+    x = whole_axis(int(min(points)[0]), int(max(points)[0]), by[0])
+    y = _axis(relation, [value for _, value in points] + ends)
+    names = [f"{by[1].partition(' of ')[0]} {name}"[:NAME] if name else "" for name in lines]
+    labels = [*names, _limit(trend)]
+    best = relation["best"]
+    chart = Chart(
+        f"The {_measure(relation)} by {' and '.join(by)}",
+        f"{len(groups)} groups of shapes. The largest value is {shown(best['ratio'])}, at "
+        f"{key(by, best['key'])}.",
+        x,
+        y,
+        right=24 + WIDE * max(map(len, labels)),
+    )
+    _equality(chart, relation, y)
+    if trend is not None:
+        least, middle, most = floored([ends[0], trend["limit"], ends[1]], y)
+        sides = (x.low, x.high)
+        chart.band([(at, most) for at in sides], [(at, least) for at in sides], _BEYOND)
+        chart.rule(y=middle, series=_BEYOND)
+        chart.end_label(middle, _limit(trend), _BEYOND)
+        chart.rings(_on(y, beyond), _BEYOND, tip=f"expected: {figure(beyond[0][1], 7)}")
+    for number, (name, line) in enumerate(zip(names, lines.values(), strict=True), 1):
+        series, drawn = number if number <= COLOURS else 0, _on(y, line)
+        chart.line(drawn, series)
+        for point, (_, value) in zip(drawn, line, strict=True):
+            chart.dots([point], series, tip=f"{name} {figure(value, 10)}".strip())
+        if name:
+            chart.end_label(drawn[-1][1], name, series)
+    return Picture("ratios", chart.title, _caption(by, relation, trend), chart.svg)
+
+
+def _caption(by: Sequence[str], relation: Data, trend: Data | None) -> str:
+    """What the picture of the ratios shows."""
+    caption = f"The largest {_formula(relation)} that is certified, by {by[0]}"
+    caption += f", a line for each {' and '.join(by[1:])}." if len(by) > 1 else "."
+    if SIGNS[relation["kind"]].bound:
+        caption += " The dashed line at $1$ is equality."
+    if trend is not None:
+        caption += (
+            f" The other one is the limit that is extrapolated, {figure(trend['limit'])}, in a "
+            f"band of its error, {figure(trend['error'], 2)}; the open dot is expected next."
+        )
+    return caption
+
+
+def _limit(trend: Data | None) -> str:
+    return "" if trend is None else f"limit {figure(trend['limit'])}"
+
+
+def history(relation: Data, seconds: float) -> Picture | None:
+    """The largest certified ratio against the seconds of the run.
+
+    None of fewer than `STEPS` improvements.
+    """
+    points = [(float(at), _value(ratio)) for at, ratio in relation["history"]]
+    if len(points) < STEPS or standing(relation) == "equal":
+        return None
+    end = max(seconds, points[-1][0])
+    y = _scale([value for _, value in points], _measure(relation))
+    best = shown(relation["best"]["ratio"])
+    chart = Chart(
+        f"The {_measure(relation)} over the seconds",
+        f"{len(points)} improvements, the last one after {points[-1][0]:.2g} of {end:.3g} seconds; "
+        f"the largest value is {best}.",
+        Axis(0, end, "seconds"),
+        y,
+        height=280,
+    )
+    _equality(chart, relation, y)
+    drawn = _on(y, points)
+    chart.line(stairs(drawn, end), _PROVED)
+    chart.dots(drawn, _PROVED, tip=f"{len(points)} improvements", fine=True)
+    caption = (
+        f"The largest {_formula(relation)} that was certified until then. The last improvement "
+        f"came after {points[-1][0]:.2g} of {end:.3g} seconds."
+    )
+    return Picture("history", chart.title, caption, chart.svg)
+
+
+def frontier(dial: Data) -> Picture | None:
+    """The values of a dial that were tried, each at its largest certified ratio.
+
+    None of fewer than two values.
+    """
+    probes = dial["probes"]
+    if len(probes) < 2:
+        return None
+    values = [_value(one["ratio"]) for one in probes if one["ratio"] is not None]
+    y = _scale([*values, 1.0], "largest lhs / rhs", top=2 * ROOM)
+    low, high = float(Fraction(dial["low"])), float(Fraction(dial["high"]))
+    room = 0.04 * (high - low)
+    name = dial["name"]
+    x = whole_axis(int(low), int(high), name) if dial["whole"] else None
+    chart = Chart(
+        f"Where {name} is false, and where it survived",
+        f"{len(probes)} values of {name} were tried: {frontier_sentence(dial)}.",
+        x or Axis(low - room, high + room, name),
+        y,
+    )
+    gap = between(dial)
+    if gap is not None:
+        sides = [float(end) for end in gap]
+        chart.band([(at, y.high) for at in sides], [(at, y.low) for at in sides], 0)
+    chart.rule(y=1.0)
+    for one in probes:
+        ratio = one["ratio"]
+        point = float(Fraction(one["value"])), y.low if ratio is None else _value(ratio)
+        said = "no ratio is certified" if ratio is None else shown(ratio)
+        if one["refuted"]:
+            chart.dots(_on(y, [point]), _FALSE, tip=f"{one['value']} is false: {said}")
+        else:
+            chart.rings(_on(y, [point]), _PROVED, tip=f"{one['value']} survived: {said}")
+    for ends, text, series in (
+        (dial["false"], "proved false", _FALSE),
+        (dial["survived"], "survived", _PROVED),
+    ):
+        if ends is not None:
+            first, last = (float(Fraction(end)) for end in ends)
+            left = first + last < low + high
+            place = ((first if left else last), y.high)
+            chart.label(place, text, series, anchor="start" if left else "end", shift=(0, TALL))
+    caption = (
+        f"Each value that was tried, at the largest {_RATIO} that is certified there: a filled dot "
+        "is above the dashed line at $1$ and proves the statement false, an open one survived "
+        "(without a certified ratio it lies on the axis)."
+        + (
+            ""
+            if gap is None
+            else f" Nothing is known in the shaded gap, from {gap[0]} to {gap[1]}."
+        )
+    )
+    return Picture("frontier", chart.title, caption, chart.svg)
+
+
+_RATIO = r"$\mathrm{lhs}/\mathrm{rhs}$"
+
+
+def _measure(relation: Data) -> str:
+    return "largest lhs / rhs" if SIGNS[relation["kind"]].bound else "largest deviation"
+
+
+def _formula(relation: Data) -> str:
+    """What is measured, in a caption."""
+    if SIGNS[relation["kind"]].bound:
+        return _RATIO
+    return r"$|\mathrm{lhs} - \mathrm{rhs}| / \max(|\mathrm{lhs}|, |\mathrm{rhs}|)$"
+
+
+def _value(ratio: str | float) -> float:
+    """A ratio as a number that an axis can have."""
+    return max(-LARGEST, min(float(ratio), LARGEST))
+
+
+def _extrapolated(trend: Data | None) -> tuple[list[Point], list[float]]:
+    """What is expected next, and the ends of the band around the limit; both empty of no trend."""
+    if trend is None:
+        return [], []
+    size, value = trend["next"]
+    ends = [trend["limit"] - trend["error"], trend["limit"] + trend["error"]]
+    return [(float(size), float(value))], ends
+
+
+def _axis(relation: Data, values: Sequence[float]) -> Axis:
+    """The axis of a relation; that of a bound has 1 on it, so that the room is seen."""
+    bound = SIGNS[relation["kind"]].bound
+    return _scale([*values, 1.0] if bound else values, _measure(relation))
+
+
+def _scale(values: Sequence[float], label: str, top: float = ROOM) -> Axis:
+    """A linear axis for these values, or a logarithmic one where they are far apart."""
+    least, most = min(values), max(values)
+    if least > 0 and most / least >= APART:
+        axis = log_axis(values, label)
+        assert axis is not None
+        return axis
+    height = max(most - least, LEAST * max(abs(most), abs(least))) or 1.0
+    return Axis(least - ROOM * height, least + (1 + top) * height, label)
+
+
+def _equality(chart: Chart, relation: Data, y: Axis) -> None:
+    """The rule of a bound, where the axis has it."""
+    if SIGNS[relation["kind"]].bound and y.low <= 1 <= y.high:
+        chart.rule(y=1.0)
+
+
+def _on(axis: Axis, points: Sequence[Point]) -> list[Point]:
+    """Points with their heights on the axis."""
+    heights = floored((value for _, value in points), axis)
+    return [(at, value) for (at, _), value in zip(points, heights, strict=True)]

@@ -1,0 +1,98 @@
+"""The page of a sharpening: it says what the text says, and nothing in it is markup."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankcheck.report import sharpening_page
+from rankcheck.report.sharpening import sharpening_fragment
+from rankcheck.sharpen import sentences
+from tests.sharpen.made import STATES, odd, relation, sharpened
+
+from .conftest import MARKUP
+from .test_page import Page, words
+
+
+def said(data) -> str:
+    page = Page(sharpening_page(data))
+    assert page.open == []
+    assert "$" not in page.text
+    return words(page.text)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_page_says_what_the_text_says(state):
+    data = STATES[state]()
+    text = said(data)
+    assert sentences.closing(data)[1:] in text
+    for one in data["relations"]:
+        for sentence in (sentences.headline(one), sentences.record(one), sentences.trend(one)):
+            assert sentence[1:] in text
+    if data["dial"] is not None:
+        assert sentences.frontier(data["dial"])[1:] in text
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_ratio_of_a_page_is_one_of_the_json(state):
+    """Shapes, values of a dial and growing instances, each with its number."""
+    data = STATES[state]()
+    text = said(data)
+    ratios = [one["best"]["ratio"] for each in data["relations"] for one in each["by"]]
+    probes = [] if data["dial"] is None else data["dial"]["probes"]
+    ratios += [one["ratio"] for one in probes if one["ratio"] is not None]
+    if state != "identity":  # where both sides agree, there is nothing to list
+        assert all(sentences.shown(ratio) in text for ratio in ratios)
+    for each in data["relations"]:
+        for one in each["growing"][-4:]:
+            assert f"{sentences.shown(one['ratio'], 6)} at" in text
+
+
+def test_what_a_page_shows_of_an_extremal_instance():
+    text = said(STATES["loose"]())
+    for wanted in (
+        "The cost bounds ‖Jf(x)‖",
+        "It looks like 12e (16 digits agree). That is no proof.",  # a fraction, and a root
+        "What attains it depth 2 slope 0",
+        "lhs 1/4, rhs 31/32: 0.2601300475, proved in ball arithmetic of 128 bits",
+        "A network with the weights W1",
+        "W_1 is a multiple of an orthogonal matrix",
+        "without the factor exp(c_1) on the right nothing breaks",
+        "The record before, 0.26, is beaten: 0.26013.",
+        "records/rank.jacobian-bounds-cost.json",
+    ):
+        assert wanted in text, wanted
+    refuted = said(STATES["refuted"]())
+    assert "What nearly attains it" in refuted
+    assert "rankcheck replay .rankcheck/rank.jacobian-bounds-cost.json" in refuted
+    assert "3 times: polish" in said(STATES["interrupted"]())
+
+
+def test_which_pictures_a_page_has():
+    pictures = {state: sharpening_page(made()).count("<figure>") for state, made in STATES.items()}
+    assert pictures["loose"] == 2  # by shape, and over the seconds
+    assert pictures["refuted"] == 2  # one for each relation
+    assert pictures["identity"] == 1  # only of the one that fails
+    assert pictures["frontier"] == pictures["jagged"] == 1
+    assert pictures["nothing"] == pictures["disjunction"] == 0
+    assert sharpening_page(sharpened(relation("0.5"))).count("<figure>") == 0
+
+
+def test_nothing_of_a_sharpening_is_markup_or_a_request():
+    text = sharpening_page(odd(MARKUP + "\x1b[2J\x00\udc80"))
+    text.encode()
+    assert not set("\x1b\x00") & set(text)
+    page = Page(text)
+    assert page.text.count(MARKUP) > 10
+    assert not {"img", "script", "iframe", "object", "embed", "link"} & {t for t, _ in page.tags}
+    for tag, attributes in page.tags:
+        assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert not {"src", "srcset", "style", "action", "href"} & set(attributes)
+
+
+def test_a_notebook_shows_the_same():
+    data = STATES["loose"]()
+    shown = sharpening_fragment(data)
+    assert shown.startswith('<div class="rankcheck sharpening"><style>')
+    part = Page(shown)
+    assert part.open == []
+    assert words(part.text.rpartition("}\n")[2])[-1000:] == said(data)[-1000:]
