@@ -5,40 +5,14 @@ from fractions import Fraction
 import torch
 
 from rankcheck import Erratum, Need, Network, bound, leq, paper, step
-from rankcheck.costs.corrections import excess, linear_cost
-from rankcheck.instances.kinks import clear_of_boundaries
+from rankcheck.costs.corrections import excess
 from rankcheck.instances.matrices import matrix, orthogonal, positive
-from rankcheck.instances.networks import Range, Slopes, network, slope
+from rankcheck.instances.networks import slope
 from rankcheck.instances.source import Source, instances
 from rankcheck.linalg import frobenius_squared, log_pseudo_determinant, nuclear_norm, power, rank
 from rankcheck.networks.lipschitz import lipschitz_square_above, lipschitz_square_at
 
-
-@instances
-def networks_at_two_points(
-    source: Source, *, depth: Range = (1, 4), width: Range = (1, 3), slopes: Slopes = "relu"
-):
-    """A network and two points, in half of the cases opposite to each other."""
-    net = network(source, depth=depth, width=width, slopes=slopes)
-    x = source.tensor(net.widths[0])
-    y = -x if source.integer(0, 1) == 0 else source.tensor(net.widths[0])
-    points = torch.stack((x, y), -2)
-    return clear_of_boundaries(source, net, points), points
-
-
-@instances
-def shared_units(source: Source):
-    """W_1 = tQ_0ᵀ, W_2 = tQ_1, t <= 1, at two points such that every unit is active at one or both."""
-    n = source.integer(1, 3)
-    into, out = orthogonal(source, n), orthogonal(source, n)
-    t = positive(source, 1, 1, low=0.25, high=1.0)
-    weights = (t * into.mT, t * out)
-    size, sign = positive(source, 2, n), source.tensor(2, n, low=-1.0, high=1.0)
-    z = torch.where(sign >= 0, size, -size)
-    first, second = z[..., 0, :], z[..., 1, :]
-    second = torch.where(first >= 0, second, -first)
-    net = Network.linear(weights, slope(source, "relu"))
-    return net, torch.stack((first, second), -2) @ into.mT
+from ._two_points import mean_and_gap, networks_at_two_points, shared_units
 
 
 @bound(
@@ -62,15 +36,14 @@ def test_two_jacobians(net, x, *, exponent=-2):
     these maps at $x$ and $y$. The printed derivation gives half of the last term; the
     whole takes another splitting of the norms of the layers.
 
-    The form that print has, for the limit of large depth, is bottleneck.two-jacobians-limit.
+    The form that print has, for the limit of large depth, is bottleneck.two-jacobians-limit; a stronger
+    one at each depth is bottleneck.two-jacobians-sharper.
 
     Proof: docs/proofs/two-jacobians.md.
     """
-    J, L = net.jacobian(x), net.depth
-    slopes = linear_cost(J, L, net.jacobian_noise(x)).sum(-1) / 2
+    mean, gap = mean_and_gap(net, x)
     square = torch.relu(lipschitz_square_at(net, x) - 1) + 1
-    gap = nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])
-    return leq(slopes + gap * power(square, Fraction(exponent, 2)), net.cost())
+    return leq(mean + gap * power(square, Fraction(exponent, 2)), net.cost())
 
 
 @instances
@@ -146,7 +119,8 @@ def test_two_jacobians_limit(net, x, *, exponent=-2, same=True):
         "at points of full rank; the line of the proof is stated at each depth",
     },
     result="open: for C < 1 the limit form is neither proved nor known to fail at points of full rank. For "
-    "C ≥ 1 the line and the limit stand (bottleneck.two-jacobians).",
+    "C ≥ 1 the line and the limit stand (bottleneck.two-jacobians), for C < 1 the line with C^{−1} in "
+    "place of C^{−2}, and without a constant at depth two (bottleneck.two-jacobians-sharper).",
     corrected_by="bottleneck.two-jacobians",
 )
 def test_two_jacobians_small_lipschitz(net, x):
@@ -160,14 +134,11 @@ def test_two_jacobians_small_lipschitz(net, x):
     Tested with products of the Frobenius norms of the layers for $C$, which are Lipschitz constants
     on the whole space.
     """
-    J, L = net.jacobian(x), net.depth
-    slopes = linear_cost(J, L, net.jacobian_noise(x)).sum(-1) / 2
+    mean, gap = mean_and_gap(net, x)
     square = lipschitz_square_above(net)
     zero = square == 0
-    gap = nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :]) / torch.where(
-        zero, torch.ones_like(square), square
-    )
-    return leq(slopes + gap, net.cost(), where=~zero)
+    share = gap / torch.where(zero, torch.ones_like(square), square)
+    return leq(mean + share, net.cost(), where=~zero)
 
 
 @instances

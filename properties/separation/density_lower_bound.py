@@ -25,6 +25,18 @@ def tight_cases(source: Source):
 
 
 @instances
+def circle_at_its_middle(source: Source):
+    """d = 2 and t = 0."""
+    return 2, 0 * source.tensor()
+
+
+@instances
+def ends_in_high_dimensions(source: Source):
+    """d from 500 to 1000 and t = ±1/√d."""
+    return source.integer(500, 1000), source.choice((1, -1)) + 0 * source.tensor()
+
+
+@instances
 def circles(source: Source):
     """d = 2 and |t| ≤ 0.36, where (1 − t²)^{−1/2} < e^{1/2}."""
     return 2, source.tensor(low=-0.5, high=0.5)
@@ -55,7 +67,8 @@ def points_too_far(source: Source):
         "Γ from above": "the ratio is about 1 − 1/(4d): 0.99975 at d = 1000",
         "the printed constant": "Γ(d/2)/Γ((d−1)/2) is near √(d/2), and the proof only needs "
         "√(d/(4π)): a ratio of 0.707 at d = 2, and 0.399 as d grows",
-        "the density": "3.84 (d = 2) to 4.93 (d = 3) times the bound, 4.13 times as d grows",
+        "the density": "√2 e = 3.84 (d = 2) to 4.93 (d = 3) times the bound, √(2πe) = 4.13 times as d "
+        "grows; separation.density-lower-bound-sharp has the constants",
     },
 )
 def test_density_lower_bound(d, u, *, exponent=1, above=Fraction(1, 2), constant=1, times=1):
@@ -107,3 +120,63 @@ def test_density_step(d, u):
     t = u / square_root(d, u)
     lower = torch.exp(scalar(Fraction(3 - d, d), u))
     return leq(lower, power(1 - t * t, Fraction(d - 3, 2)), terms=2**14)
+
+
+@bound(
+    "separation.density-lower-bound-sharp",
+    paper("separation", "slide: Example, proof of the Lemma (sharpened)"),
+    instances=points_near_the_middle(),
+    tight=circle_at_its_middle(),
+    needs={"|t| <= 1/√d": points_too_far()},
+    mutants={"d^(13/25) for √d": {"exponent": Fraction(13, 25)}},
+)
+def test_density_lower_bound_sharp(d, u, *, exponent=Fraction(1, 2)):
+    r"""The density of $\mu_d$ is at least $\sqrt d/(\sqrt2\,\pi)$ on $|t| \le 1/\sqrt d$, the best constant.
+
+    $\frac{d\mu_d}{dt} \ge \frac{\sqrt d}{\sqrt2\,\pi}$ for $|t| \le 1/\sqrt d$ and every $d \ge 2$, with
+    equality at $d = 2$, $t = 0$. That is $\sqrt2\,e = 3.84$ times the bound of the slide.
+
+    Checked for $d$ up to 1000.
+
+    Proof: docs/proofs/density-near-zero.md.
+    """
+    least = power(scalar(d, u), exponent) / (square_root(2, u) * pi(u))
+    return leq(least, density(d, u / square_root(d, u)))
+
+
+@bound(
+    "separation.density-from-dimension-three",
+    paper("separation", "slide: Example, proof of the Lemma (sharpened)"),
+    instances=points_near_the_middle(low=3),
+    tight=ends_in_high_dimensions(),
+    needs={"d >= 3": circles(), "|t| <= 1/√d": points_too_far()},
+    mutants={"e^(−0.98) for 1/e": {"exponent": Fraction(49, 50)}},
+    loose={
+        "in the proof": "the ratio is about 1 − 1/d: 0.999 at d = 1000",
+        "the density": "the ratio is about 1 − 1/(2d): 0.9995 at d = 1000",
+    },
+)
+def test_density_from_dimension_three(d, u, *, exponent=1):
+    r"""From dimension three on the density of $\mu_d$ is at least that of a Gaussian, near 0.
+
+    $\frac{d\mu_d}{dt} \ge \sqrt{\frac{d}{2\pi e}}$ for $|t| \le 1/\sqrt d$ and $d \ge 3$: the density of
+    the normal law of variance $1/d$ at one standard deviation. The constant is the best, in the limit
+    of large $d$ at $|t| = 1/\sqrt d$. The proof rests on
+    $(1 - \frac3{2d})(1 - \frac1d)^{d-3} \ge \frac1e$. The bound is false for $d = 2$
+    near $t = 0$.
+
+    Checked for $d$ up to 1000.
+
+    Proof: docs/proofs/density-near-zero.md.
+    """
+    e = torch.exp(scalar(exponent, u))
+    step = power(scalar(1 - Fraction(1, d), u), d - 3) * scalar(1 - Fraction(3, 2 * d), u)
+    return (
+        leq(1 / e, step, terms=2**14, label="in the proof"),
+        leq(
+            torch.sqrt(d / (2 * pi(u) * e)),
+            density(d, u / square_root(d, u)),
+            terms=2**14,
+            label="the density",
+        ),
+    )

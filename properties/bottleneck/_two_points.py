@@ -1,0 +1,45 @@
+"""Networks at two points, where their Jacobians may differ."""
+
+import torch
+
+from rankcheck import Network
+from rankcheck.costs.corrections import linear_cost
+from rankcheck.instances.kinks import clear_of_boundaries
+from rankcheck.instances.matrices import orthogonal, positive
+from rankcheck.instances.networks import Range, Slopes, network, slope
+from rankcheck.instances.source import Source, instances
+from rankcheck.linalg import nuclear_norm
+
+
+@instances
+def networks_at_two_points(
+    source: Source, *, depth: Range = (1, 4), width: Range = (1, 3), slopes: Slopes = "relu"
+):
+    """A network and two points, in half of the cases opposite to each other."""
+    net = network(source, depth=depth, width=width, slopes=slopes)
+    x = source.tensor(net.widths[0])
+    y = -x if source.integer(0, 1) == 0 else source.tensor(net.widths[0])
+    points = torch.stack((x, y), -2)
+    return clear_of_boundaries(source, net, points), points
+
+
+@instances
+def shared_units(source: Source):
+    """W_1 = tQ_0ᵀ, W_2 = tQ_1, t <= 1, at two points such that every unit is active at one or both."""
+    n = source.integer(1, 3)
+    into, out = orthogonal(source, n), orthogonal(source, n)
+    t = positive(source, 1, 1, low=0.25, high=1.0)
+    weights = (t * into.mT, t * out)
+    size, sign = positive(source, 2, n), source.tensor(2, n, low=-1.0, high=1.0)
+    z = torch.where(sign >= 0, size, -size)
+    first, second = z[..., 0, :], z[..., 1, :]
+    second = torch.where(first >= 0, second, -first)
+    net = Network.linear(weights, slope(source, "relu"))
+    return net, torch.stack((first, second), -2) @ into.mT
+
+
+def mean_and_gap(net, x):
+    """L/2 times the sum of ‖Jf‖_{S^{2/L}}^{2/L} at the two points, and ‖Jf(x) − Jf(y)‖_*."""
+    J = net.jacobian(x)
+    mean = linear_cost(J, net.depth, net.jacobian_noise(x)).sum(-1) / 2
+    return mean, nuclear_norm(J[..., 0, :, :] - J[..., 1, :, :])
