@@ -20,6 +20,7 @@ __all__ = [
     "Standing",
     "between",
     "closing",
+    "even",
     "frontier",
     "headline",
     "key",
@@ -121,6 +122,11 @@ def _room(high: Fraction) -> str:
     if 1 / high >= FACTOR:
         return f"{_rounded(1 / high, 4, ROUND_FLOOR)} times"
     return f"{_rounded(100 * (1 - high), 3, ROUND_FLOOR)} %"
+
+
+def even(relation: Data) -> bool:
+    """Whether all groups of shapes have the same ratio, in the digits that are shown."""
+    return len({shown(one["best"]["ratio"]) for one in relation["by"]}) == 1
 
 
 def recognised(relation: Data) -> Sequence[Data]:

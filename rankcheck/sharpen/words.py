@@ -14,6 +14,7 @@ from rankcheck.sharpen.sentences import (
     Data,
     Standing,
     closing,
+    even,
     frontier,
     headline,
     looks_like,
@@ -26,7 +27,7 @@ from rankcheck.sharpen.sentences import (
 __all__ = ["Paragraph", "message", "paragraphs", "side"]
 
 #: So many shapes and probes are listed at most, and so many growing instances.
-ROWS, GROWING = 16, 4
+ROWS, GROWING = 10, 4
 #: A side with more characters is rounded.
 SIDE = 14
 
@@ -83,12 +84,14 @@ def _details(by: Sequence[str], relation: Data) -> Iterator[str]:
         yield from (f"  {sentence}" for sentence in relation["special"])
     groups = relation["by"]
     if len(groups) > 1 and standing(relation) != "equal":
-        yield f"by {', '.join(by)}:"
-        rows = [
-            (", ".join(map(str, one["key"])), shown(one["best"]["ratio"])) for one in groups[:ROWS]
-        ]
-        yield from _table(rows)
-        yield _more(len(groups), "shapes")
+        sizes, keys = ", ".join(by), [", ".join(map(str, one["key"])) for one in groups]
+        if even(relation):
+            yield f"by {sizes}: the same from {keys[0]} to {keys[-1]}"
+        else:
+            yield f"by {sizes}:"
+            found = [shown(one["best"]["ratio"]) for one in groups]
+            yield from _table(list(zip(keys, found, strict=True))[:ROWS])
+            yield _more(len(groups), "shapes")
     yield trend(relation)
     grown = relation["growing"]
     yield "growing instances:" if grown else ""

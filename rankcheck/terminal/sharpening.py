@@ -128,7 +128,7 @@ def _line(state: Progress) -> str:
     """The state as a line, where nothing is drawn again."""
     best = _best(state)
     parts = [f"{name} {cell}" for name, cell in cells(state).items()]
-    parts += [f"{name}: {ratio}" if len(best) > 1 else ratio for name, ratio in best.items()]
+    parts += [f"{name if len(best) > 1 else 'largest'}: {each}" for name, each in best.items()]
     return "  " + ", ".join([*parts, *([state.doing] if state.doing else [])])
 
 

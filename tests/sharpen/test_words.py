@@ -172,11 +172,12 @@ def test_all_kinds_of_relations_have_a_headline():
 
 
 def test_long_lists_are_cut():
-    many = message(sharpened(relation(*["0.5"] * 40)))
-    assert "and 24 more shapes, in --json" in many
-    assert many.count("0.5\n") == 16
+    many = message(sharpened(relation(*["0.5"] * 39, "0.25")))
+    assert "and 30 more shapes, in --json" in many
+    assert many.count("0.5\n") == 10
+    assert "by depth of net: the same from 1 to 40" in message(sharpened(relation(*["1"] * 40)))
     probes = message(sharpened(dial=dial(*(probe(str(n), n < 5, "2") for n in range(30)))))
-    assert "and 14 more values, in --json" in probes
+    assert "and 20 more values, in --json" in probes
 
 
 def test_a_run_without_a_budget():

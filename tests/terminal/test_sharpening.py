@@ -62,7 +62,7 @@ def test_elsewhere_there_is_a_line_now_and_then(monkeypatch):
         shown.progress(STATE)
         shown.progress(SEVERAL)
     assert stream.getvalue().splitlines() == [
-        "  seconds 3 of 10, shapes 36, instances 123k, 0.2601300475",
+        "  seconds 3 of 10, shapes 36, instances 123k, largest: 0.2601300475",
         "  seconds 3 of 10, shapes 36, instances 123k, the upper bound of the sum: 1.134942922, "
         "lower: nothing yet, at points: 0.25, polishing",
     ]

@@ -12,7 +12,7 @@ from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import floored, log_axis, stairs, whole_axis
 from rankcheck.report.figures import figure
 from rankcheck.report.svg import TALL, WIDE, Axis, Chart, Point
-from rankcheck.sharpen.sentences import between, key, shown, standing
+from rankcheck.sharpen.sentences import between, even, key, shown, standing
 from rankcheck.sharpen.sentences import frontier as frontier_sentence
 
 __all__ = ["frontier", "history", "pictures", "ratios"]
@@ -43,10 +43,10 @@ def ratios(by: Sequence[str], relation: Data) -> Picture | None:
     """The largest certified ratio by shape: over the first size, a line for each of the others.
 
     With one size it shows the trend, too: its limit with its error, and what is expected next. None
-    of fewer than two groups of shapes, and for an identity without a deviation.
+    of fewer than two groups of shapes, or of groups with the same ratio.
     """
     groups = sorted(relation["by"], key=lambda one: (one["key"][1:], one["key"]))
-    if len(groups) < 2 or standing(relation) == "equal":
+    if len(groups) < 2 or even(relation):
         return None
     lines = {
         ", ".join(map(str, rest)): [
@@ -57,7 +57,7 @@ def ratios(by: Sequence[str], relation: Data) -> Picture | None:
     trend = relation["trend"] if len(by) == 1 else None
     beyond, ends = _extrapolated(trend)
     points = [point for line in lines.values() for point in line] + beyond
-    x = whole_axis(int(min(points)[0]), int(max(points)[0]), by[0])
+    x = _sizes(int(min(points)[0]), int(max(points)[0]), by[0])
     y = _axis(relation, [value for _, value in points] + ends)
     names = [f"{by[1].partition(' of ')[0]} {name}"[:NAME] if name else "" for name in lines]
     labels = [*names, _limit(trend)]
@@ -219,6 +219,13 @@ def _extrapolated(trend: Data | None) -> tuple[list[Point], list[float]]:
     return [(float(size), float(value))], ends
 
 
+def _sizes(low: int, high: int, label: str) -> Axis:
+    """The axis of a size; a logarithmic one where the sizes are far apart."""
+    if low > 0 and high / low >= APART:
+        return Axis(low / 1.2, 1.2 * high, label, "log")
+    return whole_axis(low, high, label)
+
+
 def _axis(relation: Data, values: Sequence[float]) -> Axis:
     """The axis of a relation; that of a bound has 1 on it, so that the room is seen."""
     bound = SIGNS[relation["kind"]].bound
@@ -229,7 +236,7 @@ def _scale(values: Sequence[float], label: str, top: float = ROOM) -> Axis:
     """A linear axis for these values, or a logarithmic one where they are far apart."""
     least, most = min(values), max(values)
     if least > 0 and most / least >= APART:
-        axis = log_axis(values, label)
+        axis = log_axis([*values, least / 2], label)  # so that the least one is not on its end
         assert axis is not None
         return axis
     height = max(most - least, LEAST * max(abs(most), abs(least))) or 1.0

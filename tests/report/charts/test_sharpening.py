@@ -81,11 +81,29 @@ def test_many_lines_and_sizes(read):
     assert len(places(drawing, "dots", 0)) == 2 * 7
 
 
-@pytest.mark.parametrize("values", [("1e-320", "1e400"), ("0", "0.5"), ("-3", "2"), ("1", "1")])
+@pytest.mark.parametrize("values", [("1e-320", "1e400"), ("0", "0.5"), ("-3", "2"), ("1", "2")])
 def test_ratios_of_any_size(read, values):
     drawing = read(ratios(["depth"], relation(*values)).svg)
     assert len(places(drawing, "dots", 1)) == 2
     read(frontier(dial(*(probe(str(n), True, v) for n, v in enumerate(values)))).svg)
+
+
+def test_sizes_that_are_far_apart_have_a_logarithmic_axis(read):
+    groups = [{"key": [n], "best": relation(str(n))["best"]} for n in (2, 10, 1000)]
+    one = relation(best=groups[2]["best"], by=groups)
+    drawing = read(ratios(["d"], one).svg)
+    size = drawing.scale("x", (10, "10"), (1000, "1000"), log=True)
+    assert [size(x) for x, _ in places(drawing, "dots", 1)] == pytest.approx(
+        [2, 10, 1000], rel=0.01
+    )
+
+
+def test_equality_is_not_on_the_end_of_a_logarithmic_axis(read):
+    drawing = read(ratios(["depth"], relation("1", "4000")).svg)
+    [rule] = drawing.all("path", "line", "dash")
+    [axis] = drawing.all("path", "axis")
+    foot = float(re.search(r"V([\d.]+)H", axis.get("d"))[1])
+    assert drawing.points(rule)[0][1] < foot - 10
 
 
 def test_the_history_is_a_stair(read):
@@ -126,5 +144,6 @@ def test_what_has_no_picture():
     assert frontier(dial(probe("0", True, "2"))) is None
     assert ratios(["depth"], relation("0.5")) is None
     assert ratios(["depth"], relation("0", "0", kind="eq")) is None
+    assert ratios(["depth"], relation("1", "1")) is None
     gone = [STATES[name]()["dial"] for name in ("jagged", "neighbours", "all_false")]
     assert all("gap" not in frontier(one).caption for one in gone)
