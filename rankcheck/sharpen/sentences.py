@@ -62,7 +62,7 @@ def _rounded(value: Fraction, digits: int, rounding: str) -> str:
     context = Context(prec=digits, rounding=rounding)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     shortest = quotient.normalize(context)
-    return f"{shortest:f}" if -4 <= shortest.adjusted() < 8 else f"{shortest:g}"
+    return f"{shortest:f}" if -4 <= shortest.adjusted() < 8 else f"{shortest:e}"
 
 
 def key(by: Sequence[str], values: Sequence[int]) -> str:

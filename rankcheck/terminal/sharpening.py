@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rankcheck.sharpen.sentences import Standing, shown
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
 
     from rankcheck.sharpen.progress import Progress
 
-__all__ = ["SharpenDisplay", "cells"]
+__all__ = ["SharpenDisplay", "cells", "lines"]
 
 #: The columns that a narrow terminal does without, the first one first.
 _SPARED = ("shapes", "instances", "seconds")
 #: The least width of the name of a relation, which is cut.
 _NAME = 12
+#: Lines are not wrapped to fewer characters.
+NARROW = 24
 _STYLES: Mapping[Standing, str] = {
     "false": "bold red",
     "sharp": "bold green",
@@ -81,30 +84,34 @@ class SharpenDisplay(Display):
 
     def result(self, data: Mapping[str, Any]) -> None:
         """Print what is said of a sharpening, from its JSON; on a terminal in lines that fit."""
-        for paragraph in paragraphs(data):
-            head, *lines = paragraph.lines
-            style = "" if paragraph.standing is None else _STYLES[paragraph.standing]
-            for text, as_ in ((head, style), *((line, "") for line in lines)):
-                for line in self._fitting(text):
-                    self._print(line, as_ if self.live else "")
-
-    def _fitting(self, text: str) -> Iterator[str]:
-        """The lines of a line: as it is in a file or a pipe, wrapped on a terminal."""
-        text = readable(text, self.stream)
-        if not self.stream.isatty():
-            yield text
-            return
-        indent = " " * (len(text) - len(text.lstrip()) + 4)
-        yield from wrapped(text, max(width_of(self.stream), 24), indent)
-
-    def _print(self, line: str, style: str) -> None:
-        """Print a line that fits, in a style where there is one."""
-        if not style:
-            self.say(line)
-            return
         from rich.text import Text
 
-        self.console.print(Text(printable(line), style), soft_wrap=True)
+        width = width_of(self.stream) if self.stream.isatty() else None
+        for line, style in lines(data, width, partial(readable, stream=self.stream)):
+            if self.live and style:
+                self.console.print(Text(line, style), soft_wrap=True)
+            else:
+                self.say(line)
+
+
+def lines(
+    data: Mapping[str, Any],
+    width: int | None = None,
+    readable: Callable[[str], str] = printable,
+) -> Iterator[tuple[str, str]]:
+    """The lines of what is said of a sharpening, each with its style.
+
+    Args:
+        data: its JSON.
+        width: of a line, in characters, at least `NARROW`; None for lines of any length.
+        readable: how a text with formulas is written.
+    """
+    for paragraph in paragraphs(data):
+        style = "" if paragraph.standing is None else _STYLES[paragraph.standing]
+        for number, text in enumerate(map(readable, paragraph.lines)):
+            indent = " " * (len(text) - len(text.lstrip()) + 4)
+            fitting = [text] if width is None else wrapped(text, max(width, NARROW), indent)
+            yield from ((line, "" if number else style) for line in fitting)
 
 
 def cells(state: Progress) -> dict[str, str]:

@@ -152,6 +152,11 @@ def test_the_room_is_not_too_large(ratio, room):
     assert left >= Fraction(ratio) - Fraction(1, 10**15)
 
 
+def test_what_is_left_below_a_sharp_bound_is_rounded_up():
+    assert "by more than 0.00001 %" not in headline(relation("0.99999991"))
+    assert headline(relation("0.99999991")).endswith("by more than 9e-6 %")
+
+
 def test_a_factor_that_is_enough_is_rounded_up():
     """1.11111 times the right side would not be enough for 10/9."""
     false = relation("1.1111111111111111")

@@ -12,7 +12,7 @@ from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import floored, log_axis, stairs, whole_axis
 from rankcheck.report.figures import figure
 from rankcheck.report.svg import TALL, WIDE, Axis, Chart, Point
-from rankcheck.sharpen.sentences import between, even, key, shown, standing
+from rankcheck.sharpen.sentences import between, even, key, shown
 from rankcheck.sharpen.sentences import frontier as frontier_sentence
 
 __all__ = ["frontier", "history", "pictures", "ratios"]
@@ -109,13 +109,14 @@ def _limit(trend: Data | None) -> str:
 def history(relation: Data, seconds: float) -> Picture | None:
     """The largest certified ratio against the seconds of the run.
 
-    None of fewer than `STEPS` improvements.
+    None of fewer than `STEPS` improvements, or of such that hardly improve.
     """
     points = [(float(at), _value(ratio)) for at, ratio in relation["history"]]
-    if len(points) < STEPS or standing(relation) == "equal":
+    values = [value for _, value in points]
+    if len(points) < STEPS or max(values) - min(values) <= LEAST * max(map(abs, values)):
         return None
     end = max(seconds, points[-1][0])
-    y = _scale([value for _, value in points], _measure(relation))
+    y = _scale(values, _measure(relation))
     best = shown(relation["best"]["ratio"])
     chart = Chart(
         f"The {_measure(relation)} over the seconds",

@@ -116,6 +116,8 @@ def test_the_history_is_a_stair(read):
     found = [(time(x), value(y)) for x, y in drawing.points(path)]
     assert found == [pytest.approx(point, abs=0.02) for point in one["history"]]
     assert history(relation("1"), 9.0) is None
+    late = relation("1", history=[[1, 0.98], [2, 0.99], [3, 1.0]])
+    assert history(late, 9.0) is None
     assert "4 improvements, the last one after 4 of 9.84 seconds" in drawing.root[1].text
 
 
