@@ -10,12 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rankcheck import files
+from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.selection import select
+from rankcheck.errors import InputError
 from rankcheck.hunt.controls import hunt_control
 from rankcheck.verification.profiles import PROFILES, Settings, profile
 
 __all__ = [
     "LIMITS",
     "JsonFile",
+    "add_instance",
     "add_json",
     "add_limit",
     "add_processes",
@@ -26,6 +30,7 @@ __all__ = [
     "at_least",
     "limit",
     "number",
+    "one_claim",
     "settings",
 ]
 
@@ -40,6 +45,8 @@ LIMITS: dict[str, float] = {
     "deep": 7200.0,
     "hunt": 30.0,
     "replay": 120.0,
+    "record": 120.0,
+    "score": 120.0,
     "doctor": 120.0,
 }
 
@@ -132,6 +139,31 @@ def settings(args: argparse.Namespace) -> Settings:
         InputError: if the profile is unknown.
     """
     return Settings(profile(args.profile), args.seed, shrink=args.shrink, hunter=hunt_control)
+
+
+def add_instance(
+    parser: argparse._ActionsContainer, metavar: str, *, required: bool = False
+) -> None:
+    """Add `--instance`."""
+    parser.add_argument(
+        "--instance",
+        metavar=metavar,
+        required=required,
+        help="what the generator of the claim draws, in order",
+    )
+
+
+def one_claim(selector: str) -> Entry:
+    """The only claim that is selected.
+
+    Raises:
+        InputError: if there are several, or none.
+    """
+    entries = select([selector])
+    if len(entries) != 1:
+        ids = ", ".join(entry.id for entry in entries)
+        raise InputError(f"{selector!r} selects {ids}; one claim is taken at a time")
+    return entries[0]
 
 
 def add_limit(parser: argparse.ArgumentParser, text: str) -> None:

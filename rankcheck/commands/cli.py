@@ -33,6 +33,8 @@ COMMANDS = (
     "new",
     "certify",
     "replay",
+    "record",
+    "score",
     "export",
     "doctor",
 )

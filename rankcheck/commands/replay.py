@@ -1,11 +1,11 @@
-"""Replay certificates: prove each counterexample again, from the numbers in its file.
+"""Replay certificates, and files of records: prove each again, from the numbers in its file.
 
-The claim of a certificate is one of rankcheck's own, or it is in the file that the certificate
-names: at that place, beside the certificate, in a folder above it, or in the working directory.
-That file is Python that is run, so it has to lie below the working directory; --claims names
-another one.
+A certificate proves that its claim is false, and a file of records how sharp its bounds are. The
+claim is one of rankcheck's own, or it is in the file that is named there: at that place, beside the
+certificate, in a folder above it, or in the working directory. That file is Python that is run, so
+it has to lie below the working directory; --claims names another one.
 
-Exit codes: 0 all are proved again; 1 a certificate does not prove what it says; 2 wrong input; 3
+Exit codes: 0 all are proved again; 1 a file does not prove what it says; 2 wrong input; 3
 floats and balls disagree about an instance, or a claim did not end within --limit, or its process
 died.
 """
@@ -31,18 +31,18 @@ from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import say
 
-HELP = "prove a counterexample again, from its file"
+HELP = "prove a counterexample or records again, from their file"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `rankcheck replay`."""
     parser.add_argument("certificates", metavar="FILE", nargs="+", type=Path)
     parser.add_argument(
-        "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the certificate"
+        "--claims", metavar="SELECTOR", help="where the claim is, if it is not near the file"
     )
     add_limit(
         parser,
-        "for each certificate. 0: no limit; it is then proved in this process, as a debugger needs "
+        "for each file. 0: no limit; it is then proved in this process, as a debugger needs "
         "it (default 120)",
     )
 
@@ -56,14 +56,14 @@ def run(args: argparse.Namespace) -> int:
         try:
             entries = alone.ask(_Find(paths, elsewhere))
         except Stopped as stopped:
-            raise InputError(f"the reading of the certificates {stopped.how()}") from stopped
+            raise InputError(f"the reading of the files {stopped.how()}") from stopped
         for path, entry in zip(paths, entries, strict=True):
             codes.append(_replay(alone, path, entry))
     return exits.worst(codes)
 
 
 def _replay(alone: Alone, path: Path, entry: Entry) -> Exit:
-    """Replay one certificate, and say what it proves."""
+    """Replay one file, and say what it proves."""
     if not entry.file.is_relative_to(project_folder()):
         say(f"running {shown_path(entry.file)}")
     try:
@@ -77,7 +77,7 @@ def _replay(alone: Alone, path: Path, entry: Entry) -> Exit:
 
 @dataclass(frozen=True)
 class _Find:
-    """Read certificates, and find their claims; nothing is imported."""
+    """Read files, and find their claims; nothing is imported."""
 
     paths: Sequence[Path]
     elsewhere: Sequence[Entry] | None
@@ -85,7 +85,7 @@ class _Find:
 
 @dataclass(frozen=True)
 class _Prove:
-    """Import the file of a claim, and replay a certificate."""
+    """Import the file of a claim, and replay what is kept for it."""
 
     path: Path
     entry: Entry
@@ -96,20 +96,59 @@ def _warm() -> None:
 
 
 def _prepare() -> Callable[[_Find | _Prove, Tell], Any]:
-    """What finds claims, and replays certificates: the exit code, and the text."""
-    from rankcheck.counterexamples.certificate import read
+    """What finds claims, and replays files: the exit code, and the text."""
+    from rankcheck.counterexamples import certificate
     from rankcheck.counterexamples.replay import find
+    from rankcheck.records import file as records
+
+    forms = (
+        (certificate.FORM, "rankcheck.counterexamples.replay"),
+        (records.FORM, "rankcheck.records.prove_again"),
+    )
+
+    def of_records(path: Path) -> bool:
+        data = certificate.FORM.load(path)
+        return isinstance(data, dict) and "relations" in data
 
     def answer(question: _Find | _Prove, tell: Tell) -> Any:
         if isinstance(question, _Prove):
-            return _proved(question.path, question.entry)
-        read_all = {path: read(path) for path in question.paths}
-        return [find(path, data, question.elsewhere) for path, data in read_all.items()]
+            prove = _attained if of_records(question.path) else _refuted
+            return prove(question.path, question.entry)
+        known = {path: forms[of_records(path)] for path in question.paths}
+        read_all = {path: form.read(path) for path, (form, _) in known.items()}
+        return [
+            find(path, data, question.elsewhere, prove=known[path][1])
+            for path, data in read_all.items()
+        ]
 
     return answer
 
 
-def _proved(path: Path, entry: Entry) -> tuple[Exit, str]:
+def _attained(path: Path, entry: Entry) -> tuple[Exit, str]:
+    """As expected if all records of a file prove what they say, and the text about them."""
+    from rankcheck.records import RecordError, Records, prove_again
+
+    [claim] = load([entry])
+    lines = []
+    try:
+        for relation, proved in prove_again(path, claim):
+            by = f", and {len(relation.groups)} by {', '.join(relation.by)}"
+            lines.append(
+                f"{claim.id}: {relation.name} has lhs / rhs {proved.text()} (proved again"
+                f"{by if relation.groups else ''}, {proved.bits}-bit balls)\n"
+                f"  {relation.best.description}"
+            )
+    except RecordError as error:
+        return Exit.REFUTED, f"not proved: {error}"
+    if Records.read(path).statement_sha256 != claim.statement_hash:
+        lines.append(
+            f"  the text of the claim ({entry.place}) has changed since {path} was written; "
+            "rankcheck record CLAIM --again writes it anew"
+        )
+    return Exit.EXPECTED, "\n".join(lines) or f"{claim.id} has no record in {path}"
+
+
+def _refuted(path: Path, entry: Entry) -> tuple[Exit, str]:
     """As expected if a certificate proves what it says, and the text about it."""
     from rankcheck.counterexamples.certificate import CertificateError
     from rankcheck.counterexamples.instance import DisagreementError

@@ -194,8 +194,14 @@ def family_of(claim: Claim, name: str) -> Instances | None:
     return next((family for family in families(claim) if family.name == name), None)
 
 
-def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None = None) -> Entry:
-    """The claim of a certificate: one of rankcheck's own, or in the file that it names.
+def find(
+    path: Path,
+    data: Mapping[str, Any],
+    candidates: Iterable[Entry] | None = None,
+    *,
+    prove: str = "rankcheck.counterexamples.replay",
+) -> Entry:
+    """The claim of a certificate or of records: one of rankcheck's own, or in the file named there.
 
     That file is looked for at the place that the certificate names, and by its name in the folder
     of the certificate, in the folders above it, and in the working directory. It is imported only
@@ -204,6 +210,7 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
 
     Args:
         candidates: where to look instead.
+        prove: the function of Python that proves such a file again.
 
     Raises:
         CertificateError: if the claim is not there, or lies outside of the working directory.
@@ -218,9 +225,8 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
             return entry
     if not data["file"]:
         raise CertificateError(
-            f"{path} refutes {data['claim']}, which was declared at a prompt or in a notebook and "
-            f"is not in a file; in Python, with the claim at hand: "
-            f"rankcheck.counterexamples.replay({str(path)!r}, claim=claim)"
+            f"{path} is of {data['claim']}, which was declared at a prompt or in a notebook and is "
+            f"not in a file; in Python, with the claim at hand: {prove}({str(path)!r}, claim=claim)"
         )
     for place in places:
         if not _below_here(place) and any(e.id == data["claim"] for e in read_file(place)):
@@ -229,8 +235,8 @@ def find(path: Path, data: Mapping[str, Any], candidates: Iterable[Entry] | None
                 f"is Python that would be run: rankcheck replay --claims {place} {path} runs it"
             )
     raise CertificateError(
-        f"{path} refutes {data['claim']} of {_short(Path(data['file']).name)}, which was not found "
-        "near it; say where it is: rankcheck replay --claims FILE CERTIFICATE"
+        f"{path} is of {data['claim']} in {_short(Path(data['file']).name)}, which was not found "
+        f"near it; say where it is: rankcheck replay --claims FILE {path}"
     )
 
 

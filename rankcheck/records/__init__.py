@@ -1,7 +1,7 @@
 """Records: how sharp a relation is, as far as anybody knows, and the instance that proves it.
 
-What lives here: what balls prove of one instance (`ratio`), the `file` beside a claim that keeps
-the best ones, and its `renewal`. Nothing here searches.
+What lives here: what balls prove of one instance (`ratio`), `given` or on record; the `file` beside
+a claim that keeps the best ones, and its `renewal`; its proof, once `again`. Nothing here searches.
 May import: `counterexamples`, and what is below it. The names below are imported on first use:
 `file` does not import torch.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rankcheck.doors import door
 
 if TYPE_CHECKING:
+    from rankcheck.records.again import Dropped, judged_again, prove_again
     from rankcheck.records.file import (
         Group,
         Held,
@@ -22,14 +23,20 @@ if TYPE_CHECKING:
         left_path,
         stored_path,
     )
-    from rankcheck.records.ratio import Attained, NotCertifiedError, attained, measures
+    from rankcheck.records.given import instance_of
+    from rankcheck.records.ratio import (
+        Attained,
+        NotCertifiedError,
+        OutsideError,
+        attained,
+        measures,
+    )
     from rankcheck.records.renewal import (
         Better,
         Candidate,
         Renewed,
         candidates,
         held,
-        instance_of,
         keep,
         renewed,
     )
@@ -38,9 +45,11 @@ __all__ = [
     "Attained",
     "Better",
     "Candidate",
+    "Dropped",
     "Group",
     "Held",
     "NotCertifiedError",
+    "OutsideError",
     "RecordError",
     "Records",
     "RelationRecord",
@@ -49,9 +58,11 @@ __all__ = [
     "candidates",
     "held",
     "instance_of",
+    "judged_again",
     "keep",
     "left_path",
     "measures",
+    "prove_again",
     "renewed",
     "stored_path",
 ]
@@ -59,6 +70,7 @@ __all__ = [
 __getattr__ = door(
     __name__,
     {
+        ".again": ("Dropped", "judged_again", "prove_again"),
         ".file": (
             "Group",
             "Held",
@@ -68,14 +80,14 @@ __getattr__ = door(
             "left_path",
             "stored_path",
         ),
-        ".ratio": ("Attained", "NotCertifiedError", "attained", "measures"),
+        ".given": ("instance_of",),
+        ".ratio": ("Attained", "NotCertifiedError", "OutsideError", "attained", "measures"),
         ".renewal": (
             "Better",
             "Candidate",
             "Renewed",
             "candidates",
             "held",
-            "instance_of",
             "keep",
             "renewed",
         ),

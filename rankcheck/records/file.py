@@ -180,12 +180,17 @@ class Records:
             RecordError: if the file is of another claim, or cannot be read.
         """
         path = path or FORM.path(claim)
-        if not path.exists():
-            return cls.none(claim)
-        records = cls.read(path)
-        if records.claim != claim.id:
-            raise RecordError(f"{path} has the records of {records.claim}, not of {claim.id}")
-        return records
+        return cls.read(path).belonging(claim, path) if path.exists() else cls.none(claim)
+
+    def belonging(self, claim: Named, path: Path) -> Records:
+        """The records themselves, if they are those of a claim.
+
+        Raises:
+            RecordError: if they are not.
+        """
+        if self.claim != claim.id:
+            raise RecordError(f"{path} has the records of {self.claim}, not of {claim.id}")
+        return self
 
     def relation(self, name: str) -> RelationRecord | None:
         """The record of the relation of that name (`relation_name`), or None."""

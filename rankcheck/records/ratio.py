@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 
 from rankcheck import balls
@@ -25,7 +26,7 @@ from rankcheck.counterexamples.describe import approximately, middle, rounded_do
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
 
-__all__ = ["Attained", "NotCertifiedError", "attained", "measures"]
+__all__ = ["Attained", "NotCertifiedError", "OutsideError", "attained", "measures"]
 
 #: The precision rises until the ends of a ratio are so close to one another, relatively.
 WIDTH = Fraction(1, 2**80)
@@ -33,6 +34,10 @@ WIDTH = Fraction(1, 2**80)
 
 class NotCertifiedError(InputError):
     """Balls prove no ratio of an instance: what happened, then the rule."""
+
+
+class OutsideError(NotCertifiedError):
+    """An instance does not satisfy the hypotheses of its claim."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,11 @@ class Attained:
         """The proved lower bound as a decimal number of 17 digits that is not larger."""
         return rounded_down(self.low)
 
+    @property
+    def written_high(self) -> str:
+        """The proved upper bound as a decimal number of 17 digits that is not smaller."""
+        return str(-Decimal(rounded_down(-self.high)))
+
 
 def measures(relation: Relation) -> bool:
     """Whether a relation has a ratio or a deviation: it is no disjunction."""
@@ -94,7 +104,8 @@ def attained(instance: Instance) -> tuple[Attained, ...]:
     not proved to be positive.
 
     Raises:
-        NotCertifiedError: if the instance breaks a hypothesis, or has no sides in balls.
+        NotCertifiedError: if the instance has no sides in balls, or (an OutsideError) breaks a
+            hypothesis.
         MemoryError: if memory was short for them.
     """
     best: tuple[Attained, ...] | None = None
@@ -109,7 +120,7 @@ def attained(instance: Instance) -> tuple[Attained, ...]:
                 raise MemoryError(judgement.reason)
             claim = instance.claim.id
             if judgement.finding == "outside":
-                raise NotCertifiedError(
+                raise OutsideError(
                     f"the instance does not satisfy the hypotheses of {claim}: {judgement.reason}"
                 )
             raise NotCertifiedError(

@@ -18,24 +18,21 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.describe import describe_exact
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.replay import families, family_of
-from rankcheck.errors import short_of_memory
-from rankcheck.instances.choices import read_choices, write_choices
+from rankcheck.instances.choices import write_choices
 from rankcheck.records.file import (
     FORM,
     Group,
     Held,
-    RecordError,
     Records,
     RelationRecord,
     ordered,
 )
+from rankcheck.records.given import instance_of
 from rankcheck.records.ratio import Attained, attained
-from rankcheck.stored import shown
 from rankcheck.text import short_text
 from rankcheck.versions import versions
 
-__all__ = ["Better", "Candidate", "Renewed", "candidates", "held", "instance_of", "keep", "renewed"]
+__all__ = ["Better", "Candidate", "Renewed", "candidates", "held", "keep", "renewed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,27 +153,6 @@ def held(instance: Instance, proved: Attained) -> Held:
 
 def _side(value: Any) -> str:
     return short_text(fmpq(value.numerator, value.denominator), 17)
-
-
-def instance_of(claim: Claim, one: Held) -> Instance:
-    """The instance of a record, to be judged on the claim as it now stands.
-
-    Raises:
-        RecordError: if it does not fit the generators of the claim.
-    """
-    family = family_of(claim, one.family)
-    if family is None:
-        known = ", ".join(map(str, families(claim))) or "no generator"
-        raise RecordError(
-            f"it is an instance of {shown(one.family)}; those of {claim.id} are from {known}"
-        )
-    try:
-        record = read_choices(family, one.choices, check_hypotheses=False)
-    except Exception as error:  # a generator may raise anything on numbers that are not its own
-        if short_of_memory(error):
-            raise
-        raise RecordError(f"its numbers do not fit {family}: {error}") from error
-    return Instance(claim, family, record)
 
 
 def candidates(claim: Claim, records: Records, by: Sequence[str] = ()) -> list[Candidate]:

@@ -12,20 +12,20 @@ import json
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
-from rankcheck.counterexamples.describe import approximately, describe_exact, readable, selector
+from rankcheck.counterexamples.describe import describe_exact, readable, selector
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.replay import nearly
 from rankcheck.instances.choices import write_choices
+from rankcheck.records.again import check, stale
 from rankcheck.records.file import FORM, Held, RecordError, Records, left_path
+from rankcheck.records.given import instance_of
 from rankcheck.records.ratio import Attained, NotCertifiedError, attained
-from rankcheck.records.renewal import Candidate, instance_of, keep, renewed
+from rankcheck.records.renewal import Candidate, keep, renewed
 from rankcheck.verification.tally import Sharpest
 
 __all__ = ["Beaten", "Standing", "beaten"]
@@ -72,9 +72,11 @@ class Standing:
                     if one is relation.best:
                         if key not in proved:
                             proved[key] = {each.name: each for each in attained(instance)}
-                        _check(one, proved[key].get(relation.name))
+                        now = proved[key].get(relation.name)
+                        check(one, instance, now, standing.records.versions)
                 except (RecordError, NotCertifiedError) as error:
-                    standing.faults.append(_stale(claim, relation.name, str(error)))
+                    path = FORM.path(claim)
+                    standing.faults.append(stale(claim, path, relation.name, str(error)))
         standing.instances = list(known.values())
         return standing
 
@@ -82,38 +84,11 @@ class Standing:
         """The relations that are said not to be sharp, and whose record attains the bound."""
         return [
             f"{relation.name} is said not to be sharp (loose=), and {relation.best.description} "
-            f"has lhs / rhs {_rounded(relation.best)}; take loose= away, or give reasons by label "
+            f"has lhs / rhs {relation.best.short}; take loose= away, or give reasons by label "
             "for the other bounds"
             for relation in self.records.relations
             if claim.loose_because(relation.label) is not None and relation.best.sharp
         ]
-
-
-def _check(stated: Held, now: Attained | None) -> None:
-    """Check that a record says what balls prove of its instance now.
-
-    Raises:
-        RecordError: if it does not.
-    """
-    if now is None:
-        raise RecordError("its instance proves no ratio of such a bound any more")
-    if now.refutes:
-        raise RecordError(
-            f"its instance has lhs / rhs {now.text()}, which refutes the bound; `rankcheck "
-            "certify` keeps a counterexample"
-        )
-    if not nearly(stated.ratio, now.written):
-        raise RecordError(
-            f"it says that lhs / rhs is {_rounded(stated)}, and its instance gives {now.text()}"
-        )
-
-
-def _stale(claim: Claim, name: str, why: str) -> str:
-    return (
-        f"the record of {name} ({shown_path(FORM.path(claim))}) does not stand: {why}; the claim, "
-        f"or a function that it calls, has changed since. `rankcheck record "
-        f"{selector(claim) or 'CLAIM'} --again` keeps what its instances prove now"
-    )
 
 
 @dataclass(frozen=True)
@@ -160,7 +135,7 @@ def beaten(
         text = readable(describe_exact(instance))
         sentence = (
             f"{name} is sharper than its record says: lhs / rhs is {now.text()}, and was "
-            f"{_rounded(best)}, on {text}\n  `{_command(claim, instance, proved, folder)}` keeps it"
+            f"{best.short}, on {text}\n  `{_command(claim, instance, proved, folder)}` keeps it"
         )
         found[number] = Beaten(number, claim.loose_because(label) is not None, sentence)
     return list(found.values())
@@ -185,7 +160,3 @@ def _command(claim: Claim, instance: Instance, proved: tuple[Attained, ...], fol
         given = shlex.quote(json.dumps(write_choices(instance.record)))
         given += " --tight" if instance.family is claim.tight else ""
     return f"rankcheck record {selector(claim) or 'CLAIM'} --instance {given}"
-
-
-def _rounded(one: Held) -> str:
-    return approximately(Fraction(Decimal(one.ratio)), 10)

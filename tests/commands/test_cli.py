@@ -126,7 +126,7 @@ def test_replay_finds_the_claim_or_names_it(mine, command):
     Path("deep/elsewhere.py").write_text(text, "utf-8")
     code, out, err = command("replay", ".rankcheck/t.small.json")
     assert (code, out) == (2, "")
-    assert "t.small of mine.py" in err
+    assert "t.small in mine.py" in err
     mine().unlink()
     arguments = (".rankcheck/t.small.json", "--claims", "deep/elsewhere.py")
     assert command("replay", *arguments)[0] == 0

@@ -371,7 +371,7 @@ def test_a_file_outside_of_the_working_directory_is_not_run(mine, tmp_path, monk
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("", CertificateError, r"refutes t.mine of mine\.py, which was not found near it"),
+        ("", CertificateError, r"is of t.mine in mine\.py, which was not found near it"),
         ("raise SystemExit('run')\n" + MINE.replace("t.mine", "t.other"), CertificateError, "near"),
         ("1 / 0\n" + MINE, LoadError, "ZeroDivisionError"),
     ],

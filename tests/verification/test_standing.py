@@ -147,7 +147,7 @@ def test_a_record_that_does_not_fit_fails(claim, verify, declare):
     data["relations"][0]["best"]["choices"] = [9]
     fields = {name: value for name, value in data.items() if name != "sha256"}
     path.write_text(json.dumps({**fields, "sha256": digest(fields)}))
-    assert any("its numbers do not fit numbers()" in m for m in verify(claim()).messages)
+    assert any("the instance does not fit numbers()" in m for m in verify(claim()).messages)
     path.write_text("{}")
     [message] = verify(claim()).messages
     assert "is not a file of records" in message

@@ -1,0 +1,207 @@
+"""Keep an instance on which a bound is sharper than its record, after balls have judged it.
+
+The records of a claim are stored as records/ID.json beside its file; `verify` begins with them.
+
+--instance takes what the generator of the claim draws, in order, as JSON: integers, and tensors as
+nested lists of numbers ("-3/4" is a number too). It also takes a file with that, a certificate, or
+a file of records, such as a run leaves in .rankcheck/records, of which all instances are judged.
+
+--again judges the instances on record again, for the claim as it now stands; those that prove
+nothing any more are dropped.
+
+  rankcheck record mine.py::test_mine --instance '[2, [1, "1/2"]]'
+  rankcheck record rank.jacobian-bounds-cost --instance .rankcheck/records/mine.json
+  rankcheck record mine.py::test_mine --again
+
+Exit codes: 0 kept, or up to date; 1 no record is better, or a bound is refuted, and nothing is
+written; 2 wrong input, or an instance outside of the hypotheses; 3 nothing is certified there, or
+the claim did not end within --limit, or its process died.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankcheck.catalogue.entry import Entry, shown_path
+from rankcheck.catalogue.loader import load
+from rankcheck.commands.arguments import add_instance, add_limit, limit, one_claim
+from rankcheck.commands.completion import add_selectors
+from rankcheck.errors import InputError
+from rankcheck.parallel import Tell
+from rankcheck.parallel.alone import Alone, Stopped
+from rankcheck.records.file import short
+from rankcheck.terminal.exits import Exit
+from rankcheck.terminal.plain import say
+
+if TYPE_CHECKING:
+    from rankcheck.claims.claim import Claim
+    from rankcheck.records import Attained, Better, Candidate
+
+HELP = "keep an instance on which a bound is sharper than its record"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `rankcheck record`."""
+    add_selectors(parser, "claim", "CLAIM", None, text=None)
+    either = parser.add_mutually_exclusive_group(required=True)
+    add_instance(either, "JSON|FILE")
+    either.add_argument("--again", action="store_true", help="judge the instances on record again")
+    parser.add_argument(
+        "--tight", action="store_true", help="the instance is one of the claim's tight family"
+    )
+    parser.add_argument(
+        "--folder", metavar="DIR", type=Path, help="where to write, by default beside the claim"
+    )
+    add_limit(
+        parser,
+        "seconds. 0: no limit; the claim then runs in this process, as a debugger needs it "
+        "(default 120)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge the instance and write the records; 1 if none is better."""
+    if args.again and args.tight:
+        raise InputError("--tight was given without --instance; it says where that is from")
+    entry = one_claim(args.claim)
+    how = _How(args.instance, args.tight, args.folder)
+    with closing(
+        Alone(partial(_prepare, entry, how), limit(args, "record"), [entry], warm=_warm)
+    ) as alone:
+        try:
+            code, text = alone.ask(None)
+        except Stopped as stopped:
+            say(f"nothing is kept: the judgement of {entry.id} {stopped.how([entry.file])}")
+            return Exit.UNDECIDED
+    say(text)
+    return int(code)
+
+
+@dataclass(frozen=True)
+class _How:
+    """The instance, or None to judge those on record again; and where records are written."""
+
+    instance: str | None
+    tight: bool
+    folder: Path | None
+
+
+def _warm() -> None:
+    import rankcheck.records.again  # noqa: F401 -- torch
+
+
+def _prepare(entry: Entry, how: _How) -> Callable[[None, Tell], tuple[Exit, str]]:
+    """Import the file of the claim; returns what writes its records."""
+    [claim] = load([entry])
+
+    def answer(question: None, tell: Tell) -> tuple[Exit, str]:
+        from rankcheck.records import NotCertifiedError, OutsideError, stored_path
+
+        path = stored_path(claim) if how.folder is None else how.folder / f"{claim.id}.json"
+        try:
+            return _again(claim, path) if how.instance is None else _given(claim, how, path)
+        except OutsideError:
+            raise
+        except NotCertifiedError as error:
+            return Exit.UNDECIDED, f"nothing is kept: {error}"
+        except OSError as error:
+            raise InputError(f"records cannot be written to {path}: {error.strerror}") from error
+
+    return answer
+
+
+def _given(claim: Claim, how: _How, path: Path) -> tuple[Exit, str]:
+    """Renew the records of a claim by given instances; as expected if one is better."""
+    from rankcheck.counterexamples.describe import selector
+    from rankcheck.records import Records, keep, renewed
+
+    assert how.instance is not None
+    records, lines, figures = Records.of(claim, path), [], []
+    for by, candidates in _candidates(claim, how.instance, tight=how.tight):
+        proved = [one for candidate in candidates for one in candidate.proved or ()]
+        for one in proved:
+            if one.refutes:
+                command = f"rankcheck certify {selector(claim) or 'CLAIM'} --instance"
+                return Exit.REFUTED, (
+                    f"nothing is kept: {_figure(one)}, which refutes {claim.id}\n"
+                    f"  `{command} {shlex.quote(how.instance)}` keeps a counterexample"
+                )
+            best = records.best(one.name)
+            figures.append(_figure(one) + ("" if best is None else f" ({best.short} on record)"))
+        renewal = renewed(claim, records, candidates, by)
+        records = renewal.records
+        lines += [_said(better, by) for better in renewal.better]
+    if not lines:
+        why = "; ".join(figures) or "no bound is asserted there with a positive right side"
+        return Exit.REFUTED, f"nothing is kept, for nothing is better than what is on record: {why}"
+    keep(claim, records, path)
+    return Exit.EXPECTED, "\n".join([*lines, f"records: {shown_path(path)}"])
+
+
+def _candidates(
+    claim: Claim, text: str, *, tight: bool
+) -> Iterator[tuple[tuple[str, ...], list[Candidate]]]:
+    """The given instances with what balls prove of them, and the sizes by which they are grouped.
+
+    Raises:
+        InputError: if the text is no instance of the claim.
+        NotCertifiedError: if balls prove nothing of one.
+    """
+    from rankcheck.records import Candidate, Records, attained, candidates
+    from rankcheck.records.given import judged_on, read
+
+    given = read(text)
+    if not isinstance(given, Records):
+        instance = judged_on(claim, given, tight=tight)
+        yield (), [Candidate(instance, None, attained(instance))]
+        return
+    given.belonging(claim, Path(text))
+    for by in dict.fromkeys(relation.by for relation in given.relations):
+        alike = tuple(relation for relation in given.relations if relation.by == by)
+        found = candidates(claim, replace(given, relations=alike), by)
+        yield by, [replace(one, proved=attained(one.instance)) for one in found]
+
+
+def _again(claim: Claim, path: Path) -> tuple[Exit, str]:
+    """Judge the instances on record again; as expected unless one refutes the claim."""
+    from rankcheck.records import RecordError, Records, judged_again, keep
+
+    records = Records.of(claim, path)
+    if not records.relations:
+        raise InputError(f"no record of {claim.id} at {shown_path(path)}; --again judges these")
+    try:
+        now, dropped = judged_again(claim, records)
+    except RecordError as error:
+        return Exit.REFUTED, f"nothing is kept: {error}"
+    lines = [f"dropped from {one.name}, {one.ratio}: {one.why}" for one in dropped]
+    for relation in now.relations:
+        before = records.best(relation.name)
+        if before is None or before.ratio != relation.best.ratio:
+            was = "" if before is None else f" (was {before.short})"
+            lines.append(f"{relation.name}: {relation.best.short}{was}")
+    changed = now.relations != records.relations or records.statement_sha256 != claim.statement_hash
+    if changed:
+        keep(claim, now, path)
+    state = "written" if changed else "up to date"
+    return Exit.EXPECTED, "\n".join([*lines, f"records: {shown_path(path)} ({state})"])
+
+
+def _figure(one: Attained) -> str:
+    return f"{one.name} has lhs / rhs {one.text()}"
+
+
+def _said(better: Better, by: Sequence[str]) -> str:
+    """A record that got better, in a line."""
+    sizes = ", ".join(
+        f"{name} {size}" for name, size in zip(by, better.key or (), strict=better.key is not None)
+    )
+    before = "new" if better.old is None else f"was {short(better.old)}"
+    where = f"{better.name}, {sizes}" if sizes else better.name
+    return f"{where}: {better.new.short} ({before}), on {better.new.description}"
