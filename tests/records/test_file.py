@@ -214,7 +214,7 @@ def test_instances_that_do_not_fit_the_claim(claim, stored):
     relation(data)["groups"][0]["best"]["choices"] = [3, [1, 1]]
     rewrite(path, data)
     one, other = Records.of(claim).relation("relation 1").held
-    with pytest.raises(RecordError, match=r"is of 'circles\(\)'; those of t.made-up are from vectors\(\)"):
+    with pytest.raises(RecordError, match=r"is of 'circles\(\)'; those of t.made-up are from"):
         instance_of(claim, one)
-    with pytest.raises(RecordError, match="do not fit"):
+    with pytest.raises(RecordError, match=r"does not fit vectors\(\)"):
         instance_of(claim, other)
