@@ -7,6 +7,7 @@ sentences end without a full stop, and are empty where there is nothing to say.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
@@ -24,6 +25,7 @@ __all__ = [
     "frontier",
     "headline",
     "key",
+    "limit",
     "looks_like",
     "recognised",
     "record",
@@ -40,6 +42,8 @@ Standing = Literal["false", "sharp", "loose", "equal", "open"]
 SHARP = Fraction(1, 10**6)
 #: A room of at least this factor is written as a factor, a smaller one in per cent.
 FACTOR = Fraction(3, 2)
+#: A limit is written with so many places, at most.
+MOST_PLACES = 12
 #: A number looks like so many things, at most.
 LIKE = 3
 
@@ -143,17 +147,32 @@ def looks_like(relation: Data) -> str:
     return f"looks like {', or like '.join(names)}; that is no proof" if names else ""
 
 
-def trend(relation: Data) -> str:
-    """What is extrapolated."""
+def limit(trend: Data) -> str:
+    """A limit with as many places as its error leaves, and the error; empty of growth.
+
+    >>> limit({"limit": 1.38629436, "error": 0.0043})
+    '1.3863 ± 0.0043'
+    """
+    if trend["limit"] is None:
+        return ""
+    error = f"{trend['error']:.2g}"
+    places = 1 - math.floor(math.log10(trend["error"])) if trend["error"] > 0 else MOST_PLACES
+    return f"{trend['limit']:.{min(max(places, 0), MOST_PLACES)}f} ± {error}"
+
+
+def trend(by: Sequence[str], relation: Data) -> str:
+    """What is extrapolated, unless all values are the same.
+
+    Args:
+        by: the names of the sizes that group shapes; a trend is one in the first.
+    """
     found = relation["trend"]
-    if found is None:
+    if found is None or even(relation):
         return ""
     size, value = found["next"]
-    model = f" ({found['model'].rstrip('.')})" if found["model"] else ""
-    return (
-        f"as {found['by']} grows: extrapolated to {found['limit']:.10g} ± {found['error']:.2g}, "
-        f"and to {value:.10g} at {size}{model}"
-    )
+    model = found["model"].rstrip(".")
+    to = f"the limit is {limit(found)} ({model})" if limit(found) else model
+    return f"extrapolated in {by[0]}: {to}; {value:.7g} is expected at {size}"
 
 
 def record(relation: Data) -> str:

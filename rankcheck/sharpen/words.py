@@ -92,7 +92,7 @@ def _details(by: Sequence[str], relation: Data) -> Iterator[str]:
             found = [shown(one["best"]["ratio"]) for one in groups]
             yield from _table(list(zip(keys, found, strict=True))[:ROWS])
             yield _more(len(groups), "shapes")
-    yield trend(relation)
+    yield trend(by, relation)
     grown = relation["growing"]
     yield "growing instances:" if grown else ""
     yield from (_instance(f"  {shown(one['ratio'], 6)} at", one) for one in grown[-GROWING:])

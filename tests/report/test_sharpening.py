@@ -26,7 +26,8 @@ def test_the_page_says_what_the_text_says(state):
     text = said(data)
     assert sentences.closing(data)[1:] in text
     for one in data["relations"]:
-        for sentence in (sentences.headline(one), sentences.record(one), sentences.trend(one)):
+        trend = sentences.trend(data["by"], one)
+        for sentence in (sentences.headline(one), sentences.record(one), trend):
             assert sentence[1:] in text
     if data["dial"] is not None:
         assert sentences.frontier(data["dial"])[1:] in text

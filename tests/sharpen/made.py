@@ -132,8 +132,8 @@ def refuted() -> dict:
     false = relation(
         *ratios, name="upper", label="upper",
         small=instance("1.25192", (4,), description="depth 4, slope 0, W_1 = [[1]], x = [1]"),
-        trend={"by": "depth of net", "limit": 1.386, "error": 0.004, "next": [5, 1.2802],
-               "model": "a + b/L through the last three."},
+        trend={"limit": 1.3862943, "error": 0.004, "next": [5, 1.2802],
+               "model": "a polynomial of degree 2 in 1/depth"},
     )  # fmt: skip
     fine = relation("0.9", "0.95", "0.96", "0.97", name="lower", label="lower", kind="lt")
     path = ".rankcheck/rank.jacobian-bounds-cost.json"
@@ -147,6 +147,12 @@ def unbounded() -> dict:
         for n in range(1, 7)
     ]
     return sharpened(relation("0.5", "10", "1000000", growing=grown))
+
+
+def growth() -> dict:
+    """Ratios that grow with depth."""
+    trend = {"limit": None, "error": None, "next": [4, 4.0], "model": "it grows as depth"}
+    return sharpened(relation("1", "2", "3", trend=trend))
 
 
 def negative() -> dict:
@@ -229,7 +235,8 @@ def neighbours() -> dict:
 STATES: Mapping[str, Callable[[], dict]] = {
     made.__name__: made
     for made in (
-        loose, sharp, nearly, refuted, unbounded, negative, nothing, disjunction, identity, shapes,
+        loose, sharp, nearly, refuted, unbounded, growth, negative, nothing, disjunction, identity,
+        shapes,
         interrupted, frontier, all_false, all_survived, jagged, neighbours,
     )
 }  # fmt: skip
@@ -241,7 +248,7 @@ def odd(text: str) -> dict:
     found = relation(
         "1.5", "1.25", name=text, label=text, best=shown, small=shown, special=[text], idle=[text],
         looks_like=[{"text": text, "latex": text, "digits": 9}], growing=[shown], why=text,
-        trend={"by": text, "limit": 2.0, "error": 0.1, "next": [3, 1.9], "model": text},
+        trend={"limit": 2.0, "error": 0.1, "next": [3, 1.9], "model": text},
     )  # fmt: skip
     turned = dial(probe("0", True, "4"), probe("1", False, None), name=text, sentence=text)
     return sharpened(

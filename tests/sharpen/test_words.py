@@ -38,8 +38,8 @@ SAID = {
         ", upper: false as written: lhs/rhs reaches 1.2519244; with the right side times 1.25193 "
         "nothing that was tried breaks it",
         ["1.25192 is attained by: depth 4", "    2  1.134942922",
-         "as depth of net grows: extrapolated to 1.386 ± 0.004, and to 1.2802 at 5 (a + b/L "
-         "through the last three)",
+         "extrapolated in depth of net: the limit is 1.3863 ± 0.004 (a polynomial of degree 2 in "
+         "1/depth); 1.2802 is expected at 5",
          ", lower: lhs/rhs reaches 0.97: on all that was tried, the right side could be 3 % "
          "smaller",
          "rankcheck replay .rankcheck/rank.jacobian-bounds-cost.json"],
@@ -48,6 +48,10 @@ SAID = {
         ": false as written: lhs/rhs reaches 1000000 and grows with the instance; no bound is in "
         "sight",
         ["growing instances:", "    1e+6 at: x = [1000000] (lhs 1000000, rhs 1)"],
+    ),
+    "growth": (
+        ": false as written: lhs/rhs reaches 3; with the right side times 3 nothing",
+        ["extrapolated in depth of net: it grows as depth; 4 is expected at 4"],
     ),
     "negative": (
         ": lhs/rhs reaches -0.25: on all that was tried, the left side is not proved to be "
@@ -102,6 +106,8 @@ def test_what_is_said_in_each_state(state):
 
 
 def test_what_is_absent():
+    same = relation("1", "1", trend={"limit": 1.0, "error": 0.0, "next": [3, 1.0], "model": "m"})
+    assert "extrapolated" not in message(sharpened(same))
     assert "looks like" not in message(STATES["refuted"]())
     assert "attained" not in message(STATES["nothing"]())
     assert "open" not in message(STATES["neighbours"]())

@@ -12,7 +12,7 @@ from rankcheck.report.charts.picture import Picture
 from rankcheck.report.charts.scales import floored, log_axis, stairs, whole_axis
 from rankcheck.report.figures import figure
 from rankcheck.report.svg import TALL, WIDE, Axis, Chart, Point
-from rankcheck.sharpen.sentences import between, even, key, shown
+from rankcheck.sharpen.sentences import between, even, key, limit, shown
 from rankcheck.sharpen.sentences import frontier as frontier_sentence
 
 __all__ = ["frontier", "history", "pictures", "ratios"]
@@ -29,6 +29,8 @@ STEPS = 3
 LARGEST = 1e300
 #: So many lines have colours of their own; their names are cut after so many letters.
 COLOURS, NAME = 5, 14
+#: How the limit of a trend is named.
+LIMIT = "the limit"
 #: The series of what is proved, of what is false, and of what is extrapolated.
 _PROVED, _FALSE, _BEYOND = 1, 2, 3
 
@@ -60,7 +62,7 @@ def ratios(by: Sequence[str], relation: Data) -> Picture | None:
     x = _sizes(int(min(points)[0]), int(max(points)[0]), by[0])
     y = _axis(relation, [value for _, value in points] + ends)
     names = [f"{by[1].partition(' of ')[0]} {name}"[:NAME] if name else "" for name in lines]
-    labels = [*names, _limit(trend)]
+    labels = [*names, LIMIT * bool(ends)]
     best = relation["best"]
     chart = Chart(
         f"The {_measure(relation)} by {' and '.join(by)}",
@@ -71,13 +73,14 @@ def ratios(by: Sequence[str], relation: Data) -> Picture | None:
         right=24 + WIDE * max(map(len, labels)),
     )
     _equality(chart, relation, y)
-    if trend is not None:
-        least, middle, most = floored([ends[0], trend["limit"], ends[1]], y)
+    if ends:
+        least, middle, most = floored(ends, y)
         sides = (x.low, x.high)
         chart.band([(at, most) for at in sides], [(at, least) for at in sides], _BEYOND)
         chart.rule(y=middle, series=_BEYOND)
-        chart.end_label(middle, _limit(trend), _BEYOND)
-        chart.rings(_on(y, beyond), _BEYOND, tip=f"expected: {figure(beyond[0][1], 7)}")
+        chart.end_label(middle, LIMIT, _BEYOND)
+    for (_, value), place in zip(beyond, _on(y, beyond), strict=True):
+        chart.rings([place], _BEYOND, tip=f"expected: {figure(value, 7)}")
     for number, (name, line) in enumerate(zip(names, lines.values(), strict=True), 1):
         series, drawn = number if number <= COLOURS else 0, _on(y, line)
         chart.line(drawn, series)
@@ -94,16 +97,9 @@ def _caption(by: Sequence[str], relation: Data, trend: Data | None) -> str:
     caption += f", a line for each {' and '.join(by[1:])}." if len(by) > 1 else "."
     if SIGNS[relation["kind"]].bound:
         caption += " The dashed line at $1$ is equality."
-    if trend is not None:
-        caption += (
-            f" The other one is the limit that is extrapolated, {figure(trend['limit'])}, in a "
-            f"band of its error, {figure(trend['error'], 2)}; the open dot is expected next."
-        )
-    return caption
-
-
-def _limit(trend: Data | None) -> str:
-    return "" if trend is None else f"limit {figure(trend['limit'])}"
+    if trend is not None and trend["limit"] is not None:
+        caption += f" The other one is the limit that is extrapolated, {limit(trend)}, in its band."
+    return caption + (" The open dot is expected next." if trend is not None else "")
 
 
 def history(relation: Data, seconds: float) -> Picture | None:
@@ -212,12 +208,13 @@ def _value(ratio: str | float) -> float:
 
 
 def _extrapolated(trend: Data | None) -> tuple[list[Point], list[float]]:
-    """What is expected next, and the ends of the band around the limit; both empty of no trend."""
+    """What is expected next, and the limit between the ends of its band; empty without them."""
     if trend is None:
         return [], []
     size, value = trend["next"]
-    ends = [trend["limit"] - trend["error"], trend["limit"] + trend["error"]]
-    return [(float(size), float(value))], ends
+    middle, error = trend["limit"], trend["error"]
+    band = [] if middle is None else [middle - error, middle, middle + error]
+    return [(float(size), _value(value))], band
 
 
 def _sizes(low: int, high: int, label: str) -> Axis:

@@ -54,7 +54,16 @@ def test_the_trend_is_a_rule_in_a_band_and_an_open_dot(read):
     [(x, y)] = places(drawing, "ring", 3)
     assert depth(x) == pytest.approx(5, abs=0.01)
     assert height(y) == pytest.approx(1.2802, abs=SHARE)
-    assert "limit 1.386" in [text for text, _, _ in drawing.texts()]
+    assert "the limit" in [text for text, _, _ in drawing.texts()]
+
+
+def test_growth_has_an_open_dot_and_no_limit(read):
+    one = relation("1", "2", "3", trend=STATES["growth"]()["relations"][0]["trend"])
+    picture = ratios(["depth"], one)
+    drawing = read(picture.svg)
+    assert len(places(drawing, "ring", 3)) == 1
+    assert not drawing.all("path", "band")
+    assert "limit" not in picture.caption
 
 
 def test_two_sizes_have_a_line_each_on_a_logarithmic_axis(read):
