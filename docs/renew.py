@@ -19,6 +19,7 @@ import experiments  # noqa: E402
 import generators  # noqa: E402
 import lists  # noqa: E402
 import pictures  # noqa: E402
+import records  # noqa: E402
 import theory  # noqa: E402
 
 from benchmarks import breaks  # noqa: E402
@@ -35,6 +36,7 @@ def pages() -> dict[str, str]:
         "ledger.md": lists.ledger((FOLDER / "ledger.md").read_text(encoding="utf-8")),
         "balls.md": ball_page.page(),
         "generators.md": generators.page((FOLDER / "generators.md").read_text(encoding="utf-8")),
+        "records.md": records.page(entries),
         "oracles.md": test_oracles.table(),
         "breaks.md": breaks.page(),
         **{f"theory/{name}": text for name, text in theory.files().items()},

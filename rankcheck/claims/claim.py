@@ -154,10 +154,6 @@ class Claim(Declaration, InNotebooks):
         stop = "" if self.title.endswith((":", ";", ",", "?", "!")) else "."
         return f"{self.title}{stop} {self.statement}"
 
-    def loose_because(self, label: str) -> str | None:
-        """Why the relation of that label is known not to be sharp, if it is."""
-        return self.loose.get(label) if isinstance(self.loose, Mapping) else self.loose
-
     @property
     def statement_hash(self) -> str:
         """SHA-256 of id, title, statement, body and generator: the text of a claim.

@@ -101,6 +101,10 @@ class Facts:
                 texts[item.metadata["label"]] = _text(numbered)
         return texts
 
+    def loose_because(self, label: str) -> str | None:
+        """Why the relation of that label is known not to be sharp, if it is."""
+        return self.loose.get(label) if isinstance(self.loose, Mapping) else self.loose
+
     @property
     def declared(self) -> dict[str, Any]:
         """The facts by name, for another object with the same ones; mappings are copied."""

@@ -36,6 +36,12 @@ def test_no_certificate_without_a_claim():
     assert {path.stem for path in stored} == false
 
 
+def test_no_record_without_a_claim():
+    true = {entry.id for entry in ENTRIES if entry.kind not in (*FALSE, "cited")}
+    stored = catalogue.project_folder().glob("*/records/*.json")
+    assert {path.stem for path in stored} <= true
+
+
 def test_proofs_that_claims_name_exist():
     """A docstring names its proof as docs/proofs/NAME.md, and every proof is named by a claim."""
     text = "".join(entry.statement for entry in ENTRIES)
