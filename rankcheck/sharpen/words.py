@@ -26,8 +26,9 @@ from rankcheck.sharpen.sentences import (
 
 __all__ = ["Paragraph", "message", "paragraphs", "side"]
 
-#: So many shapes and probes are listed at most, and so many growing instances.
-ROWS, GROWING = 10, 4
+#: Of a longer table so many rows at its begin and at its end are shown; and so many growing
+#: instances.
+FIRST, LAST, GROWING = 7, 3, 4
 #: A side with more characters is rounded.
 SIDE = 14
 
@@ -90,8 +91,7 @@ def _details(by: Sequence[str], relation: Data) -> Iterator[str]:
         else:
             yield f"by {sizes}:"
             found = [shown(one["best"]["ratio"]) for one in groups]
-            yield from _table(list(zip(keys, found, strict=True))[:ROWS])
-            yield _more(len(groups), "shapes")
+            yield from _table(list(zip(keys, found, strict=True)))
     yield trend(by, relation)
     grown = relation["growing"]
     yield "growing instances:" if grown else ""
@@ -109,12 +109,12 @@ def _instance(how: str, instance: Data) -> str:
 def _dial(claim: str, dial: Data) -> Paragraph:
     probes, lines = dial["probes"], [dial["sentence"], "tried:"]
     rows = []
-    for probe in probes[:ROWS]:
+    for probe in probes:
         ratio = "" if probe["ratio"] is None else f"lhs/rhs {shown(probe['ratio'])}"
         fate = "proved false" if probe["refuted"] else "survived"
         tried = "" if probe["refuted"] else f"{probe['instances']} instances"
         rows.append((probe["value"], f"{fate:12}", ", ".join(filter(None, [ratio, tried]))))
-    lines += [*_table(rows), _more(len(probes), "values")]
+    lines += _table(rows)
     last = _last_false(dial)
     if last is not None and last["instance"] is not None:
         lines.append(_instance(f"{dial['name']} = {last['value']} is refuted by", last["instance"]))
@@ -147,14 +147,13 @@ def _end(data: Data) -> Iterator[str]:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows with their first cells padded to one width."""
+    """Rows with their first cells padded to one width; a long table without its middle."""
     widest = max((len(row[0]) for row in rows), default=0)
-    for first, *rest in rows:
-        yield f"  {first:{widest}}  {'  '.join(rest)}".rstrip()
-
-
-def _more(total: int, what: str) -> str:
-    return f"  and {total - ROWS} more {what}, in --json" if total > ROWS else ""
+    lines = [f"  {first:{widest}}  {'  '.join(rest)}".rstrip() for first, *rest in rows]
+    middle = len(lines) - FIRST - LAST
+    if middle > 1:
+        lines[FIRST:-LAST] = [f"  … {middle} more, in --json"]
+    yield from lines
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:

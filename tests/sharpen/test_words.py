@@ -182,13 +182,17 @@ def test_all_kinds_of_relations_have_a_headline():
         assert headline(relation(kind=kind)).startswith("no ratio is certified")
 
 
-def test_long_lists_are_cut():
-    many = message(sharpened(relation(*["0.5"] * 39, "0.25")))
-    assert "and 30 more shapes, in --json" in many
-    assert many.count("0.5\n") == 10
+def test_a_long_table_loses_its_middle():
+    ratios = [f"0.{n}" for n in range(11, 51)]
+    lines = message(sharpened(relation(*ratios))).splitlines()
+    begin = lines.index("  by depth of net:") + 1
+    assert lines[begin + 6 : begin + 11] == [
+        "    7   0.17", "    … 30 more, in --json", "    38  0.48", "    39  0.49", "    40  0.5"
+    ]  # fmt: skip
+    assert "more" not in message(sharpened(relation(*ratios[:11])))
     assert "by depth of net: the same from 1 to 40" in message(sharpened(relation(*["1"] * 40)))
     probes = message(sharpened(dial=dial(*(probe(str(n), n < 5, "2") for n in range(30)))))
-    assert "and 20 more values, in --json" in probes
+    assert "… 20 more, in --json" in probes
 
 
 def test_a_run_without_a_budget():
