@@ -52,11 +52,13 @@ class Trend:
     """What the values seem to do.
 
     Attributes:
+        by: what the size is called.
         limit, error: the limit, and by how much it may be wrong; None if the values grow.
         next: the next size, and the value predicted there.
         model: what it rests on, in words.
     """
 
+    by: str
     limit: float | None
     error: float | None
     next: tuple[int, float]
@@ -120,7 +122,7 @@ def _constant(run: Points, noise: float, by: str) -> Trend | None:
         return None
     spread = max(abs(value - last) for _, value in run[-equal:])
     words = f"constant from {by} = {run[-equal][0]} on"
-    return Trend(last, spread + noise, (run[-1][0] + 1, last), words)
+    return Trend(by, last, spread + noise, (run[-1][0] + 1, last), words)
 
 
 def _extrapolated(run: Points, noise: float, by: str) -> Trend | None:
@@ -136,7 +138,7 @@ def _extrapolated(run: Points, noise: float, by: str) -> Trend | None:
     following = run[-1][0] + 1
     after = (following, best.fit.at(following))
     if best.fit.limit is None:
-        return Trend(None, None, after, best.fit.words)
+        return Trend(by, None, None, after, best.fit.words)
     assert best.before.limit is not None
     error = SAFETY * max(
         best.shaken,
@@ -146,7 +148,7 @@ def _extrapolated(run: Points, noise: float, by: str) -> Trend | None:
     heights = [value for _, value in run]
     if error > max(heights) - min(heights):  # it would say less than the values themselves
         return None
-    return Trend(best.fit.limit, error, after, best.fit.words)
+    return Trend(by, best.fit.limit, error, after, best.fit.words)
 
 
 def _judged(model: Model, run: Points, noise: float) -> Judged | None:
