@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rankcheck.errors import ClaimFalse
     from rankcheck.hunt.guarding import verify_claim
     from rankcheck.networks.network import Network
+    from rankcheck.sharpen.run import sharpen
 
 __all__ = [
     "Claim",
@@ -58,6 +59,7 @@ __all__ = [
     "lt",
     "paper",
     "refuted",
+    "sharpen",
     "statistical",
     "step",
     "there_is",
@@ -96,6 +98,7 @@ __getattr__ = door(
         "rankcheck.errors": ("ClaimFalse",),
         "rankcheck.hunt.guarding": ("verify_claim",),
         "rankcheck.networks.network": ("Network",),
+        "rankcheck.sharpen.run": ("sharpen",),
     },
 )
 

@@ -17,7 +17,7 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.errors import InputError
 
-__all__ = ["derived", "derived_name", "mutant", "variant", "without"]
+__all__ = ["derived", "derived_name", "dialled", "mutant", "variant", "without"]
 
 _DERIVED = re.compile(r"(?:bound 2 % stronger|one side 2 % off)(?: \((.*)\))?")
 
@@ -25,6 +25,11 @@ _DERIVED = re.compile(r"(?:bound 2 % stronger|one side 2 % off)(?: \((.*)\))?")
 def mutant(claim: Claim, name: str) -> Claim:
     """The claim with the parameters of one of its mutants."""
     return _varied(claim, f"mutant {name!r}", partial(claim.body, **claim.mutants[name]))
+
+
+def dialled(claim: Claim, name: str, value: Any) -> Claim:
+    """The claim with another value of a parameter of its body."""
+    return _varied(claim, f"{name} = {value}", partial(claim.body, **{name: value}))
 
 
 def without(claim: Claim, name: str) -> Claim:

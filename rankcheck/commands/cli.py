@@ -25,6 +25,7 @@ __all__ = ["COMMANDS", "TRACEBACK", "Parser", "main", "parser"]
 COMMANDS = (
     "verify",
     "hunt",
+    "sharpen",
     "audit",
     "experiment",
     "report",

@@ -33,7 +33,11 @@ WIDTH = Fraction(1, 2**80)
 
 
 class NotCertifiedError(InputError):
-    """Balls prove no ratio of an instance: what happened, then the rule."""
+    """Balls prove no ratio of an instance; `reason` is why, in general."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class OutsideError(NotCertifiedError):
@@ -121,10 +125,12 @@ def attained(instance: Instance) -> tuple[Attained, ...]:
             claim = instance.claim.id
             if judgement.finding == "outside":
                 raise OutsideError(
-                    f"the instance does not satisfy the hypotheses of {claim}: {judgement.reason}"
+                    f"the instance does not satisfy the hypotheses of {claim}: {judgement.reason}",
+                    judgement.reason,
                 )
             raise NotCertifiedError(
-                f"nothing is certified at this instance of {claim}: {judgement.reason}"
+                f"nothing is certified at this instance of {claim}: {judgement.reason}",
+                judgement.reason,
             )
         with balls.precision(judgement.bits):
             found = [

@@ -69,9 +69,9 @@ class Descend:
             arena.offer(best)
 
 
-def descend(arena: Arena, start: Sample, seed: int) -> Sample | None:
+def descend(arena: Arena, start: Sample, seed: int, steps: int = STEPS) -> Sample | None:
     """The best point of each instance of a descent; None where no margin has a gradient."""
-    steps = STEPS if arena.batched else SINGLE_STEPS
+    steps = steps if arena.batched else min(steps, SINGLE_STEPS)
     steps = steps if entries(start.record) <= LARGE else min(steps, LARGE_STEPS)
     walk = _Walk(start.record, seed)
     slopes = _Slopes(arena, walk.space, start.margins)

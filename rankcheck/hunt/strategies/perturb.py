@@ -52,8 +52,12 @@ class Perturb:
         perturb(arena, begin, seed_of(seed, "perturb"))
 
 
-def perturb(arena: Arena, parents: Sample, seed: int) -> None:
-    """Offer each generation; the best of parents and children are the next parents."""
+def perturb(arena: Arena, parents: Sample, seed: int) -> Sample:
+    """Offer each generation; the best of parents and children are the next parents.
+
+    Returns:
+        The last parents.
+    """
     generator = torch.Generator().manual_seed(seed)
     children, generations = SINGLE_CHILDREN, SINGLE_GENERATIONS
     if arena.batched:
@@ -67,12 +71,13 @@ def perturb(arena: Arena, parents: Sample, seed: int) -> None:
         born = arena.at(record)
         arena.offer(born)
         if arena.sure(born.margins):
-            return
+            return born
         # The newest of equals comes first, so that the search moves on a plateau.
         everyone = together([born, parents])
         margin = everyone.margins.distance[generation % relations]
         order = margin.argsort(stable=True).cpu()
         parents = everyone.select(order[:count])
+    return parents
 
 
 class _Children:

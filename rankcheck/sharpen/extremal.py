@@ -1,0 +1,50 @@
+"""An instance that was found, with what balls prove of a relation there, and its JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rankcheck.counterexamples.describe import describe_exact, rounded_down
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.instances.choices import write_choices
+from rankcheck.records.ratio import Attained
+from rankcheck.text import rational_text
+
+__all__ = ["Extremal"]
+
+
+@dataclass(frozen=True, eq=False)
+class Extremal:
+    """An instance, and what balls prove of a relation there.
+
+    Attributes:
+        key: the sizes of its shape.
+    """
+
+    instance: Instance
+    attained: Attained
+    key: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON; see `docs/sharpening.md`."""
+        proved = self.attained
+        return {
+            "ratio": proved.written,
+            "high": _rounded_up(proved),
+            "value": proved.value,
+            "family": self.instance.family.name,
+            "choices": write_choices(self.instance.record),
+            "description": describe_exact(self.instance),
+            "lhs": rational_text(float(proved.lhs)),
+            "rhs": rational_text(float(proved.rhs)),
+            "relation": proved.number,
+            "bits": proved.bits,
+            "key": list(self.key),
+        }
+
+
+def _rounded_up(proved: Attained) -> str:
+    """The proved upper bound of a ratio at its instance, as a decimal that is not smaller."""
+    below = rounded_down(-proved.high)
+    return below.removeprefix("-") if proved.high > 0 else "0"

@@ -1,0 +1,33 @@
+"""A first look at a claim: the relations that its body returns for an instance."""
+
+from __future__ import annotations
+
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.relations import Relation
+from rankcheck.errors import InputError
+from rankcheck.instances.drivers import BatchSource
+from rankcheck.instances.source import Rejected
+
+__all__ = ["glance"]
+
+#: An instance is drawn so often until one satisfies the hypotheses.
+DRAWS = 200
+
+
+def glance(claim: Claim) -> tuple[Relation, ...]:
+    """The relations of a claim, for the first instance inside its hypotheses.
+
+    Raises:
+        InputError: if none of `DRAWS` instances is.
+        Exception: what the generator or the body raises.
+    """
+    assert claim.instances is not None
+    for seed in range(DRAWS):
+        try:
+            return claim.relations(claim.instances(BatchSource(seed, None)))
+        except Rejected as rejected:
+            why = str(rejected)
+    raise InputError(
+        f"{claim.id}: none of {DRAWS} instances satisfied the hypotheses ({why}); a generator "
+        "builds them in"
+    )

@@ -1,0 +1,357 @@
+"""A sharpening: how large the ratios of a claim become, what attains them, and what they look like.
+
+`sharpen(claim)` searches for a budget of seconds, from the instances that earlier runs have left.
+Then it makes the extremal instances small, says what is special about them, recognises the number,
+and extrapolates. Whatever it reports was proved by balls, and can be replayed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from rankcheck.catalogue.entry import shown_path
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.labels import relation_name
+from rankcheck.claims.signs import SIGNS
+from rankcheck.counterexamples.instance import DisagreementError, Instance
+from rankcheck.counterexamples.reporting import report_violation
+from rankcheck.hunt.arena import NOT_ASSERTED, Family, Shape
+from rankcheck.hunt.settings import check_claim
+from rankcheck.instances.record import Record
+from rankcheck.parallel import executor_for, single_thread
+from rankcheck.records.file import RecordError, Records
+from rankcheck.records.ratio import attained, measures
+from rankcheck.records.renewal import Candidate, candidates, keep, renewed
+from rankcheck.sharpen.dial import Dial, frontier
+from rankcheck.sharpen.extremal import Extremal
+from rankcheck.sharpen.factors import needless
+from rankcheck.sharpen.gauge import NoRatioError
+from rankcheck.sharpen.glance import glance
+from rankcheck.sharpen.growth import growing
+from rankcheck.sharpen.progress import Progress
+from rankcheck.sharpen.recognise import recognise
+from rankcheck.sharpen.result import Sharp, Sharpened
+from rankcheck.sharpen.search import Search, work_of
+from rankcheck.sharpen.settings import Settings
+from rankcheck.sharpen.small import made_small
+from rankcheck.sharpen.task import Broken, Finding
+from rankcheck.sharpen.trend import trend
+from rankcheck.verification.batching import check_batching
+
+__all__ = ["record", "sharpen"]
+
+#: What was found is left in a file after so many seconds.
+WRITTEN = 2.0
+
+
+def sharpen(
+    claim: Claim,
+    relation: str | Sequence[str] | None = None,
+    *,
+    dial: str | Dial | None = None,
+    by: Sequence[str] | None = None,
+    budget: float | None = 10.0,
+    seed: int = 0,
+    progress: Callable[[Progress], object] = lambda state: None,
+    **settings: Any,
+) -> Sharpened:
+    """The largest proved ratios lhs / rhs of a claim, and what attains them.
+
+    Ctrl-C ends the search, and what was found by then is reported.
+
+    Args:
+        relation: the name of the relation to measure, or several; None for all of them.
+        dial: a parameter of the body and an interval, `NAME=LO..HI`: for which of its values is the
+            statement false?
+        by: the names of the sizes by which ratios are grouped, such as `depth` and `width`.
+        budget: seconds for the search.
+        progress: called as the search goes on.
+        settings: the other fields of `rankcheck.sharpen.settings.Settings`, as `workers`,
+            `executor`, `tasks`, `shrink`.
+
+    Raises:
+        InputError: if the claim has no instances that can be drawn, no such relation, size or
+            dial, or a setting is out of range.
+        BatchError: if the body or a generator mixes the instances of a batch.
+    """
+    check_claim(claim)
+    names = (relation,) if isinstance(relation, str) else relation
+    chosen = Settings(
+        budget=budget,
+        seed=seed,
+        relations=None if names is None else tuple(names),
+        by=None if by is None else tuple(by),
+        **settings,
+    )
+    if isinstance(dial, str):
+        dial = Dial.parse(dial)
+    check_batching(claim, seed)
+    _check_relations(claim, chosen)
+    return _Run(claim, chosen, dial, progress).result()
+
+
+def record(result: Sharpened) -> list[str]:
+    """Keep the instances of a sharpening that beat the records beside the claim, and say which.
+
+    Raises:
+        RecordError: if the records beside the claim cannot be read.
+        OSError: if they cannot be written.
+    """
+    claim = result.claim
+    found = [
+        Candidate(one.instance, one.key, (one.attained,))
+        for relation in result.relations
+        for one in (relation.best, *relation.groups)
+        if one is not None
+    ]
+    new = renewed(claim, Records.of(claim), found, result.by)
+    if not new.better:
+        return ["no instance beats a record"]
+    path = keep(claim, new.records)
+    lines = [
+        f"{one.name}: the record is {one.new.ratio}" + (f", was {one.old}" if one.old else "")
+        for one in new.better
+        if one.key is None
+    ]
+    return [*lines, f"kept in {shown_path(path)}"]
+
+
+def _check_relations(claim: Claim, settings: Settings) -> None:
+    """Check that there is something to measure, before the search.
+
+    Raises:
+        NoRatioError: if a relation that is asked for does not exist, or none has a ratio.
+    """
+    known = {relation_name(one.label, n): one for n, one in enumerate(glance(claim))}
+    for name in settings.relations or ():
+        if name not in known:
+            raise NoRatioError(
+                f"{claim.id} has no relation {name!r}; its relations are {', '.join(known)}"
+            )
+    asked = settings.relations or tuple(known)
+    if not any(measures(known[name]) for name in asked):
+        raise NoRatioError(
+            f"{claim.id} has no ratio: {', '.join(asked)} is a disjunction (any_of), of which one "
+            "part holds here and another there; a ratio or a deviation is one of leq, lt or eq"
+        )
+
+
+class _Run:
+    """A sharpening as it goes on."""
+
+    def __init__(
+        self,
+        claim: Claim,
+        settings: Settings,
+        dial: Dial | None,
+        progress: Callable[[Progress], object],
+    ) -> None:
+        self._claim = claim
+        self._settings = settings
+        self._dial = dial
+        self._progress = progress
+        self._since = time.monotonic()
+        self._path = settings.folder / "records" / f"{claim.id}.json"
+        self._interrupted = False
+        self._written = 0.0
+
+    def result(self) -> Sharpened:
+        """Search, and make the result of what was found."""
+        settings, claim = self._settings, self._claim
+        begin, before = self._known()
+        workers = settings.workers if settings.workers > 1 else None
+        found = None
+        with closing(executor_for(settings.executor or workers, work_of(claim))) as executor:
+            make = partial(
+                Search, claim, settings, executor, progress=self._tell, since=self._since
+            )
+            search = make(begin=begin)
+            try:
+                if self._dial is not None:
+                    until = self._since + (settings.budget or math.inf)
+                    found, search = frontier(claim, self._dial, settings, make, until)
+                else:
+                    search.run(settings.budget, settings.tasks)
+            except KeyboardInterrupt:
+                self._interrupted = True
+        with single_thread():
+            relations = () if found is not None else self._relations(search, before)
+            certificate = None if found is not None else self._certificate(search)
+            kept = None if found is not None else self._keep(search)
+        return Sharpened(
+            claim=claim,
+            seed=settings.seed,
+            budget=settings.budget,
+            seconds=round(time.monotonic() - self._since, 3),
+            relations=relations,
+            by=search.by or (),
+            dial=found,
+            counts=search.counts,
+            shapes=search.shapes,
+            interrupted=self._interrupted,
+            troubles=dict(search.troubles),
+            certificate=certificate,
+            record_file=kept,
+        )
+
+    def _known(self) -> tuple[tuple[tuple[Shape, Record], ...], dict[str, str]]:
+        """The instances of records, beside the claim and of earlier runs, and the ratios beside it.
+
+        Raises:
+            RecordError: if a file of records cannot be read.
+        """
+        beside = Records.of(self._claim)
+        before = {one.name: one.best.ratio for one in beside.relations}
+        files = [beside]
+        if self._settings.resume and self._path.exists():
+            files.append(Records.of(self._claim, self._path))
+        begin: list[tuple[Shape, Record]] = []
+        for records in files:
+            try:
+                given = [one.instance for one in candidates(self._claim, records)]
+            except RecordError:  # of an older text of the claim: what fits no more is no start
+                continue
+            for one in given:
+                family: Family = "instances" if one.family is self._claim.instances else "tight"
+                begin.append((Shape(family, one.record.integers), one.record))
+        return tuple(begin), before
+
+    def _tell(self, search: Search) -> None:
+        """Say how it goes on, and leave what was found so far where a later run finds it."""
+        best = {name: one.attained.written for name, one in search.best.items()}
+        doing = "" if search.dial is None else f"{search.dial[0]} = {search.dial[1]}"
+        seconds, budget = time.monotonic() - self._since, self._settings.budget or 0.0
+        state = Progress(seconds, budget, search.shapes, search.counts.evaluated, best, doing)
+        self._progress(state)
+        if search.dial is None and seconds - self._written > WRITTEN:
+            self._written = seconds
+            self._keep(search)
+
+    def _keep(self, search: Search) -> str | None:
+        """Leave the instances in a file; None if there are none, or it cannot be written."""
+        found = [
+            Candidate(one.instance(self._claim), one.key, (one.attained,))
+            for one in search.groups.values()
+        ]
+        known = Records.none(self._claim)
+        if self._path.exists():
+            try:
+                known = Records.of(self._claim, self._path)
+            except RecordError:  # it is written anew
+                known = Records.none(self._claim)
+        new = renewed(self._claim, known, found, search.by or ())
+        if not new.records.relations:
+            return None
+        try:
+            return str(keep(self._claim, new.records, self._path))
+        except OSError as error:
+            search.troubles[f"{self._path} cannot be written ({error.strerror})"] += 1
+            return None
+
+    def _relations(self, search: Search, before: dict[str, str]) -> tuple[Sharp, ...]:
+        """What is known of each relation, in the order of the body."""
+        of_it = glance(self._claim)
+        skipped = self._interrupted or search.refuted()
+        idle = None if skipped else needless(self._claim, search.groups.values(), 0)
+        found = []
+        for number, relation in enumerate(of_it):
+            name = relation_name(relation.label, number)
+            if name not in (self._settings.relations or (name,)):
+                continue
+            known = Sharp(
+                name=name,
+                label=relation.label,
+                kind=relation.kind,
+                record=before.get(name),
+                idle=() if idle is None else idle.sentences(number),
+                history=tuple(search.history.get(name, ())),
+                broken=name in search.broken,
+            )
+            best = search.best.get(name)
+            if best is None:
+                found.append(replace(known, why=_why(relation.kind, name, search)))
+            else:
+                found.append(self._finished(known, best, search))
+        return tuple(found)
+
+    def _finished(self, known: Sharp, best: Finding, search: Search) -> Sharp:
+        """What is made of the best instance of a relation."""
+        bound = SIGNS[known.kind].bound
+        groups = [one for (name, _), one in search.groups.items() if name == known.name]
+        groups.sort(key=lambda one: one.key)
+        sizes = [(one.key[0], one.attained.low) for one in groups if len(one.key) == 1]
+        ladder = growing(self._claim, best, self._settings.seed) if bound else []
+        extremal = self._extremal(best)
+        known = replace(
+            known,
+            best=extremal,
+            small=extremal,
+            groups=tuple(map(self._extremal, groups)) if search.by else (),
+            growing=tuple(map(self._extremal, ladder)),
+            trend=trend(sizes, search.by[0]) if bound and search.by else None,
+        )
+        if not bound and not best.attained.refutes:
+            return replace(known, small=None)
+        if not ladder and (bound or best.attained.refutes):
+            known = replace(known, looks_like=recognise(best.attained.low, best.attained.high))
+        if self._interrupted or not (bound or best.attained.refutes):
+            return known
+        number = best.attained.number
+        small = made_small(best.instance(self._claim), number, budget=self._settings.shrink)
+        [proved] = [one for one in attained(small) if one.number == number]
+        return replace(known, small=Extremal(small, proved, best.key))
+
+    def _extremal(self, finding: Finding) -> Extremal:
+        return Extremal(finding.instance(self._claim), finding.attained, finding.key)
+
+    def _certificate(self, search: Search) -> str | None:
+        """The certificate of the relation that fails most, if one is proved to fail."""
+        wrong = [one for one in search.best.values() if one.attained.refutes]
+        wrong.sort(key=lambda one: -one.attained.low)
+        failing: list[Finding | Broken] = [*wrong, *search.broken.values()]
+        for one in failing[:1]:
+            instance = Instance(self._claim, one.shape.of(self._claim), one.record)
+            break
+        else:
+            return None
+        try:
+            instance.require_agreement()
+        except DisagreementError as error:
+            search.troubles[str(error)] += 1
+            return None
+        budget = 0.0 if self._interrupted else self._settings.shrink
+        report = report_violation(instance, self._settings.folder, budget=budget)
+        return report.certificate
+
+
+def _why(kind: str, name: str, search: Search) -> str:
+    """Why a relation has no ratio."""
+    if kind == "any_of":
+        return (
+            "it is a disjunction, of which one part holds here and another there; a ratio or a "
+            "deviation is one of leq, lt or eq"
+        )
+    if name in search.broken:
+        return (
+            "it fails where its right side is not positive, so that no factor repairs it; the "
+            "certificate has an instance"
+        )
+    if search.uncertified:
+        reason, times = search.uncertified.most_common(1)[0]
+        return f"{reason} (of {times} instances that balls were to judge)"
+    if not search.asserted[name]:
+        if search.counts.evaluated or NOT_ASSERTED in search.counts.reasons:
+            return "its hypothesis (where=) was true of no instance"
+        return "no instance satisfied the hypotheses" + (search.raised and f"; {search.raised}")
+    if not search.measured[name]:
+        return (
+            "its right side was positive at no instance; a ratio is measured where it is, so write "
+            "lhs <= rhs < 0 as leq(-rhs, -lhs)"
+        )
+    return "balls prove no ratio at the instances that were found"

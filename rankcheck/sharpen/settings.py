@@ -1,0 +1,68 @@
+"""The settings of a sharpening, checked before it begins."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankcheck.errors import InputError
+from rankcheck.hunt.settings import check_device
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a sharpening does, and for how long.
+
+    Attributes:
+        budget: seconds for the search; to make the extremal instance small comes on top. None for
+            no limit, with `tasks`.
+        relations: the names of the relations to measure; None for all of them.
+        by: the names of the sizes that group shapes, such as `depth` and `width`; None for the
+            first size that the instances have.
+        workers: processes on this machine.
+        executor: `dask://host:port`, a `distributed.Client`, or another one of
+            `rankcheck.parallel`, in place of workers.
+        device: where tensors live: `cpu` or `cuda`.
+        tasks: the largest number of tasks. The result of a number of tasks in one process depends
+            on the claim and the seed alone.
+        shrink: seconds for making an extremal instance small, for each relation.
+        folder: where the certificate and the records of a run are left.
+        resume: whether to begin with the instances that earlier runs have left there.
+        grace: seconds in which tasks on workers have to end after the budget.
+
+    Raises:
+        InputError: if one of them is out of range.
+    """
+
+    budget: float | None = 10.0
+    seed: int = 0
+    relations: tuple[str, ...] | None = None
+    by: tuple[str, ...] | None = None
+    workers: int = 1
+    executor: Any = None
+    device: str = "cpu"
+    tasks: int | None = None
+    shrink: float = 2.0
+    folder: Path = Path(".rankcheck")
+    resume: bool = True
+    grace: float = 10.0
+
+    def __post_init__(self) -> None:
+        budget, tasks = self.budget, self.tasks
+        if budget is None and tasks is None:
+            raise InputError("neither a budget nor tasks is given; a search ends after one of them")
+        if budget is not None and not 0 < budget < math.inf:
+            raise InputError(f"the budget is {budget}; it is a positive, finite number of seconds")
+        if tasks is not None and tasks < 1:
+            raise InputError(f"received {tasks} tasks; a search has at least one")
+        if self.workers < 1:
+            raise InputError(f"received {self.workers} workers; a search has at least one")
+        if not 0 <= self.shrink < math.inf:
+            raise InputError(
+                f"shrink is {self.shrink}; it is a finite number of seconds, 0 or more"
+            )
+        check_device(self.device)

@@ -1,0 +1,59 @@
+"""The sizes of an instance that group shapes: the depth and width of a network, the integers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.errors import InputError
+from rankcheck.networks.network import Network
+from rankcheck.verification.reach import reached
+
+__all__ = ["chosen", "sizes"]
+
+
+def sizes(claim: Claim, instance: tuple[Any, ...], batch: tuple[int, ...]) -> dict[str, int]:
+    """By name, the sizes of the instances of a batch, which all have the same discrete shape.
+
+    They are what the ledger counts of the parts without computing anything (`reached`): depths,
+    integers, numbers of entries. Of a network there is the largest number of hidden units, too.
+
+    Args:
+        instance: the parts, as the body receives them.
+        batch: their batch axes.
+    """
+    one = torch.ones(batch or (1,), dtype=torch.bool)
+    counted = reached(claim, instance, batch, one, sizes=True)
+    found = {name: next(iter(counts)) for name, counts in counted.items() if len(counts) == 1}
+    for name, part in zip(claim.names(len(instance)), instance, strict=False):
+        if isinstance(part, Network):
+            found[f"width of {name}"] = max(part.widths[1:-1], default=0)
+    return found
+
+
+def chosen(known: Mapping[str, int], asked: Sequence[str] | None) -> tuple[str, ...]:
+    """The names of the sizes by which shapes are grouped: those asked for, or the first one.
+
+    `depth` stands for `depth of net` if it begins one name alone.
+
+    Raises:
+        InputError: if an instance has no size of that name.
+    """
+    if asked is None:
+        return tuple(known)[:1]
+    return tuple(_one(known, name) for name in asked)
+
+
+def _one(known: Mapping[str, int], name: str) -> str:
+    fitting = [one for one in known if one == name or one.startswith(f"{name} of ")]
+    if name in known:
+        return name
+    if len(fitting) == 1:
+        return fitting[0]
+    what = "several sizes of that name" if fitting else "no size of that name"
+    raise InputError(
+        f"--by {name}: an instance has {what}; its sizes are {', '.join(known) or 'none'}"
+    )

@@ -1,0 +1,362 @@
+"""A task of a sharpening: a few shapes are surveyed, or one is searched deeply.
+
+What comes of it depends on the task alone. An instance leaves a task only with the ratio that balls
+prove of it. If that is smaller than the ratio in floats, the float was an artefact, and the next
+candidates are judged as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from rankcheck.claims.claim import Claim
+from rankcheck.claims.signs import SIGNS
+from rankcheck.claims.variants import dialled
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.shrinking.cropping import CropSource, Edit
+from rankcheck.errors import InputError
+from rankcheck.hunt.arena import BodyError, OutOfTime, Shape, generated, trouble
+from rankcheck.hunt.points import ShapedSource
+from rankcheck.hunt.sample import Sample, together
+from rankcheck.hunt.strategies.descend import descend
+from rankcheck.hunt.strategies.evolve import evolve
+from rankcheck.hunt.strategies.perturb import perturb
+from rankcheck.hunt.strategies.starts import LARGE, entries, starts
+from rankcheck.hunt.transplant import transplanted
+from rankcheck.instances.record import Record
+from rankcheck.instances.source import Rejected, seed_of
+from rankcheck.parallel import Deadline
+from rankcheck.records.ratio import Attained, NotCertifiedError, attained
+from rankcheck.sharpen.gauge import INFINITE, Gauge
+from rankcheck.sharpen.polish import polished, snapped
+from rankcheck.sharpen.sizes import chosen, sizes
+from rankcheck.verification.counts import Counts
+
+__all__ = ["Finding", "Outcome", "Task", "height", "run_task"]
+
+#: Instances in a survey of a shape: structured ones and random ones.
+STRUCTURED, RANDOM = 48, 16
+#: Instances that a deep search begins with, and of those the ones that are polished, by relation.
+BATCH, SINGLES, POLISHED = 96, 6, 2
+#: Steps of a descent: the polishing has the rest of the way.
+STEPS = 60
+#: Candidates of a relation that are judged, as long as balls prove less than floats had.
+JUDGED = 4
+#: A ratio that balls prove is that of the floats if it is not smaller by more than this.
+SAME = 1e-6
+#: The height in floats of a bound that fails where its right side is not positive.
+WITHOUT_RATIO = math.log(INFINITE) - 1
+#: An instance is judged if its ratio in floats exceeds what is known by this, relatively.
+BETTER = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """An instance and what balls prove of one relation there.
+
+    Attributes:
+        key: the sizes of its shape, by which shapes are grouped.
+    """
+
+    name: str
+    shape: Shape
+    key: tuple[int, ...]
+    record: Record
+    attained: Attained
+
+    @property
+    def height(self) -> float:
+        """What is maximised; see `height`."""
+        return height(self.attained)
+
+    def instance(self, claim: Claim) -> Instance:
+        """The instance of the claim."""
+        return Instance(claim, self.shape.of(claim), self.record)
+
+
+@dataclass(frozen=True, eq=False)
+class Broken:
+    """An instance at which a bound is proved to fail, and has no ratio."""
+
+    name: str
+    shape: Shape
+    record: Record
+
+
+def height(proved: Attained) -> float:
+    """The logarithm of a proved ratio, or a proved deviation: what a search maximises."""
+    if not SIGNS[proved.kind].bound:
+        return float(proved.low)
+    low = proved.low
+    if low <= 0:
+        return -math.inf
+    return math.log(low.numerator) - math.log(low.denominator)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is done next.
+
+    Attributes:
+        shapes: that are surveyed; with a `turn`, the one that is searched deeply.
+        turn: how often it was searched deeply before; None for a survey.
+        begin: good instances of other shapes, which are fitted to these.
+        known: by relation and key, the proved height so far; a lower one is of no interest.
+        by: the names of the sizes that make a key.
+        chosen: the relations that are measured; None for all.
+        dial: a parameter of the body and its value.
+    """
+
+    shapes: tuple[Shape, ...]
+    seed: int
+    turn: int | None = None
+    begin: tuple[Record, ...] = ()
+    known: Mapping[tuple[str, tuple[int, ...]], float] = field(default_factory=dict)
+    by: tuple[str, ...] | None = None
+    chosen: tuple[str, ...] | None = None
+    dial: tuple[str, Any] | None = None
+    device: str = "cpu"
+    deadline: Deadline | None = None
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What came of a task.
+
+    Attributes:
+        heights: by shape, its key and the largest height in floats by relation.
+        findings: proved instances that are better than what was known.
+        broken: instances at which a bound is proved to fail although its right side is not
+            positive, so that it has no ratio.
+        uncertified: by reason, how many candidates balls could not judge.
+        cut: whether the time ended before the task did.
+    """
+
+    heights: dict[Shape, tuple[tuple[int, ...], dict[str, float]]] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    broken: list[Broken] = field(default_factory=list)
+    asserted: Counter[str] = field(default_factory=Counter)
+    measured: Counter[str] = field(default_factory=Counter)
+    counts: Counts = field(default_factory=Counts)
+    troubles: Counter[str] = field(default_factory=Counter)
+    uncertified: Counter[str] = field(default_factory=Counter)
+    raised: str = ""
+    by: tuple[str, ...] = ()
+    cut: bool = False
+
+
+def run_task(claim: Claim, task: Task) -> Outcome:
+    """Do a task.
+
+    Raises:
+        InputError: if the claim has no relation to measure, or no size of a name in `by`.
+        ClaimError: if the body returns anything but relations.
+    """
+    claim = claim if task.dial is None else dialled(claim, *task.dial)
+    outcome = Outcome()
+    candidates: dict[tuple[str, tuple[int, ...]], list[tuple[float, Shape, Record]]] = {}
+    until = None if task.deadline is None else task.deadline.at
+    for index, shape in enumerate(task.shapes):
+        gauge = Gauge(claim, shape, device=task.device, until=until, chosen=task.chosen)
+        try:
+            key = _key(claim, shape, task, outcome)
+            found = _searched(gauge, task, seed_of(task.seed, index))
+        except (Rejected, OutOfTime) as ended:
+            outcome.cut = outcome.cut or isinstance(ended, OutOfTime)
+            found = None
+        except BodyError as error:
+            outcome.raised, found = outcome.raised or str(error), None
+        except InputError:
+            raise
+        except Exception as error:
+            outcome.troubles[trouble("a search", error)] += 1
+            found = None
+        outcome.counts += gauge.counts
+        outcome.asserted += gauge.asserted
+        outcome.measured += gauge.measured
+        outcome.troubles.update(gauge.troubles)
+        outcome.raised = outcome.raised or gauge.raised
+        if found is not None:
+            heights = _best(gauge, found, candidates, shape, key)
+            outcome.heights[shape] = key, heights
+        if outcome.cut:
+            break
+    for (name, key), some in candidates.items():
+        _judge(claim, name, key, some, task, outcome)
+    return outcome
+
+
+def _key(claim: Claim, shape: Shape, task: Task, outcome: Outcome) -> tuple[int, ...]:
+    """The sizes of a shape that group it."""
+    size = None if claim.no_batch is not None else 2
+    source = ShapedSource(shape.integers, task.seed, size)
+    known = sizes(claim, generated(claim, shape, source), source.batch)
+    outcome.by = outcome.by or chosen(known, task.by)
+    return tuple(known.get(name, 0) for name in outcome.by)
+
+
+def _searched(gauge: Gauge, task: Task, seed: int) -> Sample | None:
+    """The best instances that a search of one shape finds, with their margins."""
+    given = _fitted(gauge, task.begin)
+    if task.turn is None:
+        structured, random = (STRUCTURED, RANDOM) if gauge.batched else (3, 3)
+        parts = [
+            gauge.sample(seed, gauge.scaled(structured), structured=True),
+            gauge.sample(seed_of(seed, "random"), gauge.scaled(random)),
+        ]
+        parts = [part for part in parts if len(part)] + given
+        return together(parts) if parts else None
+    begin = starts(gauge, seed, gauge.scaled(BATCH) if gauge.batched else SINGLES)
+    if begin is None:  # an instance without entries
+        sample = gauge.sample(seed)
+        return sample if len(sample) else None
+    parts = [begin, *given]
+    if task.turn == 0:
+        tight = _tight(gauge, seed)
+        parts += [] if tight is None else [tight]
+    begin = together(parts)
+    turn = task.turn % 3
+    if turn == 0:
+        moved = descend(gauge, begin, seed_of(seed, "descend"), STEPS)
+        found = begin if moved is None else together([begin, moved])
+    elif turn == 1:
+        found = perturb(gauge, _top(gauge, begin, 24), seed_of(seed, "perturb"))
+    else:
+        row = task.turn // 3 % len(gauge.names)
+        best = begin.select(gauge.ratios(begin)[row].argsort(descending=True)[:1])
+        ended = evolve(gauge, best, row, seed_of(seed, "evolve"))
+        found = begin if ended is None else together([begin, ended])
+    return _refined(gauge, found)
+
+
+def _refined(gauge: Gauge, found: Sample) -> Sample:
+    """The best of a sample, polished and with simple numbers beside them."""
+    some = _top(gauge, found, POLISHED * len(gauge.names))
+    large = entries(some.record) > LARGE and not gauge.batched
+    if not large:
+        rows = range(len(gauge.names))
+        moved = [polished(gauge, _top(gauge, found, POLISHED, row), row) for row in rows]
+        some = together([some, *moved])
+    return snapped(gauge, some)
+
+
+def _top(gauge: Gauge, sample: Sample, count: int, row: int | None = None) -> Sample:
+    """The best instances of a sample, in one row or an equal share in each."""
+    ratios = gauge.ratios(sample)
+    rows = ratios if row is None else ratios[row : row + 1]
+    share = max(1, count // len(rows))
+    order = [one.argsort(descending=True, stable=True)[:share] for one in rows]
+    return sample.select(torch.cat(order))
+
+
+def _fitted(gauge: Gauge, begin: Sequence[Record]) -> list[Sample]:
+    """Given instances, made to fit the shape; empty where none of them does."""
+    fitting = [one for record in begin for one in _refits(gauge, record)]
+    if not fitting or not fitting[0].tensors:
+        return []
+    columns = zip(*(record.tensors for record in fitting), strict=True)
+    stacked = [torch.stack(column).to(gauge.device) for column in columns]
+    return [gauge.at(fitting[0].with_tensors(stacked))]
+
+
+def _refits(gauge: Gauge, record: Record) -> Iterator[Record]:
+    """An instance cropped or padded to the shape.
+
+    If the shape has more tensors, a run of the given ones is repeated, as when a layer is inserted;
+    if it has fewer, a run is left out. Every place is tried.
+    """
+    first = _refit(gauge, record.tensors)
+    if first is None:
+        return
+    given = record.tensors
+    more = len(first.tensors) - len(given)
+    if more == 0:
+        yield first
+    for end in range(abs(more), len(given) + 1) if more else ():
+        run = given[end - abs(more) : end]
+        changed = (*given[:end], *run, *given[end:])
+        if more < 0:
+            changed = (*given[: end + more], *given[end:])
+        other = _refit(gauge, changed)
+        if other is not None:
+            yield other
+
+
+def _refit(gauge: Gauge, tensors: tuple[torch.Tensor, ...]) -> Record | None:
+    source = CropSource(Edit(gauge.shape.integers, tensors))
+    try:
+        generated(gauge.claim, gauge.shape, source)
+    except (Rejected, BodyError):
+        return None
+    return source.record if source.record.integers == gauge.shape.integers else None
+
+
+def _tight(gauge: Gauge, seed: int) -> Sample | None:
+    """Instances of the tight family as instances of this shape."""
+    try:
+        return transplanted(gauge, seed_of(seed, "tight"), 24)
+    except OutOfTime:
+        raise
+    except Exception as error:
+        gauge.troubles[trouble("the tight family", error)] += 1
+        return None
+
+
+def _best(
+    gauge: Gauge,
+    found: Sample,
+    candidates: dict[tuple[str, tuple[int, ...]], list[tuple[float, Shape, Record]]],
+    shape: Shape,
+    key: tuple[int, ...],
+) -> dict[str, float]:
+    """The largest heights of a sample by relation; its best instances join the candidates."""
+    heights = {}
+    for name, row in zip(gauge.names, gauge.ratios(found), strict=True):
+        order = row.argsort(descending=True, stable=True)[:JUDGED]
+        order = order[row[order] > -torch.inf]
+        if not len(order):
+            continue
+        heights[name] = float(row[order[0]])
+        known = candidates.setdefault((name, key), [])
+        known += [(float(row[one]), shape, found.record.instance(int(one))) for one in order]
+        known.sort(key=lambda one: -one[0])
+        del known[JUDGED:]
+    return heights
+
+
+def _judge(
+    claim: Claim,
+    name: str,
+    key: tuple[int, ...],
+    candidates: Sequence[tuple[float, Shape, Record]],
+    task: Task,
+    outcome: Outcome,
+) -> None:
+    """Judge the candidates of a relation on balls, and keep the best one that is proved."""
+    known = task.known.get((name, key), -math.inf)
+    best: Finding | None = None
+    for float_height, shape, record in candidates:
+        if float_height <= known + BETTER * abs(known):
+            break
+        instance = Instance(claim, shape.of(claim), record)
+        if float_height >= WITHOUT_RATIO and instance.proved:
+            outcome.broken.append(Broken(name, shape, record))
+            break
+        try:
+            proved = attained(instance)
+        except NotCertifiedError as error:
+            outcome.uncertified[error.reason] += 1
+            continue
+        for one in proved:
+            if one.name == name and height(one) > known:
+                best, known = Finding(name, shape, key, record, one), height(one)
+        if known >= float_height - SAME:
+            break
+    if best is not None:
+        outcome.findings.append(best)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from rankcheck.sharpen.dial import DECIMAL, RATIONAL, WHOLE, Dial, taken
+from rankcheck.sharpen.run import sharpen
+
+
+@pytest.fixture
+def turned(sharp, tmp_path):
+    """`turned("hill", "factor=0..2")`: where a dial makes a claim false."""
+
+    def make(name, dial, budget=4.0, **settings):
+        return sharpen(sharp(name), dial=dial, budget=budget, folder=tmp_path, **settings).dial
+
+    return make
+
+
+@pytest.mark.slow
+def test_a_frontier_lies_between_what_is_proved_false_and_what_survived(turned):
+    found = turned("hill", "factor=0..3")
+    (survived_from, survived_to), (false_from, false_to) = found.survived, found.false
+    assert (survived_from, false_to) == (0, 3)
+    assert survived_to <= 1 < false_from
+    assert false_from - survived_to < Fraction(1, 4)
+    assert found.monotone
+    for probe in found.probes:
+        assert probe.refuted == (probe.value > 1)
+        if probe.refuted:
+            assert probe.best.attained.refutes
+
+
+@pytest.mark.slow
+def test_a_claim_that_is_false_or_true_for_every_value_has_no_frontier(turned):
+    false, true = turned("hill", "factor=2..3"), turned("hill", "factor=0..1/2")
+    assert (false.survived, true.false) == (None, None)
+    assert len(false.probes) > 2
+
+
+@pytest.mark.slow
+def test_an_answer_that_changes_twice_is_told(turned):
+    found = turned("window", "c=0..1")
+    assert found.false is not None
+    assert not found.monotone
+
+
+@pytest.mark.parametrize(
+    ("name", "dial", "values"),
+    [
+        ("hill", "factor=0..2", RATIONAL),
+        ("decimal", "factor=0..3", DECIMAL),
+        ("whole", "terms=1..8", WHOLE),
+    ],
+)
+def test_a_dial_takes_the_numbers_that_the_body_does(sharp, name, dial, values):
+    assert taken(sharp(name), Dial.parse(dial)) is values
+
+
+def test_values_between_are_simple():
+    a, b = Fraction(2, 5), Fraction(1, 2)
+    assert RATIONAL.between(a, b) == RATIONAL.between(b, a) == Fraction(4, 9)
+    assert RATIONAL.between(Fraction(-2), Fraction(0)) == -1
+    assert DECIMAL.between(a, b) == Fraction(44, 100)
+    assert WHOLE.between(Fraction(1), Fraction(8)) == 4
+    assert WHOLE.between(Fraction(4), Fraction(5)) is None
+
+
+@pytest.mark.slow
+def test_a_dial_of_whole_numbers_ends_at_neighbours(turned):
+    found = turned("whole", "terms=1..8", budget=3.0)
+    assert found.whole
+    assert found.survived == (1, 4)
+    assert found.false == (5, 8)
