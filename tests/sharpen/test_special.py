@@ -1,0 +1,197 @@
+"""What is said of instances: properties that they have, and none that sizes say already."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from rankcheck import leq
+from rankcheck.balls import BallArray
+from rankcheck.counterexamples.instance import Instance
+from rankcheck.instances.choices import read_choices
+from rankcheck.instances.drivers import BatchSource
+from rankcheck.instances.matrices import matrix_pairs
+from rankcheck.instances.networks import balanced_linear_networks, networks_at_points
+from rankcheck.instances.source import instances
+from rankcheck.networks.network import Network
+from rankcheck.sharpen.special import MOST, of_parts, sentences, special
+
+
+def said(**parts) -> list[str]:
+    """What is said of parts: lists of numbers, and networks."""
+    exact = {
+        name: part if isinstance(part, (Network, tuple)) else BallArray.exact(part)
+        for name, part in parts.items()
+    }
+    return list(sentences(of_parts(exact)))
+
+
+def network(*weights, biases=None):
+    made = [BallArray.exact(w) for w in weights]
+    if biases is None:
+        return Network.linear(made)
+    return Network(made, [BallArray.exact(b) for b in biases])
+
+
+@pytest.mark.parametrize(
+    ("A", "expected"),
+    [
+        ([[0, 0], [0, 0]], ["A is zero"]),
+        ([[1, 0], [0, 1]], ["A is the identity"]),
+        ([[3, 0], [0, 3]], ["A is a multiple of the identity"]),
+        ([[0, 1], [1, 0]], ["A is a permutation matrix"]),
+        ([[3, 4], [-4, 3]], ["A is a multiple of an orthogonal matrix"]),
+        (
+            [[1, 1], [1, -1]],
+            [
+                "A is a multiple of an orthogonal matrix",
+                "A has entries that are equal up to their signs",
+                "A is symmetric",
+            ],
+        ),
+        ([[1, 1, 0], [1, -1, 0]], ["A has equal singular values", "2 of the 6 entries of A are 0"]),
+        ([[1, 2, 3], [2, 4, 6]], ["A has rank 1"]),
+        ([[1, 0], [0, 2]], ["A is diagonal"]),
+        ([[1, 2], [2, 5]], ["A is symmetric"]),
+        (
+            [[0, 2, 1], [-2, 0, 3], [-1, -3, 0]],
+            [
+                "A has rank 2",
+                "A has singular values that are equal or 0",
+                "A is skew-symmetric",
+                "3 of the 9 entries of A are 0",
+            ],
+        ),
+        ([[7, 7], [7, 7]], ["A has rank 1", "A has equal entries", "A is symmetric"]),
+        ([[1, 2], [3, 5]], []),
+        ([[5]], []),
+        ([[1, 2, 4]], []),
+    ],
+)  # fmt: skip
+def test_matrices(A, expected):
+    assert said(A=A) == expected
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([0, 0], ["x is zero"]),
+        ([2, 2, 2], ["x has equal entries"]),
+        ([2, -2, 2], ["x has entries that are equal up to their signs"]),
+        ([0, 3, 0], ["x has one entry that is not 0"]),
+        ([0, 3, 1], ["1 of the 3 entries of x is 0"]),
+        ([Fraction(3, 5), Fraction(4, 5)], ["x has norm 1"]),
+        ([7], []),
+    ],
+)
+def test_vectors(x, expected):
+    assert said(x=x) == expected
+
+
+def test_numbers_that_are_not_rational_are_left_out():
+    root = BallArray.exact([2, 2]).sqrt()
+    assert said(x=(root,)) == []
+
+
+def test_two_parts():
+    assert said(x=[1, 2], y=[1, 2]) == ["x and y are equal"]
+    assert said(x=[1, 2], y=[-1, -2]) == ["x and y are opposite"]
+    assert said(x=[1, 2], y=[3, 6]) == ["x and y are proportional"]
+    assert said(x=[1, 2], y=[2, -1]) == ["x and y are orthogonal"]
+    assert said(A=[[1, 2], [3, 5]], B=[[1, 3], [2, 5]]) == ["B is the transpose of A"]
+    assert said(x=[1], y=[3]) == []
+    assert said(x=[1, 2], y=[3, 5], z=[1, 2]) == ["x and z are equal"]
+
+
+def test_one_sentence_for_all_that_have_a_property():
+    found = said(A=[[1, 2], [2, 4]], B=[[1, 3], [1, 3]], C=[[1, 1], [5, 5]])
+    assert found == ["A, B and C have rank 1", "A is symmetric"]
+
+
+def test_parts_of_a_part():
+    assert said(A=(BallArray.exact([1, 1]), BallArray.exact([2, 5]))) == ["A_1 has equal entries"]
+
+
+def test_a_balanced_network():
+    found = said(net=network([[3, 4], [-4, 3]], [[4, 3], [3, -4]]), x=[1, 7])
+    assert found == [
+        "W_1 and W_2 are multiples of orthogonal matrices",
+        "every hidden unit is balanced: its incoming and outgoing weights have equal norms",
+        "every hidden unit is active at x",
+        "all biases are 0",
+        "W_2 is symmetric",
+    ]
+
+
+def test_layers_that_are_balanced_and_units_that_are_not():
+    found = said(net=network([[1, 2], [3, 5]], [[3, 2], [1, 5]]), x=[1, -7])
+    assert "the layers are balanced" in found
+    assert "no hidden unit is active at x" in found
+    found = said(net=network([[1, 2], [3, 5]], [[3, 2], [1, 5]], biases=[[1, 0], [0, 0]]))
+    assert found == ["the weight matrices have equal norms"]
+
+
+def test_units_that_do_nothing_and_kinks():
+    net = network([[1, 2], [0, 0], [5, 3]], [[2, 1, 0]], biases=[[1, 1, 2], [0]])
+    found = said(net=net, x=[1, -1])
+    assert "2 of 3 hidden units have no incoming or no outgoing weights" in found
+    assert "1 of 3 hidden units is at its kink at x" in found
+
+
+def test_a_bottleneck():
+    wide, narrow = [[1, 2], [3, 5], [1, 1]], [[1, 2]]
+    assert "a hidden layer has width 1" in said(net=network(narrow, [[2], [7]]))
+    assert "a hidden layer has width 1" not in said(net=network(wide, [[1, 2, 5]]))
+    assert "a hidden layer has width 1" not in said(net=network([[2]], [[7]]))
+
+
+def test_two_networks_are_told_apart():
+    net = network([[1, 2], [3, 5]], [[1, 0]])
+    found = said(f=net, g=network([[1, 2], [3, 4]]))
+    assert "all biases of f and all biases of g are 0" in found
+    assert any("W_2 of f" in sentence for sentence in found)
+
+
+def of(claim, choices):
+    return Instance(claim, claim.instances, read_choices(claim.instances, choices))
+
+
+def test_entries_at_the_end_of_their_range(declare):
+    @instances
+    def pairs(source):
+        return source.tensor(3), source.tensor(2, low=0.0, high=1.0)
+
+    claim = declare(lambda x, y: leq(x.sum(-1), 1 + y.sum(-1)), pairs())
+    found = special(claim, of(claim, [[8, -8, 2], [0, Fraction(1, 2).__float__()]]))
+    assert found[0] == "2 entries are at an end of the range that is drawn from"
+    assert "y has one entry that is not 0" in found
+
+
+@pytest.mark.parametrize(
+    "family", [networks_at_points(), balanced_linear_networks(), matrix_pairs()], ids=str
+)
+def test_whatever_is_drawn(declare, family):
+    """Each instance gets a few sentences, all of them different."""
+    one = declare(lambda *parts: leq(0 * _first(parts), 1), family)
+    for seed in range(12):
+        source = BatchSource(seed, None)
+        family(source)
+        found = special(one, Instance(one, family, source.record))
+        assert len(found) == len(set(found)) <= MOST
+
+
+def _first(parts):
+    part = parts[0]
+    return part.cost() if isinstance(part, Network) else part.sum((-2, -1))
+
+
+def test_without_exact_numbers(declare):
+    claim = declare(lambda x: leq(x, x), _numbers(), no_ball="a reason")
+    with pytest.raises(ValueError, match="exact numbers"):
+        special(claim, of(claim, [1]))
+
+
+@instances
+def _numbers(source):
+    return source.tensor()
