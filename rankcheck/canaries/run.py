@@ -14,6 +14,7 @@ from rankcheck.canaries import (
     hunting,
     judging,
     processes,
+    records,
     rows,
     searching,
 )
@@ -31,6 +32,7 @@ CANARIES: tuple[Canary, ...] = (
     *controls.CANARIES,
     *batching.CANARIES,
     *certificates.CANARIES,
+    *records.CANARIES,
     *hunting.CANARIES,
     *rows.CANARIES,
     *processes.CANARIES,

@@ -19,6 +19,7 @@ from rankcheck.counterexamples.given import NotRefutedError, proved
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
 from rankcheck.instances.scope import Shapes
+from rankcheck.records.file import Held
 from rankcheck.verification.batching import check_batching
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.evaluation import Raised, instance_text
@@ -88,6 +89,10 @@ class Search:
         """The instances of all stages."""
         return sum((tally.counts for tally in (self.small, *self.tallies)), Counts())
 
+    def record(self, label: str, number: int) -> Held | None:
+        """The best instance on record of the bound of that label or number, if there is one."""
+        return None if self.standing is None else self.standing.records.of_relation(label, number)
+
     @property
     def vacuous(self) -> list[str]:
         """The relations whose hypothesis, `where`, was true of no instance."""
@@ -111,8 +116,7 @@ class Search:
         away = [one for one in (swept, drawn) if one is not None]
         total = self.swept.counts.total + self.drawn.counts.total
         spreads = [one.spread for one in away if one.spread is not None]
-        records = None if self.standing is None else self.standing.records
-        record = None if records is None else records.of_relation(seen.label, number)
+        record = self.record(seen.label, number)
         # The sharpest instance is that of the tight family, or else of the sweep.
         sharpest = [one.sharpest for one in (tight, *away) if one is not None and one.sharpest]
         return RelationFacts(
@@ -167,7 +171,7 @@ def search(
     def tight() -> Instance | None:
         violation = None
         for turn in range(TIGHT_TURNS if claim.tight is not None else 0):
-            if violation is not None or (turn and not not_tight(claim, result.tight)):
+            if violation is not None or (turn and not not_tight(claim, result)):
                 break
             assert claim.tight is not None
             violation = sweep(
@@ -206,8 +210,12 @@ def search(
     return result
 
 
-def not_tight(claim: Claim, tally: Tally) -> list[str]:
-    """Why the tight family is not tight: a sentence for each bound that is not sharp on it."""
+def not_tight(claim: Claim, result: Search) -> list[str]:
+    """Why the tight family is not tight: a sentence for each bound that is not sharp on it.
+
+    A bound that an instance on record attains is sharp.
+    """
+    tally = result.tight
     if claim.tight is None:
         return []
     if tally.counts.evaluated == 0:
@@ -215,11 +223,12 @@ def not_tight(claim: Claim, tally: Tally) -> list[str]:
     return [
         f"{relation_name(seen.label, number)} is not tight on {claim.tight.name}: the closest "
         f"instance is {seen.gap:.3g} of the larger side from equality; each bound is sharp on the "
-        "tight family, or loose= says why not"
+        "tight family or on record, or loose= says why not"
         for number, seen in sorted(tally.relations.items())
         if SIGNS[seen.kind].bound
         and claim.loose_because(seen.label) is None
         and seen.gap > tolerances.TIGHT
+        and not ((held := result.record(seen.label, number)) and held.sharp)
     ]
 
 

@@ -150,6 +150,8 @@ def _command(claim: Claim, instance: Instance, proved: tuple[Attained, ...], fol
     """The command that takes an instance, which is left in a file if that can be written."""
     path = left_path(claim, folder)
     try:
+        if path.resolve() == FORM.path(claim).resolve():
+            raise OSError("what a person keeps is not for a run to change")
         try:
             left = Records.of(claim, path)
         except RecordError:

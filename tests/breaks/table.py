@@ -23,6 +23,7 @@ FILES = (
     "judging",
     "batches",
     "certificates",
+    "keeping",
     "verdicts",
     "arithmetic",
     "generators",

@@ -23,6 +23,11 @@ def numbers(source, *, low=0.0, high=8.0):
     return source.tensor(low=low, high=high)
 
 
+@instances
+def ones(source):
+    return source.tensor() * 0 + 1
+
+
 def bump(x, *, peak=1, label=""):
     """x exp(-x)-like: 2x / (peak + x²) is 1 at x = 1 alone, and small on most of [0, 8]."""
     return leq(2 * x, 2 * (peak + x * x), label=label)  # so the best ratio is 1/2
@@ -160,6 +165,19 @@ def test_a_record_that_refutes_the_claim_now_refutes_it(claim, verify):
     row = verify(false, FEW)
     assert row.verdict == "refuted"
     assert verify(claim(false.body, file=Path("gone")), FEW).verdict != "refuted"
+
+
+def test_a_bound_that_is_attained_on_record_is_tight(claim, verify):
+    """The tight family attains one of two bounds, and an instance on record the other one."""
+
+    def body(x):
+        return leq(2 * x, 1 + x * x, label="a"), leq(4 * x, 4 + x * x, label="b")
+
+    both = claim(body, loose=None, tight=ones())
+    [message] = verify(both).messages
+    assert "b is not tight on ones()" in message
+    put(both, 2)
+    assert verify(both).verdict == "holds"
 
 
 def test_a_declaration_that_is_stale_fails(claim, verify):

@@ -1,0 +1,36 @@
+"""Breaks of records: of what one says, of what renews it, and of what a run makes of it."""
+
+from rankcheck.records import again, ratio, renewal
+from rankcheck.verification import stages, standing
+
+from .table import Break, around, put
+
+FILE, STANDING = "records/test_file.py::", "verification/test_standing.py::"
+RATIO = "records/test_ratio.py::"
+
+
+def middle_alone(measure, lhs, rhs):
+    ends = measure(lhs, rhs)
+    return ends and (sum(ends) / 2,) * 2
+
+
+BREAKS = (
+    Break("records", "what a record says is believed", "a record that says more than its instance",
+          f"{STANDING}test_a_record_that_is_stale_fails",
+          put(standing, "check", lambda stated, instance, now, made_with: now)),
+    Break("records", "ratios on record are not compared",
+          "a record that says more than its instance",
+          f"{STANDING}test_a_record_that_is_stale_fails", put(again, "nearly", lambda *_: True)),
+    Break("records", "no record is ever beaten", "a record far below the best ratio",
+          f"{STANDING}test_a_loose_bound_that_a_run_finds_sharper_fails",
+          put(standing, "MARGIN", 10**9)),
+    Break("records", "a search begins without what is on record",
+          "a search that begins with its record",
+          f"{STANDING}test_a_search_begins_with_what_is_on_record",
+          put(stages, "again", lambda *_: None)),
+    Break("records", "any instance takes the place of a record", "a smaller ratio than on record",
+          f"{FILE}test_a_larger_ratio_renews_a_record", put(renewal, "_best", lambda *_: None)),
+    Break("records", "a ratio is that of the middles of its balls",
+          "a ratio between the ends of its balls", f"{RATIO}test_the_ends_enclose_the_ratio",
+          around(ratio, "_ratio", middle_alone)),
+)  # fmt: skip
