@@ -40,6 +40,7 @@ from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.sharpen.search import Search, work_of
 from rankcheck.sharpen.settings import Settings
 from rankcheck.sharpen.small import made_small
+from rankcheck.sharpen.special import special
 from rankcheck.sharpen.task import Broken, Finding
 from rankcheck.sharpen.trend import trend
 from rankcheck.verification.batching import check_batching
@@ -305,7 +306,11 @@ class _Run:
         number = best.attained.number
         small = made_small(best.instance(self._claim), number, budget=self._settings.shrink)
         [proved] = [one for one in attained(small) if one.number == number]
-        return replace(known, small=Extremal(small, proved, best.key))
+        return replace(
+            known,
+            small=Extremal(small, proved, best.key),
+            special=special(self._claim, small),
+        )
 
     def _extremal(self, finding: Finding) -> Extremal:
         return Extremal(finding.instance(self._claim), finding.attained, finding.key)

@@ -104,7 +104,7 @@ def test_few_random_numbers_are_recognised():
 
 @pytest.mark.slow
 def test_fewer_than_one_in_a_hundred():
-    """Of 2010 such numbers, 8 were recognised."""
+    """Of 2010 such numbers, none were recognised, and 8 with a margin of 5."""
     draw = random.Random(0)
     texts = [f"{10 ** draw.uniform(-1, 1):.{draw.randint(9, 15)}e}" for _ in range(150)]
     assert sum(bool(looks_like(Fraction(text))) for text in texts) < 2
@@ -118,15 +118,20 @@ def test_a_form_below_the_ratio_is_none():
 
 
 def test_as_many_digits_as_the_search_came_close():
-    [one] = looks_like(rounded_down(read("√(2/π)"), 30) - Fraction(1, 10**9))
-    assert (one.text, one.digits) == ("√(2/π)", 8)
+    [one] = looks_like(rounded_down(read("√(2/π)"), 30) - Fraction(1, 10**11))
+    assert (one.text, one.digits) == ("√(2/π)", 10)
     assert looks_like(rounded_down(read("√(2/π)"), 30) - Fraction(1, 10**5)) == []
+
+
+def test_near_one_fewer_digits_are_telling():
+    """A ratio that tends to 1 as its dimension grows; 1763 x⁴ + 4 x² = 1765 nearly."""
+    assert looks_like(Fraction("0.99971659351591581")) == []
 
 
 def test_bounds_that_are_wide_agree_in_few_digits():
     low = rounded_down(read("√(2/π)"), 30)
-    [one] = looks_like(low - Fraction(1, 10**10), low + Fraction(1, 10**9))
-    assert (one.text, one.digits) == ("√(2/π)", 8)
+    [one] = looks_like(low - Fraction(1, 10**12), low + Fraction(1, 10**11))
+    assert (one.text, one.digits) == ("√(2/π)", 10)
     assert looks_like(low - Fraction(1, 10**4), low + Fraction(1, 10**4)) == []
 
 

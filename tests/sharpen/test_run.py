@@ -28,6 +28,8 @@ def test_the_constant_of_a_false_statement_and_its_certificate(sharp, sharpened)
     result = sharpened("readme", tasks=3)
     (only,) = result.relations
     assert only.best.attained.low == Fraction(10, 9)
+    assert only.looks_like[0].text == "10/9"
+    assert "all biases are 0" in only.special
     assert result.refuted
     assert result.certified
     replayed = replay(result.certificate, claim=sharp("readme"))
