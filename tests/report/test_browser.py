@@ -173,11 +173,16 @@ def test_the_page_of_an_audit_fits_and_asks_for_nothing(visit, make, width):
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("state", [*STATES, "markup", "a long word"])
-def test_the_page_of_a_sharpening_fits_and_asks_for_nothing(visit, state, width):
-    texts = {"markup": MARKUP, "a long word": "a" * 300}
-    made = odd_sharpening(texts[state]) if state in texts else STATES[state]()
-    page, noted = visit(made, viewport={"width": width, "height": 800}, color_scheme="dark")
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(STATES[name] for name in ("loose", "refuted", "shapes", "frontier")),
+        lambda: odd_sharpening(MARKUP),
+        lambda: odd_sharpening("a" * 300),
+    ],
+)
+def test_the_page_of_a_sharpening_fits_and_asks_for_nothing(visit, make, width):
+    page, noted = visit(make(), viewport={"width": width, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     for chart in page.locator("svg.plot").all():
         box = chart.bounding_box()
