@@ -98,7 +98,7 @@ __getattr__ = door(
         "rankcheck.errors": ("ClaimFalse",),
         "rankcheck.hunt.guarding": ("verify_claim",),
         "rankcheck.networks.network": ("Network",),
-        "rankcheck.sharpen.run": ("sharpen",),
+        "rankcheck.sharpen": ("sharpen",),
     },
 )
 

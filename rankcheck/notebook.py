@@ -16,7 +16,7 @@ def register(formatter: Callable[[object], str]) -> None:
 
 
 class InNotebooks:
-    """A base of what people look at in notebooks: claims, rows, ledgers, hunts and audits."""
+    """A base of what people look at in notebooks: claims, rows, ledgers, hunts, audits, …"""
 
     __slots__ = ()
 

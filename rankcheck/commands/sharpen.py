@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
                     f"{args.selector} selects {len(entries)} claims; --{name} is for one"
                 )
     if args.html is not None:
-        files.check_writable(args.html, "a page", None)
+        files.check_writable(args.html, "a page of rankcheck")
     seconds = limit(args, "sharpen")
     codes: list[Exit] = []
     found: list[dict[str, Any]] = []
@@ -139,6 +139,7 @@ def run(args: argparse.Namespace) -> int:
         from rankcheck.report.sharpening import sharpening_page
 
         files.write_page(args.html, sharpening_page(found[0]))
+        say(f"page: {args.html}", result.stream)
     return exits.worst(codes)
 
 
@@ -196,10 +197,7 @@ def _sharpened(
 
 def _tell(shown: SharpenDisplay, entry: Entry) -> None:
     """What was found before a search was ended."""
-    best = {} if shown.state is None else shown.state.best
-    for name, ratio in best.items():
-        if ratio is not None:
-            shown.say(f"  {name}: lhs/rhs reaches {ratio}")
+    shown.so_far()
     path = LEFT / "records" / f"{entry.id}.json"
     if path.exists():
         shown.say(f"  the best instances are in {shown_path(path)}; the next run goes on from them")

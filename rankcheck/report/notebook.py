@@ -1,4 +1,4 @@
-"""HTML for notebooks, of claims, rows, ledgers, hunts and audits."""
+"""HTML for notebooks, of claims, rows, ledgers, hunts, sharpenings and audits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from rankcheck.counterexamples import certificate as certificates
 from rankcheck.hunt.result import Hunt
 from rankcheck.report.audit import audit_fragment
 from rankcheck.report.page import fragment
+from rankcheck.report.sharpening import sharpening_fragment
+from rankcheck.sharpen.result import Sharpened
 from rankcheck.verification.ledger import Ledger, Row
 
 __all__ = ["html"]
@@ -18,7 +20,7 @@ __all__ = ["html"]
 
 @singledispatch
 def html(shown: object) -> str:
-    """What a notebook shows of an object: a claim, a row, a ledger, a hunt or an audit.
+    """What a notebook shows of an object: a claim, a row, a ledger, a hunt, and so on.
 
     Raises:
         TypeError: for any other object.
@@ -53,6 +55,11 @@ def _(shown: Hunt) -> str:
         messages=(shown.message,),
     )
     return fragment([row], verified=False)
+
+
+@html.register
+def _(shown: Sharpened) -> str:
+    return sharpening_fragment(shown.to_json())
 
 
 @html.register

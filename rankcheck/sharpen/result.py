@@ -74,6 +74,7 @@ class Sharp:
             "name": self.name,
             "label": self.label,
             "kind": self.kind,
+            "refuted": self.refuted,
             "best": None if self.best is None else self.best.to_json(),
             "small": None if self.small is None else self.small.to_json(),
             "special": list(self.special),

@@ -79,46 +79,63 @@ def key(by: Sequence[str], values: Sequence[int]) -> str:
 
 
 def standing(relation: Data) -> Standing:
-    """What its largest certified ratio, or deviation, says of a relation."""
+    """What is proved of a relation, by its largest certified ratio or deviation."""
+    if relation["refuted"]:
+        return "false"
     if relation["best"] is None:
         return "open"
-    ratio, sign = Fraction(relation["best"]["ratio"]), SIGNS[relation["kind"]]
-    if not sign.bound:
-        return "false" if ratio > 0 else "equal"
-    if ratio > 1 or (ratio == 1 and sign.strict):
-        return "false"
-    return "sharp" if ratio >= 1 - SHARP else "loose"
+    if not SIGNS[relation["kind"]].bound:
+        return "equal"
+    return "sharp" if Fraction(relation["best"]["ratio"]) >= 1 - SHARP else "loose"
 
 
 def headline(relation: Data) -> str:
-    """What is known of the constant of a relation, in a sentence without its full stop."""
-    best = relation["best"]
-    if best is None:
-        return f"no ratio is certified: {relation['why']}"
-    ratio, high = Fraction(best["ratio"]), Fraction(best["high"])
-    if not SIGNS[relation["kind"]].bound:
-        if ratio > 0:
-            return f"false as written: the sides differ by {shown(best['ratio'])} of the larger one"
-        return "the two sides agree: on all that was tried, no difference is proved"
-    reaches = f"lhs/rhs reaches {shown(best['ratio'])}"
-    if relation["growing"]:
-        begin = "false as written: " if ratio > 1 else ""
-        return f"{begin}{reaches} and grows with the instance; no bound is in sight"
-    if ratio > 1:
+    """What is known of the constant of a relation."""
+    if relation["best"] is None:
+        how = "false as written" if relation["refuted"] else "no ratio is certified"
+        return f"{how}: {relation['why']}"
+    if SIGNS[relation["kind"]].bound:
         return (
-            f"false as written: {reaches}; with the right side times "
-            f"{_rounded(high, 6, ROUND_CEILING)} nothing that was tried breaks it"
+            f"false as written: {_beyond(relation)}" if relation["refuted"] else _within(relation)
         )
+    if relation["refuted"]:
+        apart = shown(relation["best"]["ratio"])
+        return f"false as written: the sides differ by {apart} of the larger one"
+    return "the two sides agree: on all that was tried, no difference is proved"
+
+
+def _beyond(relation: Data) -> str:
+    """What is known of a bound that fails."""
+    ratio, reaches = Fraction(relation["best"]["ratio"]), _reaches(relation)
+    if relation["growing"]:
+        return f"{reaches}; no bound is in sight"
+    if ratio > 1:
+        enough = _rounded(Fraction(relation["best"]["high"]), 6, ROUND_CEILING)
+        return f"{reaches}; with the right side times {enough} nothing that was tried breaks it"
+    if ratio == 1 and SIGNS[relation["kind"]].strict:
+        return f"{reaches}, and equal sides do not satisfy <"
+    return f"it fails where its right side is not positive; elsewhere {reaches}"
+
+
+def _within(relation: Data) -> str:
+    """What is known of a bound that holds on all that was tried."""
+    ratio, reaches = Fraction(relation["best"]["ratio"]), _reaches(relation)
+    if relation["growing"]:
+        return f"{reaches}; no bound is in sight"
     if ratio == 1:
-        if SIGNS[relation["kind"]].strict:
-            return f"false as written: {reaches}, and equal sides do not satisfy <"
         return f"{reaches}: equality is attained, and no factor below 1 on the right would do"
     if ratio <= 0:
         return f"{reaches}: on all that was tried, the left side is not proved to be positive"
     if ratio >= 1 - SHARP:
         most = _rounded(100 * (1 - ratio), 2, ROUND_CEILING)
         return f"{reaches}: the right side cannot be smaller by more than {most} %"
-    return f"{reaches}: on all that was tried, the right side could be {_room(high)} smaller"
+    room = _room(Fraction(relation["best"]["high"]))
+    return f"{reaches}: on all that was tried, the right side could be {room} smaller"
+
+
+def _reaches(relation: Data) -> str:
+    grows = " and grows with the instance" if relation["growing"] else ""
+    return f"lhs/rhs reaches {shown(relation['best']['ratio'])}{grows}"
 
 
 def _room(high: Fraction) -> str:

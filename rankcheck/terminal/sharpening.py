@@ -82,6 +82,13 @@ class SharpenDisplay(Display):
             table.add_row(*(Text(_at(columns[name], row)) for name in chosen))
         return table
 
+    def so_far(self) -> None:
+        """Say what is certified by now, where a search ends without a result."""
+        best = {} if self.state is None else self.state.best
+        for name, ratio in best.items():
+            if ratio is not None:
+                self.say(f"  {name}: {shown(ratio)} was reached, certified")
+
     def result(self, data: Mapping[str, Any]) -> None:
         """Print what is said of a sharpening, from its JSON; on a terminal in lines that fit."""
         from rich.text import Text

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from rankcheck import leq
 from rankcheck.report import sharpening_page
 from rankcheck.report.sharpening import sharpening_fragment
 from rankcheck.sharpen import sentences
+from rankcheck.sharpen.run import sharpen
 from tests.sharpen.made import STATES, odd, relation, sharpened
 
 from .conftest import MARKUP
@@ -88,6 +90,15 @@ def test_nothing_of_a_sharpening_is_markup_or_a_request():
     for tag, attributes in page.tags:
         assert not any(name.startswith("on") for name in attributes), (tag, attributes)
         assert not {"src", "srcset", "style", "action", "href"} & set(attributes)
+
+
+def test_a_notebook_shows_the_result_of_a_search(declare, scalars, tmp_path):
+    claim = declare(lambda x: leq(x.abs(), 2 * x.abs() + 1), scalars())
+    result = sharpen(claim, budget=None, tasks=2, shrink=0.1, folder=tmp_path)
+    part = Page(result._repr_html_())
+    assert part.open == []
+    assert sentences.headline(result.to_json()["relations"][0])[1:] in words(part.text)
+    assert sentences.closing(result.to_json()) in words(part.text)
 
 
 def test_a_notebook_shows_the_same():

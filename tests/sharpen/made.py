@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
+
+from rankcheck.claims.signs import SIGNS
 
 CLAIM = "rank.jacobian-bounds-cost"
 
@@ -30,7 +33,10 @@ def relation(*ratios: str, **values) -> dict:
     """A relation whose best ratio at depth 1, 2, … is the first, the second, …."""
     groups = [{"key": [n], "best": instance(ratio, (n,))} for n, ratio in enumerate(ratios, 1)]
     best = max((one["best"] for one in groups), key=lambda one: one["value"], default=None)
+    sign = SIGNS[values.get("kind", "leq")]
+    most = Fraction((values.get("best", best) or {"ratio": "-1"})["ratio"])
     return {
+        "refuted": most >= 1 if sign.strict else most > (1 if sign.bound else 0),
         "name": "relation 1",
         "label": "",
         "kind": "leq",
@@ -165,6 +171,14 @@ def nothing() -> dict:
     return sharpened(relation(why="the body uses torch.svd, which has no ball form"))
 
 
+def vanishing() -> dict:
+    """A bound that fails where its right side vanishes, in one relation also elsewhere."""
+    why = "it fails where its right side is not positive, so that no factor repairs it"
+    partly = relation("0.5", name="partly", label="partly", refuted=True)
+    wholly = relation(name="wholly", label="wholly", refuted=True, why=why)
+    return sharpened(wholly, partly, certificate=".rankcheck/rank.jacobian-bounds-cost.json")
+
+
 def disjunction() -> dict:
     """A relation without ratio."""
     return sharpened(relation(kind="any_of", why="any_of has no ratio: it has no two sides"))
@@ -235,9 +249,9 @@ def neighbours() -> dict:
 STATES: Mapping[str, Callable[[], dict]] = {
     made.__name__: made
     for made in (
-        loose, sharp, nearly, refuted, unbounded, growth, negative, nothing, disjunction, identity,
-        shapes,
-        interrupted, frontier, all_false, all_survived, jagged, neighbours,
+        loose, sharp, nearly, refuted, unbounded, growth, negative, nothing, vanishing,
+        disjunction, identity, shapes, interrupted, frontier, all_false, all_survived, jagged,
+        neighbours,
     )
 }  # fmt: skip
 

@@ -59,6 +59,12 @@ SAID = {
         [],
     ),
     "nothing": (": no ratio is certified: the body uses torch.svd, which has no ball form", []),
+    "vanishing": (
+        ", wholly: false as written: it fails where its right side is not positive, so that no "
+        "factor repairs it",
+        [", partly: false as written: it fails where its right side is not positive; elsewhere "
+         "lhs/rhs reaches 0.5"],
+    ),
     "disjunction": (": no ratio is certified: any_of has no ratio: it has no two sides", []),
     "identity": (
         ", sum: the two sides agree: on all that was tried, no difference is proved",

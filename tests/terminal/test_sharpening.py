@@ -68,6 +68,18 @@ def test_elsewhere_there_is_a_line_now_and_then(monkeypatch):
     ]
 
 
+def test_what_was_found_before_an_end_without_a_result():
+    stream = io.StringIO()
+    display_ = SharpenDisplay(stream)
+    display_.so_far()
+    display_.progress(SEVERAL)
+    display_.so_far()
+    assert stream.getvalue().splitlines() == [
+        "  the upper bound of the sum: 1.134942922 was reached, certified",
+        "  at points: 0.25 was reached, certified",
+    ]
+
+
 @pytest.mark.parametrize("state", STATES)
 def test_in_a_pipe_the_result_is_the_message(state):
     stream, data = io.StringIO(), STATES[state]()
