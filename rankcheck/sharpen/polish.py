@@ -14,7 +14,7 @@ from rankcheck.sharpen.gauge import Gauge
 __all__ = ["polished", "snapped"]
 
 #: Iterations of L-BFGS-B from one point, and with many entries.
-STEPS, LARGE_STEPS = 80, 30
+STEPS, LARGE_STEPS = 60, 30
 #: Entries are rounded to multiples of these, each finer than the one before.
 GRIDS = (1.0, 2.0**-1, 2.0**-2, 2.0**-4, 2.0**-8, 2.0**-16, 2.0**-24)
 
@@ -55,7 +55,7 @@ def polished(gauge: Gauge, sample: Sample, row: int) -> Sample:
                 jac=True,
                 method="L-BFGS-B",
                 bounds=bounds,
-                options={"maxiter": steps, "maxfun": 2 * steps, "ftol": 1e-15, "gtol": 1e-12},
+                options={"maxiter": steps, "maxfun": steps + 20, "ftol": 1e-15, "gtol": 1e-12},
             )
         except OutOfTime:
             raise

@@ -235,10 +235,15 @@ class _Run:
             self._keep(search)
 
     def _keep(self, search: Search) -> str | None:
-        """Leave the instances in a file; None if there are none, or it cannot be written."""
+        """Leave the instances in a file; None if there are none, or it cannot be written.
+
+        Those of a relation that is proved to fail are left out: it has a certificate.
+        """
+        false = {name for name, one in search.best.items() if one.attained.refutes}
         found = [
             Candidate(one.instance(self._claim), one.key, (one.attained,))
             for one in search.groups.values()
+            if one.name not in false
         ]
         known = Records.none(self._claim)
         if self._path.exists():
@@ -247,7 +252,7 @@ class _Run:
             except RecordError:  # it is written anew
                 known = Records.none(self._claim)
         new = renewed(self._claim, known, found, search.by or ())
-        if not new.records.relations:
+        if not new.better and (not found or not self._path.exists()):
             return None
         try:
             return str(keep(self._claim, new.records, self._path))

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from rankcheck.claims.claim import Claim
@@ -47,17 +47,18 @@ CHUNK, FIRST, LATER = 12, 384, 24
 SHARE = 0.35
 #: The share of the first survey that goes to the simplest shapes, and the one to the tight family.
 SIMPLEST, TIGHT = 0.75, 0.1
-#: After so many deep searches there is a survey of new shapes.
-AGAIN = 6
+#: After so many deep searches there is a survey of new shapes, and the best instances are fitted to
+#: neighbours of their shapes and to groups that have fallen behind, so many of them.
+AGAIN, BEHIND = 6, 32
 #: How many good instances are fitted to another shape: in a deep search, and in a survey.
 FITTED, GLANCED = 8, 2
-#: Of the shapes of a later survey, so many are neighbours of the best one.
-NEIGHBOURS = 12
+#: So many neighbours of the best shape are looked at.
+NEIGHBOURS = 24
 #: Draws one after the other without a new shape that end the search for one.
 MISSES = 24
 #: A shape falls back by so much in height for every deep search of it, and for one that brought
 #: nothing.
-TIRED, IDLE = 0.02, 0.2
+TIRED, IDLE = 0.02, 0.5
 #: A search has brought something if it has raised a height by more than this.
 RAISED = 1e-6
 
@@ -118,8 +119,9 @@ class Search:
         self.at = self.claim if self.dial is None else dialled(self.claim, *self.dial)
         self._arms: dict[Shape, Arm] = {}
         self._visited = {"instances": Visited(), "tight": Visited()}
-        self._tasks = self._deep = 0
-        self._until = math.inf  # of the first survey
+        self._tasks = 0
+        #: By relation and height, how many deep searches have ended there without raising it.
+        self._plateaus: Counter[tuple[str, float]] = Counter()
 
     @property
     def seconds(self) -> float:
@@ -138,7 +140,7 @@ class Search:
         *,
         enough: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Search on, for a budget of seconds or a number of tasks.
+        """Search, for a budget of seconds or a number of tasks.
 
         Args:
             enough: ends the search when it is true, after a task.
@@ -147,16 +149,16 @@ class Search:
             InputError: as `rankcheck.sharpen.task.run_task`, or if an executor cannot be used.
         """
         until = math.inf if budget is None else time.monotonic() + budget
-        self._until = math.inf if budget is None else until - (1 - SHARE) * budget
         left = math.inf if tasks is None else self._tasks + tasks
         settings = self.settings
         alone = settings.workers == 1 and settings.executor is None
         # Tasks of this process come one by one, so that each begins with what is known by then.
         wide = 1 if alone else 2 * settings.workers
         limits = Limits() if alone else Limits(until=until, grace=settings.grace)
+        tasks_left = self._plan(until)
         with single_thread():
             while time.monotonic() < until and self._tasks < left and not enough():
-                some = list(islice(self._next(until), int(min(wide, left - self._tasks))))
+                some = list(islice(tasks_left, int(min(wide, left - self._tasks))))
                 if not some:
                     break
                 for end in self.executor.run(some, limits):
@@ -184,6 +186,7 @@ class Search:
             if task.turn is not None:
                 raised = any(h > before.get(n, -math.inf) + RAISED for n, h in heights.items())
                 arm.tired += TIRED if raised else IDLE
+                self._plateaus.update((n, round(h, 9)) for n, h in heights.items() if not raised)
         self.asserted += outcome.asserted
         self.measured += outcome.measured
         for broken in outcome.broken:
@@ -204,23 +207,38 @@ class Search:
         value = finding.attained.value
         self.history.setdefault(finding.name, []).append((round(self.seconds, 3), value))
 
-    def _next(self, until: float) -> Iterator[Task]:
-        """The next tasks."""
-        while True:
-            surveyed = self._survey(until)
-            if surveyed is not None:
-                yield surveyed
-                continue
-            deep = self._deepest()
+    def _plan(self, until: float) -> Iterator[Task]:
+        """The tasks, each made from what is known when it is asked for."""
+        if self.begin:
+            given = dict.fromkeys(shape for shape, _ in self.begin)
+            yield self._task(tuple(given), until)
+        surveyed = time.monotonic() + SHARE * (until - time.monotonic())
+        while self.surveyed < FIRST * min(1.0, self.claim.effort):
+            shapes = self._new(CHUNK)
+            if not shapes or (self._arms and time.monotonic() > surveyed):
+                break
+            yield self._task(shapes, until, fitted=GLANCED)
+        for number in count():
+            if number % AGAIN == 0:
+                for shapes in (self._neighbours(), self._behind()):
+                    if shapes:
+                        yield self._task(shapes, until)
+                if number and (shapes := self._new(LATER)):
+                    yield self._task(shapes, until, fitted=GLANCED)
+            deep = self._deepest(number)
             if deep is None:
                 return
-            self._deep += 1
             arm = self._arms[deep]
-            yield self._task((deep,), until, arm.turns, arm)
             arm.turns += 1
+            yield self._task((deep,), until, arm.turns - 1, arm)
 
     def _task(
-        self, shapes: Sequence[Shape], until: float, turn: int | None, arm: Arm | None = None
+        self,
+        shapes: Sequence[Shape],
+        until: float,
+        turn: int | None = None,
+        arm: Arm | None = None,
+        fitted: int = FITTED,
     ) -> Task:
         self._tasks += 1
         known = {place: one.height for place, one in self.groups.items()}
@@ -228,7 +246,8 @@ class Search:
             tuple(shapes),
             seed_of(self.settings.seed, self.claim.id, self._tasks),
             turn,
-            self._good(arm, GLANCED if turn is None else FITTED),
+            self._good(arm, fitted),
+            fitted == FITTED,
             known,
             self.by,
             self.settings.relations,
@@ -247,21 +266,6 @@ class Search:
         if not self._arms:  # the instances to begin with are evaluated at their own shapes
             return tuple(record for _, record in self.begin)
         return tuple(mine[:count])
-
-    def _survey(self, until: float) -> Task | None:
-        """A survey of new shapes, if it is time for one."""
-        first = self._deep == 0
-        if self._tasks == 0 and self.begin:
-            given = tuple(dict.fromkeys(shape for shape, _ in self.begin))
-            return self._task(given, until, None)
-        if first:
-            spent = self._arms and time.monotonic() > self._until
-            if spent or self.surveyed >= FIRST * min(1.0, self.claim.effort):
-                return None
-        elif self._deep % AGAIN or self.surveyed >= FIRST + self._deep // AGAIN * LATER:
-            return None
-        shapes = self._new(CHUNK) if first else self._neighbours() + self._new(LATER - NEIGHBOURS)
-        return self._task(shapes, until, None) if shapes else None
 
     @property
     def surveyed(self) -> int:
@@ -291,27 +295,51 @@ class Search:
                 missed = 0
         return shapes
 
-    def _neighbours(self) -> list[Shape]:
-        """New shapes that differ from the best one in one integer: by 1, or at an end of its range.
+    def _behind(self) -> list[Shape]:
+        """The best shape of each group that falls behind the best of all, for each relation."""
+        shapes: dict[Shape, None] = {}
+        for name, best in sorted(self.best.items()):
+            groups: dict[tuple[int, ...], list[Shape]] = {}
+            for shape, arm in self._arms.items():
+                if name in arm.heights and shape.family == "instances":
+                    groups.setdefault(arm.key, []).append(shape)
+            for those in groups.values():
+                highest = max(those, key=lambda shape: self._arms[shape].heights[name])
+                if self._arms[highest].heights[name] < best.height - RAISED:
+                    shapes[highest] = None
+        return list(shapes)[:BEHIND]
 
-        The relations take turns.
+    def _neighbours(self) -> list[Shape]:
+        """Shapes that differ from the best one in one integer: by 1, or at an end of its range.
+
+        Where the generator then draws more integers, as of a network with another layer, one of
+        them is repeated; where it draws fewer, a run is left out. The relations take turns.
         """
-        best = sorted(self.best.values(), key=lambda one: one.name)
-        mine = [one.record for one in best if one.shape.family == "instances"]
-        if not mine:
+        best = [one for _, one in sorted(self.best.items()) if one.shape.family == "instances"]
+        if not best:
             return []
-        record = mine[self._deep // AGAIN % len(mine)]
+        record = best[self._tasks % len(best)].record
         drawn = [choice for choice in record.choices if isinstance(choice, Integer)]
-        shapes: list[Shape] = []
+        shapes: dict[Shape, None] = {}
         for place, one in enumerate(drawn):
-            for value in (one.value - 1, one.value + 1, one.low, one.high):
+            for value in (one.value + 1, one.value - 1, one.low, one.high):
                 integers = [choice.value for choice in drawn]
                 integers[place] = value
-                source = ShapedSource(tuple(integers), self._deep, self._size)
-                shape = self._shape("instances", source)
-                if shape is not None and shape not in self._arms and shape not in shapes:
-                    shapes.append(shape)
-        return shapes[:NEIGHBOURS]
+                shape = self._like(integers)
+                more = 0 if shape is None else len(shape.integers) - len(integers)
+                if shape is not None:
+                    shapes[shape] = None
+                for end in range(place + 1, len(integers) + 1) if more else ():
+                    repeated = integers[end - 1 : end] * more if end > place + 1 else []
+                    kept = integers[: end if more > 0 else max(place + 1, end + more)]
+                    shape = self._like([*kept, *repeated, *integers[end:]])
+                    if shape is not None and len(shape.integers) == len(integers) + more:
+                        shapes[shape] = None
+        return list(shapes)[:NEIGHBOURS]
+
+    def _like(self, integers: list[int]) -> Shape | None:
+        """The shape with these integers, or the nearest that the generator has."""
+        return self._shape("instances", ShapedSource(tuple(integers), self._tasks, self._size))
 
     @property
     def _size(self) -> int | None:
@@ -337,7 +365,7 @@ class Search:
         drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))
         return Shape(family, drawn)
 
-    def _deepest(self) -> Shape | None:
+    def _deepest(self, number: int) -> Shape | None:
         """The shape to search deeply next.
 
         Groups take turns with the best of all; within one the shape with the largest ratio comes
@@ -346,17 +374,18 @@ class Search:
         names = sorted({name for arm in self._arms.values() for name in arm.heights})
         if not names:
             return None
-        name = names[self._deep % len(names)]
+        name = names[number % len(names)]
         arms = {s: arm for s, arm in self._arms.items() if name in arm.heights}
         keys = sorted({arm.key for arm in arms.values()})
-        turn = self._deep // len(names)
+        turn = number // len(names)
         if turn % 2 and len(keys) > 1:
             key = keys[turn // 2 % len(keys)]
             arms = {shape: arm for shape, arm in arms.items() if arm.key == key}
 
         def promise(shape: Shape) -> float:
             arm = arms[shape]
-            return arm.heights[name] - arm.tired
+            height = arm.heights[name]
+            return height - arm.tired - IDLE * self._plateaus[name, round(height, 9)]
 
         return max(arms, key=promise)
 

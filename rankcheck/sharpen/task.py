@@ -42,10 +42,12 @@ __all__ = ["Finding", "Outcome", "Task", "height", "run_task"]
 
 #: Instances in a survey of a shape: structured ones and random ones.
 STRUCTURED, RANDOM = 48, 16
-#: Instances that a deep search begins with, and of those the ones that are polished, by relation.
-BATCH, SINGLES, POLISHED = 96, 6, 2
+#: Instances that a deep search begins with, and how many of the best are polished, by relation.
+BATCH, SINGLES, POLISHED = 96, 6, 1
 #: Steps of a descent: the polishing has the rest of the way.
 STEPS = 60
+#: Places of such a run that are tried.
+REFITS = 24
 #: Candidates of a relation that are judged, as long as balls prove less than floats had.
 JUDGED = 4
 #: A ratio that balls prove is that of the floats if it is not smaller by more than this.
@@ -107,6 +109,7 @@ class Task:
         shapes: that are surveyed; with a `turn`, the one that is searched deeply.
         turn: how often it was searched deeply before; None for a survey.
         begin: good instances of other shapes, which are fitted to these.
+        refit: whether they are also fitted to shapes with another number of tensors.
         known: by relation and key, the proved height so far; a lower one is of no interest.
         by: the names of the sizes that make a key.
         chosen: the relations that are measured; None for all.
@@ -117,6 +120,7 @@ class Task:
     seed: int
     turn: int | None = None
     begin: tuple[Record, ...] = ()
+    refit: bool = True
     known: Mapping[tuple[str, tuple[int, ...]], float] = field(default_factory=dict)
     by: tuple[str, ...] | None = None
     chosen: tuple[str, ...] | None = None
@@ -203,7 +207,7 @@ def _key(claim: Claim, shape: Shape, task: Task, outcome: Outcome) -> tuple[int,
 
 def _searched(gauge: Gauge, task: Task, seed: int) -> Sample | None:
     """The best instances that a search of one shape finds, with their margins."""
-    given = _fitted(gauge, task.begin)
+    given = _fitted(gauge, task.begin, task.refit)
     if task.turn is None:
         structured, random = (STRUCTURED, RANDOM) if gauge.batched else (3, 3)
         parts = [
@@ -255,9 +259,9 @@ def _top(gauge: Gauge, sample: Sample, count: int, row: int | None = None) -> Sa
     return sample.select(torch.cat(order))
 
 
-def _fitted(gauge: Gauge, begin: Sequence[Record]) -> list[Sample]:
+def _fitted(gauge: Gauge, begin: Sequence[Record], refit: bool) -> list[Sample]:
     """Given instances, made to fit the shape; empty where none of them does."""
-    fitting = [one for record in begin for one in _refits(gauge, record)]
+    fitting = [one for record in begin for one in _refits(gauge, record, REFITS * refit)]
     if not fitting or not fitting[0].tensors:
         return []
     columns = zip(*(record.tensors for record in fitting), strict=True)
@@ -265,11 +269,11 @@ def _fitted(gauge: Gauge, begin: Sequence[Record]) -> list[Sample]:
     return [gauge.at(fitting[0].with_tensors(stacked))]
 
 
-def _refits(gauge: Gauge, record: Record) -> Iterator[Record]:
+def _refits(gauge: Gauge, record: Record, most: int) -> Iterator[Record]:
     """An instance cropped or padded to the shape.
 
-    If the shape has more tensors, a run of the given ones is repeated, as when a layer is inserted;
-    if it has fewer, a run is left out. Every place is tried.
+    If the shape has more tensors, a run of the given ones is repeated, as when layers are inserted;
+    if it has fewer, a run is left out. At most so many places of it are tried.
     """
     first = _refit(gauge, record.tensors)
     if first is None:
@@ -278,12 +282,12 @@ def _refits(gauge: Gauge, record: Record) -> Iterator[Record]:
     more = len(first.tensors) - len(given)
     if more == 0:
         yield first
-    for end in range(abs(more), len(given) + 1) if more else ():
-        run = given[end - abs(more) : end]
-        changed = (*given[:end], *run, *given[end:])
-        if more < 0:
-            changed = (*given[: end + more], *given[end:])
-        other = _refit(gauge, changed)
+    lengths = [n for n in range(1, len(given) + 1) if more > 0 == more % n] or [-more]
+    places = [(end, n) for n in lengths for end in range(n, len(given) + 1)] if more else []
+    for end, length in places[:most]:
+        run = given[end - length : end]
+        kept = given[:end] if more > 0 else given[: end - length]
+        other = _refit(gauge, (*kept, *run * (more // length), *given[end:]))
         if other is not None:
             yield other
 
