@@ -84,8 +84,8 @@ class Standing:
     def sharp(self, claim: Claim) -> list[str]:
         """The relations that are said not to be sharp, and whose record attains the bound."""
         return [
-            f"{relation.name} is said not to be sharp (loose=), and {relation.best.description} "
-            f"has lhs / rhs {relation.best.short}; take loose= away, or give reasons by label "
+            f"loose= says why {relation.name} is not sharp, and on {relation.best.description} "
+            f"lhs / rhs is {relation.best.short}; take the reason away, or give reasons by label "
             "for the other bounds"
             for relation in self.records.relations
             if claim.loose_because(relation.label) is not None and relation.best.sharp
@@ -135,8 +135,8 @@ def beaten(
             continue
         text = readable(describe_exact(instance))
         sentence = (
-            f"{name} is sharper than its record says: lhs / rhs is {now.text()}, and was "
-            f"{best.short}, on {text}\n  `{_command(claim, instance, proved, folder)}` keeps it"
+            f"the record of {name} is beaten: lhs / rhs is {now.text()}, and was {best.short}, on "
+            f"{text}\n  `{_command(claim, instance, proved, folder)}` keeps it"
         )
         found[number] = Beaten(number, claim.loose_because(label) is not None, sentence)
     return list(found.values())
