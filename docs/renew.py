@@ -1,7 +1,7 @@
 """Writes the pages of this folder that are made from the code, from the claims and from records.
 
     python docs/renew.py               the pages; nothing is verified and nothing is trained
-    python docs/renew.py --pictures    the pictures of README as well, in half a minute
+    python docs/renew.py --pictures    the pictures as well, in a minute
 
 A test fails if a page is not what this writes.
 """

@@ -1,10 +1,11 @@
-"""The pictures of README: some claims of the ledger on a terminal, a counterexample on the page.
+"""The pictures of README: a ledger and a sharpening on a terminal, a counterexample on the page.
 
     python docs/_ext/pictures.py
 
-verifies `CLAIMS`, which takes half a minute, and writes `docs/ledger.svg` and
-`docs/counterexample.svg`. Nothing in them is written by hand, and they ask for nothing: no font, no
-style sheet. The second is light or dark as the page around it is.
+verifies `CLAIMS`, sharpens the conjecture of README, which takes a minute in all, and writes
+`docs/ledger.svg`, `docs/counterexample.svg` and `docs/sharpen.svg`. Nothing in them is written by
+hand, and they ask for nothing: no font, no style sheet. The second is light or dark as the page
+around it is.
 """
 
 from __future__ import annotations
@@ -13,23 +14,42 @@ import io
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from xml.etree import ElementTree
 
 from rich.console import Console
+from rich.text import Text
 
 from rankcheck.catalogue.collect import project
 from rankcheck.catalogue.entry import Entry
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
 from rankcheck.parallel.arithmetic import fix_arithmetic
 from rankcheck.report.page import claim_page, fragment
+from rankcheck.sharpen.run import sharpen
 from rankcheck.terminal import table
 from rankcheck.terminal.live import rows_table
+from rankcheck.terminal.sharpening import lines as sharpened_lines
 from rankcheck.verification.ledger import Row
 from rankcheck.verification.profiles import Settings
 from rankcheck.verification.run import verify_claims
 
-__all__ = ["CLAIMS", "HEIGHT", "SHOWN", "WIDTH", "counterexample", "ledger", "main"]
+__all__ = [
+    "CLAIMS",
+    "HEIGHT",
+    "MINE",
+    "SHOWN",
+    "WIDTH",
+    "counterexample",
+    "ledger",
+    "main",
+    "sharpened",
+    "sharpening",
+]
 
 #: Claims of every verdict and of nearly every kind, with short ids.
 CLAIMS = (
@@ -50,6 +70,8 @@ CLAIMS = (
 )
 #: The claim whose counterexample is drawn.
 SHOWN = "bottleneck.ntk-derivative-as-printed"
+#: The conjecture that is sharpened.
+MINE = "mine.ten-percent-better"
 #: The characters of a line of the terminal.
 COLUMNS = 98
 #: The size of the counterexample; a test in a browser checks that it fits.
@@ -73,7 +95,35 @@ def ledger(rows: Sequence[Row], seconds: float, settings: Settings) -> str:
     console.print(rows_table([(table.cells(row), row) for row in shown], COLUMNS, live=False))
     total = table.total(rows, seconds, settings.profile.name, settings.seed)
     console.print("\n" + total, markup=False, highlight=False)
-    svg = console.export_svg(title="rankcheck verify", unique_id="ledger")
+    return _drawn(console, "rankcheck verify", "ledger")
+
+
+def sharpening(data: Mapping[str, Any]) -> str:
+    """What `rankcheck sharpen` shows at its end, as SVG; `data` is its JSON."""
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    for line, style in sharpened_lines(data, COLUMNS):
+        console.print(Text(line, style))
+    return _drawn(console, "rankcheck sharpen my_conjectures.py", "sharpen")
+
+
+def conjecture() -> str:
+    """The file of claims of README."""
+    text = (_FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    [file] = [one for one in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if MINE in one]
+    return file
+
+
+def sharpened(budget: float | None = 10.0, **settings: Any) -> dict[str, Any]:
+    """The JSON of `rankcheck sharpen` of the conjecture of README, in an empty folder."""
+    with TemporaryDirectory() as folder, chdir(folder):
+        Path("my_conjectures.py").write_text(conjecture(), encoding="utf-8")
+        [claim] = load(select(["my_conjectures.py"]))
+        return sharpen(claim, budget=budget, **settings).to_json()
+
+
+def _drawn(console: Console, title: str, name: str) -> str:
+    """What was printed on a console, as SVG that asks for nothing."""
+    svg = console.export_svg(title=title, unique_id=name)
     # Rich names a font on a server. Any font of equal widths does, as each text has its length.
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code", _FONTS)
     [size] = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
@@ -98,7 +148,7 @@ def counterexample(row: Row, entry: Entry) -> str:
 
 
 def main() -> int:
-    """Verify the claims and write the pictures; the exit code is 1 if one is not as expected."""
+    """Verify, sharpen and write the pictures; the exit code is 1 if a claim is not as expected."""
     fix_arithmetic()
     known, settings, begin = {entry.id: entry for entry in project()}, Settings(), time.monotonic()
     rows = verify_claims([known[id_] for id_ in CLAIMS], settings)
@@ -110,6 +160,7 @@ def main() -> int:
     [row] = [row for row in rows if row.id == SHOWN]
     (_FOLDER / "ledger.svg").write_text(ledger(rows, taken, settings), encoding="utf-8")
     (_FOLDER / "counterexample.svg").write_text(counterexample(row, known[SHOWN]), encoding="utf-8")
+    (_FOLDER / "sharpen.svg").write_text(sharpening(sharpened()), encoding="utf-8")
     return 0
 
 

@@ -14,8 +14,8 @@ from rankcheck.sharpen.words import side
 
 __all__ = ["sharpening_fragment", "sharpening_page"]
 
-#: So many growing instances are shown.
-GROWING = 4
+#: So many growing instances are shown; a table of more rows is closed.
+GROWING, OPEN = 4, 12
 
 
 def sharpening_page(data: Mapping[str, Any]) -> str:
@@ -44,4 +44,5 @@ def _values(data: Mapping[str, Any]) -> dict[str, Any]:
         "formula": formula,
         "side": side,
         "most_growing": GROWING,
+        "most_open": OPEN,
     }

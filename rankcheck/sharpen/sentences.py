@@ -244,6 +244,10 @@ def closing(data: Data) -> str:
     budget = "" if data["budget"] is None else f" of {data['budget']:g}"
     rejected = f" ({counts['rejected']} rejected)" if counts["rejected"] else ""
     return (
-        f"{how}{data['seconds']:.1f}{budget} s, {data['shapes']} shapes, "
-        f"{counts['evaluated']} instances{rejected}, seed {data['seed']}"
+        f"{how}{data['seconds']:.1f}{budget} s, {_many(data['shapes'], 'shape')}, "
+        f"{_many(counts['evaluated'], 'instance')}{rejected}, seed {data['seed']}"
     )
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

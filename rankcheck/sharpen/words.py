@@ -141,7 +141,7 @@ def _end(data: Data) -> Iterator[str]:
         yield f"  {times} times: {reason}"
     if data["certificate"] is not None:
         path = shown_path(Path(data["certificate"]))
-        yield f"  certificate: {path}      rankcheck replay {shlex.quote(path)}"
+        yield f"  certificate: rankcheck replay {shlex.quote(path)}"
     if data["record_file"] is not None:
         yield f"  record: {shown_path(Path(data['record_file']))}"
 

@@ -103,3 +103,15 @@ def test_the_counterexample_fits_and_follows_the_scheme(made, scheme):
     assert made.HEIGHT - 60 < box["y"] + box["height"] <= made.HEIGHT
     red = int(re.search(r"\d+", inks)[0])
     assert (red < 100) == (scheme == "light")
+
+
+@pytest.mark.slow
+def test_the_sharpening_is_that_of_the_conjecture_of_readme(made):
+    """Without a clock: what is drawn of the constant and what attains it is what a run says."""
+    drawn = terminal((DOCS / "sharpen.svg").read_text("utf-8"))
+    data = made.sharpened(None, tasks=6, shrink=20.0)
+    again = terminal(made.sharpening(data))
+    [only] = data["relations"]
+    assert drawn[0].startswith(f"{made.MINE}: false as written: lhs/rhs reaches 1.111111111;")
+    assert drawn[:4] == again[:4]
+    assert only["looks_like"][0]["text"] in drawn[2]

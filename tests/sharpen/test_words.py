@@ -42,7 +42,7 @@ SAID = {
          "1/depth); 1.2802 is expected at 5",
          ", lower: lhs/rhs reaches 0.97: on all that was tried, the right side could be 3 % "
          "smaller",
-         "rankcheck replay .rankcheck/rank.jacobian-bounds-cost.json"],
+         "  certificate: rankcheck replay .rankcheck/rank.jacobian-bounds-cost.json"],
     ),
     "unbounded": (
         ": false as written: lhs/rhs reaches 1000000 and grows with the instance; no bound is in "
@@ -199,6 +199,11 @@ def test_a_long_table_loses_its_middle():
     assert "by depth of net: the same from 1 to 40" in message(sharpened(relation(*["1"] * 40)))
     probes = message(sharpened(dial=dial(*(probe(str(n), n < 5, "2") for n in range(30)))))
     assert "… 20 more, in --json" in probes
+
+
+def test_one_of_a_kind():
+    data = sharpened(relation("1"), shapes=1, counts={"evaluated": 1, "rejected": 0})
+    assert "s, 1 shape, 1 instance, seed 0" in message(data)
 
 
 def test_a_run_without_a_budget():
