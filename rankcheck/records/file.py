@@ -28,7 +28,7 @@ SCHEMA = 1
 #: A record has the best instances of at most so many groups, those with the smallest sizes.
 GROUPS = 16
 #: As `rounded_down` writes a ratio.
-_DECIMAL = re.compile(r"-?\d{1,20}(\.\d{1,20})?(E[-+]?\d{1,6})?")
+_DECIMAL = re.compile(r"-?\d{1,40}(\.\d{1,40})?(E[-+]?\d{1,6})?")
 
 
 class RecordError(InputError):

@@ -108,6 +108,13 @@ def test_a_record_has_few_groups(claim):
     assert [group.key for group in groups] == [(n,) for n in range(1, GROUPS + 1)]
 
 
+@pytest.mark.parametrize("size", [3, 1e-5, 1e-6, 1e-9, 1e-300, -1e-5, 0])
+def test_a_ratio_of_any_size_is_kept(declare, size):
+    scaled = declare(lambda x: leq(x[..., 0] * size, x[..., 0] * 3, label="a"), vectors())
+    found = of(scaled, candidate(scaled, 3)).records
+    assert float(found.best("a").ratio) == pytest.approx(size / 3)
+
+
 def test_what_refutes_holds_no_record(declare):
     false = declare(lambda x: leq(x.abs().amax(-1), 1.0), vectors())
     assert of(false, candidate(false, 2)).better == ()
