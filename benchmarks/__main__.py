@@ -4,7 +4,7 @@
 
 A ratio above 1 says that rankcheck is faster. `--quick` measures small sizes, to see that all of it
 runs; its numbers mean little. The file of a name says what is measured. `python -m benchmarks.NAME`
-prints more of `hunt_speed` and `hunt`.
+prints more of `hunt_speed`, `hunt` and `sharpen`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ fix_arithmetic()  # one thread, before torch is imported
 
 from benchmarks.measuring import table  # noqa: E402
 
-NAMES = ("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit", "hunt_speed", "hunt")
+NAMES = (
+    *("drivers", "networks", "ntk", "legendre", "phi", "regions", "audit"),
+    *("hunt_speed", "hunt", "sharpen"),
+)
 
 
 def lines(names: Sequence[str], quick: bool) -> Iterator[tuple[str, ...]]:
