@@ -117,6 +117,8 @@ def run(args: argparse.Namespace) -> int:
                 )
     if args.html is not None:
         files.check_writable(args.html, "a page of rankcheck")
+        if result.path is not None and result.path.absolute() == args.html.absolute():
+            raise InputError(f"{args.html} is named twice; --json and --html write different files")
     seconds = limit(args, "sharpen")
     codes: list[Exit] = []
     found: list[dict[str, Any]] = []
