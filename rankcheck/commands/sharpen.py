@@ -27,7 +27,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankcheck import files
 from rankcheck.canaries.trust import check_canaries
@@ -50,8 +50,10 @@ from rankcheck.parallel import Alone, Stopped, Tell
 from rankcheck.terminal import exits
 from rankcheck.terminal.exits import Exit
 from rankcheck.terminal.plain import one_line, say
-from rankcheck.terminal.sharpening import SharpenDisplay
 from rankcheck.versions import versions
+
+if TYPE_CHECKING:
+    from rankcheck.terminal.sharpening import SharpenDisplay
 
 HELP = "how sharp a bound is, and what attains it"
 SCHEMA = 1
@@ -164,6 +166,8 @@ def _sharpened(
     Raises:
         InputError: as `rankcheck.sharpen.run.sharpen`.
     """
+    from rankcheck.terminal.sharpening import SharpenDisplay
+
     shown = SharpenDisplay(result.stream)
     settings = {
         "relation": args.relation,
