@@ -57,8 +57,7 @@ class Held:
     bits: int
 
     def __post_init__(self) -> None:
-        if not _DECIMAL.fullmatch(self.ratio):
-            raise ValueError(f"its ratio is {shown(self.ratio)}; that is a decimal number")
+        check_ratio(self.ratio)
         if self.value > 1:
             raise ValueError(
                 f"its ratio is {shown(self.ratio)}; one above 1 refutes a bound, and is kept in a "
@@ -225,6 +224,16 @@ def stored_path(claim: Named) -> Path:
 def left_path(claim: Named, folder: Path = LEFT) -> Path:
     """Where a run leaves the records that it finds, unless it is told to keep them."""
     return folder / FORM.folder / f"{claim.id}.json"
+
+
+def check_ratio(text: str) -> None:
+    """Check that a text from a file is a ratio.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if not _DECIMAL.fullmatch(text):
+        raise ValueError(f"its ratio is {shown(text)}; that is a decimal number")
 
 
 def short(ratio: str) -> str:

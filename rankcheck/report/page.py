@@ -24,6 +24,7 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.reference import DOCUMENTS
 from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.verdicts import VERDICTS
+from rankcheck.records.file import short
 from rankcheck.report import markup, svg
 from rankcheck.report.charts import Picture, bounds, has_spread, spread
 from rankcheck.report.experiments import ExperimentPart, experiment_part
@@ -216,6 +217,7 @@ def _environment() -> Environment:
         "holds": lambda kind: SIGNS[kind].holds,
         "count": lambda whole: f"{whole:,}".replace(",", " "),
         "shortened": shortened,
+        "ratio": short,
         "fragment": lambda text: quote(text, safe=""),
     }
     return environment

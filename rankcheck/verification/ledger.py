@@ -19,7 +19,7 @@ from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.claims.verdicts import Verdict
 from rankcheck.errors import InputError
 from rankcheck.notebook import InNotebooks
-from rankcheck.records.file import short
+from rankcheck.records.file import check_ratio, short
 from rankcheck.stored import StoredError, build, read_json, shown
 from rankcheck.verification.counts import Counts
 from rankcheck.versions import versions
@@ -101,7 +101,8 @@ class RelationFacts:
         beaten: a sentence, if this run has found a clearly larger one.
 
     Raises:
-        ValueError: if the distribution has another number of parts, or a negative one.
+        ValueError: if the distribution has another number of parts, or a negative one, or what is
+            on record is no number.
     """
 
     label: str = ""
@@ -120,6 +121,8 @@ class RelationFacts:
         parts = PARTS if SIGNS[self.kind].bound else DECADES
         if self.spread and (len(self.spread) != parts or min(self.spread) < 0):
             raise ValueError(f"the spread of a relation of kind {self.kind} has {parts} counts")
+        if self.record is not None:
+            check_ratio(self.record)
 
 
 @dataclass(frozen=True)

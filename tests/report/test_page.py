@@ -126,6 +126,20 @@ def test_the_columns_of_the_relations(ledger):
             assert line.count("<td>") == len(cells)
 
 
+def test_what_is_on_record_has_a_column(ledger):
+    row = bound(loose="a safety factor")
+    [facts] = row.relations
+    said = "the record of relation 1 is beaten: lhs / rhs is 0.7"
+    facts = replace(facts, record="0.60653065971263342", beaten=said)
+    text = ledger_page(ledger(replace(row, relations=(facts,))))
+    assert "<th>on record</th>" in text
+    assert "<td>0.60653…</td>" in text
+    page = words(Page(text).text)
+    assert f"A record is beaten: {said}" in page
+    assert "Not sharp: a safety factor (record 0.60653…)" in page
+    assert "on record" not in ledger_page(ledger(row))
+
+
 def test_a_claim_about_an_experiment_says_where_its_runs_come_from(ledger):
     record = ExperimentFacts(
         command="rankcheck experiment rank.figure-1 --scale small --seed 0",

@@ -43,7 +43,7 @@ ROW = Row(
     tight_swept=Counts(128),
     tight="ones()",
     relations=(
-        RelationFacts("near", "leq", 0.9, 0.8, 1.0, spread=(1,) * PARTS),
+        RelationFacts("near", "leq", 0.9, 0.8, 1.0, spread=(1,) * PARTS, record="0.75"),
         RelationFacts("same", "eq", 1.0, deviation=5.6e-15, spread=(1,) * DECADES),
     ),
     reached={"depth": {1: 3, 2: 4}},
@@ -142,6 +142,7 @@ ERRATUM = {"printed": "2 L", "right": "L", "survives": "all", "weight": "misprin
             r"relations\[0\]: the spread .* leq has 40 counts",
         ),
         (of_the_relation(spread=[-1] * PARTS), r"relations\[0\]: the spread of a relation"),
+        (of_the_relation(record="much"), r"relations\[0\]: its ratio is 'much'"),
         (of_the_relation(kind="eq"), r"the spread of a relation of kind eq has 20 counts"),
         (of_the_record(runs=-1), r"recorded: the seconds and runs .* not negative"),
         (of_the_record(seconds=-0.5), r"recorded: the seconds and runs .* not negative"),
