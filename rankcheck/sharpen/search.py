@@ -41,7 +41,8 @@ from rankcheck.verification.scouts import ScoutSource, Visited
 
 __all__ = ["Search", "work_of"]
 
-#: Shapes of one task of a survey; of the first survey; and of a later one.
+#: Shapes of one task of a survey, after tasks of 1, 2, 4 …, so that something is proved at once; of
+#: the first survey; and of a later one.
 CHUNK, FIRST, LATER = 12, 384, 24
 #: The share of the budget that the first survey may take.
 SHARE = 0.35
@@ -214,7 +215,7 @@ class Search:
             yield self._task(tuple(given), until)
         surveyed = time.monotonic() + SHARE * (until - time.monotonic())
         while self.surveyed < FIRST * min(1.0, self.claim.effort):
-            shapes = self._new(CHUNK)
+            shapes = self._new(min(CHUNK, 2 ** min(self._tasks, CHUNK)))
             if not shapes or (self._arms and time.monotonic() > surveyed):
                 break
             yield self._task(shapes, until, fitted=GLANCED)
