@@ -41,12 +41,15 @@ from rankcheck.sharpen.search import Search, work_of
 from rankcheck.sharpen.settings import Settings
 from rankcheck.sharpen.small import made_small
 from rankcheck.sharpen.special import special
-from rankcheck.sharpen.task import Broken, Finding
+from rankcheck.sharpen.task import Broken, Finding, key_of
 from rankcheck.sharpen.trend import trend
 from rankcheck.verification.batching import check_batching
 
 __all__ = ["record", "sharpen"]
 
+#: An extremal instance is made small so often, as long as a better one lies near what comes out:
+#: one that is better by this share.
+ROUNDS, SAME = 2, 1e-13
 #: What was found is left in a file after so many seconds.
 WRITTEN = 2.0
 
@@ -276,7 +279,6 @@ class _Run:
                 kind=relation.kind,
                 record=before.get(name),
                 idle=() if idle is None else idle.sentences(number),
-                history=tuple(search.history.get(name, ())),
                 broken=name in search.broken,
             )
             best = search.best.get(name)
@@ -289,33 +291,53 @@ class _Run:
     def _finished(self, known: Sharp, best: Finding, search: Search) -> Sharp:
         """What is made of the best instance of a relation."""
         bound = SIGNS[known.kind].bound
+        told = bound or best.attained.refutes
+        small = best
+        if told and not self._interrupted:
+            best, small = self._smaller(best, search)
         groups = [one for (name, _), one in search.groups.items() if name == known.name]
         groups.sort(key=lambda one: one.key)
         sizes = [(one.key[0], one.attained.low) for one in groups if len(one.key) == 1]
         ladder = growing(self._claim, best, self._settings.seed) if bound else []
-        extremal = self._extremal(best)
-        known = replace(
-            known,
-            best=extremal,
-            small=extremal,
-            groups=tuple(map(self._extremal, groups)) if search.by else (),
-            growing=tuple(map(self._extremal, ladder)),
-            trend=trend(sizes, search.by[0]) if bound and search.by else None,
-        )
-        if not bound and not best.attained.refutes:
-            return replace(known, small=None)
-        if not ladder and (bound or best.attained.refutes):
-            known = replace(known, looks_like=recognise(best.attained.low, best.attained.high))
-        if self._interrupted or not (bound or best.attained.refutes):
-            return known
-        number = best.attained.number
-        small = made_small(best.instance(self._claim), number, budget=self._settings.shrink)
-        [proved] = [one for one in attained(small) if one.number == number]
+        proved = best.attained
         return replace(
             known,
-            small=Extremal(small, proved, best.key),
-            special=special(self._claim, small),
+            best=self._extremal(best),
+            small=self._extremal(small) if told else None,
+            special=special(self._claim, small.instance(self._claim)) if told else (),
+            groups=tuple(map(self._extremal, groups)) if search.by else (),
+            growing=tuple(map(self._extremal, ladder)),
+            looks_like=recognise(proved.low, proved.high) if told and not ladder else (),
+            trend=trend(sizes, search.by[0]) if bound and search.by else None,
+            history=tuple(search.history.get(known.name, ())),
         )
+
+    def _smaller(self, best: Finding, search: Search) -> tuple[Finding, Finding]:
+        """The best instance, and a small one.
+
+        What is made small has fewer entries, near which there may be a better instance.
+        """
+        small = best
+        for _ in range(ROUNDS):
+            instance = made_small(
+                best.instance(self._claim),
+                best.attained.number,
+                budget=self._settings.shrink / ROUNDS,
+            )
+            small = self._found(best, instance, search)
+            search.keep(small)
+            again = search.polish(small)
+            if again.height <= best.height + abs(best.height) * SAME:
+                break
+            best = again
+        return search.best[best.name], small
+
+    def _found(self, of: Finding, instance: Instance, search: Search) -> Finding:
+        """An instance that was made of another one, as a finding of the same relation."""
+        [proved] = [one for one in attained(instance) if one.number == of.attained.number]
+        shape = Shape(of.shape.family, instance.record.integers)
+        _, key = key_of(self._claim, shape, search.by)
+        return Finding(of.name, shape, key, instance.record, proved)
 
     def _extremal(self, finding: Finding) -> Extremal:
         return Extremal(finding.instance(self._claim), finding.attained, finding.key)

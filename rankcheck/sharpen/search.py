@@ -35,7 +35,7 @@ from rankcheck.parallel import (
     single_thread,
 )
 from rankcheck.sharpen.settings import Settings
-from rankcheck.sharpen.task import Broken, Finding, Outcome, Task, run_task
+from rankcheck.sharpen.task import POLISH, Broken, Finding, Outcome, Task, run_task
 from rankcheck.verification.counts import Counts
 from rankcheck.verification.scouts import ScoutSource, Visited
 
@@ -171,6 +171,26 @@ class Search:
     def refuted(self) -> bool:
         """Whether a relation is proved to fail."""
         return bool(self.broken) or any(one.attained.refutes for one in self.best.values())
+
+    def polish(self, finding: Finding) -> Finding:
+        """The best instance near one, in this process; itself if there is none that is better."""
+        known = {(finding.name, finding.key): finding.height}
+        task = Task(
+            (finding.shape,),
+            self.settings.seed,
+            POLISH,
+            (finding.record,),
+            known=known,
+            by=self.by,
+            chosen=(finding.name,),
+            dial=self.dial,
+            device=self.settings.device,
+        )
+        outcome = run_task(self.claim, task)
+        for better in outcome.findings:
+            self.keep(better)
+            return better
+        return finding
 
     def take(self, task: Task, outcome: Outcome) -> None:
         """Take in what came of a task."""

@@ -38,7 +38,7 @@ from rankcheck.sharpen.polish import polished, snapped
 from rankcheck.sharpen.sizes import chosen, sizes
 from rankcheck.verification.counts import Counts
 
-__all__ = ["Finding", "Outcome", "Task", "height", "run_task"]
+__all__ = ["POLISH", "Broken", "Finding", "Outcome", "Task", "height", "key_of", "run_task"]
 
 #: Instances in a survey of a shape: structured ones and random ones.
 STRUCTURED, RANDOM = 48, 16
@@ -46,6 +46,8 @@ STRUCTURED, RANDOM = 48, 16
 BATCH, SINGLES, POLISHED = 96, 6, 1
 #: Steps of a descent: the polishing has the rest of the way.
 STEPS = 60
+#: The turn of a task that polishes what it begins with.
+POLISH = -1
 #: Places of such a run that are tried.
 REFITS = 24
 #: Candidates of a relation that are judged, as long as balls prove less than floats had.
@@ -107,7 +109,8 @@ class Task:
 
     Attributes:
         shapes: that are surveyed; with a `turn`, the one that is searched deeply.
-        turn: how often it was searched deeply before; None for a survey.
+        turn: how often it was searched deeply before; None for a survey, and `POLISH` for a search
+            near the instances to begin with.
         begin: good instances of other shapes, which are fitted to these.
         refit: whether they are also fitted to shapes with another number of tensors.
         known: by relation and key, the proved height so far; a lower one is of no interest.
@@ -169,7 +172,8 @@ def run_task(claim: Claim, task: Task) -> Outcome:
     for index, shape in enumerate(task.shapes):
         gauge = Gauge(claim, shape, device=task.device, until=until, chosen=task.chosen)
         try:
-            key = _key(claim, shape, task, outcome)
+            names, key = key_of(claim, shape, task.by)
+            outcome.by = outcome.by or names
             found = _searched(gauge, task, seed_of(task.seed, index))
         except (Rejected, OutOfTime) as ended:
             outcome.cut = outcome.cut or isinstance(ended, OutOfTime)
@@ -196,13 +200,23 @@ def run_task(claim: Claim, task: Task) -> Outcome:
     return outcome
 
 
-def _key(claim: Claim, shape: Shape, task: Task, outcome: Outcome) -> tuple[int, ...]:
-    """The sizes of a shape that group it."""
-    size = None if claim.no_batch is not None else 2
-    source = ShapedSource(shape.integers, task.seed, size)
+def key_of(
+    claim: Claim, shape: Shape, by: tuple[str, ...] | None
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The names of the sizes that group shapes, and those of a shape.
+
+    Args:
+        by: the names that are asked for; None for the first one.
+
+    Raises:
+        Rejected: if the generator accepts no instance of the shape.
+        BodyError: if it raises.
+        InputError: if there is no size of a name.
+    """
+    source = ShapedSource(shape.integers, 0, None if claim.no_batch is not None else 2)
     known = sizes(claim, generated(claim, shape, source), source.batch)
-    outcome.by = outcome.by or chosen(known, task.by)
-    return tuple(known.get(name, 0) for name in outcome.by)
+    names = chosen(known, by)
+    return names, tuple(known.get(name, 0) for name in names)
 
 
 def _searched(gauge: Gauge, task: Task, seed: int) -> Sample | None:
@@ -216,6 +230,8 @@ def _searched(gauge: Gauge, task: Task, seed: int) -> Sample | None:
         ]
         parts = [part for part in parts if len(part)] + given
         return together(parts) if parts else None
+    if task.turn == POLISH:
+        return _refined(gauge, together(given)) if given else None
     begin = starts(gauge, seed, gauge.scaled(BATCH) if gauge.batched else SINGLES)
     if begin is None:  # an instance without entries
         sample = gauge.sample(seed)
