@@ -78,7 +78,12 @@ def prose(text: str) -> Markup:
     >>> prose("A *bound*, <b>.")
     Markup('<p>A <em>bound</em>, &lt;b&gt;.</p>\\n')
     """
-    return Markup(_markdown().render(text).replace(*_INLINE))
+    return Markup(_markdown().render(_DOLLARS.sub(_on_one_line, text)).replace(*_INLINE))
+
+
+def _on_one_line(piece: re.Match[str]) -> str:
+    """A formula on one line: one that begins with a plus or a minus would begin a list."""
+    return piece[0] if "\n\n" in piece[0] else piece[0].replace("\n", " ")
 
 
 def line(text: str) -> Markup:

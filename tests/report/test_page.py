@@ -218,6 +218,7 @@ def test_every_formula_of_the_catalogue_is_typeset():
     page = claim_page([(Row.of(entry, "cited"), entry) for entry in entries], verified=False)
     assert 'class="tex"' not in page
     assert page.count("<math") > 5 * len(entries)
+    assert "$" not in "".join(re.findall(r'<div class="statement">(.*?)</div>', page, re.DOTALL))
     assert len(page.encode()) < 2_000_000
 
 
