@@ -204,7 +204,7 @@ def test_the_rows_of_reading_results(quiet_world):
     space = run(path, {})
     claims = {claim.id: claim for claim in space.values() if isinstance(claim, Claim)}
     text = path.read_text("utf-8")
-    rows, undecided = [block for language, block in blocks(text) if language == "text"]
+    rows, undecided, *_ = [block for language, block in blocks(text) if language == "text"]
     for row in rows.splitlines():
         _, verdict, name, facts = re.split(r"\] +| +", row, maxsplit=3)
         found = verify_claim(claims.pop(name), Settings(shrink=0.0))
