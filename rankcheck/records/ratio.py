@@ -11,10 +11,13 @@ over all instances. Floats take no part in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+
+from flint import fmpq
 
 from rankcheck import balls
 from rankcheck.balls import BallArray, Undecided
@@ -25,6 +28,7 @@ from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.counterexamples.describe import approximately, middle, rounded_down
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.errors import InputError
+from rankcheck.text import short_text
 
 __all__ = ["Attained", "NotCertifiedError", "OutsideError", "attained", "measures"]
 
@@ -73,7 +77,16 @@ class Attained:
     @property
     def value(self) -> float:
         """The proved lower bound as the nearest float."""
-        return float(self.low)
+        try:
+            return float(self.low)
+        except OverflowError:
+            return math.inf
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The midpoints of both sides, exactly or with 17 digits."""
+        lhs, rhs = (fmpq(side.numerator, side.denominator) for side in (self.lhs, self.rhs))
+        return short_text(lhs, 17), short_text(rhs, 17)
 
     @property
     def refutes(self) -> bool:

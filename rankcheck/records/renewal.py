@@ -12,8 +12,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from flint import fmpq
-
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.describe import describe_exact
@@ -29,7 +27,6 @@ from rankcheck.records.file import (
 )
 from rankcheck.records.given import instance_of
 from rankcheck.records.ratio import Attained, attained
-from rankcheck.text import short_text
 from rankcheck.versions import versions
 
 __all__ = ["Better", "Candidate", "Renewed", "candidates", "held", "keep", "renewed"]
@@ -145,14 +142,10 @@ def held(instance: Instance, proved: Attained) -> Held:
         family=instance.family.name,
         choices=write_choices(instance.record),
         description=describe_exact(instance),
-        lhs=_side(proved.lhs),
-        rhs=_side(proved.rhs),
+        lhs=proved.sides[0],
+        rhs=proved.sides[1],
         bits=proved.bits,
     )
-
-
-def _side(value: Any) -> str:
-    return short_text(fmpq(value.numerator, value.denominator), 17)
 
 
 def candidates(claim: Claim, records: Records, by: Sequence[str] = ()) -> list[Candidate]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,6 @@ from rankcheck.counterexamples.describe import describe_exact, rounded_down
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import write_choices
 from rankcheck.records.ratio import Attained
-from rankcheck.text import rational_text
 
 __all__ = ["Extremal"]
 
@@ -29,15 +29,16 @@ class Extremal:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON; see `docs/sharpening.md`."""
         proved = self.attained
+        lhs, rhs = proved.sides
         return {
             "ratio": proved.written,
             "high": _rounded_up(proved),
-            "value": proved.value,
+            "value": proved.value if proved.value < math.inf else None,
             "family": self.instance.family.name,
             "choices": write_choices(self.instance.record),
             "description": describe_exact(self.instance),
-            "lhs": rational_text(float(proved.lhs)),
-            "rhs": rational_text(float(proved.rhs)),
+            "lhs": lhs,
+            "rhs": rhs,
             "relation": proved.number,
             "bits": proved.bits,
             "key": list(self.key),

@@ -32,7 +32,7 @@ def growing(claim: Claim, best: Finding, seed: int) -> list[Finding]:
         return []
     gauge = Gauge(claim, best.shape, chosen=[best.name])
     sample = gauge.sample(seed, SINGLES if claim.no_batch is not None else SIZE, magnitudes=True)
-    rungs = _rungs(gauge, sample, math.log(best.attained.value))
+    rungs = _rungs(gauge, sample, best.height)
     found: list[Finding] = []
     for index in rungs:
         one = Finding(best.name, best.shape, best.key, sample.record.instance(index), best.attained)

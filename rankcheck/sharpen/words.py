@@ -65,7 +65,7 @@ def paragraphs(data: Data) -> list[Paragraph]:
 
 def side(text: str) -> str:
     """A side as it is, or rounded if it is long."""
-    return text if len(text) <= SIDE else approximately(Fraction(text), 10)
+    return text if len(text) <= SIDE else approximately(Fraction(text.rstrip("…")), 10)
 
 
 def _relation(data: Data, relation: Data) -> Paragraph:
