@@ -62,8 +62,8 @@ def _arrays(parts: Mapping[str, Any]) -> dict[str, np.ndarray]:
                 of = f" of {name}" if several else ""
                 weights = {f"W_{i}{of}": w for i, w in enumerate(part.weights, 1)}
                 found |= _arrays(weights)
-            case BallArray() if part.ndim and part.numel() and part.is_exact():
-                found[name] = part.lower()
+            case BallArray() if part.numel() and part.is_exact():
+                found[name] = np.asarray(part.lower(), object).reshape(part.shape or (1,))
             case tuple() | list():
                 found |= _arrays({f"{name}_{i}": each for i, each in enumerate(part, 1)})
     return found

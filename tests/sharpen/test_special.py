@@ -101,6 +101,7 @@ def test_two_parts():
     assert said(x=[1, 2], y=[2, -1]) == ["x and y are orthogonal"]
     assert said(A=[[1, 2], [3, 5]], B=[[1, 3], [2, 5]]) == ["B is the transpose of A"]
     assert said(x=[1], y=[3]) == []
+    assert said(x=2, y=-2, z=0) == ["z is zero", "x and y are opposite"]
     assert said(x=[1, 2], y=[3, 5], z=[1, 2]) == ["x and z are equal"]
 
 
