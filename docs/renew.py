@@ -20,6 +20,7 @@ import generators  # noqa: E402
 import lists  # noqa: E402
 import pictures  # noqa: E402
 import records  # noqa: E402
+import sharpening  # noqa: E402
 import theory  # noqa: E402
 
 from benchmarks import breaks  # noqa: E402
@@ -50,7 +51,7 @@ def main(arguments: list[str]) -> int:
         return 2
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    return experiments.main() or (pictures.main() if arguments else 0)
+    return experiments.main() or (pictures.main() or sharpening.main() if arguments else 0)
 
 
 if __name__ == "__main__":
