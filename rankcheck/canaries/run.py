@@ -17,6 +17,7 @@ from rankcheck.canaries import (
     records,
     rows,
     searching,
+    sharpening,
 )
 from rankcheck.canaries.canary import Canary
 from rankcheck.parallel.arithmetic import single_thread
@@ -34,6 +35,7 @@ CANARIES: tuple[Canary, ...] = (
     *certificates.CANARIES,
     *records.CANARIES,
     *hunting.CANARIES,
+    *sharpening.CANARIES,
     *rows.CANARIES,
     *processes.CANARIES,
 )

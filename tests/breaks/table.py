@@ -24,6 +24,7 @@ FILES = (
     "batches",
     "certificates",
     "keeping",
+    "sharpening",
     "verdicts",
     "arithmetic",
     "generators",

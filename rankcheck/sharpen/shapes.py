@@ -1,0 +1,113 @@
+"""New discrete shapes for a sharpening: simple ones, random ones, and neighbours of good ones."""
+
+from __future__ import annotations
+
+from rankcheck.claims.claim import Claim
+from rankcheck.hunt.arena import BodyError, Family, Shape, generated
+from rankcheck.hunt.points import ShapedSource
+from rankcheck.instances.record import Integer, Record
+from rankcheck.instances.source import Rejected, Source, seed_of
+from rankcheck.verification.scouts import ScoutSource, Visited
+
+__all__ = ["Shapes"]
+
+#: The share of new shapes that are the simplest ones left, and that of the tight family.
+SIMPLEST, TIGHT = 0.5, 0.1
+#: So many neighbours are named.
+NEIGHBOURS = 24
+#: Draws one after the other without a new shape that end the search for one.
+MISSES = 24
+
+
+class Shapes:
+    """Draws shapes of the families of a claim, none twice while others are left.
+
+    Attributes:
+        raised: what the generator raised first.
+    """
+
+    def __init__(self, claim: Claim, seed: int) -> None:
+        self._claim = claim
+        self._seed = seed
+        self._visited: dict[Family, Visited] = {"instances": Visited(), "tight": Visited()}
+        self.raised = ""
+
+    @property
+    def drawn(self) -> int:
+        """How many shapes were drawn."""
+        return sum(visited.shapes for visited in self._visited.values())
+
+    def new(self, count: int) -> list[Shape]:
+        """New shapes: of the tight family, the simplest ones, and random ones."""
+        shapes: list[Shape] = []
+        missed = 0
+        for index in range(count * MISSES):
+            if len(shapes) == count or missed == MISSES:
+                break
+            number = self.drawn + missed
+            tight = self._claim.tight is not None and index % round(1 / TIGHT) == 0
+            family: Family = "tight" if tight else "instances"
+            if self._visited[family].everywhere:
+                missed += 1
+                continue
+            seed = seed_of(self._seed, self._claim.id, "shape", number)
+            simplest = index % 4 < 4 * SIMPLEST
+            shape = self._drawn(family, simplest, seed)
+            if shape is None or shape in shapes:
+                missed += 1
+            else:
+                shapes.append(shape)
+                missed = 0
+        return shapes
+
+    def neighbours(self, record: Record) -> list[Shape]:
+        """Shapes that differ from that of a record in one integer: by 1, or at an end of its range.
+
+        Where the generator then draws more integers, as of a network with another layer, one of
+        them is repeated; where it draws fewer, a run is left out.
+        """
+        drawn = [choice for choice in record.choices if isinstance(choice, Integer)]
+        shapes: dict[Shape, None] = {}
+        for place, one in enumerate(drawn):
+            for value in (one.value + 1, one.value - 1, one.low, one.high):
+                integers = [choice.value for choice in drawn]
+                integers[place] = value
+                shape = self._like(integers)
+                more = 0 if shape is None else len(shape.integers) - len(integers)
+                if shape is not None:
+                    shapes[shape] = None
+                for end in range(place + 1, len(integers) + 1) if more else ():
+                    repeated = integers[end - 1 : end] * more if end > place + 1 else []
+                    kept = integers[: end if more > 0 else max(place + 1, end + more)]
+                    shape = self._like([*kept, *repeated, *integers[end:]])
+                    if shape is not None and len(shape.integers) == len(integers) + more:
+                        shapes[shape] = None
+        return list(shapes)[:NEIGHBOURS]
+
+    def _like(self, integers: list[int]) -> Shape | None:
+        """The shape with these integers, or the nearest that the generator has."""
+        return self._shape("instances", ShapedSource(tuple(integers), len(integers), self._size))
+
+    @property
+    def _size(self) -> int | None:
+        """The size of a batch from which only the shape is wanted."""
+        return None if self._claim.no_batch is not None else 1
+
+    def _drawn(self, family: Family, simplest: bool, seed: int) -> Shape | None:
+        """A shape of a family that was not visited; None where the generator accepts none."""
+        visited = self._visited[family]
+        return self._shape(family, ScoutSource(visited, simplest, seed, self._size))
+
+    def _shape(self, family: Family, source: Source) -> Shape | None:
+        """The shape of what a source draws, which is visited now; None where it is rejected."""
+        try:
+            generated(self._claim, Shape(family, ()), source)
+        except Rejected:
+            return None
+        except BodyError as error:
+            self.raised = self.raised or str(error)
+            return None
+        finally:
+            self._visited[family].add(source.record)
+        drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))
+        return Shape(family, drawn)
