@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from rankcheck import bound, eq, leq, paper
+from rankcheck import bound, conjecture, eq, leq, paper
 from rankcheck.instances.source import Source, instances
 from rankcheck.separation.oscillation import (
     distance_lower_bound,
@@ -88,3 +88,35 @@ def test_sign_changes(m, k, deviation, *, times=1):
     value = 2 * distance(3, m * m, deviation)
     lower = sign_change_lower_bound(m, k, deviation)
     return leq(times * lower, value, scale=1 + size)
+
+
+@instances
+def constants_against_sines(source: Source):
+    """A whole frequency m, the degree 0, and no deviation from the best constant, 0."""
+    return Fraction(source.integer(1, 12)), 0, 0 * source.tensor(1)
+
+
+@conjecture(
+    "separation.sign-changes-doubled",
+    paper("separation", "slide: Example, proof of the Lemma (sharpened)"),
+    instances=polynomials_on_the_interval(),
+    tight=constants_against_sines(),
+    mutants={"one per cent more": {"times": Fraction(101, 50)}},
+)
+def test_sign_changes_doubled(m, k, deviation, *, times=2):
+    r"""The bound for polynomials against a sine may be twice as large.
+
+    $\int_{-1}^1 (\sin(\pi m x) - p(x))^2\,dx \ge \frac{\lfloor m \rfloor - k}{m}$ for real
+    $m \ge 1$ and every polynomial $p$ of degree $k < m$.
+
+    separation.sign-changes has half of it, and `rankcheck sharpen` finds no ratio above 1/2 there. For
+    constants it is proved: 0 is the best one, and the integral is
+    $1 - \frac{\sin 2\pi m}{2 \pi m}$, which is 1 for whole $m$, so that no larger factor is possible.
+    For $k \ge 1$ the left side is $1 - \frac{\sin 2\pi m}{2\pi m} - \sum_{n \le k} \frac{2n+1}{2} c_n^2$
+    with $c_n = \int P_n \sin(\pi m x)$, spherical Bessel functions of $\pi m$; that this is at least the
+    right side is open.
+    """
+    size = (deviation * deviation).sum(-1)
+    value = 2 * distance(3, m * m, deviation)
+    lower = sign_change_lower_bound(m, k, deviation)
+    return leq(times.numerator * lower / times.denominator, value, scale=1 + size)

@@ -29,6 +29,7 @@ from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.glance import glance
 from rankcheck.sharpen.search import Search
 from rankcheck.sharpen.settings import Settings
+from rankcheck.verification.counts import Counts
 
 __all__ = ["Dial", "Frontier", "Probe", "frontier"]
 
@@ -170,7 +171,10 @@ class Frontier:
 def frontier(
     claim: Claim, dial: Dial, settings: Settings, make: Callable[..., Search], until: float
 ) -> tuple[Frontier, Search]:
-    """Where a dial makes a claim false; and the last search, for its counts.
+    """Where a dial makes a claim false; and the last search, with the counts of all.
+
+    Without a budget each value has the number of tasks of the settings, and the answer does not
+    depend on the clock.
 
     Args:
         make: makes the search of the claim at a value of the dial.
@@ -184,11 +188,15 @@ def frontier(
     probes: dict[Fraction, Probe] = {}
     good: list[tuple[Shape, Record]] = []
     search: Search | None = None
+    counts = Counts()
 
     def probe(value: Fraction, seconds: float) -> bool:
-        nonlocal search
+        nonlocal search, counts
         search = make(dial=(dial.name, takes.given(value)), begin=tuple(good[:GOOD]))
-        search.run(max(0.05, min(seconds, until - time.monotonic())), enough=search.refuted)
+        left = max(0.05, min(seconds, until - time.monotonic()))
+        tasks = settings.tasks
+        search.run(left if left < math.inf else None, tasks, enough=search.refuted)
+        counts += search.counts
         best = max(search.best.values(), key=lambda one: one.attained.low, default=None)
         wrong = [one for one in search.best.values() if one.attained.refutes]
         shown = max(wrong, key=lambda one: one.attained.low, default=best)
@@ -196,11 +204,12 @@ def frontier(
         if shown is not None:
             extremal = Extremal(shown.instance(search.at), shown.attained, shown.key)
             good.insert(0, (shown.shape, shown.record))
-        probes[value] = Probe(value, bool(wrong), extremal, search.counts.evaluated)
-        return bool(wrong)
+        refuted = search.refuted()
+        probes[value] = Probe(value, refuted, extremal, search.counts.evaluated)
+        return refuted
 
     low, high = probe(dial.low, END * budget), probe(dial.high, END * budget)
-    stop = until - INSIDE * budget
+    stop = until - INSIDE * budget if budget < math.inf else math.inf
     if low != high:
         false, true = (dial.low, dial.high) if low else (dial.high, dial.low)
         while time.monotonic() < stop and abs(true - false) > FINE * (dial.high - dial.low):
@@ -216,6 +225,7 @@ def frontier(
         if time.monotonic() < until:
             probe(value, (until - time.monotonic()) / left)
     assert search is not None
+    search.counts = counts
     in_order = tuple(probes[value] for value in sorted(probes))
     return Frontier(dial, takes is WHOLE, in_order), search
 

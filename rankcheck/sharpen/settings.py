@@ -27,8 +27,8 @@ class Settings:
         executor: `dask://host:port`, a `distributed.Client`, or another one of
             `rankcheck.parallel`, in place of workers.
         device: where tensors live: `cpu` or `cuda`.
-        tasks: the largest number of tasks. The result of a number of tasks in one process depends
-            on the claim and the seed alone.
+        tasks: the largest number of tasks, with a dial for each value. The result of a number of
+            tasks in one process depends on the claim and the seed alone.
         shrink: seconds for making an extremal instance small, for each relation.
         folder: where the certificate and the records of a run are left.
         resume: whether to begin with the instances that earlier runs have left there.

@@ -79,7 +79,7 @@ def test_the_frontiers_of_the_recipes_enclose_the_truth(made, saved, claim):
     [command] = [line for line, text in answered(made, RECIPES).items() if text.startswith(claim)]
     _, _, target, _, dial = shlex.split(command)
     [mine] = load(select([target]))
-    found = sharpen(mine, dial=dial, budget=8.0, shrink=0.0).dial
+    found = sharpen(mine, dial=dial, budget=None, tasks=8, shrink=0.0).dial
     assert found is not None
     assert found.monotone
     ends = sorted(float(end) for pair in (found.false, found.survived) for end in pair)

@@ -12,13 +12,12 @@ from rankcheck.sharpen.run import sharpen
 def turned(sharp, tmp_path):
     """`turned("hill", "factor=0..2")`: where a dial makes a claim false."""
 
-    def make(name, dial, budget=4.0, **settings):
-        return sharpen(sharp(name), dial=dial, budget=budget, folder=tmp_path, **settings).dial
+    def make(name, dial, tasks=3):
+        return sharpen(sharp(name), dial=dial, budget=None, tasks=tasks, folder=tmp_path).dial
 
     return make
 
 
-@pytest.mark.slow
 def test_a_frontier_lies_between_what_is_proved_false_and_what_survived(turned):
     found = turned("hill", "factor=0..3")
     (survived_from, survived_to), (false_from, false_to) = found.survived, found.false
@@ -32,14 +31,12 @@ def test_a_frontier_lies_between_what_is_proved_false_and_what_survived(turned):
             assert probe.best.attained.refutes
 
 
-@pytest.mark.slow
 def test_a_claim_that_is_false_or_true_for_every_value_has_no_frontier(turned):
     false, true = turned("hill", "factor=2..3"), turned("hill", "factor=0..1/2")
     assert (false.survived, true.false) == (None, None)
     assert len(false.probes) > 2
 
 
-@pytest.mark.slow
 def test_an_answer_that_changes_twice_is_told(turned):
     found = turned("window", "c=0..1")
     assert found.false is not None
@@ -67,9 +64,8 @@ def test_values_between_are_simple():
     assert WHOLE.between(Fraction(4), Fraction(5)) is None
 
 
-@pytest.mark.slow
 def test_a_dial_of_whole_numbers_ends_at_neighbours(turned):
-    found = turned("whole", "terms=1..8", budget=3.0)
+    found = turned("whole", "terms=1..8")
     assert found.whole
     assert found.survived == (1, 4)
     assert found.false == (5, 8)
