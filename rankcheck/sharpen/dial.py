@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -25,10 +25,12 @@ from rankcheck.claims.variants import dialled
 from rankcheck.errors import InputError
 from rankcheck.hunt.arena import Shape
 from rankcheck.instances.record import Record
+from rankcheck.records.ratio import NotCertifiedError, attained
 from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.glance import glance
 from rankcheck.sharpen.search import Search
 from rankcheck.sharpen.settings import Settings
+from rankcheck.sharpen.task import Finding
 from rankcheck.verification.counts import Counts
 
 __all__ = ["Dial", "Frontier", "Probe", "frontier"]
@@ -190,7 +192,7 @@ def frontier(
     search: Search | None = None
     counts = Counts()
 
-    def probe(value: Fraction, seconds: float) -> bool:
+    def probe(value: Fraction, seconds: float) -> None:
         nonlocal search, counts
         search = make(dial=(dial.name, takes.given(value)), begin=tuple(good[:GOOD]))
         left = max(0.05, min(seconds, until - time.monotonic()))
@@ -204,22 +206,36 @@ def frontier(
         if shown is not None:
             extremal = Extremal(shown.instance(search.at), shown.attained, shown.key)
             good.insert(0, (shown.shape, shown.record))
-        refuted = search.refuted()
-        probes[value] = Probe(value, refuted, extremal, search.counts.evaluated)
-        return refuted
+        probes[value] = Probe(value, search.refuted(), extremal, search.counts.evaluated)
+        if wrong and shown is not None:
+            again(shown)
 
-    low, high = probe(dial.low, END * budget), probe(dial.high, END * budget)
+    def again(finding: Finding) -> None:
+        """An instance that refutes the statement at one value may do so where it survived."""
+        for value, survived in probes.items():
+            if survived.refuted:
+                continue
+            instance = finding.instance(dialled(claim, dial.name, takes.given(value)))
+            try:
+                found = [one for one in attained(instance) if one.name == finding.name]
+            except NotCertifiedError:  # a hypothesis that depends on the value
+                continue
+            if found and found[0].refutes:
+                extremal = Extremal(instance, found[0], finding.key)
+                probes[value] = replace(survived, refuted=True, best=extremal)
+
+    probe(dial.low, END * budget)
+    probe(dial.high, END * budget)
     stop = until - INSIDE * budget if budget < math.inf else math.inf
-    if low != high:
-        false, true = (dial.low, dial.high) if low else (dial.high, dial.low)
-        while time.monotonic() < stop and abs(true - false) > FINE * (dial.high - dial.low):
-            middle = takes.between(false, true)
-            if middle is None:
-                break
-            if probe(middle, BETWEEN * budget):
-                false = middle
-            else:
-                true = middle
+    upwards = probes[dial.low].refuted  # from what is false to what survived
+    while time.monotonic() < stop:
+        ends = _ends(probes, upwards)
+        if ends is None or abs(ends[1] - ends[0]) <= FINE * (dial.high - dial.low):
+            break
+        middle = takes.between(*ends)
+        if middle is None:
+            break
+        probe(middle, BETWEEN * budget)
     inside = _inside(sorted(probes), takes)
     for left, value in zip(range(len(inside), 0, -1), inside, strict=True):
         if time.monotonic() < until:
@@ -228,6 +244,19 @@ def frontier(
     search.counts = counts
     in_order = tuple(probes[value] for value in sorted(probes))
     return Frontier(dial, takes is WHOLE, in_order), search
+
+
+def _ends(probes: Mapping[Fraction, Probe], upwards: bool) -> tuple[Fraction, Fraction] | None:
+    """The last value that is false, and the next one, which survived; None without such a pair.
+
+    Args:
+        upwards: whether false values come first.
+    """
+    order = sorted(probes, reverse=not upwards)
+    false = [place for place, value in enumerate(order) if probes[value].refuted]
+    if not false or false[-1] == len(order) - 1:
+        return None
+    return order[false[-1]], order[false[-1] + 1]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import pytest
 
 from rankcheck.sharpen.dial import DECIMAL, RATIONAL, WHOLE, Dial, taken
 from rankcheck.sharpen.run import sharpen
+from rankcheck.sharpen.search import Search
 
 
 @pytest.fixture
@@ -41,6 +42,31 @@ def test_an_answer_that_changes_twice_is_told(turned):
     found = turned("window", "c=0..1")
     assert found.false is not None
     assert not found.monotone
+
+
+@pytest.fixture
+def lazy(monkeypatch):
+    """`lazy(values)`: searches look for nothing at these values of a dial."""
+
+    def make(values):
+        real = Search.run
+
+        def run(search, *arguments, **options):
+            if search.dial[1] not in values:
+                real(search, *arguments, **options)
+
+        monkeypatch.setattr(Search, "run", run)
+
+    return make
+
+
+def test_an_instance_that_refutes_one_value_is_tried_at_those_that_survived(turned, lazy):
+    """Nothing is looked for at the end, 5; what refutes 2, inside, refutes that as well."""
+    lazy({Fraction(5)})
+    found = turned("hill", "factor=0..5")
+    assert found.monotone
+    assert found.false == (2, 5)
+    assert found.probes[-1].best.attained.low > 1
 
 
 @pytest.mark.parametrize(
