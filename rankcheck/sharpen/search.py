@@ -49,8 +49,8 @@ SHARE = 0.35
 #: After so many deep searches there is a survey of new shapes, and the best instances are fitted to
 #: neighbours of their shapes and to groups that have fallen behind.
 AGAIN = 6
-#: How many good instances are fitted to another shape: in a deep search, and in a survey.
-FITTED, GLANCED = 8, 2
+#: How many good instances are fitted to another shape: in a deep search, and without one.
+FITTED, SPREAD = 8, 3
 
 
 @dataclass(eq=False)
@@ -196,21 +196,22 @@ class Search:
         """The tasks, each made from what is known when it is asked for."""
         if self.begin:
             given = dict.fromkeys(shape for shape, _ in self.begin)
-            yield self._task(tuple(given), until)
+            yield self._task(tuple(given), until, begin=tuple(r for _, r in self.begin))
         surveyed = time.monotonic() + SHARE * (until - time.monotonic())
         shapes, arms = self._shapes, self._arms
         while shapes.drawn < FIRST * min(1.0, self.claim.effort):
             new = shapes.new(min(CHUNK, 2 ** min(self._tasks, CHUNK)))
             if not new or (arms.of and time.monotonic() > surveyed):
                 break
-            yield self._task(new, until, fitted=GLANCED)
+            yield self._task(new, until, begin=self._good(None, SPREAD), refit=False)
         for number in count():
             if number % AGAIN == 0:
-                for some in (self._neighbours(number), arms.behind(self.best.values())):
-                    if some:
-                        yield self._task(some, until)
+                if (record := self._turn(number)) is not None:
+                    yield self._task(shapes.neighbours(record), until, begin=(record,))
+                if behind := arms.behind(self.best.values()):
+                    yield self._task(behind, until, begin=self._good(None, SPREAD))
                 if number and (new := shapes.new(LATER)):
-                    yield self._task(new, until, fitted=GLANCED)
+                    yield self._task(new, until, begin=self._good(None, SPREAD), refit=False)
             deep = arms.deepest(number)
             if deep is None:
                 return
@@ -218,12 +219,10 @@ class Search:
             arm.turns += 1
             yield self._task((deep,), until, arm.turns - 1, arm)
 
-    def _neighbours(self, number: int) -> list[Shape]:
-        """Shapes near the best one of a relation; the relations take turns."""
+    def _turn(self, number: int) -> Record | None:
+        """The best instance of a relation; the relations take turns."""
         best = [one for _, one in sorted(self.best.items()) if one.shape.family == "instances"]
-        if not best:
-            return []
-        return self._shapes.neighbours(best[number // AGAIN % len(best)].record)
+        return best[number // AGAIN % len(best)].record if best else None
 
     def _task(
         self,
@@ -231,7 +230,9 @@ class Search:
         until: float,
         turn: int | None = None,
         arm: Arm | None = None,
-        fitted: int = FITTED,
+        begin: tuple[Record, ...] | None = None,
+        *,
+        refit: bool = True,
     ) -> Task:
         self._tasks += 1
         known = {place: one.height for place, one in self.groups.items()}
@@ -239,8 +240,8 @@ class Search:
             tuple(shapes),
             seed_of(self.settings.seed, self.claim.id, self._tasks),
             turn,
-            self._good(arm, fitted),
-            fitted == FITTED,
+            self._good(arm, FITTED) if begin is None else begin,
+            refit,
             known,
             self.by,
             self.settings.relations,
@@ -256,8 +257,6 @@ class Search:
             key=lambda one: (arm is None or one.key != arm.key, -one.height),
         )
         mine = [one.record for one in ordered if one.shape.family == "instances"]
-        if not self._arms.of:  # the instances to begin with are evaluated at their own shapes
-            return tuple(record for _, record in self.begin)
         return tuple(mine[:count])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rankcheck.claims.claim import Claim
 from rankcheck.hunt.arena import BodyError, Family, Shape, generated
 from rankcheck.hunt.points import ShapedSource
@@ -13,8 +15,8 @@ __all__ = ["Shapes"]
 
 #: The share of new shapes that are the simplest ones left, and that of the tight family.
 SIMPLEST, TIGHT = 0.5, 0.1
-#: So many neighbours are named.
-NEIGHBOURS = 24
+#: So many neighbours are named, and a range of so many integers is short.
+NEIGHBOURS, ALL = 48, 8
 #: Draws one after the other without a new shape that end the search for one.
 MISSES = 24
 
@@ -61,26 +63,27 @@ class Shapes:
         return shapes
 
     def neighbours(self, record: Record) -> list[Shape]:
-        """Shapes that differ from that of a record in one integer: by 1, or at an end of its range.
+        """Shapes that differ from that of a record in one integer.
 
-        Where the generator then draws more integers, as of a network with another layer, one of
-        them is repeated; where it draws fewer, a run is left out.
+        It has every value of a short range, else one that differs by 1 or is at an end.
+
+        If the generator draws as many more integers as that one has grown, as of a network with
+        more layers, one of those behind it is repeated; if it draws fewer, some are left out.
         """
         drawn = [choice for choice in record.choices if isinstance(choice, Integer)]
         shapes: dict[Shape, None] = {}
         for place, one in enumerate(drawn):
-            for value in (one.value + 1, one.value - 1, one.low, one.high):
+            few = one.high - one.low < ALL
+            ends = (one.value + 1, one.value - 1, one.low, one.high)
+            for value in range(one.low, one.high + 1) if few else ends:
                 integers = [choice.value for choice in drawn]
                 integers[place] = value
                 shape = self._like(integers)
-                more = 0 if shape is None else len(shape.integers) - len(integers)
                 if shape is not None:
                     shapes[shape] = None
-                for end in range(place + 1, len(integers) + 1) if more else ():
-                    repeated = integers[end - 1 : end] * more if end > place + 1 else []
-                    kept = integers[: end if more > 0 else max(place + 1, end + more)]
-                    shape = self._like([*kept, *repeated, *integers[end:]])
-                    if shape is not None and len(shape.integers) == len(integers) + more:
+                for other in _longer(integers, place, value - one.value):
+                    shape = self._like(other)
+                    if shape is not None and shape.integers == tuple(other):
                         shapes[shape] = None
         return list(shapes)[:NEIGHBOURS]
 
@@ -111,3 +114,11 @@ class Shapes:
             self._visited[family].add(source.record)
         drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))
         return Shape(family, drawn)
+
+
+def _longer(integers: list[int], place: int, more: int) -> Iterator[list[int]]:
+    """The integers with so many more behind a place, or so many fewer."""
+    for end in range(place + 2, len(integers) + 1) if more > 0 else ():
+        yield [*integers[:end], *integers[end - 1 : end] * more, *integers[end:]]
+    for end in range(place + 1, len(integers) + more + 1) if more < 0 else ():
+        yield [*integers[:end], *integers[end - more :]]

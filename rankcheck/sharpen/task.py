@@ -46,6 +46,8 @@ STRUCTURED, RANDOM = 48, 16
 BATCH, SINGLES, POLISHED = 96, 6, 1
 #: Steps of a descent: the polishing has the rest of the way.
 STEPS = 60
+#: A height this close to 0 is that of equality.
+EQUAL = 1e-9
 #: The turn of a task that polishes what it begins with.
 POLISH = -1
 #: Places of such a run that are tried.
@@ -249,7 +251,7 @@ def _searched(gauge: Gauge, task: Task, seed: int) -> Sample | None:
         found = perturb(gauge, _top(gauge, begin, 24), seed_of(seed, "perturb"))
     else:
         row = task.turn // 3 % len(gauge.names)
-        best = begin.select(gauge.ratios(begin)[row].argsort(descending=True)[:1])
+        best = begin.select(_below_equality(gauge.ratios(begin)[row])[:1])
         ended = evolve(gauge, best, row, seed_of(seed, "evolve"))
         found = begin if ended is None else together([begin, ended])
     return _refined(gauge, found)
@@ -264,6 +266,12 @@ def _refined(gauge: Gauge, found: Sample) -> Sample:
         moved = [polished(gauge, _top(gauge, found, POLISHED, row), row) for row in rows]
         some = together([some, *moved])
     return snapped(gauge, some)
+
+
+def _below_equality(row: torch.Tensor) -> torch.Tensor:
+    """Instances by their height, those with a ratio of 1 last: around them it is often constant."""
+    equal = row.abs() < EQUAL
+    return torch.where(equal, -torch.inf, row).argsort(descending=True, stable=True)
 
 
 def _top(gauge: Gauge, sample: Sample, count: int, row: int | None = None) -> Sample:
