@@ -26,10 +26,12 @@ from rankcheck.errors import InputError
 from rankcheck.hunt.arena import Shape
 from rankcheck.instances.record import Record
 from rankcheck.records.ratio import NotCertifiedError, attained
+from rankcheck.sharpen.doubt import doubt
 from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.glance import glance
 from rankcheck.sharpen.search import Search
 from rankcheck.sharpen.settings import Settings
+from rankcheck.sharpen.small import made_small
 from rankcheck.sharpen.task import Finding
 from rankcheck.verification.counts import Counts
 
@@ -40,6 +42,8 @@ FINE = Fraction(1, 256)
 #: The share of the budget that each end has at most, and a value between; and the share that is
 #: left for values inside the two intervals.
 END, BETWEEN, INSIDE = 0.15, 0.1, 0.2
+#: Of the seconds for a value, the share in which it is hunted if it has survived the others.
+DOUBT = 0.4
 #: Values inside the intervals that are tried.
 CHECKS = 4
 #: So many of the latest instances are what a value begins with.
@@ -196,8 +200,12 @@ def frontier(
         nonlocal search, counts
         search = make(dial=(dial.name, takes.given(value)), begin=tuple(good[:GOOD]))
         left = max(0.05, min(seconds, until - time.monotonic()))
-        tasks = settings.tasks
-        search.run(left if left < math.inf else None, tasks, enough=search.refuted)
+        if left == math.inf:
+            search.run(None, settings.tasks, enough=search.refuted)
+        else:
+            search.run((1 - DOUBT) * left, settings.tasks, enough=search.refuted)
+            if not search.refuted() and settings.relations is None:
+                doubt(search, DOUBT * left)
         counts += search.counts
         best = max(search.best.values(), key=lambda one: one.attained.low, default=None)
         wrong = [one for one in search.best.values() if one.attained.refutes]
@@ -240,10 +248,22 @@ def frontier(
     for left, value in zip(range(len(inside), 0, -1), inside, strict=True):
         if time.monotonic() < until:
             probe(value, (until - time.monotonic()) / left)
+    if (ends := _ends(probes, upwards)) is not None:
+        probes[ends[0]] = _smaller(probes[ends[0]], settings.shrink)
     assert search is not None
     search.counts = counts
     in_order = tuple(probes[value] for value in sorted(probes))
     return Frontier(dial, takes is WHOLE, in_order), search
+
+
+def _smaller(probe: Probe, seconds: float) -> Probe:
+    """A value with the instance that refutes the statement there made small."""
+    best = probe.best
+    if best is None or not seconds:
+        return probe
+    small = made_small(best.instance, best.attained.number, budget=seconds)
+    [proved] = [one for one in attained(small) if one.number == best.attained.number]
+    return replace(probe, best=Extremal(small, proved, best.key)) if proved.refutes else probe
 
 
 def _ends(probes: Mapping[Fraction, Probe], upwards: bool) -> tuple[Fraction, Fraction] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,6 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.signs import SIGNS
 from rankcheck.claims.variants import dialled
 from rankcheck.counterexamples.instance import Instance
-from rankcheck.counterexamples.shrinking.cropping import CropSource, Edit
 from rankcheck.errors import InputError
 from rankcheck.hunt.arena import BodyError, OutOfTime, Shape, generated, trouble
 from rankcheck.hunt.points import ShapedSource
@@ -33,6 +32,7 @@ from rankcheck.instances.record import Record
 from rankcheck.instances.source import Rejected, seed_of
 from rankcheck.parallel import Deadline
 from rankcheck.records.ratio import Attained, NotCertifiedError, attained
+from rankcheck.sharpen.fitting import fitted
 from rankcheck.sharpen.gauge import INFINITE, Gauge
 from rankcheck.sharpen.polish import polished, snapped
 from rankcheck.sharpen.sizes import chosen, sizes
@@ -46,12 +46,12 @@ STRUCTURED, RANDOM = 48, 16
 BATCH, SINGLES, POLISHED = 96, 6, 1
 #: Steps of a descent: the polishing has the rest of the way.
 STEPS = 60
+#: Heights that are closer than this are the same one.
+APART = 1e-12
 #: A height this close to 0 is that of equality.
 EQUAL = 1e-9
 #: The turn of a task that polishes what it begins with.
 POLISH = -1
-#: Places of such a run that are tried.
-REFITS = 24
 #: Candidates of a relation that are judged, as long as balls prove less than floats had.
 JUDGED = 4
 #: A ratio that balls prove is that of the floats if it is not smaller by more than this.
@@ -223,7 +223,7 @@ def key_of(
 
 def _searched(gauge: Gauge, task: Task, seed: int) -> Sample | None:
     """The best instances that a search of one shape finds, with their margins."""
-    given = _fitted(gauge, task.begin, task.refit)
+    given = fitted(gauge, task.begin, task.refit)
     if task.turn is None:
         structured, random = (STRUCTURED, RANDOM) if gauge.batched else (3, 3)
         parts = [
@@ -283,48 +283,6 @@ def _top(gauge: Gauge, sample: Sample, count: int, row: int | None = None) -> Sa
     return sample.select(torch.cat(order))
 
 
-def _fitted(gauge: Gauge, begin: Sequence[Record], refit: bool) -> list[Sample]:
-    """Given instances, made to fit the shape; empty where none of them does."""
-    fitting = [one for record in begin for one in _refits(gauge, record, REFITS * refit)]
-    if not fitting or not fitting[0].tensors:
-        return []
-    columns = zip(*(record.tensors for record in fitting), strict=True)
-    stacked = [torch.stack(column).to(gauge.device) for column in columns]
-    return [gauge.at(fitting[0].with_tensors(stacked))]
-
-
-def _refits(gauge: Gauge, record: Record, most: int) -> Iterator[Record]:
-    """An instance cropped or padded to the shape.
-
-    If the shape has more tensors, a run of the given ones is repeated, as when layers are inserted;
-    if it has fewer, a run is left out. At most so many places of it are tried.
-    """
-    first = _refit(gauge, record.tensors)
-    if first is None:
-        return
-    given = record.tensors
-    more = len(first.tensors) - len(given)
-    if more == 0:
-        yield first
-    lengths = [n for n in range(1, len(given) + 1) if more > 0 == more % n] or [-more]
-    places = [(end, n) for n in lengths for end in range(n, len(given) + 1)] if more else []
-    for end, length in places[:most]:
-        run = given[end - length : end]
-        kept = given[:end] if more > 0 else given[: end - length]
-        other = _refit(gauge, (*kept, *run * (more // length), *given[end:]))
-        if other is not None:
-            yield other
-
-
-def _refit(gauge: Gauge, tensors: tuple[torch.Tensor, ...]) -> Record | None:
-    source = CropSource(Edit(gauge.shape.integers, tensors))
-    try:
-        generated(gauge.claim, gauge.shape, source)
-    except (Rejected, BodyError):
-        return None
-    return source.record if source.record.integers == gauge.shape.integers else None
-
-
 def _tight(gauge: Gauge, seed: int) -> Sample | None:
     """Instances of the tight family as instances of this shape."""
     try:
@@ -346,16 +304,27 @@ def _best(
     """The largest heights of a sample by relation; its best instances join the candidates."""
     heights = {}
     for name, row in zip(gauge.names, gauge.ratios(found), strict=True):
-        order = row.argsort(descending=True, stable=True)[:JUDGED]
-        order = order[row[order] > -torch.inf]
-        if not len(order):
+        order = _distinct(row)
+        if not order:
             continue
         heights[name] = float(row[order[0]])
         known = candidates.setdefault((name, key), [])
-        known += [(float(row[one]), shape, found.record.instance(int(one))) for one in order]
+        known += [(float(row[one]), shape, found.record.instance(one)) for one in order]
         known.sort(key=lambda one: -one[0])
         del known[JUDGED:]
     return heights
+
+
+def _distinct(row: torch.Tensor) -> list[int]:
+    """The instances of the largest heights, one of each.
+
+    Balls may reject all of one height, as those at the end of a range that a hypothesis leaves out.
+    """
+    order = row.argsort(descending=True, stable=True)
+    order = order[row[order] > -torch.inf]
+    steps = row[order][:-1] - row[order][1:]
+    new = torch.cat((torch.ones(min(1, len(order)), dtype=torch.bool), steps > APART))
+    return order[new][:JUDGED].tolist()
 
 
 def _judge(

@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -99,7 +100,11 @@ def trend(values: Sequence[tuple[int, Fraction | float]], by: str = "n") -> Tren
     if len(run) < LEAST:
         return None
     noise = NOISE * max(abs(value) for _, value in run)
-    return _constant(run, noise, by) or _extrapolated(run, noise, by)
+    found = _constant(run, noise, by) or _extrapolated(run, noise, by)
+    steps = [after - before for (_, before), (_, after) in pairwise(run)]
+    if found is not None and found.limit is None and min(steps) < -EQUAL * noise:
+        return None  # up and down: at some size the search has not come to the end
+    return found
 
 
 def _consecutive(values: Sequence[tuple[int, Fraction | float]]) -> list[tuple[int, float]]:

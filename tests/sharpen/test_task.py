@@ -10,8 +10,9 @@ from rankcheck import leq
 from rankcheck.hunt.arena import Shape
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.instances.source import instances
+from rankcheck.sharpen.fitting import refits
 from rankcheck.sharpen.gauge import Gauge
-from rankcheck.sharpen.task import POLISH, Task, _refits, run_task
+from rankcheck.sharpen.task import POLISH, Task, run_task
 
 PLACE = torch.tensor([0.3, -1.7, 2.9, -0.1], dtype=torch.float64)
 
@@ -66,7 +67,7 @@ def test_an_instance_of_another_length_fits_with_a_run_repeated_or_left_out(decl
 
     def fits(length):
         gauge = Gauge(claim, Shape("instances", (length,)))
-        return [[float(t) for t in one.tensors] for one in _refits(gauge, two, 24)]
+        return [[float(t) for t in one.tensors] for one in refits(gauge, two, 24)]
 
     assert fits(2) == [[1, 2, 3, 4, 5]]
     assert [1, 2, 3, 4, 3, 4, 5] in fits(3)

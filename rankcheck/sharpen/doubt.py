@@ -1,0 +1,50 @@
+"""A value of a dial that has survived the search for large ratios is hunted as well.
+
+Where a ratio is 1 on a whole part of the space, the search for larger ones has no slope there. A
+hunt has: it moves instances at equality off, and descends on the difference of the sides.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rankcheck.hunt.arena import Family, Shape
+from rankcheck.hunt.run import hunt
+from rankcheck.records.ratio import attained
+from rankcheck.sharpen.search import Search
+from rankcheck.sharpen.task import Broken, Finding, key_of
+
+__all__ = ["doubt"]
+
+
+def doubt(search: Search, seconds: float) -> None:
+    """Hunt the claim of a search; what proves it false is kept there.
+
+    Raises:
+        InputError: as `rankcheck.hunt.hunt`.
+    """
+    claim, settings = search.at, search.settings
+    with TemporaryDirectory(prefix="rankcheck-") as folder:
+        result = hunt(
+            claim,
+            seconds,
+            settings.seed,
+            device=settings.device,
+            folder=Path(folder),
+            shrink=0.0,
+            limit=None,
+        )
+    search.counts += result.counts
+    violation = result.violation
+    if result.verdict != "refuted" or violation is None:
+        return
+    number = violation.in_balls.relation
+    family: Family = "tight" if violation.family is claim.tight else "instances"
+    shape = Shape(family, violation.record.integers)
+    for one in attained(violation):
+        if one.number == number and one.refutes:
+            _, key = key_of(claim, shape, search.by)
+            search.keep(Finding(one.name, shape, key, violation.record, one))
+            return
+    search.broken[f"relation {number + 1}"] = Broken("", shape, violation.record)
