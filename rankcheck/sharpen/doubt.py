@@ -36,6 +36,8 @@ def doubt(search: Search, seconds: float) -> None:
             limit=None,
         )
     search.counts += result.counts
+    if result.scope is not None:
+        search.counts += result.scope.counts
     violation = result.violation
     if result.verdict != "refuted" or violation is None:
         return
