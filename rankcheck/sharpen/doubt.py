@@ -46,7 +46,7 @@ def doubt(search: Search, seconds: float) -> None:
     shape = Shape(family, violation.record.integers)
     for one in attained(violation):
         if one.number == number and one.refutes:
-            _, key = key_of(claim, shape, search.by)
+            key = key_of(claim, shape, search.by)
             search.keep(Finding(one.name, shape, key, violation.record, one))
             return
     search.broken[f"relation {number + 1}"] = Broken("", shape, violation.record)

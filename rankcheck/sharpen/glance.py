@@ -1,6 +1,8 @@
-"""A first look at a claim: the relations that its body returns for an instance."""
+"""A first look at a claim: an instance, and the relations that its body returns for it."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.relations import Relation
@@ -14,8 +16,8 @@ __all__ = ["glance"]
 DRAWS = 200
 
 
-def glance(claim: Claim) -> tuple[Relation, ...]:
-    """The relations of a claim, for the first instance inside its hypotheses.
+def glance(claim: Claim) -> tuple[tuple[Any, ...], tuple[Relation, ...]]:
+    """The first instance inside the hypotheses of a claim, and its relations.
 
     Raises:
         InputError: if none of `DRAWS` instances is.
@@ -24,7 +26,8 @@ def glance(claim: Claim) -> tuple[Relation, ...]:
     assert claim.instances is not None
     for seed in range(DRAWS):
         try:
-            return claim.relations(claim.instances(BatchSource(seed, None)))
+            instance = claim.instances(BatchSource(seed, None))
+            return instance, claim.relations(instance)
         except Rejected as rejected:
             why = str(rejected)
     raise InputError(

@@ -18,6 +18,7 @@ from typing import Any
 from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
+from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.counterexamples.reporting import report_violation
@@ -39,6 +40,8 @@ from rankcheck.sharpen.recognise import recognise
 from rankcheck.sharpen.result import Sharp, Sharpened
 from rankcheck.sharpen.search import Search, work_of
 from rankcheck.sharpen.settings import Settings
+from rankcheck.sharpen.sizes import chosen as chosen_sizes
+from rankcheck.sharpen.sizes import sizes
 from rankcheck.sharpen.small import made_small
 from rankcheck.sharpen.special import special
 from rankcheck.sharpen.task import Broken, Finding, key_of
@@ -96,8 +99,10 @@ def sharpen(
     if isinstance(dial, str):
         dial = Dial.parse(dial)
     check_batching(claim, seed)
-    _check_relations(claim, chosen)
-    return _Run(claim, chosen, dial, progress).result()
+    instance, relations = glance(claim)
+    _check_relations(claim, relations, chosen)
+    names = chosen_sizes(sizes(claim, instance, ()), chosen.by)
+    return _Run(claim, chosen, dial, names, progress).result()
 
 
 def record(result: Sharpened) -> list[str]:
@@ -126,13 +131,13 @@ def record(result: Sharpened) -> list[str]:
     return [*lines, f"kept in {shown_path(path)}"]
 
 
-def _check_relations(claim: Claim, settings: Settings) -> None:
+def _check_relations(claim: Claim, relations: Sequence[Relation], settings: Settings) -> None:
     """Check that there is something to measure, before the search.
 
     Raises:
         NoRatioError: if a relation that is asked for does not exist, or none has a ratio.
     """
-    known = {relation_name(one.label, n): one for n, one in enumerate(glance(claim))}
+    known = {relation_name(one.label, n): one for n, one in enumerate(relations)}
     for name in settings.relations or ():
         if name not in known:
             raise NoRatioError(
@@ -154,11 +159,13 @@ class _Run:
         claim: Claim,
         settings: Settings,
         dial: Dial | None,
+        by: tuple[str, ...],
         progress: Callable[[Progress], object],
     ) -> None:
         self._claim = claim
         self._settings = settings
         self._dial = dial
+        self._by = by
         self._progress = progress
         self._since = time.monotonic()
         self._path = settings.folder / "records" / f"{claim.id}.json"
@@ -173,7 +180,13 @@ class _Run:
         found = None
         with closing(executor_for(settings.executor or workers, work_of(claim))) as executor:
             make = partial(
-                Search, claim, settings, executor, progress=self._tell, since=self._since
+                Search,
+                claim,
+                settings,
+                executor,
+                progress=self._tell,
+                since=self._since,
+                by=self._by,
             )
             search = make(begin=begin)
             try:
@@ -194,7 +207,7 @@ class _Run:
             budget=settings.budget,
             seconds=round(time.monotonic() - self._since, 3),
             relations=relations,
-            by=search.by or (),
+            by=search.by,
             dial=found,
             counts=search.counts,
             shapes=search.shapes,
@@ -254,7 +267,7 @@ class _Run:
                 known = Records.of(self._claim, self._path)
             except RecordError:  # it is written anew
                 known = Records.none(self._claim)
-        new = renewed(self._claim, known, found, search.by or ())
+        new = renewed(self._claim, known, found, search.by)
         if not new.better and (not found or not self._path.exists()):
             return None
         try:
@@ -265,7 +278,7 @@ class _Run:
 
     def _relations(self, search: Search, before: dict[str, str]) -> tuple[Sharp, ...]:
         """What is known of each relation, in the order of the body."""
-        of_it = glance(self._claim)
+        _, of_it = glance(self._claim)
         skipped = self._interrupted or search.refuted()
         idle = None if skipped else needless(self._claim, search.groups.values(), 0)
         found = []
@@ -297,7 +310,7 @@ class _Run:
             best, small = self._smaller(best, search)
         groups = [one for (name, _), one in search.groups.items() if name == known.name]
         groups.sort(key=lambda one: one.key)
-        sizes = [(one.key[0], one.attained.low) for one in groups if len(one.key) == 1]
+        values = [(one.key[0], one.attained.low) for one in groups if len(one.key) == 1]
         ladder = growing(self._claim, best, self._settings.seed) if bound else []
         proved = best.attained
         return replace(
@@ -308,7 +321,7 @@ class _Run:
             groups=tuple(map(self._extremal, groups)) if search.by else (),
             growing=tuple(map(self._extremal, ladder)),
             looks_like=recognise(proved.low, proved.high) if told and not ladder else (),
-            trend=trend(sizes, search.by[0]) if bound and search.by else None,
+            trend=trend(values, search.by[0]) if bound and search.by else None,
             history=tuple(search.history.get(known.name, ())),
         )
 
@@ -336,7 +349,7 @@ class _Run:
         """An instance that was made of another one, as a finding of the same relation."""
         [proved] = [one for one in attained(instance) if one.number == of.attained.number]
         shape = Shape(of.shape.family, instance.record.integers)
-        _, key = key_of(self._claim, shape, search.by)
+        key = key_of(self._claim, shape, search.by)
         return Finding(of.name, shape, key, instance.record, proved)
 
     def _extremal(self, finding: Finding) -> Extremal:

@@ -83,14 +83,13 @@ class Search:
     broken: dict[str, Broken] = field(default_factory=dict)
     asserted: Counter[str] = field(default_factory=Counter)
     measured: Counter[str] = field(default_factory=Counter)
-    by: tuple[str, ...] | None = None
+    by: tuple[str, ...] = ()
     counts: Counts = field(default_factory=Counts)
     troubles: Counter[str] = field(default_factory=Counter)
     uncertified: Counter[str] = field(default_factory=Counter)
     raised: str = ""
 
     def __post_init__(self) -> None:
-        self.by = self.by or self.settings.by
         self.at = self.claim if self.dial is None else dialled(self.claim, *self.dial)
         self._arms = Arms()
         self._shapes = Shapes(self.at, self.settings.seed)
@@ -166,7 +165,6 @@ class Search:
 
     def take(self, task: Task, outcome: Outcome) -> None:
         """Take in what came of a task."""
-        self.by = self.by or outcome.by
         self.counts += outcome.counts
         self.troubles += outcome.troubles
         self.uncertified += outcome.uncertified

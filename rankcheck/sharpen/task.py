@@ -35,7 +35,7 @@ from rankcheck.records.ratio import Attained, NotCertifiedError, attained
 from rankcheck.sharpen.fitting import fitted
 from rankcheck.sharpen.gauge import INFINITE, Gauge
 from rankcheck.sharpen.polish import polished, snapped
-from rankcheck.sharpen.sizes import chosen, sizes
+from rankcheck.sharpen.sizes import sizes
 from rankcheck.verification.counts import Counts
 
 __all__ = ["POLISH", "Broken", "Finding", "Outcome", "Task", "height", "key_of", "run_task"]
@@ -127,7 +127,7 @@ class Task:
     begin: tuple[Record, ...] = ()
     refit: bool = True
     known: Mapping[tuple[str, tuple[int, ...]], float] = field(default_factory=dict)
-    by: tuple[str, ...] | None = None
+    by: tuple[str, ...] = ()
     chosen: tuple[str, ...] | None = None
     dial: tuple[str, Any] | None = None
     device: str = "cpu"
@@ -156,7 +156,6 @@ class Outcome:
     troubles: Counter[str] = field(default_factory=Counter)
     uncertified: Counter[str] = field(default_factory=Counter)
     raised: str = ""
-    by: tuple[str, ...] = ()
     cut: bool = False
 
 
@@ -164,7 +163,7 @@ def run_task(claim: Claim, task: Task) -> Outcome:
     """Do a task.
 
     Raises:
-        InputError: if the claim has no relation to measure, or no size of a name in `by`.
+        InputError: if the claim has no relation to measure.
         ClaimError: if the body returns anything but relations.
     """
     claim = claim if task.dial is None else dialled(claim, *task.dial)
@@ -174,8 +173,7 @@ def run_task(claim: Claim, task: Task) -> Outcome:
     for index, shape in enumerate(task.shapes):
         gauge = Gauge(claim, shape, device=task.device, until=until, chosen=task.chosen)
         try:
-            names, key = key_of(claim, shape, task.by)
-            outcome.by = outcome.by or names
+            key = key_of(claim, shape, task.by)
             found = _searched(gauge, task, seed_of(task.seed, index))
         except (Rejected, OutOfTime) as ended:
             outcome.cut = outcome.cut or isinstance(ended, OutOfTime)
@@ -202,23 +200,19 @@ def run_task(claim: Claim, task: Task) -> Outcome:
     return outcome
 
 
-def key_of(
-    claim: Claim, shape: Shape, by: tuple[str, ...] | None
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The names of the sizes that group shapes, and those of a shape.
+def key_of(claim: Claim, shape: Shape, by: tuple[str, ...]) -> tuple[int, ...]:
+    """The sizes of a shape; 0 for one that its instances do not have.
 
     Args:
-        by: the names that are asked for; None for the first one.
+        by: the names of the sizes.
 
     Raises:
         Rejected: if the generator accepts no instance of the shape.
         BodyError: if it raises.
-        InputError: if there is no size of a name.
     """
     source = ShapedSource(shape.integers, 0, None if claim.no_batch is not None else 2)
     known = sizes(claim, generated(claim, shape, source), source.batch)
-    names = chosen(known, by)
-    return names, tuple(known.get(name, 0) for name in names)
+    return tuple(known.get(name, 0) for name in by)
 
 
 def _searched(gauge: Gauge, task: Task, seed: int) -> Sample | None:

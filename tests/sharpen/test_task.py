@@ -50,7 +50,7 @@ def test_an_instance_is_polished_to_the_top_near_it(peak):
 
 
 def test_what_is_not_better_than_what_is_known_is_not_judged(peak):
-    known = {("relation 1", (4,)): math.log(0.5)}
+    known = {("relation 1", ()): math.log(0.5)}
     outcome = run_task(
         peak, Task((Shape("instances", ()),), 0, POLISH, (at(0, 0, 0, 0),), known=known)
     )
