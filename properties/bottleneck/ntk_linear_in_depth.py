@@ -108,7 +108,7 @@ def uncut(net):
         "a layer adds 2 % less": {"share": Fraction(49, 50)},
     },
     loose={
-        "the trace": "the bounds of the four outer layers are added; the best ratio is 0.83, at K = 32",
+        "the trace": "the bounds of the four outer layers are added",
         "a layer is small": "the code is smaller than its bound but at t = 1; the ratio tends to 1",
     },
     witness=progress_code,

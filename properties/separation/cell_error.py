@@ -53,8 +53,7 @@ def steep_roofs(source: Source):
     needs={"f is L-Lipschitz": steep_roofs()},
     mutants={"0.99 of the error on cells of length ε/L": {"times": Fraction(99, 100)}},
     loose={
-        "cells of length ε/L": "the error is at most ε/2 there, a ratio of 1/2; cells of twice the "
-        "length reach the bound"
+        "cells of length ε/L": "the error is at most ε/2; cells of twice the length reach the bound"
     },
 )
 def test_cell_error(f, lipschitz, *, times=2):
