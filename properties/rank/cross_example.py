@@ -191,8 +191,6 @@ def on_one_arm(g, like, steps):
     needs={"g is continuous": with_steps()},
     mutants={"one arm only": {"search": on_one_arm}},
     loose={
-        "the value from below": "g varies between the two points that enclose the value",
-        "the value from above": "g varies between the two points that enclose the value",
         "the same value": "a product of norms is far above the slope along the arm",
     },
     witness=equal_values,

@@ -89,9 +89,6 @@ def idle_units_beyond_the_interval(f, radius, cells):
         "one cell more": {"cells_for": one_cell_more},
         "a unit beyond R": {"witness": idle_units_beyond_the_interval},
     },
-    loose={
-        "the width": "equal for RL/ε in [1, 3/2) and (2, 5/2) alone, where the other bounds are not sharp"
-    },
     witness=interpolate,
 )
 def test_lipschitz_approximator(

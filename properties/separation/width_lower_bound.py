@@ -168,8 +168,6 @@ def with_nineteen(d, like):
     },
     loose={
         "‖F − N‖": "print has the constants of ‖F − N‖², and ε² is ε/3646; best ratio 4·10⁻⁴",
-        "the sharper bound": "both are 1 after rounding up to d = 12; as real numbers their ratio falls "
-        "from 0.0097 at d = 2 to 0.0006 at d = 1000",
     },
     witness=printed_norms,
     errata=Erratum(

@@ -60,7 +60,8 @@ def parsed(text: str | bytes) -> Given:
     try:
         data = parse(text)
     except StoredError as error:
-        raise InputError(f"{shown(text, 80)} is not JSON, {error}; {RULE}") from error
+        line = text.decode(errors="backslashreplace") if isinstance(text, bytes) else text
+        raise InputError(f"{shown(line.strip(), 80)} is not JSON, {error}; {RULE}") from error
     return _given(data)
 
 
