@@ -38,6 +38,8 @@ class Sharp:
         record: the ratio of the record that the run began with.
         idle: the factors and terms of its sides that no instance needed.
         history: by seconds, how the ratio grew.
+        measured: of the instances on which it was asserted, the share with a ratio. The right side
+            of the others was not positive.
         why: if there is no ratio, why.
         broken: whether it is proved to fail at an instance where it has no ratio.
     """
@@ -55,6 +57,7 @@ class Sharp:
     record: str | None = None
     idle: tuple[str, ...] = ()
     history: tuple[tuple[float, float], ...] = ()
+    measured: float = 1.0
     why: str = ""
     broken: bool = False
 
@@ -85,6 +88,7 @@ class Sharp:
             "record": self.record,
             "idle": list(self.idle),
             "history": [list(one) for one in self.history],
+            "measured": self.measured,
             "why": self.why,
         }
 

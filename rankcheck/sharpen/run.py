@@ -292,6 +292,7 @@ class _Run:
                 kind=relation.kind,
                 record=before.get(name),
                 idle=() if idle is None else idle.sentences(number),
+                measured=search.measured[name] / max(search.asserted[name], 1),
                 broken=name in search.broken,
             )
             best = search.best.get(name)

@@ -32,6 +32,7 @@ __all__ = [
     "shown",
     "standing",
     "trend",
+    "unmeasured",
 ]
 
 Data = Mapping[str, Any]
@@ -190,6 +191,14 @@ def trend(by: Sequence[str], relation: Data) -> str:
     model = found["model"].rstrip(".")
     to = f"the limit is {limit(found)} ({model})" if limit(found) else model
     return f"extrapolated in {by[0]}: {to}; {value:.7g} is expected at {size}"
+
+
+def unmeasured(relation: Data) -> str:
+    """On how many instances a bound has no ratio; empty if on few, or on all."""
+    away = round(100 * (1 - relation["measured"]))
+    if not (0 < away < 100 and SIGNS[relation["kind"]].bound):
+        return ""
+    return f"at {away} % of the instances its right side is not positive; of those no ratio speaks"
 
 
 def record(relation: Data) -> str:

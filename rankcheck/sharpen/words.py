@@ -22,6 +22,7 @@ from rankcheck.sharpen.sentences import (
     shown,
     standing,
     trend,
+    unmeasured,
 )
 
 __all__ = ["Paragraph", "message", "paragraphs", "side"]
@@ -96,6 +97,7 @@ def _details(by: Sequence[str], relation: Data) -> Iterator[str]:
     grown = relation["growing"]
     yield "growing instances:" if grown else ""
     yield from (_instance(f"  {shown(one['ratio'], 6)} at", one) for one in grown[-GROWING:])
+    yield unmeasured(relation)
     for sentence in relation["idle"]:
         yield f"{sentence}: it is superfluous, or these instances never exercise it"
     yield record(relation)

@@ -50,6 +50,7 @@ def relation(*ratios: str, **values) -> dict:
         "record": None,
         "idle": [],
         "history": [],
+        "measured": 1.0,
         "why": "",
         **values,
     }

@@ -155,3 +155,9 @@ def test_whole(x, *, terms=1):  # noqa: PT028
 def test_text(x, *, word="no number"):  # noqa: PT028
     """A parameter that is no number."""
     return leq(x, 8 + 0 * x * len(word))
+
+
+@conjecture("sharp.both", instances=numbers())
+def test_both(x):
+    """x is at most 2x where x is not negative: the sides have both signs."""
+    return leq(torch.relu(x) - torch.relu(-x), 2 * torch.relu(x) - torch.relu(-x))

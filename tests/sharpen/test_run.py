@@ -116,6 +116,14 @@ def test_relations_that_are_never_asserted_or_have_no_ratio_are_named(sharpened)
         sharpened("only-or")
 
 
+def test_sides_of_both_signs_are_measured_where_the_right_one_is_positive(sharpened):
+    result = sharpened("both", tasks=2)
+    (only,) = result.relations
+    assert only.best.attained.low == Fraction(1, 2)
+    assert 0.3 < only.measured < 0.7
+    assert "its right side is not positive" in result.message
+
+
 def test_identities_have_a_deviation(sharpened):
     (true,) = sharpened("identity").relations
     assert true.best is None or true.best.attained.low == 0
