@@ -108,6 +108,8 @@ def sharpen(
 def record(result: Sharpened) -> list[str]:
     """Keep the instances of a sharpening that beat the records beside the claim, and say which.
 
+    A relation that is proved to fail has a certificate in place of records.
+
     Raises:
         RecordError: if the records beside the claim cannot be read.
         OSError: if they cannot be written.
@@ -116,6 +118,7 @@ def record(result: Sharpened) -> list[str]:
     found = [
         Candidate(one.instance, one.key, (one.attained,))
         for relation in result.relations
+        if not relation.refuted
         for one in (relation.best, *relation.groups)
         if one is not None
     ]

@@ -56,6 +56,15 @@ def test_better_instances_are_kept_beside_the_claim(capsys, tmp_path):
     assert "no instance beats a record" in capsys.readouterr().out
 
 
+def test_a_relation_that_fails_has_no_record(capsys, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(STATEMENTS.read_text(encoding="utf-8").replace('"sharp.', '"false.'))
+    keep = ["--budget", "0.5", "--shrink", "0.2", "--limit", "0", "--record"]
+    assert main(["sharpen", f"{mine}::false.readme", *keep]) == 1
+    assert "no instance beats a record" in capsys.readouterr().out
+    assert not (tmp_path / "records").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
