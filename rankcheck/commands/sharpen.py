@@ -232,7 +232,8 @@ def _warm() -> None:
 def _prepare(entries: Sequence[Entry]) -> Callable[[Any, Tell], _Answer]:
     """Import the files; returns what sharpens the claim of a number."""
     claims = load_each(entries)
-    from rankcheck.sharpen.run import record, sharpen
+    from rankcheck.sharpen.keeping import record
+    from rankcheck.sharpen.run import sharpen
 
     def answer(question: tuple[int, dict[str, Any], bool], progress: Tell) -> _Answer:
         index, settings, keep = question

@@ -15,20 +15,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rankcheck.catalogue.entry import shown_path
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
 from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.counterexamples.reporting import report_violation
-from rankcheck.hunt.arena import NOT_ASSERTED, Family, Shape
+from rankcheck.hunt.arena import NOT_ASSERTED, Shape
 from rankcheck.hunt.settings import check_claim
-from rankcheck.instances.record import Record
 from rankcheck.parallel import executor_for, single_thread
-from rankcheck.records.file import RecordError, Records
 from rankcheck.records.ratio import attained, measures
-from rankcheck.records.renewal import Candidate, candidates, keep, renewed
+from rankcheck.sharpen import keeping
 from rankcheck.sharpen.dial import Dial, frontier
 from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.factors import needless
@@ -48,7 +45,7 @@ from rankcheck.sharpen.task import Broken, Finding, key_of
 from rankcheck.sharpen.trend import trend
 from rankcheck.verification.batching import check_batching
 
-__all__ = ["record", "sharpen"]
+__all__ = ["sharpen"]
 
 #: An extremal instance is made small so often, as long as a better one lies near what comes out:
 #: one that is better by this share.
@@ -105,35 +102,6 @@ def sharpen(
     return _Run(claim, chosen, dial, names, progress).result()
 
 
-def record(result: Sharpened) -> list[str]:
-    """Keep the instances of a sharpening that beat the records beside the claim, and say which.
-
-    A relation that is proved to fail has a certificate in place of records.
-
-    Raises:
-        RecordError: if the records beside the claim cannot be read.
-        OSError: if they cannot be written.
-    """
-    claim = result.claim
-    found = [
-        Candidate(one.instance, one.key, (one.attained,))
-        for relation in result.relations
-        if not relation.refuted
-        for one in (relation.best, *relation.groups)
-        if one is not None
-    ]
-    new = renewed(claim, Records.of(claim), found, result.by)
-    if not new.better:
-        return ["no instance beats a record"]
-    path = keep(claim, new.records)
-    lines = [
-        f"{one.name}: the record is {one.new.ratio}" + (f", was {one.old}" if one.old else "")
-        for one in new.better
-        if one.key is None
-    ]
-    return [*lines, f"kept in {shown_path(path)}"]
-
-
 def _check_relations(claim: Claim, relations: Sequence[Relation], settings: Settings) -> None:
     """Check that there is something to measure, before the search.
 
@@ -178,7 +146,8 @@ class _Run:
     def result(self) -> Sharpened:
         """Search, and make the result of what was found."""
         settings, claim = self._settings, self._claim
-        begin, before = self._known()
+        left = self._path if settings.resume else None
+        begin, before = keeping.known(claim, left)
         workers = settings.workers if settings.workers > 1 else None
         found = None
         with closing(executor_for(settings.executor or workers, work_of(claim))) as executor:
@@ -203,7 +172,7 @@ class _Run:
         with single_thread():
             relations = () if found is not None else self._relations(search, before)
             certificate = None if found is not None else self._certificate(search)
-            kept = None if found is not None else self._keep(search)
+            kept = None if found is not None else keeping.leave(search, self._path)
         return Sharpened(
             claim=claim,
             seed=settings.seed,
@@ -220,28 +189,6 @@ class _Run:
             record_file=kept,
         )
 
-    def _known(self) -> tuple[tuple[tuple[Shape, Record], ...], dict[str, str]]:
-        """The instances of records, beside the claim and of earlier runs, and the ratios beside it.
-
-        Raises:
-            RecordError: if a file of records cannot be read.
-        """
-        beside = Records.of(self._claim)
-        before = {one.name: one.best.ratio for one in beside.relations}
-        files = [beside]
-        if self._settings.resume and self._path.exists():
-            files.append(Records.of(self._claim, self._path))
-        begin: list[tuple[Shape, Record]] = []
-        for records in files:
-            try:
-                given = [one.instance for one in candidates(self._claim, records)]
-            except RecordError:  # of an older text of the claim: what fits no more is no start
-                continue
-            for one in given:
-                family: Family = "instances" if one.family is self._claim.instances else "tight"
-                begin.append((Shape(family, one.record.integers), one.record))
-        return tuple(begin), before
-
     def _tell(self, search: Search) -> None:
         """Say how it goes on, and leave what was found so far where a later run finds it."""
         best = {name: one.attained.written for name, one in search.best.items()}
@@ -251,33 +198,7 @@ class _Run:
         self._progress(state)
         if search.dial is None and seconds - self._written > WRITTEN:
             self._written = seconds
-            self._keep(search)
-
-    def _keep(self, search: Search) -> str | None:
-        """Leave the instances in a file; None if there are none, or it cannot be written.
-
-        Those of a relation that is proved to fail are left out: it has a certificate.
-        """
-        false = {name for name, one in search.best.items() if one.attained.refutes}
-        found = [
-            Candidate(one.instance(self._claim), one.key, (one.attained,))
-            for one in search.groups.values()
-            if one.name not in false
-        ]
-        known = Records.none(self._claim)
-        if self._path.exists():
-            try:
-                known = Records.of(self._claim, self._path)
-            except RecordError:  # it is written anew
-                known = Records.none(self._claim)
-        new = renewed(self._claim, known, found, search.by)
-        if not new.better and (not found or not self._path.exists()):
-            return None
-        try:
-            return str(keep(self._claim, new.records, self._path))
-        except OSError as error:
-            search.troubles[f"{self._path} cannot be written ({error.strerror})"] += 1
-            return None
+            keeping.leave(search, self._path)
 
     def _relations(self, search: Search, before: dict[str, str]) -> tuple[Sharp, ...]:
         """What is known of each relation, in the order of the body."""
