@@ -167,7 +167,7 @@ def with_nineteen(d, like):
         "4000 ε² in place of ε²": {"times": 4000},
     },
     loose={
-        "‖F − N‖": "print has the constants of ‖F − N‖², and ε² is ε/3646; best ratio 4·10⁻⁴",
+        "‖F − N‖": "print has the constants of ‖F − N‖², and ε² is ε/3646",
     },
     witness=printed_norms,
     errata=Erratum(
