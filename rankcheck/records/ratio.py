@@ -26,7 +26,7 @@ from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.counterexamples.describe import approximately, middle, rounded_down
-from rankcheck.counterexamples.instance import Instance
+from rankcheck.counterexamples.instance import DisagreementError, Instance
 from rankcheck.errors import InputError
 from rankcheck.text import short_text
 
@@ -117,12 +117,13 @@ def measures(relation: Relation) -> bool:
 def attained(instance: Instance) -> tuple[Attained, ...]:
     """What balls prove of each relation at an instance; one without a ratio there is left out.
 
-    Left out are disjunctions, relations that are not asserted there, and bounds whose right side is
-    not proved to be positive.
+    Left out are disjunctions, relations that are not asserted there, bounds whose right side is not
+    proved to be positive, and what would refute a relation and is inconclusive, as where the
+    witnesses of `there_is` are not said to be all that there are.
 
     Raises:
-        NotCertifiedError: if the instance has no sides in balls, or (an OutsideError) breaks a
-            hypothesis.
+        NotCertifiedError: if the instance has no sides in balls, if floats contradict that it
+            refutes a relation, or (an OutsideError) if it breaks a hypothesis.
         MemoryError: if memory was short for them.
     """
     best: tuple[Attained, ...] | None = None
@@ -154,6 +155,11 @@ def attained(instance: Instance) -> tuple[Attained, ...]:
         if all(each.high - each.low <= WIDTH * max(each.high, Fraction(1)) for each in best):
             break
     assert best is not None
+    if any(one.refutes for one in best):
+        try:
+            instance.require_agreement()
+        except DisagreementError as error:
+            raise NotCertifiedError(str(error), str(error)) from error
     return best
 
 
@@ -171,7 +177,10 @@ def _largest(relation: Relation, number: int, bits: int) -> Attained | None:
         if ends is not None:
             label, middles = relation.label, (middle(lhs), middle(rhs))
             entries.append(Attained(number, relation.kind, label, *ends, *middles, bits))
-    return max(entries, key=lambda entry: entry.low, default=None)
+    largest = max(entries, key=lambda entry: entry.low, default=None)
+    if largest is not None and largest.refutes and relation.inconclusive:
+        return None
+    return largest
 
 
 def _asserted(relation: Relation) -> Iterator[tuple[BallArray, BallArray]]:

@@ -106,6 +106,8 @@ def _with_room(relation: Relation) -> Relation:
     A bound is asserted where its right side is positive, beyond rounding, and where it fails
     although its right side is not positive: the ratio is then `INFINITE`.
     """
+    if relation.inconclusive:  # beyond equality it says nothing
+        relation = replace(relation, where=relation.asserted & ~relation.violated())
     noise = NOISE * relation.tolerance.detach().double()
     lhs, rhs = relation.lhs.double(), relation.rhs.double()
     if not SIGNS[relation.kind].bound:

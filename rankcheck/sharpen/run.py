@@ -19,7 +19,7 @@ from rankcheck.claims.claim import Claim
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.relations import Relation
 from rankcheck.claims.signs import SIGNS
-from rankcheck.counterexamples.instance import DisagreementError, Instance
+from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.reporting import report_violation
 from rankcheck.hunt.arena import NOT_ASSERTED, Shape
 from rankcheck.hunt.settings import check_claim
@@ -285,16 +285,10 @@ class _Run:
         wrong = [one for one in search.best.values() if one.attained.refutes]
         wrong.sort(key=lambda one: -one.attained.low)
         failing: list[Finding | Broken] = [*wrong, *search.broken.values()]
-        for one in failing[:1]:
-            instance = Instance(self._claim, one.shape.of(self._claim), one.record)
-            break
-        else:
+        if not failing:
             return None
-        try:
-            instance.require_agreement()
-        except DisagreementError as error:
-            search.troubles[str(error)] += 1
-            return None
+        first = failing[0]
+        instance = Instance(self._claim, first.shape.of(self._claim), first.record)
         budget = 0.0 if self._interrupted else self._settings.shrink
         report = report_violation(instance, self._settings.folder, budget=budget)
         return report.certificate

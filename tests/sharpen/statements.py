@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import torch
 
-from rankcheck import any_of, conjecture, eq, leq, lt
+from rankcheck import any_of, conjecture, eq, leq, lt, there_is
+from rankcheck.balls import is_ball
 from rankcheck.instances import networks_at_points
 from rankcheck.instances.source import instances
 from rankcheck.linalg import schatten_power
@@ -161,3 +162,17 @@ def test_text(x, *, word="no number"):  # noqa: PT028
 def test_both(x):
     """x is at most 2x where x is not negative: the sides have both signs."""
     return leq(torch.relu(x) - torch.relu(-x), 2 * torch.relu(x) - torch.relu(-x))
+
+
+@conjecture("sharp.listed", instances=numbers(low=0.0, high=4.0))
+def test_listed(x):
+    """Some number is as close as 1 to x; two of them are listed, and others may do."""
+    listed = torch.stack((0 * x, 0 * x + 9), -1)
+    close = leq((x[..., None] - listed).abs(), 1 + 0 * listed)
+    return there_is(close, dim=-1, exhaustive=False)
+
+
+@conjecture("sharp.disagree", instances=numbers(low=1.0, high=4.0))
+def test_disagree(x):
+    """x is at most 8; balls have another number than floats."""
+    return leq(4 * x if is_ball(x) else x / 4, 8 + 0 * x)

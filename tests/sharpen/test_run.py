@@ -65,6 +65,24 @@ def test_a_ratio_that_balls_do_not_confirm_is_never_reported(sharpened):
     assert result.certificate is None
 
 
+def test_witnesses_that_are_not_all_there_are_refute_nothing(sharpened):
+    result = sharpened("listed")
+    (only,) = result.relations
+    assert only.best.attained.low == 1
+    assert all(ratio <= 1 for _, ratio in only.history)
+    assert not result.refuted
+    assert result.certificate is None
+
+
+def test_what_floats_contradict_is_no_refutation(sharpened):
+    result = sharpened("disagree")
+    (only,) = result.relations
+    assert not result.refuted
+    assert result.certificate is None
+    assert only.best is None or only.best.attained.low <= 1
+    assert any("floats and balls disagree" in told for told in (only.why, *result.troubles))
+
+
 def test_a_ratio_without_bound_has_growing_instances(sharpened):
     (only,) = sharpened("unbounded").relations
     ratios = [one.attained.value for one in only.growing]
