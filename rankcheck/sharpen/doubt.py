@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rankcheck.claims.labels import relation_name
 from rankcheck.hunt.arena import Family, Shape
 from rankcheck.hunt.run import hunt
 from rankcheck.records.ratio import attained
@@ -41,7 +42,7 @@ def doubt(search: Search, seconds: float) -> None:
     violation = result.violation
     if result.verdict != "refuted" or violation is None:
         return
-    number = violation.in_balls.relation
+    number, label = violation.in_balls.relation, violation.in_balls.label
     family: Family = "tight" if violation.family is claim.tight else "instances"
     shape = Shape(family, violation.record.integers)
     for one in attained(violation):
@@ -49,4 +50,5 @@ def doubt(search: Search, seconds: float) -> None:
             key = key_of(claim, shape, search.by)
             search.keep(Finding(one.name, shape, key, violation.record, one))
             return
-    search.broken[f"relation {number + 1}"] = Broken("", shape, violation.record)
+    name = relation_name(label, number)
+    search.broken[name] = Broken(name, shape, violation.record)

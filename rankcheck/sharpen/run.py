@@ -26,7 +26,7 @@ from rankcheck.hunt.settings import check_claim
 from rankcheck.parallel import executor_for, single_thread
 from rankcheck.records.ratio import attained, measures
 from rankcheck.sharpen import keeping
-from rankcheck.sharpen.dial import Dial, frontier
+from rankcheck.sharpen.dial import frontier
 from rankcheck.sharpen.extremal import Extremal
 from rankcheck.sharpen.factors import needless
 from rankcheck.sharpen.gauge import NoRatioError
@@ -43,6 +43,7 @@ from rankcheck.sharpen.small import made_small
 from rankcheck.sharpen.special import special
 from rankcheck.sharpen.task import Broken, Finding, key_of
 from rankcheck.sharpen.trend import trend
+from rankcheck.sharpen.values import Dial
 from rankcheck.verification.batching import check_batching
 
 __all__ = ["sharpen"]
@@ -164,7 +165,9 @@ class _Run:
             try:
                 if self._dial is not None:
                     until = self._since + (settings.budget or math.inf)
-                    found, search = frontier(claim, self._dial, settings, make, until)
+                    found, search, self._interrupted = frontier(
+                        claim, self._dial, settings, make, until
+                    )
                 else:
                     search.run(settings.budget, settings.tasks)
             except KeyboardInterrupt:

@@ -109,7 +109,8 @@ def _instance(how: str, instance: Data) -> str:
 
 
 def _dial(claim: str, dial: Data) -> Paragraph:
-    probes, lines = dial["probes"], [dial["sentence"], "tried:"]
+    probes = dial["probes"]
+    lines = ["tried:"] if probes else []
     rows = []
     for probe in probes:
         ratio = "" if probe["ratio"] is None else f"lhs/rhs {shown(probe['ratio'])}"

@@ -106,7 +106,6 @@ def dial(*probes: dict, **values) -> dict:
         "false": ends(True),
         "survived": ends(False),
         "monotone": True,
-        "sentence": "",
         **values,
     }
 

@@ -176,3 +176,9 @@ def test_listed(x):
 def test_disagree(x):
     """x is at most 8; balls have another number than floats."""
     return leq(4 * x if is_ball(x) else x / 4, 8 + 0 * x)
+
+
+@conjecture("sharp.narrow", instances=numbers())
+def test_narrow(x, *, least=0):  # noqa: PT028
+    """Asserted where x is above a dial alone, of which the largest values leave nothing."""
+    return leq(x, 8 + 0 * x, where=x > scalar(least, x))

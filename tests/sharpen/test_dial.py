@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from rankcheck.sharpen.dial import DECIMAL, RATIONAL, WHOLE, Dial, taken
 from rankcheck.sharpen.run import sharpen
 from rankcheck.sharpen.search import Search
+from rankcheck.sharpen.values import DECIMAL, RATIONAL, WHOLE, Dial, taken
 
 
 @pytest.fixture
@@ -95,3 +95,23 @@ def test_a_dial_of_whole_numbers_ends_at_neighbours(turned):
     assert found.whole
     assert found.survived == (1, 4)
     assert found.false == (5, 8)
+
+
+def test_a_value_without_instances_is_not_said_to_have_survived(sharp, tmp_path):
+    claim = sharp("narrow")
+    result = sharpen(claim, dial="least=0..100", budget=None, tasks=2, folder=tmp_path)
+    assert result.dial.probes
+    assert all(probe.value < 8 for probe in result.dial.probes)
+    assert result.dial.survived[1] < 8
+
+
+def test_ctrl_c_keeps_the_values_that_were_tried(sharp, tmp_path):
+    def interrupt(state):
+        if state.doing == "factor = 3":
+            raise KeyboardInterrupt
+
+    claim, arguments = sharp("hill"), {"budget": None, "tasks": 2, "folder": tmp_path}
+    result = sharpen(claim, dial="factor=0..3", progress=interrupt, **arguments)
+    assert result.interrupted
+    assert [probe.value for probe in result.dial.probes] == [0]
+    assert "interrupted" in result.message
