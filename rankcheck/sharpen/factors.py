@@ -6,7 +6,8 @@ what the factor is for: it is a supremum over its instances, and so is this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
+from functools import partial
 
 from rankcheck.claims.claim import Claim
 from rankcheck.hunt.arena import Shape
@@ -23,22 +24,22 @@ __all__ = ["needless"]
 SIZE, SINGLES, SHAPES = 256, 4, 8
 
 
-def needless(claim: Claim, best: Iterable[Finding], seed: int) -> Idle:
+def needless(claim: Claim, best: Collection[Finding], seed: int) -> Idle:
     """What the best instances need of the sides, and others of the same shapes."""
     idle = Idle.of(claim)
     for finding in best:
-        _add(idle, claim, finding.shape, ReplaySource(finding.record))
+        _add(idle, claim, finding.shape, partial(ReplaySource, finding.record))
     shapes = dict.fromkeys(finding.shape for finding in best)
     for number, shape in enumerate(list(shapes)[:SHAPES]):
         singles = claim.no_batch is not None
         for index in range(SINGLES if singles else 1):
             for kind in (ShapedSource, StructuredSource):
                 size = None if singles else SIZE
-                _add(idle, claim, shape, kind(shape.integers, seed + number + index, size))
+                make = partial(kind, shape.integers, seed + number + index, size)
+                _add(idle, claim, shape, make)
     return idle
 
 
-def _add(idle: Idle, claim: Claim, shape: Shape, source: Source) -> None:
-    family = shape.of(claim)
-    for part in evaluate_instances(claim, family, lambda: source).parts:
+def _add(idle: Idle, claim: Claim, shape: Shape, make: Callable[[], Source]) -> None:
+    for part in evaluate_instances(claim, shape.of(claim), make).parts:
         idle.add(part)

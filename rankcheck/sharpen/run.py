@@ -100,7 +100,7 @@ def sharpen(
     instance, relations = glance(claim)
     _check_relations(claim, relations, chosen)
     names = chosen_sizes(sizes(claim, instance, ()), chosen.by)
-    return _Run(claim, chosen, dial, names, progress).result()
+    return _Run(claim, relations, chosen, dial, names, progress).result()
 
 
 def _check_relations(claim: Claim, relations: Sequence[Relation], settings: Settings) -> None:
@@ -129,12 +129,14 @@ class _Run:
     def __init__(
         self,
         claim: Claim,
+        relations: Sequence[Relation],
         settings: Settings,
         dial: Dial | None,
         by: tuple[str, ...],
         progress: Callable[[Progress], object],
     ) -> None:
         self._claim = claim
+        self._returned = relations  # what the body returned for an instance
         self._settings = settings
         self._dial = dial
         self._by = by
@@ -172,10 +174,13 @@ class _Run:
                     search.run(settings.budget, settings.tasks)
             except KeyboardInterrupt:
                 self._interrupted = True
-        with single_thread():
-            relations = () if found is not None else self._relations(search, before)
-            certificate = None if found is not None else self._certificate(search)
-            kept = None if found is not None else keeping.leave(search, self._path)
+        relations: tuple[Sharp, ...] = ()
+        certificate = kept = None
+        if found is None:
+            with single_thread():
+                relations = self._relations(search, before)
+                certificate = self._certificate(search)
+                kept = keeping.leave(search, self._path)
         return Sharpened(
             claim=claim,
             seed=settings.seed,
@@ -196,7 +201,7 @@ class _Run:
         """Say how it goes on, and leave what was found so far where a later run finds it."""
         best = {name: one.attained.written for name, one in search.best.items()}
         doing = "" if search.dial is None else f"{search.dial[0]} = {search.dial[1]}"
-        seconds, budget = time.monotonic() - self._since, self._settings.budget or 0.0
+        seconds, budget = search.seconds, self._settings.budget
         state = Progress(seconds, budget, search.shapes, search.counts.evaluated, best, doing)
         self._progress(state)
         if search.dial is None and seconds - self._written > WRITTEN:
@@ -205,11 +210,10 @@ class _Run:
 
     def _relations(self, search: Search, before: dict[str, str]) -> tuple[Sharp, ...]:
         """What is known of each relation, in the order of the body."""
-        _, of_it = glance(self._claim)
         skipped = self._interrupted or search.refuted()
         idle = None if skipped else needless(self._claim, search.groups.values(), 0)
         found = []
-        for number, relation in enumerate(of_it):
+        for number, relation in enumerate(self._returned):
             name = relation_name(relation.label, number)
             if name not in (self._settings.relations or (name,)):
                 continue
@@ -309,9 +313,6 @@ def _why(kind: str, name: str, search: Search) -> str:
             "it fails where its right side is not positive, so that no factor repairs it; the "
             "certificate has an instance"
         )
-    if search.uncertified:
-        reason, times = search.uncertified.most_common(1)[0]
-        return f"{reason} (of {times} instances that balls were to judge)"
     if not search.asserted[name]:
         if search.counts.evaluated or NOT_ASSERTED in search.counts.reasons:
             return "its hypothesis (where=) was true of no instance"
@@ -321,4 +322,7 @@ def _why(kind: str, name: str, search: Search) -> str:
             "its right side was positive at no instance; a ratio is measured where it is, so write "
             "lhs <= rhs < 0 as leq(-rhs, -lhs)"
         )
+    if search.uncertified:
+        reason, times = search.uncertified.most_common(1)[0]
+        return f"{reason} (of {times} instances that balls were to judge)"
     return "balls prove no ratio at the instances that were found"
