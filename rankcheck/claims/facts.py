@@ -10,8 +10,9 @@ from typing import Any
 from rankcheck.claims.erratum import Erratum
 from rankcheck.claims.kinds import Kind
 from rankcheck.claims.reference import Reference
+from rankcheck.stored import shown
 
-__all__ = ["HEAD", "LONGEST_ID", "OUTCOMES", "Facts", "is_id"]
+__all__ = ["HEAD", "LONGEST_ID", "OUTCOMES", "Facts", "check_id", "is_id"]
 
 #: What may become of the result that a wrong step was to prove.
 OUTCOMES = ("stands", "stands with another constant", "open")
@@ -29,6 +30,19 @@ def is_id(text: str) -> bool:
     (True, False)
     """
     return len(text) <= LONGEST_ID and _ID.fullmatch(text) is not None
+
+
+def check_id(text: str) -> None:
+    """Refuse a text in a file that is not the id of a claim.
+
+    Raises:
+        ValueError: with the rule.
+    """
+    if not is_id(text):
+        raise ValueError(
+            f"it is of the claim {shown(text)}; the id of a claim is lower-case words joined by "
+            "dots and hyphens"
+        )
 
 
 def _remark(label: str) -> Any:

@@ -19,6 +19,7 @@ from rankcheck.verification.profiles import PROFILES, Settings, profile
 __all__ = [
     "LIMITS",
     "JsonFile",
+    "add_budget",
     "add_instance",
     "add_json",
     "add_limit",
@@ -110,14 +111,29 @@ def add_processes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="cpu", help="of the tensors: cpu (default) or cuda")
 
 
-def add_shrink(parser: argparse.ArgumentParser) -> None:
-    """Add `--shrink`."""
+def add_budget(parser: argparse.ArgumentParser, seconds: float) -> None:
+    """Add `--budget`, with so many seconds by default."""
+    parser.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        type=number(lambda s: 0 < s < math.inf, "it is a positive, finite number of seconds"),
+        default=seconds,
+        help=f"for each claim (default {seconds:g})",
+    )
+
+
+def add_shrink(
+    parser: argparse.ArgumentParser,
+    what: str = "how long a counterexample is made smaller",
+    seconds: float = Settings.shrink,
+) -> None:
+    """Add `--shrink`, with so many seconds by default."""
     parser.add_argument(
         "--shrink",
         metavar="SECONDS",
         type=_SECONDS,
-        default=Settings.shrink,
-        help="how long a counterexample is made smaller; 0: not at all (default 5)",
+        default=seconds,
+        help=f"{what}; 0: not at all (default {seconds:g})",
     )
 
 

@@ -13,7 +13,6 @@ interrupted (--resume continues the hunt). Of several claims the worst counts: 2
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -28,6 +27,7 @@ from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import (
     JsonFile,
+    add_budget,
     add_json,
     add_limit,
     add_processes,
@@ -35,7 +35,6 @@ from rankcheck.commands.arguments import (
     add_shrink,
     at_least,
     limit,
-    number,
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
@@ -64,13 +63,7 @@ CODES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rankcheck hunt`."""
     add_selectors(parser, "selector", nargs=None, text=None)
-    parser.add_argument(
-        "--budget",
-        metavar="SECONDS",
-        type=number(lambda s: 0 < s < math.inf, "it is a positive, finite number of seconds"),
-        default=60.0,
-        help="for each claim (default 60)",
-    )
+    add_budget(parser, 60.0)
     add_seed(parser)
     add_shrink(parser)
     parser.add_argument(

@@ -20,7 +20,6 @@ interrupted, after what was found so far.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -37,12 +36,13 @@ from rankcheck.catalogue.loader import BrokenClaim, load_each
 from rankcheck.catalogue.selection import select
 from rankcheck.commands.arguments import (
     JsonFile,
+    add_budget,
     add_json,
     add_limit,
     add_processes,
     add_seed,
+    add_shrink,
     limit,
-    number,
 )
 from rankcheck.commands.completion import add_selectors
 from rankcheck.errors import InputError
@@ -76,21 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE,…",
         help="show ratios by these sizes, such as depth,width (default: the first size)",
     )
-    parser.add_argument(
-        "--budget",
-        metavar="SECONDS",
-        type=number(lambda s: 0 < s < math.inf, "it is a positive, finite number of seconds"),
-        default=10.0,
-        help="for each claim (default 10)",
-    )
+    add_budget(parser, 10.0)
     add_seed(parser)
-    parser.add_argument(
-        "--shrink",
-        metavar="SECONDS",
-        type=number(lambda s: 0 <= s < math.inf, "it takes finite seconds, 0 or more"),
-        default=2.0,
-        help="for each relation, how long its instance is made smaller; 0: not at all (default 2)",
-    )
+    add_shrink(parser, "for each relation, how long its instance is made smaller", 2.0)
     parser.add_argument(
         "--fresh", action="store_true", help="do not begin with what earlier runs have left"
     )

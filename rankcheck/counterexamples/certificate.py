@@ -17,14 +17,13 @@ from typing import Any
 from rankcheck.catalogue.kept import LEFT, Form
 from rankcheck.claims.claim import Claim
 from rankcheck.claims.counterexample import Counterexample
-from rankcheck.claims.facts import is_id
+from rankcheck.claims.facts import check_id
 from rankcheck.claims.kinds import FALSE
 from rankcheck.counterexamples.describe import describe_exact, rounded_down
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.counterexamples.judge import PRECISIONS, Judgement
 from rankcheck.errors import InputError
 from rankcheck.instances.choices import write_choices
-from rankcheck.stored import shown
 from rankcheck.text import ball_text
 from rankcheck.versions import versions
 
@@ -71,11 +70,7 @@ class Certificate:
     sha256: str
 
     def __post_init__(self) -> None:
-        if not is_id(self.claim):
-            raise ValueError(
-                f"it is of the claim {shown(self.claim)}; the id of a claim is lower-case words "
-                "joined by dots and hyphens"
-            )
+        check_id(self.claim)
 
 
 FORM = Form(

@@ -28,14 +28,14 @@ from dataclasses import dataclass, field
 from itertools import cycle, islice
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import BodyError, Family, HuntError, Shape, generated, trouble
+from rankcheck.hunt.arena import BodyError, Family, HuntError, Shape, trouble
+from rankcheck.hunt.drawing import drawn_shape, fewest
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.hunt.shard import Outcome, Shard
 from rankcheck.hunt.strategies.base import Strategy
 from rankcheck.hunt.transplant import fitted
 from rankcheck.hunt.turns import Turns
-from rankcheck.instances.record import Integer
-from rankcheck.instances.source import Rejected, Source, seed_of
+from rankcheck.instances.source import Source, seed_of
 from rankcheck.verification.branches import check_branches
 from rankcheck.verification.scouts import ScoutSource, Visited
 
@@ -285,7 +285,7 @@ class Plan:
         index = missed = 0
         while len(shapes) < count and missed < MISSES and not visited.everywhere:
             seed = seed_of(self._seed, self._claim.id, purpose, family, number, index)
-            source = ScoutSource(visited, len(shapes) < simplest, seed, self._size)
+            source = ScoutSource(visited, len(shapes) < simplest, seed, fewest(self._claim))
             shape = self._drawn(family, source)
             visited.add(source.record)
             if shape is None or shape in known:
@@ -318,25 +318,18 @@ class Plan:
             if not integers:
                 break
             integers[seed % len(integers)] += 1 if (seed >> 20) % 2 else -1
-            shape = self._drawn("instances", ShapedSource(tuple(integers), seed, self._size))
+            shape = self._drawn(
+                "instances", ShapedSource(tuple(integers), seed, fewest(self._claim))
+            )
             known = shape is None or shape in shapes or shape in scouted
             if shape is not None and not known:
                 shapes.append(shape)
         return shapes
 
-    @property
-    def _size(self) -> int | None:
-        """The size of a batch from which only the shape is wanted."""
-        return None if self._claim.no_batch is not None else 1
-
     def _drawn(self, family: Family, source: Source) -> Shape | None:
         """The shape of what a source draws, or None where the generator rejects it or raises."""
         try:
-            generated(self._claim, Shape(family, ()), source)
-        except Rejected:
-            return None
+            return drawn_shape(self._claim, family, source)
         except BodyError as error:
             self.raised = self.raised or str(error)
             return None
-        drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))
-        return Shape(family, drawn)

@@ -16,7 +16,7 @@ from rankcheck.hunt.arena import HuntError
 from rankcheck.hunt.strategies import STANDARD
 from rankcheck.hunt.strategies.base import Strategy
 
-__all__ = ["Settings", "check_claim", "check_device"]
+__all__ = ["Settings", "check_claim", "check_device", "check_ends"]
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,8 @@ class Settings:
     limit: float | None = 10.0
 
     def __post_init__(self) -> None:
-        budget, rounds, limit = self.budget, self.rounds, self.limit
-        if budget is None and rounds is None:
-            raise HuntError("neither a budget nor rounds is given; a hunt ends after one of them")
-        if budget is not None and not 0 < budget < math.inf:
-            raise HuntError(f"the budget is {budget}; it is a positive, finite number of seconds")
-        if rounds is not None and rounds < 1:
-            raise HuntError(f"received {rounds} rounds; a hunt has at least one")
-        if self.workers < 1:
-            raise HuntError(f"received {self.workers} workers; a hunt has at least one")
+        limit = self.limit
+        check_ends("a hunt", self.budget, "rounds", self.rounds, self.workers)
         if len(set(self.names)) < len(self.names) or not self.names:
             raise HuntError(
                 f"the strategies are {self.names}; a hunt has at least one, and their names differ"
@@ -104,6 +97,27 @@ def check_claim(claim: Claim) -> None:
             "drawn; `rankcheck verify --profile deep --seed N` makes the experiment again, with "
             "other seeds"
         )
+
+
+def check_ends(
+    what: str, budget: float | None, name: str, number: int | None, workers: int
+) -> None:
+    """Refuse a search that would not end, or not begin.
+
+    Args:
+        name, number: what it ends after besides the budget, and after how many of these.
+
+    Raises:
+        HuntError: with the rule.
+    """
+    if budget is None and number is None:
+        raise HuntError(f"neither a budget nor {name} is given; {what} ends after one of them")
+    if budget is not None and not 0 < budget < math.inf:
+        raise HuntError(f"the budget is {budget}; it is a positive, finite number of seconds")
+    if number is not None and number < 1:
+        raise HuntError(f"received {number} {name}; {what} has at least one")
+    if workers < 1:
+        raise HuntError(f"received {workers} workers; {what} has at least one")
 
 
 def check_device(device: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck.catalogue.kept import LEFT, Form, Named
-from rankcheck.claims.facts import is_id
+from rankcheck.claims.facts import check_id
 from rankcheck.claims.labels import relation_name
 from rankcheck.claims.signs import SIGNS, RelationKind
 from rankcheck.errors import InputError
@@ -139,11 +139,7 @@ class Records:
     sha256: str
 
     def __post_init__(self) -> None:
-        if not is_id(self.claim):
-            raise ValueError(
-                f"it is of the claim {shown(self.claim)}; the id of a claim is lower-case words "
-                "joined by dots and hyphens"
-            )
+        check_id(self.claim)
         names = [relation.name for relation in self.relations]
         if len(set(names)) < len(names):
             raise ValueError("a relation has two records; it has one")

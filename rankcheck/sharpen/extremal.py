@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rankcheck.counterexamples.describe import describe_exact, rounded_down
+from rankcheck.counterexamples.describe import describe_exact
 from rankcheck.counterexamples.instance import Instance
 from rankcheck.instances.choices import write_choices
 from rankcheck.records.ratio import Attained
@@ -32,7 +32,7 @@ class Extremal:
         lhs, rhs = proved.sides
         return {
             "ratio": proved.written,
-            "high": _rounded_up(proved),
+            "high": proved.written_high,
             "value": proved.value if proved.value < math.inf else None,
             "family": self.instance.family.name,
             "choices": write_choices(self.instance.record),
@@ -43,9 +43,3 @@ class Extremal:
             "bits": proved.bits,
             "key": list(self.key),
         }
-
-
-def _rounded_up(proved: Attained) -> str:
-    """The proved upper bound of a ratio at its instance, as a decimal that is not smaller."""
-    below = rounded_down(-proved.high)
-    return below.removeprefix("-") if proved.high > 0 else "0"

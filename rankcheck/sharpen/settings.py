@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rankcheck.errors import InputError
-from rankcheck.hunt.settings import check_device
+from rankcheck.hunt.settings import check_device, check_ends
 
 __all__ = ["Settings"]
 
@@ -52,15 +52,7 @@ class Settings:
     grace: float = 10.0
 
     def __post_init__(self) -> None:
-        budget, tasks = self.budget, self.tasks
-        if budget is None and tasks is None:
-            raise InputError("neither a budget nor tasks is given; a search ends after one of them")
-        if budget is not None and not 0 < budget < math.inf:
-            raise InputError(f"the budget is {budget}; it is a positive, finite number of seconds")
-        if tasks is not None and tasks < 1:
-            raise InputError(f"received {tasks} tasks; a search has at least one")
-        if self.workers < 1:
-            raise InputError(f"received {self.workers} workers; a search has at least one")
+        check_ends("a search", self.budget, "tasks", self.tasks, self.workers)
         if not 0 <= self.shrink < math.inf:
             raise InputError(
                 f"shrink is {self.shrink}; it is a finite number of seconds, 0 or more"

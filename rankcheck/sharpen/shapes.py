@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankcheck.claims.claim import Claim
-from rankcheck.hunt.arena import BodyError, Family, Shape, generated
+from rankcheck.hunt.arena import BodyError, Family, Shape
+from rankcheck.hunt.drawing import drawn_shape, fewest
 from rankcheck.hunt.points import ShapedSource
 from rankcheck.instances.record import Integer, Record
-from rankcheck.instances.source import Rejected, Source, seed_of
+from rankcheck.instances.source import Source, seed_of
 from rankcheck.verification.scouts import ScoutSource, Visited
 
 __all__ = ["Shapes"]
@@ -89,31 +90,24 @@ class Shapes:
 
     def _like(self, integers: list[int]) -> Shape | None:
         """The shape with these integers, or the nearest that the generator has."""
-        return self._shape("instances", ShapedSource(tuple(integers), len(integers), self._size))
-
-    @property
-    def _size(self) -> int | None:
-        """The size of a batch from which only the shape is wanted."""
-        return None if self._claim.no_batch is not None else 1
+        return self._shape(
+            "instances", ShapedSource(tuple(integers), len(integers), fewest(self._claim))
+        )
 
     def _drawn(self, family: Family, simplest: bool, seed: int) -> Shape | None:
         """A shape of a family that was not visited; None where the generator accepts none."""
         visited = self._visited[family]
-        return self._shape(family, ScoutSource(visited, simplest, seed, self._size))
+        return self._shape(family, ScoutSource(visited, simplest, seed, fewest(self._claim)))
 
     def _shape(self, family: Family, source: Source) -> Shape | None:
         """The shape of what a source draws, which is visited now; None where it is rejected."""
         try:
-            generated(self._claim, Shape(family, ()), source)
-        except Rejected:
-            return None
+            return drawn_shape(self._claim, family, source)
         except BodyError as error:
             self.raised = self.raised or str(error)
             return None
         finally:
             self._visited[family].add(source.record)
-        drawn = tuple(c.value for c in source.record.choices if isinstance(c, Integer))
-        return Shape(family, drawn)
 
 
 def _longer(integers: list[int], place: int, more: int) -> Iterator[list[int]]:
