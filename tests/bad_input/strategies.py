@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
+from rankcheck.catalogue.kept import digest
+
 #: Texts that have broken programs: long, with control characters, paths, numbers in disguise.
 ODD_TEXTS = st.sampled_from(
     ["", " ", "a" * 300, "x" * 5000, "\x00", "a\nb", "\x1b[31mred", "\u202etfel", "\udc80",
@@ -199,3 +201,14 @@ SLOPES = st.sampled_from(
      1j, True, tensor(0.5), tensor([0.5]), tensor(math.nan), np.float32(0.5), np.float64(0.5),
      torch.tensor(0.5), torch.tensor(1)]
 )  # fmt: skip
+
+
+def signed(data):
+    """With the checksum that belongs to it, if it can have one."""
+    if not isinstance(data, dict):
+        return data
+    fields = {name: value for name, value in data.items() if name != "sha256"}
+    try:
+        return {**fields, "sha256": digest(fields)}
+    except (RecursionError, ValueError):
+        return data

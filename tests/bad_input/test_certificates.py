@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from rankcheck.catalogue.kept import digest
 from rankcheck.counterexamples import CertificateError, replay
 
 from .cases import cases, refused, run
-from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, torn
+from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, signed, torn
 
 NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
 BALL = re.compile(r"\[(\S+) \+/- (\S+)\]")
@@ -55,17 +54,6 @@ def attests(section):
         middle, radius = (Fraction(Decimal(text)) for text in ball.groups())
         return (middle - radius) ** 2 <= norm <= (middle + radius) ** 2
     return Fraction(section["lhs"]) ** 2 == norm
-
-
-def signed(data):
-    """With the checksum that belongs to it, if it can have one."""
-    if not isinstance(data, dict):
-        return data
-    fields = {name: value for name, value in data.items() if name != "sha256"}
-    try:
-        return {**fields, "sha256": digest(fields)}
-    except (RecursionError, ValueError):
-        return data
 
 
 @st.composite

@@ -8,13 +8,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import strategies as st
 
-from rankcheck.catalogue.kept import digest
 from rankcheck.counterexamples import Instance
 from rankcheck.instances.choices import read_choices
 from rankcheck.records import Candidate, RecordError, Records, keep, prove_again, renewed
 
 from .cases import cases, refused, run
-from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, torn
+from .strategies import ODD_VALUES, WHOLE_TEXTS, as_bytes, as_text, mutated, signed, torn
 
 
 @pytest.fixture(scope="module")
@@ -28,17 +27,6 @@ def good(stored, here):
     path = here / "good" / "t.true.json"
     keep(claim, renewed(claim, Records.none(claim), candidates, ("size",)).records, path)
     return json.loads(path.read_text(encoding="utf-8")), path.with_name("changed.json"), claim
-
-
-def signed(data):
-    """With the checksum that belongs to it, if it can have one."""
-    if not isinstance(data, dict):
-        return data
-    fields = {name: value for name, value in data.items() if name != "sha256"}
-    try:
-        return {**fields, "sha256": digest(fields)}
-    except (RecursionError, ValueError):
-        return data
 
 
 def attests(held):

@@ -8,7 +8,6 @@ import re
 from contextlib import closing
 from dataclasses import replace
 
-import distributed
 import pytest
 
 from rankcheck.errors import InputError
@@ -17,6 +16,7 @@ from rankcheck.hunt.job import Target, limits_of, workers_for
 from rankcheck.hunt.journal import Journal
 from rankcheck.hunt.settings import Settings
 from rankcheck.hunt.strategies import Corpus, Screen
+from tests.clusters import cluster_of_two
 
 from .sleeps import Sleeps
 from .test_run import head_of, told
@@ -53,13 +53,7 @@ def test_a_target_finds_its_claim_in_this_process_or_in_its_file(hunted):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
-            silence_logs=50,
-        ) as local,
-        distributed.Client(local, set_as_default=False) as client,
-    ):  # fmt: skip
+    with cluster_of_two() as client:
         yield client
 
 

@@ -29,6 +29,7 @@ from rankcheck.parallel import (
     executor_for,
 )
 from rankcheck.parallel.dask import Dask, connect
+from tests.clusters import cluster_of_two
 
 from . import tasks
 from .tasks import files_of, numbers, refuses, slow
@@ -38,13 +39,7 @@ WORK = Work(numbers, files_of(tasks))
 
 @pytest.fixture(scope="module")
 def cluster():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
-            silence_logs=50,
-        ) as local,
-        distributed.Client(local, set_as_default=False) as client,
-    ):  # fmt: skip
+    with cluster_of_two() as client:
         yield client
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rankcheck.claims import registry
 from rankcheck.commands.cli import main
 
 STATEMENTS = Path(__file__).with_name("statements.py")
@@ -45,24 +46,28 @@ def test_nothing_certified_exits_with_three(capsys):
     assert "no ratio is certified: no ball form" in capsys.readouterr().out
 
 
-def test_better_instances_are_kept_beside_the_claim(capsys, tmp_path):
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """`kept("hill")`: sharpen a claim of a file of one's own, beside which records are kept."""
+    monkeypatch.setattr(registry, "_claims", {})  # each test declares the same ones
     mine = tmp_path / "mine.py"
     mine.write_text(STATEMENTS.read_text(encoding="utf-8").replace('"sharp.', '"kept.'))
-    keep = ["--budget", "0.5", "--shrink", "0.2", "--limit", "0", "--record"]
-    assert main(["sharpen", f"{mine}::kept.hill", *keep]) == 0
+    fast = ["--budget", "0.5", "--shrink", "0.2", "--limit", "0"]
+    return lambda name: main(["sharpen", f"{mine}::kept.{name}", *fast, "--record"])
+
+
+def test_better_instances_are_kept_beside_the_claim(capsys, kept):
+    assert kept("hill") == 0
     assert "relation 1: the record is 0.5" in capsys.readouterr().out
     assert main(["replay", "records/kept.hill.json", "--limit", "0"]) == 0
-    assert main(["sharpen", f"{mine}::kept.hill", *keep]) == 0
+    assert kept("hill") == 0
     assert "no instance beats a record" in capsys.readouterr().out
 
 
-def test_a_relation_that_fails_has_no_record(capsys, tmp_path):
-    mine = tmp_path / "mine.py"
-    mine.write_text(STATEMENTS.read_text(encoding="utf-8").replace('"sharp.', '"false.'))
-    keep = ["--budget", "0.5", "--shrink", "0.2", "--limit", "0", "--record"]
-    assert main(["sharpen", f"{mine}::false.readme", *keep]) == 1
+def test_a_relation_that_fails_has_no_record(capsys, kept):
+    assert kept("readme") == 1
     assert "no instance beats a record" in capsys.readouterr().out
-    assert not (tmp_path / "records").exists()
+    assert not Path("records").exists()
 
 
 @pytest.mark.parametrize(
