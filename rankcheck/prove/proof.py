@@ -11,9 +11,12 @@ a face a branch on which a polynomial is zero may `Link` to another face, where 
 solved for: the statement is proved there for *every* instance of that face, whatever else the
 branch knew.
 
-**Trees.** A `Split` asks for the sign of a polynomial; its branches have disjoint sets of signs that
-are all of ``-0+`` together. A `Leaf` is a path: what its goals say of signs follows from the facts on
-the way there. An `Open` leaf is not proved.
+**Trees.** A `Split` asks for the sign of a polynomial; its branches have disjoint sets of signs
+that are all of ``-0+`` together. A `Leaf` is a path: what its goals say of signs follows from the
+facts on the way there. An `Open` leaf is not proved.
+
+**Range.** Where no entries are drawn, there is nothing but the integers. Such a proof has no faces:
+its `paths` are the instances of a range, each of which was decided in exact numbers and balls.
 
 **Definitions.** Roots, logarithms and constants that are known up to a ball only are further
 variables. A root ``r0`` of degree k of a polynomial f satisfies ``r0 >= 0`` and ``r0^k = f``
@@ -29,8 +32,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
-
-from rankcheck.claims.signs import RelationKind
 
 __all__ = [
     "Boxes",
