@@ -74,6 +74,8 @@ def short_text(number: fmpq | arb | Any, digits: int = 10) -> str:
     >>> short_text(fmpq(3, 4)), short_text(fmpq(10**40, 3), 5), short_text(arb.nan())
     ('3/4', '3.3333e+39…', 'unknown')
     """
+    if callable(getattr(number, "describe", None)):  # a formal number
+        return str(number.describe())
     if not isinstance(number, (fmpq, arb)):  # a complex number of two of these
         return f"{short_text(number.real, digits)} + {short_text(number.imag, digits)}i"
     if isinstance(number, fmpq):

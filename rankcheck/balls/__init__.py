@@ -1,7 +1,8 @@
 """Exact rationals and real balls behind torch's functions: they turn a claim body into a proof.
 
 What lives here: the array type (`array`, `lazy`, `conversion`), what floats of a body stand for
-(`constants`), which calls torch knows (`forms`), functions of one number (`numbers`, `complexes`)
+(`constants`), which calls torch knows (`forms`), numbers that other rooms bring (`formal`),
+functions of numbers (`numbers`, `orders`, `complexes`)
 and of one matrix (`matrices`, `spectra`, `eigenvalues`), and the implementations of torch's
 functions, grouped as torch's documentation groups them (`compositions`, `convolutions`, `creation`,
 `decompositions`, `elementwise`, `fourier`, `indexing`, `linalg`, `reductions`, `shapes`; those that

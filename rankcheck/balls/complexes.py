@@ -13,6 +13,7 @@ import numpy as np
 from flint import acb, arb, fmpq, fmpz
 
 from rankcheck.balls import numbers
+from rankcheck.balls.formal import Formal
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number
 
 
@@ -127,7 +128,7 @@ class Complex:
 
 
 def _real(x: Any) -> Number | None:
-    if isinstance(x, (fmpq, arb)):
+    if isinstance(x, (fmpq, arb, Formal)):
         return x
     return fmpq(int(x)) if isinstance(x, (int, np.integer, fmpz)) else None
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from flint import acb_mat, arb, ctx, fmpq, fmpq_mat, fmpz_poly
 
-from rankcheck.balls import choices, matrices, numbers
+from rankcheck.balls import choices, matrices, numbers, orders
 from rankcheck.balls.complexes import (
     Complex,
     conjugate,
@@ -216,7 +216,7 @@ def in_order_of_floats(A: np.ndarray, values: list[Any]) -> list[Any]:
         return values
     floats = torch.linalg.eigvals(float_midpoints(A)).tolist()
     middles = [
-        complex(float(numbers.middle(real(z))), float(numbers.middle(imag(z)))) for z in values
+        complex(float(orders.middle(real(z))), float(orders.middle(imag(z)))) for z in values
     ]
     pairs = sorted((abs(w - z), i, j) for i, w in enumerate(floats) for j, z in enumerate(middles))
     place: dict[int, int] = {}

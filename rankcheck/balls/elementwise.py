@@ -20,13 +20,15 @@ from rankcheck.balls.array import (
     wrap,
 )
 from rankcheck.balls.complexes import Complex, from_acb
+from rankcheck.balls.formal import Formal, exact_numbers
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm, Number
 from rankcheck.text import short_text
 
 
 def pi() -> BallArray:
     """π, at the current precision."""
-    return wrap(arb.pi())
+    kind = exact_numbers.get()
+    return wrap(arb.pi() if kind is None else kind.pi())
 
 
 # Arithmetic.
@@ -157,41 +159,54 @@ def _of_acb(name: str) -> Callable[[Complex], Complex]:
     return lambda z: from_acb(getattr(z.acb(), name)())
 
 
+def _by_arb(name: str) -> Callable[[Number], Number]:
+    """flint's function of real balls of that name."""
+    return lambda x: numbers.apply(name, x)
+
+
+def _ball(x: Number, name: str) -> arb:
+    if isinstance(x, Formal):
+        raise x.no_form(name)
+    return arb(x)
+
+
 absolute = _unary(numbers.absolute, "abs", "absolute", of_complex=Complex.absolute)
 sign = _unary(numbers.sign, "sign")
 sgn = _unary(numbers.sign, "sgn", of_complex=Complex.sgn)
-angle = _unary(lambda x: acb(arb(x)).arg(), "angle", of_complex=lambda z: z.acb().arg())
+angle = _unary(lambda x: acb(_ball(x, "angle")).arg(), "angle", of_complex=lambda z: z.acb().arg())
 floor = _unary(numbers.floor, "floor")
 ceil = _unary(lambda x: -numbers.floor(-x), "ceil")
 trunc = _unary(lambda x: numbers.floor(x) if x >= 0 else -numbers.floor(-x), "trunc", "fix")
 sqrt = _unary(numbers.sqrt, "sqrt", of_complex=_of_acb("sqrt"))
 rsqrt = _unary(lambda x: numbers.divide(ONE, numbers.sqrt(x)), "rsqrt")
 log = _unary(numbers.log, "log", of_complex=_of_acb("log"))
-log2 = _unary(lambda x: numbers.log(x) / arb(2).log(), "log2")
-log10 = _unary(lambda x: numbers.log(x) / arb(10).log(), "log10")
-log1p = _unary(lambda x: arb(x).log1p(), "log1p", "special_log1p")
-exp = _unary(lambda x: arb(x).exp(), "exp", of_complex=Complex.exp)
+log2 = _unary(lambda x: numbers.log(x) / numbers.log(fmpq(2)), "log2")
+log10 = _unary(lambda x: numbers.log(x) / numbers.log(fmpq(10)), "log10")
+log1p = _unary(_by_arb("log1p"), "log1p", "special_log1p")
+exp = _unary(_by_arb("exp"), "exp", of_complex=Complex.exp)
 exp2 = _unary(lambda x: numbers.power(fmpq(2), x), "exp2", "special_exp2")
-expm1 = _unary(lambda x: arb(x).expm1(), "expm1", "special_expm1")
-sin = _unary(lambda x: arb(x).sin(), "sin", of_complex=_of_acb("sin"))
-cos = _unary(lambda x: arb(x).cos(), "cos", of_complex=_of_acb("cos"))
-tan = _unary(lambda x: arb(x).tan(), "tan", of_complex=_of_acb("tan"))
-asin = _unary(lambda x: arb(x).asin(), "asin", "arcsin")
-acos = _unary(lambda x: arb(x).acos(), "acos", "arccos")
-atan = _unary(lambda x: arb(x).atan(), "atan", "arctan")
-sinh = _unary(lambda x: arb(x).sinh(), "sinh", of_complex=_of_acb("sinh"))
-cosh = _unary(lambda x: arb(x).cosh(), "cosh", of_complex=_of_acb("cosh"))
-tanh = _unary(lambda x: arb(x).tanh(), "tanh", of_complex=_of_acb("tanh"))
-asinh = _unary(lambda x: arb(x).asinh(), "asinh", "arcsinh")
-acosh = _unary(lambda x: arb(x).acosh(), "acosh", "arccosh")
-atanh = _unary(lambda x: arb(x).atanh(), "atanh", "arctanh")
-sinc = _unary(lambda x: arb(x).sinc_pi(), "sinc", "special_sinc")
-erfc = _unary(lambda x: arb(x).erfc(), "erfc", "special_erfc")
-erf = _unary(lambda x: arb(x).erf(), "erf", "special_erf")
-sigmoid = _unary(lambda x: 1 / (1 + (-arb(x)).exp()), "sigmoid", "special_expit")
-digamma = _unary(lambda x: arb(x).digamma(), "digamma", "special_digamma", "special_psi")
+expm1 = _unary(_by_arb("expm1"), "expm1", "special_expm1")
+sin = _unary(_by_arb("sin"), "sin", of_complex=_of_acb("sin"))
+cos = _unary(_by_arb("cos"), "cos", of_complex=_of_acb("cos"))
+tan = _unary(_by_arb("tan"), "tan", of_complex=_of_acb("tan"))
+asin = _unary(_by_arb("asin"), "asin", "arcsin")
+acos = _unary(_by_arb("acos"), "acos", "arccos")
+atan = _unary(_by_arb("atan"), "atan", "arctan")
+sinh = _unary(_by_arb("sinh"), "sinh", of_complex=_of_acb("sinh"))
+cosh = _unary(_by_arb("cosh"), "cosh", of_complex=_of_acb("cosh"))
+tanh = _unary(_by_arb("tanh"), "tanh", of_complex=_of_acb("tanh"))
+asinh = _unary(_by_arb("asinh"), "asinh", "arcsinh")
+acosh = _unary(_by_arb("acosh"), "acosh", "arccosh")
+atanh = _unary(_by_arb("atanh"), "atanh", "arctanh")
+sinc = _unary(_by_arb("sinc_pi"), "sinc", "special_sinc")
+erfc = _unary(_by_arb("erfc"), "erfc", "special_erfc")
+erf = _unary(_by_arb("erf"), "erf", "special_erf")
+sigmoid = _unary(lambda x: 1 / (1 + numbers.apply("exp", -x)), "sigmoid", "special_expit")
+digamma = _unary(_by_arb("digamma"), "digamma", "special_digamma", "special_psi")
 lgamma = _unary(
-    lambda x: arb(x).lgamma() if x > 0 else numbers.unknown(), "lgamma", "special_gammaln"
+    lambda x: numbers.apply("lgamma", x) if x > 0 else numbers.unknown(),
+    "lgamma",
+    "special_gammaln",
 )
 
 
@@ -260,7 +275,7 @@ def hypot(input: Any, other: Any) -> BallArray:
     return root_of_squares(square(input) + square(other))
 
 
-_atan2 = elementwise(lambda y, x: acb(arb(x), arb(y)).arg(), 2)
+_atan2 = elementwise(lambda y, x: acb(_ball(x, "atan2"), _ball(y, "atan2")).arg(), 2)
 
 
 @implements("atan2", "arctan2")
@@ -334,7 +349,7 @@ def isfinite(input: Any) -> torch.Tensor:
     """True everywhere. Raises Undecided for an unbounded ball: no ball proves a value infinite."""
     x = balls(input).elements
     for number in (part for half in complexes.parts(x) for part in half.ravel().tolist()):
-        if not isinstance(number, fmpq) and not number.is_finite():
+        if isinstance(number, arb) and not number.is_finite():
             raise numbers.Undecided(f"whether {short_text(number)} is finite is not decidable")
     return torch.ones(x.shape, dtype=torch.bool)
 

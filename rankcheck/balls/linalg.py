@@ -32,6 +32,7 @@ from rankcheck.balls.elementwise import (
     sign,
     square_of_absolute,
 )
+from rankcheck.balls.formal import has_formal
 from rankcheck.balls.lazy import LazyBalls
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.reductions import Dims, amax, amin, sum_
@@ -59,7 +60,7 @@ def matmul(input: Any, other: Any) -> BallArray:
     if (
         matrices_
         and x.size * y.shape[1] >= FLINT_PRODUCT
-        and not (has_complex(x) or has_complex(y))
+        and not (has_complex(x) or has_complex(y) or has_formal(x) or has_formal(y))
     ):
         return _flint_product(x, y)
     product = np.matmul(x, y)
@@ -339,7 +340,6 @@ def matrix_rank(
     stands alone is none. Undecided where a singular value may be on either side.
     """
     A = balls(A)
-    s = absolute(eigvalsh(A)) if hermitian else svdvals(A)
     if tol is not None:
         atol, rtol = tol, 0
     absolute_, relative = (balls(0 if one is None else one) for one in (atol, rtol))
@@ -347,6 +347,7 @@ def matrix_rank(
         if bool((absolute_ > 0).any()):
             raise NoBallForm("torch.linalg.matrix_rank with some tolerances of 0", "pass rtol=0.0")
         return rank(A.tril() + adjoint(A.tril(-1)) if hermitian else A)
+    s = absolute(eigvalsh(A)) if hermitian else svdvals(A)
     bound = maximum(absolute_, relative * amax(s, -1)) if s.shape[-1] else absolute_
     return (s > bound[..., None]).sum(-1)
 

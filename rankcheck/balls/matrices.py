@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from flint import acb_mat, arb, arb_mat, fmpq, fmpq_mat, fmpz_mat, fmpz_poly
 
-from rankcheck.balls import numbers
+from rankcheck.balls import numbers, orders
 from rankcheck.balls.complexes import (
     Complex,
     conjugate,
@@ -27,6 +27,7 @@ from rankcheck.balls.complexes import (
     imag,
     real,
 )
+from rankcheck.balls.formal import of_matrices
 from rankcheck.balls.numbers import ONE, ZERO, Number, Undecided, rational
 
 
@@ -41,6 +42,7 @@ def rational_matrix(A: np.ndarray) -> fmpq_mat | None:
 
 
 def ball_matrix(A: np.ndarray) -> arb_mat:
+    of_matrices("ball_matrix", A)
     return arb_mat(*A.shape, A.ravel().tolist())
 
 
@@ -65,6 +67,9 @@ def midpoint_and_error(A: np.ndarray) -> tuple[fmpq_mat, arb] | None:
 
 def singular_values(A: np.ndarray) -> list[Number]:
     """The min(m, n) singular values, in descending order."""
+    formal = of_matrices("singular_values", A)
+    if formal is not None:
+        return formal(A)
     if has_complex(A):
         return singular_values(doubled(A))[::2]
     M = rational_matrix(A)
@@ -80,6 +85,9 @@ def singular_values(A: np.ndarray) -> list[Number]:
 def eigenvalues(A: np.ndarray) -> list[Number]:
     """The eigenvalues of a symmetric or Hermitian matrix, ascending; its lower triangle is read."""
     A = from_lower_triangle(A)
+    formal = of_matrices("eigenvalues", A)
+    if formal is not None:
+        return formal(A)
     if has_complex(A):
         return eigenvalues(doubled(A))[::2]
     M = rational_matrix(A)
@@ -107,12 +115,12 @@ def _rational_singular_values(M: fmpq_mat) -> list[Number]:
     N, d = M.numer_denom()
     squares = _real_roots(_gram(N).charpoly())
     values = [numbers.sqrt(numbers.nonnegative(x)) / d for x in squares]
-    return numbers.sorted_numbers(values, descending=True)
+    return orders.sorted_numbers(values, descending=True)
 
 
 def _rational_eigenvalues(M: fmpq_mat) -> list[Number]:
     N, d = M.numer_denom()
-    return numbers.sorted_numbers([x / d for x in _real_roots(N.charpoly())])
+    return orders.sorted_numbers([x / d for x in _real_roots(N.charpoly())])
 
 
 def _gram(N: fmpz_mat) -> fmpz_mat:
@@ -167,6 +175,9 @@ def _integer_root(p: fmpz_poly, root: arb) -> Number:
 
 def rank(A: np.ndarray) -> int:
     """The rank. Raises Undecided for a matrix with balls that is not provably of full rank."""
+    formal = of_matrices("rank", A)
+    if formal is not None:
+        return formal(A)
     if has_complex(A):
         return rank(doubled(A)) // 2
     M = rational_matrix(A)
@@ -181,6 +192,9 @@ def log_pseudo_determinant(A: np.ndarray) -> Number:
     """log of the product of the nonzero singular values: ½ log |c|, c the lowest coefficient of
     the Gram matrix's characteristic polynomial. Zero for the zero matrix.
     """
+    formal = of_matrices("log_pseudo_determinant", A)
+    if formal is not None:
+        return formal(A)
     if has_complex(A):
         return log_pseudo_determinant(doubled(A)) / 2
     M = rational_matrix(A)
@@ -205,6 +219,9 @@ def _gram_determinant(A: np.ndarray) -> arb:
 
 
 def determinant(A: np.ndarray) -> Number | Complex:
+    formal = of_matrices("determinant", A)
+    if formal is not None:
+        return formal(A)
     if has_complex(A):
         return _complex_determinant(A)
     M = rational_matrix(A)
@@ -241,6 +258,9 @@ def complex_ball_matrix(A: np.ndarray) -> acb_mat:
 
 def solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The X with AX = B. Raises LinAlgError if A is singular, Undecided if it may be."""
+    formal = of_matrices("solve", A, B)
+    if formal is not None:
+        return formal(A, B)
     if has_complex(A) or has_complex(B):
         return halved(solve(doubled(A), doubled(B)))
     M, R = rational_matrix(A), rational_matrix(B)
@@ -261,6 +281,9 @@ def pseudo_inverse(A: np.ndarray) -> np.ndarray:
     without its zero rows), A⁺ = Fᵀ(FFᵀ)⁻¹(CᵀC)⁻¹Cᵀ. A matrix with balls must have provably full
     rank.
     """
+    formal = of_matrices("pseudo_inverse", A)
+    if formal is not None:
+        return formal(A)
     if has_complex(A):
         return halved(pseudo_inverse(doubled(A)))
     M = rational_matrix(A)

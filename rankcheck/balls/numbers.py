@@ -11,17 +11,28 @@ the function is undefined or unbounded on part of a ball, the result is the unbo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from flint import arb, ctx, fmpq, fmpz
 
 from rankcheck.balls.constants import constant
+from rankcheck.balls.formal import Formal, NoBallForm, Undecided, exact_numbers
 from rankcheck.text import short_text
+
+__all__ = [
+    "DEFAULT_PRECISION",
+    "ONE",
+    "ZERO",
+    "NoBallForm",
+    "Number",
+    "Undecided",
+    "exact",
+    "precision",
+]
 
 Number: TypeAlias = fmpq | arb
 
@@ -38,18 +49,6 @@ ZERO = fmpq(0)
 ONE = fmpq(1)
 
 ctx.prec = DEFAULT_PRECISION
-
-
-class Undecided(ArithmeticError):
-    """Balls overlap, so a comparison (or a rank, a rounding, an order) is not decidable."""
-
-
-class NoBallForm(NotImplementedError):
-    """The named operation is not implemented on balls, and never falls back to floats."""
-
-    def __init__(self, operation: str, hint: str = "") -> None:
-        self.operation = operation
-        super().__init__(f"{operation} has no ball form" + (f": {hint}" if hint else ""))
 
 
 @contextmanager
@@ -88,7 +87,7 @@ def exact(value: Any) -> Number:
 
     Raises ValueError for an infinite or undefined float, TypeError for anything but a real number.
     """
-    if isinstance(value, (fmpq, arb)):
+    if isinstance(value, (fmpq, arb, Formal)):
         return value
     if isinstance(value, (bool, int, np.bool_, np.integer, fmpz)):
         return fmpq(int(value))
@@ -110,7 +109,9 @@ def dyadic(value: float | np.floating[Any]) -> fmpq:
 
 def is_rational(x: Number) -> bool:
     """Whether x is one known rational number (an fmpq, or a ball of radius zero)."""
-    return isinstance(x, fmpq) or (x.is_exact() and _has_rational_midpoint(x))
+    if isinstance(x, fmpq):
+        return True
+    return isinstance(x, arb) and x.is_exact() and _has_rational_midpoint(x)
 
 
 def rational(x: Number) -> fmpq:
@@ -167,9 +168,25 @@ def nonnegative(x: Number) -> Number:
     """Intersect with [0, ∞), for a quantity that is known to be nonnegative."""
     if isinstance(x, fmpq):
         return x if x >= 0 else ZERO
+    if isinstance(x, Formal):
+        return x.nonnegative()
     if x >= 0 or x.is_nan():
         return x
     return ZERO if x <= 0 else up_to(x.upper())
+
+
+def formally(x: Number) -> Formal | None:
+    """The formal number that has the functions of x, within `exactly` of a rational, too."""
+    if isinstance(x, Formal):
+        return x
+    kind = exact_numbers.get()
+    return kind.of_rational(x) if kind is not None and isinstance(x, fmpq) else None
+
+
+def apply(name: str, x: Number) -> Number:
+    """flint's function of one real number of that name, or that of a formal number."""
+    formal = formally(x)
+    return getattr(arb(x), name)() if formal is None else formal.of(name)
 
 
 # Piecewise linear functions: enclosed without deciding a sign.
@@ -190,7 +207,7 @@ def maximum(a: Number, b: Number) -> Number:
         return b
     if isinstance(b, fmpq) and b == 0:
         return nonnegative(a)
-    return arb(a).max(arb(b))
+    return _unordered(a, b) or arb(a).max(arb(b))
 
 
 def minimum(a: Number, b: Number) -> Number:
@@ -198,14 +215,19 @@ def minimum(a: Number, b: Number) -> Number:
         return a
     if b <= a:
         return b
-    return arb(a).min(arb(b))
+    return _unordered(a, b) or arb(a).min(arb(b))
+
+
+def _unordered(a: Number, b: Number) -> arb | None:
+    """Only with the unbounded ball a formal number has no order."""
+    return unknown() if isinstance(a, Formal) or isinstance(b, Formal) else None
 
 
 # Functions with a restricted domain.
 
 
 def divide(a: Number, b: Number) -> Number:
-    if isinstance(b, fmpq) and b == 0:
+    if isinstance(b, (fmpq, Formal)) and b == 0:
         return unknown()
     return a / b
 
@@ -216,15 +238,15 @@ def sqrt(x: Number) -> Number:
             return unknown()
         if x.p.is_square() and x.q.is_square():
             return fmpq(x.p.isqrt(), x.q.isqrt())
-    if x > 0:
-        return arb(x).sqrt()
+    if isinstance(x, Formal) or x > 0:
+        return apply("sqrt", x)
     return up_to(x.upper().sqrt().upper()) if x >= 0 else unknown()
 
 
 def log(x: Number) -> Number:
     if isinstance(x, fmpq) and x == 1:
         return ZERO
-    return arb(x).log() if x > 0 else unknown()
+    return apply("log", x) if x > 0 else unknown()
 
 
 def power(base: Number, exponent: Number) -> Number:
@@ -239,6 +261,11 @@ def power(base: Number, exponent: Number) -> Number:
             root = _rational_root(base, int(exponent.q))
             if root is not None:
                 return integer_power(root, int(exponent.p))
+    if isinstance(exponent, Formal) and not isinstance(base, Formal):
+        return exponent.as_exponent(base)
+    formal = base if isinstance(base, Formal) else formally(base) if base > 0 else None
+    if formal is not None:
+        return formal.power(exponent)
     if base > 0:
         return arb(base) ** arb(exponent)
     if base == 0 and exponent > 0:
@@ -257,6 +284,8 @@ def integer_power(base: Number, exponent: int) -> Number:
         if base.height_bits() * abs(exponent) <= EXACT_POWER_BITS:
             return base**exponent
         base = arb(base)
+    if isinstance(base, Formal):
+        return base**exponent if exponent > 0 else divide(ONE, base**-exponent)
     if exponent < 0:
         return 1 / integer_power(base, -exponent)
     if base > 0 or base < 0:
@@ -286,32 +315,6 @@ def _integer_root(x: fmpz, degree: int) -> fmpz | None:
     return root if root**degree == x else None
 
 
-def sorted_numbers(row: Sequence[Number], descending: bool = False) -> list[Number]:
-    """Enclosures of the order statistics.
-
-    The i-th smallest of reals x_j in [l_j, u_j] lies between the i-th smallest l and the i-th
-    smallest u. A number with exactly these bounds is returned unchanged.
-    """
-    if all(isinstance(x, fmpq) for x in row):
-        return sorted(row, reverse=descending)
-    if not all(isinstance(x, fmpq) or x.is_finite() for x in row):
-        return [unknown() for _ in row]
-    by_middle = sorted(row, key=middle)
-    if not all(a <= b for a, b in pairwise(by_middle)):
-        ends = [(arb(x).lower(), arb(x).upper()) for x in by_middle]
-        lows, highs = sorted(low for low, _ in ends), sorted(high for _, high in ends)
-        by_middle = [
-            x if own_low == low and own_high == high else low.union(high)
-            for x, (own_low, own_high), low, high in zip(by_middle, ends, lows, highs, strict=True)
-        ]
-    return by_middle[::-1] if descending else by_middle
-
-
-def middle(x: Number) -> arb:
-    """The midpoint of x, as a sort key."""
-    return arb(x).mid()
-
-
 # Discontinuous functions: exact, or Undecided.
 
 
@@ -328,6 +331,8 @@ def sign(x: Number) -> fmpq:
 def floor(x: Number) -> fmpq:
     if isinstance(x, fmpq):
         return fmpq(x.floor())
+    if isinstance(x, Formal):
+        return x.of("floor")
     low, high = bounds(x)
     if math.floor(low) != math.floor(high):
         raise Undecided(f"the floor of {short_text(x)} is not decidable at {ctx.prec} bits")
@@ -335,6 +340,8 @@ def floor(x: Number) -> fmpq:
 
 
 def round_half_even(x: Number) -> fmpq:
+    if isinstance(x, Formal):
+        return x.of("round")
     low, high = bounds(x)
     if round(low) != round(high):
         raise Undecided(f"the rounding of {short_text(x)} is not decidable at {ctx.prec} bits")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rankcheck.balls import numbers
+from rankcheck.balls import numbers, orders
 from rankcheck.balls.array import BallArray, balls, divide, elementwise, implements, wrap
 from rankcheck.balls.elementwise import (
     exp,
@@ -25,6 +25,7 @@ from rankcheck.balls.elementwise import (
     root_of_squares,
     square_of_absolute,
 )
+from rankcheck.balls.formal import has_formal
 from rankcheck.balls.numbers import ONE, ZERO, NoBallForm
 from rankcheck.balls.shapes import axis
 
@@ -238,8 +239,9 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> torch.T
 
 def _order(row: np.ndarray, descending: bool) -> list[int]:
     """Stable sorting permutation, or Undecided."""
-
-    order = sorted(range(len(row)), key=lambda i: numbers.middle(row[i]), reverse=descending)
+    if has_formal(row):
+        return orders.compared_order(row, descending)
+    order = sorted(range(len(row)), key=lambda i: orders.middle(row[i]), reverse=descending)
     for i, j in pairwise(order):
         a, b = (row[j], row[i]) if descending else (row[i], row[j])
         if not (a < b or (a <= b and i < j)):
@@ -276,7 +278,7 @@ def sort(
     x = balls(input)
     x.require_real("an order")
     values = _along(
-        x.elements, dim, lambda row: numbers.sorted_numbers(row.tolist(), descending), object
+        x.elements, dim, lambda row: orders.sorted_numbers(row.tolist(), descending), object
     )
     return ValuesAndIndices(wrap(values), lambda: argsort(x, dim, descending))
 

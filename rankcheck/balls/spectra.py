@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from rankcheck.balls import choices, matrices, numbers
+from rankcheck.balls import choices, matrices, numbers, orders
 from rankcheck.balls.complexes import (
     doubled,
     halved,
@@ -78,7 +78,7 @@ def _rational_projections(M: fmpq_mat) -> list[tuple[Number, int, np.ndarray]]:
     while True:
         with precision(bits):
             roots = [(x / d, count) for x, count in matrices.distinct_real_roots(p)]
-            roots.sort(key=lambda root: numbers.middle(root[0]))
+            roots.sort(key=lambda root: orders.middle(root[0]))
             apart = all(x < y for (x, _), (y, _) in pairwise(roots))
             projections = _lagrange(M, [x for x, _ in roots]) if apart else []
         sharp = apart and all(_is_sharp(P, wanted) for P in projections)
@@ -222,7 +222,7 @@ def eigenvectors(A: np.ndarray, triangle: str = "L") -> np.ndarray:
 
 def unit_vector(P: np.ndarray) -> np.ndarray:
     """The unit vector v, up to sign, with P = vvᵀ."""
-    largest = max(range(len(P)), key=lambda j: numbers.middle(P[j, j]))
+    largest = max(range(len(P)), key=lambda j: orders.middle(P[j, j]))
     if not P[largest, largest] > 0:
         raise Undecided("an eigenvector of this matrix is not known to any digit")
     root = numbers.sqrt(P[largest, largest])
@@ -231,7 +231,7 @@ def unit_vector(P: np.ndarray) -> np.ndarray:
 
 def signed(v: np.ndarray, guide: torch.Tensor, place: int) -> np.ndarray:
     """v or −v, whichever is close to the vector that floats give; `choices` may turn it."""
-    floats = torch.tensor([float(numbers.middle(x)) for x in v], dtype=torch.float64)
+    floats = torch.tensor([float(orders.middle(x)) for x in v], dtype=torch.float64)
     agreement = float(floats @ guide)
     if not abs(agreement) > 0.9:
         raise Undecided(

@@ -11,7 +11,7 @@ import pytest
 import torch
 from flint import arb, ctx, fmpq
 
-from rankcheck.balls import BallArray, Undecided, balls, exact, numbers, pi, precision
+from rankcheck.balls import BallArray, Undecided, balls, exact, numbers, orders, pi, precision
 
 from .cases import fraction, to_mpf
 
@@ -357,7 +357,7 @@ def test_sorted_numbers_enclose_the_order_statistics():
                 row = [number for number, _ in cases]
                 order = sorted((Fraction(int(t.p), int(t.q)) for _, t in cases), reverse=descending)
                 for number, value in zip(
-                    numbers.sorted_numbers(row, descending), order, strict=True
+                    orders.sorted_numbers(row, descending), order, strict=True
                 ):
                     low, high = numbers.bounds(number)
                     assert low <= value <= high
