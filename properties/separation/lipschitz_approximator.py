@@ -37,7 +37,8 @@ def lipschitz_functions(source: Source):
 def zigzags(source: Source):
     """Slopes ±L: a tooth in each cell left of 0 and turns at the knots right of it.
 
-    The teeth attain the error, the turns the Lipschitz constant and the jumps.
+    The teeth attain the error, the turns the Lipschitz constant and the jumps. With two teeth ρ is
+    9/4: the cells are those of ρ = 4, and as many units as the width allows.
     """
     teeth = source.integer(2, 5)
     radius, lipschitz = positive(source, high=3.0), positive(source, high=4.0)
@@ -46,7 +47,7 @@ def zigzags(source: Source):
     breakpoints = torch.stack([radius * scalar(share, radius) for share in shares], -1)
     up = 1 - 2 * (torch.arange(3 * teeth, dtype=torch.float64) % 2)
     f = PiecewiseLinear.from_slopes(breakpoints, lipschitz.unsqueeze(-1) * up, source.tensor())
-    return f, radius, lipschitz, Fraction(2 * teeth)
+    return f, radius, lipschitz, Fraction(9, 4) if teeth == 2 else Fraction(2 * teeth)
 
 
 @instances

@@ -148,8 +148,8 @@ def dimensions_and_shares(source: Source, *, low: int = 2):
 
 @instances
 def printed_widths(source: Source):
-    """Dimensions from 20 on, and as many neurons as the printed width, as a real number."""
-    return source.integer(20, 1000), torch.ones_like(source.tensor())
+    """As many neurons as the printed width, as a real number; up to d = 12 both widths round to 1."""
+    return source.integer(2, 1000, (20,) * 11 + (1,) * 988), torch.ones_like(source.tensor())
 
 
 def with_nineteen(d, like):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -59,6 +60,13 @@ def _begins(folder: Path) -> str | None:
     return None if best == 1 / 3 else f"the best ratio is {best}, and on record is a third"
 
 
+def _excused(folder: Path) -> str | None:
+    """A bound that is attained at 2, on record and not on the tight family."""
+    claim = _kept("attained at two", lambda x: leq(2.0, x), 2.0, folder)
+    untight = replace(claim, loose=None, tight=numbers(low=4.0))
+    return wrong_in(verified(untight, FEW), "failed", "is not tight on")
+
+
 def _larger_only(folder: Path) -> str | None:
     claim = _kept("the larger one", _HALF, 2.0, folder)
     found = renewed(claim, Records.of(claim), [Candidate(_instance(claim, 3.0))])
@@ -84,6 +92,7 @@ CANARIES = (
            partial(_verified, _HALF, 8.0, "failed", "is beaten: lhs / rhs is 0.5, and was")),
     Canary("a loose bound with a record of 1", "records",
            partial(_verified, lambda x: leq(x, x), 2.0, "failed", "take the reason away")),
+    Canary("a tight family with room beside a record of 1", "records", _excused),
     Canary("a search that begins with its record", "records", _begins),
     Canary("a smaller ratio than on record", "records", _larger_only),
     Canary("a ratio between the ends of its balls", "records", _enclosed),

@@ -102,6 +102,18 @@ class Relation:
         return torch.maximum(lhs.abs(), rhs.abs())
 
     @property
+    def proportions(self) -> tuple[Array, Array]:
+        """Both sides as floats whose quotient and relative distance are those of the sides.
+
+        Where a Python integer was cut, both are in units of the larger one, of any size.
+        """
+        if not self.exact:
+            return self.lhs, self.rhs
+        left, right = self.integers
+        unit = max(abs(left or 0), abs(right or 0))
+        return _per(unit, self.lhs, left), _per(unit, self.rhs, right)
+
+    @property
     def tolerance(self) -> torch.Tensor:
         """Violations up to this are rounding; zero between integers."""
         if self.exact:
@@ -281,6 +293,14 @@ def _relation(
 
 def _clipped(value: int) -> int:
     return max(SMALLEST, min(LARGEST, value))
+
+
+def _per(unit: int, side: torch.Tensor, integer: int | None) -> torch.Tensor:
+    """An integer side as doubles, in units of an integer of any size; 0 stands for 1."""
+    share = Fraction(1, unit or 1)
+    if integer is None:
+        return side.double() * float(share)
+    return torch.full_like(side, float(integer * share), dtype=torch.float64)
 
 
 def _too_big(side: Array | Number, like: Array) -> int | None:

@@ -132,7 +132,7 @@ def _controlled(claim: Claim, settings: Settings, result: Search, facts: dict[st
         for name in unbroken
     ]
     faults += [f"the mutant {name!r} survives{mutated[name].why}" for name in mutants.survivors]
-    faults += not_tight(claim, result)
+    faults += not_tight(claim, result.tight)
     facts, stale = _against_records(claim, settings, result, facts)
     faults += stale
     counts = result.swept.counts + result.drawn.counts

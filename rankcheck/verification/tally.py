@@ -100,12 +100,12 @@ class RelationTally:
         part: Part,
         family: Instances,
     ) -> None:
-        lhs, rhs = relation.lhs.detach(), relation.rhs.detach()
+        lhs, rhs = (side.detach() for side in relation.proportions)
         self.gap = min(self.gap, float(_relative_gap(lhs, rhs)[counted].min()))
         positive = holds & (lhs > 0) & (rhs > relation.tolerance.detach())
         if not bool(positive.any()):
             return
-        quotient = torch.where(positive, lhs, 0).double() / torch.where(positive, rhs, 1)
+        quotient = torch.where(positive, lhs, 0) / torch.where(positive, rhs, 1)
         ratios = over_batch(quotient, part.batch, torch.amax)
         best = float(ratios.max())
         self.ratio = max(self.ratio or 0.0, best)

@@ -1,9 +1,9 @@
 """Breaks of records: of what one says, of what renews it, and of what a run makes of it."""
 
-from rankcheck.records import again, ratio, renewal
+from rankcheck.records import Records, again, ratio, renewal
 from rankcheck.verification import stages, standing
 
-from .table import Break, around, put
+from .table import Break, around, everywhere, put
 
 FILE, STANDING = "records/test_file.py::", "verification/test_standing.py::"
 RATIO = "records/test_ratio.py::"
@@ -12,6 +12,11 @@ RATIO = "records/test_ratio.py::"
 def middle_alone(measure, lhs, rhs):
     ends = measure(lhs, rhs)
     return ends and (sum(ends) / 2,) * 2
+
+
+def excused_on_record(of, claim, tally):
+    attained = any(relation.best.sharp for relation in Records.of(claim).relations)
+    return [] if attained else of(claim, tally)
 
 
 BREAKS = (
@@ -28,6 +33,10 @@ BREAKS = (
           "a search that begins with its record",
           f"{STANDING}test_a_search_begins_with_what_is_on_record",
           put(stages, "again", lambda *_: None)),
+    Break("records", "a record excuses a tight family that is not tight",
+          "a tight family with room beside a record of 1",
+          f"{STANDING}test_a_record_does_not_excuse_a_tight_family",
+          everywhere(stages.not_tight, excused_on_record)),
     Break("records", "any instance takes the place of a record", "a smaller ratio than on record",
           f"{FILE}test_a_larger_ratio_renews_a_record", put(renewal, "_best", lambda *_: None)),
     Break("records", "a ratio is that of the middles of its balls",

@@ -158,6 +158,17 @@ def test_integers_of_any_size_are_compared(a, b):
     assert (lhs.lower(), lhs.upper(), rhs.lower(), rhs.upper()) == (a, a, b, b)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "ratio"),
+    [(3, 6, 0.5), (10**400, 4 * 10**400, 0.25), (-(10**40), 10**40, -1), (3, 2**70, 3 / 2**70)],
+)
+def test_integers_of_any_size_have_proportions(a, b, ratio):
+    lhs, rhs = leq(a, b).proportions
+    assert float(lhs / rhs) == pytest.approx(ratio, rel=1e-15)
+    below = leq(torch.tensor([[1.0], [2.0]]), 4.0)
+    assert [side.shape for side in below.proportions] == [(2, 1), (2, 1)]
+
+
 def test_a_mutant_of_large_integers_can_be_killed():
     assert bool(leq(10**40, 10**40).strengthened().violated())
     assert bool(eq(10**40, 10**40).strengthened().violated())

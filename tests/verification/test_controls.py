@@ -163,3 +163,20 @@ def test_controls_by_name(declare):
         InputError, match="no control 'o'; its mutants and hypotheses are: 'm', 'n'"
     ):
         variant(claim, "o")
+
+
+@instances
+def lists(source):
+    return source.tensor(source.integer(1, 3))
+
+
+def test_a_relation_that_some_shapes_do_not_have_has_a_derived_mutant(declare, verify):
+    """The second relation has room, so its mutant goes through all shapes, with one entry too."""
+
+    def body(x):
+        first = eq(x, x, label="first")
+        more = leq(x[..., -1] * 0, 1, label="second")
+        return first if x.shape[-1] == 1 else (first, more)
+
+    [message] = verify(declare(body, lists())).messages
+    assert "2 % stronger (second)' survives" in message

@@ -8,9 +8,12 @@ import pytest
 
 from rankcheck import leq
 from rankcheck.catalogue.kept import digest
+from rankcheck.catalogue.loader import load
+from rankcheck.catalogue.selection import select
 from rankcheck.counterexamples import Instance
 from rankcheck.instances.choices import read_choices
 from rankcheck.instances.source import instances
+from rankcheck.networks.piecewise_linear import PiecewiseLinear
 from rankcheck.records import Candidate, Records, keep, left_path, renewed
 from rankcheck.terminal import table
 from rankcheck.verification.profiles import Profile
@@ -165,17 +168,37 @@ def test_a_record_that_refutes_the_claim_now_refutes_it(claim, verify):
     assert verify(claim(false.body, file=Path("gone")), FEW).verdict != "refuted"
 
 
-def test_a_bound_that_is_attained_on_record_is_tight(claim, verify):
+def test_a_record_does_not_excuse_a_tight_family(claim, verify):
     """The tight family attains one of two bounds, and an instance on record the other one."""
 
     def body(x):
         return leq(2 * x, 1 + x * x, label="a"), leq(4 * x, 4 + x * x, label="b")
 
     both = claim(body, loose=None, tight=ones())
-    [message] = verify(both).messages
-    assert "b is not tight on ones()" in message
     put(both, 2)
-    assert verify(both).verdict == "holds"
+    row = verify(both)
+    assert (row.verdict, row.relations[1].record) == ("failed", "1")
+    [message] = row.messages
+    assert "b is not tight on ones()" in message
+    assert verify(replace(both, loose={"b": "sharp at 2"})).verdict == "failed"  # it is sharp
+    assert verify(replace(both, tight=numbers(low=1, high=2))).verdict == "holds"
+
+
+def test_a_wrong_sign_in_a_tight_family_fails(verify):
+    """Every second slope of the zigzags is turned; an instance on record attains the error."""
+    [approximator] = load(select(["separation.lipschitz-approximator"]))
+
+    @instances
+    def straightened(source):
+        f, *others = approximator.tight(source)
+        slopes, first = f.slopes.abs(), f.values[..., 0]
+        return PiecewiseLinear.from_slopes(f.breakpoints, slopes, first), *others
+
+    assert verify(approximator, FEW).expected
+    row = verify(replace(approximator, tight=straightened()), FEW)
+    assert {one.label: one.record for one in row.relations}["the error"] == "1"
+    assert row.verdict == "failed"
+    assert any("the error is not tight on straightened()" in one for one in row.messages)
 
 
 def test_a_declaration_that_is_stale_fails(claim, verify):
